@@ -1,0 +1,20 @@
+import { fileURLToPath } from 'node:url';
+import { defineConfig } from 'vitest/config';
+
+const source = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+
+export default defineConfig({
+  resolve: {
+    alias: [
+      { find: '#platform', replacement: source('./src/platform/node.ts') },
+      { find: 'context-gateway-emulator', replacement: source('./emulator/src/index.ts') },
+      { find: 'context-gateway/schemas', replacement: source('./src/schemas.ts') },
+      { find: /^context-gateway$/, replacement: source('./src/index.ts') },
+    ],
+  },
+  test: {
+    include: ['test/**/*.test.ts', 'emulator/test/**/*.test.ts'],
+    testTimeout: 20_000,
+    coverage: { provider: 'v8', include: ['src/**', 'emulator/src/**'] },
+  },
+});
