@@ -1,0 +1,165 @@
+import { contentTerms } from '../terms.js';
+import type { Section } from './summary.js';
+
+/** What a sentence says by its wording. */
+export interface Cue {
+  section: Exclude<Section, 'importantReferences'>;
+  /** 1 for a plain cue, more for an outspoken one. */
+  weight: number;
+  reason?: string;
+  term?: string;
+  /** Definitions: the meaning alone. */
+  text?: string;
+}
+
+/** The section a sentence belongs to, if its wording gives one away and it has substance. */
+export function classify(sentence: string): Cue | undefined {
+  const words = sentence.split(' ').length;
+  const substance = new Set(contentTerms(sentence)).size;
+  if (words < 3 || substance < 2 || sentence.length > LONGEST_SENTENCE) return undefined;
+  if (ASKS.test(sentence)) return questionCue(sentence, substance);
+  for (const { section, weight, pattern, leastTerms } of CUES) {
+    if (substance < leastTerms || !pattern.test(sentence)) continue;
+    if (section !== 'decisions') return { section, weight };
+    if (UNDECIDED.test(sentence)) return { section: 'openQuestions', weight: 1 };
+    return { section, weight, reason: reasonIn(sentence) };
+  }
+  return definitionIn(sentence);
+}
+
+/** Does the sentence take an earlier decision back? */
+export function revises(sentence: string): boolean {
+  return /\b(actually|instead|no longer|scratch that|changed (?:my|our) minds?|rather than|not .{3,40} (?:anymore|any more)|revert(?:ed|ing)?|drop(?:ped|ping)? the)\b/i.test(
+    sentence,
+  );
+}
+
+/** The clause that gives the reason, without its conjunction. */
+function reasonIn(sentence: string): string {
+  const match =
+    /(?:,\s*|\s)(?:because(?: of)?|since(?! (?:\d|last|then|yesterday))|so that|due to|in order to|as it is|given that)\s+(.+?)[.!]*$/i.exec(
+      sentence,
+    );
+  return match?.[1]?.trim() ?? '';
+}
+
+function questionCue(sentence: string, substance: number): Cue | undefined {
+  if (substance < 3 || SMALL_TALK.test(sentence)) return undefined;
+  return { section: 'openQuestions', weight: OPEN.test(sentence) ? 2 : 1 };
+}
+
+function definitionIn(sentence: string): Cue | undefined {
+  for (const { pattern, weight } of DEFINITIONS) {
+    const match = pattern.exec(sentence);
+    const term = match?.groups?.term
+      ?.replace(/^(?:the|an?|our|by)\s+/i, '')
+      .replace(/^["“'`]|["”'`]$/g, '')
+      .trim();
+    const meaning = match?.groups?.meaning?.replace(/[.!]+$/, '').trim();
+    if (term === undefined || meaning === undefined || term.split(' ').length > 4) continue;
+    if (VAGUE_TERM.test(term) || new Set(contentTerms(term)).size === 0) continue;
+    if (new Set(contentTerms(meaning)).size < 2) continue;
+    return { section: 'definitions', weight, term, text: meaning };
+  }
+  return undefined;
+}
+
+const LONGEST_SENTENCE = 600;
+const ASKS = /\?["'”’)\]]*$/;
+const SMALL_TALK =
+  /^(?:(?:so|and|but|well|okay|ok|yeah|oh|alright)[, ]+)*(?:can you (?:hear|see)|how are you|shall we (?:start|begin|go)|are (?:you|we) (?:ready|done|finished)|any (?:other )?questions|do you know what i|you know what i|isn't it|right)\b|\b(?:right|okay|ok|yeah|you know|isn't it|is that (?:right|ok|okay))\?$/i;
+const OPEN =
+  /\b(?:open question|decide|which|should we|do we need|who (?:will|is going to)|when (?:will|do|should)|how (?:do|should|will|can) we)\b/i;
+const UNDECIDED =
+  /\b(?:haven't|have not|hasn't|not yet|didn't|did not|need to|have to|must|should|can't|before we|when we|if we|until we|to be) (?:\w+ )?(?:decided?|agreed?|chosen?|settled?|pick(?:ed)?)\b|\bundecided\b/i;
+const VAGUE_TERM =
+  /^(?:it|this|that|these|those|there|he|she|we|they|you|i|what|which|who|everything|something|anything|nothing|one|here|now|thing|problem|question|idea|point|other|rest|first|second|next|last|same|only|so|and|but|because|if|when|all|some|most)\b/i;
+
+// Asked in this order; the first that fits decides.
+const CUES: readonly {
+  section: Exclude<Section, 'importantReferences' | 'definitions'>;
+  weight: number;
+  leastTerms: number;
+  pattern: RegExp;
+}[] = [
+  {
+    section: 'decisions',
+    weight: 3,
+    leastTerms: 2,
+    pattern:
+      /\b(?:(?:we|i|they|you|team|everyone|group|have|has|been|is|was|are)(?:'ve|'s)? (?:all |just |already |also |now |finally )*(?:decided|agreed|settled|chosen|opted|concluded)\b|(?:we|i|team) (?:picked|chose|settled|went with|signed off)\b|(?:the |our |final |my )decision (?:is|was|:)|^(?:decision|decided|agreed|approved|resolved)\s*[:—-]|decided (?:to|that|on|against|not)\b|agreed (?:to|that|on|upon)\b|it(?:'s| is| was) (?:decided|agreed|settled|final)\b)/i,
+  },
+  {
+    section: 'decisions',
+    weight: 2,
+    leastTerms: 2,
+    pattern:
+      /\b(?:let'?s (?:go (?:with|for)|use|stick (?:with|to)|keep|choose|pick|adopt|drop|switch|settle on|stay with|say)|(?:we(?:'ll| will| are|'re)?|i'll) (?:going to |gonna )?(?:go(?:ing)? (?:with|for)|use|using|stick(?:ing)? (?:with|to)|adopt|switch(?:ing)? to|chose|not going to|keep(?:ing)?|drop(?:ping)?)\b|going with\b|no longer (?:use|using|need)|instead of .{3,60} we(?:'ll| will)|scratch that)/i,
+  },
+  {
+    section: 'requirements',
+    weight: 3,
+    leastTerms: 2,
+    pattern:
+      /\b(?:must(?:n't| not)?|shall|require[sd]?|requirements?|mandatory|(?:has|have|had|needs?) to be|is (?:not )?allowed|not allowed|no more than|no (?:later|less|fewer) than|at (?:least|most)|deadline|cannot exceed|may not)\b/i,
+  },
+  {
+    section: 'openQuestions',
+    weight: 2,
+    leastTerms: 2,
+    pattern:
+      /\b(?:open (?:question|issue|point)|not (?:yet )?(?:decided|sure (?:whether|if|how|which|what|about))|still (?:need|have) to (?:decide|find out|figure|choose|clarify)|undecided|unclear|tbd|to be (?:decided|determined|confirmed)|remains to be|wonder(?:ing)? (?:whether|if|how))\b/i,
+  },
+  {
+    section: 'goals',
+    weight: 3,
+    leastTerms: 2,
+    pattern:
+      /\b(?:(?:goals?|aims?|objectives?|purpose|mission|target)(?: of [\w ]{3,40})? (?:is|are|was|will be|:)|^(?:goals?|objectives?|aim)\s*[:—-]|(?:we|i|they)(?:'re| are|'m| am) (?:aiming|trying|hoping|looking) (?:to|for|at)|aiming to|in order to achieve|what we want is)\b/i,
+  },
+  {
+    section: 'requirements',
+    weight: 1,
+    leastTerms: 3,
+    pattern:
+      /\b(?:need(?:s|ed)? to|ha(?:ve|s) to|should(?:n't| not)? (?:be|have|not|support|work|use|run|include|only|always|never)|make sure|important (?:that|to)|never|always|can(?:'t|not)|limit(?:ed)? (?:to|of)|has got to be)\b/i,
+  },
+  {
+    section: 'currentPlan',
+    weight: 2,
+    leastTerms: 2,
+    pattern:
+      /\b(?:next steps?|action items?|todo|to-do|the plan|(?:we|i)(?:'re| are|'m| am)? plan(?:ning)? (?:to|on)|(?:by|before|until|on|next) (?:monday|tuesday|wednesday|thursday|friday|saturday|sunday|tomorrow|tonight|week|month|sprint|meeting)|milestone|roadmap|then we(?:'ll| will))\b/i,
+  },
+  {
+    section: 'goals',
+    weight: 1,
+    leastTerms: 3,
+    pattern:
+      /\b(?:we|i|they|users?|customers?|people|client)(?:'d)? (?:really |just |all )?(?:wants?|would like|wish(?:es)?|hope|aim) (?:to|it|a|an|the|something|more)\b/i,
+  },
+  {
+    section: 'currentPlan',
+    weight: 1,
+    leastTerms: 3,
+    pattern:
+      /\b(?:(?:we|i|he|she|they|you)(?:'ll| will) (?!see\b|be able|know\b|have to|probably|need|want|like|just|say|get\b)\w{3,}|(?:we|i)(?:'re| are|'m| am) (?:going to|gonna) (?!be\b|have\b|say|need)\w{3,}|will (?:be (?:done|delivered|working|released|deployed)|start|begin|continue|present|prepare|deliver|implement))\b/i,
+  },
+];
+
+const DEFINITIONS: readonly { pattern: RegExp; weight: number }[] = [
+  {
+    weight: 2,
+    pattern: /^(?:so |and |note that )?by (?<term>["“'`]?[\w][\w .\-/]{0,40}?["”'`]?),? (?:we|i) mean (?<meaning>.+)$/i,
+  },
+  {
+    weight: 2,
+    pattern:
+      /^(?:so |and )?(?<term>["“'`]?[\w][\w .\-/]{0,40}?["”'`]?) (?:means|stands for|refers to|is defined as|is short for|denotes) (?<meaning>.+)$/i,
+  },
+  {
+    weight: 1,
+    pattern:
+      /^(?<term>(?:the|our|an?|[A-Z])[\w\-/]*(?: [\w\-/]+){0,2}) (?:is|are) (?<meaning>(?:an?|the|called|named|hosted|written|built|based|stored|located)\s.+)$/,
+  },
+];

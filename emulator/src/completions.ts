@@ -1,0 +1,92 @@
+import * as z from 'zod/mini';
+import { checked } from './body.js';
+import { badRequest, notFound } from './errors.js';
+import { type Language, type LanguageLoader, TOKENS_PER_MESSAGE, type TokenPieces } from './language.js';
+import { MODELS } from './models.js';
+import { type ChatMessage, extractiveAnswer } from './responder.js';
+import type { ScriptedReplies } from './scripted-replies.js';
+
+/** What the body of a completion request says. */
+export interface CompletionRequest {
+  model: string;
+  messages: ChatMessage[];
+  temperature?: number | undefined;
+  max_tokens?: number | undefined;
+  stream?: boolean | undefined;
+}
+
+/** An answer before it is written down: its tokens, and what they cost. */
+export interface Completion {
+  model: string;
+  tokens: TokenPieces;
+  finishReason: string;
+  promptTokens: number;
+}
+
+/** Answers completion requests. */
+export class Completions {
+  readonly #language: LanguageLoader;
+  readonly #scripts: ScriptedReplies;
+  readonly #maxTokens: number;
+
+  constructor(language: LanguageLoader, scripts: ScriptedReplies, maxTokens: number) {
+    this.#language = language;
+    this.#scripts = scripts;
+    this.#maxTokens = maxTokens;
+  }
+
+  async complete(request: CompletionRequest): Promise<Completion> {
+    const window = contextWindow(request.model);
+    const language = await this.#language.load();
+    const promptTokens = countPrompt(request.messages, language);
+    if (promptTokens > window) {
+      const message = `The messages have ${promptTokens} tokens; the context window of ${request.model} is ${window}`;
+      throw badRequest('messages', message, 'context_length_exceeded'); // A28
+    }
+    const scripted = await this.#scripts.find({ model: request.model, messages: request.messages });
+    const content = scripted?.content ?? extractiveAnswer(request.messages, language);
+    const limit = Math.min(request.max_tokens ?? this.#maxTokens, window - promptTokens);
+    const tokens = language.tokenPieces(content, limit);
+    return {
+      model: request.model,
+      tokens,
+      finishReason: tokens.cut ? 'length' : (scripted?.finish_reason ?? 'stop'),
+      promptTokens,
+    };
+  }
+}
+
+/** The request in a parsed JSON body. */
+export function completionRequest(body: unknown): CompletionRequest {
+  return checked(completionRequestSchema, body);
+}
+
+/** The context window of an offered model; 404 for any other. */
+export function contextWindow(model: string): number {
+  const known = MODELS.find(({ id }) => id === model);
+  if (known === undefined)
+    throw notFound('model', `The model ${model.slice(0, 100)} does not exist`, 'model_not_found'); // A11
+  return known.contextWindow;
+}
+
+export function usageOf(promptTokens: number, completionTokens: number) {
+  return {
+    prompt_tokens: promptTokens,
+    completion_tokens: completionTokens,
+    total_tokens: promptTokens + completionTokens,
+  };
+}
+
+function countPrompt(messages: readonly ChatMessage[], language: Language): number {
+  return messages.reduce((sum, message) => sum + language.countTokens(message.content) + TOKENS_PER_MESSAGE, 0);
+}
+
+const completionRequestSchema = z.object({
+  model: z.string().check(z.minLength(1)),
+  messages: z
+    .array(z.object({ role: z.enum(['system', 'user', 'assistant']), content: z.string() }))
+    .check(z.minLength(1)),
+  temperature: z.optional(z.number().check(z.gte(0), z.lte(2))),
+  max_tokens: z.optional(z.int().check(z.gte(1))),
+  stream: z.optional(z.boolean()),
+});

@@ -1,0 +1,136 @@
+import type { Hono } from 'hono';
+import * as z from 'zod/mini';
+import { areaRoutes, json, pathParam, type RouteContext, type RouteEnv, requiredQuery, route } from './answers.js';
+import { checked } from './body.js';
+import type { ConversationContexts } from './conversation-context.js';
+import { notFound, Refusal } from './errors.js';
+import type { ConversationState, Conversations } from './store/conversations.js';
+import type { UserMemory, UserMemoryItem } from './store/memory.js';
+import type { Workspaces } from './store/workspaces.js';
+
+/** The state the Context API works on. */
+export interface ContextApiState {
+  conversations: Conversations;
+  contexts: ConversationContexts;
+  memory: UserMemory;
+  workspaces: Workspaces;
+}
+
+/** The Context API: everything under `/api`. */
+export function contextRoutes(state: ContextApiState): Hono<RouteEnv> {
+  const { conversations, contexts, memory, workspaces } = state;
+  const app = areaRoutes();
+
+  const conversation = (c: RouteContext, id: string): ConversationState => {
+    const { userId } = c.env.exchange;
+    const found = conversations.state(id);
+    if (found?.workspaceId !== undefined) requireMember(workspaces, found.workspaceId, userId);
+    // A conversation of another user that is in no workspace does not exist for the caller.
+    if (found === undefined || (found.workspaceId === undefined && found.ownerId !== userId)) {
+      throw notFound('conversationId', 'The conversation does not exist', 'conversation_not_found');
+    }
+    return found;
+  };
+  const memoryItem = (c: RouteContext): UserMemoryItem => {
+    const { userId } = c.env.exchange;
+    const found = memory.get(pathParam(c, 'memoryId'));
+    const workspaceId = found?.item.workspaceId;
+    if (workspaceId !== undefined) requireMember(workspaces, workspaceId, userId);
+    if (found === undefined || (workspaceId === undefined && found.ownerId !== userId)) {
+      throw notFound('memoryId', 'The memory item does not exist', 'memory_not_found');
+    }
+    return found.item;
+  };
+
+  route(app, '/api/context', {
+    GET: async (c) => {
+      const { id } = conversation(c, requiredQuery(c, 'conversationId'));
+      const metadata = await contexts.metadata(id);
+      const current = conversation(c, id);
+      return json({
+        success: true,
+        context: { rollingSummary: contexts.summary(current), pinnedMemory: current.pins, metadata },
+      });
+    },
+  });
+
+  route(app, '/api/context/summary', {
+    GET: (c) => json({ success: true, summary: contexts.summary(conversation(c, requiredQuery(c, 'conversationId'))) }),
+  });
+
+  route(app, '/api/context/compact', {
+    POST: async (c) => {
+      const body = checked(compactBody, await c.env.exchange.json());
+      const { id } = conversation(c, body.conversationId);
+      return json({ success: true, result: await contexts.compact(id, body.level ?? 'light') }); // A4
+    },
+  });
+
+  route(app, '/api/context/pin/:conversationId', {
+    POST: async (c) => {
+      const body = checked(pinBody, await c.env.exchange.json());
+      const { id } = conversation(c, pathParam(c, 'conversationId'));
+      return json({ success: true, pinnedItem: contexts.pin(id, body.messageId, body.category ?? 'other') }); // A6
+    },
+    DELETE: (c) => {
+      const messageId = requiredQuery(c, 'messageId');
+      contexts.unpin(conversation(c, pathParam(c, 'conversationId')).id, messageId);
+      return json({ success: true });
+    },
+  });
+
+  route(app, '/api/context/exclude/:conversationId/:messageId', {
+    PATCH: async (c) => {
+      const { exclude } = checked(excludeBody, await c.env.exchange.json());
+      const { id } = conversation(c, pathParam(c, 'conversationId'));
+      await contexts.exclude(id, pathParam(c, 'messageId'), exclude);
+      return json({ success: true });
+    },
+  });
+
+  route(app, '/api/memory', {
+    GET: (c) => {
+      const { workspaceId, type } = checked(memoryQuery, c.req.query());
+      if (workspaceId !== undefined) requireMember(workspaces, workspaceId, c.env.exchange.userId);
+      const items = memory.list(c.env.exchange.userId, workspaceId, type);
+      // A24: a list shows four fields of each item.
+      return json({ success: true, memories: items.map(({ id, type, key, content }) => ({ id, type, key, content })) });
+    },
+    POST: async (c) => {
+      const { workspaceId, ...body } = checked(memoryBody, await c.env.exchange.json());
+      if (workspaceId !== undefined) requireMember(workspaces, workspaceId, c.env.exchange.userId);
+      const scope = workspaceId === undefined ? {} : { workspaceId };
+      return json({ success: true, memory: memory.create(c.env.exchange.userId, { ...body, ...scope }) });
+    },
+  });
+
+  route(app, '/api/memory/:memoryId', {
+    PATCH: async (c) => {
+      const body = checked(memoryChange, await c.env.exchange.json());
+      return json({ success: true, memory: memory.update(memoryItem(c).id, body) });
+    },
+    DELETE: (c) => {
+      memory.delete(memoryItem(c).id);
+      return json({ success: true });
+    },
+  });
+
+  return app;
+}
+
+function requireMember(workspaces: Workspaces, workspaceId: string, userId: string): void {
+  if (!workspaces.hasMember(workspaceId, userId))
+    throw new Refusal(403, 'You are not a member of this workspace', { param: 'workspaceId' });
+}
+
+const text = z.string().check(z.minLength(1));
+const memoryType = z.enum(['preference', 'fact', 'constraint', 'definition']);
+const compactBody = z.object({ conversationId: text, level: z.optional(z.enum(['light', 'deep', 'aggressive'])) });
+const pinBody = z.object({
+  messageId: text,
+  category: z.optional(z.enum(['decision', 'requirement', 'reference', 'other'])),
+});
+const excludeBody = z.object({ exclude: z.boolean() });
+const memoryQuery = z.object({ workspaceId: z.optional(text), type: z.optional(memoryType) });
+const memoryBody = z.object({ type: memoryType, key: text, content: text, workspaceId: z.optional(text) });
+const memoryChange = z.object({ content: text, isActive: z.optional(z.boolean()) });

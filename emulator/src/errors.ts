@@ -1,0 +1,79 @@
+/** The two API areas of the service; each has its own error form. */
+export type Area = 'context' | 'gateway';
+
+/** What a refusal says beside its status and message. */
+export interface RefusalDetails {
+  type?: string | undefined;
+  /** The offending parameter. */
+  param?: string | undefined;
+  code?: string | undefined;
+  /** Whole seconds, on a 429. */
+  retryAfter?: number | undefined;
+}
+
+/** The service says no. Routes throw it; the request path writes it in the form of the API area hit. */
+export class Refusal extends Error {
+  override readonly name = 'Refusal';
+
+  constructor(
+    readonly status: number,
+    message: string,
+    readonly details: RefusalDetails = {},
+  ) {
+    super(message);
+  }
+}
+
+/** A 400 that names the offending parameter. */
+export function badRequest(param: string, message: string, code = 'invalid_value'): Refusal {
+  return new Refusal(400, message, { param, code });
+}
+
+/** A 404 that names what was not found. */
+export function notFound(param: string, message: string, code: string): Refusal {
+  return new Refusal(404, message, { param, code });
+}
+
+/** The documented error body of an area. */
+export function errorBody(area: Area, status: number, message: string, details: RefusalDetails = {}): object {
+  if (area === 'context') return { success: false, error: message };
+  const type = details.type ?? TYPE_BY_STATUS[status] ?? (status >= 500 ? 'api_error' : 'invalid_request_error');
+  if (status === 429) return { error: { message, type, retry_after: details.retryAfter ?? 1 } };
+  return { error: { message, type, param: details.param ?? '', code: details.code ?? CODE_BY_STATUS[status] ?? type } };
+}
+
+/** The plain words for a status, where nothing better is known. */
+export function defaultMessage(status: number): string {
+  return MESSAGE_BY_STATUS[status] ?? (status >= 500 ? 'Internal server error' : 'The request was refused');
+}
+
+// A29: the Gateway's error types by status; A10: codes in plain field terms.
+const TYPE_BY_STATUS: Record<number, string> = {
+  400: 'invalid_request_error',
+  401: 'authentication_error',
+  403: 'permission_error',
+  404: 'invalid_request_error',
+  429: 'rate_limit_error',
+  503: 'service_unavailable',
+};
+
+const CODE_BY_STATUS: Record<number, string> = {
+  400: 'invalid_request',
+  401: 'missing_authorization',
+  403: 'insufficient_permissions',
+  404: 'not_found',
+  405: 'method_not_allowed',
+  413: 'request_too_large',
+  500: 'internal_error',
+  503: 'service_unavailable',
+};
+
+const MESSAGE_BY_STATUS: Record<number, string> = {
+  400: 'Invalid parameters',
+  401: 'Missing or invalid authentication',
+  403: 'Access denied',
+  404: 'Not found',
+  429: 'Rate limit exceeded',
+  500: 'Internal server error',
+  503: 'The service is temporarily unavailable',
+};

@@ -1,0 +1,15 @@
+/** A model the emulator offers. */
+export interface EmulatorModel {
+  id: string;
+  /** Tokens of prompt and answer together. */
+  contextWindow: number;
+}
+
+/** A19: five ids of our own, two of one family and three of another. */
+export const MODELS: readonly EmulatorModel[] = Object.freeze([
+  Object.freeze({ id: 'atlas-large', contextWindow: 200_000 }),
+  Object.freeze({ id: 'atlas-small', contextWindow: 200_000 }),
+  Object.freeze({ id: 'birch-large', contextWindow: 128_000 }),
+  Object.freeze({ id: 'birch-medium', contextWindow: 128_000 }),
+  Object.freeze({ id: 'birch-small', contextWindow: 128_000 }),
+]);

@@ -1,0 +1,120 @@
+/** How a body that passes through is watched and, where a fault asks for it, spoiled. */
+export interface RelayOptions {
+  /** The caller's signal: when it fires, the body breaks with its reason and the source is cancelled. */
+  signal?: AbortSignal | undefined;
+  /** Called with every chunk that was handed over. */
+  onChunk?: ((chunk: Uint8Array) => void) | undefined;
+  /** Called once. */
+  onEnd?: ((outcome: 'answered' | 'aborted' | 'cut') => void) | undefined;
+  /** Where and how the body is cut: so many chunks of a stream (one chunk is one event), or so many bytes. */
+  cut?: BodyCut | undefined;
+}
+
+/** Where a body ends too early, and in which way. */
+export interface BodyCut {
+  afterChunks?: number | undefined;
+  afterBytes?: number | undefined;
+  how: 'end' | 'reset' | 'stall' | 'error';
+  /** `error`: the last chunk. */
+  lastChunk?: Uint8Array | undefined;
+  /** `reset`: breaks the connection, where there is one. */
+  breakConnection?: (() => void) | undefined;
+}
+
+/** Pass a body on, chunk by chunk and only as fast as it is read. */
+export function relayBody(source: ReadableStream<Uint8Array>, options: RelayOptions): ReadableStream<Uint8Array> {
+  const { signal, cut } = options;
+  const reader = source.getReader();
+  let chunks = 0;
+  let bytes = 0;
+  let ended = false;
+  let abort = (): void => {};
+  const end = (outcome: 'answered' | 'aborted' | 'cut'): void => {
+    if (ended) return;
+    ended = true;
+    signal?.removeEventListener('abort', abort);
+    options.onEnd?.(outcome);
+  };
+  const leave = (reason: unknown): void => {
+    reader.cancel(reason).catch(() => {});
+    end('aborted');
+  };
+
+  return new ReadableStream<Uint8Array>(
+    {
+      start(controller) {
+        abort = () => {
+          if (ended) return;
+          leave(signal?.reason);
+          controller.error(signal?.reason);
+        };
+        signal?.addEventListener('abort', abort, { once: true });
+        if (signal?.aborted) abort();
+      },
+      async pull(controller) {
+        if (cut !== undefined && isReached(cut, chunks, bytes)) {
+          await applyCut(cut, controller, signal);
+          if (ended) return;
+          reader.cancel().catch(() => {});
+          end('cut');
+          return;
+        }
+        try {
+          const { done, value } = await reader.read();
+          if (ended) return;
+          if (done) {
+            end('answered');
+            controller.close();
+            return;
+          }
+          const chunk = cut?.afterBytes === undefined ? value : value.subarray(0, cut.afterBytes - bytes);
+          chunks += 1;
+          bytes += chunk.byteLength;
+          controller.enqueue(chunk);
+          options.onChunk?.(chunk);
+        } catch (error) {
+          if (ended) return;
+          end('cut');
+          controller.error(error);
+        }
+      },
+      cancel: leave,
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+/** The error a broken connection gives a caller in process. */
+export function connectionReset(): TypeError {
+  const cause = Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' });
+  return new TypeError('fetch failed', { cause });
+}
+
+function isReached(cut: BodyCut, chunks: number, bytes: number): boolean {
+  return (
+    chunks >= (cut.afterChunks ?? Number.POSITIVE_INFINITY) || bytes >= (cut.afterBytes ?? Number.POSITIVE_INFINITY)
+  );
+}
+
+async function applyCut(
+  cut: BodyCut,
+  controller: ReadableStreamDefaultController<Uint8Array>,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  if (cut.how === 'stall') return untilAborted(signal);
+  if (cut.how === 'reset') {
+    cut.breakConnection?.();
+    controller.error(connectionReset());
+    return;
+  }
+  if (cut.how === 'error' && cut.lastChunk !== undefined) controller.enqueue(cut.lastChunk);
+  controller.close();
+}
+
+/** Resolves when the signal fires; never without one. */
+export function untilAborted(signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal?.aborted) resolve();
+    else signal?.addEventListener('abort', () => resolve(), { once: true });
+  });
+}

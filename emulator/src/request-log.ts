@@ -1,0 +1,113 @@
+/** A request as it arrived, and what became of it. Keys and tokens are never in it. */
+export interface RequestRecord {
+  requestId: string;
+  method: string;
+  /** Path with query. */
+  path: string;
+  headers: Record<string, string>;
+  /** At most 64 KB of the body's text; undefined when nothing read it. */
+  body: string | undefined;
+  /** ISO 8601. */
+  receivedAt: string;
+  /** Milliseconds of the emulator's clock until the answer was complete. */
+  duration: number | undefined;
+  status: number | undefined;
+  /** `pending` until the answer is complete; `aborted` when the caller left before that; `reset` and `cut` come from faults. */
+  outcome: 'pending' | 'answered' | 'aborted' | 'reset' | 'cut';
+  /** Events of a stream that were sent. */
+  events: number | undefined;
+  /** The fault that was applied, if any. */
+  fault: string | undefined;
+  /** What went wrong inside the emulator or a reply function, on a 500. */
+  error: string | undefined;
+}
+
+/** @internal One request while it is on its way; turned into a record when somebody looks. */
+export interface LogEntry {
+  requestId: string;
+  method: string;
+  path: string;
+  headers: Iterable<[string, string]>;
+  body: Uint8Array | undefined;
+  receivedAt: number;
+  finishedAt: number | undefined;
+  status: number | undefined;
+  outcome: RequestRecord['outcome'];
+  events: number | undefined;
+  fault: string | undefined;
+  error: string | undefined;
+}
+
+/** The last requests, oldest first; older ones fall out. */
+export class RequestLog {
+  readonly #entries: LogEntry[] = [];
+  readonly #secrets: () => readonly string[];
+  #next = 0;
+
+  constructor(secrets: () => readonly string[]) {
+    this.#secrets = secrets;
+  }
+
+  add(entry: LogEntry): void {
+    if (this.#entries.length < CAPACITY) this.#entries.push(entry);
+    else this.#entries[this.#next] = entry;
+    this.#next = (this.#next + 1) % CAPACITY;
+  }
+
+  records(): RequestRecord[] {
+    const full = this.#entries.length === CAPACITY;
+    const inOrder = full ? [...this.#entries.slice(this.#next), ...this.#entries.slice(0, this.#next)] : this.#entries;
+    const secrets = this.#secrets();
+    return inOrder.map((entry) => toRecord(entry, secrets));
+  }
+
+  clear(): void {
+    this.#entries.length = 0;
+    this.#next = 0;
+  }
+}
+
+/** The text with every known secret, and everything that looks like one, cut to its prefix. */
+export function redact(text: string, secrets: readonly string[]): string {
+  let safe = text.replace(/(svc_[sp]k_)[A-Za-z0-9_-]+/g, '$1***');
+  for (const secret of secrets) safe = safe.replaceAll(secret, `${prefixOf(secret)}***`);
+  return safe;
+}
+
+function toRecord(entry: LogEntry, secrets: readonly string[]): RequestRecord {
+  const headers: [string, string][] = [];
+  for (const [name, value] of entry.headers) {
+    headers.push([name, SECRET_HEADERS.test(name) ? redactHeader(value, secrets) : redact(value, secrets)]);
+  }
+  const body = entry.body && decoder.decode(entry.body.subarray(0, BODY_LIMIT));
+  return {
+    requestId: entry.requestId,
+    method: entry.method,
+    path: redact(entry.path, secrets),
+    headers: Object.fromEntries(headers),
+    body: body === undefined ? undefined : redact(body, secrets),
+    receivedAt: new Date(entry.receivedAt).toISOString(),
+    duration: entry.finishedAt === undefined ? undefined : entry.finishedAt - entry.receivedAt,
+    status: entry.status,
+    outcome: entry.outcome,
+    events: entry.events,
+    fault: entry.fault,
+    error: entry.error,
+  };
+}
+
+/** Known keys keep their prefix; any other credential is hidden whole, after its scheme. */
+function redactHeader(value: string, secrets: readonly string[]): string {
+  const safe = redact(value, secrets);
+  if (safe !== value) return safe;
+  return /^[A-Za-z]+ /.test(value) ? `${value.slice(0, value.indexOf(' '))} ***` : '***';
+}
+
+function prefixOf(secret: string): string {
+  return secret.slice(0, secret.lastIndexOf('_') + 1);
+}
+
+const CAPACITY = 1000;
+const BODY_LIMIT = 64 * 1024;
+const SECRET_HEADERS = /authorization|cookie|token|session|api-?key|secret/i;
+const decoder = new TextDecoder();

@@ -1,0 +1,203 @@
+import type { SummaryItem } from '../compaction/summary.js';
+import type { IdSource } from '../random.js';
+import type { Collection, Storage } from './storage.js';
+import type { Workspaces } from './workspaces.js';
+
+/** Who said a message. */
+export type MessageRole = 'system' | 'user' | 'assistant';
+
+/** A message as the emulator keeps it (A17: the service documents no such record). */
+export interface MessageRecord {
+  id: string;
+  role: MessageRole;
+  content: string;
+  createdAt: string;
+  /** True when the message is kept out of the rolling summary. */
+  excluded: boolean;
+}
+
+/** A message to be stored. */
+export interface MessageInput {
+  id?: string | undefined;
+  role: MessageRole;
+  content: string;
+  /** ISO 8601. @default now */
+  createdAt?: string | undefined;
+}
+
+/** A conversation with its messages, as the in-process API and the control plane give it. */
+export interface ConversationRecord {
+  id: string;
+  /** The user it belongs to when it is in no workspace. */
+  ownerId: string;
+  workspaceId?: string;
+  createdAt: string;
+  messages: MessageRecord[];
+}
+
+/** What a new conversation is made from. */
+export interface ConversationInput {
+  id?: string | undefined;
+  /** Must exist; only its members may see the conversation. */
+  workspaceId?: string | undefined;
+  /** @default the user of `emulator.sessionToken` */
+  ownerId?: string | undefined;
+  /** What the summary's `stylePreferences` say (A1). */
+  stylePreferences?: Record<string, unknown> | undefined;
+  messages?: readonly MessageInput[] | undefined;
+}
+
+/** The category of a pinned message. */
+export type PinCategory = 'decision' | 'requirement' | 'reference' | 'other';
+
+/** A pinned message, in the form of the interface. */
+export interface PinnedMemoryItem {
+  id: string;
+  messageId: string;
+  content: string;
+  category: PinCategory;
+  pinnedAt: string;
+}
+
+/** What is kept of a conversation beside its messages. */
+export interface ConversationState {
+  id: string;
+  ownerId: string;
+  workspaceId: string | undefined;
+  createdAt: string;
+  stylePreferences: Record<string, unknown>;
+  pins: PinnedMemoryItem[];
+  summary: SummaryItem[];
+  version: number;
+  lastUpdated: string;
+  /** How many messages, from the first, a compaction has folded into the summary. */
+  folded: number;
+  /** Messages among those that the summary has not taken in: excluded or pinned then, or excluded since. */
+  leftOut: string[];
+  /** The tokens the last compaction allowed the summary. */
+  summaryBudget: number;
+  lastCompactionAt: string | null;
+}
+
+/** Conversations and their messages. */
+export class Conversations {
+  readonly #states: Collection<ConversationState>;
+  readonly #storage: Storage;
+  readonly #ids: IdSource;
+  readonly #now: () => number;
+  readonly #workspaces: Workspaces;
+  readonly #defaultUser: string;
+
+  constructor(storage: Storage, ids: IdSource, now: () => number, workspaces: Workspaces, defaultUser: string) {
+    this.#states = storage.collection('conversations');
+    this.#storage = storage;
+    this.#ids = ids;
+    this.#now = now;
+    this.#workspaces = workspaces;
+    this.#defaultUser = defaultUser;
+  }
+
+  /** Start a conversation; the answer carries the ids of its messages. */
+  create(input: ConversationInput = {}): ConversationRecord {
+    const id = input.id ?? this.#ids.next('conv');
+    if (this.#states.get(id) !== undefined) throw new RangeError(`conversation ${id} exists already`);
+    if (input.workspaceId !== undefined && this.#workspaces.get(input.workspaceId) === undefined) {
+      throw new RangeError(`there is no workspace ${input.workspaceId}`);
+    }
+    const messages = this.#newMessages(id, input.messages ?? []);
+    const createdAt = new Date(this.#now()).toISOString();
+    this.#states.set(id, {
+      id,
+      ownerId: input.ownerId ?? this.#defaultUser,
+      workspaceId: input.workspaceId,
+      createdAt,
+      stylePreferences: structuredClone(input.stylePreferences ?? {}),
+      pins: [],
+      summary: [],
+      version: 0,
+      lastUpdated: createdAt,
+      folded: 0,
+      leftOut: [],
+      summaryBudget: 0,
+      lastCompactionAt: null,
+    });
+    const collection = this.#messages(id);
+    for (const message of messages) collection.set(message.id, message);
+    return this.#record(id);
+  }
+
+  /** Add messages at the end; gives the new ones with their ids. */
+  append(conversationId: string, messages: readonly MessageInput[]): MessageRecord[] {
+    this.#record(conversationId);
+    const added = this.#newMessages(conversationId, messages);
+    const collection = this.#messages(conversationId);
+    for (const message of added) collection.set(message.id, message);
+    return structuredClone(added);
+  }
+
+  get(id: string): ConversationRecord | undefined {
+    return this.#states.get(id) === undefined ? undefined : this.#record(id);
+  }
+
+  list(): ConversationRecord[] {
+    return [...this.#states.values()].map((state) => this.#record(state.id));
+  }
+
+  /** @internal */
+  state(id: string): ConversationState | undefined {
+    return this.#states.get(id);
+  }
+
+  /** @internal */
+  save(state: ConversationState): void {
+    this.#states.set(state.id, state);
+  }
+
+  /** @internal */
+  messages(id: string): MessageRecord[] {
+    return [...this.#messages(id).values()];
+  }
+
+  /** @internal */
+  message(id: string, messageId: string): MessageRecord | undefined {
+    return this.#messages(id).get(messageId);
+  }
+
+  /** @internal */
+  saveMessage(id: string, message: MessageRecord): void {
+    this.#messages(id).set(message.id, message);
+  }
+
+  #messages(id: string): Collection<MessageRecord> {
+    return this.#storage.collection(`messages/${id}`);
+  }
+
+  #newMessages(conversationId: string, inputs: readonly MessageInput[]): MessageRecord[] {
+    const existing = this.#messages(conversationId);
+    const seen = new Set<string>();
+    return inputs.map((input) => {
+      if (!ROLES.includes(input.role)) throw new RangeError(`not a message role: ${String(input.role)}`);
+      if (typeof input.content !== 'string') throw new RangeError('the content of a message is a string');
+      const id = input.id ?? this.#ids.next('msg');
+      if (seen.has(id) || existing.get(id) !== undefined) throw new RangeError(`message ${id} exists already`);
+      seen.add(id);
+      const createdAt = input.createdAt ?? new Date(this.#now()).toISOString();
+      if (Number.isNaN(Date.parse(createdAt))) throw new RangeError(`not a timestamp: ${createdAt}`);
+      return { id, role: input.role, content: input.content, createdAt, excluded: false };
+    });
+  }
+
+  #record(id: string): ConversationRecord {
+    const state = this.#states.get(id);
+    if (state === undefined) throw new RangeError(`there is no conversation ${id}`);
+    return {
+      id,
+      ownerId: state.ownerId,
+      ...(state.workspaceId === undefined ? {} : { workspaceId: state.workspaceId }),
+      createdAt: state.createdAt,
+      messages: structuredClone(this.messages(id)),
+    };
+  }
+}
+
+const ROLES: readonly string[] = ['system', 'user', 'assistant'];

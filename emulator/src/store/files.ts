@@ -1,0 +1,58 @@
+import type { IdSource } from '../random.js';
+import type { Collection, Storage } from './storage.js';
+
+/** The record of an uploaded file (A3). */
+export interface FileRecord {
+  id: string;
+  object: 'file';
+  bytes: number;
+  filename: string;
+  purpose: string;
+  /** Unix time in seconds. */
+  created_at: number;
+}
+
+/** Uploaded files and their bytes. */
+export class Files {
+  readonly #records: Collection<{ record: FileRecord; content: Uint8Array; contentType: string }>;
+  readonly #ids: IdSource;
+  readonly #now: () => number;
+
+  constructor(storage: Storage, ids: IdSource, now: () => number) {
+    this.#records = storage.collection('files');
+    this.#ids = ids;
+    this.#now = now;
+  }
+
+  /** @internal */
+  add(file: { filename: string; purpose: string; content: Uint8Array; contentType: string }): FileRecord {
+    const record: FileRecord = {
+      id: this.#ids.next('file'),
+      object: 'file',
+      bytes: file.content.byteLength,
+      filename: file.filename,
+      purpose: file.purpose,
+      created_at: Math.floor(this.#now() / 1000),
+    };
+    this.#records.set(record.id, { record, content: file.content, contentType: file.contentType });
+    return record;
+  }
+
+  get(id: string): FileRecord | undefined {
+    return structuredClone(this.#records.get(id)?.record);
+  }
+
+  /** The stored bytes. */
+  content(id: string): Uint8Array | undefined {
+    return this.#records.get(id)?.content.slice();
+  }
+
+  /** The type the upload gave the file. */
+  contentType(id: string): string | undefined {
+    return this.#records.get(id)?.contentType;
+  }
+
+  list(): FileRecord[] {
+    return [...this.#records.values()].map(({ record }) => structuredClone(record));
+  }
+}

@@ -1,0 +1,159 @@
+import type { Clock } from '../clock.js';
+import { badRequest, notFound } from '../errors.js';
+import type { IdSource } from '../random.js';
+import type { Collection, Storage } from './storage.js';
+
+/** A field an action takes. */
+export interface IntegrationField {
+  name: string;
+  type: 'string' | 'number' | 'boolean';
+  required: boolean;
+}
+
+/** Something an integration can do. */
+export interface IntegrationAction {
+  name: string;
+  description: string;
+  fields: IntegrationField[];
+}
+
+/** A connected integration (A3). */
+export interface Integration {
+  id: string;
+  object: 'integration';
+  name: string;
+  connected: boolean;
+  actions: IntegrationAction[];
+}
+
+/** What an executed action has done. */
+export interface IntegrationExecution {
+  id: string;
+  integration: string;
+  action: string;
+  /** The fields as they were sent. */
+  fields: Record<string, string | number | boolean>;
+  executedAt: string;
+}
+
+/** The result of an action, as the Gateway answers it (A3). */
+export interface IntegrationResult {
+  id: string;
+  object: 'integration.execution';
+  integration: string;
+  action: string;
+  status: 'completed';
+  /** What the action made: for a posted message its id, channel, text and time. */
+  result: Record<string, string | number | boolean>;
+  created_at: string;
+}
+
+/** Connected integrations, and everything they were made to do. */
+export class Integrations {
+  readonly #executions: Collection<IntegrationExecution>;
+  readonly #ids: IdSource;
+  readonly #clock: Clock;
+
+  constructor(storage: Storage, ids: IdSource, clock: Clock) {
+    this.#executions = storage.collection('integration-executions');
+    this.#ids = ids;
+    this.#clock = clock;
+  }
+
+  list(): Integration[] {
+    return structuredClone(INTEGRATIONS) as Integration[];
+  }
+
+  /** What was executed so far, oldest first. */
+  executions(): IntegrationExecution[] {
+    return [...this.#executions.values()].map((execution) => structuredClone(execution));
+  }
+
+  /** The messages posted so far, oldest first. */
+  postedMessages(): { id: string; integration: string; channel: string; text: string; postedAt: string }[] {
+    return this.executions()
+      .filter((execution) => execution.action === 'post_message')
+      .map(({ id, integration, fields, executedAt }) => ({
+        id,
+        integration,
+        channel: String(fields.channel),
+        text: String(fields.text),
+        postedAt: executedAt,
+      }));
+  }
+
+  /** @internal Check the fields against the action's declaration, and keep what was done. */
+  execute(integrationId: string, body: Map<string, unknown>): IntegrationResult {
+    const integration = INTEGRATIONS.find(({ id }) => id === integrationId);
+    if (integration === undefined)
+      throw notFound('integration', `There is no integration ${integrationId}`, 'integration_not_found');
+    const name = body.get('action');
+    if (typeof name !== 'string' || name === '')
+      throw badRequest('action', 'action is required and must be a string', 'missing_parameter');
+    const action = integration.actions.find((candidate) => candidate.name === name);
+    if (action === undefined) {
+      const known = integration.actions.map((candidate) => candidate.name).join(', ');
+      throw badRequest('action', `${integration.id} has no action of this name; it has ${known}`, 'unknown_action');
+    }
+    const fields = Object.fromEntries(checkedFields(action, body));
+    const executedAt = new Date(this.#clock.now()).toISOString();
+    const id = this.#ids.next('exec');
+    this.#executions.set(id, { id, integration: integration.id, action: action.name, fields, executedAt });
+    return {
+      id,
+      object: 'integration.execution',
+      integration: integration.id,
+      action: action.name,
+      status: 'completed',
+      result: { id, ...fields, created_at: executedAt },
+      created_at: executedAt,
+    };
+  }
+}
+
+function checkedFields(action: IntegrationAction, body: Map<string, unknown>): [string, string | number | boolean][] {
+  const checked: [string, string | number | boolean][] = [];
+  for (const field of action.fields) {
+    const value = body.get(field.name);
+    if (value === undefined && !field.required) continue;
+    if (value === undefined)
+      throw badRequest(field.name, `${field.name} is required for ${action.name}`, 'missing_parameter');
+    if (typeof value !== field.type || value === '') {
+      throw badRequest(
+        field.name,
+        `${field.name} must be a ${field.type === 'string' ? 'non-empty string' : field.type}`,
+      );
+    }
+    // typeof was just compared with one of these three names.
+    checked.push([field.name, value as string | number | boolean]);
+  }
+  return checked;
+}
+
+const text = (name: string, required = true): IntegrationField => ({ name, type: 'string', required });
+
+const INTEGRATIONS: readonly Integration[] = [
+  {
+    id: 'team-chat',
+    object: 'integration',
+    name: 'Team chat',
+    connected: true,
+    actions: [
+      { name: 'post_message', description: 'Post a message to a channel.', fields: [text('channel'), text('text')] },
+    ],
+  },
+  {
+    id: 'issue-tracker',
+    object: 'integration',
+    name: 'Issue tracker',
+    connected: true,
+    actions: [
+      {
+        name: 'create_issue',
+        description: 'Open an issue.',
+        fields: [text('title'), text('body', false), { name: 'priority', type: 'number', required: false }],
+      },
+      { name: 'add_comment', description: 'Comment on an issue.', fields: [text('issue'), text('text')] },
+    ],
+  },
+];

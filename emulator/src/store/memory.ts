@@ -1,0 +1,72 @@
+import type { IdSource } from '../random.js';
+import type { Collection, Storage } from './storage.js';
+
+/** The kind of a memory item. */
+export type MemoryType = 'preference' | 'fact' | 'constraint' | 'definition';
+
+/** A memory item in the form of the interface. */
+export interface UserMemoryItem {
+  id: string;
+  type: MemoryType;
+  key: string;
+  content: string;
+  isActive: boolean;
+  workspaceId?: string;
+}
+
+/** @internal A memory item and whose it is. */
+export interface OwnedMemoryItem {
+  ownerId: string;
+  item: UserMemoryItem;
+}
+
+/** User memory: a user's own items, and those of workspaces. */
+export class UserMemory {
+  readonly #records: Collection<OwnedMemoryItem>;
+  readonly #ids: IdSource;
+
+  constructor(storage: Storage, ids: IdSource) {
+    this.#records = storage.collection('memory');
+    this.#ids = ids;
+  }
+
+  create(ownerId: string, input: Omit<UserMemoryItem, 'id' | 'isActive'>): UserMemoryItem {
+    const item = { id: this.#ids.next('mem'), ...input, isActive: true };
+    this.#records.set(item.id, { ownerId, item });
+    return item;
+  }
+
+  get(id: string): OwnedMemoryItem | undefined {
+    return this.#records.get(id);
+  }
+
+  update(id: string, change: { content: string; isActive?: boolean | undefined }): UserMemoryItem | undefined {
+    const record = this.#records.get(id);
+    if (record === undefined) return undefined;
+    const item = { ...record.item, content: change.content, isActive: change.isActive ?? record.item.isActive };
+    this.#records.set(id, { ...record, item });
+    return item;
+  }
+
+  delete(id: string): boolean {
+    return this.#records.delete(id);
+  }
+
+  /** A5: with a workspace its items, without one the caller's own items that belong to no workspace. */
+  list(ownerId: string, workspaceId: string | undefined, type: MemoryType | undefined): UserMemoryItem[] {
+    const found: UserMemoryItem[] = [];
+    for (const record of this.#records.values()) {
+      const item = record.item;
+      const inScope =
+        workspaceId === undefined
+          ? item.workspaceId === undefined && record.ownerId === ownerId
+          : item.workspaceId === workspaceId;
+      if (inScope && (type === undefined || item.type === type)) found.push(item);
+    }
+    return found;
+  }
+
+  all(): OwnedMemoryItem[] {
+    return [...this.#records.values()];
+  }
+}

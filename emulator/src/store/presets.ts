@@ -1,0 +1,105 @@
+import type { IdSource } from '../random.js';
+import type { Collection, Storage } from './storage.js';
+
+/** A stored template (A3). `{{input}}` in the template stands for what a caller sends. */
+export interface Preset {
+  id: string;
+  object: 'preset';
+  name: string;
+  description: string;
+  category: string;
+  template: string;
+}
+
+/** What a new preset is made from. */
+export interface PresetInput {
+  id?: string | undefined;
+  name: string;
+  template: string;
+  description?: string | undefined;
+  /** @default 'general' */
+  category?: string | undefined;
+}
+
+/** The account's presets; a few are there from the start. */
+export class Presets {
+  readonly #records: Collection<Preset>;
+  readonly #ids: IdSource;
+
+  constructor(storage: Storage, ids: IdSource) {
+    this.#records = storage.collection('presets');
+    this.#ids = ids;
+    this.restore();
+  }
+
+  create(input: PresetInput): Preset {
+    const id = input.id ?? this.#ids.next('preset');
+    if (this.#records.get(id) !== undefined) throw new RangeError(`preset ${id} exists already`);
+    const { name, template, description = '', category = 'general' } = input;
+    const preset: Preset = { id, object: 'preset', name, description, category, template };
+    this.#records.set(id, preset);
+    return { ...preset };
+  }
+
+  get(id: string): Preset | undefined {
+    const preset = this.#records.get(id);
+    return preset === undefined ? undefined : { ...preset };
+  }
+
+  list(category?: string | undefined): Preset[] {
+    const presets: Preset[] = [];
+    for (const preset of this.#records.values()) {
+      if (category === undefined || preset.category === category) presets.push({ ...preset });
+    }
+    return presets;
+  }
+
+  /** @internal Put the first presets in place. */
+  restore(): void {
+    for (const preset of FIRST_PRESETS) if (this.#records.get(preset.id) === undefined) this.create(preset);
+  }
+}
+
+/** The template with the input in its place; the input is never read as a template. */
+export function fillTemplate(template: string, input: string): string {
+  if (!template.includes('{{input}}')) return `${template}\n\n${input}`;
+  return template.split('{{input}}').join(input);
+}
+
+const FIRST_PRESETS: readonly (PresetInput & { id: string })[] = [
+  {
+    id: 'summarize',
+    name: 'Summarize',
+    category: 'writing',
+    description: 'The main points of a text.',
+    template: 'Give the main points of this text.\n\n{{input}}',
+  },
+  {
+    id: 'meeting-decisions',
+    name: 'Decisions of a meeting',
+    category: 'meetings',
+    description: 'What was decided, and why.',
+    template: '{{input}}\n\nWhat did we decide, and what was agreed?',
+  },
+  {
+    id: 'meeting-actions',
+    name: 'Actions of a meeting',
+    category: 'meetings',
+    description: 'Who does what until when.',
+    template: '{{input}}\n\nWhat are the next actions, who will do them, and by when?',
+  },
+  {
+    id: 'release-notes',
+    name: 'Release notes',
+    category: 'engineering',
+    description: 'Changes, in the words of users.',
+    template: 'Name the changes that users will notice.\n\n{{input}}',
+  },
+  {
+    id: 'explain-error',
+    name: 'Explain an error',
+    category: 'engineering',
+    description: 'What an error message says and where it comes from.',
+    template: '{{input}}\n\nWhat is the error, and where does it come from?',
+  },
+];

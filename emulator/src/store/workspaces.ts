@@ -1,0 +1,67 @@
+import type { IdSource } from '../random.js';
+import type { Collection, Storage } from './storage.js';
+
+/** A workspace and the users who may see what is in it. */
+export interface Workspace {
+  id: string;
+  name: string;
+  members: string[];
+}
+
+/** What a new workspace is made from. */
+export interface WorkspaceInput {
+  id?: string | undefined;
+  name?: string | undefined;
+  /** User ids. @default the user of `emulator.sessionToken` */
+  members?: readonly string[] | undefined;
+}
+
+/** The workspaces of the account. */
+export class Workspaces {
+  readonly #records: Collection<Workspace>;
+  readonly #ids: IdSource;
+  readonly #defaultUser: string;
+
+  constructor(storage: Storage, ids: IdSource, defaultUser: string) {
+    this.#records = storage.collection('workspaces');
+    this.#ids = ids;
+    this.#defaultUser = defaultUser;
+  }
+
+  create(input: WorkspaceInput = {}): Workspace {
+    const id = input.id ?? this.#ids.next('ws');
+    if (this.#records.get(id) !== undefined) throw new RangeError(`workspace ${id} exists already`);
+    const workspace = { id, name: input.name ?? id, members: [...(input.members ?? [this.#defaultUser])] };
+    this.#records.set(id, workspace);
+    return structuredClone(workspace);
+  }
+
+  get(id: string): Workspace | undefined {
+    return structuredClone(this.#records.get(id));
+  }
+
+  list(): Workspace[] {
+    return [...this.#records.values()].map((workspace) => structuredClone(workspace));
+  }
+
+  addMember(id: string, userId: string): void {
+    const workspace = this.#existing(id);
+    if (!workspace.members.includes(userId))
+      this.#records.set(id, { ...workspace, members: [...workspace.members, userId] });
+  }
+
+  removeMember(id: string, userId: string): void {
+    const workspace = this.#existing(id);
+    this.#records.set(id, { ...workspace, members: workspace.members.filter((member) => member !== userId) });
+  }
+
+  hasMember(id: string, userId: string): boolean {
+    return this.#records.get(id)?.members.includes(userId) ?? false;
+  }
+
+  #existing(id: string): Workspace {
+    const workspace = this.#records.get(id);
+    if (workspace === undefined) throw new RangeError(`there is no workspace ${id}`);
+    return workspace;
+  }
+}
