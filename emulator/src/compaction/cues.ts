@@ -16,7 +16,7 @@ export interface Cue {
 export function classify(sentence: string): Cue | undefined {
   const words = sentence.split(' ').length;
   const substance = new Set(contentTerms(sentence)).size;
-  if (words < 3 || substance < 2 || sentence.length > LONGEST_SENTENCE) return undefined;
+  if (words < 3 || substance < 2 || sentence.length > LONGEST_SENTENCE || BROKEN_OFF.test(sentence)) return undefined;
   if (ASKS.test(sentence)) return questionCue(sentence, substance);
   for (const { section, weight, pattern, leastTerms } of CUES) {
     if (substance < leastTerms || !pattern.test(sentence)) continue;
@@ -65,15 +65,17 @@ function definitionIn(sentence: string): Cue | undefined {
 }
 
 const LONGEST_SENTENCE = 600;
+/** Speech that stops in the middle says nothing that could be kept. */
+const BROKEN_OFF = /(?:[,;}…–—-]|\.\.\.|\b(?:and|or|but|the|a|to|of|so))$/i;
 const ASKS = /\?["'”’)\]]*$/;
 const SMALL_TALK =
-  /^(?:(?:so|and|but|well|okay|ok|yeah|oh|alright)[, ]+)*(?:can you (?:hear|see)|how are you|shall we (?:start|begin|go)|are (?:you|we) (?:ready|done|finished)|any (?:other )?questions|do you know what i|you know what i|isn't it|right)\b|\b(?:right|okay|ok|yeah|you know|isn't it|is that (?:right|ok|okay))\?$/i;
+  /^(?:(?:so|and|but|well|okay|ok|yeah|oh|alright)[, ]+)*(?:can you (?:hear|see)|how are you|shall we (?:start|begin|go)|are (?:you|we) (?:ready|done|finished)|any (?:other )?questions|do you know what i|you know what i|isn't it|right)\b|\b(?:right|okay|ok|yeah|you know|no|huh|(?:is|are|do|does|did|could|can|would|was|were)n't (?:it|he|she|we|you|they)|(?:do|did|is|are|could|can|would) (?:you|we|it|they)|is that (?:right|ok|okay))\?$/i;
 const OPEN =
   /\b(?:open question|decide|which|should we|do we need|who (?:will|is going to)|when (?:will|do|should)|how (?:do|should|will|can) we)\b/i;
 const UNDECIDED =
   /\b(?:haven't|have not|hasn't|not yet|didn't|did not|need to|have to|must|should|can't|before we|when we|if we|until we|to be) (?:\w+ )?(?:decided?|agreed?|chosen?|settled?|pick(?:ed)?)\b|\bundecided\b/i;
 const VAGUE_TERM =
-  /^(?:it|this|that|these|those|there|he|she|we|they|you|i|what|which|who|everything|something|anything|nothing|one|here|now|thing|problem|question|idea|point|other|rest|first|second|next|last|same|only|so|and|but|because|if|when|all|some|most)\b/i;
+  /^(?:it|this|that|these|those|there|whether|how|why|where|who|your|my|he|she|we|they|you|i|what|which|who|everything|something|anything|nothing|one|here|now|thing|problem|question|idea|point|other|rest|first|second|next|last|same|only|so|and|but|because|if|when|all|some|most)\b/i;
 
 // Asked in this order; the first that fits decides.
 const CUES: readonly {
@@ -94,14 +96,14 @@ const CUES: readonly {
     weight: 2,
     leastTerms: 2,
     pattern:
-      /\b(?:let'?s (?:go (?:with|for)|use|stick (?:with|to)|keep|choose|pick|adopt|drop|switch|settle on|stay with|say)|(?:we(?:'ll| will| are|'re)?|i'll) (?:going to |gonna )?(?:go(?:ing)? (?:with|for)|use|using|stick(?:ing)? (?:with|to)|adopt|switch(?:ing)? to|chose|not going to|keep(?:ing)?|drop(?:ping)?)\b|going with\b|no longer (?:use|using|need)|instead of .{3,60} we(?:'ll| will)|scratch that)/i,
+      /\b(?:let'?s (?:go (?:with|for)|use|stick (?:with|to)|keep|choose|pick|adopt|drop|switch|settle on|stay with|say)|(?:we|i)(?:'ll| will| are going to|'re going to|'re gonna) (?:go (?:with|for)|use|stick (?:with|to)|adopt|switch to|keep|drop)\b|we(?:'re| are) (?:going (?:with|for)|using|sticking (?:with|to)|switching to|keeping|dropping|not going to)\b|going with\b|no longer (?:use|using|need)|instead of .{3,60} we(?:'ll| will)|scratch that)/i,
   },
   {
     section: 'requirements',
     weight: 3,
     leastTerms: 2,
     pattern:
-      /\b(?:must(?:n't| not)?|shall|require[sd]?|requirements?|mandatory|(?:has|have|had|needs?) to be|is (?:not )?allowed|not allowed|no more than|no (?:later|less|fewer) than|at (?:least|most)|deadline|cannot exceed|may not)\b/i,
+      /\b(?:must(?:n't| not)?(?! have \w+(?:ed|en)\b)|(?<!i )shall(?! we)|require[sd]?|requirements?|mandatory|(?:has|have|had|needs?) to be|is (?:not )?allowed|not allowed|no more than|no (?:later|less|fewer) than|at (?:least|most)|deadline|cannot exceed|may not)\b/i,
   },
   {
     section: 'openQuestions',
@@ -120,9 +122,9 @@ const CUES: readonly {
   {
     section: 'requirements',
     weight: 1,
-    leastTerms: 3,
+    leastTerms: 4,
     pattern:
-      /\b(?:need(?:s|ed)? to|ha(?:ve|s) to|should(?:n't| not)? (?:be|have|not|support|work|use|run|include|only|always|never)|make sure|important (?:that|to)|never|always|can(?:'t|not)|limit(?:ed)? (?:to|of)|has got to be)\b/i,
+      /\b(?:(?<!\bi )(?:need(?:s|ed)? to|ha(?:ve|s) to)(?! (?:say|admit|see|go|start|think|know)\b)|should(?:n't| not)? (?:be|have|not|support|work|use|run|include|only|always|never)|make sure|important (?:that|to)|limit(?:ed)? (?:to|of)|has got to be)\b|^(?:never|always|do not|don't) \w+/i,
   },
   {
     section: 'currentPlan',
@@ -134,14 +136,14 @@ const CUES: readonly {
   {
     section: 'goals',
     weight: 1,
-    leastTerms: 3,
+    leastTerms: 4,
     pattern:
       /\b(?:we|i|they|users?|customers?|people|client)(?:'d)? (?:really |just |all )?(?:wants?|would like|wish(?:es)?|hope|aim) (?:to|it|a|an|the|something|more)\b/i,
   },
   {
     section: 'currentPlan',
     weight: 1,
-    leastTerms: 3,
+    leastTerms: 4,
     pattern:
       /\b(?:(?:we|i|he|she|they|you)(?:'ll| will) (?!see\b|be able|know\b|have to|probably|need|want|like|just|say|get\b)\w{3,}|(?:we|i)(?:'re| are|'m| am) (?:going to|gonna) (?!be\b|have\b|say|need)\w{3,}|will (?:be (?:done|delivered|working|released|deployed)|start|begin|continue|present|prepare|deliver|implement))\b/i,
   },
