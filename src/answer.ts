@@ -1,0 +1,90 @@
+/** What one request of a call came to, in the order they were sent. */
+export interface Attempt {
+  /** The status of the answer, if one came. */
+  readonly status?: number;
+  /** The name of the error, if no usable answer came. */
+  readonly error?: string;
+  /** Milliseconds waited before this attempt: backoff and pacing. */
+  readonly delay: number;
+  /** Milliseconds from its start to its answer or failure. */
+  readonly duration: number;
+}
+
+/** The service's rate limit as of one answer (`X-RateLimit-*`). A field is `undefined` where its header is absent or unreadable. */
+export interface RateLimit {
+  /** Requests allowed in one window. */
+  readonly limit: number | undefined;
+  /** Requests left in this window. */
+  readonly remaining: number | undefined;
+  /** When the window ends, by the service's clock. */
+  readonly resetAt: Date | undefined;
+  /** The three headers as they came. */
+  readonly raw: {
+    readonly limit: string | undefined;
+    readonly remaining: string | undefined;
+    readonly reset: string | undefined;
+  };
+}
+
+/** The headers of an answer, as an engine keeps them: nothing is copied until somebody asks. */
+export interface HeaderSource {
+  get(name: string): string | undefined;
+  toHeaders(): Headers;
+}
+
+/** What came with the data: `(await call.withResponse()).response`. */
+export interface ResponseInfo {
+  readonly status: number;
+  readonly headers: Headers;
+  /** The id under which the service knows the request (`x-request-id`), if it sent one. */
+  readonly requestId: string | undefined;
+  /** The rate limit as of this answer, if the service sent one. */
+  readonly rateLimit: RateLimit | undefined;
+  /** Every attempt of the call; the last one is this answer. */
+  readonly attempts: readonly Attempt[];
+}
+
+/** Data and what came with it. */
+export interface WithResponse<T> {
+  readonly data: T;
+  readonly response: ResponseInfo;
+}
+
+/**
+ * What every method returns. Await it for the data; call `withResponse()` for status, headers, rate limit and attempts too.
+ * The request is sent once, however often it is awaited.
+ */
+export class APIPromise<T> implements Promise<T> {
+  readonly #answer: Promise<WithResponse<T>>;
+
+  constructor(answer: Promise<WithResponse<T>>) {
+    this.#answer = answer;
+  }
+
+  /** The data together with what came with it. */
+  withResponse(): Promise<WithResponse<T>> {
+    return this.#answer;
+  }
+
+  // biome-ignore lint/suspicious/noThenProperty: this class is a promise
+  then<A = T, B = never>(
+    onFulfilled?: ((data: T) => A | PromiseLike<A>) | null,
+    onRejected?: ((reason: unknown) => B | PromiseLike<B>) | null,
+  ): Promise<A | B> {
+    // Without a handler `A` is `T`: the data itself is passed on.
+    const fulfilled = onFulfilled ?? ((data: T) => data as unknown as A);
+    return this.#answer.then(({ data }) => fulfilled(data), onRejected);
+  }
+
+  catch<B = never>(onRejected?: ((reason: unknown) => B | PromiseLike<B>) | null): Promise<T | B> {
+    return this.then(undefined, onRejected);
+  }
+
+  finally(onFinally?: (() => void) | null): Promise<T> {
+    return this.then().finally(onFinally);
+  }
+
+  get [Symbol.toStringTag](): string {
+    return 'APIPromise';
+  }
+}

@@ -1,0 +1,231 @@
+import { readEnvironment } from '#platform';
+import type { APIPromise } from '../answer.js';
+import { ConfigurationError } from '../errors.js';
+import type { Shared } from '../transport/call.js';
+import { createTransport, type DerivedOptions, ServiceClient } from '../transport/client.js';
+import { credentialReader } from '../transport/credential.js';
+import { type ClientOptions, type Credential, checkClientOptions, type RequestOptions } from '../transport/options.js';
+import { checkHeaderName } from '../transport/request.js';
+import type { Runtime } from '../transport/timeouts.js';
+import type { Transport } from '../transport/transport.js';
+import { Memory } from './memory.js';
+import {
+  type CompactionResult,
+  type CompactParams,
+  type ConversationContext,
+  compactAnswerSchema,
+  compactBodySchema,
+  contextAnswerSchema,
+  conversationQuerySchema,
+  NOTHING,
+  type PinnedMemoryItem,
+  type PinParams,
+  pinAnswerSchema,
+  pinBodySchema,
+  type RollingSummary,
+  summaryAnswerSchema,
+  unpinQuerySchema,
+} from './schemas.js';
+
+/** How the session token is sent (A8). */
+export interface SessionHeader {
+  /** The header's name. */
+  name: string;
+  /** What stands before the token, such as `Bearer`; nothing when absent. */
+  scheme?: string | undefined;
+}
+
+/** Options of a `ContextClient`. */
+export interface ContextClientOptions extends ClientOptions {
+  /**
+   * The session token of the user, or a function that gives it.
+   * @default the environment's `CONTEXT_GATEWAY_SESSION_TOKEN`
+   */
+  sessionToken?: Credential | undefined;
+  /**
+   * The header it is sent in (A8).
+   * @default { name: 'Authorization', scheme: 'Bearer' }
+   */
+  sessionHeader?: SessionHeader | undefined;
+}
+
+/**
+ * The Context API (`/api`): the compact context of a conversation, its pinned and excluded messages, and user memory.
+ *
+ * @throws {ConfigurationError} when an option cannot work; the message names the mend
+ */
+export class ContextClient extends ServiceClient {
+  /** What the service remembers about the user. */
+  readonly memory: Memory;
+  readonly #transport: Transport;
+  readonly #options: ContextClientOptions;
+  readonly #shared: Shared;
+
+  constructor(options?: ContextClientOptions);
+  /** @internal */
+  constructor(options?: ContextClientOptions, shared?: Shared, runtime?: Runtime);
+  constructor(given: ContextClientOptions = {}, givenShared?: Shared, runtime?: Runtime) {
+    const options = checkClientOptions(given, ['sessionToken', 'sessionHeader']);
+    const { name, scheme } = checkSessionHeader(options.sessionHeader);
+    const kind = { option: 'sessionToken', variable: 'CONTEXT_GATEWAY_SESSION_TOKEN', findProblem: findTokenProblem };
+    const environment = readEnvironment('CONTEXT_GATEWAY_SESSION_TOKEN');
+    const authorize = credentialReader(options.sessionToken, environment, kind, (token) =>
+      scheme === undefined ? token : `${scheme} ${token}`,
+    );
+    const area = { name: 'context', credentialHeader: name, authorize, explain } as const;
+    const { transport, shared } = createTransport(options, area, givenShared, runtime);
+    super(transport, shared);
+    this.memory = new Memory(transport);
+    this.#transport = transport;
+    this.#options = options;
+    this.#shared = shared;
+  }
+
+  /** A client with other options that shares connections, limits and `close()` with this one. */
+  withOptions(options: DerivedOptions<ContextClientOptions>): ContextClient {
+    return new ContextClient({ ...this.#options, ...options }, this.#shared);
+  }
+
+  /**
+   * The compact context of a conversation: rolling summary, pinned messages, token figures. `GET /api/context`
+   *
+   * @throws {NotFoundError} when there is no such conversation
+   * @throws {PermissionDeniedError} when it belongs to a workspace the user is not a member of
+   */
+  retrieve(conversationId: string, options?: RequestOptions): APIPromise<ConversationContext> {
+    return this.#transport.request(
+      { method: 'GET', path: '/api/context', query: { conversationId }, accepts: conversationQuerySchema },
+      { schema: contextAnswerSchema, pick: ({ context }) => context },
+      options,
+    );
+  }
+
+  /**
+   * The rolling summary alone. `GET /api/context/summary`
+   *
+   * @throws {NotFoundError} when there is no such conversation
+   */
+  summary(conversationId: string, options?: RequestOptions): APIPromise<RollingSummary> {
+    return this.#transport.request(
+      { method: 'GET', path: '/api/context/summary', query: { conversationId }, accepts: conversationQuerySchema },
+      { schema: summaryAnswerSchema, pick: ({ summary }) => summary },
+      options,
+    );
+  }
+
+  /**
+   * Make the context smaller: `light`, `deep` or `aggressive`. Without `level` the service chooses (A4).
+   * `POST /api/context/compact`
+   *
+   * Has a stricter rate limit than the other calls; waiting for it holds none of them up.
+   *
+   * @throws {RateLimitError} when the limit is used up and retries did not help; see `retryAfter`
+   */
+  compact(conversationId: string, params: CompactParams = {}, options?: RequestOptions): APIPromise<CompactionResult> {
+    const body = { ...params, conversationId };
+    return this.#transport.request(
+      { method: 'POST', path: '/api/context/compact', body, accepts: compactBodySchema, bucket: 'compact' },
+      { schema: compactAnswerSchema, pick: ({ result }) => result },
+      options,
+    );
+  }
+
+  /**
+   * Keep a message in the context whatever a compaction removes. `POST /api/context/pin/{conversationId}`
+   *
+   * Without `category` the service picks one; its choice is in the answer (A6).
+   *
+   * @throws {NotFoundError} when the conversation or the message does not exist
+   */
+  pin(conversationId: string, params: PinParams, options?: RequestOptions): APIPromise<PinnedMemoryItem> {
+    return this.#transport.request(
+      {
+        method: 'POST',
+        path: '/api/context/pin/{conversationId}',
+        ids: { conversationId },
+        body: params,
+        accepts: pinBodySchema,
+      },
+      { schema: pinAnswerSchema, pick: ({ pinnedItem }) => pinnedItem },
+      options,
+    );
+  }
+
+  /**
+   * Stop keeping a message. `DELETE /api/context/pin/{conversationId}`
+   *
+   * @throws {NotFoundError} when the conversation or the pin does not exist
+   */
+  unpin(conversationId: string, messageId: string, options?: RequestOptions): APIPromise<void> {
+    return this.#transport.request(
+      {
+        method: 'DELETE',
+        path: '/api/context/pin/{conversationId}',
+        ids: { conversationId },
+        query: { messageId },
+        accepts: unpinQuerySchema,
+      },
+      NOTHING,
+      options,
+    );
+  }
+
+  /**
+   * Leave a message out of the rolling summary. `PATCH /api/context/exclude/{conversationId}/{messageId}`
+   *
+   * @throws {NotFoundError} when the conversation or the message does not exist
+   */
+  exclude(conversationId: string, messageId: string, options?: RequestOptions): APIPromise<void> {
+    return this.#setExcluded(conversationId, messageId, true, options);
+  }
+
+  /**
+   * Take a message into the rolling summary again. `PATCH /api/context/exclude/{conversationId}/{messageId}`
+   *
+   * @throws {NotFoundError} when the conversation or the message does not exist
+   */
+  include(conversationId: string, messageId: string, options?: RequestOptions): APIPromise<void> {
+    return this.#setExcluded(conversationId, messageId, false, options);
+  }
+
+  #setExcluded(
+    conversationId: string,
+    messageId: string,
+    exclude: boolean,
+    options?: RequestOptions,
+  ): APIPromise<void> {
+    return this.#transport.request(
+      {
+        method: 'PATCH',
+        path: '/api/context/exclude/{conversationId}/{messageId}',
+        ids: { conversationId, messageId },
+        body: { exclude },
+      },
+      NOTHING,
+      options,
+    );
+  }
+}
+
+function checkSessionHeader(header: SessionHeader = { name: 'authorization', scheme: 'Bearer' }): SessionHeader {
+  const name = checkHeaderName(header.name, 'sessionHeader.name');
+  const { scheme } = header;
+  if (scheme !== undefined && !/^[\w-]+$/.test(scheme)) {
+    throw new ConfigurationError(
+      "sessionHeader.scheme must be one word, such as 'Bearer'; leave it out where the token stands alone.",
+    );
+  }
+  return { name, scheme };
+}
+
+/** The two credentials are easily mixed up, and the other half of the service would be sent a key it must not see. */
+function findTokenProblem(token: string): string | undefined {
+  return /^svc_(sk|pk)_/.test(token) ? 'is an API key; the Context API takes the session token of a user' : undefined;
+}
+
+function explain(status: number): string | undefined {
+  if (status === 401)
+    return 'Check sessionToken: it is missing, wrong or expired, or the service reads it from another header (sessionHeader).';
+  if (status === 403) return 'The user is not a member of this workspace.';
+  return undefined;
+}

@@ -1,0 +1,246 @@
+import * as z from 'zod/mini';
+import type { AnswerForm } from '../transport/call.js';
+import { countSchema, exact, openEnum, requiredText, timestampSchema, wireObject } from '../transport/shapes.js';
+
+/** How much a compaction removes. */
+export type CompactionLevel = 'light' | 'deep' | 'aggressive';
+/** What a pinned message is. */
+export type PinCategory = 'decision' | 'requirement' | 'reference' | 'other';
+/** What a memory item is. */
+export type MemoryType = 'preference' | 'fact' | 'constraint' | 'definition';
+
+/** Something the conversation has decided. */
+export interface Decision {
+  id: string;
+  decision: string;
+  reason: string;
+  /** ISO 8601. */
+  timestamp: string;
+}
+
+/** Something the conversation refers to. */
+export interface Reference {
+  /** The kind of reference, such as `file` (A2). */
+  type: 'file' | (string & {});
+  value: string;
+  label: string;
+}
+
+/** What the service remembers of a conversation in short. */
+export interface RollingSummary {
+  goals: string[];
+  decisions: Decision[];
+  requirements: string[];
+  currentPlan: string[];
+  openQuestions: string[];
+  /** Term to meaning. */
+  definitions: Record<string, string>;
+  importantReferences: Reference[];
+  /** Its fields are not documented (A1). */
+  stylePreferences: Record<string, unknown>;
+  /** ISO 8601. */
+  lastUpdated: string;
+  /** Rises by one whenever the summary changes. */
+  version: number;
+}
+
+/** A message that stays in the context whatever a compaction removes. */
+export interface PinnedMemoryItem {
+  id: string;
+  messageId: string;
+  /** The message's text. */
+  content: string;
+  category: PinCategory | (string & {});
+  /** ISO 8601. */
+  pinnedAt: string;
+}
+
+/** Figures of a context. */
+export interface ContextMetadata {
+  /** Tokens of the conversation. */
+  totalTokens: number;
+  /** Tokens of its compact context. */
+  compressedTokens: number;
+  preservationRatio: number;
+  /** ISO 8601; `null` or absent before the first compaction (A23). */
+  lastCompactionAt?: string | null | undefined;
+  /** Messages that are kept word for word. */
+  recentMessageCount: number;
+}
+
+/** The whole context of a conversation. */
+export interface ConversationContext {
+  rollingSummary: RollingSummary;
+  pinnedMemory: PinnedMemoryItem[];
+  metadata: ContextMetadata;
+}
+
+/** What a compaction did. */
+export interface CompactionResult {
+  success: boolean;
+  previousTokenCount: number;
+  newTokenCount: number;
+  tokensRemoved: number;
+  summaryUpdated: boolean;
+}
+
+/** Something the service remembers about the user. */
+export interface UserMemoryItem {
+  id: string;
+  type: MemoryType | (string & {});
+  key: string;
+  content: string;
+  /** Not in lists (A24): absent means unknown. */
+  isActive?: boolean | undefined;
+  /** Not in lists (A24): absent means unknown. */
+  workspaceId?: string | null | undefined;
+}
+
+export const decisionSchema = exact<Decision>()(
+  wireObject({ id: z.string(), decision: z.string(), reason: z.string(), timestamp: timestampSchema }),
+);
+
+export const referenceSchema = exact<Reference>()(
+  wireObject({ type: openEnum<'file'>(), value: z.string(), label: z.string() }),
+);
+
+export const rollingSummarySchema = exact<RollingSummary>()(
+  wireObject({
+    goals: z.array(z.string()),
+    decisions: z.array(decisionSchema),
+    requirements: z.array(z.string()),
+    currentPlan: z.array(z.string()),
+    openQuestions: z.array(z.string()),
+    definitions: z.record(z.string(), z.string()),
+    importantReferences: z.array(referenceSchema),
+    stylePreferences: z.record(z.string(), z.unknown()),
+    lastUpdated: timestampSchema,
+    version: countSchema,
+  }),
+);
+
+export const pinnedMemoryItemSchema = exact<PinnedMemoryItem>()(
+  wireObject({
+    id: z.string(),
+    messageId: z.string(),
+    content: z.string(),
+    category: openEnum<PinCategory>(),
+    pinnedAt: timestampSchema,
+  }),
+);
+
+export const contextMetadataSchema = exact<ContextMetadata>()(
+  wireObject({
+    totalTokens: countSchema,
+    compressedTokens: countSchema,
+    preservationRatio: z.number(),
+    lastCompactionAt: z.optional(z.nullable(timestampSchema)),
+    recentMessageCount: countSchema,
+  }),
+);
+
+export const conversationContextSchema = exact<ConversationContext>()(
+  wireObject({
+    rollingSummary: rollingSummarySchema,
+    pinnedMemory: z.array(pinnedMemoryItemSchema),
+    metadata: contextMetadataSchema,
+  }),
+);
+
+export const compactionResultSchema = exact<CompactionResult>()(
+  wireObject({
+    success: z.boolean(),
+    previousTokenCount: countSchema,
+    newTokenCount: countSchema,
+    tokensRemoved: z.int(),
+    summaryUpdated: z.boolean(),
+  }),
+);
+
+export const userMemoryItemSchema = exact<UserMemoryItem>()(
+  wireObject({
+    id: z.string(),
+    type: openEnum<MemoryType>(),
+    key: z.string(),
+    content: z.string(),
+    isActive: z.optional(z.boolean()),
+    workspaceId: z.optional(z.nullable(z.string())),
+  }),
+);
+
+// What the endpoints wrap their answers in. `success: false` never comes this far (A15).
+const success = z.literal(true);
+/** Answers that carry nothing but their success. */
+export const NOTHING: AnswerForm<unknown, void> = {
+  schema: wireObject({ success }),
+  pick: () => undefined,
+  mayBeEmpty: true,
+};
+export const contextAnswerSchema = wireObject({ success, context: conversationContextSchema });
+export const summaryAnswerSchema = wireObject({ success, summary: rollingSummarySchema });
+export const compactAnswerSchema = wireObject({ success, result: compactionResultSchema });
+export const pinAnswerSchema = wireObject({ success, pinnedItem: pinnedMemoryItemSchema });
+export const memoriesAnswerSchema = wireObject({ success, memories: z.array(userMemoryItemSchema) });
+export const memoryAnswerSchema = wireObject({ success, memory: userMemoryItemSchema });
+
+/** Arguments of `compact`. */
+export interface CompactParams {
+  /** Left to the service when absent (A4). */
+  level?: CompactionLevel | undefined;
+}
+
+/** Arguments of `pin`. */
+export interface PinParams {
+  messageId: string;
+  /** Left to the service when absent; its choice is in the answer (A6). */
+  category?: PinCategory | undefined;
+}
+
+/** Arguments of `memory.list`. */
+export interface MemoryListParams {
+  /** Items of this workspace. Without it, your own (A5). */
+  workspaceId?: string | undefined;
+  /** Items of this type only. */
+  type?: MemoryType | undefined;
+}
+
+/** Arguments of `memory.create`. */
+export interface MemoryCreateParams {
+  type: MemoryType;
+  key: string;
+  content: string;
+  /** Shares the item with a workspace. Without it, it is yours alone. */
+  workspaceId?: string | undefined;
+}
+
+/** Arguments of `memory.update`. */
+export interface MemoryUpdateParams {
+  content: string;
+  /** `false` deactivates the item without deleting it. */
+  isActive?: boolean | undefined;
+}
+
+const memoryType = z.enum(['preference', 'fact', 'constraint', 'definition']);
+
+// Requests are strict: a misspelt field is an error, not a field that is silently ignored.
+export const conversationQuerySchema = z.strictObject({ conversationId: requiredText });
+export const compactBodySchema = z.strictObject({
+  conversationId: requiredText,
+  level: z.optional(z.enum(['light', 'deep', 'aggressive'])),
+});
+export const pinBodySchema = exact<PinParams>()(
+  z.strictObject({
+    messageId: requiredText,
+    category: z.optional(z.enum(['decision', 'requirement', 'reference', 'other'])),
+  }),
+);
+export const unpinQuerySchema = z.strictObject({ messageId: requiredText });
+export const memoryListQuerySchema = exact<MemoryListParams>()(
+  z.strictObject({ workspaceId: z.optional(requiredText), type: z.optional(memoryType) }),
+);
+export const memoryCreateBodySchema = exact<MemoryCreateParams>()(
+  z.strictObject({ type: memoryType, key: requiredText, content: z.string(), workspaceId: z.optional(requiredText) }),
+);
+export const memoryUpdateBodySchema = exact<MemoryUpdateParams>()(
+  z.strictObject({ content: z.string(), isActive: z.optional(z.boolean()) }),
+);

@@ -1,0 +1,441 @@
+import type { Attempt, HeaderSource, RateLimit } from './answer.js';
+
+/** The two halves of the service: the Context API (`/api`) and the Gateway API (`/v1`). */
+export type Area = 'context' | 'gateway';
+
+/** How far a request had come when its connection failed. */
+export type Phase = 'connect' | 'headers' | 'body' | 'stream';
+
+/** Whether the service can have carried out a request whose answer never came: `no`, `maybe` or `yes`. */
+export type Sent = 'no' | 'maybe' | 'yes';
+
+/** Where a value is not what it has to be. `path` leads to the field; the value itself is never repeated. */
+export interface ValidationIssue {
+  readonly path: readonly (string | number)[];
+  readonly message: string;
+}
+
+/** As much of a streamed completion as had arrived. `finish_reason` is `null` where the choice was still being written. */
+export interface PartialChatCompletion {
+  readonly id: string | undefined;
+  readonly model: string | undefined;
+  readonly created: number | undefined;
+  readonly choices: ReadonlyArray<{
+    readonly index: number;
+    readonly message: { readonly role: string; readonly content: string };
+    readonly finish_reason: string | null;
+  }>;
+}
+
+/** Marks our errors for `is`, also those of a second copy of the package in the same program. */
+const BRAND = Symbol.for('context-gateway.error');
+
+/** The way in for `keepPartial`, and for nobody else. */
+const KEEP = Symbol('keepPartial');
+
+/** What every error of this package extends. It can be logged, cloned and serialised: no credential or payload is in it. */
+export class ContextGatewayError extends Error {
+  /** What was sent before this error, in order. Empty when nothing was. */
+  declare readonly attempts: readonly Attempt[];
+  #partial: PartialChatCompletion | undefined;
+
+  constructor(message: string, options?: { cause?: unknown }) {
+    super(message, options);
+    hide(this, BRAND, true);
+    recordAttempts(this, []);
+  }
+
+  /** The name of the class, safe against minifiers. */
+  override get name(): string {
+    return 'ContextGatewayError';
+  }
+
+  /** What of a streamed completion had arrived before this error. Not part of any printed form. */
+  get partial(): PartialChatCompletion | undefined {
+    return this.#partial;
+  }
+
+  /** @internal */
+  [KEEP](partial: PartialChatCompletion): void {
+    this.#partial = partial;
+  }
+
+  /** Whether the same call may succeed later. For a call with an effect, see also `sent`. */
+  get retryable(): boolean {
+    return false;
+  }
+
+  /** Like `instanceof`, and true for errors of another copy of this package too. */
+  static is<Class extends abstract new (...args: never[]) => ContextGatewayError>(
+    this: Class,
+    value: unknown,
+  ): value is InstanceType<Class> {
+    if (!(value instanceof Error) || !(BRAND in value)) return false;
+    const wanted: unknown = this.prototype.name;
+    for (let proto: unknown = Object.getPrototypeOf(value); proto !== null; proto = Object.getPrototypeOf(proto)) {
+      if (Object.hasOwn(proto as object, 'name') && (proto as Error).name === wanted) return true;
+    }
+    return false;
+  }
+
+  /** The facts of the error as plain JSON, for logs. */
+  toJSON(): Record<string, unknown> {
+    return {
+      name: this.name,
+      message: this.message,
+      ...this.facts(),
+      retryable: this.retryable,
+      ...(this.attempts.length > 0 && { attempts: this.attempts }),
+    };
+  }
+
+  /** What a class adds to `toJSON`. */
+  protected facts(): Record<string, unknown> {
+    return {};
+  }
+}
+
+/** A client was given an option that cannot work. Thrown by the constructors; the message names the mend. */
+export class ConfigurationError extends ContextGatewayError {
+  override get name(): string {
+    return 'ConfigurationError';
+  }
+}
+
+/** The arguments of a call are not valid. Nothing was sent. */
+export class RequestValidationError extends ContextGatewayError {
+  /** Which argument, and what it has to be. */
+  readonly issues: readonly ValidationIssue[];
+
+  constructor(issues: readonly ValidationIssue[], options?: { cause?: unknown }) {
+    super(`The request was not sent: ${describeIssues(issues)}`, options);
+    this.issues = issues;
+    hide(this, 'issues', issues);
+  }
+
+  override get name(): string {
+    return 'RequestValidationError';
+  }
+
+  protected override facts(): Record<string, unknown> {
+    return { issues: this.issues };
+  }
+}
+
+/** What an `APIError` is made of. */
+export interface APIErrorDetails {
+  readonly message: string;
+  readonly area: Area;
+  readonly type?: string | undefined;
+  readonly code?: string | undefined;
+  readonly param?: string | undefined;
+  readonly requestId?: string | undefined;
+  readonly retryAfter?: number | undefined;
+  readonly rateLimit?: RateLimit | undefined;
+  readonly headers: HeaderSource;
+  readonly body: unknown;
+}
+
+/** Statuses after which the same call may succeed. */
+const TEMPORARY = new Set([408, 425, 429, 500, 502, 503, 504]);
+
+/** The service answered with an error. Its subclasses name the common statuses. */
+export class APIError extends ContextGatewayError {
+  /** The HTTP status. 200 when an error came inside a successful answer. */
+  readonly status: number;
+  /** Which half of the service answered. */
+  readonly area: Area;
+  /** The kind of error, such as `rate_limit_error`. Gateway only. */
+  readonly type: string | undefined;
+  /** The error's code, such as `model_not_found`. Gateway only. */
+  readonly code: string | undefined;
+  /** The parameter that is wrong, such as `model`. Gateway only. */
+  readonly param: string | undefined;
+  /** The id under which the service knows this request, if it sent one. */
+  readonly requestId: string | undefined;
+  /** Milliseconds the service asks to wait before the next try, if it said so. */
+  readonly retryAfter: number | undefined;
+  /** The rate limit as of this answer, if the service sent one. */
+  readonly rateLimit: RateLimit | undefined;
+  readonly #details: APIErrorDetails;
+
+  constructor(status: number, details: APIErrorDetails) {
+    super(details.message);
+    this.status = status;
+    this.area = details.area;
+    this.type = details.type;
+    this.code = details.code;
+    this.param = details.param;
+    this.requestId = details.requestId;
+    this.retryAfter = details.retryAfter;
+    this.rateLimit = details.rateLimit;
+    this.#details = details;
+  }
+
+  override get name(): string {
+    return 'APIError';
+  }
+
+  override get retryable(): boolean {
+    return TEMPORARY.has(this.status);
+  }
+
+  /** The headers of the answer. Not part of any printed form. */
+  get headers(): Headers {
+    return this.#details.headers.toHeaders();
+  }
+
+  /** The body of the answer: parsed JSON, or text. Not part of any printed form. */
+  get body(): unknown {
+    return this.#details.body;
+  }
+
+  protected override facts(): Record<string, unknown> {
+    const { status, area, type, code, param, requestId, retryAfter, rateLimit } = this;
+    return { status, area, type, code, param, requestId, retryAfter, rateLimit };
+  }
+}
+
+/** 400: the service refuses the arguments. */
+export class BadRequestError extends APIError {
+  override get name(): string {
+    return 'BadRequestError';
+  }
+}
+
+/** 401: the credential is missing, wrong or expired. */
+export class AuthenticationError extends APIError {
+  override get name(): string {
+    return 'AuthenticationError';
+  }
+}
+
+/** 403: the credential may not do this. */
+export class PermissionDeniedError extends APIError {
+  override get name(): string {
+    return 'PermissionDeniedError';
+  }
+}
+
+/** 404: the conversation, message, model, preset or integration does not exist. */
+export class NotFoundError extends APIError {
+  override get name(): string {
+    return 'NotFoundError';
+  }
+}
+
+/** 429: too many requests. `retryAfter` says how many milliseconds to wait. */
+export class RateLimitError extends APIError {
+  override get name(): string {
+    return 'RateLimitError';
+  }
+}
+
+/** 5xx: the service failed. */
+export class InternalServerError extends APIError {
+  override get name(): string {
+    return 'InternalServerError';
+  }
+}
+
+/** 503: the service is not available for the moment. */
+export class ServiceUnavailableError extends InternalServerError {
+  override get name(): string {
+    return 'ServiceUnavailableError';
+  }
+}
+
+/** What an `APIConnectionError` is made of. */
+export interface ConnectionDetails {
+  readonly phase: Phase;
+  readonly sent: Sent;
+  readonly cause?: unknown;
+  readonly retryable?: boolean;
+}
+
+/** No usable answer came back: refused, reset, cut off. */
+export class APIConnectionError extends ContextGatewayError {
+  /** How far the request had come. */
+  readonly phase: Phase;
+  /** Whether the service can have carried it out. */
+  readonly sent: Sent;
+  readonly #retryable: boolean;
+
+  constructor(message: string, details: ConnectionDetails) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.phase = details.phase;
+    this.sent = details.sent;
+    this.#retryable = details.retryable ?? true;
+  }
+
+  override get name(): string {
+    return 'APIConnectionError';
+  }
+
+  override get retryable(): boolean {
+    return this.#retryable;
+  }
+
+  protected override facts(): Record<string, unknown> {
+    return { phase: this.phase, sent: this.sent };
+  }
+}
+
+/** Time ran out. `kind` says which: one attempt (`timeout`), the whole call (`deadline`), or a silent stream (`idle`). */
+export class APITimeoutError extends APIConnectionError {
+  readonly kind: 'attempt' | 'deadline' | 'idle';
+
+  constructor(message: string, details: ConnectionDetails & { kind: 'attempt' | 'deadline' | 'idle' }) {
+    super(message, details);
+    this.kind = details.kind;
+  }
+
+  override get name(): string {
+    return 'APITimeoutError';
+  }
+
+  protected override facts(): Record<string, unknown> {
+    return { kind: this.kind, ...super.facts() };
+  }
+}
+
+/** A body or a streamed event is larger than this client reads. */
+export class ResponseTooLargeError extends APIConnectionError {
+  override get name(): string {
+    return 'ResponseTooLargeError';
+  }
+}
+
+/** The caller's signal ended the call. `cause` is the signal's reason. */
+export class APIAbortError extends ContextGatewayError {
+  constructor(options?: { cause?: unknown }) {
+    super('The call was aborted by its signal.', options);
+  }
+
+  override get name(): string {
+    return 'AbortError';
+  }
+}
+
+/** The client was closed before or during the call. */
+export class ClientClosedError extends ContextGatewayError {
+  constructor() {
+    super('This client is closed. Create a new one, or close it after its last call.');
+  }
+
+  override get name(): string {
+    return 'ClientClosedError';
+  }
+}
+
+/** A success whose body is not what the interface documents. The answer is in `body`. */
+export class ResponseValidationError extends ContextGatewayError {
+  /** Where the answer differs. */
+  readonly issues: readonly ValidationIssue[];
+  readonly #body: unknown;
+  readonly #retryable: boolean;
+
+  constructor(message: string, details: { issues?: readonly ValidationIssue[]; body: unknown; retryable?: boolean }) {
+    super(message);
+    this.issues = details.issues ?? [];
+    hide(this, 'issues', this.issues);
+    this.#body = details.body;
+    this.#retryable = details.retryable ?? false;
+  }
+
+  override get name(): string {
+    return 'ResponseValidationError';
+  }
+
+  override get retryable(): boolean {
+    return this.#retryable;
+  }
+
+  /** The whole answer as it came. Not part of any printed form. */
+  get body(): unknown {
+    return this.#body;
+  }
+
+  protected override facts(): Record<string, unknown> {
+    return { issues: this.issues };
+  }
+}
+
+/** The stream ended before the completion did: no `[DONE]`, and not every choice had its `finish_reason`. See `partial`. */
+export class StreamTruncatedError extends ContextGatewayError {
+  constructor(message = 'The stream ended before the completion was complete. What had arrived is in `partial`.') {
+    super(message);
+  }
+
+  override get name(): string {
+    return 'StreamTruncatedError';
+  }
+
+  override get retryable(): boolean {
+    return true;
+  }
+}
+
+/** The service reported an error inside a stream that had begun well. See `partial` for what had arrived. */
+export class StreamError extends APIError {
+  override get name(): string {
+    return 'StreamError';
+  }
+}
+
+/** A stream was read a second time. */
+export class StreamConsumedError extends ContextGatewayError {
+  constructor() {
+    super(
+      'A stream can be read once, and this one has been. ' +
+        'Call finalCompletion() for the whole answer, or collect the chunks in the first loop.',
+    );
+  }
+
+  override get name(): string {
+    return 'StreamConsumedError';
+  }
+}
+
+/** Error classes with a status of their own; the other 5xx are `InternalServerError`. */
+const ERROR_BY_STATUS: Readonly<Record<number, typeof APIError>> = {
+  400: BadRequestError,
+  401: AuthenticationError,
+  403: PermissionDeniedError,
+  404: NotFoundError,
+  429: RateLimitError,
+  503: ServiceUnavailableError,
+};
+
+/** The one place that picks a class by status. */
+export function apiError(status: number, details: APIErrorDetails): APIError {
+  const ErrorClass = ERROR_BY_STATUS[status] ?? (status >= 500 ? InternalServerError : APIError);
+  return new ErrorClass(status, details);
+}
+
+/** Writes on an error what was sent before it. */
+export function recordAttempts(error: ContextGatewayError, attempts: readonly Attempt[]): void {
+  hide(error, 'attempts', attempts);
+}
+
+/** Keeps with an error what a stream had delivered before it. Out of sight of every printer: it is the user's text. */
+export function keepPartial(error: ContextGatewayError, partial: PartialChatCompletion): void {
+  error[KEEP](partial);
+}
+
+/** One line for people: the first issues with their paths. */
+export function describeIssues(issues: readonly ValidationIssue[]): string {
+  const shown = issues.slice(0, 5).map(({ path, message }) => `${describePath(path)}${message}`);
+  const rest = issues.length - shown.length;
+  return `${shown.join('; ')}${rest > 0 ? `; and ${rest} more` : ''}.`;
+}
+
+function describePath(path: ValidationIssue['path']): string {
+  if (path.length === 0) return '';
+  return `${path.map((key, at) => (typeof key === 'number' ? `[${key}]` : at === 0 ? key : `.${key}`)).join('')}: `;
+}
+
+/** A readable property that `console.log(error)` does not repeat below the stack, where `toJSON` and the message have it. */
+function hide(target: object, key: PropertyKey, value: unknown): void {
+  Object.defineProperty(target, key, { value, enumerable: false, configurable: true, writable: false });
+}

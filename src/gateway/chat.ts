@@ -1,0 +1,74 @@
+import type { APIPromise } from '../answer.js';
+import type { RequestOptions } from '../transport/options.js';
+import type { Endpoint } from '../transport/request.js';
+import type { Transport } from '../transport/transport.js';
+import type { DecodeChunk } from './chunk.js';
+import type { ChatCompletionStream } from './completion-stream.js';
+import { openStream } from './open-stream.js';
+import {
+  type ChatCompletion,
+  type ChatCompletionParams,
+  chatCompletionParamsSchema,
+  chatCompletionSchema,
+} from './schemas.js';
+
+/** A model may take this long over a whole answer (ms). */
+const COMPLETION_TIMEOUT = 600_000;
+
+/** Chat. */
+export class Chat {
+  readonly completions: ChatCompletions;
+
+  /** @internal */
+  constructor(transport: Transport, decodeChunk: DecodeChunk | undefined) {
+    this.completions = new ChatCompletions(transport, decodeChunk);
+  }
+}
+
+/** `/v1/chat/completions` */
+export class ChatCompletions {
+  readonly #transport: Transport;
+  readonly #decodeChunk: DecodeChunk | undefined;
+
+  /** @internal */
+  constructor(transport: Transport, decodeChunk: DecodeChunk | undefined) {
+    this.#transport = transport;
+    this.#decodeChunk = decodeChunk;
+  }
+
+  /**
+   * Have a model answer a conversation. `POST /v1/chat/completions`
+   *
+   * With `stream: true` the answer comes piece by piece: `for await (const chunk of await create({ …, stream: true }))`.
+   * A whole answer may take 600 s, the headers of a stream 60 s, unless `timeout` says otherwise. Parameters the interface
+   * does not list are passed on to the service.
+   *
+   * @throws {RequestValidationError} before anything is sent: no messages, `temperature` outside 0 to 2
+   * @throws {NotFoundError} with `code: 'model_not_found'`
+   * @throws {BadRequestError} when the conversation does not fit the model's context window, or the service refuses a field
+   * @throws {RateLimitError} when the limit is used up and retries did not help; see `retryAfter`
+   */
+  create(params: ChatCompletionParams & { stream: true }, options?: RequestOptions): APIPromise<ChatCompletionStream>;
+  create(
+    params: ChatCompletionParams & { stream?: false | undefined },
+    options?: RequestOptions,
+  ): APIPromise<ChatCompletion>;
+  create(params: ChatCompletionParams, options?: RequestOptions): APIPromise<ChatCompletion | ChatCompletionStream>;
+  create(params: ChatCompletionParams, options?: RequestOptions): APIPromise<ChatCompletion | ChatCompletionStream> {
+    const endpoint: Endpoint = {
+      method: 'POST',
+      path: '/v1/chat/completions',
+      body: params,
+      accepts: chatCompletionParamsSchema,
+    };
+    if (params?.stream !== true) {
+      const form = { schema: chatCompletionSchema, pick: (completion: ChatCompletion) => completion };
+      return this.#transport.request({ ...endpoint, timeout: COMPLETION_TIMEOUT }, form, options);
+    }
+    return this.#transport.stream(
+      { ...endpoint, accept: 'text/event-stream' },
+      (opened) => openStream(opened, this.#decodeChunk),
+      options,
+    );
+  }
+}

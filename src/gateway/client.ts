@@ -1,0 +1,119 @@
+import { isBrowser, readEnvironment } from '#platform';
+import type { Shared } from '../transport/call.js';
+import { createTransport, type DerivedOptions, ServiceClient } from '../transport/client.js';
+import { type CredentialKind, credentialReader } from '../transport/credential.js';
+import { type ClientOptions, type Credential, checkClientOptions } from '../transport/options.js';
+import type { Runtime } from '../transport/timeouts.js';
+import { Chat } from './chat.js';
+import type { DecodeChunk } from './chunk.js';
+import { Files } from './files.js';
+import { Integrations } from './integrations.js';
+import { Presets } from './presets.js';
+import { Usage } from './usage.js';
+
+/** Options of a `GatewayClient`. */
+export interface GatewayClientOptions extends ClientOptions {
+  /**
+   * The API key, or a function that gives it, for rotation without a restart. Secret keys (`svc_sk_`) belong on servers;
+   * a browser takes a publishable one (`svc_pk_`).
+   * @default the environment's `CONTEXT_GATEWAY_API_KEY`
+   */
+  apiKey?: Credential | undefined;
+  /** Reads the events of a service that streams in another form (A7). */
+  decodeChunk?: DecodeChunk | undefined;
+}
+
+/** What a key may do, as far as its prefix tells. */
+export type KeyType = 'secret' | 'publishable' | 'unknown';
+
+/**
+ * The Gateway API (`/v1`): chat completions, presets, files, integrations, usage.
+ *
+ * @throws {ConfigurationError} when an option cannot work; the message names the mend
+ */
+export class GatewayClient extends ServiceClient {
+  /** Chat completions, whole or streamed. */
+  readonly chat: Chat;
+  /** Stored templates. */
+  readonly presets: Presets;
+  /** File uploads. */
+  readonly files: Files;
+  /** Connected integrations and their actions. */
+  readonly integrations: Integrations;
+  /** Token use. */
+  readonly usage: Usage;
+  readonly #options: GatewayClientOptions;
+  readonly #shared: Shared;
+  readonly #key: { type: KeyType };
+
+  constructor(options?: GatewayClientOptions);
+  /** @internal */
+  constructor(options?: GatewayClientOptions, shared?: Shared, runtime?: Runtime);
+  constructor(given: GatewayClientOptions = {}, givenShared?: Shared, runtime?: Runtime) {
+    const options = checkClientOptions(given, ['apiKey', 'decodeChunk']);
+    const key = { type: 'unknown' as KeyType };
+    const kind = keyKind(options.dangerouslyAllowBrowser === true, key);
+    const authorize = credentialReader(
+      options.apiKey,
+      readEnvironment('CONTEXT_GATEWAY_API_KEY'),
+      kind,
+      (value) => `Bearer ${value}`,
+    );
+    const area = {
+      name: 'gateway',
+      credentialHeader: 'authorization',
+      authorize,
+      explain: (status: number) => explain(status, key.type),
+    } as const;
+    const { transport, shared } = createTransport(options, area, givenShared, runtime);
+    super(transport, shared);
+    this.#options = options;
+    this.#shared = shared;
+    this.#key = key;
+    this.chat = new Chat(transport, options.decodeChunk);
+    this.presets = new Presets(transport);
+    this.files = new Files(transport);
+    this.integrations = new Integrations(transport);
+    this.usage = new Usage(transport);
+  }
+
+  /** The kind of key, by its prefix. With a function, that of the key it gave last. */
+  get keyType(): KeyType {
+    return this.#key.type;
+  }
+
+  /** A client with other options that shares connections, limits and `close()` with this one. */
+  withOptions(options: DerivedOptions<GatewayClientOptions>): GatewayClient {
+    return new GatewayClient({ ...this.#options, ...options }, this.#shared);
+  }
+}
+
+function keyKind(browserAllowed: boolean, key: { type: KeyType }): CredentialKind {
+  return {
+    option: 'apiKey',
+    variable: 'CONTEXT_GATEWAY_API_KEY',
+    findProblem: (value) => {
+      key.type = keyTypeOf(value);
+      if (value === 'svc_sk_' || value === 'svc_pk_') return 'is a prefix without a key';
+      if (key.type === 'publishable' || browserAllowed || !isBrowser()) return undefined;
+      return (
+        'must not be a secret key in a browser: everybody who opens the page can read it. Use a publishable key (svc_pk_), ' +
+        'or call the service from your server. For tests: dangerouslyAllowBrowser'
+      );
+    },
+  };
+}
+
+function keyTypeOf(key: string): KeyType {
+  if (key.startsWith('svc_sk_')) return 'secret';
+  return key.startsWith('svc_pk_') ? 'publishable' : 'unknown';
+}
+
+/** What the user can do about a refusal (A9: which endpoints a publishable key may call is the service's to say). */
+function explain(status: number, type: KeyType): string | undefined {
+  if (status === 401) return 'Check apiKey: the service did not take it for an API key.';
+  if (status !== 403) return undefined;
+  if (type === 'publishable')
+    return 'A publishable key is read-only; call this endpoint from a server, with a secret key.';
+  return 'The key is wrong, expired or deleted, lacks the permission, or the account has no Gateway access.';
+}

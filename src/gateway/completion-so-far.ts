@@ -1,0 +1,91 @@
+import type { PartialChatCompletion } from '../errors.js';
+import type { ChatCompletionChunk, CompletionUsage, StreamedChatCompletion } from './schemas.js';
+
+/** Pieces are joined in batches of this many: a million tiny strings would take more memory than their text. */
+const BATCH = 512;
+
+interface Choice {
+  role: string;
+  readonly joined: string[];
+  pieces: string[];
+  finishReason: string | null;
+}
+
+/** Puts the chunks of a stream together. */
+export class CompletionSoFar {
+  readonly #choices = new Map<number, Choice>();
+  #id: string | undefined;
+  #model: string | undefined;
+  #created: number | undefined;
+  #usage: CompletionUsage | undefined;
+
+  add(chunk: ChatCompletionChunk): void {
+    this.#id ??= chunk.id;
+    this.#model ??= chunk.model;
+    this.#created ??= chunk.created;
+    if (chunk.usage) this.#usage = chunk.usage;
+    for (const { index, delta, finish_reason } of chunk.choices) {
+      const choice = this.#choice(index);
+      if (delta.role) choice.role = delta.role;
+      if (delta.content) addPiece(choice, delta.content);
+      if (finish_reason) choice.finishReason = finish_reason;
+    }
+  }
+
+  /** Whether there is a choice, and every one has said why it ended. */
+  get finished(): boolean {
+    if (this.#choices.size === 0) return false;
+    for (const { finishReason } of this.#choices.values()) if (finishReason === null) return false;
+    return true;
+  }
+
+  /** What there is of it now. */
+  partial(): PartialChatCompletion {
+    const choices = this.#sorted().map(([index, choice]) => ({
+      index,
+      message: { role: choice.role, content: textOf(choice) },
+      finish_reason: choice.finishReason,
+    }));
+    return { id: this.#id, model: this.#model, created: this.#created, choices };
+  }
+
+  /** The whole. Asked for when the stream is complete only; a service that ends with `[DONE]` may leave a reason out. */
+  whole(): StreamedChatCompletion {
+    return {
+      id: this.#id ?? '',
+      object: 'chat.completion',
+      created: this.#created ?? 0,
+      model: this.#model ?? '',
+      choices: this.#sorted().map(([index, choice]) => ({
+        index,
+        message: { role: choice.role, content: textOf(choice) },
+        finish_reason: choice.finishReason ?? 'stop',
+      })),
+      ...(this.#usage && { usage: this.#usage }),
+    };
+  }
+
+  #choice(index: number): Choice {
+    let choice = this.#choices.get(index);
+    if (choice === undefined) {
+      choice = { role: 'assistant', joined: [], pieces: [], finishReason: null };
+      this.#choices.set(index, choice);
+    }
+    return choice;
+  }
+
+  #sorted(): [number, Choice][] {
+    return [...this.#choices].sort(([a], [b]) => a - b);
+  }
+}
+
+function addPiece(choice: Choice, piece: string): void {
+  choice.pieces.push(piece);
+  if (choice.pieces.length < BATCH) return;
+  choice.joined.push(choice.pieces.join(''));
+  choice.pieces = [];
+}
+
+function textOf({ joined, pieces }: Choice): string {
+  return joined.join('') + pieces.join('');
+}

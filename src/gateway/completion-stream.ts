@@ -1,0 +1,240 @@
+import type { ResponseInfo } from '../answer.js';
+import {
+  APIError,
+  ContextGatewayError,
+  keepPartial,
+  recordAttempts,
+  StreamConsumedError,
+  StreamTruncatedError,
+} from '../errors.js';
+import { discard } from '../transport/body.js';
+import type { OpenedStream } from '../transport/call.js';
+import { EventReader, type ServerSentEvent } from '../transport/sse.js';
+import { type DecodeChunk, readChunk } from './chunk.js';
+import { CompletionSoFar } from './completion-so-far.js';
+import type { ChatCompletionChunk, StreamedChatCompletion } from './schemas.js';
+
+/** How a stream has gone so far. Times in ms. */
+export interface StreamMetrics {
+  /** From the request to the first chunk. */
+  readonly timeToFirstChunk: number | undefined;
+  /** The longest time between two chunks. */
+  readonly largestGap: number | undefined;
+  readonly chunks: number;
+  /** From the request to now, or to the stream's end. */
+  readonly duration: number;
+}
+
+type Step = IteratorResult<ChatCompletionChunk, undefined>;
+
+const END: Step = { done: true, value: undefined };
+
+/**
+ * A completion while it is written. Loop over it once: the loop ends exactly when the completion is complete, and throws in
+ * every other case, with what had arrived in the error's `partial`. Leaving the loop frees the connection.
+ */
+export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> {
+  readonly #opened: OpenedStream;
+  readonly #events: EventReader;
+  readonly #decode: DecodeChunk | undefined;
+  readonly #soFar = new CompletionSoFar();
+  #outcome: 'open' | 'complete' | Error = 'open';
+  #consumed = false;
+  #thrown = false;
+  /** The last call of `next`, and how many have not been answered. */
+  #turn: Promise<Step> = Promise.resolve(END);
+  #unanswered = 0;
+  /** Those who wait for the whole while somebody else reads. */
+  #waiting: (() => void)[] = [];
+  #chunks = 0;
+  #firstAt: number | undefined;
+  #lastAt = 0;
+  #largestGap: number | undefined;
+  #endedAt: number | undefined;
+
+  /** @internal */
+  constructor(opened: OpenedStream, decode: DecodeChunk | undefined) {
+    this.#opened = opened;
+    this.#decode = decode;
+    this.#events = new EventReader(opened.head.body);
+    // An abort, a deadline and a silent stream come in here. A stream nobody reads does not keep its connection for ever.
+    opened.timeouts.follow({ progress: { phase: 'stream', sent: 'yes' }, cancel: (error) => this.#fail(error) });
+    opened.timeouts.startIdle(opened.idleTimeout);
+  }
+
+  /** What came with the stream's headers. */
+  get response(): ResponseInfo {
+    return this.#opened.response;
+  }
+
+  /** @throws {StreamConsumedError} on a second loop */
+  [Symbol.asyncIterator](): AsyncIterator<ChatCompletionChunk, undefined> {
+    if (this.#consumed) throw new StreamConsumedError();
+    this.#consumed = true;
+    this.#opened.timeouts.pauseWatching();
+    return { next: () => this.#next(), return: () => this.#leave() };
+  }
+
+  /** The text of the first choice, piece by piece. Reads the stream. */
+  get textStream(): AsyncIterable<string> {
+    return { [Symbol.asyncIterator]: () => textOf(this) };
+  }
+
+  /**
+   * The whole completion, once it is complete: instead of a loop, during one, or after one. `usage` is there if the service
+   * sent it.
+   *
+   * @throws {StreamTruncatedError} when the loop was left early; whatever else ended the stream
+   */
+  async finalCompletion(): Promise<StreamedChatCompletion> {
+    if (!this.#consumed) for await (const _ of this);
+    if (this.#outcome === 'open') await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    if (this.#outcome instanceof Error) throw this.#outcome;
+    return this.#soFar.whole();
+  }
+
+  /**
+   * The stream as server-sent events again, to relay it to a browser, where `readChatCompletionStream` reads it. What goes
+   * wrong on the way becomes an error event. Cancelling it closes this stream.
+   */
+  toReadableStream(): ReadableStream<Uint8Array> {
+    const chunks = this[Symbol.asyncIterator]();
+    const encoder = new TextEncoder();
+    const pull = async (controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> => {
+      try {
+        const { value, done } = await chunks.next();
+        controller.enqueue(encoder.encode(`data: ${done ? '[DONE]' : JSON.stringify(value)}\n\n`));
+        if (done) controller.close();
+      } catch (error) {
+        controller.enqueue(encoder.encode(`event: error\ndata: ${JSON.stringify({ error: relayed(error) })}\n\n`));
+        controller.close();
+      }
+    };
+    return new ReadableStream({ pull, cancel: () => this.close() }, { highWaterMark: 0 });
+  }
+
+  /** Ends the stream and frees its connection. */
+  close(): void {
+    this.#fail(new StreamTruncatedError('The stream was closed before the completion was complete.'));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.close();
+  }
+
+  /** How it has gone so far. */
+  get metrics(): StreamMetrics {
+    const { startedAt, runtime } = this.#opened;
+    return {
+      timeToFirstChunk: this.#firstAt === undefined ? undefined : this.#firstAt - startedAt,
+      largestGap: this.#largestGap,
+      chunks: this.#chunks,
+      duration: (this.#endedAt ?? runtime.now()) - startedAt,
+    };
+  }
+
+  /** Calls that overlap are answered in their order. */
+  #next(): Promise<Step> {
+    this.#unanswered += 1;
+    const step = (): Promise<Step> => this.#step();
+    this.#turn = this.#unanswered === 1 ? step() : this.#turn.then(step, step);
+    return this.#turn;
+  }
+
+  #leave(): Promise<Step> {
+    this.#thrown = true; // whoever leaves a loop is not told that it was left
+    this.close();
+    return Promise.resolve(END);
+  }
+
+  async #step(): Promise<Step> {
+    try {
+      while (this.#outcome === 'open') {
+        const waiting = this.#events.next();
+        const event = waiting instanceof Promise ? await this.#wait(waiting) : waiting;
+        if (this.#outcome !== 'open') break;
+        const chunk =
+          event === undefined ? this.#endOfBody() : readChunk(event, this.#opened, this.#decode, this.#events.ended);
+        if (chunk === 'done') this.#complete();
+        else if (chunk !== undefined) return { done: false, value: this.#take(chunk) };
+      }
+    } catch (error) {
+      this.#fail(error instanceof Error ? error : new Error(String(error)));
+    } finally {
+      this.#unanswered -= 1;
+    }
+    return this.#ending();
+  }
+
+  /** The service's clock runs while its next event is waited for, and only then. */
+  async #wait(event: Promise<ServerSentEvent | undefined>): Promise<ServerSentEvent | undefined> {
+    this.#opened.timeouts.progressed();
+    try {
+      return await event;
+    } finally {
+      this.#opened.timeouts.pauseWatching();
+    }
+  }
+
+  /** Every choice has said why it ended: complete, also without `[DONE]`. */
+  #endOfBody(): 'done' {
+    if (!this.#soFar.finished) throw new StreamTruncatedError();
+    return 'done';
+  }
+
+  #take(chunk: ChatCompletionChunk): ChatCompletionChunk {
+    const now = this.#opened.runtime.now();
+    if (this.#firstAt === undefined) this.#firstAt = now;
+    else this.#largestGap = Math.max(this.#largestGap ?? 0, now - this.#lastAt);
+    this.#lastAt = now;
+    this.#chunks += 1;
+    this.#soFar.add(chunk);
+    return chunk;
+  }
+
+  /** How `next` answers once the stream is over. An error is thrown once, as with every iterator. */
+  #ending(): Step {
+    if (!(this.#outcome instanceof Error) || this.#thrown) return END;
+    this.#thrown = true;
+    throw this.#outcome;
+  }
+
+  #complete(): void {
+    const { head, runtime } = this.#opened;
+    this.#settle('complete');
+    // Most services end the body right after `[DONE]`: the connection can be used again then. A lingering one is cut.
+    void discard(head.body, runtime);
+  }
+
+  #fail(error: Error): void {
+    if (this.#outcome !== 'open') return;
+    if (error instanceof ContextGatewayError) {
+      keepPartial(error, this.#soFar.partial());
+      recordAttempts(error, this.response.attempts);
+    }
+    this.#settle(error);
+    this.#opened.head.body.cancel(error);
+  }
+
+  #settle(outcome: 'complete' | Error): void {
+    this.#outcome = outcome;
+    this.#endedAt = this.#opened.runtime.now();
+    this.#opened.timeouts.end();
+    for (const resolve of this.#waiting) resolve();
+    this.#waiting = [];
+  }
+}
+
+async function* textOf(stream: ChatCompletionStream): AsyncGenerator<string, undefined> {
+  for await (const { choices } of stream) {
+    const content = choices.find(({ index }) => index === 0)?.delta.content;
+    if (content) yield content;
+  }
+}
+
+/** An error as an error event: what the service said, or what happened to its stream. */
+function relayed(error: unknown): Record<string, unknown> {
+  if (error instanceof APIError)
+    return { message: error.message, type: error.type, code: error.code, param: error.param };
+  return { message: error instanceof ContextGatewayError ? error.message : 'The stream failed.', type: 'stream_error' };
+}

@@ -1,0 +1,25 @@
+import { ResponseValidationError } from '../errors.js';
+import type { AnswerForm } from '../transport/call.js';
+import { type OpenRecord, openAnswerSchema } from './schemas.js';
+
+/** Where a list may be wrapped (A3). */
+const WRAPPERS = ['data', 'presets', 'integrations', 'items'];
+
+/** One record the interface does not describe. */
+export const RECORD: AnswerForm<unknown, OpenRecord> = {
+  schema: openAnswerSchema,
+  pick: (body) => body as OpenRecord, // every field of it is optional or unknown
+};
+
+/** A list of them, bare or wrapped: the caller gets one array either way. */
+export const RECORDS: AnswerForm<unknown, OpenRecord[]> = { schema: openAnswerSchema, pick: listIn };
+
+function listIn(body: unknown): OpenRecord[] {
+  if (Array.isArray(body)) return body;
+  const wrapped = WRAPPERS.map((name) => (body as OpenRecord)[name]).find(Array.isArray);
+  if (wrapped !== undefined) return wrapped;
+  throw new ResponseValidationError(
+    `The answer holds no list: it is neither an array nor an object with ${WRAPPERS.join(', ')}. Pass a schema to read it your way.`,
+    { issues: [{ path: [], message: 'expected a list' }], body },
+  );
+}

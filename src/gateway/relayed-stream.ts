@@ -1,0 +1,58 @@
+import type { ResponseHead } from '../platform/engine.js';
+import { FetchHeaders } from '../platform/fetch-engine.js';
+import { StreamSource } from '../platform/stream-source.js';
+import { readErrorText } from '../transport/body.js';
+import { Answered, type OpenedStream } from '../transport/call.js';
+import { type RefusalContext, refusal, refusalDetails } from '../transport/refusal.js';
+import { findIssues, unexpectedAnswer } from '../transport/schema.js';
+import { CallTimeouts, systemRuntime } from '../transport/timeouts.js';
+import type { ChatCompletionStream } from './completion-stream.js';
+import { openStream } from './open-stream.js';
+
+/** Options of `readChatCompletionStream`. */
+export interface ReadStreamOptions {
+  /** Ends the stream. */
+  signal?: AbortSignal | undefined;
+  /** Milliseconds the stream may stay silent while it is read. @default 120_000 */
+  streamIdleTimeout?: number | undefined;
+}
+
+/**
+ * Reads a completion that a server of yours relays with `toReadableStream()`: in a browser, without a client or a key.
+ * Give it the `Response` of your `fetch`, or a body alone.
+ *
+ * @throws {APIError} when the response is not a success
+ * @throws {ResponseValidationError} when it is not a stream of events
+ */
+export async function readChatCompletionStream(
+  source: Response | ReadableStream<Uint8Array>,
+  options: ReadStreamOptions = {},
+): Promise<ChatCompletionStream> {
+  const answer = 'body' in source ? source : new Response(source, { headers: { 'content-type': 'text/event-stream' } });
+  const runtime = systemRuntime;
+  const headers = new FetchHeaders(answer.headers);
+  const head: ResponseHead = { status: answer.status, headers, body: new StreamSource(answer.body) };
+  const context: RefusalContext = {
+    area: 'gateway',
+    route: 'relayed stream',
+    credential: '',
+    rateLimit: undefined,
+    wallClock: runtime.wallClock(),
+    explain: () => undefined,
+  };
+  if (!answer.ok) throw refusal(head, await readErrorText(head.body, runtime), context);
+  const opened: OpenedStream = {
+    head,
+    runtime,
+    timeouts: new CallTimeouts(runtime, new Set(), options.signal, undefined),
+    response: new Answered(head, [], undefined),
+    startedAt: runtime.now(),
+    idleTimeout: options.streamIdleTimeout ?? 120_000,
+    refuse: (body) => refusalDetails(head, body, context),
+    check: (schema, value) => {
+      const issues = findIssues(schema, value);
+      if (issues !== undefined) throw unexpectedAnswer(issues, value);
+    },
+  };
+  return openStream(opened, undefined);
+}

@@ -1,0 +1,56 @@
+import type { APIPromise } from '../answer.js';
+import { RequestValidationError } from '../errors.js';
+import type { RequestOptions } from '../transport/options.js';
+import type { Transport } from '../transport/transport.js';
+import { type UsageParams, type UsageReport, usageReportSchema } from './schemas.js';
+
+/** `/v1/usage` */
+export class Usage {
+  readonly #transport: Transport;
+
+  /** @internal */
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /**
+   * Tokens used in a period, by model, and what is left of those included. `GET /v1/usage`
+   *
+   * Dates are `'YYYY-MM-DD'`, or a `Date`, which counts as its day in UTC. Without them the service picks the period (A25).
+   *
+   * @throws {RequestValidationError} when a date does not exist, or the end is before the start
+   * @throws {PermissionDeniedError} with a publishable key: it has no access to billing
+   */
+  retrieve(params: UsageParams = {}, options?: RequestOptions): APIPromise<UsageReport> {
+    const query = () => periodOf(params);
+    return this.#transport.request({ method: 'GET', path: '/v1/usage', query }, USAGE, options);
+  }
+}
+
+const USAGE = { schema: usageReportSchema, pick: (report: UsageReport) => report };
+const FIELDS = ['start_date', 'end_date'];
+
+function periodOf(params: UsageParams): { start_date?: string | undefined; end_date?: string | undefined } {
+  const unknown = Object.keys(params).find((key) => !FIELDS.includes(key));
+  if (unknown !== undefined) throw new RequestValidationError([{ path: [unknown], message: 'unknown field' }]);
+  const start_date = dayOf(params.start_date, 'start_date');
+  const end_date = dayOf(params.end_date, 'end_date');
+  if (start_date !== undefined && end_date !== undefined && end_date < start_date) {
+    throw new RequestValidationError([{ path: ['end_date'], message: 'must not be before start_date' }]);
+  }
+  return { start_date, end_date };
+}
+
+/** A day as the interface writes it. `2026-02-30` has the form of one and is none. */
+function dayOf(date: unknown, field: string): string | undefined {
+  if (date === undefined) return undefined;
+  const time =
+    date instanceof Date
+      ? date
+      : typeof date === 'string' && /^\d{4}-\d\d-\d\d$/.test(date)
+        ? new Date(date)
+        : undefined;
+  const day = time !== undefined && !Number.isNaN(time.getTime()) ? time.toISOString().slice(0, 10) : undefined;
+  if (day !== undefined && (date instanceof Date || date === day)) return day;
+  throw new RequestValidationError([{ path: [field], message: "expected an existing day as 'YYYY-MM-DD', or a Date" }]);
+}

@@ -1,0 +1,98 @@
+export { APIPromise, type Attempt, type RateLimit, type ResponseInfo, type WithResponse } from './answer.js';
+export { ContextClient, type ContextClientOptions, type SessionHeader } from './context/client.js';
+export type { Memory } from './context/memory.js';
+export type {
+  CompactionLevel,
+  CompactionResult,
+  CompactParams,
+  ContextMetadata,
+  ConversationContext,
+  Decision,
+  MemoryCreateParams,
+  MemoryListParams,
+  MemoryType,
+  MemoryUpdateParams,
+  PinCategory,
+  PinnedMemoryItem,
+  PinParams,
+  Reference,
+  RollingSummary,
+  UserMemoryItem,
+} from './context/schemas.js';
+export {
+  APIAbortError,
+  APIConnectionError,
+  APIError,
+  APITimeoutError,
+  type Area,
+  AuthenticationError,
+  BadRequestError,
+  ClientClosedError,
+  ConfigurationError,
+  ContextGatewayError,
+  InternalServerError,
+  NotFoundError,
+  type PartialChatCompletion,
+  PermissionDeniedError,
+  type Phase,
+  RateLimitError,
+  RequestValidationError,
+  ResponseTooLargeError,
+  ResponseValidationError,
+  type Sent,
+  ServiceUnavailableError,
+  StreamConsumedError,
+  StreamError,
+  StreamTruncatedError,
+  type ValidationIssue,
+} from './errors.js';
+export type { Chat, ChatCompletions } from './gateway/chat.js';
+export type { DecodeChunk } from './gateway/chunk.js';
+export { GatewayClient, type GatewayClientOptions, type KeyType } from './gateway/client.js';
+export type { ChatCompletionStream, StreamMetrics } from './gateway/completion-stream.js';
+export type { Files, FileUploadParams, Uploadable, UploadOptions } from './gateway/files.js';
+export type { Integrations } from './gateway/integrations.js';
+export type { Presets } from './gateway/presets.js';
+export { type ReadStreamOptions, readChatCompletionStream } from './gateway/relayed-stream.js';
+export type {
+  ChatCompletion,
+  ChatCompletionChoice,
+  ChatCompletionChunk,
+  ChatCompletionChunkChoice,
+  ChatCompletionDelta,
+  ChatCompletionParams,
+  ChatMessage,
+  ChatRole,
+  CompletionUsage,
+  FileRecord,
+  Integration,
+  IntegrationExecuteParams,
+  IntegrationResult,
+  OpenRecord,
+  Preset,
+  PresetExecuteParams,
+  PresetListParams,
+  PresetResult,
+  StreamedChatCompletion,
+  UsageParams,
+  UsageReport,
+} from './gateway/schemas.js';
+export type { Usage } from './gateway/usage.js';
+export type { DispatcherLike } from './platform/engine.js';
+export type { DerivedOptions, RawRequest } from './transport/client.js';
+export type {
+  ClientEvent,
+  FailureEvent,
+  PacedEvent,
+  RequestEvent,
+  ResponseEvent,
+  RetryEvent,
+  ValidationEvent,
+} from './transport/events.js';
+export type { ProgressListener } from './transport/multipart.js';
+export type { ClientOptions, Credential, RequestOptions, SchemaOptions } from './transport/options.js';
+export type { Admission, Observation, RateLimiter } from './transport/pacer.js';
+export type { Method, Query } from './transport/request.js';
+export type { StopReason } from './transport/retry.js';
+export type { StandardResult, StandardSchema } from './transport/schema.js';
+export type { ServerSentEvent } from './transport/sse.js';

@@ -1,0 +1,83 @@
+import type { HeaderSource } from '../answer.js';
+import type { Phase, Sent } from '../errors.js';
+
+/** How bytes leave and come back. Two of them pass one shared suite: undici on Node, `fetch` everywhere else. */
+export interface Engine {
+  send(request: OutgoingRequest): Exchange;
+  /** Gives up every connection, also those in use. */
+  close(): Promise<void>;
+}
+
+/** One request, complete: nothing is added to it on the way. */
+export interface OutgoingRequest {
+  readonly method: string;
+  /** Scheme, host and port. */
+  readonly origin: string;
+  /** Path and query, encoded, beginning with `/`. */
+  readonly path: string;
+  readonly headers: Record<string, string>;
+  readonly body: string | OutgoingStream | undefined;
+}
+
+/** A body that is produced while it is sent. */
+export interface OutgoingStream {
+  /** Bytes in all, if known. */
+  readonly size: number | undefined;
+  /** Whether `open` can be called once more for another attempt. */
+  readonly repeatable: boolean;
+  /** The whole body as a Blob where that costs no memory: some platforms can send nothing else. */
+  readonly blob: Blob | undefined;
+  open(): AsyncIterable<Uint8Array>;
+  /** Told by an engine that sent `blob`, where nobody counts the bytes, once it has all left. */
+  sent(): void;
+}
+
+/** How far a request has come. */
+export interface Progress {
+  readonly phase: Phase;
+  readonly sent: Sent;
+}
+
+/** A request under way. */
+export interface Exchange {
+  /** Status and headers. Rejects with an `APIConnectionError`, or with what `cancel` was given. */
+  readonly head: Promise<ResponseHead>;
+  readonly progress: Progress;
+  /** Stops it at once, wherever it is. What is waited for rejects with `error`. */
+  cancel(error: Error): void;
+}
+
+export interface ResponseHead {
+  readonly status: number;
+  readonly headers: HeaderSource;
+  readonly body: ByteSource;
+}
+
+/** The bytes of an answer, decompressed, as the reader asks for them: whoever does not read holds the sender back. */
+export interface ByteSource {
+  /** The next bytes, `undefined` at the end. At once where they are here already. */
+  read(): Uint8Array | undefined | Promise<Uint8Array | undefined>;
+  /** Stops the answer and frees its connection. Pending and later reads reject with `error`. */
+  cancel(error: Error): void;
+}
+
+/** What an engine may be given by the user. */
+export interface EngineOptions {
+  /** A `fetch` to use instead of the platform's own. */
+  readonly fetch?: typeof globalThis.fetch | undefined;
+  /** Node only: an undici `Dispatcher`. */
+  readonly dispatcher?: DispatcherLike | undefined;
+}
+
+/** As much of an undici `Dispatcher` as is used here, so that our types need none of undici's. */
+export interface DispatcherLike {
+  // A method, not a property: undici's own, narrower parameter types stay assignable.
+  dispatch(options: never, handler: never): boolean;
+}
+
+/** A file of this machine: its size, and its bytes as often as they are asked for. Nothing of it is kept in memory. */
+export interface OpenedFile {
+  readonly name: string;
+  readonly size: number;
+  open(): AsyncIterable<Uint8Array>;
+}

@@ -1,0 +1,146 @@
+import type { HeaderSource } from '../answer.js';
+import { APIConnectionError, RequestValidationError } from '../errors.js';
+import type { Engine, Exchange, OutgoingRequest, OutgoingStream, Progress, ResponseHead } from './engine.js';
+import { isBrowser } from './environment.js';
+import { connectionError } from './failure.js';
+import { StreamSource } from './stream-source.js';
+
+/** Bytes leave through the web platform's `fetch`: the user's, or the global one as it is at each call. */
+export class FetchEngine implements Engine {
+  readonly #fetch: typeof globalThis.fetch | undefined;
+
+  constructor(fetch?: typeof globalThis.fetch) {
+    this.#fetch = fetch;
+  }
+
+  send(request: OutgoingRequest): Exchange {
+    // Called as a plain function: browsers refuse a `fetch` that is called as a method.
+    const fetch = this.#fetch ?? ((url: string, init: RequestInit) => globalThis.fetch(url, init));
+    return new FetchExchange(request, fetch);
+  }
+
+  async close(): Promise<void> {}
+}
+
+class FetchExchange implements Exchange {
+  readonly head: Promise<ResponseHead>;
+  readonly #controller = new AbortController();
+  #rejectHead!: (error: Error) => void;
+  #progress: Progress = { phase: 'headers', sent: 'maybe' };
+  #body: StreamSource | undefined;
+  #failure: Error | undefined;
+
+  constructor(request: OutgoingRequest, fetch: (url: string, init: RequestInit) => Promise<Response>) {
+    this.head = new Promise((resolve, reject) => {
+      this.#rejectHead = reject;
+      this.#send(request, fetch).then(resolve, reject);
+    });
+  }
+
+  get progress(): Progress {
+    return this.#progress;
+  }
+
+  cancel(error: Error): void {
+    if (this.#failure !== undefined) return;
+    this.#failure = error;
+    this.#rejectHead(error);
+    // Told first, so that it rejects with this error, whatever the platform makes of the abort.
+    this.#body?.cancel(error);
+    this.#controller.abort(error);
+  }
+
+  async #send(
+    request: OutgoingRequest,
+    fetch: (url: string, init: RequestInit) => Promise<Response>,
+  ): Promise<ResponseHead> {
+    const response = await this.#answer(request, fetch);
+    this.#progress = { phase: 'body', sent: 'yes' };
+    if (typeof request.body === 'object' && request.body.blob !== undefined) request.body.sent();
+    this.#body = new StreamSource(response.body, (error) => this.#controller.abort(error));
+    if (this.#failure !== undefined) {
+      this.#body.cancel(this.#failure);
+      throw this.#failure;
+    }
+    return { status: response.status, headers: new FetchHeaders(response.headers), body: this.#body };
+  }
+
+  async #answer(
+    request: OutgoingRequest,
+    fetch: (url: string, init: RequestInit) => Promise<Response>,
+  ): Promise<Response> {
+    const init = { ...requestInit(request), signal: this.#controller.signal };
+    let response: unknown;
+    try {
+      response = await fetch(request.origin + request.path, init);
+    } catch (error) {
+      if (error instanceof RequestValidationError) throw error;
+      throw this.#failure ?? connectionError(error, this.#progress);
+    }
+    if (!isResponse(response)) {
+      throw new APIConnectionError('No usable answer: the given fetch did not return a Response.', this.#progress);
+    }
+    return response;
+  }
+}
+
+/** Structural: the Response of another realm, or of a polyfill, is one as well. */
+function isResponse(value: unknown): value is Response {
+  const response = value as Response | null | undefined;
+  return typeof response?.status === 'number' && response.status >= 200 && typeof response.headers?.get === 'function';
+}
+
+function requestInit({ method, headers, body }: OutgoingRequest): RequestInit {
+  const streamed = typeof body === 'object' && body.blob === undefined;
+  const browser = isBrowser();
+  const init: RequestInit & { duplex?: 'half' } = {
+    method,
+    headers,
+    // Redirects are never followed. 'manual' shows the 3xx, but a browser hides it, and Node keeps a second copy of a streamed body for it.
+    redirect: browser || streamed ? 'error' : 'manual',
+  };
+  if (browser)
+    Object.assign(init, { credentials: 'omit', referrerPolicy: 'no-referrer', cache: 'no-store', mode: 'cors' });
+  if (body === undefined) return init;
+  init.body = typeof body === 'string' ? body : (body.blob ?? streamOf(body, browser));
+  if (streamed) init.duplex = 'half';
+  return init;
+}
+
+function streamOf(body: OutgoingStream, browser: boolean): ReadableStream<Uint8Array> {
+  if (browser) {
+    throw new RequestValidationError([
+      {
+        path: ['file'],
+        message: 'browsers cannot stream an upload; pass a Blob or a File, such as await new Response(stream).blob()',
+      },
+    ]);
+  }
+  const chunks = body.open()[Symbol.asyncIterator]();
+  return new ReadableStream({
+    async pull(controller) {
+      const { value, done } = await chunks.next();
+      if (done) controller.close();
+      else controller.enqueue(value);
+    },
+    async cancel() {
+      await chunks.return?.();
+    },
+  });
+}
+
+export class FetchHeaders implements HeaderSource {
+  readonly #headers: Headers;
+
+  constructor(headers: Headers) {
+    this.#headers = headers;
+  }
+
+  get(name: string): string | undefined {
+    return this.#headers.get(name) ?? undefined;
+  }
+
+  toHeaders(): Headers {
+    return this.#headers;
+  }
+}

@@ -1,0 +1,20 @@
+import { RequestValidationError } from '../errors.js';
+import type { OpenedFile } from './engine.js';
+
+/** Looks a path up before anything is sent. */
+export function openFile(path: string): OpenedFile {
+  const fs = process.getBuiltinModule('node:fs');
+  const { basename } = process.getBuiltinModule('node:path');
+  const stats = fs.statSync(path, { throwIfNoEntry: false });
+  if (stats === undefined) throw unusable('there is no file at this path');
+  if (!stats.isFile()) throw unusable('what is at this path is not a file');
+  return {
+    name: basename(path),
+    size: stats.size,
+    open: () => fs.createReadStream(path, { highWaterMark: 256 * 1024 }),
+  };
+}
+
+function unusable(message: string): RequestValidationError {
+  return new RequestValidationError([{ path: ['file', 'path'], message }]);
+}

@@ -1,0 +1,245 @@
+import type { HeaderSource } from '../answer.js';
+import { ConfigurationError } from '../errors.js';
+import { decompress } from './decompress.js';
+import type {
+  ByteSource,
+  DispatcherLike,
+  Engine,
+  EngineOptions,
+  Exchange,
+  OutgoingRequest,
+  Progress,
+  ResponseHead,
+} from './engine.js';
+import { connectionError } from './failure.js';
+import { FetchEngine } from './fetch-engine.js';
+
+export { isBrowser, readEnvironment } from './environment.js';
+export { openFile } from './file.js';
+
+/** On Node, bytes leave through undici; through `fetch` where the user gave one, or somebody has replaced the global one. */
+export function createEngine(options: EngineOptions): Engine {
+  if (options.fetch !== undefined) return new FetchEngine(options.fetch);
+  if (options.dispatcher !== undefined && typeof options.dispatcher.dispatch !== 'function') {
+    throw new ConfigurationError('dispatcher must be an undici Dispatcher, such as a new ProxyAgent(url).');
+  }
+  return new NodeEngine(options.dispatcher);
+}
+
+class NodeEngine implements Engine {
+  readonly #given: DispatcherLike | undefined;
+  readonly #fetchEngine = new FetchEngine();
+  #own: Promise<Agent> | undefined;
+  #agent: Dispatch | undefined;
+  #nativeFetch: unknown;
+
+  constructor(dispatcher: DispatcherLike | undefined) {
+    this.#given = dispatcher;
+    // The structural type hides undici's parameter types; what is passed to `dispatch` below is what undici documents.
+    this.#agent = dispatcher as Dispatch | undefined;
+  }
+
+  send(request: OutgoingRequest): Exchange {
+    if (this.#given === undefined && this.#fetchIsReplaced()) return this.#fetchEngine.send(request);
+    return new NodeExchange(request, this.#agent ?? this.#openAgent());
+  }
+
+  async close(): Promise<void> {
+    const own = await this.#own?.catch(() => undefined);
+    await own?.destroy();
+  }
+
+  /** undici is loaded at the first send: a program that only imports this package does not pay for it. */
+  async #openAgent(): Promise<Dispatch> {
+    this.#own ??= import('undici/lib/dispatcher/agent.js').then(({ default: AgentClass }) => {
+      // Timeouts are ours, see timeouts.ts; undici keeps only the one for connecting.
+      return new AgentClass({ headersTimeout: 0, bodyTimeout: 0, connect: { timeout: 10_000 } }) as Agent;
+    });
+    this.#agent = await this.#own;
+    return this.#agent;
+  }
+
+  /** Mocks and instrumentations replace the global `fetch`; Node's own says in its source where it comes from. */
+  #fetchIsReplaced(): boolean {
+    const { fetch } = globalThis;
+    if (fetch === this.#nativeFetch || fetch === undefined) return false;
+    if (!String(fetch).includes('internal/deps/undici')) return true;
+    this.#nativeFetch = fetch;
+    return false;
+  }
+}
+
+interface Dispatch {
+  dispatch(options: object, handler: DispatchHandler): boolean;
+}
+
+interface Agent extends Dispatch {
+  destroy(): Promise<void>;
+}
+
+interface Controller {
+  abort(reason: Error): void;
+  pause(): void;
+  resume(): void;
+}
+
+/** The part of undici's handler interface that is used. */
+interface DispatchHandler {
+  onRequestStart(controller: Controller): void;
+  onResponseStart(controller: Controller, status: number, headers: RawHeaders): void;
+  onResponseData(controller: Controller, chunk: Uint8Array): void;
+  onResponseEnd(): void;
+  onResponseError(controller: Controller | undefined, error: Error): void;
+}
+
+type RawHeaders = Record<string, string | string[] | undefined>;
+
+/** Above this many bytes waiting for their reader, the socket is held back. */
+const HIGH_WATER = 64 * 1024;
+
+/** One request through undici's `dispatch`: its handler, its progress and the bytes of its answer in one object. */
+class NodeExchange implements Exchange, ByteSource, DispatchHandler {
+  readonly head: Promise<ResponseHead>;
+  #resolveHead!: (head: ResponseHead) => void;
+  #rejectHead!: (error: Error) => void;
+  #controller: Controller | undefined;
+  #phase: Progress['phase'] = 'connect';
+  #sent: Progress['sent'] = 'no';
+  #chunks: Uint8Array[] = [];
+  #waiting = 0;
+  #paused = false;
+  #ended = false;
+  #failure: Error | undefined;
+  #reader: { resolve(chunk: Uint8Array | undefined): void; reject(error: Error): void } | undefined;
+
+  constructor(request: OutgoingRequest, agent: Dispatch | Promise<Dispatch>) {
+    this.head = new Promise((resolve, reject) => {
+      this.#resolveHead = resolve;
+      this.#rejectHead = reject;
+    });
+    if (agent instanceof Promise)
+      agent.then(
+        (ready) => this.#start(request, ready),
+        (error) => this.#fail(error),
+      );
+    else this.#start(request, agent);
+  }
+
+  #start({ method, origin, path, headers, body }: OutgoingRequest, agent: Dispatch): void {
+    if (this.#failure !== undefined) return;
+    const bytes = typeof body === 'object' ? body.open() : body;
+    const length =
+      typeof body === 'object' && body.size !== undefined ? { 'content-length': String(body.size) } : undefined;
+    try {
+      agent.dispatch(
+        { origin, path, method, body: bytes, headers: length ? { ...headers, ...length } : headers },
+        this,
+      );
+    } catch (error) {
+      this.#fail(connectionError(error, this.progress));
+    }
+  }
+
+  get progress(): Progress {
+    return { phase: this.#phase, sent: this.#sent };
+  }
+
+  cancel(error: Error): void {
+    if (this.#failure !== undefined) return;
+    this.#chunks = []; // a cut answer is read to its cut, a cancelled one no further
+    this.#fail(error);
+    if (!this.#ended) this.#controller?.abort(error);
+  }
+
+  read(): Uint8Array | undefined | Promise<Uint8Array | undefined> {
+    const chunk = this.#chunks.shift();
+    if (chunk !== undefined) {
+      this.#waiting -= chunk.byteLength;
+      if (this.#paused && this.#waiting < HIGH_WATER) {
+        this.#paused = false;
+        this.#controller?.resume();
+      }
+      return chunk;
+    }
+    if (this.#failure !== undefined) return Promise.reject(this.#failure);
+    if (this.#ended) return undefined;
+    return new Promise((resolve, reject) => {
+      this.#reader = { resolve, reject };
+    });
+  }
+
+  onRequestStart(controller: Controller): void {
+    if (this.#failure !== undefined) {
+      controller.abort(this.#failure);
+      return;
+    }
+    this.#controller = controller;
+    this.#phase = 'headers';
+    this.#sent = 'maybe';
+  }
+
+  onResponseStart(_controller: Controller, status: number, headers: RawHeaders): void {
+    if (status < 200 || this.#failure !== undefined) return; // 1xx announces, the answer follows
+    this.#phase = 'body';
+    this.#sent = 'yes';
+    const source = new NodeHeaders(headers);
+    try {
+      this.#resolveHead({ status, headers: source, body: decompress(this, source.get('content-encoding')) });
+    } catch (error) {
+      this.cancel(error as Error);
+    }
+  }
+
+  onResponseData(controller: Controller, chunk: Uint8Array): void {
+    const reader = this.#reader;
+    if (reader !== undefined) {
+      this.#reader = undefined;
+      reader.resolve(chunk);
+      return;
+    }
+    this.#chunks.push(chunk);
+    this.#waiting += chunk.byteLength;
+    if (this.#waiting < HIGH_WATER || this.#paused) return;
+    this.#paused = true;
+    controller.pause();
+  }
+
+  onResponseEnd(): void {
+    this.#ended = true;
+    this.#reader?.resolve(undefined);
+    this.#reader = undefined;
+  }
+
+  onResponseError(_controller: Controller | undefined, error: Error): void {
+    this.#fail(connectionError(error, this.progress));
+  }
+
+  #fail(error: Error): void {
+    if (this.#failure !== undefined) return;
+    this.#failure = error;
+    this.#rejectHead(error);
+    this.#reader?.reject(error);
+    this.#reader = undefined;
+  }
+}
+
+class NodeHeaders implements HeaderSource {
+  readonly #raw: RawHeaders;
+
+  constructor(raw: RawHeaders) {
+    this.#raw = raw;
+  }
+
+  get(name: string): string | undefined {
+    const value = Object.hasOwn(this.#raw, name) ? this.#raw[name] : undefined;
+    return Array.isArray(value) ? value.join(', ') : value;
+  }
+
+  toHeaders(): Headers {
+    const headers = new Headers();
+    for (const [name, value] of Object.entries(this.#raw)) {
+      for (const one of [value ?? []].flat()) headers.append(name, one);
+    }
+    return headers;
+  }
+}

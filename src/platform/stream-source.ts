@@ -1,0 +1,43 @@
+import type { ByteSource, Progress } from './engine.js';
+import { connectionError } from './failure.js';
+
+const READING: Progress = { phase: 'body', sent: 'yes' };
+
+/** The bytes of a web stream. */
+export class StreamSource implements ByteSource {
+  readonly #reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
+  readonly #onCancel: ((error: Error) => void) | undefined;
+  #failure: Error | undefined;
+  #rejectRead: ((error: Error) => void) | undefined;
+
+  constructor(stream: ReadableStream<Uint8Array> | null | undefined, onCancel?: (error: Error) => void) {
+    this.#reader = stream?.getReader();
+    this.#onCancel = onCancel;
+  }
+
+  read(): Uint8Array | undefined | Promise<Uint8Array | undefined> {
+    if (this.#failure !== undefined) return Promise.reject(this.#failure);
+    if (this.#reader === undefined) return undefined;
+    return this.#read(this.#reader);
+  }
+
+  /** A platform whose own read does not end with an abort does not hold the reader up. */
+  #read(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<Uint8Array | undefined> {
+    return new Promise((resolve, reject) => {
+      this.#rejectRead = reject;
+      reader.read().then(
+        ({ value, done }) => resolve(done ? undefined : value),
+        (error) => reject(this.#failure ?? connectionError(error, READING)),
+      );
+    });
+  }
+
+  cancel(error: Error): void {
+    if (this.#failure !== undefined) return;
+    this.#failure = error;
+    this.#rejectRead?.(error);
+    // What the platform says to it is nobody's concern: the answer is given up.
+    this.#reader?.cancel(error).catch(() => {});
+    this.#onCancel?.(error);
+  }
+}

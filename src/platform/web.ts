@@ -1,0 +1,18 @@
+import { ConfigurationError, RequestValidationError } from '../errors.js';
+import type { Engine, EngineOptions, OpenedFile } from './engine.js';
+import { FetchEngine } from './fetch-engine.js';
+
+export { isBrowser, readEnvironment } from './environment.js';
+
+/** Off Node, bytes leave through `fetch`. */
+export function createEngine(options: EngineOptions): Engine {
+  if (options.dispatcher !== undefined) {
+    throw new ConfigurationError('dispatcher works on Node only. Pass a fetch of your own here.');
+  }
+  return new FetchEngine(options.fetch);
+}
+
+/** There are no files here. */
+export function openFile(_path: string): OpenedFile {
+  throw new RequestValidationError([{ path: ['file'], message: '{ path } works on Node only; pass a Blob or a File' }]);
+}

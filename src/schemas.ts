@@ -1,0 +1,18 @@
+/** The zod schemas of every documented resource, for users' own code. */
+export {
+  compactionResultSchema,
+  contextMetadataSchema,
+  conversationContextSchema,
+  decisionSchema,
+  pinnedMemoryItemSchema,
+  referenceSchema,
+  rollingSummarySchema,
+  userMemoryItemSchema,
+} from './context/schemas.js';
+export {
+  chatCompletionChunkSchema,
+  chatCompletionSchema,
+  chatMessageSchema,
+  completionUsageSchema,
+  usageReportSchema,
+} from './gateway/schemas.js';

@@ -1,0 +1,97 @@
+import { ResponseTooLargeError, ResponseValidationError } from '../errors.js';
+import type { ByteSource, ResponseHead } from '../platform/engine.js';
+import type { Runtime } from './timeouts.js';
+
+/** Decoded bytes of one JSON answer that are read at most. */
+export const MAX_JSON_BYTES = 32 * 1024 * 1024;
+/** Bytes of an error's body that are read at most; the rest says nothing a person would read. */
+const MAX_ERROR_BYTES = 64 * 1024;
+/** Milliseconds for reading it. */
+const MAX_ERROR_TIME = 1_000;
+/** Milliseconds an unwanted rest of an answer is read on for, so that its connection can serve the next request. */
+const DRAIN_TIME = 100;
+const DRAIN_BYTES = 64 * 1024;
+
+/** The whole body as text. A byte order mark is dropped; bytes that are not UTF-8 become U+FFFD. */
+export async function readText({ headers, body }: ResponseHead, limit: number): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  // What is announced as too large is not read at all. (A compressed length says nothing; what comes out is counted below.)
+  let size = Number(headers.get('content-length') ?? 0) > limit ? Number.POSITIVE_INFINITY : 0;
+  for (let chunk = await body.read(); chunk !== undefined; chunk = await body.read()) {
+    size += chunk.byteLength;
+    if (size > limit) {
+      const error = new ResponseTooLargeError(`The answer is larger than the ${limit} bytes this client reads.`, {
+        phase: 'body',
+        sent: 'yes',
+        retryable: false,
+      });
+      body.cancel(error);
+      throw error;
+    }
+    chunks.push(chunk);
+  }
+  return new TextDecoder().decode(chunks.length === 1 ? chunks[0] : concat(chunks, size));
+}
+
+/** As much of an error's body as its limit allows; a body that breaks off is worth what came of it. */
+export async function readErrorText(body: ByteSource, runtime: Runtime): Promise<string> {
+  const enough = new Error('enough of the error body is read');
+  const timer = runtime.setTimer(() => body.cancel(enough), MAX_ERROR_TIME);
+  const decoder = new TextDecoder();
+  let text = '';
+  let size = 0;
+  try {
+    for (let chunk = await body.read(); chunk !== undefined; chunk = await body.read()) {
+      text += decoder.decode(chunk.subarray(0, MAX_ERROR_BYTES - size), { stream: true });
+      size += chunk.byteLength;
+      if (size < MAX_ERROR_BYTES) continue;
+      body.cancel(enough);
+      break;
+    }
+  } catch {
+    // The status is known and the start of the body is read: that is the error to report.
+  } finally {
+    runtime.clearTimer(timer);
+  }
+  return text;
+}
+
+/** JSON of a successful answer. */
+export function parseJson(text: string, contentType: string | undefined): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    const what = text.trim() === '' ? 'an empty body' : (contentType ?? 'no content type');
+    throw new ResponseValidationError(`The answer is not JSON (${what}). Does baseURL lead to the service?`, {
+      body: text,
+      retryable: true,
+    });
+  }
+}
+
+/** Lets go of an answer nobody wants. A short rest is read, so that the connection can be used again; a longer one is cut. */
+export async function discard(body: ByteSource, runtime: Runtime): Promise<void> {
+  const unwanted = new Error('the rest of the answer is not wanted');
+  const timer = runtime.setTimer(() => body.cancel(unwanted), DRAIN_TIME);
+  try {
+    let size = 0;
+    for (let chunk = await body.read(); chunk !== undefined; chunk = await body.read()) {
+      size += chunk.byteLength;
+      if (size > DRAIN_BYTES) body.cancel(unwanted);
+    }
+  } catch {
+    // Cut off, by us or by the other side: it is gone either way.
+  } finally {
+    runtime.clearTimer(timer);
+  }
+}
+
+function concat(chunks: readonly Uint8Array[], size: number): Uint8Array {
+  const whole = new Uint8Array(size);
+  let at = 0;
+  for (const chunk of chunks) {
+    whole.set(chunk, at);
+    at += chunk.byteLength;
+  }
+  return whole;
+}

@@ -1,0 +1,92 @@
+import type { Attempt, HeaderSource, RateLimit, ResponseInfo } from '../answer.js';
+import type { APIErrorDetails, Area } from '../errors.js';
+import type { Engine, ResponseHead } from '../platform/engine.js';
+import type { RequestOptions } from './options.js';
+import type { RateLimiter } from './pacer.js';
+import { requestIdOf } from './refusal.js';
+import type { Endpoint, PreparedRequest } from './request.js';
+import type { RetryBudget } from './retry.js';
+import type { Schema } from './schema.js';
+import type { CallTimeouts, Runtime } from './timeouts.js';
+
+/** What one half of the service adds to a request. */
+export interface AreaRules {
+  readonly name: Area;
+  /** Lower case. */
+  readonly credentialHeader: string;
+  /** The value of that header, read afresh for each attempt. */
+  readonly authorize: () => string | Promise<string>;
+  /** The mend for a refusal with this status, for its message. */
+  readonly explain: (status: number) => string | undefined;
+}
+
+/** What a client and everything derived from it with `withOptions` share. Ends with `close()`. */
+export interface Shared {
+  readonly engine: Engine;
+  readonly limiter: RateLimiter | undefined;
+  readonly budget: RetryBudget;
+  readonly runtime: Runtime;
+  /** Calls that are not over, streams included. */
+  readonly live: Set<CallTimeouts>;
+  /** The last known limit of each bucket. */
+  readonly rateLimits: Map<string, RateLimit>;
+  closed: boolean;
+  calls: number;
+}
+
+/** One call on its way. */
+export interface Call {
+  /** Counts the client's calls from 1. */
+  readonly id: number;
+  readonly endpoint: Endpoint;
+  readonly request: PreparedRequest;
+  readonly options: RequestOptions;
+  readonly timeouts: CallTimeouts;
+  readonly attempts: Attempt[];
+  readonly bucket: string;
+}
+
+/** How a JSON answer becomes what the method returns. */
+export interface AnswerForm<Body, T> {
+  readonly schema: Schema<Body>;
+  readonly pick: (body: Body) => T;
+  /** The answer carries nothing but its success, so that an empty body will do (A16). */
+  readonly mayBeEmpty?: boolean;
+}
+
+/** A stream's answer, handed over to whoever reads it: from now on the reader ends the call. */
+export interface OpenedStream {
+  readonly head: ResponseHead;
+  readonly response: ResponseInfo;
+  readonly timeouts: CallTimeouts;
+  readonly runtime: Runtime;
+  /** When its attempt began, on the runtime's clock. */
+  readonly startedAt: number;
+  /** Milliseconds it may stay silent. */
+  readonly idleTimeout: number;
+  /** What an error event says, as details for a typed error. */
+  readonly refuse: (body: unknown) => APIErrorDetails;
+  /** Checks a part of the answer as `validation` has it. @throws {ResponseValidationError} */
+  readonly check: (schema: Schema<unknown>, value: unknown) => void;
+}
+
+/** What came with the data. Headers are turned into the platform's own only for those who ask. */
+export class Answered implements ResponseInfo {
+  readonly status: number;
+  readonly requestId: string | undefined;
+  readonly rateLimit: RateLimit | undefined;
+  readonly attempts: readonly Attempt[];
+  readonly #headers: HeaderSource;
+
+  constructor(head: ResponseHead, attempts: readonly Attempt[], rateLimit: RateLimit | undefined) {
+    this.status = head.status;
+    this.requestId = requestIdOf(head);
+    this.rateLimit = rateLimit;
+    this.attempts = attempts;
+    this.#headers = head.headers;
+  }
+
+  get headers(): Headers {
+    return this.#headers.toHeaders();
+  }
+}

@@ -1,0 +1,116 @@
+import { createEngine } from '#platform';
+import type { APIPromise, RateLimit } from '../answer.js';
+import { ConfigurationError, RequestValidationError } from '../errors.js';
+import type { AreaRules, Shared } from './call.js';
+import { type ClientOptions, parseBaseURL, type RequestOptions, type SchemaOptions } from './options.js';
+import { Pacer } from './pacer.js';
+import { checkHeaderName, type Method, mergeHeaders, type Query } from './request.js';
+import { RetryBudget } from './retry.js';
+import { anySchema } from './shapes.js';
+import { type Runtime, systemRuntime } from './timeouts.js';
+import { Transport } from './transport.js';
+
+/** A request to an endpoint that has no method of its own yet. */
+export interface RawRequest {
+  method: Method;
+  /** From the base address on, encoded: `/v1/models`. */
+  path: string;
+  query?: Query | undefined;
+  /** Sent as JSON. */
+  body?: unknown;
+}
+
+/** Options that belong to the pool and the limiter, which a derived client shares. */
+type SharedOptions = 'fetch' | 'dispatcher' | 'pacing';
+
+/** What `withOptions` takes: everything but what the two clients share. */
+export type DerivedOptions<Options> = Omit<Options, SharedOptions>;
+
+/** What both clients can do. It holds no key: nothing that prints a client can print one. */
+export class ServiceClient {
+  readonly #transport: Transport;
+  readonly #shared: Shared;
+
+  /** @internal */
+  constructor(transport: Transport, shared: Shared) {
+    this.#transport = transport;
+    this.#shared = shared;
+  }
+
+  /** The last known rate limit of each bucket: `gateway`, `context`, `compact`. A bucket appears with its first answer. */
+  get rateLimit(): Readonly<Record<string, RateLimit>> {
+    return Object.fromEntries(this.#shared.rateLimits);
+  }
+
+  /**
+   * Calls an endpoint that this version does not know, with everything the other methods have: credential, retries, limits,
+   * errors. Gives the parsed body as it came; pass a `schema` to have it checked and typed.
+   *
+   * @throws {RequestValidationError} when `path` is not a plain path
+   * @throws {APIError} when the service refuses
+   */
+  request(request: RawRequest, options?: RequestOptions): APIPromise<unknown>;
+  request<T>(request: RawRequest, options: SchemaOptions<T>): APIPromise<T>;
+  request(request: RawRequest, options?: RequestOptions): APIPromise<unknown> {
+    const { method, path, query, body } = request;
+    return this.#transport.request(
+      { method, path, query, body },
+      { schema: anySchema, pick: (whole) => whole },
+      options,
+    );
+  }
+
+  /** Ends calls that are under way with a `ClientClosedError`, refuses later ones, and gives up every connection. */
+  async close(): Promise<void> {
+    this.#shared.closed = true;
+    for (const call of [...this.#shared.live]) call.close();
+    await this.#shared.engine.close();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+}
+
+/** Builds the transport of a client; a derived client is given what it shares. */
+export function createTransport(
+  options: ClientOptions,
+  area: AreaRules,
+  given: Shared | undefined,
+  runtime: Runtime = systemRuntime,
+): { transport: Transport; shared: Shared } {
+  const base = parseBaseURL(options.baseURL);
+  checkHeaders(options, area);
+  const shared = given ?? createShared(options, runtime);
+  return { transport: new Transport(area, base, options, shared), shared };
+}
+
+function createShared(options: ClientOptions, runtime: Runtime): Shared {
+  const { fetch, dispatcher, pacing = true } = options;
+  if (fetch !== undefined && dispatcher !== undefined) {
+    throw new ConfigurationError(
+      'fetch and dispatcher exclude each other: both say how requests are sent. Pass one of them.',
+    );
+  }
+  return {
+    engine: createEngine({ fetch, dispatcher }),
+    limiter: pacing === true ? new Pacer(runtime) : pacing === false ? undefined : pacing,
+    budget: new RetryBudget(),
+    runtime,
+    live: new Set(),
+    rateLimits: new Map(),
+    closed: false,
+    calls: 0,
+  };
+}
+
+function checkHeaders({ defaultHeaders, idempotencyHeader }: ClientOptions, area: AreaRules): void {
+  if (idempotencyHeader !== undefined) checkHeaderName(idempotencyHeader, 'idempotencyHeader');
+  try {
+    mergeHeaders([defaultHeaders], area.credentialHeader);
+  } catch (error) {
+    if (!(error instanceof RequestValidationError)) throw error;
+    const issue = error.issues[0];
+    throw new ConfigurationError(`defaultHeaders: ${issue?.path.at(-1)} ${issue?.message}.`);
+  }
+}

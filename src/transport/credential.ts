@@ -1,0 +1,58 @@
+import { ConfigurationError } from '../errors.js';
+import type { Credential } from './options.js';
+
+/** What a credential is called in the messages about it. Its value is in none. */
+export interface CredentialKind {
+  /** The option that takes it: `apiKey`. */
+  readonly option: string;
+  /** The environment variable that takes it. */
+  readonly variable: string;
+  /** What else is wrong with a value, besides its characters. */
+  readonly findProblem: (value: string) => string | undefined;
+}
+
+/** Gives the header's value: at once for a string, afresh for a function. @throws {ConfigurationError} */
+export function credentialReader(
+  given: Credential | undefined,
+  fromEnvironment: string | undefined,
+  kind: CredentialKind,
+  format: (value: string) => string,
+): () => string | Promise<string> {
+  const credential = given ?? fromEnvironment;
+  if (credential === undefined) {
+    throw new ConfigurationError(
+      `${kind.option} is missing. Pass { ${kind.option}: … } (a string, or a function that gives one), or set ${kind.variable}.`,
+    );
+  }
+  if (typeof credential !== 'function') {
+    const header = format(checkCredential(credential, kind));
+    return () => header;
+  }
+  return async () => {
+    let value: unknown;
+    try {
+      value = await credential();
+    } catch (cause) {
+      throw new ConfigurationError(`The ${kind.option} function failed; nothing was sent. Its error is the cause.`, {
+        cause,
+      });
+    }
+    return format(checkCredential(value, kind));
+  };
+}
+
+function checkCredential(value: unknown, kind: CredentialKind): string {
+  const problem = findProblem(value) ?? kind.findProblem(value as string); // the first call has seen that it is a string
+  if (problem !== undefined) throw new ConfigurationError(`${kind.option} ${problem}.`);
+  return value as string;
+}
+
+function findProblem(value: unknown): string | undefined {
+  if (typeof value !== 'string') return 'must be a string, or a function that gives one';
+  if (value.trim() === '') return 'is empty';
+  if (/^\s|\s$/.test(value)) return 'begins or ends with white space; trim it where you read it';
+  if (/^bearer\b/i.test(value)) return 'must be given without "Bearer"; the client adds it';
+  if (!/^[\u0021-\u007e]+$/.test(value))
+    return 'has characters that no credential has: spaces, line breaks, or others beyond ASCII';
+  return undefined;
+}

@@ -1,0 +1,77 @@
+import { RequestValidationError } from '../errors.js';
+
+/** Deeper nesting is an accident; engines fail on it with errors nobody understands. */
+const MAX_DEPTH = 500;
+/** Characters of one JSON body. */
+const MAX_LENGTH = 64 * 1024 * 1024;
+
+/** JSON of an argument, or an error that names the place where it cannot be written as JSON without losing something. */
+export function encodeJson(value: unknown): string {
+  let json: string;
+  try {
+    assertJson(value, [], new Set());
+    json = JSON.stringify(value);
+  } catch (cause) {
+    if (cause instanceof RequestValidationError) throw cause;
+    throw new RequestValidationError([{ path: [], message: 'an argument could not be read' }], { cause });
+  }
+  if (json.length <= MAX_LENGTH) return json;
+  throw new RequestValidationError([
+    { path: [], message: `the request is longer than ${MAX_LENGTH} characters of JSON` },
+  ]);
+}
+
+type Path = (string | number)[];
+
+function assertJson(value: unknown, path: Path, above: Set<object>): void {
+  switch (typeof value) {
+    case 'string':
+      if (!value.isWellFormed()) throw notJson(path, 'must be well-formed Unicode (it has half of a surrogate pair)');
+      return;
+    case 'number':
+      if (!Number.isFinite(value)) throw notJson(path, 'must be a finite number');
+      return;
+    case 'boolean':
+      return;
+    case 'object':
+      if (value !== null) assertJsonObject(value, path, above);
+      return;
+    default:
+      throw notJson(path, `${typeof value} cannot be sent as JSON`);
+  }
+}
+
+function assertJsonObject(object: object, path: Path, above: Set<object>): void {
+  if (above.has(object)) throw notJson(path, 'must not contain itself');
+  if (above.size >= MAX_DEPTH) throw notJson(path.slice(0, 5), `must not be nested deeper than ${MAX_DEPTH} levels`);
+  above.add(object);
+  if ('toJSON' in object && typeof object.toJSON === 'function') {
+    assertJson(object.toJSON(), path, above);
+  } else if (Array.isArray(object)) {
+    for (let at = 0; at < object.length; at += 1) assertField(object[at], at, path, above);
+  } else {
+    const prototype: unknown = Object.getPrototypeOf(object);
+    if (object instanceof Map || object instanceof Set || ArrayBuffer.isView(object) || object instanceof Promise) {
+      throw notJson(path, `${Object.prototype.toString.call(object).slice(8, -1)} cannot be sent as JSON`);
+    }
+    if (prototype === Boolean.prototype || prototype === Number.prototype || prototype === String.prototype) {
+      throw notJson(path, 'must be a plain value, not an object around one');
+    }
+    for (const [key, field] of Object.entries(object)) {
+      // A field that is `undefined` is a field that is not there, in JSON as in TypeScript.
+      if (field !== undefined) assertField(field, key, path, above);
+    }
+  }
+  above.delete(object);
+}
+
+/** One path serves the whole walk; only an issue copies it. */
+function assertField(value: unknown, key: string | number, path: Path, above: Set<object>): void {
+  path.push(key);
+  assertJson(value, path, above);
+  path.pop();
+}
+
+function notJson(path: Path, message: string): RequestValidationError {
+  return new RequestValidationError([{ path: [...path], message }]);
+}

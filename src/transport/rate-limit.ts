@@ -1,0 +1,85 @@
+import type { HeaderSource, RateLimit } from '../answer.js';
+
+/** Where the gap is: the unit of `X-RateLimit-Reset` is told by its size (A13). */
+const DELTA_SECONDS = 1e6;
+const EPOCH_SECONDS = [1e9, 1e11] as const;
+const EPOCH_MILLISECONDS = [1e12, 1e14] as const;
+
+/** The three headers of an answer. `undefined` when it has none of them. */
+export function parseRateLimit(headers: HeaderSource, wallClock: number): RateLimit | undefined {
+  const limit = headers.get('x-ratelimit-limit');
+  const remaining = headers.get('x-ratelimit-remaining');
+  const reset = headers.get('x-ratelimit-reset');
+  if (limit === undefined && remaining === undefined && reset === undefined) return undefined;
+  const resetTime = epochOf(wholeNumber(reset), serverTime(headers, wallClock));
+  return {
+    limit: wholeNumber(limit),
+    remaining: wholeNumber(remaining),
+    resetAt: resetTime === undefined ? undefined : new Date(resetTime),
+    raw: { limit, remaining, reset },
+  };
+}
+
+/** Milliseconds from this answer to the end of its window, by the service's own clock. */
+export function untilReset(limit: RateLimit, headers: HeaderSource, wallClock: number): number | undefined {
+  if (limit.resetAt === undefined) return undefined;
+  return limit.resetAt.getTime() - serverTime(headers, wallClock);
+}
+
+/** What a service says about when to come back, in milliseconds: the longest of header and body, else the end of an empty window. */
+export function retryHint(
+  headers: HeaderSource,
+  bodyHint: unknown,
+  limit: RateLimit | undefined,
+  wallClock: number,
+): number | undefined {
+  const hints = [retryAfterHeader(headers, wallClock), retryAfterBody(bodyHint)].filter((hint) => hint !== undefined);
+  if (hints.length > 0) return Math.max(...hints);
+  if (limit?.remaining !== 0) return undefined;
+  const reset = untilReset(limit, headers, wallClock);
+  return reset === undefined || reset <= 0 || reset > LONGEST_WINDOW ? undefined : reset;
+}
+
+/** A reset further away than this is a misunderstanding, not a window. */
+const LONGEST_WINDOW = 300_000;
+
+function retryAfterHeader(headers: HeaderSource, wallClock: number): number | undefined {
+  const value = headers.get('retry-after')?.trim();
+  if (value === undefined) return undefined;
+  if (/^\d+$/.test(value)) return Math.min(Number(value) * 1_000, Number.MAX_SAFE_INTEGER);
+  const date = parseHttpDate(value);
+  return date === undefined ? undefined : Math.max(0, date - serverTime(headers, wallClock));
+}
+
+function retryAfterBody(value: unknown): number | undefined {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value * 1_000 : undefined;
+}
+
+/** The three forms of a date that HTTP knows, and no other that `Date.parse` would guess at. */
+const HTTP_DATE =
+  /^(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day, \d\d-[A-Z][a-z]{2}-\d\d \d\d:\d\d:\d\d GMT|(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4})$/;
+
+function parseHttpDate(value: string): number | undefined {
+  if (!HTTP_DATE.test(value)) return undefined;
+  const time = Date.parse(value.endsWith('GMT') ? value : `${value} GMT`);
+  return Number.isNaN(time) ? undefined : time;
+}
+
+/** The service's clock as of this answer: only with it a reset or a date means anything on a machine whose clock is off. */
+function serverTime(headers: HeaderSource, wallClock: number): number {
+  const date = headers.get('date');
+  return (date === undefined ? undefined : parseHttpDate(date)) ?? wallClock;
+}
+
+function wholeNumber(value: string | undefined): number | undefined {
+  if (value === undefined || !/^\d{1,15}$/.test(value)) return undefined;
+  return Number(value);
+}
+
+function epochOf(reset: number | undefined, serverNow: number): number | undefined {
+  if (reset === undefined) return undefined;
+  if (reset < DELTA_SECONDS) return serverNow + reset * 1_000;
+  if (reset >= EPOCH_SECONDS[0] && reset < EPOCH_SECONDS[1]) return reset * 1_000;
+  if (reset >= EPOCH_MILLISECONDS[0] && reset < EPOCH_MILLISECONDS[1]) return reset;
+  return undefined;
+}

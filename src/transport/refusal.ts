@@ -1,0 +1,131 @@
+import type { RateLimit } from '../answer.js';
+import { type APIError, type APIErrorDetails, type Area, apiError } from '../errors.js';
+import type { ResponseHead } from '../platform/engine.js';
+import { retryHint } from './rate-limit.js';
+
+/** Characters of the service's own message that are repeated in ours. */
+const MAX_MESSAGE = 2_000;
+/** Characters of a page that came instead of JSON. */
+const MAX_EXCERPT = 256;
+const KEYS = /svc_(sk|pk)_[\w-]+/g;
+const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g;
+
+/** What is known about a refused request besides its answer. */
+export interface RefusalContext {
+  readonly area: Area;
+  /** Method and path for the message, as the interface writes them. */
+  readonly route: string;
+  /** The credential that was sent: should the service repeat it, it is masked. */
+  readonly credential: string;
+  readonly rateLimit: RateLimit | undefined;
+  readonly wallClock: number;
+  /** What the user can do about this status, if the area knows. */
+  readonly explain: (status: number) => string | undefined;
+}
+
+/** The typed error for an answer that is not a success. `text` is as much of its body as was read. */
+export function refusal(head: ResponseHead, text: string, context: RefusalContext): APIError {
+  return apiError(head.status, refusalDetails(head, parseBody(text), context));
+}
+
+/** The details of an error, also of one that came inside a successful answer. */
+export function refusalDetails(head: ResponseHead, body: unknown, context: RefusalContext): APIErrorDetails {
+  const { status, headers } = head;
+  const error = errorObject(body);
+  const requestId = requestIdOf(head);
+  const said = clean(error.message ?? excerpt(body), context.credential);
+  const hint = context.explain(status);
+  const where =
+    requestId === undefined ? context.route : `${context.route}, request ${clean(requestId, context.credential)}`;
+  const redirect = redirectTarget(head);
+  const text = said || redirect || 'The service gave no reason.';
+  return {
+    message: `${status} ${text}${hint === undefined ? '' : ` ${hint}`} (${where})`,
+    area: context.area,
+    type: error.type,
+    code: error.code,
+    param: error.param,
+    requestId,
+    retryAfter: retryHint(headers, error.retryAfter, context.rateLimit, context.wallClock),
+    rateLimit: context.rateLimit,
+    headers,
+    body,
+  };
+}
+
+export function requestIdOf({ headers }: ResponseHead): string | undefined {
+  return headers.get('x-request-id') ?? headers.get('request-id');
+}
+
+/** Whether a successful answer reports an error all the same: `success: false` (A15), or an `error` where data should be. */
+export function reportsError(body: unknown): boolean {
+  if (!isObject(body)) return false;
+  return body.success === false || (isObject(body.error) && body.success === undefined);
+}
+
+interface ErrorObject {
+  readonly message?: string | undefined;
+  readonly type?: string | undefined;
+  readonly code?: string | undefined;
+  readonly param?: string | undefined;
+  readonly retryAfter?: unknown;
+}
+
+/** Either area's form, wrapped or bare (A22): `{ success: false, error: "…" }`, `{ error: { message, … } }`, `{ message, … }`. */
+function errorObject(body: unknown): ErrorObject {
+  if (!isObject(body)) return {};
+  if (typeof body.error === 'string') return { message: body.error, retryAfter: body.retry_after };
+  const inner = isObject(body.error) ? body.error : body;
+  return {
+    message: stringOf(inner.message),
+    type: stringOf(inner.type),
+    code: stringOf(inner.code),
+    param: stringOf(inner.param),
+    retryAfter: inner.retry_after,
+  };
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function stringOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** JSON if it is JSON, whatever the content type says; else the text. */
+function parseBody(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+/** The words of an HTML page or a plain text: a proxy's error page says more than nothing. */
+function excerpt(body: unknown): string {
+  if (typeof body !== 'string') return '';
+  const words = body
+    .slice(0, 8_192)
+    .replace(/<(script|style)[^>]*>[^<]*/gi, ' ')
+    .replace(/<[^>]*>/g, ' ');
+  const line = words.replace(/\s+/g, ' ').trim();
+  return line.length > MAX_EXCERPT ? `${line.slice(0, MAX_EXCERPT)}…` : line;
+}
+
+/** Redirects are never followed; the host tells the user where baseURL should lead. */
+function redirectTarget({ status, headers }: ResponseHead): string | undefined {
+  if (status < 300 || status > 399) return undefined;
+  const location = headers.get('location');
+  const host = location !== undefined && URL.canParse(location) ? new URL(location).host : undefined;
+  const target = host === undefined ? 'to another address' : `to ${host}`;
+  return `The service redirects ${target}. Redirects are not followed, so that the credential goes nowhere else; correct baseURL.`;
+}
+
+/** The service's words made fit for a message: no keys, no control characters, not too long. */
+function clean(text: string, credential: string): string {
+  // Masked before it is cut: half a key is a secret as well.
+  const masked = (credential.length >= 8 ? text.replaceAll(credential, '***') : text).replace(KEYS, 'svc_$1_***');
+  const short = masked.length > MAX_MESSAGE ? `${masked.slice(0, MAX_MESSAGE)}…` : masked;
+  return short.replace(CONTROL, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}

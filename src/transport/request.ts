@@ -1,0 +1,156 @@
+import { ConfigurationError, RequestValidationError } from '../errors.js';
+import type { OutgoingRequest, OutgoingStream } from '../platform/engine.js';
+import { encodeJson } from './json.js';
+import type { Base } from './options.js';
+import { checkArguments, type Schema } from './schema.js';
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+/** A query as the caller gave it; what is `undefined` is left out. */
+export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
+
+/** What a method of a resource says about its request. Everything else is the same for all. */
+export interface Endpoint {
+  readonly method: Method;
+  /** As the interface writes it: `/api/memory/{memoryId}`. */
+  readonly path: string;
+  /** The values of the `{names}` in the path. */
+  readonly ids?: Readonly<Record<string, string>>;
+  /** Called, if it is a function, where what it throws becomes a rejection. */
+  readonly query?: object | (() => object) | undefined;
+  /** Sent as JSON. */
+  readonly body?: unknown;
+  /** Sent instead of a body. */
+  readonly upload?: () => Upload;
+  /** Checks the body, or the query where there is no body. */
+  readonly accepts?: Schema<unknown>;
+  /** The `accept` header. @default application/json */
+  readonly accept?: string;
+  /** A rate limit of its own within its area. */
+  readonly bucket?: string;
+  /** Milliseconds for one attempt where neither call nor client names any. @default 60_000 */
+  readonly timeout?: number;
+}
+
+/** A body that is streamed, with its content type. `onProgress` hears of every part that left. */
+export interface Upload {
+  readonly contentType: string;
+  /** Whether it can be sent a second time. */
+  readonly repeatable: boolean;
+  body(onProgress: () => void): OutgoingStream;
+}
+
+/** A request with everything but its credential, which is read for each attempt. */
+export type PreparedRequest = Omit<OutgoingRequest, 'body'> & {
+  readonly body: string | undefined;
+  readonly upload: Upload | undefined;
+};
+
+const MAX_ID_LENGTH = 1_024;
+const CONTROL_CHARACTERS = /[\u0000-\u001f\u007f]/;
+/** Dots alone, also encoded ones: URL parsers take these as "this folder" and "the folder above". */
+const DOT_SEGMENT = /^(\.|%2e){1,2}$/i;
+
+/** Checks the arguments and writes them down once: what the caller changes afterwards changes no retry. */
+export function prepare(endpoint: Endpoint, base: Base, headers: Record<string, string>): PreparedRequest {
+  const { method, accepts, body } = endpoint;
+  const query = typeof endpoint.query === 'function' ? endpoint.query() : endpoint.query;
+  if (accepts !== undefined) checkArguments(accepts, body ?? query ?? {});
+  const path = base.prefix + encodePath(endpoint.path, endpoint.ids ?? {});
+  assertOrigin(base, path);
+  const upload = endpoint.upload?.();
+  if (body !== undefined) headers['content-type'] = 'application/json';
+  if (upload !== undefined) headers['content-type'] = upload.contentType;
+  const json = body === undefined ? undefined : encodeJson(body);
+  return { method, origin: base.origin, path: path + encodeQuery(query), headers, body: json, upload };
+}
+
+/** Puts ids into a path, each as exactly one segment. */
+export function encodePath(template: unknown, ids: Readonly<Record<string, string>>): string {
+  if (typeof template !== 'string') throw new RequestValidationError([{ path: ['path'], message: 'expected string' }]);
+  return template.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(checkId(ids[name], name)));
+}
+
+/** An id as the interface has them: a string that is one path segment. */
+function checkId(id: unknown, name: string): string {
+  const problem = findBadId(id);
+  if (problem !== undefined) throw new RequestValidationError([{ path: [name], message: problem }]);
+  return id as string; // findBadId has seen that it is one
+}
+
+function findBadId(id: unknown): string | undefined {
+  if (typeof id !== 'string') return 'expected string';
+  if (id.trim() === '') return 'must not be empty';
+  if (id.length > MAX_ID_LENGTH) return `must not be longer than ${MAX_ID_LENGTH} characters`;
+  if (DOT_SEGMENT.test(id)) return 'must not be a dot segment: it would address another path';
+  if (CONTROL_CHARACTERS.test(id)) return 'must not contain control characters';
+  if (!id.isWellFormed()) return 'must be well-formed Unicode (it has half of a surrogate pair)';
+  return undefined;
+}
+
+function encodeQuery(query: object | undefined): string {
+  if (query === undefined) return '';
+  const parts: string[] = [];
+  for (const [key, value] of Object.entries(query)) {
+    if (value === undefined) continue;
+    const text = String(value);
+    if (!text.isWellFormed())
+      throw new RequestValidationError([{ path: [key], message: 'must be well-formed Unicode' }]);
+    parts.push(`${encodeURIComponent(key)}=${encodeURIComponent(text)}`);
+  }
+  return parts.length === 0 ? '' : `?${parts.join('&')}`;
+}
+
+/** The credential goes to the configured origin and to the path that was built, or nowhere. */
+function assertOrigin(base: Base, path: string): void {
+  const url = /^\/[^?#{}\\]*$/.test(path) && URL.canParse(base.origin + path) ? new URL(base.origin + path) : undefined;
+  if (url?.origin === base.origin && url.pathname === path) return;
+  const message = 'must be a plain, encoded path such as /v1/usage, without . and .. segments; a query goes into query';
+  throw new RequestValidationError([{ path: ['path'], message }]);
+}
+
+/** Headers that carry the credential, or that frame the message and belong to the engine. */
+const RESERVED = new Set([
+  ...['authorization', 'proxy-authorization', 'host', 'content-length', 'content-type', 'transfer-encoding'],
+  ...['connection', 'keep-alive', 'upgrade', 'te', 'trailer', 'expect', 'cookie'],
+]);
+const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9a-z-]+$/;
+const HEADER_VALUE = /^[\t\u0020-\u007e\u0080-\u00ff]*$/;
+
+/** Headers under lower-case names, later ones over earlier ones. The message names a bad one, never its value. */
+export function mergeHeaders(
+  layers: ReadonlyArray<Readonly<Record<string, string | undefined>> | undefined>,
+  credentialHeader: string,
+): Record<string, string> {
+  const merged: Record<string, string> = {};
+  for (const layer of layers) {
+    for (const [given, value] of Object.entries(layer ?? {})) {
+      if (value === undefined) continue;
+      const name = given.toLowerCase();
+      const problem = findBadHeader(name, value, credentialHeader);
+      if (problem !== undefined) throw new RequestValidationError([{ path: ['headers', given], message: problem }]);
+      merged[name] = value;
+    }
+  }
+  return merged;
+}
+
+function findBadHeader(name: string, value: unknown, credentialHeader: string): string | undefined {
+  if (!HEADER_NAME.test(name)) return 'is not a valid header name';
+  if (name === credentialHeader) return 'carries the credential; give it to the constructor instead';
+  if (RESERVED.has(name)) return 'is set by the client itself';
+  if (typeof value !== 'string' || !HEADER_VALUE.test(value))
+    return 'must be a string without line breaks and control characters';
+  return undefined;
+}
+
+/** The name of a header that the user may choose for a credential or an idempotency key. */
+export function checkHeaderName(name: unknown, option: string): string {
+  const lower = typeof name === 'string' ? name.toLowerCase() : '';
+  if (!HEADER_NAME.test(lower) || (RESERVED.has(lower) && lower !== 'authorization' && lower !== 'cookie')) {
+    throw new ConfigurationError(
+      `${option} must be the name of a header that is free to use, such as 'X-Session-Token'.`,
+    );
+  }
+  return lower;
+}

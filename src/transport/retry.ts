@@ -1,0 +1,104 @@
+import type { Attempt } from '../answer.js';
+import { APIConnectionError, APIError, APITimeoutError, ResponseValidationError } from '../errors.js';
+
+/** What repeating a request can do: nothing (`safe`), the same again (`idempotent`), or the work a second time (`effect`). */
+export type Operation = 'safe' | 'idempotent' | 'effect';
+
+export function operationOf(method: string): Operation {
+  if (method === 'GET') return 'safe';
+  return method === 'POST' ? 'effect' : 'idempotent';
+}
+
+/** Milliseconds: the first backoff is a random part of `FIRST`, each further one of twice as much, up to `LONGEST`. */
+const FIRST_BACKOFF = 500;
+const LONGEST_BACKOFF = 8_000;
+/** An attempt is not worth starting with less time than this. */
+const SHORTEST_ATTEMPT = 10;
+/** Failures that need not be temporary are tried again this often at the most, whatever `maxRetries` is. */
+const MOST_OF_A_KIND: Readonly<Record<number, number>> = { 408: 2, 425: 1, 500: 2, 502: 2, 504: 2 };
+
+/** Everything the decision rests on besides the error. */
+export interface RetryFacts {
+  readonly operation: Operation;
+  /** Whether the body can be sent a second time. */
+  readonly repeatable: boolean;
+  readonly maxRetries: number;
+  readonly maxRetryAfter: number;
+  /** Milliseconds until the deadline. */
+  readonly timeLeft: number;
+  /** What was sent so far, the failed attempt included. */
+  readonly attempts: readonly Attempt[];
+  /** Whether the caller named an idempotency key. */
+  readonly keyed: boolean;
+  /** 0 to 1. */
+  readonly random: () => number;
+}
+
+/** Why a failed call is not tried again. */
+export type StopReason = 'not-repeatable' | 'retries-used-up' | 'hint-too-long' | 'no-time-left' | 'budget-empty';
+
+/** Wait so many milliseconds and try again, or stop. */
+export type Verdict = { readonly wait: number } | { readonly stop: StopReason };
+
+/** Whether and when a failed attempt is followed by another one. Pure: the same facts give the same verdict. */
+export function nextWait(error: unknown, facts: RetryFacts): Verdict {
+  if (!facts.repeatable || !isRepeatable(error, facts)) return { stop: 'not-repeatable' };
+  if (facts.attempts.length > facts.maxRetries) return { stop: 'retries-used-up' };
+  const hint = error instanceof APIError ? error.retryAfter : undefined;
+  if (hint !== undefined && hint > facts.maxRetryAfter) return { stop: 'hint-too-long' };
+  const wait = backoff(facts.attempts.length, hint, facts.random);
+  if (wait + SHORTEST_ATTEMPT > facts.timeLeft) return { stop: 'no-time-left' };
+  return { wait };
+}
+
+/** Full jitter, and never before the service asks for it; a hint is stretched a little so that not everybody comes back at once. */
+function backoff(failures: number, hint: number | undefined, random: () => number): number {
+  const jitter = random() * Math.min(LONGEST_BACKOFF, FIRST_BACKOFF * 2 ** (failures - 1));
+  if (hint === undefined) return jitter;
+  return Math.max(hint, jitter) + random() * Math.min(1_000, hint / 10);
+}
+
+function isRepeatable(error: unknown, { operation, attempts, keyed }: RetryFacts): boolean {
+  const harmless = operation !== 'effect';
+  if (error instanceof APITimeoutError && error.kind !== 'attempt') return false;
+  if (error instanceof APIConnectionError) return error.retryable && (harmless || error.sent === 'no');
+  if (error instanceof ResponseValidationError) return error.retryable && harmless;
+  if (!(error instanceof APIError)) return false;
+  // The service refused before it did anything.
+  if (error.status === 429 || error.status === 503) return true;
+  // The first request under this key is still at work.
+  if (error.status === 409) return keyed;
+  const most = MOST_OF_A_KIND[error.status] ?? 0;
+  return harmless && attempts.filter(({ status }) => status === error.status).length <= most;
+}
+
+/** How much of the budget a retry costs, and what the budget holds. */
+const BUDGET = 100;
+const COST = 10;
+const COST_WHEN_REFUSED = 5;
+
+/**
+ * Keeps a failing service from being asked two more times by every call. Retries cost, successes pay back; first attempts
+ * are never held up. One for each client; ends with it.
+ */
+export class RetryBudget {
+  #left = BUDGET;
+
+  /** What a retry after this error costs. A rate limit with a hint costs nothing where the pacer holds everybody back. */
+  cost(error: unknown, paced: boolean): number {
+    if (!(error instanceof APIError)) return COST;
+    if (error.status === 429 && paced && (error.retryAfter ?? 0) > 0) return 0;
+    return error.status === 429 || error.status === 503 ? COST_WHEN_REFUSED : COST;
+  }
+
+  take(cost: number): boolean {
+    if (this.#left < cost) return false;
+    this.#left -= cost;
+    return true;
+  }
+
+  /** A call succeeded: its retries' cost comes back, or one token where it needed none. */
+  refund(spent: number): void {
+    this.#left = Math.min(BUDGET, this.#left + Math.max(1, spent));
+  }
+}

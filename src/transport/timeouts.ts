@@ -1,0 +1,230 @@
+import { APIAbortError, APITimeoutError, ClientClosedError, type ContextGatewayError } from '../errors.js';
+import type { Exchange, Progress } from '../platform/engine.js';
+
+/** Time and chance, in one place, so that tests can put their own in. All times are milliseconds. */
+export interface Runtime {
+  /** Monotonic: a change of the wall clock does not move it. */
+  now(): number;
+  /** The wall clock, for the dates of an answer that carries none. */
+  wallClock(): number;
+  setTimer(callback: () => void, ms: number): unknown;
+  clearTimer(timer: unknown): void;
+  /** 0 to 1, 1 excluded. */
+  random(): number;
+}
+
+/** The platform's own clock and dice, looked up at each use. */
+export const systemRuntime: Runtime = {
+  now: () => performance.now(),
+  wallClock: () => Date.now(),
+  setTimer: (callback, ms) => setTimeout(callback, ms),
+  clearTimer: (timer) => clearTimeout(timer as ReturnType<typeof setTimeout>),
+  random: () => Math.random(),
+};
+
+/** Timers fire at once above this many milliseconds. */
+export const LONGEST_TIMER = 2_147_483_647;
+
+/** What a call waits for, as far as stopping it goes: an exchange, or a stream. */
+type Cancellable = Pick<Exchange, 'cancel' | 'progress'>;
+
+/** Stops what a call is waiting for; called at most once. */
+type Stop = (error: ContextGatewayError) => void;
+
+/**
+ * The one owner of a call's timers and of its listener on the caller's signal, from the first attempt to the last byte of
+ * a stream. Whatever the call waits for is stopped by the first of: the caller's signal, the deadline, the attempt's
+ * timeout, a silent stream, `client.close()`. Ends with `end()`.
+ */
+export class CallTimeouts {
+  readonly #runtime: Runtime;
+  readonly #signal: AbortSignal | undefined;
+  readonly #live: Set<CallTimeouts>;
+  readonly #endsAt: number;
+  readonly #onAbort: () => void;
+  readonly #deadlineTimer: unknown;
+  #watchdog: Watchdog | undefined;
+  #exchange: Cancellable | undefined;
+  #stop: Stop | undefined;
+  #ended: ContextGatewayError | undefined;
+
+  constructor(
+    runtime: Runtime,
+    live: Set<CallTimeouts>,
+    signal: AbortSignal | undefined,
+    deadline: number | undefined,
+  ) {
+    this.#runtime = runtime;
+    this.#live = live;
+    this.#signal = signal;
+    this.#endsAt = deadline === undefined ? Number.POSITIVE_INFINITY : runtime.now() + deadline;
+    this.#onAbort = () => this.#finish(new APIAbortError({ cause: signal?.reason }));
+    live.add(this);
+    if (signal?.aborted) this.#onAbort();
+    else signal?.addEventListener('abort', this.#onAbort);
+    if (deadline === undefined) return;
+    this.#deadlineTimer = runtime.setTimer(
+      () => this.#finish(this.#timeout('deadline', `The call did not finish within its deadline of ${deadline} ms.`)),
+      deadline,
+    );
+  }
+
+  /** Milliseconds until the deadline; `Infinity` without one. */
+  get timeLeft(): number {
+    return this.#endsAt - this.#runtime.now();
+  }
+
+  /** Throws if the call is over already. */
+  check(): void {
+    if (this.#ended !== undefined) throw this.#ended;
+  }
+
+  /** The call now waits for this exchange, up to its last byte: it is cancelled when the call is stopped. */
+  follow(exchange: Cancellable): void {
+    this.#exchange = exchange;
+    if (this.#ended !== undefined) exchange.cancel(this.#ended);
+  }
+
+  /** Waits for work that cannot be stopped, but no longer than the call lasts. `stop` is told when the wait is given up. */
+  wait<T>(work: PromiseLike<T>, stop?: () => void): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.#stop = (error) => {
+        stop?.();
+        reject(error);
+      };
+      if (this.#ended !== undefined) this.#interrupt(this.#ended);
+      work.then(
+        (value) => {
+          this.#stop = undefined;
+          resolve(value);
+        },
+        (error) => {
+          this.#stop = undefined;
+          reject(error);
+        },
+      );
+    });
+  }
+
+  /** Waits `ms`, unless the call ends before. */
+  sleep(ms: number): Promise<void> {
+    let timer: unknown;
+    const slept = new Promise<void>((resolve) => {
+      timer = this.#runtime.setTimer(resolve, Math.min(ms, LONGEST_TIMER));
+    });
+    return this.wait(slept, () => this.#runtime.clearTimer(timer));
+  }
+
+  /** Starts the clock of one attempt: it fires after `ms` without `progressed()`. The attempt is stopped, the call goes on. */
+  startAttempt(ms: number): void {
+    this.#exchange = undefined;
+    this.#watch(ms, () => {
+      this.#interrupt(this.#timeout('attempt', `The attempt did not finish within its timeout of ${ms} ms.`));
+    });
+  }
+
+  /** Starts the clock of a silent stream; it runs until `stopWatching`. */
+  startIdle(ms: number): void {
+    this.#watch(ms, () => {
+      this.#interrupt(this.#timeout('idle', `The stream sent no event for ${ms} ms.`, STREAMING));
+    });
+  }
+
+  /** Starts the running clock afresh. Cheap enough for every event: the timer itself is not touched. */
+  progressed(): void {
+    this.#watchdog?.feed();
+  }
+
+  /** Nothing is expected of the service until `progressed()`: its clock stands still. */
+  pauseWatching(): void {
+    this.#watchdog?.pause();
+  }
+
+  /** The wait is not the service's now. */
+  stopWatching(): void {
+    this.#watchdog?.stop();
+    this.#watchdog = undefined;
+  }
+
+  /** `client.close()`. */
+  close(): void {
+    this.#finish(new ClientClosedError());
+  }
+
+  /** Nothing of this call is left afterwards: no timer, no listener. */
+  end(): void {
+    this.stopWatching();
+    this.#stop = undefined;
+    this.#exchange = undefined;
+    this.#live.delete(this);
+    this.#signal?.removeEventListener('abort', this.#onAbort);
+    if (this.#deadlineTimer !== undefined) this.#runtime.clearTimer(this.#deadlineTimer);
+  }
+
+  #watch(ms: number, onSilence: () => void): void {
+    this.#watchdog?.stop();
+    this.#watchdog = new Watchdog(this.#runtime, Math.min(ms, LONGEST_TIMER), onSilence);
+  }
+
+  #timeout(
+    kind: 'attempt' | 'deadline' | 'idle',
+    message: string,
+    progress = this.#exchange?.progress ?? UNSENT,
+  ): APITimeoutError {
+    return new APITimeoutError(message, { kind, ...progress, retryable: kind !== 'deadline' });
+  }
+
+  #finish(error: ContextGatewayError): void {
+    if (this.#ended !== undefined) return;
+    this.#ended = error;
+    this.#interrupt(error);
+  }
+
+  #interrupt(error: ContextGatewayError): void {
+    const stop = this.#stop;
+    this.#stop = undefined;
+    stop?.(error);
+    this.#exchange?.cancel(error);
+  }
+}
+
+const UNSENT: Progress = { phase: 'connect', sent: 'no' };
+const STREAMING: Progress = { phase: 'stream', sent: 'yes' };
+
+/** Fires after `ms` without being fed. Feeding only notes the time; the one timer looks at the note when it fires. */
+class Watchdog {
+  readonly #runtime: Runtime;
+  readonly #ms: number;
+  readonly #onSilence: () => void;
+  #fedAt: number;
+  #timer: unknown;
+
+  constructor(runtime: Runtime, ms: number, onSilence: () => void) {
+    this.#runtime = runtime;
+    this.#ms = ms;
+    this.#onSilence = onSilence;
+    this.#fedAt = runtime.now();
+    this.#arm(ms);
+  }
+
+  feed(): void {
+    this.#fedAt = this.#runtime.now();
+  }
+
+  pause(): void {
+    this.#fedAt = Number.POSITIVE_INFINITY;
+  }
+
+  stop(): void {
+    this.#runtime.clearTimer(this.#timer);
+  }
+
+  #arm(ms: number): void {
+    this.#timer = this.#runtime.setTimer(() => {
+      const left = this.#fedAt + this.#ms - this.#runtime.now();
+      // Timers may fire a moment early by the monotonic clock: less than a millisecond left is none.
+      if (left < 1) this.#onSilence();
+      else this.#arm(Math.min(left, this.#ms));
+    }, ms);
+  }
+}
