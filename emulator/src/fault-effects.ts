@@ -30,10 +30,9 @@ export async function applyFault(
 }
 
 /** How a fault spoils the body of the real answer, if it does. */
-export function faultBodyCut(fault: FaultResponse, socket: Socket | undefined): BodyCut | undefined {
-  const breakConnection = socket === undefined ? undefined : () => void socket.resetAndDestroy();
-  if (fault.type === 'cutBody') return { afterBytes: fault.afterBytes, how: 'reset', breakConnection };
-  if (fault.type === 'cutStream') return { afterChunks: fault.afterEvents, how: fault.how ?? 'end', breakConnection };
+export function faultBodyCut(fault: FaultResponse): BodyCut | undefined {
+  if (fault.type === 'cutBody') return { afterBytes: fault.afterBytes, how: 'reset' };
+  if (fault.type === 'cutStream') return { afterChunks: fault.afterEvents, how: fault.how ?? 'end' };
   if (fault.type !== 'streamError') return undefined;
   const error = fault.error ?? {
     message: defaultMessage(503),

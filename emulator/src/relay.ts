@@ -8,6 +8,8 @@ export interface RelayOptions {
   onEnd?: ((outcome: 'answered' | 'aborted' | 'cut') => void) | undefined;
   /** Where and how the body is cut: so many chunks of a stream (one chunk is one event), or so many bytes. */
   cut?: BodyCut | undefined;
+  /** Breaks the connection. Without one, in process, a body breaks by an error. */
+  breakConnection?: (() => void) | undefined;
 }
 
 /** Where a body ends too early, and in which way. */
@@ -17,8 +19,6 @@ export interface BodyCut {
   how: 'end' | 'reset' | 'stall' | 'error';
   /** `error`: the last chunk. */
   lastChunk?: Uint8Array | undefined;
-  /** `reset`: breaks the connection, where there is one. */
-  breakConnection?: (() => void) | undefined;
 }
 
 /** Pass a body on, chunk by chunk and only as fast as it is read. */
@@ -35,6 +35,11 @@ export function relayBody(source: ReadableStream<Uint8Array>, options: RelayOpti
     signal?.removeEventListener('abort', abort);
     options.onEnd?.(outcome);
   };
+  const fail = (controller: ReadableStreamDefaultController<Uint8Array>, error: unknown): void => {
+    if (options.breakConnection === undefined) return controller.error(error);
+    options.breakConnection();
+    controller.close();
+  };
   const leave = (reason: unknown): void => {
     reader.cancel(reason).catch(() => {});
     end('aborted');
@@ -46,17 +51,20 @@ export function relayBody(source: ReadableStream<Uint8Array>, options: RelayOpti
         abort = () => {
           if (ended) return;
           leave(signal?.reason);
-          controller.error(signal?.reason);
+          fail(controller, signal?.reason);
         };
         signal?.addEventListener('abort', abort, { once: true });
         if (signal?.aborted) abort();
       },
       async pull(controller) {
         if (cut !== undefined && isReached(cut, chunks, bytes)) {
-          await applyCut(cut, controller, signal);
+          if (cut.how === 'stall') await untilAborted(signal);
           if (ended) return;
           reader.cancel().catch(() => {});
           end('cut');
+          if (cut.how === 'reset') return fail(controller, connectionReset());
+          if (cut.how === 'error' && cut.lastChunk !== undefined) controller.enqueue(cut.lastChunk);
+          controller.close();
           return;
         }
         try {
@@ -75,7 +83,7 @@ export function relayBody(source: ReadableStream<Uint8Array>, options: RelayOpti
         } catch (error) {
           if (ended) return;
           end('cut');
-          controller.error(error);
+          fail(controller, error);
         }
       },
       cancel: leave,
@@ -94,21 +102,6 @@ function isReached(cut: BodyCut, chunks: number, bytes: number): boolean {
   return (
     chunks >= (cut.afterChunks ?? Number.POSITIVE_INFINITY) || bytes >= (cut.afterBytes ?? Number.POSITIVE_INFINITY)
   );
-}
-
-async function applyCut(
-  cut: BodyCut,
-  controller: ReadableStreamDefaultController<Uint8Array>,
-  signal: AbortSignal | undefined,
-): Promise<void> {
-  if (cut.how === 'stall') return untilAborted(signal);
-  if (cut.how === 'reset') {
-    cut.breakConnection?.();
-    controller.error(connectionReset());
-    return;
-  }
-  if (cut.how === 'error' && cut.lastChunk !== undefined) controller.enqueue(cut.lastChunk);
-  controller.close();
 }
 
 /** Resolves when the signal fires; never without one. */

@@ -51,7 +51,7 @@ export class Service {
       fault && (fault.respond.type ?? `status ${'status' in fault.respond ? fault.respond.status : ''}`);
     try {
       const response = await this.#faulted(exchange, fault);
-      return this.#close(exchange, response, fault && faultBodyCut(fault.respond, socket));
+      return this.#close(exchange, response, fault && faultBodyCut(fault.respond));
     } catch (error) {
       exchange.entry.outcome = request.signal.aborted ? 'aborted' : 'reset';
       exchange.entry.finishedAt = this.#parts.settings.clock.now();
@@ -175,11 +175,12 @@ export class Service {
 
   /** A stream is over when its body is; until then it is watched. */
   #watched(exchange: Exchange, response: Response, isStream: boolean, cut: BodyCut | undefined): Response {
-    const { entry, request } = exchange;
+    const { entry, request, socket } = exchange;
     if (isStream) entry.events = 0;
     const body = relayBody(response.body as ReadableStream<Uint8Array>, {
       signal: AbortSignal.any([request.signal, this.#parts.closed]),
       cut,
+      breakConnection: socket && (() => void socket.resetAndDestroy()),
       onChunk: () => {
         if (entry.events !== undefined) entry.events += 1;
       },

@@ -37,7 +37,7 @@ export function usageReport(
     tokens_included: settings.includedTokens,
     tokens_remaining: Math.max(0, settings.includedTokens - used),
     overage_tokens: overage,
-    estimated_overage_cost: Math.round(overage * settings.overagePricePerMillion) / 1_000_000,
+    estimated_overage_cost: (overage * settings.overagePricePerMillion) / 1_000_000,
     breakdown_by_model: Object.fromEntries(byModel),
   };
 }

@@ -1,0 +1,274 @@
+import { describe, expect, test } from 'vitest';
+import { callsTo, PROJECT_TALK, standingEmulator } from './support.js';
+
+const talk = () => {
+  const emulator = standingEmulator();
+  const calls = callsTo(emulator);
+  const { id } = emulator.conversations.create({ messages: PROJECT_TALK });
+  const context = async () => (await calls.context('GET', `/api/context?conversationId=${id}`)).body.context;
+  const compact = async (level?: string) =>
+    (await calls.context('POST', '/api/context/compact', { conversationId: id, ...(level && { level }) })).body.result;
+  return { emulator, calls, id, context, compact };
+};
+
+describe('the context of a conversation', () => {
+  test('is empty of summary and whole in tokens before any compaction', async () => {
+    const { context } = talk();
+
+    const { rollingSummary, pinnedMemory, metadata } = await context();
+
+    expect(rollingSummary).toEqual({
+      goals: [],
+      decisions: [],
+      requirements: [],
+      currentPlan: [],
+      openQuestions: [],
+      definitions: {},
+      importantReferences: [],
+      stylePreferences: {},
+      lastUpdated: '2026-01-15T10:00:00.000Z',
+      version: 0,
+    });
+    expect(pinnedMemory).toEqual([]);
+    expect(metadata).toMatchObject({ lastCompactionAt: null, preservationRatio: 1, recentMessageCount: 20 });
+    expect(metadata.compressedTokens).toBe(metadata.totalTokens);
+  });
+
+  test('keeps what a compaction found in every later read', async () => {
+    const { calls, id, context, compact } = talk();
+
+    const result = await compact('light');
+
+    const { rollingSummary, metadata } = await context();
+    expect(result).toMatchObject({ success: true, summaryUpdated: true });
+    expect(rollingSummary.version).toBe(1);
+    expect(rollingSummary.decisions).toEqual([
+      {
+        id: expect.stringMatching(/^dec_/),
+        decision: 'We decided to write Parquet files because the finance team loads them directly.',
+        reason: 'the finance team loads them directly',
+        timestamp: '2026-01-15T10:00:00.000Z',
+      },
+    ]);
+    expect(rollingSummary.goals).toEqual([
+      'Our goal is to move the invoice export to a service of its own before summer.',
+    ]);
+    expect(rollingSummary.requirements).toEqual([
+      'Every export must be finished by six in the morning on working days.',
+    ]);
+    expect(metadata.lastCompactionAt).toBe('2026-01-15T10:00:00.000Z');
+    expect(metadata.preservationRatio).toBe(metadata.compressedTokens / metadata.totalTokens);
+    expect((await calls.context('GET', `/api/context/summary?conversationId=${id}`)).body).toEqual({
+      success: true,
+      summary: rollingSummary,
+    });
+  });
+
+  test('tells the exact difference of a compaction, and total tokens stay', async () => {
+    const { context, compact } = talk();
+    const before = (await context()).metadata;
+
+    const result = await compact('deep');
+
+    const after = (await context()).metadata;
+    expect(result.previousTokenCount).toBe(before.compressedTokens);
+    expect(result.newTokenCount).toBe(after.compressedTokens);
+    expect(result.tokensRemoved).toBe(before.compressedTokens - after.compressedTokens);
+    expect(result.tokensRemoved).toBeGreaterThan(0);
+    expect(after.totalTokens).toBe(before.totalTokens);
+  });
+
+  test('compacts lightly when no level is given', async () => {
+    const one = talk();
+    const other = talk();
+
+    expect(await one.compact()).toEqual(await other.compact('light'));
+  });
+
+  test('does not change on a second identical compaction, nor on a milder one', async () => {
+    const { context, compact } = talk();
+    await compact('deep');
+    const before = await context();
+
+    const again = [await compact('deep'), await compact('light')];
+
+    for (const result of again) expect(result).toMatchObject({ tokensRemoved: 0, summaryUpdated: false });
+    expect(await context()).toEqual(before);
+  });
+
+  test('raises the version by one for each changed summary', async () => {
+    const { emulator, id, context, compact } = talk();
+    await compact('deep');
+    emulator.conversations.append(id, [
+      { role: 'user', content: 'We decided to keep seven days of exports on the disk because restores are rare.' },
+      ...PROJECT_TALK.slice(9).map(({ role, content }) => ({ role, content })),
+    ]);
+
+    const result = await compact('deep');
+
+    expect(result.summaryUpdated).toBe(true);
+    const { rollingSummary } = await context();
+    expect(rollingSummary.version).toBe(2);
+    expect(rollingSummary.decisions).toHaveLength(2);
+  });
+
+  test('has seeded style preferences', async () => {
+    const { emulator, calls } = talk();
+    const { id } = emulator.conversations.create({ stylePreferences: { tone: 'brief' } });
+
+    const { body } = await calls.context('GET', `/api/context/summary?conversationId=${id}`);
+
+    expect(body.summary.stylePreferences).toEqual({ tone: 'brief' });
+  });
+});
+
+describe('pins', () => {
+  test('keep a message byte for byte at every level', async () => {
+    const { emulator, calls, context, compact } = talk();
+    const content = '  We *must* keep\tthis — exactly  ✂\u200d️\n\n```js\nconst a = 1;\n```  ';
+    const { id } = emulator.conversations.create({ messages: [{ id: 'pin', role: 'user', content }, ...PROJECT_TALK] });
+    await calls.context('POST', `/api/context/pin/${id}`, { messageId: 'pin' });
+
+    for (const level of ['light', 'deep', 'aggressive']) {
+      await calls.context('POST', '/api/context/compact', { conversationId: id, level });
+      const { pinnedMemory } = (await calls.context('GET', `/api/context?conversationId=${id}`)).body.context;
+      expect(pinnedMemory).toHaveLength(1);
+      expect(pinnedMemory[0].content).toBe(content);
+    }
+    await compact();
+    expect((await context()).pinnedMemory).toEqual([]);
+  });
+
+  test('are of category other unless one is given, and take a new one when pinned again', async () => {
+    const { calls, id, context } = talk();
+
+    const first = (await calls.context('POST', `/api/context/pin/${id}`, { messageId: 'dec' })).body.pinnedItem;
+    const second = (await calls.context('POST', `/api/context/pin/${id}`, { messageId: 'dec', category: 'decision' }))
+      .body.pinnedItem;
+
+    expect(first).toEqual({
+      id: expect.stringMatching(/^pin_/),
+      messageId: 'dec',
+      content: PROJECT_TALK[4]?.content,
+      category: 'other',
+      pinnedAt: '2026-01-15T10:00:00.000Z',
+    });
+    expect(second).toEqual({ ...first, category: 'decision' });
+    expect((await context()).pinnedMemory).toEqual([second]);
+  });
+
+  test('come off, and what is not pinned cannot', async () => {
+    const { calls, id, context } = talk();
+    await calls.context('POST', `/api/context/pin/${id}`, { messageId: 'dec' });
+
+    const off = await calls.context('DELETE', `/api/context/pin/${id}?messageId=dec`);
+    const again = await calls.context('DELETE', `/api/context/pin/${id}?messageId=dec`);
+
+    expect(off.body).toEqual({ success: true });
+    expect(again.status).toBe(404);
+    expect((await context()).pinnedMemory).toEqual([]);
+  });
+
+  test('leave a message in the context as it was said when it was pinned through a compaction and let go', async () => {
+    const { calls, id, context, compact } = talk();
+    await calls.context('POST', `/api/context/pin/${id}`, { messageId: 'dec' });
+    await compact('deep');
+    const pinned = (await context()).metadata;
+
+    await calls.context('DELETE', `/api/context/pin/${id}?messageId=dec`);
+
+    const unpinned = (await context()).metadata;
+    expect(unpinned.compressedTokens).toBe(pinned.compressedTokens);
+    expect(unpinned.recentMessageCount).toBe(pinned.recentMessageCount + 1);
+    await compact('deep');
+    expect((await context()).rollingSummary.decisions).toHaveLength(1);
+  });
+});
+
+describe('an excluded message', () => {
+  test('leaves no trace at once, and the version rises by one', async () => {
+    const { calls, id, context, compact } = talk();
+    await compact('light');
+
+    const answer = await calls.context('PATCH', `/api/context/exclude/${id}/dec`, { exclude: true });
+
+    expect(answer.body).toEqual({ success: true });
+    const { rollingSummary } = await context();
+    expect(rollingSummary.version).toBe(2);
+    expect(JSON.stringify(rollingSummary)).not.toContain('Parquet');
+  });
+
+  test('without traces does not change the version', async () => {
+    const { calls, id, context } = talk();
+
+    await calls.context('PATCH', `/api/context/exclude/${id}/talk3`, { exclude: true });
+
+    expect((await context()).rollingSummary.version).toBe(0);
+    expect((await context()).metadata.recentMessageCount).toBe(19);
+  });
+
+  test('is not taken in by a compaction, and comes back with the one after it is included again', async () => {
+    const { calls, id, context, compact } = talk();
+    await calls.context('PATCH', `/api/context/exclude/${id}/dec`, { exclude: true });
+    await compact('light');
+    const excluded = (await context()).rollingSummary;
+
+    await calls.context('PATCH', `/api/context/exclude/${id}/dec`, { exclude: false });
+    const included = (await context()).rollingSummary;
+    await compact('light');
+
+    expect(JSON.stringify(excluded)).not.toContain('Parquet');
+    expect(included).toEqual(excluded);
+    expect((await context()).rollingSummary.decisions[0].decision).toContain('Parquet');
+  });
+});
+
+describe('user memory', () => {
+  test('is created, changed, listed by four fields, and deleted for good', async () => {
+    const { calls } = talk();
+    const created = (await calls.context('POST', '/api/memory', { type: 'fact', key: '__proto__', content: 'x' })).body
+      .memory;
+
+    const changed = (await calls.context('PATCH', `/api/memory/${created.id}`, { content: 'y', isActive: false })).body
+      .memory;
+    const listed = (await calls.context('GET', '/api/memory')).body.memories;
+    const gone = await calls.context('DELETE', `/api/memory/${created.id}`);
+
+    expect(created).toEqual({
+      id: expect.stringMatching(/^mem_/),
+      type: 'fact',
+      key: '__proto__',
+      content: 'x',
+      isActive: true,
+    });
+    expect(changed).toEqual({ ...created, content: 'y', isActive: false });
+    expect(listed).toEqual([{ id: created.id, type: 'fact', key: '__proto__', content: 'y' }]);
+    expect(gone.body).toEqual({ success: true });
+    expect((await calls.context('PATCH', `/api/memory/${created.id}`, { content: 'z' })).status).toBe(404);
+  });
+
+  test('is listed by type and by workspace', async () => {
+    const { emulator, calls } = talk();
+    const workspaceId = emulator.workspaces.create().id;
+    await calls.context('POST', '/api/memory', { type: 'fact', key: 'a', content: 'own fact' });
+    await calls.context('POST', '/api/memory', { type: 'constraint', key: 'b', content: 'own constraint' });
+    await calls.context('POST', '/api/memory', { type: 'fact', key: 'c', content: 'shared fact', workspaceId });
+
+    const keys = async (query: string) =>
+      (await calls.context('GET', `/api/memory${query}`)).body.memories.map((item: { key: string }) => item.key);
+
+    expect(await keys('')).toEqual(['a', 'b']);
+    expect(await keys('?type=fact')).toEqual(['a']);
+    expect(await keys(`?workspaceId=${workspaceId}`)).toEqual(['c']);
+    expect(await keys(`?workspaceId=${workspaceId}&type=constraint`)).toEqual([]);
+  });
+
+  test('of one user is not there for another', async () => {
+    const { emulator, calls } = talk();
+    const { id } = (await calls.context('POST', '/api/memory', { type: 'fact', key: 'a', content: 'own' })).body.memory;
+    const { token } = emulator.sessions.create();
+
+    expect((await calls.context('GET', '/api/memory', undefined, token)).body.memories).toEqual([]);
+    expect((await calls.context('DELETE', `/api/memory/${id}`, undefined, token)).status).toBe(404);
+  });
+});

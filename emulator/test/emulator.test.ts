@@ -1,0 +1,254 @@
+import { describe, expect, test } from 'vitest';
+import { createEmulator } from '../src/index.js';
+import { callsTo, eventsOf, openStream, PROJECT_TALK, standingEmulator } from './support.js';
+
+/** A little of everything, as text. */
+async function day(emulator: ReturnType<typeof standingEmulator>): Promise<string> {
+  const { context, gateway } = callsTo(emulator);
+  const conversation = emulator.conversations.create({
+    messages: PROJECT_TALK.map(({ role, content }) => ({ role, content })),
+  });
+  const conversationId = conversation.id;
+  const form = new FormData();
+  form.set('purpose', 'x');
+  form.set('file', new File(['abc'], 'x'));
+  const authorization = `Bearer ${emulator.apiKeys.secret}`;
+  const said = [
+    conversation,
+    (await context('POST', '/api/context/compact', { conversationId, level: 'deep' })).body,
+    (await context('POST', `/api/context/pin/${conversationId}`, { messageId: conversation.messages[0]?.id })).body,
+    (await context('GET', `/api/context?conversationId=${conversationId}`)).body,
+    (await context('POST', '/api/memory', { type: 'fact', key: 'a', content: 'b' })).body,
+    await (await openStream(emulator, 'How tall is the tower?')).text(),
+    await (
+      await emulator.fetch('http://emulator.test/v1/files', { method: 'POST', headers: { authorization }, body: form })
+    ).json(),
+    (await gateway('POST', '/v1/integrations/team-chat/execute', { action: 'post_message', channel: 'a', text: 'b' }))
+      .body,
+    emulator.requests.map(({ requestId, status }) => [requestId, status]),
+  ];
+  return JSON.stringify(said);
+}
+
+describe('an emulator', () => {
+  test('with the same seed, clock and requests gives the same bytes', async () => {
+    const one = standingEmulator({ seed: 7 });
+    const other = standingEmulator({ seed: '7' });
+
+    expect(await day(one)).toBe(await day(other));
+    expect(one.apiKeys.secret).toBe(other.apiKeys.secret);
+    expect(await day(standingEmulator({ seed: 8 }))).not.toBe(await day(standingEmulator({ seed: 9 })));
+  });
+
+  test('begins again after a reset, with the same keys', async () => {
+    const emulator = standingEmulator({ setup: ({ conversations }) => void conversations.create({ id: 'first' }) });
+    const { secret } = emulator.apiKeys;
+    const { sessionToken } = emulator;
+    const before = await day(emulator);
+    emulator.apiKeys.create('secret');
+    emulator.faults.add({ respond: { status: 500 } });
+    emulator.chat.on('x', 'y');
+
+    emulator.reset();
+
+    expect([emulator.apiKeys.secret, emulator.sessionToken]).toEqual([secret, sessionToken]);
+    expect(emulator.state()).toMatchObject({ memory: [], files: [], usage: [], integrationExecutions: [] });
+    expect(emulator.conversations.list().map(({ id }) => id)).toEqual(['first']);
+    expect([emulator.requests, emulator.faults.list()]).toEqual([[], []]);
+    expect(await day(emulator)).toBe(before);
+    expect(emulator.apiKeys.create('secret')).not.toBe(secret);
+  });
+
+  test('has random keys without a seed, and none that looks real', () => {
+    const [one, other] = [createEmulator(), createEmulator()];
+
+    expect(one.apiKeys.secret).toMatch(/^svc_sk_local_[a-z0-9]{24}$/);
+    expect(one.apiKeys.publishable).toMatch(/^svc_pk_local_[a-z0-9]{24}$/);
+    expect(one.apiKeys.secret).not.toBe(other.apiKeys.secret);
+    expect(one.sessionToken).not.toBe(other.sessionToken);
+  });
+
+  test('shares no state with another one', async () => {
+    const [one, other] = [standingEmulator(), standingEmulator({ seed: 'other' })];
+    one.conversations.create({ id: 'mine' });
+    one.faults.add({ respond: { status: 500 } });
+    one.clock.advance(1000);
+
+    expect(other.conversations.get('mine')).toBeUndefined();
+    expect((await callsTo(other).gateway('GET', '/v1/presets')).status).toBe(200);
+    expect(
+      (await callsTo(other).gateway('GET', '/v1/presets', undefined, { authorization: `Bearer ${one.apiKeys.secret}` }))
+        .status,
+    ).toBe(403);
+    expect(other.clock.now()).toBe(Date.parse('2026-01-15T10:00:00Z'));
+  });
+
+  test('offers five models', () => {
+    expect(createEmulator().models).toEqual([
+      { id: 'atlas-large', contextWindow: 200_000 },
+      { id: 'atlas-small', contextWindow: 200_000 },
+      { id: 'birch-large', contextWindow: 128_000 },
+      { id: 'birch-medium', contextWindow: 128_000 },
+      { id: 'birch-small', contextWindow: 128_000 },
+    ]);
+  });
+
+  test('gives conversations with message ids, and copies rather than its own records', () => {
+    const { conversations } = standingEmulator();
+    const created = conversations.create({ messages: [{ role: 'user', content: 'a' }] });
+
+    const [added] = conversations.append(created.id, [
+      { id: 'b', role: 'assistant', content: 'b', createdAt: '2026-01-01T00:00:00Z' },
+    ]);
+    if (created.messages[0]) created.messages[0].content = 'changed';
+
+    expect(added).toEqual({
+      id: 'b',
+      role: 'assistant',
+      content: 'b',
+      createdAt: '2026-01-01T00:00:00Z',
+      excluded: false,
+    });
+    expect(conversations.get(created.id)?.messages.map(({ id, content }) => [id, content])).toEqual([
+      [created.messages[0]?.id, 'a'],
+      ['b', 'b'],
+    ]);
+  });
+
+  test.each([
+    ['a taken id', { id: 'taken' }],
+    ['an unknown workspace', { workspaceId: 'x' }],
+    [
+      'a message id twice',
+      {
+        messages: [
+          { id: 'a', role: 'user', content: '' },
+          { id: 'a', role: 'user', content: '' },
+        ],
+      },
+    ],
+    ['an unknown role', { messages: [{ role: 'robot', content: '' }] }],
+    ['a date that is none', { messages: [{ role: 'user', content: '', createdAt: 'soon' }] }],
+  ])('refuses a conversation with %s', (_, input) => {
+    const { conversations } = standingEmulator();
+    conversations.create({ id: 'taken' });
+
+    expect(() => conversations.create(input as Parameters<typeof conversations.create>[0])).toThrow(RangeError);
+    expect(conversations.list()).toHaveLength(1);
+  });
+
+  test('waits before every answer when it is told so', async () => {
+    const emulator = standingEmulator({ latency: 100 });
+    const attempt = callsTo(emulator).gateway('GET', '/v1/presets');
+
+    emulator.clock.advance(100);
+
+    expect((await attempt).status).toBe(200);
+    expect(emulator.requests.at(-1)?.duration).toBe(100);
+  });
+
+  test('keeps the last thousand requests, without a key in them', async () => {
+    const emulator = standingEmulator({ limits: { gateway: 5000 } });
+    const { gateway, context } = callsTo(emulator);
+    for (let i = 0; i < 1100; i += 1) await gateway('GET', `/v1/presets?limit=${(i % 50) + 1}`);
+    const { secret } = emulator.apiKeys;
+    await context('POST', '/api/memory', {
+      type: 'fact',
+      key: 'k',
+      content: `${secret} ${emulator.sessionToken} svc_sk_elsewhere9`,
+    });
+    await gateway('GET', `/v1/presets?category=${secret}`, undefined, {
+      cookie: 'sid=1234',
+      'x-session-token': 'abcd',
+    });
+
+    const { requests } = emulator;
+
+    expect(requests).toHaveLength(1000);
+    expect(requests[0]?.path).toBe(`/v1/presets?limit=${(102 % 50) + 1}`);
+    expect(requests.at(-2)).toMatchObject({ method: 'POST', path: '/api/memory', status: 200, outcome: 'answered' });
+    expect(requests.at(-2)?.body).toContain('svc_sk_***');
+    expect(requests.at(-1)?.headers).toMatchObject({
+      authorization: 'Bearer svc_sk_***',
+      cookie: '***',
+      'x-session-token': '***',
+    });
+    const text = JSON.stringify(requests);
+    for (const hidden of [secret, emulator.sessionToken, 'elsewhere9', '1234', 'abcd'])
+      expect(text).not.toContain(hidden);
+  });
+
+  test('refuses options that cannot be', () => {
+    expect(() => createEmulator({ maxFileSize: 0 })).toThrow('maxFileSize');
+    expect(() => createEmulator({ limits: { compact: -1 } })).toThrow('limits.compact');
+    expect(() => createEmulator({ now: 'soon' })).toThrow('soon');
+  });
+});
+
+describe('an idempotency key', () => {
+  const send = (emulator: ReturnType<typeof standingEmulator>, key: string, content = 'one') =>
+    callsTo(emulator).gateway(
+      'POST',
+      '/v1/integrations/team-chat/execute',
+      { action: 'post_message', channel: '#a', text: content },
+      { 'idempotency-key': key },
+    );
+
+  test('gives the same answer to the same request, and the work is done once', async () => {
+    const emulator = standingEmulator();
+
+    const first = await send(emulator, 'k');
+    const second = await send(emulator, 'k');
+
+    expect(second.body).toEqual(first.body);
+    expect(second.headers.get('x-request-id')).not.toBe(first.headers.get('x-request-id'));
+    expect(emulator.integrations.postedMessages()).toHaveLength(1);
+    expect((await send(emulator, 'other')).body.id).not.toBe(first.body.id);
+  });
+
+  test('does the work once for two requests at the same time', async () => {
+    const emulator = standingEmulator();
+
+    const [one, two] = await Promise.all([send(emulator, 'k'), send(emulator, 'k')]);
+
+    expect(one.body).toEqual(two.body);
+    expect(emulator.integrations.postedMessages()).toHaveLength(1);
+  });
+
+  test('with another request is a 400', async () => {
+    const emulator = standingEmulator();
+    await send(emulator, 'k');
+
+    const { status, body } = await send(emulator, 'k', 'two');
+
+    expect(status).toBe(400);
+    expect(body.error).toMatchObject({ param: 'Idempotency-Key', code: 'idempotency_key_reused' });
+  });
+
+  test('does not keep a refusal', async () => {
+    const emulator = standingEmulator();
+    const { gateway } = callsTo(emulator);
+    const create = () =>
+      gateway('POST', '/v1/presets/mine/execute', { input: 'x', model: 'atlas-small' }, { 'idempotency-key': 'k' });
+
+    expect((await create()).status).toBe(404);
+    emulator.presets.create({ id: 'mine', name: 'mine', template: '{{input}}' });
+    expect((await create()).status).toBe(200);
+  });
+
+  test('gives a stream again without billing it again', async () => {
+    const emulator = standingEmulator();
+    const authorization = `Bearer ${emulator.apiKeys.secret}`;
+    const open = () =>
+      openStream(emulator, 'How tall is the tower?', {}, { headers: { authorization, 'idempotency-key': 'k' } });
+    const first = await (await open()).text();
+    const used = (await callsTo(emulator).gateway('GET', '/v1/usage')).body.tokens_used;
+
+    const second = await open();
+
+    expect(second.headers.get('content-type')).toContain('text/event-stream');
+    expect(await second.text()).toBe(first);
+    expect(eventsOf(first).at(-1)).toBe('[DONE]');
+    expect((await callsTo(emulator).gateway('GET', '/v1/usage')).body.tokens_used).toBe(used);
+  });
+});

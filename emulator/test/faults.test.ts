@@ -1,0 +1,179 @@
+import { describe, expect, test } from 'vitest';
+import type { FaultResponse } from '../src/index.js';
+import { callsTo, eventsOf, openStream, standingEmulator } from './support.js';
+
+describe('a fault', () => {
+  test('answers in the form of the area it hits, so many times', async () => {
+    const emulator = standingEmulator();
+    const { context, gateway } = callsTo(emulator);
+    emulator.faults.add({ times: 2, respond: { status: 429, retryAfter: 7 } });
+
+    const api = await context('GET', '/api/memory');
+    const v1 = await gateway('GET', '/v1/presets');
+
+    expect(api.body).toEqual({ success: false, error: 'Rate limit exceeded' });
+    expect(api.headers.get('retry-after')).toBe('7');
+    expect(v1.body).toEqual({ error: { message: 'Rate limit exceeded', type: 'rate_limit_error', retry_after: 7 } });
+    expect((await gateway('GET', '/v1/presets')).status).toBe(200);
+    expect(emulator.faults.list()).toEqual([]);
+  });
+
+  test('comes once unless told otherwise', async () => {
+    const emulator = standingEmulator();
+    const { gateway } = callsTo(emulator);
+    emulator.faults.add({ respond: { status: 503 } });
+
+    const first = await gateway('GET', '/v1/presets');
+
+    expect(first.body.error).toEqual({
+      message: 'The service is temporarily unavailable',
+      type: 'service_unavailable',
+      param: '',
+      code: 'service_unavailable',
+    });
+    expect((await gateway('GET', '/v1/presets')).status).toBe(200);
+  });
+
+  test('is for the requests it matches', async () => {
+    const emulator = standingEmulator();
+    const { gateway, context } = callsTo(emulator);
+    const respond = { status: 500 };
+    emulator.faults.add({ match: { method: 'POST', path: '/v1/chat/*', header: { 'x-try': '2' } }, times: 9, respond });
+    emulator.faults.add({ match: { path: /memory$/ }, times: 9, respond });
+    const messages = [{ role: 'user', content: 'x' }];
+    const chat = (headers: Record<string, string>) =>
+      gateway('POST', '/v1/chat/completions', { model: 'atlas-small', messages }, headers);
+
+    expect((await chat({})).status).toBe(200);
+    expect((await chat({ 'x-try': '2' })).status).toBe(500);
+    expect((await gateway('GET', '/v1/presets', undefined, { 'x-try': '2' })).status).toBe(200);
+    expect((await context('GET', '/api/memory')).status).toBe(500);
+  });
+
+  test('may have its own body and headers', async () => {
+    const emulator = standingEmulator();
+    emulator.faults.add({ respond: { status: 502, body: { oops: 1 }, headers: { 'retry-after': '3' } } });
+
+    const answer = await callsTo(emulator).gateway('GET', '/v1/presets');
+
+    expect(answer).toMatchObject({ status: 502, body: { oops: 1 } });
+    expect(answer.headers.get('retry-after')).toBe('3');
+  });
+
+  test('can be garbage', async () => {
+    const emulator = standingEmulator();
+    emulator.faults.add({ respond: { type: 'garbage' } });
+
+    await expect(callsTo(emulator).gateway('GET', '/v1/presets')).rejects.toThrow(SyntaxError);
+  });
+
+  test('can break the connection: in process the fetch rejects', async () => {
+    const emulator = standingEmulator();
+    emulator.faults.add({ respond: { type: 'reset' } });
+
+    const attempt = callsTo(emulator).gateway('GET', '/v1/presets');
+
+    await expect(attempt).rejects.toMatchObject({ name: 'TypeError', cause: { code: 'ECONNRESET' } });
+    expect(emulator.requests.at(-1)).toMatchObject({ outcome: 'reset', fault: 'reset', status: undefined });
+  });
+
+  test('can stall until the caller leaves', async () => {
+    const emulator = standingEmulator();
+    emulator.faults.add({ respond: { type: 'stall' } });
+    const aborter = new AbortController();
+    const attempt = openStream(emulator, 'x', {}, { signal: aborter.signal });
+
+    aborter.abort(new Error('waited long enough'));
+
+    await expect(attempt).rejects.toThrow('waited long enough');
+  });
+
+  test('can be slow, by the clock', async () => {
+    const emulator = standingEmulator();
+    emulator.faults.add({ respond: { type: 'slow', delay: 5000 } });
+    let answered = false;
+    const attempt = callsTo(emulator)
+      .gateway('GET', '/v1/presets')
+      .then(() => {
+        answered = true;
+      });
+    const settle = () => new Promise((resolve) => setImmediate(resolve));
+
+    emulator.clock.advance(4999);
+    await settle();
+    expect(answered).toBe(false);
+    emulator.clock.advance(1);
+    await attempt;
+    expect(emulator.requests.at(-1)).toMatchObject({ duration: 5000, fault: 'slow' });
+  });
+
+  test('can cut a body', async () => {
+    const emulator = standingEmulator();
+    emulator.faults.add({ respond: { type: 'cutBody', afterBytes: 10 } });
+
+    const response = await emulator.fetch('http://emulator.test/v1/presets', {
+      headers: { authorization: `Bearer ${emulator.apiKeys.secret}` },
+    });
+
+    const reader = (response.body as ReadableStream<Uint8Array>).getReader();
+    expect((await reader.read()).value).toHaveLength(10);
+    await expect(reader.read()).rejects.toMatchObject({ cause: { code: 'ECONNRESET' } });
+  });
+
+  test.each([
+    { how: 'end' as const, ends: 'resolves' },
+    { how: 'reset' as const, ends: 'rejects' },
+  ])('can cut a stream after some events: it $ends when the cut is $how', async ({ how, ends }) => {
+    const emulator = standingEmulator();
+    emulator.faults.add({
+      match: { path: '/v1/chat/completions' },
+      respond: { type: 'cutStream', afterEvents: 3, how },
+    });
+
+    const response = await openStream(emulator, 'How tall is the tower?');
+    const text = response.text();
+
+    if (ends === 'rejects') await expect(text).rejects.toThrow();
+    else expect(eventsOf(await text)).toHaveLength(3);
+    expect(emulator.requests.at(-1)).toMatchObject({ outcome: 'cut', events: 3, fault: 'cutStream' });
+    const usage = await callsTo(emulator).gateway('GET', '/v1/usage');
+    expect(usage.body.tokens_used).toBe(10 + 2);
+  });
+
+  test('can stall a stream until the reader leaves', async () => {
+    const emulator = standingEmulator();
+    emulator.faults.add({ respond: { type: 'cutStream', afterEvents: 2, how: 'stall' } });
+    const aborter = new AbortController();
+    const text = (await openStream(emulator, 'x', {}, { signal: aborter.signal })).text();
+
+    aborter.abort(new Error('idle for too long'));
+
+    await expect(text).rejects.toThrow('idle for too long');
+  });
+
+  test('can put an error event into a stream', async () => {
+    const emulator = standingEmulator();
+    emulator.faults.add({ respond: { type: 'streamError', afterEvents: 2, error: { message: 'overloaded' } } });
+
+    const events = eventsOf(await (await openStream(emulator, 'How tall is it?')).text());
+
+    expect(events).toHaveLength(3);
+    expect(JSON.parse(events[2] ?? '')).toEqual({ error: { message: 'overloaded' } });
+  });
+
+  test('can be taken back', async () => {
+    const emulator = standingEmulator();
+    const id = emulator.faults.add({ times: Number.POSITIVE_INFINITY, respond: { status: 500 } });
+
+    expect((await callsTo(emulator).gateway('GET', '/v1/presets')).status).toBe(500);
+    expect(emulator.faults.remove(id)).toBe(true);
+    expect((await callsTo(emulator).gateway('GET', '/v1/presets')).status).toBe(200);
+  });
+
+  test('that cannot be is refused when it is added', () => {
+    const { faults } = standingEmulator();
+
+    expect(() => faults.add({ times: 0, respond: { status: 500 } })).toThrow(RangeError);
+    expect(() => faults.add({ respond: undefined as unknown as FaultResponse })).toThrow(RangeError);
+  });
+});

@@ -1,0 +1,393 @@
+import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
+import { describe, expect, test } from 'vitest';
+import { callsTo, standingEmulator } from './support.js';
+
+const chat = (content: string, more: object = {}) => ({
+  model: 'atlas-small',
+  messages: [{ role: 'user', content }],
+  ...more,
+});
+
+describe('a completion', () => {
+  test('answers with the sentence of the request that fits the question', async () => {
+    const { gateway } = callsTo(standingEmulator());
+
+    const facts = 'Lunch is at noon. We decided to use PostgreSQL for the database. The office is in Graz.';
+    const question = 'What did we decide about the database?';
+
+    const { status, body } = await gateway('POST', '/v1/chat/completions', {
+      model: 'birch-large',
+      messages: [
+        { role: 'system', content: facts },
+        { role: 'user', content: question },
+      ],
+    });
+
+    const answer = 'We decided to use PostgreSQL for the database.';
+    const prompt_tokens = countTokens(facts) + countTokens(question) + 2 * 4;
+    const completion_tokens = countTokens(answer);
+
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      id: expect.stringMatching(/^chatcmpl_/),
+      object: 'chat.completion',
+      created: 1768471200,
+      model: 'birch-large',
+      choices: [
+        {
+          index: 0,
+          message: { role: 'assistant', content: answer },
+          finish_reason: 'stop',
+        },
+      ],
+      usage: { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens },
+    });
+  });
+
+  test('says so when nothing in the request answers', async () => {
+    const { gateway } = callsTo(standingEmulator());
+
+    const { body } = await gateway('POST', '/v1/chat/completions', chat('How tall is the tower?'));
+
+    expect(body.choices[0].message.content).toBe('Nothing in this conversation answers: "How tall is the tower?"');
+  });
+
+  test('ends for its length at max_tokens', async () => {
+    const { gateway } = callsTo(standingEmulator());
+
+    const { body } = await gateway('POST', '/v1/chat/completions', chat('How tall is the tower?', { max_tokens: 3 }));
+
+    expect(body.choices[0]).toMatchObject({ message: { content: 'Nothing in this' }, finish_reason: 'length' });
+    expect(body.usage.completion_tokens).toBe(3);
+  });
+
+  test('follows the default of max_tokens', async () => {
+    const { gateway } = callsTo(standingEmulator({ maxTokens: 2 }));
+
+    const { body } = await gateway('POST', '/v1/chat/completions', chat('How tall is the tower?'));
+
+    expect(body.choices[0].message.content).toBe('Nothing in');
+  });
+
+  test('counts the text of special tokens as text', async () => {
+    const { gateway } = callsTo(standingEmulator());
+
+    const { status, body } = await gateway(
+      'POST',
+      '/v1/chat/completions',
+      chat('What is <|endoftext|> and <|im_start|>?'),
+    );
+
+    expect(status).toBe(200);
+    expect(body.usage.prompt_tokens).toBeGreaterThan(15);
+    expect(body.choices[0].message.content).toContain('<|endoftext|>');
+  });
+
+  test('above the context window is a 400 that names the messages', async () => {
+    const { gateway } = callsTo(standingEmulator());
+    const prompt = 'one two three four five six seven eight nine ten '.repeat(13_000);
+
+    const fits = await gateway('POST', '/v1/chat/completions', { ...chat(prompt), model: 'atlas-large' });
+    const refused = await gateway('POST', '/v1/chat/completions', { ...chat(prompt), model: 'birch-large' });
+
+    expect(fits.status).toBe(200);
+    expect(refused.status).toBe(400);
+    expect(refused.body.error).toMatchObject({
+      type: 'invalid_request_error',
+      code: 'context_length_exceeded',
+      param: 'messages',
+    });
+  });
+
+  test('may be answered in advance; the reply added last is asked first, until it is taken back', async () => {
+    const emulator = standingEmulator();
+    const { gateway } = callsTo(emulator);
+    const answer = async (content: string) =>
+      (await gateway('POST', '/v1/chat/completions', chat(content))).body.choices[0];
+    emulator.chat.on('tower', 'As tall as a house.');
+    emulator.chat.on(/^count/, (request) => ({
+      content: `${request.messages.length} for ${request.model}`,
+      finish_reason: 'length',
+    }));
+    const takeBack = emulator.chat.on((request) => request.model === 'atlas-small', 'Everything is small.');
+
+    expect((await answer('How tall is the tower?')).message.content).toBe('Everything is small.');
+    takeBack();
+    expect((await answer('How tall is the tower?')).message.content).toBe('As tall as a house.');
+    expect(await answer('count them')).toMatchObject({
+      message: { content: '1 for atlas-small' },
+      finish_reason: 'length',
+    });
+  });
+
+  test('is a 500 in the form of the Gateway when a reply function throws, and the log keeps why', async () => {
+    const emulator = standingEmulator();
+    emulator.chat.on('x', () => {
+      throw new Error('no such reply');
+    });
+
+    const { status, body } = await callsTo(emulator).gateway('POST', '/v1/chat/completions', chat('x'));
+
+    expect(status).toBe(500);
+    expect(body.error).toEqual({
+      message: 'Internal server error',
+      type: 'api_error',
+      param: '',
+      code: 'internal_error',
+    });
+    expect(emulator.requests.at(-1)?.error).toContain('no such reply');
+  });
+});
+
+describe('usage', () => {
+  test('adds up with the completions made, by model and by day', async () => {
+    const emulator = standingEmulator({ now: '2026-01-31T23:00:00Z' });
+    const { gateway } = callsTo(emulator);
+    const complete = async (model: string) =>
+      (await gateway('POST', '/v1/chat/completions', { ...chat('How tall is the tower?'), model })).body.usage
+        .total_tokens;
+    const first = await complete('atlas-small');
+    emulator.clock.advance(2 * 3600_000);
+    const second = await complete('atlas-small');
+    const third = await complete('birch-small');
+
+    const report = async (query: string) => (await gateway('GET', `/v1/usage${query}`)).body;
+
+    expect(await report('')).toEqual({
+      period: { start: '2026-02-01', end: '2026-02-28' },
+      tokens_used: second + third,
+      tokens_included: 10_000_000,
+      tokens_remaining: 10_000_000 - second - third,
+      overage_tokens: 0,
+      estimated_overage_cost: 0,
+      breakdown_by_model: { 'atlas-small': second, 'birch-small': third },
+    });
+    expect((await report('?start_date=2026-01-31&end_date=2026-01-31')).tokens_used).toBe(first);
+    expect((await report('?start_date=2026-01-01&end_date=2026-02-01')).breakdown_by_model).toEqual({
+      'atlas-small': first + second,
+      'birch-small': third,
+    });
+    expect((await report('?start_date=2026-01-01&end_date=2026-01-30')).tokens_used).toBe(0);
+  });
+
+  test('above what is included costs', async () => {
+    const { gateway } = callsTo(standingEmulator({ usage: { includedTokens: 10, overagePricePerMillion: 2.5 } }));
+    const used = (await gateway('POST', '/v1/chat/completions', chat('How tall is the tower?'))).body.usage
+      .total_tokens;
+
+    const { body } = await gateway('GET', '/v1/usage');
+
+    expect(body).toMatchObject({ tokens_remaining: 0, overage_tokens: used - 10 });
+    expect(body.estimated_overage_cost).toBeCloseTo(((used - 10) * 2.5) / 1_000_000, 9);
+  });
+
+  test.each(['start_date=2026-02-30', 'end_date=tomorrow', 'start_date=2026-02-02&end_date=2026-02-01'])(
+    'refuses %s',
+    async (query) => {
+      const { status, body } = await callsTo(standingEmulator()).gateway('GET', `/v1/usage?${query}`);
+
+      expect(status).toBe(400);
+      expect(body.error.param).toBe(query.split('=')[0]);
+    },
+  );
+});
+
+describe('presets', () => {
+  test('are listed by category, up to a limit', async () => {
+    const emulator = standingEmulator();
+    const { gateway } = callsTo(emulator);
+    for (let i = 0; i < 60; i += 1) emulator.presets.create({ name: `p${i}`, template: '{{input}}', category: 'many' });
+
+    expect((await gateway('GET', '/v1/presets')).body.data).toHaveLength(50);
+    expect((await gateway('GET', '/v1/presets?limit=7')).body.data).toHaveLength(7);
+    const writing = (await gateway('GET', '/v1/presets?category=writing')).body;
+    expect(writing).toEqual({
+      object: 'list',
+      data: [expect.objectContaining({ id: 'summarize', category: 'writing' })],
+    });
+  });
+
+  test('fill their template, answer, and are billed', async () => {
+    const emulator = standingEmulator();
+    const { gateway } = callsTo(emulator);
+    emulator.presets.create({ id: 'colours', name: 'Colours', template: '{{input}} Which colour has the case?' });
+
+    const { body } = await gateway('POST', '/v1/presets/colours/execute', {
+      input: 'The case has a yellow colour. $& {{input}} is text.',
+      model: 'birch-small',
+    });
+
+    expect(body).toMatchObject({
+      object: 'preset.execution',
+      preset_id: 'colours',
+      model: 'birch-small',
+      finish_reason: 'stop',
+    });
+    expect(body.output).toBe('The case has a yellow colour.');
+    expect((await gateway('GET', '/v1/usage')).body.breakdown_by_model).toEqual({
+      'birch-small': body.usage.total_tokens,
+    });
+  });
+
+  test.each([
+    ['data', (body: { data: unknown[] }) => body.data],
+    ['bare', (body: unknown[]) => body],
+    ['named', (body: { presets: unknown[] }) => body.presets],
+    ['items', (body: { items: unknown[] }) => body.items],
+  ] as const)('come as a list of the form %s', async (listForm, read) => {
+    const { gateway } = callsTo(standingEmulator({ listForm }));
+
+    const { body } = await gateway('GET', '/v1/presets?limit=2');
+
+    expect(read(body)).toHaveLength(2);
+  });
+});
+
+describe('files', () => {
+  const upload = (emulator: ReturnType<typeof standingEmulator>, form: FormData) =>
+    emulator.fetch('http://emulator.test/v1/files', {
+      method: 'POST',
+      headers: { authorization: `Bearer ${emulator.apiKeys.secret}` },
+      body: form,
+    });
+
+  test('keep their bytes', async () => {
+    const emulator = standingEmulator();
+    const bytes = Uint8Array.from({ length: 1000 }, (_, i) => i % 256);
+    const form = new FormData();
+    form.set('purpose', 'knowledge');
+    form.set('file', new File([bytes], 'Übersicht "1".bin', { type: 'application/x-test' }));
+
+    const response = await upload(emulator, form);
+
+    const record = await response.json();
+    expect(record).toEqual({
+      id: expect.stringMatching(/^file_/),
+      object: 'file',
+      bytes: 1000,
+      filename: 'Übersicht "1".bin',
+      purpose: 'knowledge',
+      created_at: 1768471200,
+    });
+    expect(emulator.files.content(record.id)).toEqual(bytes);
+    expect(emulator.files.contentType(record.id)).toBe('application/x-test');
+  });
+
+  test.each([
+    ['file', (form: FormData) => form.set('purpose', 'x')],
+    ['file', textParts],
+    ['purpose', (form: FormData) => form.set('file', new File(['x'], 'x'))],
+  ])('are refused without a proper %s', async (param, fill) => {
+    const form = new FormData();
+    fill(form);
+
+    const response = await upload(standingEmulator(), form);
+
+    expect(response.status).toBe(400);
+    expect((await response.json()).error.param).toBe(param);
+  });
+
+  test('above the limit are a 413, at the limit they are stored', async () => {
+    const emulator = standingEmulator({ maxFileSize: 100_000 });
+    const sized = (size: number) => {
+      const form = new FormData();
+      form.set('purpose', 'x');
+      form.set('file', new File([new Uint8Array(size)], 'x'));
+      return upload(emulator, form);
+    };
+
+    expect((await sized(100_000)).status).toBe(200);
+    for (const size of [100_001, 500_000]) {
+      const response = await sized(size);
+      expect(response.status).toBe(413);
+      expect((await response.json()).error).toMatchObject({ param: 'file', code: 'file_too_large' });
+    }
+    expect(emulator.files.list()).toHaveLength(1);
+  });
+
+  test('are refused when the body is not multipart, or broken', async () => {
+    const emulator = standingEmulator();
+    const send = (type: string, body: string) =>
+      emulator.fetch('http://emulator.test/v1/files', {
+        method: 'POST',
+        headers: { authorization: `Bearer ${emulator.apiKeys.secret}`, 'content-type': type },
+        body,
+      });
+
+    expect((await send('application/json', '{}')).status).toBe(400);
+    expect((await send('multipart/form-data; boundary=x', '--x\r\nnonsense')).status).toBe(400);
+    expect((await send('multipart/form-data', '')).status).toBe(400);
+  });
+});
+
+describe('integrations', () => {
+  test('declare their actions', async () => {
+    const { body } = await callsTo(standingEmulator()).gateway('GET', '/v1/integrations');
+
+    expect(body.data.map((integration: { id: string }) => integration.id)).toEqual(['team-chat', 'issue-tracker']);
+    expect(body.data[0].actions[0]).toEqual({
+      name: 'post_message',
+      description: 'Post a message to a channel.',
+      fields: [
+        { name: 'channel', type: 'string', required: true },
+        { name: 'text', type: 'string', required: true },
+      ],
+    });
+  });
+
+  test('post messages that can be looked at', async () => {
+    const emulator = standingEmulator();
+    const { gateway } = callsTo(emulator);
+
+    const { body } = await gateway('POST', '/v1/integrations/team-chat/execute', {
+      action: 'post_message',
+      channel: '#billing',
+      text: 'Export done',
+    });
+
+    expect(body).toMatchObject({
+      object: 'integration.execution',
+      integration: 'team-chat',
+      action: 'post_message',
+      status: 'completed',
+      result: { id: body.id, channel: '#billing', text: 'Export done' },
+    });
+    expect(emulator.integrations.postedMessages()).toEqual([
+      {
+        id: body.id,
+        integration: 'team-chat',
+        channel: '#billing',
+        text: 'Export done',
+        postedAt: '2026-01-15T10:00:00.000Z',
+      },
+    ]);
+  });
+
+  test.each([
+    { path: 'pigeon', body: { action: 'post_message' }, status: 404, param: 'integration' },
+    { path: 'team-chat', body: {}, status: 400, param: 'action' },
+    { path: 'team-chat', body: { action: 'sing' }, status: 400, param: 'action' },
+    { path: 'team-chat', body: { action: 'post_message', text: 'x' }, status: 400, param: 'channel' },
+    { path: 'team-chat', body: { action: 'post_message', channel: '#x' }, status: 400, param: 'text' },
+    { path: 'team-chat', body: { action: 'post_message', channel: 7, text: 'x' }, status: 400, param: 'channel' },
+    {
+      path: 'issue-tracker',
+      body: { action: 'create_issue', title: 'x', priority: 'high' },
+      status: 400,
+      param: 'priority',
+    },
+  ])('refuse $path $body', async ({ path, body, status, param }) => {
+    const emulator = standingEmulator();
+
+    const answer = await callsTo(emulator).gateway('POST', `/v1/integrations/${path}/execute`, body);
+
+    expect(answer.status).toBe(status);
+    expect(answer.body.error).toMatchObject({ type: 'invalid_request_error', param });
+    expect(emulator.integrations.executions()).toEqual([]);
+  });
+});
+
+function textParts(form: FormData): void {
+  form.set('purpose', 'x');
+  form.set('file', 'just text');
+}

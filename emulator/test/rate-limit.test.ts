@@ -1,0 +1,102 @@
+import { describe, expect, test } from 'vitest';
+import { callsTo, standingEmulator } from './support.js';
+
+const rate = (headers: Headers) =>
+  ['limit', 'remaining', 'reset'].map((name) => Number(headers.get(`x-ratelimit-${name}`)));
+
+describe('the Gateway limit', () => {
+  test('is in the headers of every answer, errors too', async () => {
+    const emulator = standingEmulator();
+    const { gateway, bare } = callsTo(emulator);
+    emulator.faults.add({ match: { path: '/v1/usage' }, respond: { status: 503 } });
+
+    const answers = [
+      await gateway('GET', '/v1/presets'),
+      await gateway('GET', '/v1/elsewhere'),
+      await gateway('POST', '/v1/chat/completions', {}),
+      await gateway('DELETE', '/v1/presets'),
+      await gateway('GET', '/v1/usage'),
+    ];
+
+    const reset = Date.parse('2026-01-15T10:01:00Z') / 1000;
+    expect(answers.map(({ status, headers }) => [status, ...rate(headers)])).toEqual([
+      [200, 1000, 999, reset],
+      [404, 1000, 998, reset],
+      [400, 1000, 997, reset],
+      [405, 1000, 996, reset],
+      [503, 1000, 996, reset],
+    ]);
+    expect(rate((await bare('GET', '/v1/presets')).headers)).toEqual([1000, 999, reset]);
+  });
+
+  test('refuses one request more, says when to come back, and is restored by time', async () => {
+    const emulator = standingEmulator({ limits: { gateway: 2 } });
+    const { gateway } = callsTo(emulator);
+    await gateway('GET', '/v1/presets');
+    emulator.clock.advance(20_500);
+    await gateway('GET', '/v1/presets');
+
+    const refused = await gateway('GET', '/v1/presets');
+
+    expect(refused.status).toBe(429);
+    expect(refused.body).toEqual({
+      error: { message: 'Rate limit exceeded', type: 'rate_limit_error', retry_after: 40 },
+    });
+    expect(rate(refused.headers).slice(0, 2)).toEqual([2, 0]);
+    emulator.clock.advance(39_499);
+    expect((await gateway('GET', '/v1/presets')).status).toBe(429);
+    emulator.clock.advance(1);
+    expect((await gateway('GET', '/v1/presets')).status).toBe(200);
+  });
+
+  test('is not used up by callers without a valid key', async () => {
+    const { gateway, bare } = callsTo(standingEmulator({ limits: { gateway: 1 } }));
+
+    expect((await bare('GET', '/v1/presets')).status).toBe(401);
+    expect((await bare('GET', '/v1/presets')).status).toBe(429);
+    expect((await gateway('GET', '/v1/presets')).status).toBe(200);
+  });
+
+  test.each([
+    ['epoch-seconds', 1768471260],
+    ['epoch-milliseconds', 1768471260000],
+    ['delta-seconds', 60],
+  ] as const)('can tell its reset in %s', async (rateLimitReset, expected) => {
+    const { headers } = await callsTo(standingEmulator({ rateLimitReset })).gateway('GET', '/v1/presets');
+
+    expect(rate(headers)[2]).toBe(expected);
+    expect(headers.get('date')).toBe('Thu, 15 Jan 2026 10:00:00 GMT');
+  });
+});
+
+describe('the Context limit', () => {
+  test('is lower for compaction, and the two do not touch', async () => {
+    const emulator = standingEmulator({ limits: { context: 3, compact: { requests: 1, windowMs: 10_000 } } });
+    const { context } = callsTo(emulator);
+    const { id } = emulator.conversations.create();
+    const compact = () => context('POST', '/api/context/compact', { conversationId: id });
+
+    expect((await compact()).status).toBe(200);
+    const refused = await compact();
+    expect(refused.status).toBe(429);
+    expect(refused.body).toEqual({ success: false, error: 'Rate limit exceeded' });
+    expect(refused.headers.get('retry-after')).toBe('10');
+    for (let i = 0; i < 3; i += 1) expect((await context('GET', '/api/memory')).status).toBe(200);
+    expect((await context('GET', '/api/memory')).headers.get('retry-after')).toBe('60');
+    emulator.clock.advance(10_000);
+    expect((await compact()).status).toBe(200);
+  });
+
+  test('is 300 a minute and 20 for compaction by default, for each user', async () => {
+    const emulator = standingEmulator();
+    const { context } = callsTo(emulator);
+    const { id } = emulator.conversations.create();
+
+    for (let i = 0; i < 20; i += 1) await context('POST', '/api/context/compact', { conversationId: id });
+    for (let i = 0; i < 300; i += 1) await context('GET', '/api/memory');
+
+    expect((await context('POST', '/api/context/compact', { conversationId: id })).status).toBe(429);
+    expect((await context('GET', '/api/memory')).status).toBe(429);
+    expect((await context('GET', '/api/memory', undefined, emulator.sessions.create().token)).status).toBe(200);
+  });
+});

@@ -1,0 +1,217 @@
+import { connect } from 'node:net';
+import { afterEach, describe, expect, test } from 'vitest';
+import { createEmulator, type Emulator, type EmulatorOptions } from '../src/index.js';
+import { callsTo } from './support.js';
+
+const opened: Emulator[] = [];
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((emulator) => emulator.close()));
+});
+
+async function listening(options: EmulatorOptions = {}) {
+  const emulator = createEmulator({ seed: 'socket', ...options });
+  opened.push(emulator);
+  const address = await emulator.listen();
+  return { emulator, ...address, ...callsTo(emulator, fetch, address.url) };
+}
+
+const completion = (more: object = {}) => ({
+  model: 'atlas-small',
+  messages: [{ role: 'user', content: 'How tall is the tower?' }],
+  ...more,
+});
+
+function streamFrom(url: string, key: string, init: RequestInit = {}): Promise<Response> {
+  return fetch(`${url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify(completion({ stream: true })),
+    ...init,
+  });
+}
+
+/** Poll a fact that another part of the process is about to make true. */
+async function until(fact: () => boolean): Promise<void> {
+  const deadline = Date.now() + 5000;
+  while (!fact() && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 2));
+  expect(fact()).toBe(true);
+}
+
+describe('over a socket', () => {
+  test('listens within 300 ms, on loopback only, and tells keys and address', async () => {
+    const started = performance.now();
+    const { url, port, apiKeys, sessionToken, emulator } = await listening();
+
+    expect(performance.now() - started).toBeLessThan(300);
+    expect(url).toBe(`http://127.0.0.1:${port}`);
+    expect(apiKeys).toEqual({ secret: emulator.apiKeys.secret, publishable: emulator.apiKeys.publishable });
+    expect(sessionToken).toBe(emulator.sessionToken);
+  });
+
+  test('answers the same as in process', async () => {
+    const { emulator, gateway } = await listening({ now: '2026-01-15T10:00:00Z' });
+    const twin = createEmulator({ seed: 'socket', now: '2026-01-15T10:00:00Z' });
+
+    const socket = await gateway('POST', '/v1/chat/completions', completion());
+    const inProcess = await callsTo(twin).gateway('POST', '/v1/chat/completions', completion());
+
+    expect(socket.body).toEqual(inProcess.body);
+    const names = [
+      'x-request-id',
+      'date',
+      'content-type',
+      'x-ratelimit-limit',
+      'x-ratelimit-remaining',
+      'x-ratelimit-reset',
+    ];
+    for (const name of names) expect(socket.headers.get(name)).toBe(inProcess.headers.get(name));
+    expect(emulator.requests.at(-1)?.body).toBe(JSON.stringify(completion()));
+  });
+
+  test('leaves the Request and Response of the process alone', async () => {
+    const before = [globalThis.Request, globalThis.Response];
+
+    await listening();
+
+    expect([globalThis.Request, globalThis.Response]).toEqual(before);
+    expect(globalThis.Response).toBe(before[1]);
+  });
+
+  test('streams events one by one', async () => {
+    const { url, apiKeys } = await listening({ pace: { ttft: 30 } });
+
+    const response = await streamFrom(url, apiKeys.secret);
+
+    const chunks: string[] = [];
+    for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>)
+      chunks.push(new TextDecoder().decode(chunk));
+    expect(chunks.length).toBeGreaterThan(1);
+    expect(chunks.join('').trimEnd().endsWith('data: [DONE]')).toBe(true);
+  });
+
+  test('notices a reader that leaves, and stops', async () => {
+    const { emulator, url, apiKeys } = await listening({ pace: { tokensPerSecond: 50 } });
+    emulator.chat.on('tower', 'word '.repeat(5000));
+    const aborter = new AbortController();
+    const response = await streamFrom(url, apiKeys.secret, { signal: aborter.signal });
+    await (response.body as ReadableStream<Uint8Array>).getReader().read();
+
+    aborter.abort();
+
+    await until(() => emulator.requests[0]?.outcome === 'aborted');
+    const events = emulator.requests[0]?.events;
+    expect(events).toBeLessThan(100);
+    await new Promise((resolve) => setTimeout(resolve, 60));
+    expect(emulator.requests[0]?.events).toBe(events);
+  });
+
+  test('does not produce faster than a reader takes', async () => {
+    const { emulator, url, apiKeys } = await listening();
+    emulator.chat.on('tower', 'several words of an answer '.repeat(20_000));
+    const request = await openRaw(url, apiKeys.secret, completion({ stream: true, max_tokens: 100_000 }));
+    await until(() => (emulator.requests[0]?.events ?? 0) > 0);
+
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    const first = emulator.requests[0]?.events ?? 0;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+
+    expect(emulator.requests[0]?.events).toBe(first);
+    expect(emulator.requests[0]?.outcome).toBe('pending');
+    request.destroy();
+    await until(() => emulator.requests[0]?.outcome === 'aborted');
+  });
+
+  test.each([
+    { respond: { type: 'reset' } as const, outcome: 'reset' },
+    { respond: { type: 'cutBody', afterBytes: 20 } as const, outcome: 'cut' },
+  ])('breaks the connection for $respond', async ({ respond, outcome }) => {
+    const { emulator, gateway } = await listening();
+    emulator.faults.add({ respond });
+
+    await expect(gateway('GET', '/v1/presets')).rejects.toThrow(TypeError);
+
+    await until(() => emulator.requests[0]?.outcome === outcome);
+    expect((await gateway('GET', '/v1/presets')).status).toBe(200);
+  });
+
+  test.each([
+    { how: 'end' as const, breaks: false },
+    { how: 'reset' as const, breaks: true },
+  ])('cuts a stream by $how', async ({ how, breaks }) => {
+    const { emulator, url, apiKeys } = await listening();
+    emulator.faults.add({ respond: { type: 'cutStream', afterEvents: 3, how } });
+
+    const text = streamFrom(url, apiKeys.secret).then((response) => response.text());
+
+    if (breaks) await expect(text).rejects.toThrow();
+    else expect((await text).match(/data: /g)).toHaveLength(3);
+  });
+
+  test('stalls until the caller leaves', async () => {
+    const { emulator, url, apiKeys } = await listening();
+    emulator.faults.add({ respond: { type: 'stall' } });
+    const aborter = new AbortController();
+    const attempt = streamFrom(url, apiKeys.secret, { signal: aborter.signal });
+    await until(() => emulator.requests.length === 1);
+
+    aborter.abort();
+
+    await expect(attempt).rejects.toThrow();
+    await until(() => emulator.requests[0]?.outcome === 'aborted');
+  });
+
+  test('answers 413 to an upload that is too large, and goes on answering', async () => {
+    const { emulator, url, gateway, apiKeys } = await listening({ maxFileSize: 1000 });
+    const form = new FormData();
+    form.set('purpose', 'x');
+    form.set('file', new File([new Uint8Array(200_000)], 'x'));
+
+    const response = await fetch(`${url}/v1/files`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${apiKeys.secret}` },
+      body: form,
+    });
+
+    expect(response.status).toBe(413);
+    expect((await response.json()).error.code).toBe('file_too_large');
+    expect((await gateway('GET', '/v1/presets')).status).toBe(200);
+    expect(emulator.files.list()).toEqual([]);
+  });
+
+  test('answers 400 to an address that cannot be decoded', async () => {
+    const { context } = await listening();
+
+    expect((await context('DELETE', '/api/memory/%E0%A4%A')).status).toBe(404);
+  });
+
+  test('stops with open connections, and a second stop does no harm', async () => {
+    const { emulator, url, apiKeys } = await listening({ pace: { ttft: 60_000 } });
+    const response = await streamFrom(url, apiKeys.secret);
+
+    await emulator.close();
+    await emulator.close();
+
+    await expect(response.text()).rejects.toThrow();
+    await expect(fetch(`${url}/v1/presets`)).rejects.toThrow();
+    await expect(emulator.fetch(`${url}/v1/presets`)).rejects.toThrow('fetch failed');
+  });
+
+  test('tells a taken port', async () => {
+    const { port } = await listening();
+
+    await expect(createEmulator().listen({ port })).rejects.toMatchObject({ code: 'EADDRINUSE' });
+  });
+});
+
+/** A request over a bare socket whose answer nobody reads. */
+async function openRaw(url: string, key: string, body: object) {
+  const { port } = new URL(url);
+  const socket = connect(Number(port), '127.0.0.1');
+  await new Promise((resolve) => socket.once('connect', resolve));
+  socket.pause();
+  const text = JSON.stringify(body);
+  socket.write(
+    `POST /v1/chat/completions HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nAuthorization: Bearer ${key}\r\nContent-Length: ${text.length}\r\n\r\n${text}`,
+  );
+  return socket;
+}

@@ -1,0 +1,104 @@
+import { createEmulator, type Emulator, type EmulatorOptions, type MessageInput } from '../src/index.js';
+
+/** A parsed answer; bodies are read loosely here, the claims of a test say what they must be. */
+export interface Answer {
+  status: number;
+  headers: Headers;
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads any field and states what it expects of it
+  body: any;
+}
+
+/** An emulator whose time stands still and whose ids are always the same. */
+export function standingEmulator(options: EmulatorOptions = {}): Emulator {
+  return createEmulator({ seed: 'test', now: '2026-01-15T10:00:00.000Z', ...options });
+}
+
+/** Calls with the right credentials; both can be replaced. */
+export function callsTo(emulator: Emulator, fetcher: typeof fetch = emulator.fetch, base = 'http://emulator.test') {
+  const send = async (
+    method: string,
+    path: string,
+    body: unknown,
+    headers: Record<string, string>,
+  ): Promise<Answer> => {
+    const json: RequestInit =
+      body === undefined
+        ? { headers }
+        : { headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) };
+    const response = await fetcher(base + path, { method, ...json });
+    const text = await response.text();
+    return { status: response.status, headers: response.headers, body: text === '' ? undefined : JSON.parse(text) };
+  };
+  return {
+    context: (method: string, path: string, body?: unknown, token = emulator.sessionToken) =>
+      send(method, path, body, { authorization: `Bearer ${token}` }),
+    gateway: (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
+      send(method, path, body, { authorization: `Bearer ${emulator.apiKeys.secret}`, ...headers }),
+    bare: (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
+      send(method, path, body, headers),
+  };
+}
+
+/** A streaming completion; the response is handed over unread. */
+export function openStream(
+  emulator: Emulator,
+  content: string,
+  more: object = {},
+  init: RequestInit = {},
+): Promise<Response> {
+  return emulator.fetch('http://emulator.test/v1/chat/completions', {
+    method: 'POST',
+    headers: { authorization: `Bearer ${emulator.apiKeys.secret}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'atlas-small', stream: true, messages: [{ role: 'user', content }], ...more }),
+    ...init,
+  });
+}
+
+/** The data of each event. */
+export function eventsOf(text: string): string[] {
+  return text
+    .split('\n\n')
+    .filter((event) => event !== '')
+    .map((event) => event.replace(/^data: /, ''));
+}
+
+/** A talk with goals, decisions, requirements, questions, a definition and references, followed by small talk. */
+export const PROJECT_TALK: MessageInput[] = [
+  {
+    id: 'goal',
+    role: 'user',
+    content: 'Our goal is to move the invoice export to a service of its own before summer.',
+  },
+  {
+    id: 'ack',
+    role: 'assistant',
+    content: 'Understood. Where does the export run today, and how large is the largest one?',
+  },
+  {
+    id: 'file',
+    role: 'user',
+    content: 'It runs nightly from jobs/export.py, and the failures are tracked in BILL-212.',
+  },
+  { id: 'req', role: 'user', content: 'Every export must be finished by six in the morning on working days.' },
+  {
+    id: 'dec',
+    role: 'user',
+    content: 'We decided to write Parquet files because the finance team loads them directly.',
+  },
+  { id: 'def', role: 'assistant', content: 'Manifest means the list of files of one export with their checksums.' },
+  {
+    id: 'link',
+    role: 'user',
+    content: 'The layout is described at https://docs.example.com/exports?part=2 for everyone.',
+  },
+  { id: 'open', role: 'assistant', content: 'Which customers should we move to the new export first?' },
+  { id: 'plan', role: 'user', content: 'Next step: prepare a dry run for three small customers by Friday.' },
+  ...Array.from(
+    { length: 11 },
+    (_, i): MessageInput => ({
+      id: `talk${i}`,
+      role: i % 2 === 0 ? 'assistant' : 'user',
+      content: `Thanks, that was helpful; the weather on day ${i} is quite nice here and lunch is ready.`,
+    }),
+  ),
+];
