@@ -8,6 +8,7 @@ export type { EmulatorModel } from './models.js';
 export type { EmulatorOptions, RateLimit, StreamPace } from './options.js';
 export type { RequestRecord } from './request-log.js';
 export type { ChatMessage } from './responder.js';
+export { addSampleConversation } from './sample.js';
 export type { Reply, ReplyContent, ReplyMatch, ScriptedReplies, ScriptedRequest } from './scripted-replies.js';
 export type { Listening } from './server.js';
 export type { EmulatorState } from './state.js';

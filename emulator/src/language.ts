@@ -49,12 +49,9 @@ async function loadLanguage(): Promise<Language> {
       counts.get(text, () => shortRuns(text).reduce((sum, part) => sum + encoding.countTokens(part, asText), 0)),
     tokenPieces: (text, limit = Number.POSITIVE_INFINITY) => {
       const tokens = encode(text);
-      const used = tokens.length > limit ? tokens.slice(0, limit) : tokens;
-      return {
-        pieces: wholeCharacters(used, encoding.decode, text),
-        count: used.length,
-        cut: used.length < tokens.length,
-      };
+      const pieces = wholeCharacters(tokens, encoding.decode);
+      const count = Math.min(tokens.length, limit);
+      return { pieces: pieces.slice(0, count), count, cut: count < tokens.length };
     },
     sentences: (text) => splits.get(text, () => rejoinCode(one.tokenize.splitSentences(text, world))),
   };
@@ -87,22 +84,12 @@ function isHighSurrogate(code: number): boolean {
   return code >= 0xd800 && code <= 0xdbff;
 }
 
-/** One piece per token. A token may end inside a character; its bytes then wait for the next tokens. */
-function wholeCharacters(tokens: number[], decode: (tokens: number[]) => string, text: string): string[] {
-  const pieces: string[] = [];
-  let waiting: number[] = [];
-  let position = 0;
-  for (const token of tokens) {
-    waiting.push(token);
-    const piece = decode(waiting);
-    // A broken character decodes to U+FFFD, which the text itself may hold as well: only the text can tell.
-    const whole = text.startsWith(piece, position);
-    pieces.push(whole ? piece : '');
-    if (!whole) continue;
-    position += piece.length;
-    waiting = [];
-  }
-  return pieces;
+/**
+ * One piece per token. A token may end inside a character; the decoder, which all users of the tokenizer share, keeps
+ * such bytes for its next call. So every token goes through it, in order and at once, and nothing is left behind.
+ */
+function wholeCharacters(tokens: readonly number[], decode: (tokens: number[]) => string): string[] {
+  return tokens.map((token) => decode([token]));
 }
 
 /** A full stop inside back-ticks does not end a sentence. */

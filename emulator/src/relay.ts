@@ -36,7 +36,10 @@ export function relayBody(source: ReadableStream<Uint8Array>, options: RelayOpti
     options.onEnd?.(outcome);
   };
   const fail = (controller: ReadableStreamDefaultController<Uint8Array>, error: unknown): void => {
-    if (options.breakConnection === undefined) return controller.error(error);
+    if (options.breakConnection === undefined) {
+      controller.error(error);
+      return;
+    }
     options.breakConnection();
     controller.close();
   };

@@ -7,16 +7,28 @@ export function contentTerms(text: string): string[] {
       continue;
     }
     const plain = word.replace(/['’]s$/, '').replace(/[._\-'’]+$/, '');
-    if (plain.length > 1 && !STOP_WORDS.has(plain)) terms.push(stem(plain));
+    if ((plain.length > 1 || /\d/.test(plain)) && !STOP_WORDS.has(plain)) terms.push(stem(plain));
   }
   return terms;
 }
 
 /** The share of terms two sets have in common. */
-export function jaccard(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
+function jaccard(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
   const shared = overlap(a, b);
   const union = a.size + b.size - shared;
   return union === 0 ? 0 : shared / union;
+}
+
+/** Do two texts say the same: nearly the same words, and exactly the same numbers? */
+export function saysTheSame(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
+  if (jaccard(a, b) < SAME) return false;
+  return numbersIn(a).every((term) => b.has(term)) && numbersIn(b).every((term) => a.has(term));
+}
+
+const SAME = 0.8;
+
+function numbersIn(terms: ReadonlySet<string>): string[] {
+  return [...terms].filter((term) => /\d/.test(term));
 }
 
 /** How many terms two sets share. */

@@ -45,7 +45,7 @@ describe('the context of a conversation', () => {
     expect(rollingSummary.decisions).toEqual([
       {
         id: expect.stringMatching(/^dec_/),
-        decision: 'We decided to write Parquet files because the finance team loads them directly.',
+        decision: 'We decided to write Parquet files.',
         reason: 'the finance team loads them directly',
         timestamp: '2026-01-15T10:00:00.000Z',
       },

@@ -48,7 +48,7 @@ export function messageCandidates(
     if (section === 'decisions') {
       const id = `dec_${hashText([...terms].join(' '))}`;
       add(
-        { section, text: sentence, id, reason: reason ?? '', timestamp: message.createdAt },
+        { section, text: cue.text ?? sentence, id, reason: reason ?? '', timestamp: message.createdAt },
         weight,
         terms,
         revises(sentence),

@@ -8,7 +8,7 @@ export interface Cue {
   weight: number;
   reason?: string;
   term?: string;
-  /** Definitions: the meaning alone. */
+  /** Definitions: the meaning alone; decisions: without the reason. */
   text?: string;
 }
 
@@ -22,7 +22,7 @@ export function classify(sentence: string): Cue | undefined {
     if (substance < leastTerms || !pattern.test(sentence)) continue;
     if (section !== 'decisions') return { section, weight };
     if (UNDECIDED.test(sentence)) return { section: 'openQuestions', weight: 1 };
-    return { section, weight, reason: reasonIn(sentence) };
+    return { section, weight, ...withReason(sentence) };
   }
   return definitionIn(sentence);
 }
@@ -34,13 +34,13 @@ export function revises(sentence: string): boolean {
   );
 }
 
-/** The clause that gives the reason, without its conjunction. */
-function reasonIn(sentence: string): string {
-  const match =
-    /(?:,\s*|\s)(?:because(?: of)?|since(?! (?:\d|last|then|yesterday))|so that|due to|in order to|as it is|given that)\s+(.+?)[.!]*$/i.exec(
-      sentence,
-    );
-  return match?.[1]?.trim() ?? '';
+/** A decision without the clause that gives its reason, and that clause without its conjunction. */
+function withReason(sentence: string): { text: string; reason: string } {
+  const match = REASON.exec(sentence);
+  const reason = match?.[1]?.trim() ?? '';
+  const decision = sentence.slice(0, match?.index).trim();
+  if (match === null || new Set(contentTerms(decision)).size < 2) return { text: sentence, reason };
+  return { text: `${decision.replace(/,$/, '')}.`, reason };
 }
 
 function questionCue(sentence: string, substance: number): Cue | undefined {
@@ -67,6 +67,8 @@ function definitionIn(sentence: string): Cue | undefined {
 const LONGEST_SENTENCE = 600;
 /** Speech that stops in the middle says nothing that could be kept. */
 const BROKEN_OFF = /(?:[,;}…–—-]|\.\.\.|\b(?:and|or|but|the|a|to|of|so))$/i;
+const REASON =
+  /(?:,\s*|\s)(?:because(?: of)?|since(?! (?:\d|last|then|yesterday))|so that|due to|in order to|given that)\s+(.+?)[.!]*$/i;
 const ASKS = /\?["'”’)\]]*$/;
 const SMALL_TALK =
   /^(?:(?:so|and|but|well|okay|ok|yeah|oh|alright)[, ]+)*(?:can you (?:hear|see)|how are you|shall we (?:start|begin|go)|are (?:you|we) (?:ready|done|finished)|any (?:other )?questions|do you know what i|you know what i|isn't it|right)\b|\b(?:right|okay|ok|yeah|you know|no|huh|(?:is|are|do|does|did|could|can|would|was|were)n't (?:it|he|she|we|you|they)|(?:do|did|is|are|could|can|would) (?:you|we|it|they)|is that (?:right|ok|okay))\?$/i;

@@ -1,4 +1,4 @@
-import { jaccard, overlap } from '../terms.js';
+import { overlap, saysTheSame } from '../terms.js';
 import type { Candidate } from './candidates.js';
 import { centrality } from './rank.js';
 import type { Section, SummaryItem } from './summary.js';
@@ -16,45 +16,36 @@ export function selectItems(candidates: readonly Candidate[], budget: number, mo
     .sort((a, b) => b.score - a.score || b.position - a.position);
 
   const chosen = new Set<number>();
+  const spent = new Map<Section, number>();
   let left = Math.min(budget, most);
-  const take = (position: number, tokens: number): void => {
-    chosen.add(position);
-    left -= tokens;
-  };
-  for (const section of PRIORITY) {
-    let share = Math.floor(budget * SHARES[section]);
+  const fill = (section: Section | undefined, share: number, leastWeight: number): void => {
     for (const { candidate, position } of ranked) {
-      const { tokens } = candidate.item;
-      if (candidate.item.section !== section || tokens > share || tokens > left) continue;
-      take(position, tokens);
-      share -= tokens;
+      const { section: own, tokens } = candidate.item;
+      const used = spent.get(own) ?? 0;
+      if (chosen.has(position) || tokens > left || candidate.weight < leastWeight) continue;
+      if (section !== undefined && (own !== section || used + tokens > budget * share)) continue;
+      chosen.add(position);
+      spent.set(own, used + tokens);
+      left -= tokens;
     }
-  }
-  for (const { candidate, position } of ranked) {
-    if (!chosen.has(position) && candidate.item.tokens <= left) take(position, candidate.item.tokens);
-  }
+  };
+  for (const { section, share, leastWeight } of SHARES) fill(section, share, leastWeight);
+  fill(undefined, 1, 0);
   return standing.filter((_, position) => chosen.has(position)).map((candidate) => candidate.item);
 }
 
-const PRIORITY: readonly Section[] = [
-  'decisions',
-  'requirements',
-  'openQuestions',
-  'goals',
-  'currentPlan',
-  'importantReferences',
-  'definitions',
+// What was decided and demanded in so many words comes before everything else.
+const SHARES: readonly { section: Section; share: number; leastWeight: number }[] = [
+  { section: 'decisions', share: 0.5, leastWeight: 3 },
+  { section: 'requirements', share: 0.35, leastWeight: 3 },
+  { section: 'decisions', share: 0.3, leastWeight: 0 },
+  { section: 'requirements', share: 0.2, leastWeight: 0 },
+  { section: 'openQuestions', share: 0.1, leastWeight: 0 },
+  { section: 'goals', share: 0.1, leastWeight: 0 },
+  { section: 'currentPlan', share: 0.1, leastWeight: 0 },
+  { section: 'importantReferences', share: 0.12, leastWeight: 0 },
+  { section: 'definitions', share: 0.08, leastWeight: 0 },
 ];
-
-const SHARES: Record<Section, number> = {
-  decisions: 0.3,
-  requirements: 0.2,
-  openQuestions: 0.1,
-  goals: 0.1,
-  currentPlan: 0.1,
-  importantReferences: 0.12,
-  definitions: 0.08,
-};
 
 /** Of several wordings of one thing the newest stays. */
 function withoutRepeated(candidates: readonly Candidate[]): Candidate[] {
@@ -67,7 +58,7 @@ function withoutRepeated(candidates: readonly Candidate[]): Candidate[] {
     }
     const repeated = [...near].some(
       (other) =>
-        jaccard(candidate.terms, other.terms) >= SAME ||
+        saysTheSame(candidate.terms, other.terms) ||
         (other.item.id !== undefined && other.item.id === candidate.item.id),
     );
     if (repeated) continue;
@@ -119,6 +110,5 @@ function score(candidates: readonly Candidate[]): number[] {
   });
 }
 
-const SAME = 0.8;
 /** In items: after so many newer ones the bonus for being new has halved. */
 const RECENCY_HALF_LIFE = 40;

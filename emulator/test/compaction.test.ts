@@ -1,0 +1,221 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { classify } from '../src/compaction/cues.js';
+import { findReferences } from '../src/compaction/references.js';
+import { callsTo, PROJECT_TALK, standingEmulator } from './support.js';
+
+describe('wording', () => {
+  test.each([
+    ['decisions', 'We decided to use PostgreSQL for the ledger.'],
+    ['decisions', 'Decision: the ledger stays in Frankfurt.'],
+    ['decisions', "Okay, let's go with the yellow case."],
+    ['decisions', "We'll use banana yellow for the case."],
+    ['requirements', 'Every export must be finished by six.'],
+    ['requirements', 'The case has to be made of soft rubber.'],
+    ['requirements', 'Never store card numbers in the log files.'],
+    ['openQuestions', 'Which customers should we move first?'],
+    ['openQuestions', "We haven't decided on the colour of the case."],
+    ['openQuestions', 'It is unclear whether the chip fits the case.'],
+    ['goals', 'Our goal is to ship the remote control in spring.'],
+    ['goals', "We're trying to reach younger buyers with it."],
+    ['currentPlan', 'Next step: write the migration for the ledger.'],
+    ['currentPlan', 'I will prepare the dry run for the small customers.'],
+    ['definitions', 'Manifest means the list of files with checksums.'],
+    ['definitions', 'By backlog we mean every issue without an owner.'],
+  ])('gives %s for: %s', (section, sentence) => {
+    expect(classify(sentence)?.section).toBe(section);
+  });
+
+  test.each([
+    'Thanks, that was helpful.',
+    'We decided.',
+    'Mm-hmm, yeah.',
+    'You know what I mean?',
+    'Can you hear me?',
+    "It's nice, isn't it?",
+    'And then we have to',
+    'We use it, you know, when we,',
+    'The weather is quite nice in the mountains today.',
+  ])('gives nothing for: %s', (sentence) => {
+    expect(classify(sentence)).toBeUndefined();
+  });
+
+  test('tells a reason and a meaning apart from the rest', () => {
+    expect(classify('We decided to use Rust because the parser is slow.')).toMatchObject({
+      reason: 'the parser is slow',
+    });
+    expect(classify('Manifest means the list of files with checksums.')).toMatchObject({
+      term: 'Manifest',
+      text: 'the list of files with checksums',
+    });
+  });
+});
+
+describe('references', () => {
+  test('are found in prose and in code, each once, of the kind they are', () => {
+    const text =
+      'See https://docs.example.com/a/b.html?c=1#d, and src/store/ledger.ts or `npm run build -- --watch`. #42 and BILL-212 took 350 ms.\n```\n$ make all\n./bin/run.sh\n```\nAgain src/store/ledger.ts; `word` is none.';
+
+    const found = findReferences(text).map(({ type, value }) => [type, value]);
+
+    expect(found).toEqual([
+      ['url', 'https://docs.example.com/a/b.html?c=1#d'],
+      ['command', 'npm run build -- --watch'],
+      ['command', 'make all'],
+      ['file', 'src/store/ledger.ts'],
+      ['file', './bin/run.sh'],
+      ['issue', '#42'],
+      ['issue', 'BILL-212'],
+      ['value', '350 ms'],
+    ]);
+  });
+
+  test('are labelled by the words around them', () => {
+    expect(findReferences('The layout stands in docs/layout.md for everyone.')[0]?.label).toBe(
+      'The layout stands in docs/layout.md for everyone.',
+    );
+  });
+});
+
+const compacting = (messages: { role: 'user' | 'assistant'; content: string }[]) => {
+  const emulator = standingEmulator({ limits: { context: 1e9, compact: 1e9 } });
+  const { id } = emulator.conversations.create({ messages });
+  const { context } = callsTo(emulator);
+  return {
+    emulator,
+    id,
+    call: context,
+    compact: async (level: string) =>
+      (await context('POST', '/api/context/compact', { conversationId: id, level })).body.result,
+    read: async () => (await context('GET', `/api/context?conversationId=${id}`)).body.context,
+  };
+};
+
+const talkOf = (turns: number) =>
+  Array.from({ length: turns }, (_, i) => ({
+    role: i % 2 === 0 ? ('user' as const) : ('assistant' as const),
+    content: SAID[i % SAID.length]?.replaceAll('#', String(i)) ?? '',
+  }));
+const SAID = [
+  'We decided to put module # behind a queue because the load of part # comes in waves.',
+  'Mm-hmm, yeah, that sounds good to me, and the weather of day # was nice as well.',
+  'Part # must answer within #00 ms under load, and there is src/part-#.ts to look at.',
+  'Right, so I was thinking about the thing you said, the one with the birds and number #.',
+  'Which team should own module # after the launch of release #?',
+  'Yeah, yeah, okay. That is what I heard from the people in room # as well, more or less.',
+];
+
+describe('compaction', () => {
+  test.each([
+    ['light', 0.6],
+    ['deep', 0.35],
+    ['aggressive', 0.15],
+  ])('%s leaves about the share it is meant to leave', async (level, share) => {
+    const { compact, read } = compacting(talkOf(400));
+
+    await compact(level);
+
+    const { metadata } = await read();
+    expect(metadata.preservationRatio).toBeLessThanOrEqual(share);
+    expect(metadata.preservationRatio).toBeGreaterThan(share - 0.06);
+  });
+
+  test('keeps the decisions and requirements of a talk at the deep level', async () => {
+    const small = talkOf(6).filter((_, i) => i % 2 === 1);
+    const messages = talkOf(120).flatMap((message, i) => (i % 6 === 0 || i % 6 === 2 ? [message, ...small] : []));
+    const { compact, read } = compacting(messages);
+
+    await compact('deep');
+
+    const { rollingSummary, metadata } = await read();
+    const folded = Math.floor((messages.length - metadata.recentMessageCount) / 8);
+    expect(folded).toBeGreaterThan(10);
+    expect(rollingSummary.decisions.length).toBeGreaterThanOrEqual(folded * 0.95);
+    expect(rollingSummary.requirements.length).toBeGreaterThanOrEqual(folded * 0.95);
+  });
+
+  test('stays bounded after many compactions in a growing conversation', async () => {
+    const { emulator, id, compact, read } = compacting(talkOf(30));
+
+    for (let round = 1; round <= 20; round += 1) {
+      emulator.conversations.append(id, talkOf(12));
+      await compact('deep');
+      expect((await read()).metadata.preservationRatio).toBeLessThanOrEqual(0.36);
+    }
+  });
+
+  test('folds a thousand messages in well under a second', async () => {
+    const { compact } = compacting(talkOf(1200));
+    await compacting(PROJECT_TALK.map(({ role, content }) => ({ role: role as 'user', content }))).compact('light');
+    const started = performance.now();
+
+    await compact('deep');
+
+    expect(performance.now() - started).toBeLessThan(1000);
+  });
+
+  test('drops a decision that a later one takes back, and a question that a decision answers', async () => {
+    const { compact, read } = compacting([
+      { role: 'user', content: 'Which database should the billing ledger use?' },
+      { role: 'user', content: 'We decided to use MySQL for the billing ledger database.' },
+      { role: 'user', content: "Actually, let's go with PostgreSQL for the billing ledger database instead." },
+      ...talkOf(24).filter((_, i) => i % 2 === 1),
+    ]);
+
+    await compact('light');
+
+    const { rollingSummary } = await read();
+    expect(rollingSummary.decisions.map(({ decision }: { decision: string }) => decision)).toEqual([
+      "Actually, let's go with PostgreSQL for the billing ledger database instead.",
+    ]);
+    expect(rollingSummary.openQuestions).toEqual([]);
+  });
+
+  test('keeps the promises of its contract, whatever is done in whatever order', async () => {
+    const level = fc.constantFrom('light', 'deep', 'aggressive');
+    const at = fc.nat({ max: 29 });
+    const step = fc.oneof(
+      fc.record({ do: fc.constant('compact' as const), level }),
+      fc.record({ do: fc.constant('pin' as const), at }),
+      fc.record({ do: fc.constant('unpin' as const), at }),
+      fc.record({ do: fc.constant('exclude' as const), at, exclude: fc.boolean() }),
+      fc.record({ do: fc.constant('append' as const) }),
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 14 }), async (steps) => {
+        const { emulator, id, call, compact, read } = compacting(talkOf(30));
+        const messages = emulator.conversations.get(id)?.messages ?? [];
+        for (const action of steps) {
+          const before = await read();
+          const messageId = 'at' in action ? messages[action.at]?.id : undefined;
+          if (action.do === 'append') emulator.conversations.append(id, talkOf(3));
+          if (action.do === 'pin') await call('POST', `/api/context/pin/${id}`, { messageId });
+          if (action.do === 'unpin') await call('DELETE', `/api/context/pin/${id}?messageId=${messageId}`);
+          if (action.do === 'exclude')
+            await call('PATCH', `/api/context/exclude/${id}/${messageId}`, { exclude: action.exclude });
+          if (action.do === 'compact') {
+            const result = await compact(action.level);
+            const after = await read();
+            expect(result.tokensRemoved).toBe(result.previousTokenCount - result.newTokenCount);
+            expect(result.tokensRemoved).toBeGreaterThanOrEqual(0);
+            expect(result.previousTokenCount).toBe(before.metadata.compressedTokens);
+            expect(result.newTokenCount).toBe(after.metadata.compressedTokens);
+            expect(after.metadata.totalTokens).toBe(before.metadata.totalTokens);
+            expect(after.pinnedMemory).toEqual(before.pinnedMemory);
+            expect(await compact(action.level)).toMatchObject({ tokensRemoved: 0, summaryUpdated: false });
+            expect(await read()).toEqual(after);
+          }
+          const now = await read();
+          const { version: was, lastUpdated: _, ...oldSummary } = before.rollingSummary;
+          const { version, lastUpdated: __, ...summary } = now.rollingSummary;
+          expect(version - was).toBe(JSON.stringify(summary) === JSON.stringify(oldSummary) ? 0 : 1);
+          const text = JSON.stringify(summary);
+          for (const message of emulator.conversations.get(id)?.messages ?? []) {
+            if (message.excluded) expect(text).not.toContain(message.content);
+          }
+        }
+      }),
+      { numRuns: 60 },
+    );
+  });
+});

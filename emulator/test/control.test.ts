@@ -1,0 +1,126 @@
+import { describe, expect, test } from 'vitest';
+import { callsTo, PROJECT_TALK, standingEmulator } from './support.js';
+
+const plane = (emulator = standingEmulator()) => {
+  const { bare } = callsTo(emulator, emulator.fetch, 'http://127.0.0.1:4010');
+  return { emulator, call: (method: string, path: string, body?: unknown) => bare(method, `/_emulator${path}`, body) };
+};
+
+describe('the control plane', () => {
+  test('feeds conversations in, which the Context API then has', async () => {
+    const { emulator, call } = plane();
+
+    const created = await call('POST', '/conversations', { id: 'talk', messages: PROJECT_TALK });
+    const added = await call('POST', '/conversations/talk/messages', {
+      messages: [{ role: 'user', content: 'One more.' }],
+    });
+
+    expect(created.status).toBe(201);
+    expect(created.body.messages).toHaveLength(PROJECT_TALK.length);
+    expect(added.body).toEqual([expect.objectContaining({ id: expect.stringMatching(/^msg_/), content: 'One more.' })]);
+    expect((await call('GET', '/conversations/talk')).body.messages).toHaveLength(PROJECT_TALK.length + 1);
+    const { body } = await callsTo(emulator).context('GET', '/api/context?conversationId=talk');
+    expect(body.context.metadata.recentMessageCount).toBe(PROJECT_TALK.length + 1);
+  });
+
+  test('makes workspaces and sessions', async () => {
+    const { emulator, call } = plane();
+    const session = (await call('POST', '/sessions', {})).body;
+    const workspace = (await call('POST', '/workspaces', { members: [session.userId] })).body;
+    const path = `/api/memory?workspaceId=${workspace.id}`;
+
+    expect((await callsTo(emulator).context('GET', path, undefined, session.token)).status).toBe(200);
+    expect((await callsTo(emulator).context('GET', path)).status).toBe(403);
+  });
+
+  test('adds faults, lists them and takes them back', async () => {
+    const { emulator, call } = plane();
+    const { gateway } = callsTo(emulator);
+
+    const { id } = (await call('POST', '/faults', { match: { path: '/v1/*' }, times: 3, respond: { status: 503 } }))
+      .body;
+    await call('POST', '/faults', { respond: { type: 'cutStream', afterEvents: 1, how: 'end' } });
+
+    expect((await gateway('GET', '/v1/presets')).status).toBe(503);
+    expect((await call('GET', '/faults')).body[0]).toMatchObject({ id, remaining: 2 });
+    expect((await call('DELETE', `/faults/${id}`)).status).toBe(200);
+    expect((await call('GET', '/faults')).body).toHaveLength(1);
+    await call('DELETE', '/faults');
+    expect(emulator.faults.list()).toEqual([]);
+  });
+
+  test('shows requests, state, files and what integrations did', async () => {
+    const { emulator, call } = plane();
+    const { gateway, context } = callsTo(emulator);
+    await context('POST', '/api/memory', { type: 'fact', key: 'a', content: 'b' });
+    await gateway('POST', '/v1/integrations/team-chat/execute', { action: 'post_message', channel: '#a', text: 'b' });
+    const form = new FormData();
+    form.set('purpose', 'x');
+    form.set('file', new File(['<script>'], 'x.html', { type: 'text/html' }));
+    const authorization = `Bearer ${emulator.apiKeys.secret}`;
+    await emulator.fetch('http://emulator.test/v1/files', { method: 'POST', headers: { authorization }, body: form });
+
+    const [file] = (await call('GET', '/files')).body;
+    const content = await emulator.fetch(`http://127.0.0.1:4010/_emulator/files/${file.id}/content`);
+
+    expect(await content.text()).toBe('<script>');
+    expect(content.headers.get('content-type')).toBe('application/octet-stream');
+    expect((await call('GET', '/requests')).body.map((request: { path: string }) => request.path)).toEqual([
+      '/api/memory',
+      '/v1/integrations/team-chat/execute',
+      '/v1/files',
+    ]);
+    expect((await call('GET', '/state')).body).toEqual(JSON.parse(JSON.stringify(emulator.state())));
+    expect((await call('GET', '/state')).body.memory).toHaveLength(1);
+    expect((await call('GET', '/integrations/executions')).body[0].fields).toEqual({ channel: '#a', text: 'b' });
+  });
+
+  test('moves the clock, and resets', async () => {
+    const { emulator, call } = plane();
+    emulator.conversations.create({ id: 'gone' });
+
+    expect((await call('POST', '/clock', { advance: 60_000 })).body).toEqual({ time: '2026-01-15T10:01:00.000Z' });
+    await call('POST', '/reset');
+
+    expect(emulator.conversations.list()).toEqual([]);
+  });
+
+  test.each([
+    { path: '/conversations', body: { messages: [{ role: 'robot', content: '' }] }, status: 400 },
+    { path: '/conversations', body: { workspaceId: 'none' }, status: 400 },
+    { path: '/conversations/none/messages', body: [], status: 404 },
+    { path: '/faults', body: { respond: { type: 'flood' } }, status: 400 },
+    { path: '/faults', body: {}, status: 400 },
+    { path: '/clock', body: { advance: -1 }, status: 400 },
+    { path: '/elsewhere', body: {}, status: 404 },
+  ])('answers $status to $path $body', async ({ path, body, status }) => {
+    const answer = await plane().call('POST', path, body);
+
+    expect(answer.status).toBe(status);
+    expect(answer.body).toEqual({ error: expect.any(String) });
+  });
+
+  test.each([
+    { because: 'a name that may resolve to loopback', url: 'http://evil.example:4010', headers: {} },
+    { because: 'a Host header that is not loopback', url: 'http://127.0.0.1:4010', headers: { host: 'evil.example' } },
+    { because: 'a name that only starts like one', url: 'http://127.0.0.1.evil.example', headers: {} },
+    { because: 'a page of another site', url: 'http://127.0.0.1:4010', headers: { origin: 'https://evil.example' } },
+    { because: 'a page without an origin', url: 'http://127.0.0.1:4010', headers: { origin: 'null' } },
+    { because: 'a request across sites', url: 'http://127.0.0.1:4010', headers: { 'sec-fetch-site': 'cross-site' } },
+  ])('refuses $because', async ({ url, headers }) => {
+    const emulator = standingEmulator();
+    emulator.conversations.create({ id: 'kept' });
+
+    const response = await emulator.fetch(`${url}/_emulator/reset`, { method: 'POST', headers });
+
+    expect(response.status).toBe(403);
+    expect(emulator.conversations.list()).toHaveLength(1);
+  });
+
+  test.each(['http://localhost:4010', 'http://127.0.0.2', 'http://[::1]:4010', 'http://emulator.localhost'])(
+    'answers on %s',
+    async (url) => {
+      expect((await standingEmulator().fetch(`${url}/_emulator/state`, { headers: { origin: url } })).status).toBe(200);
+    },
+  );
+});

@@ -1,0 +1,82 @@
+import { expect, test } from 'vitest';
+import { LanguageLoader } from '../src/language.js';
+import { type ChatMessage, extractiveAnswer } from '../src/responder.js';
+
+const language = await new LanguageLoader().load();
+const answer = (...contents: string[]) => {
+  const last = contents.length - 1;
+  const messages = contents.map((content, i): ChatMessage => ({ role: i === last ? 'user' : 'system', content }));
+  return extractiveAnswer(messages, language);
+};
+
+test.each([
+  {
+    because: 'the sentence that shares the rare words wins',
+    contents: ['The team is in Graz. The budget is 12 euros. The team likes lunch.', 'What is the budget of the team?'],
+    says: 'The budget is 12 euros.',
+  },
+  {
+    because: 'the last question is the question',
+    contents: [
+      'The case is yellow. The battery lasts a year.',
+      'The case matters. What about the battery? How long does the battery last?',
+    ],
+    says: 'The battery lasts a year.',
+  },
+  {
+    because: 'list marks of a context block are left out',
+    contents: ['Decisions:\n- We keep invoices in PostgreSQL.\n- Lunch is at noon.', 'Where do we keep invoices?'],
+    says: 'We keep invoices in PostgreSQL.',
+  },
+  {
+    because: 'a question is no answer to a question',
+    contents: ['Which colour has the case? The case has a yellow colour.', 'Which colour has the case?'],
+    says: 'The case has a yellow colour.',
+  },
+  {
+    because: 'there is nothing to be found',
+    contents: ['The case is yellow.', 'Who won?'],
+    says: 'Nothing in this conversation answers: "Who won?"',
+  },
+  { because: 'there is no question', contents: [''], says: 'There is no question in this request.' },
+])('answers $says because $because', ({ contents, says }) => {
+  expect(answer(...contents)).toBe(says);
+});
+
+test('prefers what was said later when two sentences fit alike', () => {
+  const said = answer('The price is 10 euros. Lunch was good. The price is 12 euros.', 'What is the price?');
+
+  expect(said).toContain('12 euros');
+});
+
+test('gives the central sentences of a text when the instruction shares no word with it', () => {
+  const said = answer(
+    'Give the main points.\n\nThe remote control has a rubber case. The case of the remote control is yellow. Birds sing. The remote control needs no battery.',
+  );
+
+  expect(said).toContain('The case of the remote control is yellow.');
+  expect(said).not.toContain('Birds');
+});
+
+test('gives at most three sentences, in the order they were said', () => {
+  const facts = Array.from({ length: 9 }, (_, i) => `The export number ${i} is ready.`).join(' ');
+
+  const sentences = language.sentences(answer(facts, 'Is the export ready?'));
+
+  expect(sentences).toHaveLength(3);
+  expect([...sentences]).toEqual([...sentences].sort());
+});
+
+test('answers from a whole context window in well under a second', () => {
+  const text = Array.from(
+    { length: 12_000 },
+    (_, i) => `Fact ${i} of the list is that number ${i * 7} belongs to group ${i % 13}.`,
+  ).join(' ');
+  answer(text, 'warm up?');
+  const started = performance.now();
+
+  const said = answer(text, 'Which group does number 700 belong to?');
+
+  expect(said).toContain('number 700 belongs');
+  expect(performance.now() - started).toBeLessThan(1000);
+});
