@@ -167,7 +167,7 @@ export const usageReportSchema = exact<UsageReport>()(
 );
 
 /** Undocumented (A3): a record or a list, nothing more is asked. */
-export const openRecordSchema = z.looseObject({ id: z.optional(z.string()), name: z.optional(z.string()) });
+const openRecordSchema = z.looseObject({ id: z.optional(z.string()), name: z.optional(z.string()) });
 export const openAnswerSchema = z.union([z.array(z.unknown()), openRecordSchema]);
 
 /** Arguments of `presets.list`. */

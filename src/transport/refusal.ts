@@ -40,7 +40,7 @@ export function refusalDetails(head: ResponseHead, body: unknown, context: Refus
   const redirect = redirectTarget(head);
   const text = said || redirect || 'The service gave no reason.';
   return {
-    message: `${status} ${text}${hint === undefined ? '' : ` ${hint}`} (${where})`,
+    message: `${status} ${hint === undefined ? text : `${text.replace(/[^.!?]$/, '$&.')} ${hint}`} (${where})`,
     area: context.area,
     type: error.type,
     code: error.code,

@@ -1,0 +1,34 @@
+/** Everything a change must pass besides the tests, in one command and with one line each: `npm run check`. */
+import { spawnSync } from 'node:child_process';
+import { performance } from 'node:perf_hooks';
+
+const CHECKS = [
+  ['format and lint', 'biome check --error-on-warnings .'],
+  ['types', 'tsc -p .'],
+  ['layers and rings', 'node scripts/check-layers.js'],
+  ['unused code', 'knip'],
+  ['build', 'npm run build --silent'],
+  ['package lint', 'publint --strict'],
+  ['package types', 'attw --pack . --quiet'],
+  ['size', 'node scripts/size.js'],
+];
+
+let failures = 0;
+for (const [name, command] of CHECKS) {
+  const since = performance.now();
+  const { status, stdout, stderr } = spawnSync(command, {
+    shell: true,
+    encoding: 'utf8',
+    env: { ...process.env, PATH: `node_modules/.bin:${process.env.PATH}` },
+  });
+  const seconds = ((performance.now() - since) / 1000).toFixed(1).padStart(5);
+  console.log(`${status === 0 ? 'ok  ' : 'FAIL'} ${seconds} s  ${name}`);
+  if (status !== 0) {
+    failures += 1;
+    console.log(`${stdout}${stderr}`.trimEnd().replace(/^/gm, '       '));
+  } else if (name === 'size') {
+    console.log(stdout.trimEnd().replace(/^/gm, '       '));
+  }
+}
+console.log(failures === 0 ? '\nEverything holds.' : `\n${failures} of ${CHECKS.length} checks fail.`);
+process.exitCode = failures === 0 ? 0 : 1;

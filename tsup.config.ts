@@ -1,0 +1,21 @@
+import { defineConfig } from 'tsup';
+
+export default defineConfig({
+  entry: {
+    index: 'src/index.ts',
+    schemas: 'src/schemas.ts',
+    // Files of their own, so that a bundler leaves out the client that is not used.
+    'context/client': 'src/context/client.ts',
+    'gateway/client': 'src/gateway/client.ts',
+    // The two ways bytes leave; `#platform` in package.json picks one by condition.
+    'platform/node': 'src/platform/node.ts',
+    'platform/web': 'src/platform/web.ts',
+  },
+  format: ['esm', 'cjs'],
+  target: 'es2022',
+  // In CommonJS too: without it every entry would have error classes of its own.
+  splitting: true,
+  external: ['#platform'],
+  dts: { entry: { index: 'src/index.ts', schemas: 'src/schemas.ts' } },
+  clean: true,
+});
