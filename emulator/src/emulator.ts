@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { Socket } from 'node:net';
 import { ApiKeys, Sessions } from './auth.js';
 import type { Clock } from './clock.js';
@@ -122,6 +123,8 @@ export class Emulator {
       control: controlRoutes(this),
       closed: this.#closed.signal,
     });
+    // Every open stream listens to it.
+    setMaxListeners(0, this.#closed.signal);
     options.setup?.(this);
   }
 

@@ -1,7 +1,7 @@
 /** How a body that passes through is watched and, where a fault asks for it, spoiled. */
 export interface RelayOptions {
-  /** The caller's signal: when it fires, the body breaks with its reason and the source is cancelled. */
-  signal?: AbortSignal | undefined;
+  /** When one of them fires, the body breaks with its reason and the source is cancelled. */
+  signals?: readonly AbortSignal[] | undefined;
   /** Called with every chunk that was handed over. */
   onChunk?: ((chunk: Uint8Array) => void) | undefined;
   /** Called once. */
@@ -23,7 +23,8 @@ export interface BodyCut {
 
 /** Pass a body on, chunk by chunk and only as fast as it is read. */
 export function relayBody(source: ReadableStream<Uint8Array>, options: RelayOptions): ReadableStream<Uint8Array> {
-  const { signal, cut } = options;
+  const { signals = [], cut } = options;
+  const left = new AbortController();
   const reader = source.getReader();
   let chunks = 0;
   let bytes = 0;
@@ -32,7 +33,8 @@ export function relayBody(source: ReadableStream<Uint8Array>, options: RelayOpti
   const end = (outcome: 'answered' | 'aborted' | 'cut'): void => {
     if (ended) return;
     ended = true;
-    signal?.removeEventListener('abort', abort);
+    for (const signal of signals) signal.removeEventListener('abort', abort);
+    left.abort();
     options.onEnd?.(outcome);
   };
   const fail = (controller: ReadableStreamDefaultController<Uint8Array>, error: unknown): void => {
@@ -53,15 +55,17 @@ export function relayBody(source: ReadableStream<Uint8Array>, options: RelayOpti
       start(controller) {
         abort = () => {
           if (ended) return;
-          leave(signal?.reason);
-          fail(controller, signal?.reason);
+          const reason = signals.find((signal) => signal.aborted)?.reason;
+          leave(reason);
+          fail(controller, reason);
         };
-        signal?.addEventListener('abort', abort, { once: true });
-        if (signal?.aborted) abort();
+        // Taken off again at the end: a signal may live much longer than this body.
+        for (const signal of signals) signal.addEventListener('abort', abort, { once: true });
+        if (signals.some((signal) => signal.aborted)) abort();
       },
       async pull(controller) {
         if (cut !== undefined && isReached(cut, chunks, bytes)) {
-          if (cut.how === 'stall') await untilAborted(signal);
+          if (cut.how === 'stall') await untilAborted(left.signal);
           if (ended) return;
           reader.cancel().catch(() => {});
           end('cut');
@@ -107,10 +111,10 @@ function isReached(cut: BodyCut, chunks: number, bytes: number): boolean {
   );
 }
 
-/** Resolves when the signal fires; never without one. */
-export function untilAborted(signal: AbortSignal | undefined): Promise<void> {
+/** Resolves when the signal fires. */
+export function untilAborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
-    if (signal?.aborted) resolve();
-    else signal?.addEventListener('abort', () => resolve(), { once: true });
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
   });
 }

@@ -178,7 +178,7 @@ export class Service {
     const { entry, request, socket } = exchange;
     if (isStream) entry.events = 0;
     const body = relayBody(response.body as ReadableStream<Uint8Array>, {
-      signal: AbortSignal.any([request.signal, this.#parts.closed]),
+      signals: [request.signal, this.#parts.closed],
       cut,
       breakConnection: socket && (() => void socket.resetAndDestroy()),
       onChunk: () => {
