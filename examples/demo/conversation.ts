@@ -1,5 +1,3 @@
-import type { ChatMessage } from 'context-gateway';
-
 /**
  * Two weeks of planning a ferry company's new booking service, as one long conversation. Made up, but with what real ones
  * have: detours, decisions that are taken back, numbers, file names, and a password that should not have been pasted.
@@ -121,11 +119,13 @@ user: Then I'll ask Ingrid to write a page about it. Thanks, this was a good ses
 assistant: Good luck with the skeleton. Let's look at the failing test together tomorrow.
 `;
 
-export const conversation: ChatMessage[] = SCRIPT.trim()
+export const conversation = SCRIPT.trim()
   .split('\n')
   .map((line) => {
-    const at = line.indexOf(': ');
-    return { role: line.slice(0, at), content: line.slice(at + 2) };
+    const [role, content] = line.startsWith('user: ')
+      ? (['user', line.slice(6)] as const)
+      : (['assistant', line.slice(11)] as const);
+    return { role, content };
   });
 
 /** The message with the password, and the one with the most important decision. */
