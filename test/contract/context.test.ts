@@ -1,0 +1,284 @@
+import { describe, expect, test } from 'vitest';
+import { engines } from '../helpers/engines.js';
+import { emulatedService } from '../helpers/world.js';
+
+const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/);
+
+describe.each(engines)('the Context API through $engine', ({ options }) => {
+  const world = emulatedService(options, {
+    setup: ({ conversations, workspaces }) => {
+      workspaces.create({ id: 'ours' });
+      workspaces.create({ id: 'theirs', members: ['somebody-else'] });
+      conversations.create({
+        id: 'talk',
+        stylePreferences: { tone: 'short' },
+        messages: [
+          { id: 'goal', role: 'user', content: 'Our goal is to move the invoice export before summer.' },
+          { id: 'req', role: 'user', content: 'Every export must be finished by six in the morning.' },
+          { id: 'dec', role: 'user', content: 'We decided to write Parquet because finance loads it directly.' },
+          { id: 'def', role: 'assistant', content: 'Manifest means the list of files of one export.' },
+          { id: 'file', role: 'user', content: 'It runs from jobs/export.py and failures are in BILL-212.' },
+          { id: 'open', role: 'assistant', content: 'Which customers should we move first?' },
+          { id: 'plan', role: 'user', content: 'Next step: prepare a dry run for three customers.' },
+          ...Array.from({ length: 14 }, (_, n) => ({
+            id: `small${n}`,
+            role: 'user' as const,
+            content: `Thanks, that was helpful; the weather on day ${n} is quite nice and lunch is ready.`,
+          })),
+        ],
+      });
+      conversations.create({
+        id: 'foreign',
+        workspaceId: 'theirs',
+        messages: [{ id: 'm', role: 'user', content: 'Hi.' }],
+      });
+      conversations.create({
+        id: 'shared',
+        workspaceId: 'ours',
+        messages: [{ id: 'm', role: 'user', content: 'Hi.' }],
+      });
+    },
+  });
+
+  test('GET /api/context gives rollingSummary, pinnedMemory and metadata', async () => {
+    const context = world.context();
+    const pinned = await context.pin('talk', { messageId: 'req', category: 'requirement' });
+
+    const answer = await context.retrieve('talk');
+
+    expect(Object.keys(answer).sort()).toEqual(['metadata', 'pinnedMemory', 'rollingSummary']);
+    expect(answer.pinnedMemory).toEqual([pinned]);
+    expect(answer.metadata).toEqual({
+      totalTokens: expect.any(Number),
+      compressedTokens: expect.any(Number),
+      preservationRatio: expect.any(Number),
+      lastCompactionAt: null,
+      recentMessageCount: expect.any(Number),
+    });
+    expect(world.last).toMatchObject({ method: 'GET', path: '/api/context?conversationId=talk' });
+  });
+
+  test('a RollingSummary has every documented field, with decisions and references of the documented form', async () => {
+    const context = world.context();
+    await context.compact('talk', { level: 'deep' });
+
+    const summary = await context.summary('talk');
+
+    expect(summary).toEqual({
+      goals: expect.arrayContaining([expect.any(String)]),
+      decisions: [
+        {
+          id: expect.any(String),
+          decision: expect.stringContaining('Parquet'),
+          reason: expect.any(String),
+          timestamp: TIME,
+        },
+      ],
+      requirements: expect.arrayContaining([expect.any(String)]),
+      currentPlan: expect.any(Array),
+      openQuestions: expect.any(Array),
+      definitions: expect.any(Object),
+      importantReferences: expect.arrayContaining([
+        { type: 'file', value: 'jobs/export.py', label: expect.any(String) },
+      ]),
+      stylePreferences: { tone: 'short' },
+      lastUpdated: TIME,
+      version: 1,
+    });
+  });
+
+  test('GET /api/context/summary gives the summary without pinned memory and metadata', async () => {
+    const context = world.context();
+
+    const summary = await context.summary('talk');
+
+    expect(summary).toEqual((await context.retrieve('talk')).rollingSummary);
+    expect(summary).not.toHaveProperty('pinnedMemory');
+  });
+
+  test.each(['light', 'deep', 'aggressive'] as const)('POST /api/context/compact takes the level %s', async (level) => {
+    const context = world.context();
+
+    const result = await context.compact('talk', { level });
+
+    expect(JSON.parse(world.last.body ?? '')).toEqual({ conversationId: 'talk', level });
+    expect(result).toEqual({
+      success: true,
+      previousTokenCount: expect.any(Number),
+      newTokenCount: expect.any(Number),
+      tokensRemoved: result.previousTokenCount - result.newTokenCount,
+      summaryUpdated: expect.any(Boolean),
+    });
+    expect((await context.retrieve('talk')).metadata.lastCompactionAt).toEqual(TIME);
+  });
+
+  test('A4: compact without a level leaves the choice to the service', async () => {
+    await world.context().compact('talk');
+
+    expect(JSON.parse(world.last.body ?? '')).toEqual({ conversationId: 'talk' });
+  });
+
+  test('POST /api/context/pin/{conversationId} gives the pinned item', async () => {
+    const item = await world.context().pin('talk', { messageId: 'dec', category: 'decision' });
+
+    expect(item).toEqual({
+      id: expect.any(String),
+      messageId: 'dec',
+      content: 'We decided to write Parquet because finance loads it directly.',
+      category: 'decision',
+      pinnedAt: TIME,
+    });
+    expect(world.last).toMatchObject({ method: 'POST', path: '/api/context/pin/talk' });
+    expect(JSON.parse(world.last.body ?? '')).toEqual({ messageId: 'dec', category: 'decision' });
+  });
+
+  test.each(['decision', 'requirement', 'reference', 'other'] as const)(
+    'a pin takes the category %s',
+    async (category) => {
+      expect((await world.context().pin('talk', { messageId: 'dec', category })).category).toBe(category);
+    },
+  );
+
+  test('A6: a pin without a category says which one the service chose', async () => {
+    const item = await world.context().pin('talk', { messageId: 'dec' });
+
+    expect(item.category).toBe('other');
+    expect(JSON.parse(world.last.body ?? '')).toEqual({ messageId: 'dec' });
+  });
+
+  test('DELETE /api/context/pin/{conversationId} takes the message id as a query and unpins', async () => {
+    const context = world.context();
+    await context.pin('talk', { messageId: 'dec' });
+
+    expect(await context.unpin('talk', 'dec')).toBeUndefined();
+
+    expect(world.last).toMatchObject({
+      method: 'DELETE',
+      path: '/api/context/pin/talk?messageId=dec',
+      body: undefined,
+    });
+    expect((await context.retrieve('talk')).pinnedMemory).toEqual([]);
+  });
+
+  test('PATCH /api/context/exclude/{conversationId}/{messageId} excludes and includes a message', async () => {
+    const context = world.context();
+    await context.compact('talk', { level: 'deep' });
+
+    expect(await context.exclude('talk', 'dec')).toBeUndefined();
+    expect(world.last).toMatchObject({ method: 'PATCH', path: '/api/context/exclude/talk/dec' });
+    expect(JSON.parse(world.last.body ?? '')).toEqual({ exclude: true });
+    expect(JSON.stringify(await context.summary('talk'))).not.toContain('Parquet');
+
+    expect(await context.include('talk', 'dec')).toBeUndefined();
+    expect(JSON.parse(world.last.body ?? '')).toEqual({ exclude: false });
+  });
+
+  test.each(['preference', 'fact', 'constraint', 'definition'] as const)(
+    'POST /api/memory stores a %s and gives the item',
+    async (type) => {
+      const item = await world.context().memory.create({ type, key: 'editor', content: 'Uses vim.' });
+
+      expect(item).toEqual({ id: expect.any(String), type, key: 'editor', content: 'Uses vim.', isActive: true });
+      expect(JSON.parse(world.last.body ?? '')).toEqual({ type, key: 'editor', content: 'Uses vim.' });
+    },
+  );
+
+  test('POST /api/memory takes an optional workspaceId', async () => {
+    const context = world.context();
+
+    const item = await context.memory.create({ type: 'fact', key: 'k', content: 'c', workspaceId: 'ours' });
+
+    expect(item.workspaceId).toBe('ours');
+    expect((await context.memory.list({ workspaceId: 'ours' })).map(({ id }) => id)).toEqual([item.id]);
+  });
+
+  test('GET /api/memory lists items with id, type, key and content', async () => {
+    const context = world.context();
+    const item = await context.memory.create({ type: 'fact', key: 'k', content: 'c' });
+
+    expect(await context.memory.list()).toEqual([{ id: item.id, type: 'fact', key: 'k', content: 'c' }]);
+    expect(world.last.path).toBe('/api/memory');
+  });
+
+  test('GET /api/memory with a type gives items of that type only', async () => {
+    const context = world.context();
+    await context.memory.create({ type: 'fact', key: 'k', content: 'c' });
+    await context.memory.create({ type: 'preference', key: 'p', content: 'c' });
+
+    expect((await context.memory.list({ type: 'preference' })).map(({ key }) => key)).toEqual(['p']);
+    expect(world.last.path).toBe('/api/memory?type=preference');
+  });
+
+  test('PATCH /api/memory/{memoryId} changes the content and deactivates without deleting', async () => {
+    const context = world.context();
+    const { id } = await context.memory.create({ type: 'fact', key: 'k', content: 'before' });
+
+    expect(await context.memory.update(id, { content: 'after' })).toMatchObject({ content: 'after', isActive: true });
+    expect(await context.memory.update(id, { content: 'after', isActive: false })).toMatchObject({
+      id,
+      isActive: false,
+    });
+    expect(world.last).toMatchObject({ method: 'PATCH', path: `/api/memory/${id}` });
+    expect(await context.memory.list()).toHaveLength(1);
+  });
+
+  test('DELETE /api/memory/{memoryId} deletes for good and sends no body', async () => {
+    const context = world.context();
+    const { id } = await context.memory.create({ type: 'fact', key: 'k', content: 'c' });
+
+    expect(await context.memory.delete(id)).toBeUndefined();
+
+    expect(world.last).toMatchObject({ method: 'DELETE', path: `/api/memory/${id}`, body: undefined });
+    await expect(context.memory.delete(id)).rejects.toMatchObject({ name: 'NotFoundError' });
+  });
+
+  test('a member of a workspace sees its conversations, others get PermissionDeniedError', async () => {
+    const context = world.context();
+
+    expect((await context.retrieve('shared')).metadata.totalTokens).toBeGreaterThan(0);
+    await expect(context.retrieve('foreign')).rejects.toMatchObject({ name: 'PermissionDeniedError', status: 403 });
+    await expect(context.memory.list({ workspaceId: 'theirs' })).rejects.toMatchObject({
+      name: 'PermissionDeniedError',
+    });
+    await expect(
+      context.memory.create({ type: 'fact', key: 'k', content: 'c', workspaceId: 'theirs' }),
+    ).rejects.toMatchObject({ name: 'PermissionDeniedError' });
+  });
+
+  test.each([
+    '..a',
+    'a/b',
+    'a\\b',
+    '//evil',
+    '?',
+    '#',
+    '&',
+    ';',
+    '@',
+    ':',
+    '%',
+    '%zz',
+    '%2f',
+    'é',
+    '漢',
+    '👩‍👩‍👧',
+    'e\u0301',
+    '\u202eabc',
+    ' a b ',
+    '__proto__',
+    'constructor',
+    '../x',
+  ])('A4 A5 A6 A47: the id %j arrives as one segment, as it was given', async (id) => {
+    world.emulator.conversations.create({ id, messages: [{ id, role: 'user', content: 'Hello.' }] });
+    const context = world.context();
+
+    const item = await context.pin(id, { messageId: id });
+    expect(item.messageId).toBe(id);
+    expect(world.last.path.split('?')[0]?.split('/')).toHaveLength(5);
+
+    await context.exclude(id, id);
+    expect(world.last.path.split('/')).toHaveLength(6);
+    expect((await context.retrieve(id)).pinnedMemory).toMatchObject([{ messageId: id }]);
+    await context.unpin(id, id);
+  });
+});

@@ -1,0 +1,225 @@
+import type { MessageInput } from 'context-gateway-emulator';
+import { describe, expect, test } from 'vitest';
+import { engines } from '../helpers/engines.js';
+import { chatParams } from '../helpers/samples.js';
+import { emulatedService } from '../helpers/world.js';
+
+const QUESTION: MessageInput[] = [
+  { role: 'system', content: 'The store is kept in Lisbon.' },
+  { role: 'assistant', content: 'The store opens at nine.' },
+  { role: 'user', content: 'When does the store open?' },
+];
+
+describe.each(engines)('the Gateway API through $engine', ({ options }) => {
+  const world = emulatedService(options);
+
+  test('POST /v1/chat/completions gives id, object, created, model, choices and usage', async () => {
+    const completion = await world.gateway().chat.completions.create({ model: 'atlas-large', messages: QUESTION });
+
+    expect(completion).toEqual({
+      id: expect.any(String),
+      object: 'chat.completion',
+      created: Date.UTC(2026, 0, 15, 10) / 1_000,
+      model: 'atlas-large',
+      choices: [{ index: 0, message: { role: 'assistant', content: expect.any(String) }, finish_reason: 'stop' }],
+      usage: {
+        prompt_tokens: expect.any(Number),
+        completion_tokens: expect.any(Number),
+        total_tokens: expect.any(Number),
+      },
+    });
+    const { prompt_tokens, completion_tokens, total_tokens } = completion.usage;
+    expect(total_tokens).toBe(prompt_tokens + completion_tokens);
+    expect(completion.choices[0]?.message.content).toContain('nine');
+  });
+
+  test.each(['system', 'user', 'assistant'])('a message may have the role %s', async (role) => {
+    await world.gateway().chat.completions.create({ ...chatParams, messages: [{ role, content: 'Name a river.' }] });
+
+    expect(JSON.parse(world.last.body ?? '')).toMatchObject({ messages: [{ role, content: 'Name a river.' }] });
+  });
+
+  test.each([0, -0, 0.7, 1, 2])('temperature %d is within 0 to 2 and is sent', async (temperature) => {
+    await world.gateway().chat.completions.create({ ...chatParams, temperature });
+
+    expect(JSON.parse(world.last.body ?? '').temperature).toBe(temperature + 0);
+  });
+
+  test('max_tokens ends the answer with finish_reason length', async () => {
+    const completion = await world
+      .gateway()
+      .chat.completions.create({ model: 'birch-small', messages: QUESTION, max_tokens: 2 });
+
+    expect(completion.usage.completion_tokens).toBeLessThanOrEqual(2);
+    expect(completion.choices[0]?.finish_reason).toBe('length');
+  });
+
+  test('optional parameters that are not given are not sent', async () => {
+    await world.gateway().chat.completions.create({ ...chatParams, temperature: undefined, max_tokens: undefined });
+
+    expect(JSON.parse(world.last.body ?? '')).toEqual(chatParams);
+  });
+
+  test('stream: true sends the answer as server-sent events', async () => {
+    const stream = await world
+      .gateway()
+      .chat.completions.create({ model: 'atlas-small', messages: QUESTION, stream: true });
+    const pieces: string[] = [];
+    for await (const chunk of stream) pieces.push(chunk.choices[0]?.delta.content ?? '');
+
+    expect(pieces.length).toBeGreaterThan(2);
+    expect(pieces.join('')).toBe((await stream.finalCompletion()).choices[0]?.message.content);
+    expect(stream.response.headers.get('content-type')).toContain('text/event-stream');
+    expect(world.last.headers.accept).toBe('text/event-stream');
+  });
+
+  test('each of the five offered models answers', async () => {
+    const gateway = world.gateway();
+    const answers = await Promise.all(
+      world.emulator.models.map(({ id }) => gateway.chat.completions.create({ ...chatParams, model: id })),
+    );
+
+    expect(answers.map(({ model }) => model)).toEqual(world.emulator.models.map(({ id }) => id));
+    expect(answers).toHaveLength(5);
+  });
+
+  test('GET /v1/presets gives the list of presets', async () => {
+    const presets = await world.gateway().presets.list();
+
+    expect(presets.map(({ id }) => id)).toContain('summarize');
+    expect(world.last).toMatchObject({ method: 'GET', path: '/v1/presets', status: 200 });
+  });
+
+  test('GET /v1/presets filters by category', async () => {
+    const presets = await world.gateway().presets.list({ category: 'meetings' });
+
+    expect(presets.map(({ id }) => id)).toEqual(['meeting-decisions', 'meeting-actions']);
+    expect(world.last.path).toBe('/v1/presets?category=meetings');
+  });
+
+  test('GET /v1/presets gives 50 presets by default and as many as limit allows', async () => {
+    for (let n = 0; n < 60; n += 1) world.emulator.presets.create({ name: `Preset ${n}`, template: '{{input}}' });
+    const gateway = world.gateway();
+
+    expect(await gateway.presets.list()).toHaveLength(50);
+    expect(await gateway.presets.list({ limit: 3 })).toHaveLength(3);
+    expect(await gateway.presets.list({ limit: 55 })).toHaveLength(55);
+  });
+
+  test('POST /v1/presets/:presetId/execute runs a preset on a model', async () => {
+    const result = await world
+      .gateway()
+      .presets.execute('summarize', { input: 'We ship on Friday. The tests are green.', model: 'birch-large' });
+
+    expect(result).toMatchObject({ preset_id: 'summarize', model: 'birch-large', output: expect.any(String) });
+    expect(world.last).toMatchObject({ method: 'POST', path: '/v1/presets/summarize/execute' });
+    expect(JSON.parse(world.last.body ?? '')).toEqual({
+      input: 'We ship on Friday. The tests are green.',
+      model: 'birch-large',
+    });
+  });
+
+  test('POST /v1/files uploads a file part and a purpose field', async () => {
+    const bytes = new Uint8Array(3_000).map((_, at) => at % 251);
+
+    const record = await world.gateway().files.upload({ file: bytes, purpose: 'notes', filename: 'notes.bin' });
+
+    expect(record).toMatchObject({ filename: 'notes.bin', purpose: 'notes', bytes: 3_000 });
+    expect(world.emulator.files.content(String(record.id))).toEqual(bytes);
+    expect(world.last.headers['content-type']).toMatch(/^multipart\/form-data; boundary=/);
+  });
+
+  test('POST /v1/files answers a file that is too large with a typed 413', async () => {
+    const small = { maxFileSize: 100 };
+    const { createEmulator } = await import('context-gateway-emulator');
+    const emulator = createEmulator(small);
+    const { url, close } = await emulator.listen({ port: 0 });
+    const gateway = world.gateway({ baseURL: url, apiKey: emulator.apiKeys.secret });
+
+    await expect(gateway.files.upload({ file: new Uint8Array(101), purpose: 'notes' })).rejects.toMatchObject({
+      name: 'APIError',
+      status: 413,
+      area: 'gateway',
+      param: 'file',
+    });
+    await close();
+  });
+
+  test('GET /v1/integrations gives the connected integrations', async () => {
+    const integrations = await world.gateway().integrations.list();
+
+    expect(integrations.map(({ id }) => id)).toEqual(['team-chat', 'issue-tracker']);
+  });
+
+  test('POST /v1/integrations/:integration/execute sends the action and its own fields', async () => {
+    const result = await world
+      .gateway()
+      .integrations.execute('team-chat', { action: 'post_message', channel: '#releases', text: 'Shipped ✓' });
+
+    expect(result).toMatchObject({ action: 'post_message', result: { channel: '#releases', text: 'Shipped ✓' } });
+    expect(world.emulator.integrations.postedMessages()).toMatchObject([{ channel: '#releases', text: 'Shipped ✓' }]);
+  });
+
+  test('GET /v1/usage gives the report of a period, with tokens by model', async () => {
+    const gateway = world.gateway();
+    const { usage } = await gateway.chat.completions.create({ ...chatParams, model: 'birch-medium' });
+
+    const report = await gateway.usage.retrieve({
+      start_date: '2026-01-01',
+      end_date: new Date('2026-01-31T23:00:00Z'),
+    });
+
+    expect(report).toEqual({
+      period: { start: '2026-01-01', end: '2026-01-31' },
+      tokens_used: usage.total_tokens,
+      tokens_included: 10_000_000,
+      tokens_remaining: 10_000_000 - usage.total_tokens,
+      overage_tokens: 0,
+      estimated_overage_cost: 0,
+      breakdown_by_model: { 'birch-medium': usage.total_tokens },
+    });
+    expect(world.last.path).toBe('/v1/usage?start_date=2026-01-01&end_date=2026-01-31');
+  });
+
+  test('GET /v1/usage takes both dates as optional', async () => {
+    const report = await world.gateway().usage.retrieve();
+
+    expect(world.last.path).toBe('/v1/usage');
+    expect(report.period).toEqual({ start: '2026-01-01', end: '2026-01-31' });
+  });
+
+  test('GET /v1/usage reports tokens above those included, and their cost', async () => {
+    const { createEmulator } = await import('context-gateway-emulator');
+    const emulator = createEmulator({ usage: { includedTokens: 1, overagePricePerMillion: 1_000_000 } });
+    const { url, close } = await emulator.listen({ port: 0 });
+    const gateway = world.gateway({ baseURL: url, apiKey: emulator.apiKeys.secret });
+    const { usage } = await gateway.chat.completions.create(chatParams);
+
+    const report = await gateway.usage.retrieve();
+
+    expect(report).toMatchObject({ tokens_remaining: 0, overage_tokens: usage.total_tokens - 1 });
+    expect(report.estimated_overage_cost).toBeCloseTo(usage.total_tokens - 1);
+    await close();
+  });
+
+  test('every answer carries the three X-RateLimit headers, read into rateLimit', async () => {
+    const gateway = world.gateway();
+
+    const { response } = await gateway.integrations.list().withResponse();
+
+    expect(response.rateLimit).toEqual({
+      limit: 1_000,
+      remaining: 999,
+      resetAt: new Date('2026-01-15T10:01:00.000Z'),
+      raw: { limit: '1000', remaining: '999', reset: String(Date.UTC(2026, 0, 15, 10, 1) / 1_000) },
+    });
+    expect(gateway.rateLimit).toEqual({ gateway: response.rateLimit });
+  });
+
+  test('client.request reaches an endpoint by its path, with the same credential', async () => {
+    const body = await world.gateway().request({ method: 'GET', path: '/v1/presets', query: { limit: 2 } });
+
+    expect(body).toMatchObject({ object: 'list', data: [{ id: 'summarize' }, {}] });
+    expect(world.last.path).toBe('/v1/presets?limit=2');
+  });
+});

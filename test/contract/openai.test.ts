@@ -1,0 +1,92 @@
+import { createEmulator } from 'context-gateway-emulator';
+import OpenAI from 'openai';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { chatParams } from '../helpers/samples.js';
+import { failureOf } from '../helpers/service.js';
+
+// Whoever has a program for the widespread chat interface points it at the service and changes nothing else.
+const emulator = createEmulator({ seed: 'openai', limits: { gateway: 10 } });
+let url = '';
+beforeAll(async () => {
+  url = (await emulator.listen({ port: 0 })).url;
+});
+beforeEach(() => emulator.reset());
+afterAll(() => emulator.close());
+
+const client = (apiKey: string = emulator.apiKeys.secret) =>
+  new OpenAI({ apiKey, baseURL: `${url}/v1`, maxRetries: 0 });
+const params = {
+  model: chatParams.model,
+  messages: [{ role: 'user' as const, content: 'The key is red. What is red?' }],
+};
+
+test('the official openai client gets a plain completion', async () => {
+  const completion = await client().chat.completions.create(params);
+
+  expect(completion).toMatchObject({ object: 'chat.completion', model: 'atlas-small' });
+  expect(completion.choices[0]).toMatchObject({ index: 0, finish_reason: 'stop', message: { role: 'assistant' } });
+  expect(completion.usage?.total_tokens).toBeGreaterThan(0);
+});
+
+test('the official openai client gets a streamed completion, with its usage at the end', async () => {
+  const whole = await client().chat.completions.create(params);
+  let text = '';
+  let usage = 0;
+  for await (const chunk of await client().chat.completions.create({ ...params, stream: true })) {
+    text += chunk.choices[0]?.delta.content ?? '';
+    usage = chunk.usage?.total_tokens ?? usage;
+  }
+
+  expect(text).toBe(whole.choices[0]?.message.content);
+  expect(usage).toBe(whole.usage?.total_tokens);
+});
+
+test('the official openai client puts a stream together itself', async () => {
+  const completion = await client().chat.completions.stream(params).finalChatCompletion();
+
+  expect(completion.choices[0]?.message.content).toBe('The key is red.');
+});
+
+test('the official openai client throws its AuthenticationError on 401', async () => {
+  const anonymous = new OpenAI({
+    apiKey: 'none',
+    baseURL: `${url}/v1`,
+    maxRetries: 0,
+    defaultHeaders: { Authorization: null },
+  });
+
+  const error = await failureOf(anonymous.chat.completions.create(params));
+
+  expect(error).toBeInstanceOf(OpenAI.AuthenticationError);
+  expect(error).toMatchObject({ status: 401, type: 'authentication_error', code: 'missing_authorization' });
+});
+
+test('the official openai client throws its PermissionDeniedError on 403', async () => {
+  const error = await failureOf(client('svc_sk_wrong').chat.completions.create(params));
+
+  expect(error).toBeInstanceOf(OpenAI.PermissionDeniedError);
+  expect(error).toMatchObject({ status: 403, code: 'invalid_api_key' });
+});
+
+test('the official openai client throws its NotFoundError on 404', async () => {
+  const error = await failureOf(client().chat.completions.create({ ...params, model: 'no-such-model' }));
+
+  expect(error).toBeInstanceOf(OpenAI.NotFoundError);
+  expect(error).toMatchObject({ status: 404, code: 'model_not_found', param: 'model', requestID: expect.any(String) });
+});
+
+test('the official openai client throws its BadRequestError on 400', async () => {
+  const error = await failureOf(client().chat.completions.create({ ...params, temperature: 3 }));
+
+  expect(error).toBeInstanceOf(OpenAI.BadRequestError);
+  expect(error).toMatchObject({ status: 400, param: 'temperature' });
+});
+
+test('the official openai client throws its RateLimitError on 429', async () => {
+  for (let n = 0; n < 10; n += 1) await client().chat.completions.create(params);
+
+  const error = await failureOf(client().chat.completions.create(params));
+
+  expect(error).toBeInstanceOf(OpenAI.RateLimitError);
+  expect(error).toMatchObject({ status: 429, type: 'rate_limit_error', error: { retry_after: expect.any(Number) } });
+});

@@ -1,0 +1,66 @@
+import { ContextClient, GatewayClient } from 'context-gateway';
+import { HttpResponse, http, type JsonBodyType } from 'msw';
+import { setupServer } from 'msw/node';
+import { afterAll, afterEach, beforeAll } from 'vitest';
+
+/** Where the answers of one test come from; nothing listens there. */
+export const BASE = 'https://service.test';
+export const KEY = 'svc_sk_canary_0123456789abcdef';
+export const TOKEN = 'session-canary-0123456789';
+
+/** A service of canned answers for one test file. A request nobody expects fails the test. */
+export function cannedService() {
+  const server = setupServer();
+  beforeAll(() => server.listen({ onUnhandledRequest: 'error' }));
+  afterEach(() => server.resetHandlers());
+  afterAll(() => server.close());
+  /** What arrived, in order. */
+  const requests: Request[] = [];
+  const bodies: string[] = [];
+  afterEach(() => {
+    requests.length = 0;
+    bodies.length = 0;
+  });
+
+  /** Every request is answered by the next of these; the last one stays. */
+  const answers = (...given: (() => Response | Promise<Response>)[]) => {
+    let at = 0;
+    server.use(
+      http.all(`${BASE}/*`, async ({ request }) => {
+        requests.push(request);
+        bodies.push(await request.clone().text());
+        const answer = given[Math.min(at, given.length - 1)];
+        at += 1;
+        if (answer === undefined) throw new Error('no answer was given');
+        return answer();
+      }),
+    );
+  };
+  return { server, requests, bodies, answers };
+}
+
+export const json =
+  (body: JsonBodyType, init: { status?: number; headers?: Record<string, string> } = {}) =>
+  () =>
+    HttpResponse.json(body, init);
+
+export const text =
+  (body: string | null, init: { status?: number; headers?: Record<string, string> } = {}) =>
+  () =>
+    new HttpResponse(body, init);
+
+export const gatewayAt = (options: ConstructorParameters<typeof GatewayClient>[0] = {}) =>
+  new GatewayClient({ baseURL: BASE, apiKey: KEY, maxRetries: 0, ...options });
+
+export const contextAt = (options: ConstructorParameters<typeof ContextClient>[0] = {}) =>
+  new ContextClient({ baseURL: BASE, sessionToken: TOKEN, maxRetries: 0, ...options });
+
+/** The error a call ends with; a call that succeeds is a failure here. */
+export async function failureOf(call: PromiseLike<unknown>): Promise<unknown> {
+  try {
+    await call;
+  } catch (error) {
+    return error;
+  }
+  throw new Error('the call succeeded');
+}

@@ -1,0 +1,44 @@
+import { ContextClient, type ContextClientOptions, GatewayClient, type GatewayClientOptions } from 'context-gateway';
+import { createEmulator, type EmulatorOptions } from 'context-gateway-emulator';
+import { afterAll, beforeAll, beforeEach } from 'vitest';
+
+/** The service on a port of this machine, with both clients; every test begins with its first state. */
+export function emulatedService(
+  clientOptions: GatewayClientOptions & ContextClientOptions,
+  options: EmulatorOptions = {},
+) {
+  const emulator = createEmulator({ seed: 'contract', now: '2026-01-15T10:00:00.000Z', ...options });
+  let baseURL = '';
+  beforeAll(async () => {
+    baseURL = (await emulator.listen({ port: 0 })).url;
+  });
+  beforeEach(() => emulator.reset());
+  const open: { close(): Promise<void> }[] = [];
+  afterAll(async () => {
+    await Promise.all(open.map((client) => client.close()));
+    await emulator.close();
+  });
+
+  const keep = <Client extends { close(): Promise<void> }>(client: Client): Client => {
+    open.push(client);
+    return client;
+  };
+  return {
+    emulator,
+    get baseURL() {
+      return baseURL;
+    },
+    gateway: (more: GatewayClientOptions = {}) =>
+      keep(new GatewayClient({ baseURL, apiKey: emulator.apiKeys.secret, maxRetries: 0, ...clientOptions, ...more })),
+    context: (more: ContextClientOptions = {}) =>
+      keep(
+        new ContextClient({ baseURL, sessionToken: emulator.sessionToken, maxRetries: 0, ...clientOptions, ...more }),
+      ),
+    /** The last request that arrived. */
+    get last() {
+      const request = emulator.requests.at(-1);
+      if (request === undefined) throw new Error('nothing has arrived');
+      return request;
+    },
+  };
+}
