@@ -7,7 +7,7 @@ import type { FaultResponse } from './faults.js';
 
 /** The emulator's own plane under `/_emulator`: what the service has no endpoint for, and what a test wants to see. */
 export function controlRoutes(emulator: Emulator): (request: Request, path: string) => Response | Promise<Response> {
-  const app = new Hono().basePath('/_emulator');
+  const app = new Hono({ strict: false }).basePath('/_emulator');
   const body = async (c: { req: { raw: Request } }): Promise<unknown> =>
     parseJson(new TextDecoder().decode(await readBytes(c.req.raw, BODY_LIMIT, 'body')) || '{}');
 

@@ -70,10 +70,11 @@ describe('references', () => {
     ]);
   });
 
-  test('are labelled by the words around them', () => {
-    expect(findReferences('The layout stands in docs/layout.md for everyone.')[0]?.label).toBe(
-      'The layout stands in docs/layout.md for everyone.',
+  test('are labelled by a few words before them, or after them', () => {
+    expect(findReferences('The whole layout stands in docs/layout.md for everyone.')[0]?.label).toBe(
+      'whole layout stands in',
     );
+    expect(findReferences('docs/layout.md is for everyone here.')[0]?.label).toBe('is for everyone');
   });
 });
 

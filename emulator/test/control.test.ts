@@ -23,6 +23,17 @@ describe('the control plane', () => {
     expect(body.context.metadata.recentMessageCount).toBe(PROJECT_TALK.length + 1);
   });
 
+  test('tells its time, models and routes', async () => {
+    const { call } = plane();
+
+    for (const path of ['', '/']) {
+      const { body } = await call('GET', path);
+      expect(body).toMatchObject({ name: 'context-gateway-emulator', time: '2026-01-15T10:00:00.000Z' });
+      expect(body.models).toHaveLength(5);
+      expect(body.routes).toContain('POST /_emulator/reset');
+    }
+  });
+
   test('makes workspaces and sessions', async () => {
     const { emulator, call } = plane();
     const session = (await call('POST', '/sessions', {})).body;

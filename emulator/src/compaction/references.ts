@@ -57,15 +57,13 @@ function isCommand(value: string): boolean {
   return /[\s/.:=()_\-$@]/.test(value) && /[a-z]/i.test(value);
 }
 
+/** A few words before it on its line, or after it when it comes first. */
 function labelAround(content: string, start: number, match: string): string {
-  const lineStart = content.lastIndexOf('\n', start - 1) + 1;
-  const before = content.slice(lineStart, start).split(/\s+/).filter(Boolean).slice(-4);
+  const words = (text: string): string[] => text.split(/\s+/).filter((word) => /[\p{L}\p{N}]/u.test(word));
+  const before = words(content.slice(content.lastIndexOf('\n', start - 1) + 1, start)).slice(-4);
+  if (before.length > 0) return before.join(' ').slice(0, 80);
   const end = start + match.length;
   const lineEnd = content.indexOf('\n', end);
-  const after = content
-    .slice(end, lineEnd === -1 ? undefined : lineEnd)
-    .split(/\s+/)
-    .filter(Boolean)
-    .slice(0, 3);
-  return [...before, trimmed(match), ...after].join(' ').slice(0, 120);
+  const after = words(content.slice(end, lineEnd === -1 ? undefined : lineEnd));
+  return after.slice(0, 3).join(' ').slice(0, 80);
 }
