@@ -62,7 +62,7 @@ export function completionRequest(body: unknown): CompletionRequest {
 }
 
 /** The context window of an offered model; 404 for any other. */
-export function contextWindow(model: string): number {
+function contextWindow(model: string): number {
   const known = MODELS.find(({ id }) => id === model);
   if (known === undefined)
     throw notFound('model', `The model ${model.slice(0, 100)} does not exist`, 'model_not_found'); // A11

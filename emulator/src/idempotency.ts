@@ -126,7 +126,7 @@ function kept(response: Response, keep: (answer?: KeptAnswer) => void): Readable
 }
 
 /** Tells two request bodies apart. */
-export function fingerprintOf(bytes: Uint8Array): string {
+function fingerprintOf(bytes: Uint8Array): string {
   return `${bytes.byteLength}:${hashWords(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')).join(':')}`;
 }
 

@@ -68,7 +68,7 @@ export class RequestLog {
 }
 
 /** The text with every known secret, and everything that looks like one, cut to its prefix. */
-export function redact(text: string, secrets: readonly string[]): string {
+function redact(text: string, secrets: readonly string[]): string {
   let safe = text.replace(/(svc_[sp]k_)[A-Za-z0-9_-]+/g, '$1***');
   for (const secret of secrets) safe = safe.replaceAll(secret, `${prefixOf(secret)}***`);
   return safe;

@@ -26,7 +26,7 @@ export interface CompactionState {
 }
 
 /** A18: what each level leaves of the conversation's tokens, and how much of that the newest messages have at least. */
-export const LEVELS: Readonly<Record<CompactionLevel, { target: number; tail: number; leastSummary: number }>> =
+const LEVELS: Readonly<Record<CompactionLevel, { target: number; tail: number; leastSummary: number }>> =
   Object.freeze({
     light: { target: 0.6, tail: 0.3, leastSummary: 0.1 },
     deep: { target: 0.35, tail: 0.13, leastSummary: 0.06 },

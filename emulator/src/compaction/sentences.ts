@@ -15,7 +15,7 @@ export function messageSentences(content: string, split: SplitSentences): string
 }
 
 /** One line, without the mark of a list or a heading in front and without "uh" and "um" inside. */
-export function tidySentence(sentence: string): string {
+function tidySentence(sentence: string): string {
   return sentence
     .replace(LIST_MARK, '')
     .replace(FILLERS, '')
