@@ -1,11 +1,12 @@
 import { execFile, spawn } from 'node:child_process';
+import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { runCommand } from '../src/cli.js';
 
 const command = [
-  fileURLToPath(import.meta.resolve('tsx/cli')),
+  createRequire(import.meta.url).resolve('tsx/cli'),
   fileURLToPath(new URL('../src/cli.ts', import.meta.url)),
 ];
 

@@ -26,12 +26,13 @@ export interface CompactionState {
 }
 
 /** A18: what each level leaves of the conversation's tokens, and how much of that the newest messages have at least. */
-const LEVELS: Readonly<Record<CompactionLevel, { target: number; tail: number; leastSummary: number }>> =
-  Object.freeze({
+const LEVELS: Readonly<Record<CompactionLevel, { target: number; tail: number; leastSummary: number }>> = Object.freeze(
+  {
     light: { target: 0.6, tail: 0.3, leastSummary: 0.1 },
     deep: { target: 0.35, tail: 0.13, leastSummary: 0.06 },
     aggressive: { target: 0.15, tail: 0.06, leastSummary: 0.03 },
-  });
+  },
+);
 
 /** Fold older messages into a summary. Pure: the same messages, level and state give the same result; it never grows. */
 export function compact(
