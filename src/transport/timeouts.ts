@@ -126,7 +126,13 @@ export class CallTimeouts {
   /** Starts the clock of a silent stream; it runs until `stopWatching`. */
   startIdle(ms: number): void {
     this.#watch(ms, () => {
-      this.#interrupt(this.#timeout('idle', `The stream sent no event for ${ms} ms.`, STREAMING));
+      this.#interrupt(
+        this.#timeout(
+          'idle',
+          `No event of the stream was read for ${ms} ms: it was silent, or nobody read it.`,
+          STREAMING,
+        ),
+      );
     });
   }
 
