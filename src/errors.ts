@@ -335,8 +335,11 @@ export class ResponseValidationError extends ContextGatewayError {
   readonly #body: unknown;
   readonly #retryable: boolean;
 
-  constructor(message: string, details: { issues?: readonly ValidationIssue[]; body: unknown; retryable?: boolean }) {
-    super(message);
+  constructor(
+    message: string,
+    details: { issues?: readonly ValidationIssue[]; body: unknown; retryable?: boolean; cause?: unknown },
+  ) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
     this.issues = details.issues ?? [];
     hide(this, 'issues', this.issues);
     this.#body = details.body;
