@@ -1,4 +1,10 @@
-import { ResponseValidationError, StreamError, StreamTruncatedError } from '../errors.js';
+import {
+  type APIError,
+  ContextGatewayError,
+  ResponseValidationError,
+  StreamError,
+  StreamTruncatedError,
+} from '../errors.js';
 import type { OpenedStream } from '../transport/call.js';
 import { reportsError } from '../transport/refusal.js';
 import type { ServerSentEvent } from '../transport/sse.js';
@@ -6,30 +12,55 @@ import { type ChatCompletionChunk, chatCompletionChunkSchema } from './schemas.j
 
 /**
  * Turns an event into a chunk, for services whose events have another form (A7): `'done'` ends the completion, `undefined`
- * skips the event. `[DONE]` and error events are recognised before it is asked.
+ * skips the event. It is not asked about `[DONE]` and `event: error`. What it throws ends the stream with a
+ * `ResponseValidationError` whose `cause` it is.
  */
 export type DecodeChunk = (event: ServerSentEvent) => ChatCompletionChunk | 'done' | undefined;
 
-/** One event as a checked chunk. @throws {StreamError} for an error event, {ResponseValidationError} for anything unreadable */
+/** The `type` of an error event that stands for a truncated stream, where one is relayed. */
+export const TRUNCATED = 'stream_truncated';
+
+/**
+ * One event as a checked chunk. `cut` says that the body ended before the event did: then one that cannot be read is
+ * skipped, and the end of the body tells whether anything is missing.
+ *
+ * @throws {StreamError} for an error event, {ResponseValidationError} for anything unreadable
+ */
 export function readChunk(
   event: ServerSentEvent,
+  cut: boolean,
   opened: OpenedStream,
   decode: DecodeChunk | undefined,
-  atEnd: boolean,
 ): ChatCompletionChunk | 'done' | undefined {
   if (event.data.trim() === '[DONE]') return 'done';
-  if (event.event === 'error') throw streamError(parse(event.data) ?? event.data, opened);
-  if (decode !== undefined) return checked(decode(event), opened);
-  const value = parse(event.data);
-  if (value === undefined) throw unreadable(event.data, atEnd);
-  if (reportsError(value)) throw streamError(value, opened);
-  return checked(withDelta(value), opened);
+  if (event.event === 'error') throw reportedError(parse(event.data) ?? event.data, opened);
+  const chunk = decode === undefined ? documented(event, cut, opened) : decoded(event, cut, decode);
+  if (chunk !== undefined && chunk !== 'done') opened.check(chatCompletionChunkSchema, chunk);
+  return chunk as ChatCompletionChunk | 'done' | undefined; // checked in the line above
 }
 
-function checked(chunk: unknown, opened: OpenedStream): ChatCompletionChunk | 'done' | undefined {
-  if (chunk === 'done' || chunk === undefined) return chunk;
-  opened.check(chatCompletionChunkSchema, chunk);
-  return chunk as ChatCompletionChunk; // checked in the line above
+/** The form nearly every service has (A7). */
+function documented({ data }: ServerSentEvent, cut: boolean, opened: OpenedStream): object | undefined {
+  const value = parse(data);
+  if (typeof value !== 'object' || value === null) {
+    if (cut) return undefined;
+    throw new ResponseValidationError('The stream has an event that is not a JSON object.', { body: data });
+  }
+  if (reportsError(value) || isBareError(value)) throw reportedError(value, opened);
+  return withDelta(value);
+}
+
+function decoded(event: ServerSentEvent, cut: boolean, decode: DecodeChunk): ChatCompletionChunk | 'done' | undefined {
+  try {
+    return decode(event) ?? undefined;
+  } catch (cause) {
+    if (cut) return undefined;
+    if (cause instanceof ContextGatewayError) throw cause;
+    throw new ResponseValidationError('decodeChunk could not read an event of the stream.', {
+      body: event.data,
+      cause,
+    });
+  }
 }
 
 /** JSON, or `undefined`, which no JSON is. */
@@ -41,22 +72,23 @@ function parse(data: string): unknown {
   }
 }
 
-function streamError(body: unknown, opened: OpenedStream): StreamError {
-  const details = opened.refuse(body);
-  return new StreamError(opened.head.status, details);
+/** `{ "error": "…" }` in the place of a chunk. */
+function isBareError(value: object): boolean {
+  return 'error' in value && typeof value.error === 'string' && !('choices' in value);
 }
 
-/** An event that the end of the body cut in two is a truncated stream, not a malformed one. */
-function unreadable(data: string, atEnd: boolean): Error {
-  if (atEnd) return new StreamTruncatedError();
-  return new ResponseValidationError('The stream has an event that is not JSON.', { body: data });
+/** The status is that of a success: it says nothing here, and does not head the message. */
+function reportedError(body: unknown, opened: OpenedStream): APIError | StreamTruncatedError {
+  const details = opened.refuse(body);
+  if (details.type === TRUNCATED) return new StreamTruncatedError();
+  const { status } = opened.head;
+  return new StreamError(status, { ...details, message: details.message.replace(`${status} `, '') });
 }
 
 /** Some services stream `message` where the widespread form has `delta` (A7). */
-function withDelta(value: unknown): unknown {
-  const choices = (value as { choices?: unknown } | null)?.choices;
-  if (!Array.isArray(choices)) return value;
-  for (const choice of choices) {
+function withDelta(value: object): object {
+  if (!('choices' in value) || !Array.isArray(value.choices)) return value;
+  for (const choice of value.choices) {
     if (typeof choice === 'object' && choice !== null && choice.delta === undefined && choice.message !== undefined) {
       choice.delta = choice.message;
     }

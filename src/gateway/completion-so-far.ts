@@ -6,12 +6,13 @@ const BATCH = 512;
 
 interface Choice {
   role: string;
-  readonly joined: string[];
+  text: string;
+  /** What comes after `text`. */
   pieces: string[];
   finishReason: string | null;
 }
 
-/** Puts the chunks of a stream together. */
+/** Puts the chunks of a stream together. The text is kept once. */
 export class CompletionSoFar {
   readonly #choices = new Map<number, Choice>();
   #id: string | undefined;
@@ -24,7 +25,7 @@ export class CompletionSoFar {
     this.#model ??= chunk.model;
     this.#created ??= chunk.created;
     if (chunk.usage) this.#usage = chunk.usage;
-    for (const { index, delta, finish_reason } of chunk.choices) {
+    for (const { index, delta, finish_reason } of choicesOf(chunk)) {
       const choice = this.#choice(index);
       if (delta.role) choice.role = delta.role;
       if (delta.content) addPiece(choice, delta.content);
@@ -68,7 +69,7 @@ export class CompletionSoFar {
   #choice(index: number): Choice {
     let choice = this.#choices.get(index);
     if (choice === undefined) {
-      choice = { role: 'assistant', joined: [], pieces: [], finishReason: null };
+      choice = { role: 'assistant', text: '', pieces: [], finishReason: null };
       this.#choices.set(index, choice);
     }
     return choice;
@@ -79,13 +80,29 @@ export class CompletionSoFar {
   }
 }
 
-function addPiece(choice: Choice, piece: string): void {
-  choice.pieces.push(piece);
-  if (choice.pieces.length < BATCH) return;
-  choice.joined.push(choice.pieces.join(''));
-  choice.pieces = [];
+/** The text a chunk adds to its first choice. */
+export function firstText(chunk: ChatCompletionChunk): string {
+  for (const { index, delta } of choicesOf(chunk)) if (index === 0) return delta.content ?? '';
+  return '';
 }
 
-function textOf({ joined, pieces }: Choice): string {
-  return joined.join('') + pieces.join('');
+/** The readable choices of a chunk: where differences are only reported (`validation: 'report'`), a chunk can be anything. */
+function choicesOf(chunk: ChatCompletionChunk): ChatCompletionChunk['choices'] {
+  return Array.isArray(chunk.choices) ? chunk.choices.filter(isReadable) : [];
+}
+
+function isReadable(choice: ChatCompletionChunk['choices'][number] | null): boolean {
+  const content: unknown = choice?.delta?.content ?? '';
+  return Number.isSafeInteger(choice?.index) && choice?.delta instanceof Object && typeof content === 'string';
+}
+
+function addPiece(choice: Choice, piece: string): void {
+  choice.pieces.push(piece);
+  if (choice.pieces.length === BATCH) textOf(choice);
+}
+
+function textOf(choice: Choice): string {
+  if (choice.pieces.length > 0) choice.text += choice.pieces.join('');
+  choice.pieces = [];
+  return choice.text;
 }

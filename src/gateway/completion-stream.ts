@@ -1,6 +1,5 @@
 import type { ResponseInfo } from '../answer.js';
 import {
-  APIError,
   ContextGatewayError,
   keepPartial,
   recordAttempts,
@@ -11,14 +10,15 @@ import { discard } from '../transport/body.js';
 import type { OpenedStream } from '../transport/call.js';
 import { EventReader, type ServerSentEvent } from '../transport/sse.js';
 import { type DecodeChunk, readChunk } from './chunk.js';
-import { CompletionSoFar } from './completion-so-far.js';
+import { CompletionSoFar, firstText } from './completion-so-far.js';
+import { eventStreamOf } from './event-stream.js';
 import type { ChatCompletionChunk, StreamedChatCompletion } from './schemas.js';
 
 /** How a stream has gone so far. Times in ms. */
 export interface StreamMetrics {
   /** From the request to the first chunk. */
   readonly timeToFirstChunk: number | undefined;
-  /** The longest time between two chunks. */
+  /** The longest wait for an event after the first chunk. The time the reader takes for itself does not count. */
   readonly largestGap: number | undefined;
   readonly chunks: number;
   /** From the request to now, or to the stream's end. */
@@ -48,7 +48,6 @@ export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> 
   #waiting: (() => void)[] = [];
   #chunks = 0;
   #firstAt: number | undefined;
-  #lastAt = 0;
   #largestGap: number | undefined;
   #endedAt: number | undefined;
 
@@ -57,9 +56,8 @@ export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> 
     this.#opened = opened;
     this.#decode = decode;
     this.#events = new EventReader(opened.head.body);
-    // An abort, a deadline and a silent stream come in here. A stream nobody reads does not keep its connection for ever.
+    // An abort, a deadline and a silent stream come in here.
     opened.timeouts.follow({ progress: { phase: 'stream', sent: 'yes' }, cancel: (error) => this.#fail(error) });
-    opened.timeouts.startIdle(opened.idleTimeout);
   }
 
   /** What came with the stream's headers. */
@@ -69,9 +67,8 @@ export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> 
 
   /** @throws {StreamConsumedError} on a second loop */
   [Symbol.asyncIterator](): AsyncIterator<ChatCompletionChunk, undefined> {
-    if (this.#consumed) throw new StreamConsumedError();
+    if (this.#consumed) throw this.#withFacts(new StreamConsumedError());
     this.#consumed = true;
-    this.#opened.timeouts.pauseWatching();
     return { next: () => this.#next(), return: () => this.#leave() };
   }
 
@@ -86,11 +83,12 @@ export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> 
    *
    * @throws {StreamTruncatedError} when the loop was left early; whatever else ended the stream
    */
-  async finalCompletion(): Promise<StreamedChatCompletion> {
-    if (!this.#consumed) for await (const _ of this);
-    if (this.#outcome === 'open') await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    if (this.#outcome instanceof Error) throw this.#outcome;
-    return this.#soFar.whole();
+  finalCompletion(): Promise<StreamedChatCompletion> {
+    if (!this.#consumed) return this.#readAll();
+    const whole = this.#whole();
+    // The loop throws as well: a whole that nobody comes back for then must not end the process.
+    whole.catch(() => {});
+    return whole;
   }
 
   /**
@@ -98,22 +96,10 @@ export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> 
    * wrong on the way becomes an error event. Cancelling it closes this stream.
    */
   toReadableStream(): ReadableStream<Uint8Array> {
-    const chunks = this[Symbol.asyncIterator]();
-    const encoder = new TextEncoder();
-    const pull = async (controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> => {
-      try {
-        const { value, done } = await chunks.next();
-        controller.enqueue(encoder.encode(`data: ${done ? '[DONE]' : JSON.stringify(value)}\n\n`));
-        if (done) controller.close();
-      } catch (error) {
-        controller.enqueue(encoder.encode(`event: error\ndata: ${JSON.stringify({ error: relayed(error) })}\n\n`));
-        controller.close();
-      }
-    };
-    return new ReadableStream({ pull, cancel: () => this.close() }, { highWaterMark: 0 });
+    return eventStreamOf(this[Symbol.asyncIterator]());
   }
 
-  /** Ends the stream and frees its connection. */
+  /** Ends the stream and frees its connection. A loop over it throws a `StreamTruncatedError`, unless it was complete. */
   close(): void {
     this.#fail(new StreamTruncatedError('The stream was closed before the completion was complete.'));
   }
@@ -133,13 +119,26 @@ export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> 
     };
   }
 
+  async #readAll(): Promise<StreamedChatCompletion> {
+    for await (const _ of this);
+    return this.#whole();
+  }
+
+  async #whole(): Promise<StreamedChatCompletion> {
+    if (this.#outcome === 'open') await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    if (this.#outcome instanceof Error) throw this.#outcome;
+    return this.#soFar.whole();
+  }
+
   /** Calls that overlap are answered in their order. */
   #next(): Promise<Step> {
     this.#unanswered += 1;
-    const step = (): Promise<Step> => this.#step();
-    this.#turn = this.#unanswered === 1 ? step() : this.#turn.then(step, step);
+    if (this.#unanswered === 1) this.#turn = this.#step();
+    else this.#turn = this.#turn.then(this.#takeTurn, this.#takeTurn);
     return this.#turn;
   }
+
+  readonly #takeTurn = (): Promise<Step> => this.#step();
 
   #leave(): Promise<Step> {
     this.#thrown = true; // whoever leaves a loop is not told that it was left
@@ -148,13 +147,15 @@ export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> 
   }
 
   async #step(): Promise<Step> {
+    // From the first call on, the service's clock stands still unless an event is waited for.
+    this.#opened.timeouts.pauseWatching();
     try {
       while (this.#outcome === 'open') {
         const waiting = this.#events.next();
         const event = waiting instanceof Promise ? await this.#wait(waiting) : waiting;
         if (this.#outcome !== 'open') break;
         const chunk =
-          event === undefined ? this.#endOfBody() : readChunk(event, this.#opened, this.#decode, this.#events.ended);
+          event === undefined ? this.#endOfBody() : readChunk(event, this.#events.ended, this.#opened, this.#decode);
         if (chunk === 'done') this.#complete();
         else if (chunk !== undefined) return { done: false, value: this.#take(chunk) };
       }
@@ -166,14 +167,14 @@ export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> 
     return this.#ending();
   }
 
-  /** The service's clock runs while its next event is waited for, and only then. */
-  async #wait(event: Promise<ServerSentEvent | undefined>): Promise<ServerSentEvent | undefined> {
-    this.#opened.timeouts.progressed();
-    try {
-      return await event;
-    } finally {
-      this.#opened.timeouts.pauseWatching();
-    }
+  async #wait(waiting: Promise<ServerSentEvent | undefined>): Promise<ServerSentEvent | undefined> {
+    const { timeouts, runtime } = this.#opened;
+    const since = runtime.now();
+    timeouts.progressed();
+    const event = await waiting;
+    timeouts.pauseWatching();
+    if (this.#chunks > 0) this.#largestGap = Math.max(this.#largestGap ?? 0, runtime.now() - since);
+    return event;
   }
 
   /** Every choice has said why it ended: complete, also without `[DONE]`. */
@@ -183,10 +184,7 @@ export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> 
   }
 
   #take(chunk: ChatCompletionChunk): ChatCompletionChunk {
-    const now = this.#opened.runtime.now();
-    if (this.#firstAt === undefined) this.#firstAt = now;
-    else this.#largestGap = Math.max(this.#largestGap ?? 0, now - this.#lastAt);
-    this.#lastAt = now;
+    this.#firstAt ??= this.#opened.runtime.now();
     this.#chunks += 1;
     this.#soFar.add(chunk);
     return chunk;
@@ -208,12 +206,14 @@ export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> 
 
   #fail(error: Error): void {
     if (this.#outcome !== 'open') return;
-    if (error instanceof ContextGatewayError) {
-      keepPartial(error, this.#soFar.partial());
-      recordAttempts(error, this.response.attempts);
-    }
-    this.#settle(error);
+    this.#settle(error instanceof ContextGatewayError ? this.#withFacts(error) : error);
     this.#opened.head.body.cancel(error);
+  }
+
+  #withFacts<E extends ContextGatewayError>(error: E): E {
+    keepPartial(error, this.#soFar.partial());
+    recordAttempts(error, this.response.attempts);
+    return error;
   }
 
   #settle(outcome: 'complete' | Error): void {
@@ -226,15 +226,8 @@ export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> 
 }
 
 async function* textOf(stream: ChatCompletionStream): AsyncGenerator<string, undefined> {
-  for await (const { choices } of stream) {
-    const content = choices.find(({ index }) => index === 0)?.delta.content;
-    if (content) yield content;
+  for await (const chunk of stream) {
+    const text = firstText(chunk);
+    if (text !== '') yield text;
   }
-}
-
-/** An error as an error event: what the service said, or what happened to its stream. */
-function relayed(error: unknown): Record<string, unknown> {
-  if (error instanceof APIError)
-    return { message: error.message, type: error.type, code: error.code, param: error.param };
-  return { message: error instanceof ContextGatewayError ? error.message : 'The stream failed.', type: 'stream_error' };
 }

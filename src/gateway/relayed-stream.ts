@@ -1,8 +1,10 @@
+import { StreamConsumedError } from '../errors.js';
 import type { ResponseHead } from '../platform/engine.js';
 import { FetchHeaders } from '../platform/fetch-engine.js';
 import { StreamSource } from '../platform/stream-source.js';
 import { readErrorText } from '../transport/body.js';
 import { Answered, type OpenedStream } from '../transport/call.js';
+import { checkRequestOptions } from '../transport/options.js';
 import { type RefusalContext, refusal, refusalDetails } from '../transport/refusal.js';
 import { findIssues, unexpectedAnswer } from '../transport/schema.js';
 import { CallTimeouts, systemRuntime } from '../transport/timeouts.js';
@@ -28,7 +30,9 @@ export async function readChatCompletionStream(
   source: Response | ReadableStream<Uint8Array>,
   options: ReadStreamOptions = {},
 ): Promise<ChatCompletionStream> {
+  const { signal, streamIdleTimeout = 120_000 } = checkRequestOptions(options);
   const answer = 'body' in source ? source : new Response(source, { headers: { 'content-type': 'text/event-stream' } });
+  if (answer.body?.locked) throw new StreamConsumedError();
   const runtime = systemRuntime;
   const headers = new FetchHeaders(answer.headers);
   const head: ResponseHead = { status: answer.status, headers, body: new StreamSource(answer.body) };
@@ -41,18 +45,25 @@ export async function readChatCompletionStream(
     explain: () => undefined,
   };
   if (!answer.ok) throw refusal(head, await readErrorText(head.body, runtime), context);
+  const timeouts = new CallTimeouts(runtime, new Set(), signal, undefined);
+  timeouts.follow({ progress: { phase: 'body', sent: 'yes' }, cancel: (error) => head.body.cancel(error) });
   const opened: OpenedStream = {
     head,
     runtime,
-    timeouts: new CallTimeouts(runtime, new Set(), options.signal, undefined),
+    timeouts,
     response: new Answered(head, [], undefined),
     startedAt: runtime.now(),
-    idleTimeout: options.streamIdleTimeout ?? 120_000,
+    idleTimeout: streamIdleTimeout,
     refuse: (body) => refusalDetails(head, body, context),
     check: (schema, value) => {
       const issues = findIssues(schema, value);
       if (issues !== undefined) throw unexpectedAnswer(issues, value);
     },
   };
-  return openStream(opened, undefined);
+  try {
+    return await openStream(opened, undefined);
+  } catch (error) {
+    timeouts.end();
+    throw error;
+  }
 }

@@ -9,31 +9,29 @@ export interface ServerSentEvent {
   readonly data: string;
 }
 
-/** Characters of one event. */
+/** Bytes that may pass before an event is complete, comments and unknown fields included. */
 const MAX_EVENT = 8 * 1024 * 1024;
 /** Bytes decoded at a time: one large network chunk does not become a hundred thousand objects at once. */
 const SLICE = 8 * 1024;
 
-/** Bytes to events, as the reader asks for them. */
+/** Bytes to events, as the reader asks for them. One `next` at a time. */
 export class EventReader {
   readonly #source: ByteSource;
   readonly #decoder = new TextDecoder();
   readonly #parser: EventSourceParser;
+  /** The events of the last slice, and which of them is next. */
   #events: ServerSentEvent[] = [];
   #at = 0;
+  /** Bytes that are here and not decoded yet. */
   #chunk: Uint8Array = new Uint8Array();
-  #tooLarge = false;
+  #sinceEvent = 0;
   #ended = false;
 
   constructor(source: ByteSource) {
     this.#source = source;
-    this.#parser = createParser({
-      maxBufferSize: MAX_EVENT,
-      onEvent: (event) => this.#events.push(event),
-      onError: ({ type }) => {
-        if (type === 'max-buffer-size-exceeded') this.#tooLarge = true;
-      },
-    });
+    this.#parser = createParser({ onEvent: (event) => this.#events.push(event) });
+    // The parser would take these three characters for a byte order mark; the decoder has dealt with the real one.
+    this.#parser.feed('');
   }
 
   /** Whether the body is over. The last event may have come without the blank line that ends an event. */
@@ -43,27 +41,36 @@ export class EventReader {
 
   /** The next event, at once where its bytes are here. `undefined` at the end of the body. */
   next(): ServerSentEvent | undefined | Promise<ServerSentEvent | undefined> {
+    const event = this.#decode();
+    return event === undefined && !this.#ended ? this.#read() : event;
+  }
+
+  /** A loop, not a chain of promises: between two events there may be a million comments. */
+  async #read(): Promise<ServerSentEvent | undefined> {
     for (;;) {
-      const event = this.#events[this.#at];
-      if (event !== undefined) {
-        this.#at += 1;
-        return event;
-      }
-      if (this.#tooLarge) throw tooLarge();
-      if (this.#chunk.byteLength > 0) {
-        this.#decodeSlice();
-        continue;
-      }
-      if (this.#ended) return undefined;
-      const chunk = this.#source.read();
-      if (chunk instanceof Promise) return chunk.then((bytes) => this.#take(bytes));
-      this.#receive(chunk);
+      this.#receive(await this.#source.read());
+      const event = this.#decode();
+      if (event !== undefined || this.#ended) return event;
     }
   }
 
-  #take(bytes: Uint8Array | undefined): ServerSentEvent | undefined | Promise<ServerSentEvent | undefined> {
-    this.#receive(bytes);
-    return this.next();
+  /** The next event of the bytes that are here. */
+  #decode(): ServerSentEvent | undefined {
+    for (;;) {
+      const event = this.#events[this.#at];
+      this.#at += 1;
+      if (event !== undefined) return event;
+      if (this.#chunk.byteLength === 0) return undefined;
+      this.#decodeSlice();
+    }
+  }
+
+  #decodeSlice(): void {
+    const slice = this.#chunk.subarray(0, SLICE);
+    this.#chunk = this.#chunk.subarray(SLICE);
+    this.#feed(this.#decoder.decode(slice, { stream: true }));
+    this.#sinceEvent = this.#events.length > 0 ? 0 : this.#sinceEvent + slice.byteLength;
+    if (this.#sinceEvent > MAX_EVENT) throw tooLarge();
   }
 
   #receive(bytes: Uint8Array | undefined): void {
@@ -76,12 +83,6 @@ export class EventReader {
     this.#feed(`${this.#decoder.decode()}\n\n`);
   }
 
-  #decodeSlice(): void {
-    const slice = this.#chunk.subarray(0, SLICE);
-    this.#chunk = this.#chunk.subarray(SLICE);
-    this.#feed(this.#decoder.decode(slice, { stream: true }));
-  }
-
   #feed(text: string): void {
     this.#events = [];
     this.#at = 0;
@@ -90,7 +91,7 @@ export class EventReader {
 }
 
 function tooLarge(): ResponseTooLargeError {
-  return new ResponseTooLargeError(`A streamed event is larger than the ${MAX_EVENT} characters this client reads.`, {
+  return new ResponseTooLargeError(`A streamed event is larger than the ${MAX_EVENT} bytes this client reads.`, {
     phase: 'stream',
     sent: 'yes',
     retryable: false,

@@ -1,0 +1,44 @@
+import { APIError, ContextGatewayError, StreamTruncatedError } from '../errors.js';
+import { TRUNCATED } from './chunk.js';
+import type { ChatCompletionChunk } from './schemas.js';
+
+/** Chunks as server-sent events again, each taken when its event is asked for. An error becomes the last event. */
+export function eventStreamOf(chunks: AsyncIterator<ChatCompletionChunk, undefined>): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder();
+  let left = false;
+  return new ReadableStream(
+    {
+      async pull(controller) {
+        const { event, last } = await nextEvent(chunks);
+        if (left) return;
+        controller.enqueue(encoder.encode(event));
+        if (last) controller.close();
+      },
+      async cancel() {
+        left = true;
+        await chunks.return?.();
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+async function nextEvent(
+  chunks: AsyncIterator<ChatCompletionChunk, undefined>,
+): Promise<{ event: string; last: boolean }> {
+  try {
+    const { value, done } = await chunks.next();
+    return { event: `data: ${done ? '[DONE]' : JSON.stringify(value)}\n\n`, last: done === true };
+  } catch (error) {
+    return { event: `event: error\ndata: ${JSON.stringify({ error: relayed(error) })}\n\n`, last: true };
+  }
+}
+
+/** What a reader in a browser may know: the service's own words, or what happened to its stream. */
+function relayed(error: unknown): Record<string, unknown> {
+  if (error instanceof APIError) {
+    return { message: error.message, type: error.type, code: error.code, param: error.param };
+  }
+  const type = error instanceof StreamTruncatedError ? TRUNCATED : 'stream_error';
+  return { message: error instanceof ContextGatewayError ? error.message : 'The stream failed.', type };
+}
