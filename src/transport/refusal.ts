@@ -31,12 +31,13 @@ export function refusal(head: ResponseHead, text: string, context: RefusalContex
 /** The details of an error, also of one that came inside a successful answer. */
 export function refusalDetails(head: ResponseHead, body: unknown, context: RefusalContext): APIErrorDetails {
   const { status, headers } = head;
-  const error = errorObject(body);
-  const requestId = requestIdOf(head);
-  const said = clean(error.message ?? excerpt(body), context.credential);
+  const mask = (text: string): string => withoutSecrets(text, context.credential);
+  const error = errorObject(body, (text) => presentable(mask(text)));
+  const id = requestIdOf(head);
+  const requestId = id === undefined ? undefined : presentable(mask(id));
+  const said = error.message ?? excerpt(body, mask);
   const hint = context.explain(status);
-  const where =
-    requestId === undefined ? context.route : `${context.route}, request ${clean(requestId, context.credential)}`;
+  const where = requestId === undefined ? context.route : `${context.route}, request ${requestId}`;
   const redirect = redirectTarget(head);
   const text = said || redirect || 'The service gave no reason.';
   return {
@@ -72,25 +73,22 @@ interface ErrorObject {
 }
 
 /** Either area's form, wrapped or bare (A22): `{ success: false, error: "…" }`, `{ error: { message, … } }`, `{ message, … }`. */
-function errorObject(body: unknown): ErrorObject {
+function errorObject(body: unknown, clean: (text: string) => string): ErrorObject {
   if (!isObject(body)) return {};
-  if (typeof body.error === 'string') return { message: body.error, retryAfter: body.retry_after };
+  const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? clean(value) : undefined);
+  if (typeof body.error === 'string') return { message: textOf(body.error), retryAfter: body.retry_after };
   const inner = isObject(body.error) ? body.error : body;
   return {
-    message: stringOf(inner.message),
-    type: stringOf(inner.type),
-    code: stringOf(inner.code),
-    param: stringOf(inner.param),
+    message: textOf(inner.message),
+    type: textOf(inner.type),
+    code: textOf(inner.code),
+    param: textOf(inner.param),
     retryAfter: inner.retry_after,
   };
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function stringOf(value: unknown): string | undefined {
-  return typeof value === 'string' ? value : undefined;
 }
 
 /** JSON if it is JSON, whatever the content type says; else the text. */
@@ -103,14 +101,14 @@ function parseBody(text: string): unknown {
 }
 
 /** The words of an HTML page or a plain text: a proxy's error page says more than nothing. */
-function excerpt(body: unknown): string {
+function excerpt(body: unknown, mask: (text: string) => string): string {
   if (typeof body !== 'string') return '';
-  const words = body
+  const words = mask(body)
     .slice(0, 8_192)
     .replace(/<(script|style)[^>]*>[^<]*/gi, ' ')
     .replace(/<[^>]*>/g, ' ');
   const line = words.replace(/\s+/g, ' ').trim();
-  return line.length > MAX_EXCERPT ? `${line.slice(0, MAX_EXCERPT)}…` : line;
+  return presentable(line.length > MAX_EXCERPT ? `${line.slice(0, MAX_EXCERPT)}…` : line);
 }
 
 /** Redirects are never followed; the host tells the user where baseURL should lead. */
@@ -122,10 +120,15 @@ function redirectTarget({ status, headers }: ResponseHead): string | undefined {
   return `The service redirects ${target}. Redirects are not followed, so that the credential goes nowhere else; correct baseURL.`;
 }
 
-/** The service's words made fit for a message: no keys, no control characters, not too long. */
-function clean(text: string, credential: string): string {
-  // Masked before it is cut: half a key is a secret as well.
-  const masked = (credential.length >= 8 ? text.replaceAll(credential, '***') : text).replace(KEYS, 'svc_$1_***');
-  const short = masked.length > MAX_MESSAGE ? `${masked.slice(0, MAX_MESSAGE)}…` : masked;
+/** Should the service repeat a key, nobody reads it. Done before a text is cut: half a key is a secret as well. */
+function withoutSecrets(text: string, credential: string): string {
+  // The header's value may begin with a scheme; what follows is the secret.
+  const secret = credential.slice(credential.lastIndexOf(' ') + 1);
+  return (secret.length >= 8 ? text.replaceAll(secret, '***') : text).replace(KEYS, 'svc_$1_***');
+}
+
+/** The service's words made fit for a message: no control characters, not too long. */
+function presentable(text: string): string {
+  const short = text.length > MAX_MESSAGE ? `${text.slice(0, MAX_MESSAGE)}…` : text;
   return short.replace(CONTROL, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
