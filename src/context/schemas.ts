@@ -1,6 +1,14 @@
 import * as z from 'zod/mini';
 import type { AnswerForm } from '../transport/call.js';
-import { countSchema, exact, openEnum, requiredText, timestampSchema, wireObject } from '../transport/shapes.js';
+import {
+  countSchema,
+  exact,
+  openEnum,
+  requiredText,
+  textsSchema,
+  timestampSchema,
+  wireObject,
+} from '../transport/shapes.js';
 
 /** How much a compaction removes. */
 export type CompactionLevel = 'light' | 'deep' | 'aggressive';
@@ -111,7 +119,7 @@ export const rollingSummarySchema = exact<RollingSummary>()(
     requirements: z.array(z.string()),
     currentPlan: z.array(z.string()),
     openQuestions: z.array(z.string()),
-    definitions: z.record(z.string(), z.string()),
+    definitions: textsSchema,
     importantReferences: z.array(referenceSchema),
     stylePreferences: z.record(z.string(), z.unknown()),
     lastUpdated: timestampSchema,

@@ -37,5 +37,13 @@ const TIMESTAMP = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\
 /** ISO 8601, with or without an offset. */
 export const timestampSchema = z.string().check(z.regex(TIMESTAMP, { error: 'expected an ISO 8601 time' }));
 
+/** Texts under names that are the user's own words: an issue's path repeats none of them. */
+export const textsSchema = z.record(z.string(), z.unknown()).check(
+  z.refine((texts) => Object.values(texts).every((text) => typeof text === 'string'), {
+    error: 'expected strings only',
+  }),
+  // The check above has seen that every value is a string.
+) as unknown as z.ZodMiniType<Record<string, string>>;
+
 /** Accepts everything. */
 export const anySchema = z.unknown();
