@@ -91,7 +91,8 @@ export class Transport {
   #check(schema: Schema<unknown>, body: unknown, call: Call): void {
     const issues = findIssues(schema, body);
     if (issues === undefined) return;
-    if (this.#options.validation !== 'report') throw unexpectedAnswer(issues, body);
+    // Of `null` there is nothing to hand on.
+    if (this.#options.validation !== 'report' || body === null) throw unexpectedAnswer(issues, body);
     this.#emit(call, { type: 'validation', issues });
   }
 
