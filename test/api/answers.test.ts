@@ -1,0 +1,382 @@
+import { type ClientEvent, ResponseValidationError } from 'context-gateway';
+import { describe, expect, test } from 'vitest';
+import {
+  chatParams,
+  compactAnswer,
+  completion,
+  contextAnswer,
+  memoryItem,
+  metadata,
+  pinnedItem,
+  usageReport,
+} from '../helpers/samples.js';
+import { cannedService, contextAt, failureOf, gatewayAt, json, text } from '../helpers/service.js';
+
+const { answers, requests } = cannedService();
+
+/** A copy with one place changed: `['choices', 0, 'index']`; `undefined` takes the field out. */
+function changed<T>(answer: T, path: readonly (string | number)[], value: unknown): T {
+  const copy = structuredClone(answer);
+  let at = copy as Record<string | number, unknown>;
+  for (const key of path.slice(0, -1)) at = at[key] as Record<string | number, unknown>;
+  const last = path.at(-1) ?? '';
+  if (value === undefined) delete at[last];
+  else at[last] = value;
+  return copy;
+}
+
+describe('what a newer service may send', () => {
+  test('W13: an unknown pin category and memory type are kept as strings', async () => {
+    answers(json({ success: true, pinnedItem: { ...pinnedItem(), category: 'idea' } }));
+    expect((await contextAt().pin('c', { messageId: 'm' })).category).toBe('idea');
+
+    answers(json({ success: true, memories: [{ ...memoryItem(), type: 'goal' }] }));
+    expect((await contextAt().memory.list())[0]?.type).toBe('goal');
+  });
+
+  test('an unknown finish_reason, role and reference type are kept', async () => {
+    const odd = changed(
+      changed(completion(), ['choices', 0, 'finish_reason'], 'content_filter'),
+      ['choices', 0, 'message', 'role'],
+      'tool',
+    );
+    answers(json(odd));
+    expect((await gatewayAt().chat.completions.create(chatParams)).choices[0]).toMatchObject({
+      finish_reason: 'content_filter',
+      message: { role: 'tool' },
+    });
+
+    answers(
+      json(changed(contextAnswer(), ['context', 'rollingSummary', 'importantReferences', 0, 'type'], 'database')),
+    );
+    expect((await contextAt().retrieve('c')).rollingSummary.importantReferences[0]?.type).toBe('database');
+  });
+
+  test('W14: extra fields are kept at every level', async () => {
+    answers(
+      json({ ...completion(), system_fingerprint: 'fp', choices: [{ ...completion().choices[0], logprobs: null }] }),
+    );
+    const answer = await gatewayAt().chat.completions.create(chatParams);
+    expect(answer).toHaveProperty('system_fingerprint', 'fp');
+    expect(answer.choices[0]).toHaveProperty('logprobs', null);
+
+    const more = changed(contextAnswer(), ['context', 'rollingSummary', 'decisions', 0, 'by'], 'Kim');
+    answers(json(changed(more, ['context', 'metadata', 'shard'], 7)));
+    const context = await contextAt().retrieve('c');
+    expect(context.rollingSummary.decisions[0]).toHaveProperty('by', 'Kim');
+    expect(context.metadata).toHaveProperty('shard', 7);
+  });
+
+  test.each([
+    { lastCompactionAt: null, because: 'there was none' },
+    { lastCompactionAt: undefined, because: 'the field is left out' },
+    { lastCompactionAt: '2026-01-05T09:30:00.000Z', because: 'it is a time' },
+    { lastCompactionAt: '2026-01-05T09:30:00+02:00', because: 'an offset is ISO 8601 as well' },
+  ])('A23: lastCompactionAt $lastCompactionAt is accepted: $because', async ({ lastCompactionAt }) => {
+    answers(json(changed(contextAnswer(), ['context', 'metadata', 'lastCompactionAt'], lastCompactionAt)));
+
+    expect((await contextAt().retrieve('c')).metadata.lastCompactionAt).toBe(lastCompactionAt);
+  });
+
+  test('A26: success false inside a compaction result is data', async () => {
+    answers(json(changed(compactAnswer(), ['result', 'success'], false)));
+
+    expect((await contextAt().compact('c')).success).toBe(false);
+  });
+
+  test('A24: memory items may leave out isActive and workspaceId', async () => {
+    answers(json({ success: true, memory: memoryItem() }));
+
+    const item = await contextAt().memory.create({ type: 'fact', key: 'editor', content: 'Uses vim.' });
+
+    expect(item).toEqual(memoryItem());
+  });
+
+  test.each([[[]], [[{ index: 0, message: { role: 'assistant', content: '' }, finish_reason: 'stop' }]]])(
+    'W32: choices %j are a valid answer',
+    async (choices) => {
+      answers(json({ ...completion(), choices }));
+
+      expect((await gatewayAt().chat.completions.create(chatParams)).choices).toEqual(choices);
+    },
+  );
+
+  test('W5: JSON is read whatever the content type says', async () => {
+    answers(text(JSON.stringify(usageReport()), { headers: { 'content-type': 'text/plain' } }));
+    expect(await gatewayAt().usage.retrieve()).toEqual(usageReport());
+
+    answers(text(`\uFEFF${JSON.stringify(usageReport())}`));
+    expect(await gatewayAt().usage.retrieve()).toEqual(usageReport());
+  });
+
+  test('W16: __proto__ and constructor as names in an answer change no prototype', async () => {
+    const body = JSON.stringify(usageReport()).replace('"atlas-small":12', '"__proto__":5,"constructor":6');
+    answers(text(body, { headers: { 'content-type': 'application/json' } }));
+
+    const { breakdown_by_model: tokens } = await gatewayAt().usage.retrieve();
+
+    expect(Object.entries(tokens)).toEqual([
+      ['__proto__', 5],
+      ['constructor', 6],
+    ]);
+    expect(Object.getPrototypeOf(tokens)).toBe(Object.prototype);
+  });
+});
+
+const retrieve = () => contextAt().retrieve('c');
+const create = () => gatewayAt().chat.completions.create(chatParams);
+const usage = () => gatewayAt().usage.retrieve();
+
+describe('W12 W15: a field that is not as documented', () => {
+  test.each([
+    { call: retrieve, answer: contextAnswer(), path: ['context'], value: undefined },
+    { call: retrieve, answer: contextAnswer(), path: ['context', 'rollingSummary'], value: null },
+    { call: retrieve, answer: contextAnswer(), path: ['context', 'rollingSummary', 'goals', 0], value: 77_777 },
+    { call: retrieve, answer: contextAnswer(), path: ['context', 'rollingSummary', 'version'], value: 1.5 },
+    { call: retrieve, answer: contextAnswer(), path: ['context', 'rollingSummary', 'lastUpdated'], value: 'CANARY' },
+    {
+      call: retrieve,
+      answer: contextAnswer(),
+      path: ['context', 'rollingSummary', 'stylePreferences'],
+      value: 'CANARY',
+    },
+    {
+      call: retrieve,
+      answer: contextAnswer(),
+      path: ['context', 'rollingSummary', 'decisions', 0, 'id'],
+      value: 77_777,
+    },
+    { call: retrieve, answer: contextAnswer(), path: ['context', 'pinnedMemory'], value: { CANARY: 1 } },
+    { call: retrieve, answer: contextAnswer(), path: ['context', 'pinnedMemory', 0, 'content'], value: undefined },
+    { call: retrieve, answer: contextAnswer(), path: ['context', 'metadata', 'totalTokens'], value: '77777' },
+    { call: retrieve, answer: contextAnswer(), path: ['context', 'metadata', 'compressedTokens'], value: -77_777 },
+    { call: retrieve, answer: contextAnswer(), path: ['context', 'metadata', 'lastCompactionAt'], value: 'CANARY' },
+    { call: retrieve, answer: contextAnswer(), path: ['success'], value: undefined },
+    { call: retrieve, answer: contextAnswer(), path: ['success'], value: 'true' },
+    { call: () => contextAt().compact('c'), answer: compactAnswer(), path: ['result', 'newTokenCount'], value: null },
+    { call: create, answer: completion(), path: ['id'], value: 77_777 },
+    { call: create, answer: completion(), path: ['usage'], value: undefined },
+    { call: create, answer: completion(), path: ['usage', 'total_tokens'], value: 2 ** 53 },
+    { call: create, answer: completion(), path: ['created'], value: 1e20 },
+    { call: create, answer: completion(), path: ['choices'], value: { CANARY: 1 } },
+    { call: create, answer: completion(), path: ['choices', 0, 'message', 'content'], value: null },
+    { call: create, answer: completion(), path: ['choices', 0, 'finish_reason'], value: null },
+    { call: create, answer: completion(), path: ['choices', 0, 'index'], value: -1 },
+    { call: usage, answer: usageReport(), path: ['period', 'start'], value: undefined },
+    { call: usage, answer: usageReport(), path: ['breakdown_by_model', 'atlas-small'], value: '77777' },
+    { call: usage, answer: usageReport(), path: ['estimated_overage_cost'], value: 'CANARY' },
+  ])(
+    '$path as $value is a ResponseValidationError with its path, the answer, and no value',
+    async ({ call, answer, path, value }) => {
+      const wrong = changed<object>(answer, path, value);
+      answers(json(wrong as never));
+
+      const error = await failureOf(call());
+
+      expect(error).toBeInstanceOf(ResponseValidationError);
+      const { issues, body, message } = error as ResponseValidationError;
+      expect(issues.map((issue) => issue.path)).toContainEqual(path);
+      expect(body).toEqual(wrong);
+      expect(message).toContain(String(path.at(-1)));
+      expect(message).not.toMatch(/CANARY|77777/);
+      expect(requests).toHaveLength(1);
+    },
+  );
+
+  test('a term of a definition is the user’s own words, so no message repeats it', async () => {
+    answers(json(changed(contextAnswer(), ['context', 'rollingSummary', 'definitions'], { 'CANARY term': 5 })));
+
+    const error = await failureOf(retrieve());
+
+    expect(error).toMatchObject({ issues: [{ path: ['context', 'rollingSummary', 'definitions'] }] });
+    expect(JSON.stringify(error)).not.toContain('CANARY');
+  });
+
+  test('more than five issues are counted, and all are listed in `issues`', async () => {
+    answers(json({ success: true, context: { rollingSummary: {}, pinnedMemory: [], metadata: metadata() } }));
+
+    const error = (await failureOf(retrieve())) as ResponseValidationError;
+
+    expect(error.issues).toHaveLength(10);
+    expect(error.message).toMatch(/; and 5 more\.$/);
+  });
+
+  test.each(['null', '[]', '"x"', '1', 'true'])('W7: %s at the top is a ResponseValidationError', async (body) => {
+    answers(text(body, { headers: { 'content-type': 'application/json' } }));
+    await expect(retrieve()).rejects.toBeInstanceOf(ResponseValidationError);
+    await expect(create()).rejects.toBeInstanceOf(ResponseValidationError);
+    await expect(contextAt().unpin('c', 'm')).rejects.toBeInstanceOf(ResponseValidationError);
+  });
+
+  test.each([
+    ['{"id": ', 'it is cut'],
+    ['{} trailing', 'something follows it'],
+    ['{"a": NaN}', 'NaN is no JSON'],
+    ['<html><b>Sorry</b></html>', 'it is a page'],
+    ['', 'it is empty'],
+  ])('W3 W4: a success with the body %j is a ResponseValidationError: %s', async (body) => {
+    answers(text(body, { headers: { 'content-type': 'text/html' } }));
+
+    const error = await failureOf(create());
+
+    expect(error).toMatchObject({ name: 'ResponseValidationError', body });
+    expect(String(error)).toMatch(/not JSON .*baseURL/);
+    expect(String(error)).not.toContain('Sorry');
+  });
+
+  test('W11: an answer nested 100,000 deep ends as a typed error or as data, never as a crash', async () => {
+    const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
+    answers(text(`{"object":"list","data":${deep}}`, { headers: { 'content-type': 'application/json' } }));
+
+    const outcome = await gatewayAt()
+      .presets.list()
+      .catch((error: unknown) => error);
+
+    expect(Array.isArray(outcome) || outcome instanceof ResponseValidationError).toBe(true);
+  });
+});
+
+describe("validation: 'report'", () => {
+  const reporting = () => {
+    const events: ClientEvent[] = [];
+    return { events, options: { validation: 'report' as const, onEvent: (event: ClientEvent) => events.push(event) } };
+  };
+
+  test('hands the answer on as it is and tells onEvent what is wrong, without values', async () => {
+    const { events, options } = reporting();
+    const odd = changed<object>(contextAnswer(), ['context', 'metadata', 'totalTokens'], 'CANARY');
+    answers(json(odd as never));
+
+    const answer = await contextAt(options).retrieve('c');
+
+    expect(answer.metadata.totalTokens).toBe('CANARY');
+    expect(events.find(({ type }) => type === 'validation')).toEqual({
+      type: 'validation',
+      call: 1,
+      area: 'context',
+      method: 'GET',
+      path: '/api/context',
+      issues: [{ path: ['context', 'metadata', 'totalTokens'], message: 'expected number' }],
+    });
+    expect(JSON.stringify(events)).not.toContain('CANARY');
+  });
+
+  test('does not make a success of success: false', async () => {
+    answers(json({ success: false, error: 'no' }));
+
+    await expect(contextAt(reporting().options).retrieve('c')).rejects.toMatchObject({ name: 'APIError', status: 200 });
+  });
+
+  test('ends with a typed error where there is nothing to hand on', async () => {
+    answers(json(null));
+    const { options } = reporting();
+
+    await expect(contextAt(options).retrieve('c')).rejects.toBeInstanceOf(ResponseValidationError);
+    await expect(gatewayAt(options).presets.list()).rejects.toBeInstanceOf(ResponseValidationError);
+  });
+
+  test('a listener that throws costs the call nothing', async () => {
+    answers(json(usageReport()));
+    const onEvent = () => {
+      throw new Error('listener');
+    };
+
+    expect(await gatewayAt({ onEvent }).usage.retrieve()).toEqual(usageReport());
+  });
+});
+
+describe('A15: a 2xx body that reports an error', () => {
+  test.each([
+    { body: { success: false, error: 'no such thing' }, because: 'the Context form' },
+    { body: { success: false, error: { message: 'no such thing' } }, because: 'the Gateway form in it' },
+    { body: { error: { message: 'no such thing', type: 'x' } }, because: 'the Gateway form' },
+    { body: { success: false, message: 'no such thing' }, because: 'the bare form' },
+  ])('is an error, never data: $because', async ({ body }) => {
+    answers(json(body));
+
+    for (const call of [retrieve, create, () => contextAt().unpin('c', 'm'), () => gatewayAt().presets.list()]) {
+      const error = await failureOf(call());
+      expect(error).toMatchObject({ name: 'APIError', status: 200, body });
+      expect(String(error)).toContain('no such thing');
+    }
+  });
+
+  test('W9: success: true on a 500 is an error by its status', async () => {
+    answers(json(contextAnswer(), { status: 500 }));
+
+    await expect(retrieve()).rejects.toMatchObject({ name: 'InternalServerError', status: 500 });
+  });
+});
+
+describe('A16: an empty body', () => {
+  const empty = [
+    { method: 'unpin', call: () => contextAt().unpin('c', 'm') },
+    { method: 'exclude', call: () => contextAt().exclude('c', 'm') },
+    { method: 'include', call: () => contextAt().include('c', 'm') },
+    { method: 'memory.delete', call: () => contextAt().memory.delete('m') },
+  ];
+
+  test.each(empty)('is a success of $method, with 204 and with 200', async ({ call }) => {
+    answers(text(null, { status: 204 }), text('', { status: 200 }));
+
+    expect(await call()).toBeUndefined();
+    expect(await call()).toBeUndefined();
+  });
+
+  test.each([
+    { method: 'retrieve', call: retrieve },
+    { method: 'pin', call: () => contextAt().pin('c', { messageId: 'm' }) },
+    { method: 'compact', call: () => contextAt().compact('c') },
+    { method: 'memory.list', call: () => contextAt().memory.list() },
+    { method: 'memory.update', call: () => contextAt().memory.update('m', { content: 'c' }) },
+    { method: 'create', call: create },
+    { method: 'presets.list', call: () => gatewayAt().presets.list() },
+    { method: 'integrations.execute', call: () => gatewayAt().integrations.execute('i', { action: 'a' }) },
+  ])('W6: is a ResponseValidationError of $method', async ({ call }) => {
+    answers(text(null, { status: 204 }));
+
+    await expect(call()).rejects.toMatchObject({ name: 'ResponseValidationError', body: '' });
+  });
+});
+
+describe('A3: undocumented lists and records', () => {
+  const records = [{ id: 'a', name: 'A', extra: { deep: true } }, { id: 'b' }];
+
+  test.each([
+    { wrapped: records, as: 'bare' },
+    { wrapped: { object: 'list', data: records }, as: 'in data' },
+    { wrapped: { presets: records }, as: 'in presets' },
+    { wrapped: { integrations: records }, as: 'in integrations' },
+    { wrapped: { items: records, next: null }, as: 'in items' },
+  ])('a list $as is one array', async ({ wrapped }) => {
+    answers(json(wrapped));
+
+    expect(await gatewayAt().presets.list()).toEqual(records);
+    expect(await gatewayAt().integrations.list()).toEqual(records);
+  });
+
+  test('an object without a list is a ResponseValidationError that tells of `schema`', async () => {
+    answers(json({ rows: records }));
+
+    const error = await failureOf(gatewayAt().presets.list());
+
+    expect(error).toMatchObject({ name: 'ResponseValidationError', body: { rows: records } });
+    expect(String(error)).toMatch(/data, presets, integrations, items.*schema/);
+  });
+
+  test('records are handed on whole, arrays too', async () => {
+    answers(json({ id: 'x', output: [1, 2] }));
+    expect(await gatewayAt().integrations.execute('i', { action: 'a' })).toEqual({ id: 'x', output: [1, 2] });
+
+    answers(json([1, 'two']));
+    expect(await gatewayAt().presets.execute('p', { input: 'a', model: 'b' })).toEqual([1, 'two']);
+  });
+
+  test('a record whose id is no string is a ResponseValidationError', async () => {
+    answers(json({ id: 5 }));
+
+    await expect(gatewayAt().files.upload({ file: new Blob(['a']), purpose: 'p' })).rejects.toBeInstanceOf(
+      ResponseValidationError,
+    );
+  });
+});
