@@ -2,7 +2,8 @@ import { openFile } from '#platform';
 import type { APIPromise } from '../answer.js';
 import { RequestValidationError } from '../errors.js';
 import { type FileContent, multipart, type ProgressListener } from '../transport/multipart.js';
-import type { RequestOptions, SchemaOptions } from '../transport/options.js';
+import { ownProperties, type RequestOptions, type SchemaOptions } from '../transport/options.js';
+import type { Upload } from '../transport/request.js';
 import type { Transport } from '../transport/transport.js';
 import { RECORD } from './records.js';
 import type { FileRecord } from './schemas.js';
@@ -45,7 +46,8 @@ export class Files {
    * Upload a file. `POST /v1/files` (multipart/form-data)
    *
    * Files on disk (`{ path }`) and streams are sent as they are read, never held in memory. `timeout` (60 s) is how long the
-   * upload may stand still. The record's form is not documented (A3): pass a `schema` to have it checked and typed.
+   * upload may stand still; where nobody reports its progress (a Blob sent through `fetch`), it has that long for every
+   * megabyte. The record's form is not documented (A3): pass a `schema` to have it checked and typed.
    *
    * @throws {RequestValidationError} before anything is sent: no such file, a stream where the platform can send none
    * @throws {APIError} with status 413 when the file is larger than the service takes
@@ -53,9 +55,19 @@ export class Files {
   upload(params: FileUploadParams, options?: UploadOptions): APIPromise<FileRecord>;
   upload<T>(params: FileUploadParams, options: UploadOptions & SchemaOptions<T>): APIPromise<T>;
   upload(params: FileUploadParams, options?: UploadOptions): APIPromise<FileRecord> {
-    const upload = () => multipart({ purpose: checkPurpose(params.purpose) }, contentOf(params), options?.onProgress);
-    return this.#transport.request({ method: 'POST', path: '/v1/files', upload }, RECORD, options);
+    return this.#transport.request(
+      () => ({ method: 'POST', path: '/v1/files', upload: uploadOf(params, options?.onProgress) }),
+      RECORD,
+      options,
+    );
   }
+}
+
+function uploadOf(params: FileUploadParams, onProgress: ProgressListener | undefined): Upload {
+  const { file, purpose, filename, ...rest } = ownProperties(params);
+  const [unknown] = Object.keys(rest);
+  if (unknown !== undefined) throw new RequestValidationError([{ path: [unknown], message: 'unknown field' }]);
+  return multipart({ purpose: checkPurpose(purpose) }, contentOf(file, filename), onProgress);
 }
 
 function checkPurpose(purpose: unknown): string {
@@ -63,7 +75,7 @@ function checkPurpose(purpose: unknown): string {
   throw new RequestValidationError([{ path: ['purpose'], message: 'expected a string that is not empty' }]);
 }
 
-function contentOf({ file, filename }: FileUploadParams): FileContent {
+function contentOf(file: Uploadable, filename: string | undefined): FileContent {
   if (filename !== undefined && (typeof filename !== 'string' || filename === '' || !filename.isWellFormed())) {
     throw new RequestValidationError([{ path: ['filename'], message: 'expected a string that is not empty' }]);
   }

@@ -35,7 +35,7 @@ export async function readChatCompletionStream(
   if (answer.body?.locked) throw new StreamConsumedError();
   const runtime = systemRuntime;
   const headers = new FetchHeaders(answer.headers);
-  const head: ResponseHead = { status: answer.status, headers, body: new StreamSource(answer.body) };
+  const head: ResponseHead = { status: answer.status, headers, body: new StreamSource(answer.body?.getReader()) };
   const context: RefusalContext = {
     area: 'gateway',
     route: 'relayed stream',

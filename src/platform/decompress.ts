@@ -5,6 +5,7 @@ import { connectionError } from './failure.js';
 
 /** More layers than this is an attack, not a compression. */
 const MOST_LAYERS = 3;
+const KNOWN = new Set(['gzip', 'x-gzip', 'deflate', 'br', 'identity', '']);
 
 /** Undoes `content-encoding`. Every flush of the sender comes out at once, so that compressed events are not held back. */
 export function decompress(source: ByteSource, encodings: string | undefined): ByteSource {
@@ -13,13 +14,19 @@ export function decompress(source: ByteSource, encodings: string | undefined): B
     .toLowerCase()
     .split(',')
     .map((layer) => layer.trim());
-  if (layers.length > MOST_LAYERS) throw unreadable(`the answer is compressed ${layers.length} times over`);
+  if (layers.length > MOST_LAYERS) {
+    const message = `No usable answer: it is compressed ${layers.length} times over.`;
+    throw new APIConnectionError(message, { phase: 'body', sent: 'yes', retryable: false });
+  }
+  // What is not known is handed on as it came, as `fetch` does it: it may well be a name without a meaning.
+  if (!layers.every((layer) => KNOWN.has(layer))) return source;
   return layers.reverse().reduce((inner, layer) => {
     const transform = transformFor(layer);
     return transform === undefined ? inner : new TransformedSource(inner, transform);
   }, source);
 }
 
+/** `undefined` for an encoding that changes nothing. */
 function transformFor(encoding: string): Transform | undefined {
   // Fetched here and not at the top: most programs never meet a compressed answer.
   const { createBrotliDecompress, createGunzip, createInflate, constants } = process.getBuiltinModule('node:zlib');
@@ -27,13 +34,7 @@ function transformFor(encoding: string): Transform | undefined {
   const brotli = { flush: constants.BROTLI_OPERATION_FLUSH, finishFlush: constants.BROTLI_OPERATION_FLUSH };
   if (encoding === 'gzip' || encoding === 'x-gzip') return createGunzip(flush);
   if (encoding === 'deflate') return createInflate(flush);
-  if (encoding === 'br') return createBrotliDecompress(brotli);
-  if (encoding === '' || encoding === 'identity') return undefined;
-  throw unreadable('the answer is compressed in a way this client does not know (gzip, deflate and br are)');
-}
-
-function unreadable(what: string): APIConnectionError {
-  return new APIConnectionError(`No usable answer: ${what}.`, { phase: 'body', sent: 'yes', retryable: false });
+  return encoding === 'br' ? createBrotliDecompress(brotli) : undefined;
 }
 
 /** A source whose bytes go through a transform. It reads ahead no further than the transform's own buffer. */
@@ -56,7 +57,7 @@ class TransformedSource implements ByteSource {
       return done ? undefined : value;
     } catch (error) {
       this.#source.cancel(error as Error);
-      throw isOurs(error) ? error : connectionError(error, { phase: 'body', sent: 'yes' });
+      throw connectionError(error, { phase: 'body', sent: 'yes' });
     }
   }
 
@@ -86,9 +87,4 @@ function drained(transform: Transform): Promise<void> {
     };
     transform.once('drain', settle).once('close', settle).once('error', settle);
   });
-}
-
-/** Whether an error was made by this package, here or by whoever cancelled. */
-function isOurs(error: unknown): boolean {
-  return error instanceof Error && 'retryable' in error;
 }

@@ -23,13 +23,13 @@ export interface OutgoingRequest {
 export interface OutgoingStream {
   /** Bytes in all, if known. */
   readonly size: number | undefined;
-  /** Whether `open` can be called once more for another attempt. */
-  readonly repeatable: boolean;
-  /** The whole body as a Blob where that costs no memory: some platforms can send nothing else. */
-  readonly blob: Blob | undefined;
   open(): AsyncIterable<Uint8Array>;
-  /** Told by an engine that sent `blob`, where nobody counts the bytes, once it has all left. */
-  sent(): void;
+  /**
+   * The whole body as a Blob, where that costs no memory: some platforms can send nothing else. Whoever sends it counts none
+   * of its bytes, and calls `blobSent` when all have left.
+   */
+  takeBlob(): Blob | undefined;
+  blobSent(): void;
 }
 
 /** How far a request has come. */

@@ -1,4 +1,4 @@
-import { APIConnectionError } from '../errors.js';
+import { APIConnectionError, ContextGatewayError } from '../errors.js';
 import type { Progress } from './engine.js';
 
 /** Failures that happen before the first byte of a request leaves. */
@@ -18,6 +18,9 @@ const BEFORE_SENDING = new Set([
 const CERTIFICATE =
   /^(CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_CERT|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE)/;
 
+/** Failures that show that an answer came, though none that can be read. */
+const ANSWERED = /^(HPE_|HTTPParserError|UND_ERR_HEADERS_OVERFLOW)/;
+
 const EXPLAINED: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'nothing listens at this address; check baseURL',
   ENOTFOUND: 'the host is not known; check baseURL',
@@ -28,29 +31,47 @@ const EXPLAINED: Readonly<Record<string, string>> = {
   UND_ERR_CONNECT_TIMEOUT: 'connecting took longer than 10 s',
   UND_ERR_HEADERS_OVERFLOW: 'its headers are too large',
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'its body is not as long as it says',
+  UND_ERR_REQ_CONTENT_LENGTH_MISMATCH: 'the file changed its size while it was sent',
 };
 
-/** A foreign failure as an `APIConnectionError`: what happened and how far the request had come, nothing of its content. */
-export function connectionError(failure: unknown, progress: Progress): APIConnectionError {
-  const code = codeOf(failure);
+/**
+ * A foreign failure as an `APIConnectionError`: what happened and how far the request had come, nothing of its content. An
+ * error of ours inside it (of an upload whose source failed, say) comes out as it is.
+ */
+export function connectionError(failure: unknown, progress: Progress): ContextGatewayError {
+  const chain = causesOf(failure);
+  const ours = chain.find((error) => error instanceof ContextGatewayError);
+  if (ours !== undefined) return ours;
+  const code = chain.map(codeOf).find((found) => found !== undefined);
   const untrusted = code !== undefined && CERTIFICATE.test(code);
-  const unsent = untrusted || (code !== undefined && BEFORE_SENDING.has(code));
-  const { phase, sent }: Progress = unsent && progress.sent !== 'yes' ? { phase: 'connect', sent: 'no' } : progress;
   const what =
     (code !== undefined && EXPLAINED[code]) ||
+    (code !== undefined && ANSWERED.test(code) && 'it is not HTTP, or not as it has to be') ||
     (untrusted && 'its certificate is not trusted') ||
     'the connection failed';
   const message = `No usable answer: ${what}${code === undefined ? '' : ` (${code})`}.`;
-  return new APIConnectionError(message, { phase, sent, cause: bareCause(failure, code), retryable: !untrusted });
+  const reached = code === undefined ? progress : progressAt(code, untrusted, progress);
+  return new APIConnectionError(message, { ...reached, cause: bareCause(failure, code), retryable: !untrusted });
 }
 
-/** The first error code in a chain of causes. */
-function codeOf(failure: unknown): string | undefined {
-  for (let error = failure, depth = 0; error instanceof Error && depth < 5; error = error.cause, depth += 1) {
-    const { code } = error as { code?: unknown };
-    if (typeof code === 'string' && code !== '') return code;
-  }
-  return undefined;
+/** The code of a failure tells more than the engine knows, where that is `fetch`. */
+function progressAt(code: string, untrusted: boolean, progress: Progress): Progress {
+  if (progress.sent === 'yes') return progress;
+  if (untrusted || BEFORE_SENDING.has(code)) return { phase: 'connect', sent: 'no' };
+  return ANSWERED.test(code) ? { phase: 'headers', sent: 'yes' } : progress;
+}
+
+/** The system's own name for what went wrong: `ECONNRESET`. */
+export function codeOf(error: unknown): string | undefined {
+  const { code, name } = error as { code?: unknown; name?: unknown };
+  if (typeof code === 'string' && code !== '') return code;
+  return name === 'HTTPParserError' ? name : undefined; // undici knows its parser's code and leaves it out
+}
+
+function causesOf(failure: unknown): Error[] {
+  const chain: Error[] = [];
+  for (let error = failure; error instanceof Error && chain.length < 5; error = error.cause) chain.push(error);
+  return chain;
 }
 
 /** Facts only: the platform's own errors may quote header values or hold the whole request. */

@@ -56,8 +56,8 @@ class FetchExchange implements Exchange {
   ): Promise<ResponseHead> {
     const response = await this.#answer(request, fetch);
     this.#progress = { phase: 'body', sent: 'yes' };
-    if (typeof request.body === 'object' && request.body.blob !== undefined) request.body.sent();
-    this.#body = new StreamSource(response.body, (error) => this.#controller.abort(error));
+    if (typeof request.body === 'object') request.body.blobSent();
+    this.#body = new StreamSource(readerOf(response), (error) => this.#controller.abort(error));
     if (this.#failure !== undefined) {
       this.#body.cancel(this.#failure);
       throw this.#failure;
@@ -69,12 +69,11 @@ class FetchExchange implements Exchange {
     request: OutgoingRequest,
     fetch: (url: string, init: RequestInit) => Promise<Response>,
   ): Promise<Response> {
-    const init = { ...requestInit(request), signal: this.#controller.signal };
     let response: unknown;
     try {
+      const init = { ...requestInit(request), signal: this.#controller.signal };
       response = await fetch(request.origin + request.path, init);
     } catch (error) {
-      if (error instanceof RequestValidationError) throw error;
       throw this.#failure ?? connectionError(error, this.#progress);
     }
     if (!isResponse(response)) {
@@ -90,8 +89,18 @@ function isResponse(value: unknown): value is Response {
   return typeof response?.status === 'number' && response.status >= 200 && typeof response.headers?.get === 'function';
 }
 
+/** Also a given fetch may hand out the same answer twice, or one that somebody has read. */
+function readerOf({ body }: Response): ReadableStreamDefaultReader<Uint8Array> | undefined {
+  try {
+    return body?.getReader();
+  } catch (cause) {
+    throw connectionError(cause, { phase: 'body', sent: 'yes' });
+  }
+}
+
 function requestInit({ method, headers, body }: OutgoingRequest): RequestInit {
-  const streamed = typeof body === 'object' && body.blob === undefined;
+  const blob = typeof body === 'object' ? body.takeBlob() : undefined;
+  const streamed = typeof body === 'object' && blob === undefined;
   const browser = isBrowser();
   const init: RequestInit & { duplex?: 'half' } = {
     method,
@@ -102,7 +111,7 @@ function requestInit({ method, headers, body }: OutgoingRequest): RequestInit {
   if (browser)
     Object.assign(init, { credentials: 'omit', referrerPolicy: 'no-referrer', cache: 'no-store', mode: 'cors' });
   if (body === undefined) return init;
-  init.body = typeof body === 'string' ? body : (body.blob ?? streamOf(body, browser));
+  init.body = typeof body === 'string' ? body : (blob ?? streamOf(body, browser));
   if (streamed) init.duplex = 'half';
   return init;
 }

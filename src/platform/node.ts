@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import type { HeaderSource } from '../answer.js';
 import { ConfigurationError } from '../errors.js';
 import { decompress } from './decompress.js';
@@ -32,6 +33,7 @@ class NodeEngine implements Engine {
   #own: Promise<Agent> | undefined;
   #agent: Dispatch | undefined;
   #nativeFetch: unknown;
+  readonly #connecting = new Set<Socket>();
 
   constructor(dispatcher: DispatcherLike | undefined) {
     this.#given = dispatcher;
@@ -47,14 +49,12 @@ class NodeEngine implements Engine {
   async close(): Promise<void> {
     const own = await this.#own?.catch(() => undefined);
     await own?.destroy();
+    for (const socket of this.#connecting) socket.destroy(); // undici waits for these
   }
 
   /** undici is loaded at the first send: a program that only imports this package does not pay for it. */
   async #openAgent(): Promise<Dispatch> {
-    this.#own ??= import('undici/lib/dispatcher/agent.js').then(({ default: AgentClass }) => {
-      // Timeouts are ours, see timeouts.ts; undici keeps only the one for connecting.
-      return new AgentClass({ headersTimeout: 0, bodyTimeout: 0, connect: { timeout: 10_000 } }) as Agent;
-    });
+    this.#own ??= createAgent(this.#connecting);
     this.#agent = await this.#own;
     return this.#agent;
   }
@@ -67,6 +67,25 @@ class NodeEngine implements Engine {
     this.#nativeFetch = fetch;
     return false;
   }
+}
+
+async function createAgent(connecting: Set<Socket>): Promise<Agent> {
+  const [{ default: AgentClass }, { default: buildConnector }] = await Promise.all([
+    import('undici/lib/dispatcher/agent.js'),
+    import('undici/lib/core/connect.js'),
+  ]);
+  const open = buildConnector({ timeout: 10_000 });
+  const connect: typeof open = (options, callback) => {
+    const socket = open(options, (...result) => {
+      connecting.delete(socket);
+      callback(...result);
+    });
+    connecting.add(socket);
+    // A call that waits has a timer: a connection that nobody waits for any more keeps no program alive.
+    return socket.unref();
+  };
+  // Timeouts are ours, see timeouts.ts; undici keeps only the one for connecting.
+  return new AgentClass({ headersTimeout: 0, bodyTimeout: 0, connect }) as Agent;
 }
 
 interface Dispatch {

@@ -10,8 +10,8 @@ export class StreamSource implements ByteSource {
   #failure: Error | undefined;
   #rejectRead: ((error: Error) => void) | undefined;
 
-  constructor(stream: ReadableStream<Uint8Array> | null | undefined, onCancel?: (error: Error) => void) {
-    this.#reader = stream?.getReader();
+  constructor(reader: ReadableStreamDefaultReader<Uint8Array> | undefined, onCancel?: (error: Error) => void) {
+    this.#reader = reader;
     this.#onCancel = onCancel;
   }
 
@@ -26,7 +26,11 @@ export class StreamSource implements ByteSource {
     return new Promise((resolve, reject) => {
       this.#rejectRead = reject;
       reader.read().then(
-        ({ value, done }) => resolve(done ? undefined : value),
+        ({ value, done }) => {
+          if (done) resolve(undefined);
+          else if (ArrayBuffer.isView(value)) resolve(value);
+          else reject(connectionError(new TypeError('not bytes'), READING));
+        },
         (error) => reject(this.#failure ?? connectionError(error, READING)),
       );
     });

@@ -16,21 +16,21 @@ const DRAIN_BYTES = 64 * 1024;
 export async function readText({ headers, body }: ResponseHead, limit: number): Promise<string> {
   const chunks: Uint8Array[] = [];
   // What is announced as too large is not read at all. (A compressed length says nothing; what comes out is counted below.)
-  let size = Number(headers.get('content-length') ?? 0) > limit ? Number.POSITIVE_INFINITY : 0;
+  if (Number(headers.get('content-length')) > limit) throw tooLarge(body, limit);
+  let size = 0;
   for (let chunk = await body.read(); chunk !== undefined; chunk = await body.read()) {
     size += chunk.byteLength;
-    if (size > limit) {
-      const error = new ResponseTooLargeError(`The answer is larger than the ${limit} bytes this client reads.`, {
-        phase: 'body',
-        sent: 'yes',
-        retryable: false,
-      });
-      body.cancel(error);
-      throw error;
-    }
+    if (size > limit) throw tooLarge(body, limit);
     chunks.push(chunk);
   }
   return new TextDecoder().decode(chunks.length === 1 ? chunks[0] : concat(chunks, size));
+}
+
+function tooLarge(body: ByteSource, limit: number): ResponseTooLargeError {
+  const message = `The answer is larger than the ${limit} bytes this client reads.`;
+  const error = new ResponseTooLargeError(message, { phase: 'body', sent: 'yes', retryable: false });
+  body.cancel(error);
+  return error;
 }
 
 /** As much of an error's body as its limit allows; a body that breaks off is worth what came of it. */

@@ -1,3 +1,4 @@
+import { APIConnectionError, ContextGatewayError } from '../errors.js';
 import type { OutgoingStream } from '../platform/engine.js';
 import type { Upload } from './request.js';
 
@@ -15,6 +16,9 @@ export interface FileContent {
 
 /** Hears of every part that left: bytes so far, and in all if known. */
 export type ProgressListener = (sent: number, total: number | undefined) => void;
+
+/** Bytes that a healthy upload moves within its timeout, where nobody reports how many it has moved. */
+const UNSEEN_PROGRESS = 1024 * 1024;
 
 /**
  * A form with text fields and one file, as multipart/form-data. Written here, because the platform's FormData cannot stream
@@ -37,16 +41,24 @@ export function multipart(
   const tail = encoder.encode(`\r\n--${boundary}--\r\n`);
   const total = file.size === undefined ? undefined : head.byteLength + file.size + tail.byteLength;
 
+  const report = (sent: number): void => {
+    try {
+      listener?.(sent, total);
+    } catch {
+      // A listener's mistake does not cost the upload.
+    }
+  };
+
   async function* bytes(onProgress: () => void): AsyncGenerator<Uint8Array, undefined> {
     let sent = 0;
     const left = (chunk: Uint8Array): void => {
       sent += chunk.byteLength;
       onProgress();
-      listener?.(sent, total);
+      report(sent);
     };
     yield head;
     left(head);
-    for await (const chunk of file.open()) {
+    for await (const chunk of sourceOf(file)) {
       yield chunk;
       left(chunk);
     }
@@ -58,16 +70,36 @@ export function multipart(
     contentType: `multipart/form-data; boundary=${boundary}`,
     repeatable: file.repeatable,
     body: (onProgress): OutgoingStream => {
-      listener?.(0, total);
+      report(0);
+      let unseen = false;
       return {
         size: total,
-        repeatable: file.repeatable,
-        blob: file.blob === undefined ? undefined : new Blob([head, file.blob, tail]),
         open: () => bytes(onProgress),
-        sent: () => listener?.(total ?? 0, total),
+        takeBlob: () => {
+          if (file.blob === undefined) return undefined;
+          unseen = true;
+          onProgress(Math.ceil((total ?? 0) / UNSEEN_PROGRESS));
+          return new Blob([head, file.blob, tail]);
+        },
+        blobSent: () => {
+          if (!unseen) return;
+          onProgress();
+          report(total ?? 0);
+        },
       };
     },
   };
+}
+
+/** A file that cannot be read to its end is no failure of the connection, and no second try mends it. */
+async function* sourceOf(file: FileContent): AsyncGenerator<Uint8Array, undefined> {
+  try {
+    yield* file.open();
+  } catch (cause) {
+    if (cause instanceof ContextGatewayError) throw cause;
+    const message = 'The upload broke off: what is to be uploaded could not be read to its end.';
+    throw new APIConnectionError(message, { phase: 'headers', sent: 'maybe', cause, retryable: false });
+  }
 }
 
 function part(boundary: string, name: string, value: string): string {

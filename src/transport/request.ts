@@ -16,12 +16,11 @@ export interface Endpoint {
   readonly path: string;
   /** The values of the `{names}` in the path. */
   readonly ids?: Readonly<Record<string, string>>;
-  /** Called, if it is a function, where what it throws becomes a rejection. */
-  readonly query?: object | (() => object) | undefined;
+  readonly query?: object | undefined;
   /** Sent as JSON. */
   readonly body?: unknown;
   /** Sent instead of a body. */
-  readonly upload?: () => Upload;
+  readonly upload?: Upload;
   /** Checks the body, or the query where there is no body. */
   readonly accepts?: Schema<unknown>;
   /** The `accept` header. @default application/json */
@@ -32,12 +31,15 @@ export interface Endpoint {
   readonly timeout?: number;
 }
 
-/** A body that is streamed, with its content type. `onProgress` hears of every part that left. */
+/** An endpoint, or what makes one of arguments nobody has looked at yet: what it throws becomes a rejection. */
+export type EndpointSource = Endpoint | (() => Endpoint);
+
+/** A body that is streamed, with its content type. `onProgress` hears of every part that left, or how many there would be. */
 export interface Upload {
   readonly contentType: string;
   /** Whether it can be sent a second time. */
   readonly repeatable: boolean;
-  body(onProgress: () => void): OutgoingStream;
+  body(onProgress: (times?: number) => void): OutgoingStream;
 }
 
 /** A request with everything but its credential, which is read for each attempt. */
@@ -53,12 +55,10 @@ const DOT_SEGMENT = /^(\.|%2e){1,2}$/i;
 
 /** Checks the arguments and writes them down once: what the caller changes afterwards changes no retry. */
 export function prepare(endpoint: Endpoint, base: Base, headers: Record<string, string>): PreparedRequest {
-  const { method, accepts, body } = endpoint;
-  const query = typeof endpoint.query === 'function' ? endpoint.query() : endpoint.query;
+  const { method, accepts, body, query, upload } = endpoint;
   if (accepts !== undefined) checkArguments(accepts, body ?? query ?? {});
   const path = base.prefix + encodePath(endpoint.path, endpoint.ids ?? {});
   assertOrigin(base, path);
-  const upload = endpoint.upload?.();
   if (body !== undefined) headers['content-type'] = 'application/json';
   if (upload !== undefined) headers['content-type'] = upload.contentType;
   const json = body === undefined ? undefined : encodeJson(body);
@@ -114,6 +114,8 @@ const RESERVED = new Set([
   ...['authorization', 'proxy-authorization', 'host', 'content-length', 'content-type', 'transfer-encoding'],
   ...['connection', 'keep-alive', 'upgrade', 'te', 'trailer', 'expect', 'cookie'],
 ]);
+/** The ones a credential may be sent in all the same. */
+export const FOR_CREDENTIALS = ['authorization', 'cookie'];
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9a-z-]+$/;
 const HEADER_VALUE = /^[\t\u0020-\u007e\u0080-\u00ff]*$/;
 
@@ -124,15 +126,24 @@ export function mergeHeaders(
 ): Record<string, string> {
   const merged: Record<string, string> = {};
   for (const layer of layers) {
-    for (const [given, value] of Object.entries(layer ?? {})) {
+    const names = new Set<string>();
+    for (const [given, value] of headerEntries(layer)) {
       if (value === undefined) continue;
       const name = given.toLowerCase();
-      const problem = findBadHeader(name, value, credentialHeader);
+      const problem = names.has(name) ? 'is given twice' : findBadHeader(name, value, credentialHeader);
       if (problem !== undefined) throw new RequestValidationError([{ path: ['headers', given], message: problem }]);
+      names.add(name);
       merged[name] = value;
     }
   }
   return merged;
+}
+
+/** A `Headers` or a list of pairs has no entries of this kind, and would be lost without a word. */
+function headerEntries(layer: object = {}): [string, string | undefined][] {
+  if (Object.prototype.toString.call(layer) === '[object Object]') return Object.entries(layer);
+  const message = 'must be a plain object of names and values, such as Object.fromEntries(headers)';
+  throw new RequestValidationError([{ path: ['headers'], message }]);
 }
 
 function findBadHeader(name: string, value: unknown, credentialHeader: string): string | undefined {
@@ -144,10 +155,11 @@ function findBadHeader(name: string, value: unknown, credentialHeader: string): 
   return undefined;
 }
 
-/** The name of a header that the user may choose for a credential or an idempotency key. */
-export function checkHeaderName(name: unknown, option: string): string {
+/** The name of a header that the user may choose for a credential or an idempotency key; `also` lists reserved ones it may be. */
+export function checkHeaderName(name: unknown, option: string, also: readonly string[] = []): string {
   const lower = typeof name === 'string' ? name.toLowerCase() : '';
-  if (!HEADER_NAME.test(lower) || (RESERVED.has(lower) && lower !== 'authorization' && lower !== 'cookie')) {
+  const taken = (RESERVED.has(lower) && !also.includes(lower)) || lower === 'accept';
+  if (!HEADER_NAME.test(lower) || taken) {
     throw new ConfigurationError(
       `${option} must be the name of a header that is free to use, such as 'X-Session-Token'.`,
     );

@@ -1,5 +1,7 @@
 import type { Attempt } from '../answer.js';
 import { APIConnectionError, APIError, APITimeoutError, ResponseValidationError } from '../errors.js';
+import { codeOf } from '../platform/failure.js';
+import { SHORTEST_ATTEMPT } from './timeouts.js';
 
 /** What repeating a request can do: nothing (`safe`), the same again (`idempotent`), or the work a second time (`effect`). */
 export type Operation = 'safe' | 'idempotent' | 'effect';
@@ -12,10 +14,11 @@ export function operationOf(method: string): Operation {
 /** Milliseconds: the first backoff is a random part of `FIRST`, each further one of twice as much, up to `LONGEST`. */
 const FIRST_BACKOFF = 500;
 const LONGEST_BACKOFF = 8_000;
-/** An attempt is not worth starting with less time than this. */
-const SHORTEST_ATTEMPT = 10;
 /** Failures that need not be temporary are tried again this often at the most, whatever `maxRetries` is. */
 const MOST_OF_A_KIND: Readonly<Record<number, number>> = { 408: 2, 425: 1, 500: 2, 502: 2, 504: 2 };
+
+/** How it shows that a connection was closed by the other side at the very moment it was used again. */
+const CLOSED_ON_REUSE = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']);
 
 /** Everything the decision rests on besides the error. */
 export interface RetryFacts {
@@ -46,7 +49,7 @@ export function nextWait(error: unknown, facts: RetryFacts): Verdict {
   if (facts.attempts.length > facts.maxRetries) return { stop: 'retries-used-up' };
   const hint = error instanceof APIError ? error.retryAfter : undefined;
   if (hint !== undefined && hint > facts.maxRetryAfter) return { stop: 'hint-too-long' };
-  const wait = backoff(facts.attempts.length, hint, facts.random);
+  const wait = wasClosedOnReuse(error, facts) ? 0 : backoff(facts.attempts.length, hint, facts.random);
   if (wait + SHORTEST_ATTEMPT > facts.timeLeft) return { stop: 'no-time-left' };
   return { wait };
 }
@@ -58,9 +61,19 @@ function backoff(failures: number, hint: number | undefined, random: () => numbe
   return Math.max(hint, jitter) + random() * Math.min(1_000, hint / 10);
 }
 
+/** Nothing is wrong with the service then: what has no effect goes out again at once, once. */
+function wasClosedOnReuse(error: unknown, { operation, attempts }: RetryFacts): boolean {
+  if (operation !== 'safe' || attempts.length > 1 || !(error instanceof APIConnectionError)) return false;
+  return error.phase === 'headers' && CLOSED_ON_REUSE.has(codeOf(error.cause ?? error) ?? '');
+}
+
 function isRepeatable(error: unknown, { operation, attempts, keyed }: RetryFacts): boolean {
   const harmless = operation !== 'effect';
   if (error instanceof APITimeoutError && error.kind !== 'attempt') return false;
+  // A name that is not known now is hardly known in a second.
+  if (error instanceof APIConnectionError && codeOf(error.cause ?? error) === 'ENOTFOUND' && attempts.length > 1) {
+    return false;
+  }
   if (error instanceof APIConnectionError) return error.retryable && (harmless || error.sent === 'no');
   if (error instanceof ResponseValidationError) return error.retryable && harmless;
   if (!(error instanceof APIError)) return false;

@@ -25,6 +25,9 @@ export const systemRuntime: Runtime = {
 /** Timers fire at once above this many milliseconds. */
 export const LONGEST_TIMER = 2_147_483_647;
 
+/** An attempt is not worth starting with less time than this (ms). */
+export const SHORTEST_ATTEMPT = 10;
+
 /** What a call waits for, as far as stopping it goes: an exchange, or a stream. */
 type Cancellable = Pick<Exchange, 'cancel' | 'progress'>;
 
@@ -40,6 +43,7 @@ export class CallTimeouts {
   readonly #runtime: Runtime;
   readonly #signal: AbortSignal | undefined;
   readonly #live: Set<CallTimeouts>;
+  readonly #deadline: number;
   readonly #endsAt: number;
   readonly #onAbort: () => void;
   readonly #deadlineTimer: unknown;
@@ -52,21 +56,19 @@ export class CallTimeouts {
     runtime: Runtime,
     live: Set<CallTimeouts>,
     signal: AbortSignal | undefined,
-    deadline: number | undefined,
+    deadline = Number.POSITIVE_INFINITY,
   ) {
     this.#runtime = runtime;
     this.#live = live;
     this.#signal = signal;
-    this.#endsAt = deadline === undefined ? Number.POSITIVE_INFINITY : runtime.now() + deadline;
+    this.#deadline = deadline;
+    this.#endsAt = runtime.now() + deadline;
     this.#onAbort = () => this.#finish(new APIAbortError({ cause: signal?.reason }));
     live.add(this);
     if (signal?.aborted) this.#onAbort();
     else signal?.addEventListener('abort', this.#onAbort);
-    if (deadline === undefined) return;
-    this.#deadlineTimer = runtime.setTimer(
-      () => this.#finish(this.#timeout('deadline', `The call did not finish within its deadline of ${deadline} ms.`)),
-      deadline,
-    );
+    if (deadline === Number.POSITIVE_INFINITY) return;
+    this.#deadlineTimer = runtime.setTimer(() => this.#finish(this.#deadlineError()), deadline);
   }
 
   /** Milliseconds until the deadline; `Infinity` without one. */
@@ -115,9 +117,14 @@ export class CallTimeouts {
     return this.wait(slept, () => this.#runtime.clearTimer(timer));
   }
 
-  /** Starts the clock of one attempt: it fires after `ms` without `progressed()`. The attempt is stopped, the call goes on. */
+  /**
+   * Starts the clock of one attempt: it fires after `ms` without `progressed()`. The attempt is stopped, the call goes on.
+   * Throws if the call is over already, or as good as over.
+   */
   startAttempt(ms: number): void {
     this.#exchange = undefined;
+    this.check();
+    if (this.timeLeft < SHORTEST_ATTEMPT) throw this.#deadlineError();
     this.#watch(ms, () => {
       this.#interrupt(this.#timeout('attempt', `The attempt did not finish within its timeout of ${ms} ms.`));
     });
@@ -136,9 +143,12 @@ export class CallTimeouts {
     });
   }
 
-  /** Starts the running clock afresh. Cheap enough for every event: the timer itself is not touched. */
-  progressed(): void {
-    this.#watchdog?.feed();
+  /**
+   * Starts the running clock afresh. Cheap enough for every event: the timer itself is not touched. Of work that does not
+   * show its progress, `times` says how often it would have.
+   */
+  progressed(times = 1): void {
+    this.#watchdog?.feed(times);
   }
 
   /** Nothing is expected of the service until `progressed()`: its clock stands still. */
@@ -180,6 +190,10 @@ export class CallTimeouts {
     return new APITimeoutError(message, { kind, ...progress, retryable: kind !== 'deadline' });
   }
 
+  #deadlineError(): APITimeoutError {
+    return this.#timeout('deadline', `The call did not finish within its deadline of ${this.#deadline} ms.`);
+  }
+
   #finish(error: ContextGatewayError): void {
     if (this.#ended !== undefined) return;
     this.#ended = error;
@@ -213,8 +227,8 @@ class Watchdog {
     this.#arm(ms);
   }
 
-  feed(): void {
-    this.#fedAt = this.#runtime.now();
+  feed(times: number): void {
+    this.#fedAt = this.#runtime.now() + (times - 1) * this.#ms;
   }
 
   pause(): void {

@@ -16,13 +16,14 @@ import {
   type Base,
   type ClientOptions,
   checkRequestOptions,
+  ownProperties,
   type RequestOptions,
   type SchemaOptions,
 } from './options.js';
 import { type Observation, Ticket } from './pacer.js';
 import { parseRateLimit, untilReset } from './rate-limit.js';
 import { type RefusalContext, refusal, refusalDetails, reportsError, requestIdOf } from './refusal.js';
-import { type Endpoint, mergeHeaders, prepare } from './request.js';
+import { type EndpointSource, mergeHeaders, prepare } from './request.js';
 import { nextWait, operationOf } from './retry.js';
 import { applySchema, findIssues, type Schema, unexpectedAnswer } from './schema.js';
 import { CallTimeouts } from './timeouts.js';
@@ -50,26 +51,30 @@ export class Transport {
 
   /** Sends a request and reads one JSON value. With a caller's `schema` the raw body is checked by that instead. */
   request<Body, T>(
-    endpoint: Endpoint,
+    endpoint: EndpointSource,
     form: AnswerForm<Body, T>,
     options?: RequestOptions | SchemaOptions<T>,
   ): APIPromise<T> {
-    const schema = options !== undefined && 'schema' in options ? options.schema : undefined;
-    return this.#call(endpoint, options, async (head, call, context) => {
+    const read: Reader<T> = async (head, call, context) => {
       const body = await this.#readJson(head, context, form.mayBeEmpty === true);
-      if (schema !== undefined) return applySchema(schema, body);
+      const { schema } = call.options as Partial<SchemaOptions<T>>; // the options are checked: it is there where it may be
+      // The caller's schema may take its time; the call does not last longer for it.
+      if (schema !== undefined) return call.timeouts.wait(applySchema(schema, body));
       this.#check(form.schema, body, call);
       return form.pick(body as Body); // checked in the line above, or wanted unchecked
-    });
+    };
+    return this.#call(endpoint, options, read, { takes: form.undocumented ? ['schema'] : [] });
   }
 
   /** Sends a request and hands the open answer over. */
   stream<T>(
-    endpoint: Endpoint,
+    endpoint: EndpointSource,
     open: (stream: OpenedStream) => T | Promise<T>,
     options?: RequestOptions,
   ): APIPromise<T> {
-    return this.#call(endpoint, options, (head, call, context) => this.#open(head, call, context, open), true);
+    return this.#call(endpoint, options, (head, call, context) => this.#open(head, call, context, open), {
+      streamed: true,
+    });
   }
 
   #open<T>(head: ResponseHead, call: Call, context: RefusalContext, open: (stream: OpenedStream) => T): T {
@@ -96,11 +101,16 @@ export class Transport {
     this.#emit(call, { type: 'validation', issues });
   }
 
-  #call<T>(endpoint: Endpoint, options: RequestOptions | undefined, read: Reader<T>, streamed = false): APIPromise<T> {
+  #call<T>(
+    endpoint: EndpointSource,
+    options: RequestOptions | undefined,
+    read: Reader<T>,
+    { takes = [], streamed = false }: { takes?: readonly string[]; streamed?: boolean },
+  ): APIPromise<T> {
     // Checked and written down now, in the caller's own turn; what is wrong rejects, it never throws.
     let call: Call;
     try {
-      call = this.#prepare(endpoint, options);
+      call = this.#prepare(endpoint, options, takes);
     } catch (cause) {
       const unreadable = [{ path: [], message: 'an argument could not be read' }];
       const error = cause instanceof ContextGatewayError ? cause : new RequestValidationError(unreadable, { cause });
@@ -109,10 +119,11 @@ export class Transport {
     return new APIPromise(this.#run(call, read, streamed));
   }
 
-  #prepare(endpoint: Endpoint, given: RequestOptions | undefined): Call {
+  #prepare(source: EndpointSource, given: RequestOptions | undefined, takes: readonly string[]): Call {
     const shared = this.#shared;
     if (shared.closed) throw new ClientClosedError();
-    const options = checkRequestOptions(given, ['schema', 'onProgress']);
+    const endpoint = ownProperties(typeof source === 'function' ? source() : source);
+    const options = checkRequestOptions(given, endpoint.upload === undefined ? takes : [...takes, 'onProgress']);
     const key = options.idempotencyKey;
     const headers = mergeHeaders(
       [
@@ -166,10 +177,10 @@ export class Transport {
     const delay = waited + (await this.#admit(call));
     const startedAt = runtime.now();
     const record: Mutable<Attempt> = { delay, duration: 0 };
-    attempts.push(record);
     const ticket = new Ticket(this.#shared.limiter, call.bucket);
-    timeouts.startAttempt(this.#timeoutOf(call));
     try {
+      timeouts.startAttempt(this.#timeoutOf(call));
+      attempts.push(record);
       const credential = await this.#authorize(timeouts);
       this.#emit(call, { type: 'request', attempt: attempts.length });
       const head = await this.#send(call, credential).head;
@@ -211,9 +222,10 @@ export class Transport {
   }
 
   #send({ request, timeouts }: Call, credential: string): Exchange {
+    timeouts.check(); // it may have ended while the credential was read
     const { method, origin, path, upload } = request;
     const headers = { ...request.headers, [this.#area.credentialHeader]: credential };
-    const body = upload?.body(() => timeouts.progressed()) ?? request.body;
+    const body = upload?.body((times) => timeouts.progressed(times)) ?? request.body;
     const exchange = this.#shared.engine.send({ method, origin, path, headers, body });
     timeouts.follow(exchange);
     return exchange;
@@ -258,9 +270,9 @@ export class Transport {
       return new APIConnectionError(`No usable answer: ${head.status} is not an HTTP status.`, details);
     }
     const error = refusal(head, await readErrorText(head.body, this.#shared.runtime), context);
-    timeouts.check();
     const blockedFor = head.status === 429 ? error.retryAfter : undefined;
     ticket.release({ ...observation(head, context), blockedFor });
+    timeouts.check(); // a call that is over ends with what ended it, also where its status is known
     return error;
   }
 
