@@ -1,0 +1,204 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { createServer as createTLSServer, type TlsOptions } from 'node:tls';
+
+/** A request as it lies on the wire, and the socket to misbehave on. */
+export interface Turn {
+  readonly socket: Socket;
+  /** Counts from 1: the requests of the server, and of this connection. */
+  readonly number: number;
+  readonly onConnection: number;
+  readonly method: string;
+  readonly path: string;
+  /** Request line and headers, as they came. */
+  readonly head: string;
+  readonly headers: ReadonlyMap<string, string>;
+  /** The first megabyte of the body, framing undone; complete when `behaviour.at` is `'end'`. */
+  body: Buffer;
+  /** All of its bytes, counted. */
+  bodySize: number;
+  complete: boolean;
+}
+
+/** What the server does with one request. */
+export interface Behaviour {
+  /** Once its head is read, or (the usual) once its body is too. */
+  readonly at: 'head' | 'end';
+  readonly act: (turn: Turn) => void | Promise<void>;
+}
+
+export const atEnd = (act: Behaviour['act']): Behaviour => ({ at: 'end', act });
+export const atHead = (act: Behaviour['act']): Behaviour => ({ at: 'head', act });
+
+const KEPT = 1024 * 1024;
+
+/** A server of raw sockets: it sends whatever it is told to, also what is no HTTP at all, and counts what reaches it. */
+export class FaultServer {
+  connections = 0;
+  readonly open = new Set<Socket>();
+  readonly turns: Turn[] = [];
+  /** Called for each new connection before anything is read; `true` when it has dealt with it. */
+  onConnection: ((socket: Socket, number: number) => boolean) | undefined;
+  #script: (turn: Turn) => Behaviour = () => stall();
+  readonly #server: Server;
+  readonly #scheme: string;
+
+  private constructor(tls: TlsOptions | undefined) {
+    const accept = (socket: Socket): void => this.#accept(socket);
+    this.#server = tls === undefined ? createServer({ noDelay: true }, accept) : createTLSServer(tls, accept);
+    this.#server.on('tlsClientError', () => {});
+    this.#scheme = tls === undefined ? 'http' : 'https';
+  }
+
+  static async start(tls?: TlsOptions): Promise<FaultServer> {
+    const server = new FaultServer(tls);
+    server.#server.listen(0, '127.0.0.1');
+    await once(server.#server, 'listening');
+    return server;
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port; // it listens on a port, not on a pipe
+  }
+
+  get url(): string {
+    return `${this.#scheme}://localhost:${this.port}`;
+  }
+
+  get requests(): number {
+    return this.turns.length;
+  }
+
+  /** Connections that have carried a request and are open. */
+  get used(): number {
+    return new Set(this.turns.map(({ socket }) => socket).filter((socket) => this.open.has(socket))).size;
+  }
+
+  /** One behaviour after the other; the last one stays. */
+  answers(...script: Behaviour[]): void {
+    let at = 0;
+    this.#script = () => {
+      const behaviour = script[Math.min(at, script.length - 1)] ?? stall();
+      at += 1;
+      return behaviour;
+    };
+  }
+
+  decides(script: (turn: Turn) => Behaviour): void {
+    this.#script = script;
+  }
+
+  async close(): Promise<void> {
+    for (const socket of this.open) socket.destroy();
+    const closed = once(this.#server, 'close');
+    this.#server.close();
+    await closed;
+  }
+
+  #accept(socket: Socket): void {
+    this.connections += 1;
+    this.open.add(socket);
+    socket.on('close', () => this.open.delete(socket)).on('error', () => {});
+    if (this.onConnection?.(socket, this.connections)) return;
+    this.#read(socket);
+  }
+
+  #read(socket: Socket): void {
+    let pending: Buffer = Buffer.alloc(0);
+    let turn: Turn | undefined;
+    let behaviour: Behaviour | undefined;
+    let body: BodyReader | undefined;
+    let count = 0;
+    socket.on('data', (chunk: Buffer) => {
+      pending = pending.length === 0 ? chunk : Buffer.concat([pending, chunk]);
+      while (pending.length > 0) {
+        if (turn === undefined) {
+          const end = pending.indexOf('\r\n\r\n');
+          if (end === -1) return;
+          count += 1;
+          turn = parseHead(socket, pending.subarray(0, end).toString('latin1'), this.turns.length + 1, count);
+          pending = pending.subarray(end + 4);
+          this.turns.push(turn);
+          behaviour = this.#script(turn);
+          body = new BodyReader(turn);
+          if (behaviour.at === 'head') void behaviour.act(turn);
+        }
+        pending = body?.read(pending) ?? pending;
+        if (!turn.complete) return;
+        if (behaviour?.at === 'end') void behaviour.act(turn);
+        turn = undefined;
+      }
+    });
+  }
+}
+
+function parseHead(socket: Socket, head: string, number: number, onConnection: number): Turn {
+  const [first = '', ...lines] = head.split('\r\n');
+  const [method = '', path = ''] = first.split(' ');
+  const headers = new Map(
+    lines.map((line) => {
+      const colon = line.indexOf(':');
+      return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()];
+    }),
+  );
+  return {
+    socket,
+    number,
+    onConnection,
+    method,
+    path,
+    head,
+    headers,
+    body: Buffer.alloc(0),
+    bodySize: 0,
+    complete: false,
+  };
+}
+
+/** Undoes the framing of a request's body. */
+class BodyReader {
+  readonly #turn: Turn;
+  readonly #chunked: boolean;
+  #left: number;
+  #last = false;
+
+  constructor(turn: Turn) {
+    this.#turn = turn;
+    this.#chunked = turn.headers.get('transfer-encoding') === 'chunked';
+    this.#left = Number(turn.headers.get('content-length') ?? 0);
+    if (!this.#chunked && this.#left === 0) turn.complete = true;
+  }
+
+  /** Takes what belongs to the body and gives back the rest. */
+  read(given: Buffer): Buffer {
+    let bytes: Buffer = given;
+    while (!this.#turn.complete && bytes.length > 0) {
+      if (this.#left > 0) {
+        const part = bytes.subarray(0, this.#left);
+        this.#left -= part.length;
+        this.#keep(part);
+        bytes = bytes.subarray(part.length);
+        if (!this.#chunked && this.#left === 0) this.#turn.complete = true;
+        continue;
+      }
+      const end = bytes.indexOf('\r\n');
+      if (end === -1) return bytes;
+      const line = bytes.subarray(0, end).toString('latin1');
+      bytes = bytes.subarray(end + 2);
+      if (this.#last) this.#turn.complete = true;
+      if (line === '') continue;
+      this.#left = Number.parseInt(line, 16);
+      this.#last = this.#left === 0;
+    }
+    return bytes;
+  }
+
+  #keep(part: Buffer): void {
+    const turn = this.#turn;
+    if (turn.bodySize < KEPT) turn.body = Buffer.concat([turn.body, part.subarray(0, KEPT - turn.bodySize)]);
+    turn.bodySize += part.length;
+  }
+}
+
+/** Says nothing, for ever. */
+export const stall = (): Behaviour => atEnd(() => {});

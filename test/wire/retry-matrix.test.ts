@@ -1,0 +1,317 @@
+import { describe, expect, test } from 'vitest';
+import { type ContextGatewayError, GatewayClient } from '../../src/index.js';
+import { engines } from '../helpers/engines.js';
+import {
+  answer,
+  bytesOf,
+  finAtEnd,
+  headOf,
+  raw,
+  rawThenEnd,
+  rawThenReset,
+  resetAtEnd,
+  resetAtHead,
+} from './behaviours.js';
+import { type Behaviour, FaultServer, stall } from './fault-server.js';
+import { eager, failureOf, KEY, PROMPT, serve } from './world.js';
+
+const METHODS = { safe: 'GET', idempotent: 'DELETE', effect: 'POST' } as const;
+const OPERATIONS = ['safe', 'idempotent', 'effect'] as const;
+
+/** Sends that the server sees by class of operation: nothing to lose, the same again, the work a second time. */
+type Sends = readonly [safe: number, idempotent: number, effect: number];
+
+interface Row {
+  readonly kind: string;
+  readonly behaviour: Behaviour;
+  readonly sends: Sends;
+  readonly error: string;
+  readonly sent?: string;
+}
+
+const ALWAYS: Sends = [3, 3, 3];
+const UNLESS_EFFECT: Sends = [3, 3, 1];
+const NEVER: Sends = [1, 1, 1];
+const CHUNKED = headOf(200, { 'content-type': 'application/json', 'transfer-encoding': 'chunked' });
+const LENGTH = headOf(200, { 'content-type': 'application/json', 'content-length': 100 });
+const UNTIL_CLOSE = headOf(200, { 'content-type': 'application/json', connection: 'close' });
+
+const broken = { error: 'APIConnectionError', sent: 'maybe', sends: UNLESS_EFFECT } as const;
+const cut = { error: 'APIConnectionError', sent: 'yes', sends: UNLESS_EFFECT } as const;
+
+const rows: Row[] = [
+  // ambiguous: bytes were written, and no status line came
+  { kind: 'reset in the middle of the request', behaviour: resetAtHead(), ...broken },
+  { kind: 'reset after the request', behaviour: resetAtEnd(), ...broken },
+  { kind: 'close instead of an answer', behaviour: finAtEnd(), ...broken },
+  { kind: 'cut in the status line', behaviour: rawThenEnd('HTTP/1.1 20'), ...broken },
+  { kind: 'cut in the headers', behaviour: rawThenEnd('HTTP/1.1 200 OK\r\ncontent-ty'), ...broken },
+  { kind: 'reset in the headers', behaviour: rawThenReset('HTTP/1.1 200 OK\r\ncontent-ty'), ...broken },
+  { kind: 'bytes that are no HTTP', behaviour: rawThenEnd('\u0000\u0001 SSH-2.0-none\r\n\r\n'), ...cut },
+  // refused: the service says that it did nothing
+  { kind: '429', behaviour: answer(429), error: 'RateLimitError', sends: ALWAYS },
+  { kind: '503', behaviour: answer(503), error: 'ServiceUnavailableError', sends: ALWAYS },
+  // other statuses
+  { kind: '408', behaviour: answer(408), error: 'APIError', sends: UNLESS_EFFECT },
+  { kind: '500', behaviour: answer(500), error: 'InternalServerError', sends: UNLESS_EFFECT },
+  { kind: '502', behaviour: answer(502), error: 'InternalServerError', sends: UNLESS_EFFECT },
+  { kind: '504', behaviour: answer(504), error: 'InternalServerError', sends: UNLESS_EFFECT },
+  { kind: '425', behaviour: answer(425), error: 'APIError', sends: [2, 2, 1] },
+  ...[302, 402, 405, 409, 413, 415, 418, 422, 451].map((status) => never(status, 'APIError')),
+  never(400, 'BadRequestError'),
+  never(401, 'AuthenticationError'),
+  never(403, 'PermissionDeniedError'),
+  never(404, 'NotFoundError'),
+  never(501, 'InternalServerError'),
+  // the body of a success
+  { kind: 'reset in a chunked body', behaviour: rawThenReset(CHUNKED, '5\r\n{"a":\r\n'), ...cut },
+  { kind: 'close in a chunked body', behaviour: rawThenEnd(CHUNKED, '5\r\n{"a":\r\n'), ...cut },
+  { kind: 'close before the announced length', behaviour: rawThenEnd(LENGTH, '{"a":'), ...cut },
+  { kind: 'reset before the announced length', behaviour: rawThenReset(LENGTH, '{"a":'), ...cut },
+  {
+    kind: 'half an answer that ends with its connection',
+    behaviour: rawThenEnd(UNTIL_CLOSE, '{"a":'),
+    error: 'ResponseValidationError',
+    sends: UNLESS_EFFECT,
+  },
+  { kind: 'no JSON', behaviour: answer(200, '<p>hello'), error: 'ResponseValidationError', sends: UNLESS_EFFECT },
+  {
+    kind: 'a body above the limit',
+    behaviour: raw(headOf(200, { 'content-length': 40 * 1024 * 1024 })),
+    error: 'ResponseTooLargeError',
+    sends: NEVER,
+    sent: 'yes',
+  },
+];
+
+function never(status: number, error: string): Row {
+  return { kind: String(status), behaviour: answer(status), error, sends: NEVER };
+}
+
+describe.each(engines)('$engine', ({ options }) => {
+  const world = serve();
+  const table = rows.flatMap((row) =>
+    OPERATIONS.map((operation, at) => ({ ...row, operation, count: row.sends[at] ?? 0 })),
+  );
+
+  test.each(table)('R1 R3 $kind: a request that is $operation is sent $count times', async (row) => {
+    const { operation, behaviour, count } = row;
+    world.server.answers(behaviour);
+    const client = world.gateway(options);
+    const body = operation === 'safe' ? undefined : { text: PROMPT };
+
+    const error = await failureOf(client.request({ method: METHODS[operation], path: '/v1/things', body }));
+
+    expect(world.server.requests).toBe(count);
+    expect(error.name).toBe(row.error);
+    expect(error.attempts).toHaveLength(count);
+    if (row.sent !== undefined) expect(error).toMatchObject({ sent: row.sent });
+  });
+
+  test('R1 R15 a silent service is asked again after `timeout`, but not for an effect', async () => {
+    const silences = [
+      { start: undefined, sent: 'maybe' },
+      { start: 'HTTP/1.1 200 OK\r\ncontent-', sent: 'maybe' },
+      { start: `${LENGTH}{"a":`, sent: 'yes' },
+    ];
+    world.server.decides(({ path }) =>
+      silences[Number(path.at(-1))]?.start === undefined ? stall() : raw(silences[Number(path.at(-1))]?.start ?? ''),
+    );
+
+    const calls = silences.flatMap(({ sent }, silence) =>
+      OPERATIONS.map(async (operation) => {
+        const path = `/v1/${operation}/${silence}`;
+        // A client each: together they would use their retry budget up.
+        const client = world.gateway({ ...options, timeout: 600 });
+        const error = await failureOf(client.request({ method: METHODS[operation], path }));
+        const sends = world.server.turns.filter((turn) => turn.path === path).length;
+        expect(error).toMatchObject({ name: 'APITimeoutError', kind: 'attempt', sent });
+        expect(sends).toBe(operation === 'effect' ? 1 : 3);
+      }),
+    );
+    await Promise.all(calls);
+  });
+
+  test.each([
+    { kind: '503', behaviour: answer(503), count: 6 },
+    { kind: '500', behaviour: answer(500), count: 3 },
+    { kind: '425', behaviour: answer(425), count: 2 },
+  ])('R1 $kind is tried $count times at the most, however many retries are allowed', async ({ behaviour, count }) => {
+    world.server.answers(behaviour);
+    const client = world.gateway({ ...options, maxRetries: 5 });
+
+    await failureOf(client.request({ method: 'GET', path: '/v1/things' }));
+
+    expect(world.server.requests).toBe(count);
+  });
+
+  test('R1 a 409 is tried again where the caller named an idempotency key, which every attempt carries', async () => {
+    world.server.answers(answer(409), answer(200, '{"id":"1"}'));
+    const client = world.gateway(options);
+
+    await client.request({ method: 'POST', path: '/v1/things', body: {} }, { idempotencyKey: 'once' });
+
+    expect(world.server.turns.map(({ headers }) => headers.get('idempotency-key'))).toEqual(['once', 'once']);
+  });
+
+  test('R1 an idempotency key does not make a broken POST repeatable', async () => {
+    world.server.answers(resetAtEnd());
+    const client = world.gateway(options);
+
+    await failureOf(client.request({ method: 'POST', path: '/v1/things', body: {} }, { idempotencyKey: 'once' }));
+
+    expect(world.server.requests).toBe(1);
+  });
+
+  test.each(OPERATIONS)('R1 R2 a refused connection is tried three times and was never sent: %s', async (operation) => {
+    const closed = `http://127.0.0.1:${await unusedPort()}`;
+    const client = new GatewayClient({ ...options, baseURL: closed, apiKey: KEY }, undefined, eager);
+
+    const error = await failureOf(client.request({ method: METHODS[operation], path: '/v1/things' }));
+
+    expect(error).toMatchObject({ name: 'APIConnectionError', phase: 'connect', sent: 'no', retryable: true });
+    expect(error.attempts).toHaveLength(3);
+    await client.close();
+  });
+
+  test('R4 a DELETE that answers 404 after a broken attempt is a NotFoundError that shows the earlier failure', async () => {
+    world.server.answers(resetAtEnd(), answer(404, '{"success":false,"error":"gone"}'));
+    const client = world.context(options);
+
+    const error = await failureOf(client.memory.delete('m1'));
+
+    expect(error.name).toBe('NotFoundError');
+    expect(error.attempts).toMatchObject([{ error: 'APIConnectionError' }, { status: 404 }]);
+    expect(error.attempts[0]).not.toHaveProperty('status');
+  });
+
+  test('R12 a service that always fails is sent hardly more than one request for each call', async () => {
+    world.server.answers(answer(503));
+    const client = world.gateway(options);
+
+    await Promise.all(Array.from({ length: 400 }, () => failureOf(client.request({ method: 'GET', path: '/v1/x' }))));
+
+    expect(world.server.requests).toBeLessThanOrEqual(420);
+    expect(world.server.requests).toBeGreaterThan(400);
+  });
+
+  test('R12 where one answer in ten is a 503, every call succeeds with few more requests than calls', async () => {
+    world.server.decides(({ number }) => answer(number % 10 === 0 ? 503 : 200));
+    const client = world.gateway(options);
+
+    for (let call = 0; call < 200; call += 1) await client.request({ method: 'GET', path: '/v1/x' });
+
+    expect(world.server.requests).toBeLessThanOrEqual(230);
+  });
+
+  test('R13 an empty retry budget ends a call with its own error, says why, and holds up no first attempt', async () => {
+    const stops: string[] = [];
+    const client = world.gateway({
+      ...options,
+      onEvent: (event) => {
+        if (event.type === 'failure') stops.push(event.stop);
+      },
+    });
+    world.server.answers(answer(503));
+    for (let call = 0; call < 15; call += 1) await failureOf(client.request({ method: 'GET', path: '/v1/x' }));
+    const before = world.server.requests;
+
+    const error = await failureOf(client.request({ method: 'GET', path: '/v1/x' }));
+
+    expect(error.name).toBe('ServiceUnavailableError');
+    expect(stops.at(-1)).toBe('budget-empty');
+    expect(world.server.requests - before).toBe(1);
+  });
+
+  test('R31 the same bytes are sent again, whatever the caller changes meanwhile', async () => {
+    world.server.answers(answer(503), answer(503), answer(200, '{"id":"1"}'));
+    const body = { text: PROMPT };
+    const headers = { 'x-team': 'a' };
+
+    const call = world.gateway(options).request({ method: 'POST', path: '/v1/things', body }, { headers });
+    body.text = 'something else';
+    headers['x-team'] = 'b';
+    await call;
+
+    expect(world.server.turns.map((turn) => turn.body.toString())).toEqual(Array(3).fill(`{"text":"${PROMPT}"}`));
+    expect(world.server.turns.map((turn) => turn.headers.get('x-team'))).toEqual(['a', 'a', 'a']);
+  });
+
+  test('R35 a call is sent once, however often it is awaited', async () => {
+    world.server.answers(answer(200, '{"id":"1"}'));
+    const call = world.gateway(options).request({ method: 'POST', path: '/v1/things', body: {} });
+
+    const [first, second, { data, response }] = await Promise.all([
+      call,
+      call.then((value) => value),
+      call.withResponse(),
+    ]);
+
+    expect(world.server.requests).toBe(1);
+    expect(first).toBe(second);
+    expect(first).toBe(data);
+    expect(response.attempts).toMatchObject([{ status: 200, delay: 0 }]);
+  });
+
+  test('R37 retries show in `attempts` and in events', async () => {
+    world.server.answers(resetAtEnd(), answer(503), answer(200));
+    const seen: unknown[] = [];
+    const client = world.gateway({
+      ...options,
+      onEvent: ({ type, ...event }) => seen.push([type, 'reason' in event && event.reason]),
+    });
+
+    const { response } = await client.request({ method: 'GET', path: '/v1/things' }).withResponse();
+
+    expect(response.attempts).toMatchObject([{ error: 'APIConnectionError' }, { status: 503 }, { status: 200 }]);
+    expect(seen).toEqual([
+      ['request', false],
+      ['retry', 'APIConnectionError'],
+      ['request', false],
+      ['response', false],
+      ['retry', 503],
+      ['request', false],
+      ['response', false],
+    ]);
+  });
+
+  test('R37 a request carries the headers it needs and none of ours besides', async () => {
+    world.server.answers(answer(200));
+    await world.gateway(options).request({ method: 'POST', path: '/v1/things', body: {} });
+
+    const platform = ['accept-language', 'sec-fetch-mode', 'user-agent', 'accept-encoding'];
+    const names = [...(world.server.turns[0]?.headers.keys() ?? [])].filter((name) => !platform.includes(name));
+
+    expect(names.sort()).toEqual(['accept', 'authorization', 'connection', 'content-length', 'content-type', 'host']);
+  });
+
+  test('R1 an answer after failures is handed over as if nothing had been', async () => {
+    world.server.answers(resetAtEnd(), rawThenEnd(bytesOf(200, '{"a":1}').subarray(0, -3)), answer(200, '{"a":1}'));
+
+    expect(await world.gateway(options).request({ method: 'GET', path: '/v1/things' })).toEqual({ a: 1 });
+  });
+});
+
+test('R1 undici: a connection that breaks while it is made was never sent, also of a POST', async () => {
+  const world = await FaultServer.start();
+  world.onConnection = (socket) => {
+    socket.resetAndDestroy();
+    return true;
+  };
+  const client = new GatewayClient({ baseURL: `https://localhost:${world.port}`, apiKey: KEY }, undefined, eager);
+
+  const error: ContextGatewayError = await failureOf(client.request({ method: 'POST', path: '/v1/things', body: {} }));
+
+  expect(error).toMatchObject({ phase: 'connect', sent: 'no' });
+  expect(world.connections).toBe(3);
+  await client.close();
+  await world.close();
+});
+
+/** A port that was free a moment ago. */
+async function unusedPort(): Promise<number> {
+  const server = await FaultServer.start();
+  const { port } = server;
+  await server.close();
+  return port;
+}

@@ -1,0 +1,82 @@
+import { inspect } from 'node:util';
+import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest';
+import {
+  ContextClient,
+  type ContextClientOptions,
+  ContextGatewayError,
+  GatewayClient,
+  type GatewayClientOptions,
+} from '../../src/index.js';
+import { type Runtime, systemRuntime } from '../../src/transport/timeouts.js';
+import { leaksOf } from '../helpers/leaks.js';
+import { FaultServer } from './fault-server.js';
+
+export const KEY = 'svc_sk_canary0123456789abcdef';
+export const TOKEN = 'session-canary-0123456789';
+/** Stands in every prompt and in every file that the tests send. */
+export const PROMPT = 'prompt-canary-0123456789';
+const SECRETS = [KEY, KEY.slice('svc_sk_'.length), TOKEN, PROMPT];
+
+/** Real sockets and timers, but a backoff of nothing: tests do not wait. */
+export const eager: Runtime = { ...systemRuntime, random: () => 0 };
+
+/** A server for each test of a file, and clients that are closed with it. */
+export function serve(tls?: Parameters<typeof FaultServer.start>[0]) {
+  const world = {} as { server: FaultServer };
+  const clients: { close(): Promise<void> }[] = [];
+  const warnings: string[] = [];
+  const warned = (warning: Error): void => void warnings.push(String(warning));
+
+  // A port of its own for each test: the platform's fetch keeps its connections beyond it.
+  beforeEach(async () => {
+    world.server = await FaultServer.start(tls);
+  });
+  afterEach(async () => {
+    for (const client of clients.splice(0)) await client.close();
+    await world.server.close();
+  });
+  beforeAll(() => void process.on('warning', warned));
+  afterAll(() => {
+    process.off('warning', warned);
+    expect(warnings).toEqual([]);
+  });
+
+  return {
+    get server() {
+      return world.server;
+    },
+    gateway(options: GatewayClientOptions = {}, runtime: Runtime = eager): GatewayClient {
+      const client = new GatewayClient({ baseURL: world.server.url, apiKey: KEY, ...options }, undefined, runtime);
+      clients.push(client);
+      return client;
+    },
+    context(options: ContextClientOptions = {}, runtime: Runtime = eager): ContextClient {
+      const given = { baseURL: world.server.url, sessionToken: TOKEN, ...options };
+      const client = new ContextClient(given, undefined, runtime);
+      clients.push(client);
+      return client;
+    },
+  };
+}
+
+/** The error a call ends with: one of this package's, and none of the secrets in anything that prints it. */
+export async function failureOf(call: PromiseLike<unknown>): Promise<ContextGatewayError> {
+  let value: unknown;
+  try {
+    value = await call;
+  } catch (error) {
+    if (!(error instanceof ContextGatewayError)) throw new Error(`not an error of this package: ${inspect(error)}`);
+    expect(leaksOf(error, SECRETS)).toEqual([]);
+    return error;
+  }
+  throw new Error(`succeeded with ${JSON.stringify(value)?.slice(0, 200)}`);
+}
+
+/** Waits until a fact is true; the bound is far above what it takes. */
+export async function until(fact: () => boolean, within = 5_000): Promise<void> {
+  const end = performance.now() + within;
+  while (!fact()) {
+    if (performance.now() > end) throw new Error(`not within ${within} ms: ${fact}`);
+    await new Promise((go) => setTimeout(go, 2));
+  }
+}
