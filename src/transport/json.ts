@@ -45,18 +45,15 @@ function assertJsonObject(object: object, path: Path, above: Set<object>): void 
   if (above.has(object)) throw notJson(path, 'must not contain itself');
   if (above.size >= MAX_DEPTH) throw notJson(path.slice(0, 5), `must not be nested deeper than ${MAX_DEPTH} levels`);
   above.add(object);
+  if (object instanceof Date && Number.isNaN(object.getTime())) throw notJson(path, 'must be a valid Date');
   if ('toJSON' in object && typeof object.toJSON === 'function') {
     assertJson(object.toJSON(), path, above);
   } else if (Array.isArray(object)) {
     for (let at = 0; at < object.length; at += 1) assertField(object[at], at, path, above);
   } else {
-    const prototype: unknown = Object.getPrototypeOf(object);
-    if (object instanceof Map || object instanceof Set || ArrayBuffer.isView(object) || object instanceof Promise) {
-      throw notJson(path, `${Object.prototype.toString.call(object).slice(8, -1)} cannot be sent as JSON`);
-    }
-    if (prototype === Boolean.prototype || prototype === Number.prototype || prototype === String.prototype) {
-      throw notJson(path, 'must be a plain value, not an object around one');
-    }
+    // Map, Set, bytes, Error, boxed values: JSON makes `{}` of them without a word.
+    const kind = Object.prototype.toString.call(object).slice(8, -1);
+    if (kind !== 'Object') throw notJson(path, `${kind} cannot be sent as JSON`);
     for (const [key, field] of Object.entries(object)) {
       // A field that is `undefined` is a field that is not there, in JSON as in TypeScript.
       if (field !== undefined) assertField(field, key, path, above);
