@@ -44,7 +44,7 @@ export function unexpectedAnswer(issues: readonly ValidationIssue[], body: unkno
 
 /** Checks an undocumented body with the caller's own schema. */
 export async function applySchema<T>(schema: StandardSchema<T>, body: unknown): Promise<T> {
-  const result = await schema['~standard'].validate(body);
+  const result = await validated(schema, body);
   if (result.issues === undefined) return result.value;
   const issues = result.issues.map(({ path, message }) => ({
     path: (path ?? []).map((step) =>
@@ -53,6 +53,18 @@ export async function applySchema<T>(schema: StandardSchema<T>, body: unknown): 
     message,
   }));
   throw unexpectedAnswer(issues, body);
+}
+
+/** A mistake in the caller's schema costs nobody the answer. */
+async function validated<T>(schema: StandardSchema<T>, body: unknown): Promise<StandardResult<T>> {
+  try {
+    return await schema['~standard'].validate(body);
+  } catch (cause) {
+    throw new ResponseValidationError('The schema failed while it checked the answer. Its error is the cause.', {
+      body,
+      cause,
+    });
+  }
 }
 
 function pathKey(key: unknown): string | number {
