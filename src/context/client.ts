@@ -2,10 +2,16 @@ import { readEnvironment } from '#platform';
 import type { APIPromise } from '../answer.js';
 import { ConfigurationError } from '../errors.js';
 import type { Shared } from '../transport/call.js';
-import { createTransport, type DerivedOptions, ServiceClient } from '../transport/client.js';
+import { createTransport, type DerivedOptions, deriveOptions, ServiceClient } from '../transport/client.js';
 import { credentialReader } from '../transport/credential.js';
-import { type ClientOptions, type Credential, checkClientOptions, type RequestOptions } from '../transport/options.js';
-import { checkHeaderName } from '../transport/request.js';
+import {
+  type ClientOptions,
+  type Credential,
+  checkClientOptions,
+  ownProperties,
+  type RequestOptions,
+} from '../transport/options.js';
+import { checkHeaderName, FOR_CREDENTIALS } from '../transport/request.js';
 import type { Runtime } from '../transport/timeouts.js';
 import type { Transport } from '../transport/transport.js';
 import { Memory } from './memory.js';
@@ -83,7 +89,7 @@ export class ContextClient extends ServiceClient {
 
   /** A client with other options that shares connections, limits and `close()` with this one. */
   withOptions(options: DerivedOptions<ContextClientOptions>): ContextClient {
-    return new ContextClient({ ...this.#options, ...options }, this.#shared);
+    return new ContextClient(deriveOptions(this.#options, options), this.#shared);
   }
 
   /**
@@ -122,9 +128,14 @@ export class ContextClient extends ServiceClient {
    * @throws {RateLimitError} when the limit is used up and retries did not help; see `retryAfter`
    */
   compact(conversationId: string, params: CompactParams = {}, options?: RequestOptions): APIPromise<CompactionResult> {
-    const body = { ...params, conversationId };
     return this.#transport.request(
-      { method: 'POST', path: '/api/context/compact', body, accepts: compactBodySchema, bucket: 'compact' },
+      () => ({
+        method: 'POST',
+        path: '/api/context/compact',
+        body: { ...params, conversationId },
+        accepts: compactBodySchema,
+        bucket: 'compact',
+      }),
       { schema: compactAnswerSchema, pick: ({ result }) => result },
       options,
     );
@@ -208,8 +219,8 @@ export class ContextClient extends ServiceClient {
 }
 
 function checkSessionHeader(header: SessionHeader = { name: 'authorization', scheme: 'Bearer' }): SessionHeader {
-  const name = checkHeaderName(header.name, 'sessionHeader.name');
-  const { scheme } = header;
+  const { name: given, scheme } = ownProperties(header);
+  const name = checkHeaderName(given, 'sessionHeader.name', FOR_CREDENTIALS);
   if (scheme !== undefined && !/^[\w-]+$/.test(scheme)) {
     throw new ConfigurationError(
       "sessionHeader.scheme must be one word, such as 'Bearer'; leave it out where the token stands alone.",

@@ -61,7 +61,7 @@ export class ChatCompletions {
       body: params,
       accepts: chatCompletionParamsSchema,
     };
-    if (params?.stream !== true) {
+    if (!asksForStream(params)) {
       const form = { schema: chatCompletionSchema, pick: (completion: ChatCompletion) => completion };
       return this.#transport.request({ ...endpoint, timeout: COMPLETION_TIMEOUT }, form, options);
     }
@@ -70,5 +70,14 @@ export class ChatCompletions {
       (opened) => openStream(opened, this.#decodeChunk),
       options,
     );
+  }
+}
+
+/** Reads one field before the arguments are checked: what is wrong with them is said there. */
+function asksForStream(params: ChatCompletionParams): boolean {
+  try {
+    return Object.hasOwn(params, 'stream') && params.stream === true;
+  } catch {
+    return false;
   }
 }

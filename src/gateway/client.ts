@@ -1,6 +1,6 @@
 import { isBrowser, readEnvironment } from '#platform';
 import type { Shared } from '../transport/call.js';
-import { createTransport, type DerivedOptions, ServiceClient } from '../transport/client.js';
+import { createTransport, type DerivedOptions, deriveOptions, ServiceClient } from '../transport/client.js';
 import { type CredentialKind, credentialReader } from '../transport/credential.js';
 import { type ClientOptions, type Credential, checkClientOptions } from '../transport/options.js';
 import type { Runtime } from '../transport/timeouts.js';
@@ -84,7 +84,7 @@ export class GatewayClient extends ServiceClient {
 
   /** A client with other options that shares connections, limits and `close()` with this one. */
   withOptions(options: DerivedOptions<GatewayClientOptions>): GatewayClient {
-    return new GatewayClient({ ...this.#options, ...options }, this.#shared);
+    return new GatewayClient(deriveOptions(this.#options, options), this.#shared);
   }
 }
 

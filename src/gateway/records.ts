@@ -9,10 +9,15 @@ const WRAPPERS = ['data', 'presets', 'integrations', 'items'];
 export const RECORD: AnswerForm<unknown, OpenRecord> = {
   schema: openAnswerSchema,
   pick: (body) => body as OpenRecord, // every field of it is optional or unknown
+  undocumented: true,
 };
 
 /** A list of them, bare or wrapped: the caller gets one array either way. */
-export const RECORDS: AnswerForm<unknown, OpenRecord[]> = { schema: openAnswerSchema, pick: listIn };
+export const RECORDS: AnswerForm<unknown, OpenRecord[]> = {
+  schema: openAnswerSchema,
+  pick: listIn,
+  undocumented: true,
+};
 
 function listIn(body: unknown): OpenRecord[] {
   if (Array.isArray(body)) return body;

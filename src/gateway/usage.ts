@@ -22,8 +22,11 @@ export class Usage {
    * @throws {PermissionDeniedError} with a publishable key: it has no access to billing
    */
   retrieve(params: UsageParams = {}, options?: RequestOptions): APIPromise<UsageReport> {
-    const query = () => periodOf(params);
-    return this.#transport.request({ method: 'GET', path: '/v1/usage', query }, USAGE, options);
+    return this.#transport.request(
+      () => ({ method: 'GET', path: '/v1/usage', query: periodOf(params) }),
+      USAGE,
+      options,
+    );
   }
 }
 
@@ -50,7 +53,8 @@ function dayOf(date: unknown, field: string): string | undefined {
       : typeof date === 'string' && /^\d{4}-\d\d-\d\d$/.test(date)
         ? new Date(date)
         : undefined;
-  const day = time !== undefined && !Number.isNaN(time.getTime()) ? time.toISOString().slice(0, 10) : undefined;
-  if (day !== undefined && (date instanceof Date || date === day)) return day;
+  const day = time === undefined || Number.isNaN(time.getTime()) ? undefined : time.toISOString().split('T')[0];
+  // Years beyond 9999 are written with a sign, and more digits than the interface has.
+  if (day?.length === 10 && (date instanceof Date || date === day)) return day;
   throw new RequestValidationError([{ path: [field], message: "expected an existing day as 'YYYY-MM-DD', or a Date" }]);
 }

@@ -52,6 +52,8 @@ export interface AnswerForm<Body, T> {
   readonly pick: (body: Body) => T;
   /** The answer carries nothing but its success, so that an empty body will do (A16). */
   readonly mayBeEmpty?: boolean;
+  /** The interface says nothing of it (A3): the caller may pass a `schema` of its own. */
+  readonly undocumented?: boolean;
 }
 
 /** A stream's answer, handed over to whoever reads it: from now on the reader ends the call. */

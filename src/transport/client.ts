@@ -1,11 +1,13 @@
+import * as z from 'zod/mini';
 import { createEngine } from '#platform';
 import type { APIPromise, RateLimit } from '../answer.js';
 import { ConfigurationError, RequestValidationError } from '../errors.js';
-import type { AreaRules, Shared } from './call.js';
-import { type ClientOptions, parseBaseURL, type RequestOptions, type SchemaOptions } from './options.js';
+import type { AnswerForm, AreaRules, Shared } from './call.js';
+import { type ClientOptions, ownProperties, parseBaseURL, type RequestOptions, type SchemaOptions } from './options.js';
 import { Pacer } from './pacer.js';
 import { checkHeaderName, type Method, mergeHeaders, type Query } from './request.js';
 import { RetryBudget } from './retry.js';
+import { checkArguments } from './schema.js';
 import { anySchema } from './shapes.js';
 import { type Runtime, systemRuntime } from './timeouts.js';
 import { Transport } from './transport.js';
@@ -21,10 +23,10 @@ export interface RawRequest {
 }
 
 /** Options that belong to the pool and the limiter, which a derived client shares. */
-type SharedOptions = 'fetch' | 'dispatcher' | 'pacing';
+const SHARED_OPTIONS = ['fetch', 'dispatcher', 'pacing'] as const;
 
 /** What `withOptions` takes: everything but what the two clients share. */
-export type DerivedOptions<Options> = Omit<Options, SharedOptions>;
+export type DerivedOptions<Options> = Omit<Options, (typeof SHARED_OPTIONS)[number]>;
 
 /** What both clients can do. It holds no key: nothing that prints a client can print one. */
 export class ServiceClient {
@@ -52,12 +54,7 @@ export class ServiceClient {
   request(request: RawRequest, options?: RequestOptions): APIPromise<unknown>;
   request<T>(request: RawRequest, options: SchemaOptions<T>): APIPromise<T>;
   request(request: RawRequest, options?: RequestOptions): APIPromise<unknown> {
-    const { method, path, query, body } = request;
-    return this.#transport.request(
-      { method, path, query, body },
-      { schema: anySchema, pick: (whole) => whole },
-      options,
-    );
+    return this.#transport.request(() => checkRawRequest(request), RAW, options);
   }
 
   /** Ends calls that are under way with a `ClientClosedError`, refuses later ones, and gives up every connection. */
@@ -70,6 +67,36 @@ export class ServiceClient {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
   }
+}
+
+const RAW: AnswerForm<unknown, unknown> = { schema: anySchema, pick: (body) => body, undocumented: true };
+
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
+const queryValue = z.union([z.string(), z.number(), z.boolean()], {
+  error: 'expected a string, a number or a boolean',
+});
+const rawRequestSchema = z
+  .strictObject({
+    method: z.enum(METHODS),
+    path: z.string(),
+    query: z.optional(z.record(z.string(), z.optional(queryValue))),
+    body: z.optional(z.unknown()),
+  })
+  .check(
+    z.refine(({ method, body }) => method !== 'GET' || body === undefined, { path: ['body'], error: 'a GET has none' }),
+  );
+
+function checkRawRequest(given: RawRequest): RawRequest {
+  const request = ownProperties(given);
+  checkArguments(rawRequestSchema, request);
+  return request;
+}
+
+/** The options of a derived client. Those that belong to what the two share cannot be changed. @throws {ConfigurationError} */
+export function deriveOptions<Options extends object>(own: Options, changes: DerivedOptions<Options>): Options {
+  const shared = SHARED_OPTIONS.find((key) => Object.hasOwn(changes, key));
+  if (shared === undefined) return { ...own, ...changes };
+  throw new ConfigurationError(`${shared} cannot be changed: both clients share it. Create a new client instead.`);
 }
 
 /** Builds the transport of a client; a derived client is given what it shares. */
@@ -105,12 +132,16 @@ function createShared(options: ClientOptions, runtime: Runtime): Shared {
 }
 
 function checkHeaders({ defaultHeaders, idempotencyHeader }: ClientOptions, area: AreaRules): void {
-  if (idempotencyHeader !== undefined) checkHeaderName(idempotencyHeader, 'idempotencyHeader');
+  if (
+    idempotencyHeader !== undefined &&
+    checkHeaderName(idempotencyHeader, 'idempotencyHeader') === area.credentialHeader
+  )
+    throw new ConfigurationError('idempotencyHeader must not be the header of the credential.');
   try {
     mergeHeaders([defaultHeaders], area.credentialHeader);
   } catch (error) {
     if (!(error instanceof RequestValidationError)) throw error;
     const issue = error.issues[0];
-    throw new ConfigurationError(`defaultHeaders: ${issue?.path.at(-1)} ${issue?.message}.`);
+    throw new ConfigurationError(`${['defaultHeaders', ...(issue?.path.slice(1) ?? [])].join('.')} ${issue?.message}.`);
   }
 }

@@ -96,6 +96,7 @@ export interface SchemaOptions<T> extends RequestOptions {
 
 const MOST_RETRIES = 5;
 const TIMES = ['timeout', 'deadline', 'streamIdleTimeout', 'maxRetryAfter'] as const;
+const FUNCTIONS = ['fetch', 'onEvent', 'decodeChunk', 'onProgress'] as const;
 const REQUEST_OPTIONS = new Set([
   'signal',
   'timeout',
@@ -110,12 +111,15 @@ const CLIENT_OPTIONS = new Set([
   ...['dispatcher', 'validation', 'pacing', 'onEvent', 'idempotencyHeader', 'dangerouslyAllowBrowser'],
 ]);
 
-/** A copy with the options' own properties only: what somebody put on `Object.prototype` is not an option. */
+/** Options of one client or of some calls only. */
+type OtherOptions = { readonly [Key in 'schema' | 'decodeChunk' | 'onProgress']?: unknown };
+
+/** The options of a client, copied, or an error that says which one cannot work. @throws {ConfigurationError} */
 export function checkClientOptions<Options extends ClientOptions>(
   given: Options,
   ofThisClient: readonly string[],
 ): Options {
-  const options = ownOptions(given);
+  const options = ownProperties(given);
   const unknown = Object.keys(options).find((key) => !CLIENT_OPTIONS.has(key) && !ofThisClient.includes(key));
   const issue =
     unknown === undefined ? findBadOption(options) : { path: [unknown], message: 'is not an option of this client' };
@@ -129,7 +133,7 @@ export function checkRequestOptions<Options extends RequestOptions>(
   also: readonly string[] = [],
 ): Options {
   // An absent argument is an empty one; the cast is true because every option is optional.
-  const options = ownOptions(given ?? ({} as Options));
+  const options = ownProperties(given ?? ({} as Options));
   const unknown = Object.keys(options).find((key) => !REQUEST_OPTIONS.has(key) && !also.includes(key));
   const issue =
     unknown === undefined ? findBadOption(options) : { path: [unknown], message: 'is not an option of this call' };
@@ -137,17 +141,18 @@ export function checkRequestOptions<Options extends RequestOptions>(
   return options;
 }
 
-function ownOptions<Options extends object>(given: Options): Options {
+/** A copy that inherits nothing: what somebody put on `Object.prototype` is no argument of ours. */
+export function ownProperties<Given extends object>(given: Given): Given {
   return Object.assign(Object.create(null), given);
 }
 
-function findBadOption(options: ClientOptions & RequestOptions): ValidationIssue | undefined {
+function findBadOption(options: ClientOptions & RequestOptions & OtherOptions): ValidationIssue | undefined {
   for (const key of TIMES) {
     const value: unknown = options[key];
     if (value === undefined || (typeof value === 'number' && value > 0 && value <= LONGEST_TIMER)) continue;
     return { path: [key], message: `must be a number of milliseconds above 0 and at most ${LONGEST_TIMER}` };
   }
-  const { maxRetries, signal, validation, onEvent, fetch } = options;
+  const { maxRetries, signal, validation, idempotencyKey, schema } = options;
   if (maxRetries !== undefined && !(Number.isInteger(maxRetries) && maxRetries >= 0 && maxRetries <= MOST_RETRIES)) {
     return { path: ['maxRetries'], message: `must be a whole number from 0 to ${MOST_RETRIES}` };
   }
@@ -155,9 +160,20 @@ function findBadOption(options: ClientOptions & RequestOptions): ValidationIssue
   if (validation !== undefined && validation !== 'error' && validation !== 'report') {
     return { path: ['validation'], message: "must be 'error' or 'report'" };
   }
-  if (onEvent !== undefined && typeof onEvent !== 'function')
-    return { path: ['onEvent'], message: 'must be a function' };
-  if (fetch !== undefined && typeof fetch !== 'function') return { path: ['fetch'], message: 'must be a function' };
+  if (idempotencyKey !== undefined && (typeof idempotencyKey !== 'string' || idempotencyKey.trim() === '')) {
+    return { path: ['idempotencyKey'], message: 'must be a string that is not empty' };
+  }
+  if (
+    schema !== undefined &&
+    typeof (schema as Partial<StandardSchema<unknown>> | null)?.['~standard']?.validate !== 'function'
+  ) {
+    return { path: ['schema'], message: 'must be a Standard Schema, such as one of zod, valibot or arktype' };
+  }
+  for (const key of FUNCTIONS) {
+    if (options[key] !== undefined && typeof options[key] !== 'function') {
+      return { path: [key], message: 'must be a function' };
+    }
+  }
   return findBadLimiter(options.pacing);
 }
 
