@@ -1,0 +1,117 @@
+import { ResponseValidationError, type StandardSchema } from 'context-gateway';
+import { describe, expect, test } from 'vitest';
+import * as z from 'zod';
+import { cannedService, contextAt, failureOf, gatewayAt, json } from '../helpers/service.js';
+
+const { answers, requests } = cannedService();
+
+const rows = z.object({
+  rows: z.array(z.object({ id: z.number(), at: z.string().transform((text) => new Date(text)) })),
+});
+const body = { rows: [{ id: 5, at: '2026-01-01T00:00:00Z' }] };
+
+/** Any object with `~standard` will do; this one takes its time. */
+const upperCased: StandardSchema<string> = {
+  '~standard': {
+    version: 1,
+    vendor: 'by hand',
+    validate: async (value) => {
+      await Promise.resolve();
+      if (typeof value === 'string') return { value: value.toUpperCase() };
+      return { issues: [{ message: 'a text is due', path: ['deep', { key: 0 }, Symbol('s')] }] };
+    },
+  },
+};
+
+describe('a schema of the caller', () => {
+  test('sees the raw body, and its output is the answer', async () => {
+    answers(json(body));
+
+    const answer = await gatewayAt().presets.list(undefined, { schema: rows });
+
+    expect(answer.rows[0]?.at).toEqual(new Date('2026-01-01T00:00:00Z'));
+  });
+
+  test('serves every undocumented answer', async () => {
+    answers(json(body));
+    const gateway = gatewayAt();
+    const given = [
+      await gateway.presets.list({}, { schema: rows }),
+      await gateway.presets.execute('p', { input: 'a', model: 'b' }, { schema: rows }),
+      await gateway.files.upload({ file: new Blob(['a']), purpose: 'p' }, { schema: rows }),
+      await gateway.integrations.list({ schema: rows }),
+      await gateway.integrations.execute('i', { action: 'a' }, { schema: rows }),
+      await gateway.request({ method: 'GET', path: '/v1/x' }, { schema: rows }),
+      await contextAt().request({ method: 'GET', path: '/api/x' }, { schema: rows }),
+    ];
+
+    expect(given.map((answer) => answer.rows[0]?.id)).toEqual([5, 5, 5, 5, 5, 5, 5]);
+  });
+
+  test('that does not accept the body is a ResponseValidationError with its issues and the body', async () => {
+    answers(json({ rows: [{ id: 'CANARY', at: '' }] }));
+
+    const error = (await failureOf(gatewayAt().presets.list({}, { schema: rows }))) as ResponseValidationError;
+
+    expect(error).toBeInstanceOf(ResponseValidationError);
+    expect(error.issues[0]?.path).toEqual(['rows', 0, 'id']);
+    expect(error.body).toEqual({ rows: [{ id: 'CANARY', at: '' }] });
+    expect(String(error)).not.toContain('CANARY');
+  });
+
+  test('may be asynchronous, and made by hand', async () => {
+    answers(json('abc'));
+    expect(await gatewayAt().request({ method: 'GET', path: '/v1/x' }, { schema: upperCased })).toBe('ABC');
+
+    answers(json(5));
+    await expect(gatewayAt().request({ method: 'GET', path: '/v1/x' }, { schema: upperCased })).rejects.toMatchObject({
+      issues: [{ path: ['deep', 0, 'Symbol(s)'], message: 'a text is due' }],
+    });
+  });
+
+  test('that throws loses no answer', async () => {
+    answers(json(body));
+    const failure = new Error('a mistake in the schema');
+    const schema: StandardSchema<never> = {
+      '~standard': {
+        version: 1,
+        vendor: 'by hand',
+        validate: () => {
+          throw failure;
+        },
+      },
+    };
+
+    const error = await failureOf(gatewayAt().integrations.list({ schema }));
+
+    expect(error).toMatchObject({ name: 'ResponseValidationError', body, cause: failure });
+  });
+
+  test('is not asked about an error', async () => {
+    answers(json({ success: false, error: 'no' }));
+
+    await expect(gatewayAt().integrations.list({ schema: z.any() })).rejects.toMatchObject({ name: 'APIError' });
+  });
+
+  test.each([[{}], ['zod'], [null], [{ parse: () => 1 }]])(
+    '%j is no Standard Schema, and nothing is sent',
+    async (schema) => {
+      answers(json(body));
+
+      const error = await failureOf(gatewayAt().integrations.list({ schema: schema as never }));
+
+      expect(error).toMatchObject({ name: 'RequestValidationError', issues: [{ path: ['options', 'schema'] }] });
+      expect(requests).toHaveLength(0);
+    },
+  );
+
+  test('has no place on a documented call', async () => {
+    answers(json(body));
+    const gateway = gatewayAt();
+    const misplaced = { schema: rows } as never;
+
+    await expect(gateway.usage.retrieve({}, misplaced)).rejects.toMatchObject({ name: 'RequestValidationError' });
+    await expect(contextAt().retrieve('c', misplaced)).rejects.toMatchObject({ name: 'RequestValidationError' });
+    expect(requests).toHaveLength(0);
+  });
+});
