@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { describeIssues, RequestValidationError, ResponseValidationError, type ValidationIssue } from '../errors.js';
+import { type Guard, guardOf } from './guard.js';
 
 /** A schema of ours. What it accepts is handed on as it came, so that nothing a newer service adds is lost. */
 export type Schema<T> = z.core.$ZodType<T>;
@@ -21,8 +22,17 @@ export type StandardResult<Output> =
       readonly issues: ReadonlyArray<{ readonly message: string; readonly path?: ReadonlyArray<unknown> | undefined }>;
     };
 
+/** What was worked out once for each schema: nothing that a call could change. */
+const GUARDS = new WeakMap<Schema<unknown>, Guard>();
+
 /** What is wrong with a value, if anything. */
 export function findIssues(schema: Schema<unknown>, value: unknown): ValidationIssue[] | undefined {
+  let guard = GUARDS.get(schema);
+  if (guard === undefined) {
+    guard = guardOf(schema);
+    GUARDS.set(schema, guard);
+  }
+  if (guard(value)) return undefined;
   const result = z.safeParse(schema, value, { error: describeIssue });
   if (result.success) return undefined;
   return result.error.issues.map(({ path, message }) => ({ path: path.map(pathKey), message }));
