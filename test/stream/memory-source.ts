@@ -1,0 +1,47 @@
+import type { ByteSource } from '../../src/platform/engine.js';
+import { EventReader, type ServerSentEvent } from '../../src/transport/sse.js';
+
+/** Bytes from memory, in the given pieces. */
+export class MemorySource implements ByteSource {
+  /** Pieces handed over so far. */
+  taken = 0;
+  cancelled = false;
+  readonly #pieces: Iterator<Uint8Array>;
+
+  constructor(pieces: Iterable<Uint8Array>) {
+    this.#pieces = pieces[Symbol.iterator]();
+  }
+
+  read(): Uint8Array | undefined {
+    const { value, done } = this.#pieces.next();
+    if (!done) this.taken += 1;
+    return done ? undefined : value;
+  }
+
+  cancel(): void {
+    this.cancelled = true;
+  }
+}
+
+export const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);
+
+/** Everything a reader makes of these pieces. */
+export async function eventsOf(pieces: Iterable<Uint8Array>): Promise<ServerSentEvent[]> {
+  const reader = new EventReader(new MemorySource(pieces));
+  const events: ServerSentEvent[] = [];
+  for (let event = await reader.next(); event !== undefined; event = await reader.next()) {
+    events.push(bare(event));
+  }
+  return events;
+}
+
+/** Without what the parser may add. */
+export function bare({ event, data }: ServerSentEvent): ServerSentEvent {
+  return event === undefined ? { data } : { event, data };
+}
+
+/** The bytes, cut before each of these positions. */
+export function cutAt(bytes: Uint8Array, ...positions: readonly number[]): Uint8Array[] {
+  const ends = [...positions].sort((a, b) => a - b);
+  return [0, ...ends].map((start, at) => bytes.subarray(start, ends[at] ?? bytes.length));
+}

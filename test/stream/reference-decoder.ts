@@ -1,0 +1,41 @@
+import type { ServerSentEvent } from '../../src/transport/sse.js';
+
+/**
+ * Server-sent events as the HTML standard describes them, on a whole body at once and with nothing shared with the package.
+ * Two things differ on purpose: the last event counts without its blank line, and `id` and `retry` lead to nothing.
+ */
+export function referenceEvents(body: Uint8Array): ServerSentEvent[] {
+  const events: ServerSentEvent[] = [];
+  let data: string | undefined;
+  let type = '';
+  for (const line of [...linesOf(body), '', '']) {
+    if (line === '') {
+      if (data !== undefined) events.push(type === '' ? { data } : { event: type, data });
+      data = undefined;
+      type = '';
+      continue;
+    }
+    const colon = line.indexOf(':');
+    const name = colon === -1 ? line : line.slice(0, colon);
+    const rest = colon === -1 ? '' : line.slice(colon + 1);
+    const value = rest.startsWith(' ') ? rest.slice(1) : rest;
+    if (name === 'data') data = data === undefined ? value : `${data}\n${value}`;
+    if (name === 'event') type = value;
+  }
+  return events;
+}
+
+/** Lines end at CR LF, LF or CR: told apart on the bytes, before anything is text. */
+function linesOf(body: Uint8Array): string[] {
+  const lines: string[] = [];
+  const marked = body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf;
+  let start = marked ? 3 : 0;
+  for (let at = start; at <= body.length; at += 1) {
+    const byte = body[at];
+    if (at < body.length && byte !== 0x0a && byte !== 0x0d) continue;
+    lines.push(new TextDecoder('utf-8', { ignoreBOM: true }).decode(body.subarray(start, at)));
+    if (byte === 0x0d && body[at + 1] === 0x0a) at += 1;
+    start = at + 1;
+  }
+  return lines;
+}
