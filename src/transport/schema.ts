@@ -91,11 +91,11 @@ function describeIssue(issue: z.core.$ZodRawIssue): string {
     case 'unrecognized_keys':
       return `unknown ${issue.keys.length === 1 ? 'field' : 'fields'} ${issue.keys.join(', ')}`;
     case 'too_small':
-      return issue.origin === 'number'
+      return isNumeric(issue.origin)
         ? `expected a number ${issue.inclusive ? 'of at least' : 'above'} ${issue.minimum}`
         : 'must not be empty';
     case 'too_big':
-      return issue.origin === 'number'
+      return isNumeric(issue.origin)
         ? `expected a number of at most ${issue.maximum}`
         : `must not be longer than ${issue.maximum}`;
     case 'invalid_format':
@@ -107,4 +107,9 @@ function describeIssue(issue: z.core.$ZodRawIssue): string {
     default:
       return 'is not valid';
   }
+}
+
+/** Texts and lists have a length, numbers have a value. */
+function isNumeric(origin: string): boolean {
+  return origin === 'number' || origin === 'int';
 }
