@@ -1,0 +1,647 @@
+import { type ContextClient, type GatewayClient, RequestValidationError } from 'context-gateway';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { chatParams, completion } from '../helpers/samples.js';
+import { contextAt, failureOf, gatewayAt } from '../helpers/service.js';
+
+const fetch = vi.fn(async (_url: string | URL | Request, _init?: RequestInit) => Response.json(completion()));
+const gateway = gatewayAt({ fetch });
+const context = contextAt({ fetch });
+afterEach(() => fetch.mockClear());
+
+/** The one call is refused with this issue, and nothing was sent. */
+async function expectRefused(call: () => PromiseLike<unknown>, path: readonly (string | number)[], mend: RegExp) {
+  const error = await failureOf(call());
+
+  expect(error).toBeInstanceOf(RequestValidationError);
+  const { issues, message, attempts } = error as RequestValidationError;
+  expect(issues.map((issue) => issue.path)).toContainEqual(path);
+  expect(message).toMatch(mend);
+  expect(message).toMatch(/^The request was not sent: /);
+  expect(attempts).toEqual([]);
+  expect(fetch).not.toHaveBeenCalled();
+}
+
+const sentBody = () => JSON.parse(String(fetch.mock.calls.at(-1)?.[1]?.body));
+
+/** Every place where an id becomes part of a path. */
+const places: { name: string; put: (id: string) => PromiseLike<unknown> }[] = [
+  { name: 'conversationId', put: (id) => context.pin(id, { messageId: 'm' }) },
+  { name: 'conversationId', put: (id) => context.unpin(id, 'm') },
+  { name: 'conversationId', put: (id) => context.exclude(id, 'm') },
+  { name: 'messageId', put: (id) => context.include('c', id) },
+  { name: 'memoryId', put: (id) => context.memory.update(id, { content: 'c' }) },
+  { name: 'memoryId', put: (id) => context.memory.delete(id) },
+  { name: 'presetId', put: (id) => gateway.presets.execute(id, { input: 'a', model: 'b' }) },
+  { name: 'integration', put: (id) => gateway.integrations.execute(id, { action: 'a' }) },
+];
+
+describe('ids in a path', () => {
+  const loose = (value: unknown) => value as string;
+  test.each([
+    { id: '..', promise: 'A1', mend: /dot segment/ },
+    { id: '.', promise: 'A1', mend: /dot segment/ },
+    { id: '%2e', promise: 'A2', mend: /dot segment/ },
+    { id: '%2E%2e', promise: 'A2', mend: /dot segment/ },
+    { id: '.%2e', promise: 'A2', mend: /dot segment/ },
+    { id: '', promise: 'A3', mend: /must not be empty/ },
+    { id: ' \u00a0 ', promise: 'A3', mend: /must not be empty/ },
+    { id: 'a\ud800', promise: 'A7', mend: /well-formed Unicode/ },
+    { id: '\udc00a', promise: 'A7', mend: /well-formed Unicode/ },
+    { id: 'a\u0000', promise: 'A8', mend: /control characters/ },
+    { id: 'a\r\nb', promise: 'A8', mend: /control characters/ },
+    { id: '\ta', promise: 'A8', mend: /control characters/ },
+    { id: loose(5), promise: 'A9', mend: /expected string/ },
+    { id: loose(null), promise: 'A9', mend: /expected string/ },
+    { id: loose(undefined), promise: 'A9', mend: /expected string/ },
+    { id: loose(['a']), promise: 'A9', mend: /expected string/ },
+    { id: loose({}), promise: 'A9', mend: /expected string/ },
+    { id: loose(new String('a')), promise: 'A9', mend: /expected string/ },
+    { id: loose({ toString: () => 'a' }), promise: 'A9', mend: /expected string/ },
+    { id: 'x'.repeat(1_025), promise: 'A10', mend: /longer than 1024/ },
+    { id: 'x'.repeat(1_000_000), promise: 'A10', mend: /longer than 1024/ },
+  ])('$promise: refuses an id that is wrong ($mend, %#)', async ({ id, mend }) => {
+    for (const { name, put } of places) await expectRefused(() => put(id), [name], mend);
+  });
+
+  test('A4 A5 A6: sends hazardous but legal ids as one segment', async () => {
+    for (const id of [
+      'a/b',
+      '\\',
+      '//evil.test',
+      '?#&;@:%',
+      '%zz',
+      'é漢👩‍👧\u202e',
+      '__proto__',
+      '../x',
+      '...',
+      ' a ',
+    ]) {
+      await failureOf(context.exclude(id, 'm')).catch(() => undefined);
+      const url = new URL(String(fetch.mock.calls.at(-1)?.[0]));
+      expect(url.origin).toBe('https://service.test');
+      expect(url.pathname.split('/').map(decodeURIComponent)).toEqual(['', 'api', 'context', 'exclude', id, 'm']);
+    }
+  });
+});
+
+describe('values in a query', () => {
+  test('A7: refuses half a surrogate pair in a query and in a body', async () => {
+    await expectRefused(() => context.retrieve('a\ud800'), ['conversationId'], /well-formed Unicode/);
+    await expectRefused(() => context.unpin('c', '\udc00'), ['messageId'], /well-formed Unicode/);
+    await expectRefused(() => context.compact('a\ud800'), ['conversationId'], /well-formed Unicode/);
+    await expectRefused(
+      () => gateway.chat.completions.create({ ...chatParams, messages: [{ role: 'user', content: 'a\ud800' }] }),
+      ['messages', 0, 'content'],
+      /well-formed Unicode/,
+    );
+  });
+
+  test.each(['a&b=c', 'a#b', '%', '+', ' ', 'é', '?', 'a\r\nb', '/../'])('A11: encodes %j', async (category) => {
+    await failureOf(gateway.presets.list({ category }));
+
+    const url = new URL(String(fetch.mock.calls[0]?.[0]));
+    expect(url.pathname).toBe('/v1/presets');
+    expect([...url.searchParams]).toEqual([['category', category]]);
+  });
+
+  test('A11: leaves out what is undefined', async () => {
+    await failureOf(context.memory.list({ workspaceId: undefined, type: undefined }));
+
+    expect(fetch.mock.calls[0]?.[0]).toBe('https://service.test/api/memory');
+  });
+
+  test('A3 A9: refuses an id that is empty or no string in a query as well', async () => {
+    await expectRefused(() => context.retrieve(''), ['conversationId'], /must not be empty/);
+    await expectRefused(() => context.summary(5 as never), ['conversationId'], /expected string/);
+    await expectRefused(() => context.unpin('c', undefined as never), ['messageId'], /expected string/);
+  });
+});
+
+const create = (more: object) => () => gateway.chat.completions.create({ ...chatParams, ...more });
+
+describe('completions', () => {
+  test.each([Number.NaN, Infinity, -Infinity, -0.1, 2.0001, '1', 1n, null])(
+    'A21: refuses the temperature %s',
+    async (temperature) => {
+      await expectRefused(create({ temperature }), ['temperature'], /temperature: expected/);
+    },
+  );
+
+  test.each([0, 2, -0, 1.5])('A21: sends the temperature %d', async (temperature) => {
+    await create({ temperature })();
+
+    expect(sentBody().temperature).toBe(temperature + 0);
+  });
+
+  test.each([0, -1, 1.5, 2 ** 53, '5', Number.NaN, Infinity, null])(
+    'A22: refuses max_tokens %s',
+    async (max_tokens) => {
+      await expectRefused(create({ max_tokens }), ['max_tokens'], /max_tokens: expected/);
+    },
+  );
+
+  test.each([
+    ['', /must not be empty/],
+    ['m'.repeat(10_000), /must not be longer than 1024/],
+    [undefined, /expected string/],
+    [5, /expected string/],
+  ])('A24: refuses a model that is empty, too long or no string (%#)', async (model, mend) => {
+    await expectRefused(create({ model }), ['model'], mend);
+  });
+
+  test('A24: sends a model that may not be offered: the service decides', async () => {
+    await create({ model: 'not-offered' })();
+
+    expect(sentBody().model).toBe('not-offered');
+  });
+
+  test.each([
+    { messages: [], path: ['messages'], mend: /must not be empty/ },
+    { messages: 'hello', path: ['messages'], mend: /expected array/ },
+    { messages: undefined, path: ['messages'], mend: /expected array/ },
+    { messages: { 0: chatParams.messages[0], length: 1 }, path: ['messages'], mend: /expected array/ },
+    // biome-ignore lint/suspicious/noSparseArray: that is the case
+    { messages: [, chatParams.messages[0]], path: ['messages', 0], mend: /messages\[0\]: expected object/ },
+    { messages: ['hello'], path: ['messages', 0], mend: /expected object/ },
+    { messages: [{ role: 'user' }], path: ['messages', 0, 'content'], mend: /expected string/ },
+    { messages: [{ role: 'user', content: null }], path: ['messages', 0, 'content'], mend: /expected string/ },
+    { messages: [{ role: 'user', content: ['a'] }], path: ['messages', 0, 'content'], mend: /expected string/ },
+    { messages: [{ content: 'a' }], path: ['messages', 0, 'role'], mend: /expected string/ },
+    { messages: [{ role: '', content: 'a' }], path: ['messages', 0, 'role'], mend: /must not be empty/ },
+  ])('A25: refuses messages with a fault at $path', async ({ messages, path, mend }) => {
+    await expectRefused(create({ messages }), path, mend);
+  });
+
+  test('A25: sends a role it does not know: the service decides', async () => {
+    await create({ messages: [{ role: 'tool', content: 'a' }] })();
+
+    expect(sentBody().messages).toEqual([{ role: 'tool', content: 'a' }]);
+  });
+
+  test('A31: parameters that are not documented yet are passed on', async () => {
+    await create({ seed: 7 })();
+
+    expect(sentBody()).toEqual({ ...chatParams, seed: 7 });
+  });
+
+  test.each(['true', 1, null])('refuses stream: %s', async (stream) => {
+    await expectRefused(create({ stream }), ['stream'], /expected boolean/);
+  });
+
+  test.each([undefined, null, 'hello', 5, []])('A9: refuses the arguments %s', async (params) => {
+    const error = await failureOf(gateway.chat.completions.create(params as never));
+
+    expect(error).toBeInstanceOf(RequestValidationError);
+    expect(fetch).not.toHaveBeenCalled();
+  });
+});
+
+const execute = (fields: object) => () => gateway.integrations.execute('i', { action: 'a', ...fields });
+
+describe('fields of an action', () => {
+  test('A26: refuses a value that contains itself, and names the place', async () => {
+    const loop: Record<string, unknown> = { list: [{}] };
+    (loop.list as unknown[])[0] = loop;
+
+    await expectRefused(execute({ loop }), ['loop', 'list', 0], /loop\.list\[0\]: must not contain itself/);
+  });
+
+  test('sends a value that is met twice, but not inside itself', async () => {
+    const shared = { a: 1 };
+    await execute({ first: shared, second: [shared, shared] })();
+
+    expect(sentBody()).toEqual({ action: 'a', first: shared, second: [shared, shared] });
+  });
+
+  test.each([
+    [1n, /bigint cannot be sent/],
+    [() => 1, /function cannot be sent/],
+    [Symbol('s'), /symbol cannot be sent/],
+    [Number.NaN, /finite number/],
+    [-Infinity, /finite number/],
+  ])('A27: refuses %s', async (value, mend) => {
+    await expectRefused(execute({ deep: { list: [value] } }), ['deep', 'list', 0], mend);
+  });
+
+  test('A27: leaves out an undefined field, and refuses an undefined item, which would become null', async () => {
+    await execute({ gone: undefined })();
+    expect(sentBody()).toEqual({ action: 'a' });
+
+    fetch.mockClear();
+    await expectRefused(execute({ list: [undefined] }), ['list', 0], /undefined cannot be sent/);
+  });
+
+  class Amount {
+    readonly euros = 5;
+    toJSON(): unknown {
+      return { euros: this.euros };
+    }
+  }
+  class Point {
+    x = 1;
+  }
+
+  test('A28: sends a Date, a class instance and the result of toJSON', async () => {
+    await execute({ at: new Date(0), amount: new Amount(), point: new Point() })();
+
+    expect(sentBody()).toEqual({ action: 'a', at: '1970-01-01T00:00:00.000Z', amount: { euros: 5 }, point: { x: 1 } });
+  });
+
+  test.each([
+    [new Map([[1, 2]]), /Map cannot be sent/],
+    [new Set([1]), /Set cannot be sent/],
+    [new Uint8Array(2), /Uint8Array cannot be sent/],
+    [new ArrayBuffer(2), /ArrayBuffer cannot be sent/],
+    [Promise.resolve(1), /Promise cannot be sent/],
+    [/a/, /RegExp cannot be sent/],
+    [new Error('e'), /Error cannot be sent/],
+    [new String('a'), /String cannot be sent/],
+    [new Number(1), /Number cannot be sent/],
+    [new Boolean(true), /Boolean cannot be sent/],
+    [new Blob(['a']), /Blob cannot be sent/],
+    [new Date(Number.NaN), /must be a valid Date/],
+    [{ toJSON: () => 1n }, /bigint cannot be sent/],
+    [{ toJSON: () => undefined }, /undefined cannot be sent/],
+  ])('A28: refuses %s, of which JSON would make something else without a word', async (value, mend) => {
+    await expectRefused(execute({ deep: [value] }), ['deep', 0], mend);
+  });
+
+  test('A28: a getter that throws is a RequestValidationError with its cause', async () => {
+    const cause = new Error('from a getter');
+    const params = {
+      action: 'a',
+      get text(): string {
+        throw cause;
+      },
+    };
+    const proxy = new Proxy(chatParams, {
+      get: () => {
+        throw cause;
+      },
+      getOwnPropertyDescriptor: () => {
+        throw cause;
+      },
+    });
+
+    for (const call of [
+      () => gateway.integrations.execute('i', params),
+      () => gateway.chat.completions.create(proxy),
+      () => context.compact('c', proxy as never),
+      () => context.memory.create(proxy as never),
+      () => gateway.usage.retrieve(proxy as never),
+      () => gateway.files.upload(proxy as never),
+      () => gateway.request(proxy as never),
+    ]) {
+      const error = await failureOf(call());
+      expect(error).toMatchObject({ name: 'RequestValidationError', cause });
+    }
+    expect(fetch).not.toHaveBeenCalled();
+  });
+
+  test('A29: sends own __proto__, constructor and prototype keys as plain keys', async () => {
+    const fields = JSON.parse('{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}},"prototype":2}');
+    const params = Object.defineProperties({ action: 'a' }, Object.getOwnPropertyDescriptors(fields)) as {
+      action: string;
+    };
+
+    await gateway.integrations.execute('i', params);
+
+    expect(fetch.mock.calls[0]?.[1]?.body).toBe(`{"action":"a",${JSON.stringify(fields).slice(1)}`);
+    expect(({} as { polluted?: number }).polluted).toBeUndefined();
+  });
+
+  test('A33: refuses nesting of 10,000 levels, without a RangeError', async () => {
+    let deep: unknown = 1;
+    for (let n = 0; n < 10_000; n += 1) deep = { deep };
+
+    const error = await failureOf(execute({ deep })());
+
+    expect(error).toBeInstanceOf(RequestValidationError);
+    expect((error as Error).cause).toBeUndefined();
+    expect(String(error)).toMatch(/deeper than 500 levels/);
+    expect(fetch).not.toHaveBeenCalled();
+  });
+
+  test('A34: refuses a body of more than 64 M characters', async () => {
+    await expectRefused(execute({ text: 'x'.repeat(65 * 1024 * 1024) }), [], /longer than 67108864 characters/);
+  });
+
+  test.each([undefined, '', 5])('refuses the action %s', async (action) => {
+    await expectRefused(execute({ action }), ['action'], /action: /);
+  });
+});
+
+describe('other arguments', () => {
+  test.each([0, -1, Number.NaN, 1.5, '5', null])('A23: refuses the limit %s', async (limit) => {
+    await expectRefused(() => gateway.presets.list({ limit: limit as number }), ['limit'], /limit: expected/);
+  });
+
+  test('A23: sends a limit of 1e9: its bound is not documented', async () => {
+    await failureOf(gateway.presets.list({ limit: 1e9 }));
+
+    expect(fetch.mock.calls[0]?.[0]).toMatch(/limit=1000000000$/);
+  });
+
+  const misspelt: { call: () => PromiseLike<unknown>; field: string }[] = [
+    { field: 'levl', call: () => context.compact('c', { levl: 'deep' } as never) },
+    { field: 'messageID', call: () => context.pin('c', { messageId: 'm', messageID: 'm' } as never) },
+    { field: 'typ', call: () => context.memory.list({ typ: 'fact' } as never) },
+    { field: 'text', call: () => context.memory.create({ type: 'fact', key: 'k', content: 'c', text: 'd' } as never) },
+    { field: 'active', call: () => context.memory.update('m', { content: 'c', active: false } as never) },
+    { field: 'categry', call: () => gateway.presets.list({ categry: 'a' } as never) },
+    {
+      field: 'temperature',
+      call: () => gateway.presets.execute('p', { input: 'a', model: 'b', temperature: 1 } as never),
+    },
+    { field: 'from', call: () => gateway.usage.retrieve({ from: '2026-01-01' } as never) },
+    { field: 'fileName', call: () => gateway.files.upload({ file: new Blob(), purpose: 'p', fileName: 'f' } as never) },
+  ];
+  test.each(misspelt)('A31: refuses the unknown field $field and names it', async ({ call, field }) => {
+    const error = await failureOf(call());
+
+    expect(error).toBeInstanceOf(RequestValidationError);
+    expect(String(error)).toContain(field);
+    expect(fetch).not.toHaveBeenCalled();
+  });
+
+  test.each([
+    { call: () => context.pin('c', { messageId: 'm', category: 'bogus' as never }), path: ['category'] },
+    { call: () => context.compact('c', { level: 'extreme' as never }), path: ['level'] },
+    { call: () => context.memory.list({ type: 'x' as never }), path: ['type'] },
+    { call: () => context.memory.create({ type: 'x' as never, key: 'k', content: 'c' }), path: ['type'] },
+  ])('A38: refuses a value outside $path and names those it takes', async ({ call, path }) => {
+    await expectRefused(call, path, /expected "\w+" or "\w+"/);
+  });
+
+  test('A39: refuses a flag that is no boolean', async () => {
+    const update = () => context.memory.update('m', { content: 'c', isActive: 0 as never });
+
+    await expectRefused(update, ['isActive'], /expected boolean/);
+  });
+
+  test.each([
+    { dates: { start_date: '2026-13-01' }, path: ['start_date'] },
+    { dates: { start_date: '2026-02-30' }, path: ['start_date'] },
+    { dates: { start_date: '01/02/2026' }, path: ['start_date'] },
+    { dates: { start_date: '2026-01-01T00:00:00Z' }, path: ['start_date'] },
+    { dates: { end_date: '' }, path: ['end_date'] },
+    { dates: { end_date: 5 as never }, path: ['end_date'] },
+    { dates: { end_date: null as never }, path: ['end_date'] },
+    { dates: { end_date: new Date(Number.NaN) }, path: ['end_date'] },
+    { dates: { end_date: new Date(8.64e15) }, path: ['end_date'] },
+    { dates: { start_date: '2026-02-01', end_date: '2026-01-31' }, path: ['end_date'] },
+    { dates: { start_date: new Date('2026-02-01'), end_date: '2026-01-31' }, path: ['end_date'] },
+  ])('A37: refuses the period $dates', async ({ dates, path }) => {
+    await expectRefused(() => gateway.usage.retrieve(dates), path, /YYYY-MM-DD|before start_date/);
+  });
+
+  test.each([
+    { dates: { start_date: new Date('2026-01-31T23:59:59Z') }, query: '?start_date=2026-01-31' },
+    {
+      dates: { start_date: '2024-02-29', end_date: '2024-02-29' },
+      query: '?start_date=2024-02-29&end_date=2024-02-29',
+    },
+    { dates: { start_date: undefined }, query: '' },
+  ])('A37: sends $dates as days', async ({ dates, query }) => {
+    await failureOf(gateway.usage.retrieve(dates));
+
+    expect(fetch.mock.calls[0]?.[0]).toBe(`https://service.test/v1/usage${query}`);
+  });
+
+  test('A32: what the caller changes after the call changes no attempt', async () => {
+    vi.spyOn(Math, 'random').mockReturnValue(0);
+    fetch.mockImplementationOnce(async () => new Response('', { status: 503 }));
+    const params = { ...chatParams, messages: [{ role: 'user', content: 'first' }] };
+    const options = Object.freeze({ maxRetries: 1, headers: { 'x-a': 'first' } as Record<string, string> });
+
+    const call = gateway.chat.completions.create(params, options);
+    params.messages[0] = { role: 'user', content: 'second' };
+    options.headers['x-a'] = 'second';
+    await call;
+
+    expect(fetch).toHaveBeenCalledTimes(2);
+    for (const [, init] of fetch.mock.calls) {
+      expect(init?.body).toContain('first');
+      expect(new Headers(init?.headers).get('x-a')).toBe('first');
+    }
+    vi.restoreAllMocks();
+  });
+});
+
+const upload = (params: object) => () => gateway.files.upload({ file: new Blob(['a']), purpose: 'p', ...params });
+const sentForm = async () => {
+  const init = fetch.mock.calls.at(-1)?.[1];
+  const raw = await new Response(init?.body).arrayBuffer();
+  const form = await new Response(raw, {
+    headers: { 'content-type': new Headers(init?.headers).get('content-type') ?? '' },
+  }).formData();
+  return { form, raw: new TextDecoder().decode(raw) };
+};
+
+describe('uploads', () => {
+  test.each([undefined, '', 5, null, 'a\ud800'])('A36: refuses the purpose %j', async (purpose) => {
+    await expectRefused(upload({ purpose }), ['purpose'], /not empty/);
+  });
+
+  test('A36: sends line breaks in a purpose intact: they cannot end the part', async () => {
+    await upload({ purpose: 'a\r\n--x\r\nContent-Disposition: form-data; name="file"' })();
+
+    expect((await sentForm()).form.get('purpose')).toBe('a\r\n--x\r\nContent-Disposition: form-data; name="file"');
+  });
+
+  test.each([
+    { given: 'a"b.txt', sent: 'a%22b.txt', because: 'a quote would end the name' },
+    { given: 'a\r\nb.txt', sent: 'a%0D%0Ab.txt', because: 'a line break would end the header' },
+    { given: '/etc/passwd', sent: 'passwd', because: 'a name never says where it lay' },
+    { given: 'C:\\Users\\kim\\notes.txt', sent: 'notes.txt', because: 'nor on the other system' },
+    { given: 'größe 漢.txt', sent: 'größe 漢.txt', because: 'Unicode is fine' },
+    { given: 'folder/', sent: 'file', because: 'nothing is left of it' },
+  ])('A35: sends the file name $given as $sent: $because', async ({ given, sent }) => {
+    await upload({ filename: given })();
+
+    const { form, raw } = await sentForm();
+    expect(raw).toContain(`name="file"; filename="${sent}"`);
+    expect([...form.keys()]).toEqual(['purpose', 'file']);
+  });
+
+  test.each(['', 5, 'a\ud800', null])('A35: refuses the file name %j', async (filename) => {
+    await expectRefused(upload({ filename }), ['filename'], /not empty/);
+  });
+
+  test('A35: sends an empty Blob, and a File under its own name', async () => {
+    await upload({ file: new Blob([]) })();
+    expect((await sentForm()).form.get('file')).toMatchObject({ size: 0, name: 'file' });
+
+    await upload({ file: new File(['abc'], 'own.txt', { type: 'text/plain' }) })();
+    expect((await sentForm()).form.get('file')).toMatchObject({ size: 3, name: 'own.txt', type: 'text/plain' });
+  });
+
+  test.each([undefined, null, 'text', 5, {}, { path: 5 }, [1]])('A35: refuses the file %j', async (file) => {
+    await expectRefused(upload({ file }), ['file'], /expected a File, Blob, .* or \{ path \}/);
+  });
+
+  test('A35: refuses a path where there is no file, or a folder', async () => {
+    await expectRefused(upload({ file: { path: '/no/such/file' } }), ['file', 'path'], /no file at this path/);
+    await expectRefused(upload({ file: { path: import.meta.dirname } }), ['file', 'path'], /not a file/);
+  });
+
+  test('A35: a path with half a surrogate pair or NUL is refused as well', async () => {
+    const error = await failureOf(upload({ file: { path: 'a\0b' } })());
+
+    expect(error).toBeInstanceOf(RequestValidationError);
+    expect(fetch).not.toHaveBeenCalled();
+  });
+});
+
+describe('options of a call', () => {
+  const calls: ((options: never) => PromiseLike<unknown>)[] = [
+    (options) => gateway.chat.completions.create(chatParams, options),
+    (options) => gateway.chat.completions.create({ ...chatParams, stream: true }, options),
+    (options) => gateway.presets.list({}, options),
+    (options) => gateway.integrations.list(options),
+    (options) => gateway.files.upload({ file: new Blob(['a']), purpose: 'p' }, options),
+    (options) => context.retrieve('c', options),
+    (options) => context.compact('c', {}, options),
+    (options) => context.memory.delete('m', options),
+    (options) => gateway.request({ method: 'GET', path: '/v1/x' }, options),
+  ];
+
+  test.each(['timeout', 'deadline', 'streamIdleTimeout'])('A40: refuses a %s that is no time', async (option) => {
+    for (const value of [0, -1, Number.NaN, Infinity, 1e12, '5s', null]) {
+      for (const call of calls) {
+        await expectRefused(() => call({ [option]: value } as never), ['options', option], /milliseconds above 0/);
+      }
+    }
+  });
+
+  test.each([-1, 1.5, 6, Number.NaN, '2', null])('A41: refuses maxRetries %s', async (maxRetries) => {
+    for (const call of calls) {
+      await expectRefused(() => call({ maxRetries } as never), ['options', 'maxRetries'], /whole number from 0 to 5/);
+    }
+  });
+
+  test.each(['timout', 'retries', 'apiKey', 'baseURL', 'fetch'])(
+    'A31: refuses the unknown option %s',
+    async (option) => {
+      for (const call of calls) {
+        await expectRefused(() => call({ [option]: 1 } as never), ['options', option], /is not an option of this call/);
+      }
+    },
+  );
+
+  test('A31: an option of uploads is refused by the other calls', async () => {
+    await expectRefused(
+      () => context.retrieve('c', { onProgress: () => {} } as never),
+      ['options', 'onProgress'],
+      /is not an option of this call/,
+    );
+    await expectRefused(uploadWith({ onProgress: 'yes' }), ['options', 'onProgress'], /must be a function/);
+  });
+
+  test.each([{}, 'abort', 5, null, new EventTarget()])('A42: refuses the signal %s', async (signal) => {
+    for (const call of calls) {
+      await expectRefused(() => call({ signal } as never), ['options', 'signal'], /must be an AbortSignal/);
+    }
+  });
+
+  test('A42: a signal that is aborted already sends nothing, and its reason is the cause', async () => {
+    const reason = new Error('changed my mind');
+    for (const call of calls) {
+      const error = await failureOf(call({ signal: AbortSignal.abort(reason) } as never));
+      expect(error).toMatchObject({ name: 'AbortError', cause: reason });
+    }
+    expect(fetch).not.toHaveBeenCalled();
+  });
+
+  test('A42: a signal of another make works through addEventListener', async () => {
+    const listeners = new Set<() => void>();
+    const signal = {
+      aborted: false,
+      reason: 'enough',
+      addEventListener: (_: string, listener: () => void) => listeners.add(listener),
+      removeEventListener: (_: string, listener: () => void) => listeners.delete(listener),
+    };
+    fetch.mockImplementationOnce(() => new Promise(() => {}));
+
+    const call = gateway.chat.completions.create(chatParams, { signal: signal as never });
+    await vi.waitFor(() => expect(fetch).toHaveBeenCalled());
+    for (const listener of listeners) listener();
+
+    expect(await failureOf(call)).toMatchObject({ name: 'AbortError', cause: 'enough' });
+    expect(listeners.size).toBe(0);
+  });
+
+  test.each([
+    'authorization',
+    'Authorization',
+    'AUTHORIZATION',
+    'host',
+    'Content-Length',
+    'transfer-encoding',
+    'Content-Type',
+    'connection',
+    'Proxy-Authorization',
+    'cookie',
+    'Expect',
+    'te',
+    'upgrade',
+  ])('A43: refuses the header %s', async (name) => {
+    for (const call of calls) {
+      await expectRefused(
+        () => call({ headers: { [name]: 'x' } } as never),
+        ['options', 'headers', name].slice(1),
+        /credential|by the client/,
+      );
+    }
+  });
+
+  test.each([
+    { headers: { 'x-a': '1', 'X-A': '2' }, path: ['headers', 'X-A'], mend: /given twice/ },
+    { headers: { 'x a': '1' }, path: ['headers', 'x a'], mend: /not a valid header name/ },
+    { headers: { 'x-a\r\nhost': '1' }, path: ['headers', 'x-a\r\nhost'], mend: /not a valid header name/ },
+    { headers: { '': '1' }, path: ['headers', ''], mend: /not a valid header name/ },
+    { headers: { 'x-a': 'CANARY\r\nx-b: 1' }, path: ['headers', 'x-a'], mend: /without line breaks/ },
+    { headers: { 'x-a': 'CANARY\0' }, path: ['headers', 'x-a'], mend: /without line breaks/ },
+    { headers: { 'x-a': 'CANARY漢' }, path: ['headers', 'x-a'], mend: /without line breaks/ },
+    { headers: { 'x-a': 5 }, path: ['headers', 'x-a'], mend: /must be a string/ },
+    { headers: new Headers({ 'x-a': '1' }), path: ['headers'], mend: /plain object/ },
+    { headers: [['x-a', '1']], path: ['headers'], mend: /plain object/ },
+    { headers: 'x-a: 1', path: ['headers'], mend: /plain object/ },
+  ])('A43: refuses the headers %# and shows no value', async ({ headers, path, mend }) => {
+    await expectRefused(() => gateway.integrations.list({ headers: headers as never }), path, mend);
+    expect(String(await failureOf(gateway.integrations.list({ headers: headers as never })))).not.toContain('CANARY');
+  });
+
+  test.each(['', '  ', 5, null])('refuses the idempotency key %j', async (idempotencyKey) => {
+    await expectRefused(
+      () => gateway.integrations.list({ idempotencyKey: idempotencyKey as never }),
+      ['options', 'idempotencyKey'],
+      /not empty/,
+    );
+  });
+
+  test('A45: a call on a closed client is a ClientClosedError, and nothing is sent', async () => {
+    const closed: [GatewayClient, ContextClient] = [gatewayAt({ fetch }), contextAt({ fetch })];
+    const derived = closed[0].withOptions({ timeout: 5 });
+    for (const client of closed) await client.close();
+
+    for (const call of [closed[0].integrations.list(), closed[1].retrieve('c'), derived.integrations.list()]) {
+      expect(await failureOf(call)).toMatchObject({ name: 'ClientClosedError', attempts: [] });
+    }
+    expect(fetch).not.toHaveBeenCalled();
+  });
+
+  test('A45: close() ends calls under way', async () => {
+    fetch.mockImplementationOnce(() => new Promise(() => {}));
+    const client = gatewayAt({ fetch });
+    const call = failureOf(client.integrations.list());
+
+    await client.close();
+
+    expect(await call).toMatchObject({ name: 'ClientClosedError' });
+  });
+});
+
+function uploadWith(options: object) {
+  return () => gateway.files.upload({ file: new Blob(['a']), purpose: 'p' }, options);
+}
