@@ -4,6 +4,7 @@ import { FetchHeaders } from '../platform/fetch-engine.js';
 import { StreamSource } from '../platform/stream-source.js';
 import { readErrorText } from '../transport/body.js';
 import { Answered, type OpenedStream } from '../transport/call.js';
+import { LiveCalls } from '../transport/live-calls.js';
 import { checkRequestOptions } from '../transport/options.js';
 import { type RefusalContext, refusal, refusalDetails } from '../transport/refusal.js';
 import { findIssues, unexpectedAnswer } from '../transport/schema.js';
@@ -45,7 +46,7 @@ export async function readChatCompletionStream(
     explain: () => undefined,
   };
   if (!answer.ok) throw refusal(head, await readErrorText(head.body, runtime), context);
-  const timeouts = new CallTimeouts(runtime, new Set(), signal, undefined);
+  const timeouts = new CallTimeouts(runtime, new LiveCalls(), signal, undefined);
   timeouts.follow({ progress: { phase: 'body', sent: 'yes' }, cancel: (error) => head.body.cancel(error) });
   const opened: OpenedStream = {
     head,

@@ -1,6 +1,7 @@
 import type { Attempt, HeaderSource, RateLimit, ResponseInfo } from '../answer.js';
 import type { APIErrorDetails, Area } from '../errors.js';
 import type { Engine, ResponseHead } from '../platform/engine.js';
+import type { LiveCalls } from './live-calls.js';
 import type { RequestOptions } from './options.js';
 import type { RateLimiter } from './pacer.js';
 import { requestIdOf } from './refusal.js';
@@ -27,7 +28,7 @@ export interface Shared {
   readonly budget: RetryBudget;
   readonly runtime: Runtime;
   /** Calls that are not over, streams included. */
-  readonly live: Set<CallTimeouts>;
+  readonly live: LiveCalls;
   /** The last known limit of each bucket. */
   readonly rateLimits: Map<string, RateLimit>;
   closed: boolean;

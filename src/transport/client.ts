@@ -3,6 +3,7 @@ import { createEngine } from '#platform';
 import type { APIPromise, RateLimit } from '../answer.js';
 import { ConfigurationError, RequestValidationError } from '../errors.js';
 import type { AnswerForm, AreaRules, Shared } from './call.js';
+import { LiveCalls } from './live-calls.js';
 import { type ClientOptions, ownProperties, parseBaseURL, type RequestOptions, type SchemaOptions } from './options.js';
 import { Pacer } from './pacer.js';
 import { checkHeaderName, type Method, mergeHeaders, type Query } from './request.js';
@@ -60,7 +61,7 @@ export class ServiceClient {
   /** Ends calls that are under way with a `ClientClosedError`, refuses later ones, and gives up every connection. */
   async close(): Promise<void> {
     this.#shared.closed = true;
-    for (const call of [...this.#shared.live]) call.close();
+    this.#shared.live.closeAll();
     await this.#shared.engine.close();
   }
 
@@ -124,7 +125,7 @@ function createShared(options: ClientOptions, runtime: Runtime): Shared {
     limiter: pacing === true ? new Pacer(runtime) : pacing === false ? undefined : pacing,
     budget: new RetryBudget(),
     runtime,
-    live: new Set(),
+    live: new LiveCalls(),
     rateLimits: new Map(),
     closed: false,
     calls: 0,

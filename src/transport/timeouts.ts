@@ -1,5 +1,6 @@
 import { APIAbortError, APITimeoutError, ClientClosedError, type ContextGatewayError } from '../errors.js';
 import type { Exchange, Progress } from '../platform/engine.js';
+import type { LiveCall, LiveCalls } from './live-calls.js';
 
 /** Time and chance, in one place, so that tests can put their own in. All times are milliseconds. */
 export interface Runtime {
@@ -35,38 +36,30 @@ type Cancellable = Pick<Exchange, 'cancel' | 'progress'>;
 type Stop = (error: ContextGatewayError) => void;
 
 /**
- * The one owner of a call's timers and of its listener on the caller's signal, from the first attempt to the last byte of
+ * The one owner of a call's timers and of its place among those who listen to the caller's signal, from the first attempt to the last byte of
  * a stream. Whatever the call waits for is stopped by the first of: the caller's signal, the deadline, the attempt's
  * timeout, a silent stream, `client.close()`. Ends with `end()`.
  */
-export class CallTimeouts {
+export class CallTimeouts implements LiveCall {
   readonly #runtime: Runtime;
   readonly #signal: AbortSignal | undefined;
-  readonly #live: Set<CallTimeouts>;
+  readonly #live: LiveCalls;
   readonly #deadline: number;
   readonly #endsAt: number;
-  readonly #onAbort: () => void;
   readonly #deadlineTimer: unknown;
   #watchdog: Watchdog | undefined;
   #exchange: Cancellable | undefined;
   #stop: Stop | undefined;
   #ended: ContextGatewayError | undefined;
 
-  constructor(
-    runtime: Runtime,
-    live: Set<CallTimeouts>,
-    signal: AbortSignal | undefined,
-    deadline = Number.POSITIVE_INFINITY,
-  ) {
+  constructor(runtime: Runtime, live: LiveCalls, signal: AbortSignal | undefined, deadline = Number.POSITIVE_INFINITY) {
     this.#runtime = runtime;
     this.#live = live;
     this.#signal = signal;
     this.#deadline = deadline;
     this.#endsAt = runtime.now() + deadline;
-    this.#onAbort = () => this.#finish(new APIAbortError({ cause: signal?.reason }));
-    live.add(this);
-    if (signal?.aborted) this.#onAbort();
-    else signal?.addEventListener('abort', this.#onAbort);
+    live.add(this, signal);
+    if (signal?.aborted) this.abort(signal.reason);
     if (deadline === Number.POSITIVE_INFINITY) return;
     this.#deadlineTimer = runtime.setTimer(() => this.#finish(this.#deadlineError()), deadline);
   }
@@ -162,6 +155,11 @@ export class CallTimeouts {
     this.#watchdog = undefined;
   }
 
+  /** The caller's signal. */
+  abort(reason: unknown): void {
+    this.#finish(new APIAbortError({ cause: reason }));
+  }
+
   /** `client.close()`. */
   close(): void {
     this.#finish(new ClientClosedError());
@@ -172,8 +170,7 @@ export class CallTimeouts {
     this.stopWatching();
     this.#stop = undefined;
     this.#exchange = undefined;
-    this.#live.delete(this);
-    this.#signal?.removeEventListener('abort', this.#onAbort);
+    this.#live.delete(this, this.#signal);
     if (this.#deadlineTimer !== undefined) this.#runtime.clearTimer(this.#deadlineTimer);
   }
 

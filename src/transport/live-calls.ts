@@ -1,0 +1,44 @@
+/** A call that is not over, as far as ending it goes. */
+export interface LiveCall {
+  abort(reason: unknown): void;
+  close(): void;
+}
+
+/** The calls of a client that are not over, streams included. */
+export class LiveCalls {
+  readonly #calls = new Set<LiveCall>();
+  /** One listener for each signal, however many calls share it: platforms take many of them for a leak and warn. */
+  readonly #bySignal = new Map<AbortSignal, { readonly calls: Set<LiveCall>; readonly onAbort: () => void }>();
+
+  add(call: LiveCall, signal: AbortSignal | undefined): void {
+    this.#calls.add(call);
+    if (signal === undefined) return;
+    let sharing = this.#bySignal.get(signal);
+    if (sharing === undefined) {
+      const calls = new Set<LiveCall>();
+      sharing = {
+        calls,
+        onAbort: () => {
+          for (const each of [...calls]) each.abort(signal.reason);
+        },
+      };
+      this.#bySignal.set(signal, sharing);
+      signal.addEventListener('abort', sharing.onAbort);
+    }
+    sharing.calls.add(call);
+  }
+
+  delete(call: LiveCall, signal: AbortSignal | undefined): void {
+    this.#calls.delete(call);
+    const sharing = signal === undefined ? undefined : this.#bySignal.get(signal);
+    if (signal === undefined || sharing === undefined) return;
+    sharing.calls.delete(call);
+    if (sharing.calls.size > 0) return;
+    signal.removeEventListener('abort', sharing.onAbort);
+    this.#bySignal.delete(signal);
+  }
+
+  closeAll(): void {
+    for (const call of [...this.#calls]) call.close();
+  }
+}
