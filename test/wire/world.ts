@@ -17,8 +17,35 @@ export const TOKEN = 'session-canary-0123456789';
 export const PROMPT = 'prompt-canary-0123456789';
 const SECRETS = [KEY, KEY.slice('svc_sk_'.length), TOKEN, PROMPT];
 
-/** Real sockets and timers, but a backoff of nothing: tests do not wait. */
-export const eager: Runtime = { ...systemRuntime, random: () => 0 };
+/** Real sockets and timers, and a count of the timers that are armed. Its backoff is nothing: tests do not wait. */
+export interface WatchedRuntime extends Runtime {
+  readonly timers: ReadonlySet<unknown>;
+}
+
+export function watched(changes: Partial<Runtime> = {}): WatchedRuntime {
+  const timers = new Set<unknown>();
+  const runtime: Runtime = { ...systemRuntime, random: () => 0, ...changes };
+  return {
+    ...runtime,
+    timers,
+    setTimer: (callback, ms) => {
+      // R11: no delay that a platform would take for another one.
+      if (!(ms >= 0 && ms <= 2_147_483_647)) throw new Error(`a timer of ${ms} ms`);
+      const timer = runtime.setTimer(() => {
+        timers.delete(timer);
+        callback();
+      }, ms);
+      timers.add(timer);
+      return timer;
+    },
+    clearTimer: (timer) => {
+      timers.delete(timer);
+      runtime.clearTimer(timer);
+    },
+  };
+}
+
+export const eager: Runtime = watched();
 
 /** A server for each test of a file, and clients that are closed with it. */
 export function serve(tls?: Parameters<typeof FaultServer.start>[0]) {

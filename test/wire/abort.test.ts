@@ -1,0 +1,246 @@
+import { getEventListeners } from 'node:events';
+import { describe, expect, test } from 'vitest';
+import { APIAbortError, type GatewayClient, type RequestOptions } from '../../src/index.js';
+import { engines } from '../helpers/engines.js';
+import { answer, eventOf, headOf, openStream, raw } from './behaviours.js';
+import { FaultServer, stall } from './fault-server.js';
+import { failureOf, KEY, PROMPT, serve, until, watched } from './world.js';
+
+const messages = [{ role: 'user', content: PROMPT }];
+const completion = { model: 'm', messages };
+const CALLS = 20;
+
+interface Phase {
+  readonly phase: string;
+  /** What the service does to hold the call there. */
+  readonly behaviour?: ReturnType<typeof stall>;
+  readonly call?: (client: GatewayClient, options: RequestOptions) => PromiseLike<unknown>;
+  /** Before any of it can have been sent. */
+  readonly unsent?: boolean;
+}
+
+const LENGTH = headOf(200, { 'content-type': 'application/json', 'content-length': 100 });
+
+const phases: Phase[] = [
+  { phase: 'while the request body is uploaded', behaviour: stall(), call: upload },
+  { phase: 'before the headers', behaviour: stall() },
+  { phase: 'in the headers', behaviour: raw('HTTP/1.1 200 OK\r\ncontent-') },
+  { phase: 'in a JSON body', behaviour: raw(LENGTH, '{"a":') },
+  { phase: 'in the body of an error', behaviour: raw(headOf(400, { 'content-length': 100 }), '{"error":') },
+  { phase: 'before the first event of a stream', behaviour: openStream(), call: readStream },
+  { phase: 'in a stream', behaviour: openStream(eventOf('a'), eventOf('b')), call: readStream },
+];
+
+describe.each(engines)('$engine', ({ options }) => {
+  const world = serve();
+
+  /** Aborts calls that have all come to the same point, and sees what is left of them. */
+  async function abortAll(start: (options: RequestOptions) => PromiseLike<unknown>, ready: () => boolean) {
+    const controller = new AbortController();
+    const reason = new Error('the user has left');
+    const calls = Array.from({ length: CALLS }, () => failureOf(start({ signal: controller.signal })));
+    await until(ready);
+    await new Promise((go) => setTimeout(go, 20));
+    const abortedAt = performance.now();
+    controller.abort(reason);
+    const errors = await Promise.all(calls);
+    return { errors, reason, took: performance.now() - abortedAt, signal: controller.signal };
+  }
+
+  test.each(phases)('R16 an abort $phase ends the call, its connection, its timers and its listener', async (row) => {
+    const { behaviour = stall(), call = get } = row;
+    world.server.answers(behaviour);
+    const runtime = watched();
+    const client = world.gateway(options, runtime);
+
+    const all = await abortAll(
+      (given) => call(client, given),
+      () => world.server.requests === CALLS,
+    );
+
+    for (const error of all.errors) {
+      expect(error).toBeInstanceOf(APIAbortError);
+      expect(error).toMatchObject({ name: 'AbortError', cause: all.reason, attempts: [expect.anything()] });
+    }
+    expect(all.took).toBeLessThan(1_000);
+    expect(runtime.timers.size).toBe(0);
+    expect(getEventListeners(all.signal, 'abort')).toEqual([]);
+    await until(() => world.server.used === 0);
+  });
+
+  test('R16 a signal that is aborted already sends nothing and opens no connection', async () => {
+    const client = world.gateway(options);
+
+    const error = await failureOf(client.usage.retrieve({}, { signal: AbortSignal.abort('no') }));
+
+    expect(error).toMatchObject({ name: 'AbortError', cause: 'no', attempts: [] });
+    expect(world.server.connections).toBe(0);
+  });
+
+  test('R16 an abort while the key is fetched sends nothing', async () => {
+    let asked = 0;
+    const apiKey = () => {
+      asked += 1;
+      return new Promise<string>(() => {});
+    };
+    const client = world.gateway({ ...options, apiKey });
+
+    const { errors } = await abortAll(
+      (given) => get(client, given),
+      () => asked === CALLS,
+    );
+
+    for (const error of errors) expect(error.name).toBe('AbortError');
+    expect(world.server.connections).toBe(0);
+  });
+
+  test('R16 an abort at the moment the key arrives sends nothing', async () => {
+    const controller = new AbortController();
+    const apiKey = async () => {
+      controller.abort();
+      return KEY;
+    };
+
+    const error = await failureOf(get(world.gateway({ ...options, apiKey }), { signal: controller.signal }));
+
+    expect(error.name).toBe('AbortError');
+    expect(world.server.connections).toBe(0);
+  });
+
+  test('R16 R24 an abort in the queue of a used-up rate limit sends nothing and holds up nobody', async () => {
+    const used = { 'x-ratelimit-limit': 5, 'x-ratelimit-remaining': 0, 'x-ratelimit-reset': 60 };
+    world.server.answers(answer(200, '{}', used));
+    const runtime = watched();
+    const client = world.gateway(options, runtime);
+    await get(client);
+
+    const { errors } = await abortAll(
+      (given) => get(client, given),
+      () => true,
+    );
+
+    for (const error of errors) expect(error).toMatchObject({ name: 'AbortError', attempts: [] });
+    expect(world.server.requests).toBe(1);
+    expect(runtime.timers.size).toBe(0);
+  });
+
+  test('R16 an abort while the connection is made is not held up by it, and nothing is sent', async () => {
+    world.server.onConnection = () => true; // it accepts, and never answers the TLS handshake
+    const client = world.gateway({ ...options, baseURL: `https://localhost:${world.server.port}` });
+
+    const { errors, took } = await abortAll(
+      (given) => get(client, given),
+      () => world.server.connections > 0,
+    );
+
+    for (const error of errors) expect(error.name).toBe('AbortError');
+    expect(took).toBeLessThan(1_000);
+    expect(world.server.requests).toBe(0);
+  });
+
+  test('R16 an abort between two attempts ends the wait', async () => {
+    world.server.answers(answer(503));
+    const runtime = watched({ random: () => 0.999 });
+    const client = world.gateway({ ...options, maxRetries: 5 }, runtime);
+
+    const all = await abortAll(
+      (given) => get(client, given),
+      () => world.server.requests >= CALLS,
+    );
+
+    for (const error of all.errors) expect(error).toMatchObject({ name: 'AbortError', attempts: [{ status: 503 }] });
+    expect(runtime.timers.size).toBe(0);
+  });
+
+  test('R16 close() ends calls in every phase, and no connection or timer is left', async () => {
+    const waits = phases.map(({ behaviour = stall() }) => behaviour);
+    world.server.decides(({ number }) => waits[number % waits.length] ?? stall());
+    const runtime = watched();
+    const client = world.gateway(options, runtime);
+    const pending = world.gateway({ ...options, apiKey: () => new Promise<string>(() => {}) }, runtime);
+    const calls = [
+      ...Array.from({ length: 20 }, () => failureOf(get(client))),
+      ...Array.from({ length: 20 }, () => failureOf(readStream(client))),
+      failureOf(upload(client)),
+      failureOf(get(pending)),
+    ];
+    await until(() => world.server.requests === 41);
+
+    await Promise.all([client.close(), pending.close()]);
+
+    const names = new Set((await Promise.all(calls)).map(({ name }) => name));
+    expect([...names]).toEqual(['ClientClosedError']);
+    expect(runtime.timers.size).toBe(0);
+    await until(() => world.server.used === 0);
+    expect((await failureOf(get(client))).name).toBe('ClientClosedError');
+  });
+
+  test.each([
+    [
+      'break',
+      async (client: GatewayClient) => {
+        for await (const _ of await open(client)) break;
+      },
+    ],
+    ['close()', async (client: GatewayClient) => (await open(client)).close()],
+    ['await using', async (client: GatewayClient) => (await open(client))[Symbol.asyncDispose]()],
+    ['return()', async (client: GatewayClient) => void (await (await open(client))[Symbol.asyncIterator]().return?.())],
+    [
+      'an error of the loop',
+      async (client: GatewayClient) => {
+        const loop = async () => {
+          for await (const _ of await open(client)) throw new Error('mine');
+        };
+        await expect(loop()).rejects.toThrow('mine');
+      },
+    ],
+  ])('R18 %s lets go of the stream’s connection', async (_, leave) => {
+    world.server.answers(openStream(eventOf('a'), eventOf('b')));
+    const runtime = watched();
+    const client = world.gateway(options, runtime);
+
+    await leave(client);
+
+    await until(() => world.server.used === 0);
+    expect(runtime.timers.size).toBe(0);
+  });
+});
+
+test('R16 undici: what waits for a connection sends nothing once it is there, if it was aborted meanwhile', async () => {
+  const world = await FaultServer.start();
+  const { GatewayClient } = await import('../../src/index.js');
+  const client = new GatewayClient({ baseURL: world.url, apiKey: KEY });
+  const controller = new AbortController();
+
+  const call = failureOf(get(client, { signal: controller.signal }));
+  controller.abort();
+
+  expect((await call).name).toBe('AbortError');
+  await new Promise((go) => setTimeout(go, 50));
+  expect(world.requests).toBe(0);
+  await client.close();
+  await world.close();
+});
+
+function get(client: GatewayClient, options?: RequestOptions): PromiseLike<unknown> {
+  return client.request({ method: 'GET', path: '/v1/things' }, options);
+}
+
+function open(client: GatewayClient, options?: RequestOptions) {
+  return client.chat.completions.create({ ...completion, stream: true }, options);
+}
+
+async function readStream(client: GatewayClient, options?: RequestOptions): Promise<void> {
+  for await (const _ of await open(client, options));
+}
+
+/** A file that never ends. */
+function upload(client: GatewayClient, options?: RequestOptions): PromiseLike<unknown> {
+  async function* file() {
+    for (;;) {
+      yield new Uint8Array(1024).fill(97);
+      await new Promise((go) => setTimeout(go, 5));
+    }
+  }
+  return client.files.upload({ file: file(), purpose: 'test' }, options);
+}

@@ -1,0 +1,142 @@
+import { describe, expect, test } from 'vitest';
+import { engines } from '../helpers/engines.js';
+import { seededRandom } from '../helpers/manual-runtime.js';
+import { answer, drip, eventOf, headOf, openStream, raw } from './behaviours.js';
+import { atEnd, stall } from './fault-server.js';
+import { failureOf, KEY, serve, watched } from './world.js';
+
+const GET = { method: 'GET', path: '/v1/things' } as const;
+const LENGTH = headOf(200, { 'content-type': 'application/json', 'content-length': 100 });
+const busy = (seconds: unknown) =>
+  answer(429, JSON.stringify({ error: { message: 'slow down', retry_after: seconds } }));
+
+describe.each(engines)('$engine', ({ options }) => {
+  const world = serve();
+
+  test.each([
+    { hint: 'a body of an hour', behaviour: busy(3_600), retryAfter: 3_600_000 },
+    { hint: 'a body of three thousand years', behaviour: busy(99_999_999_999), retryAfter: 99_999_999_999_000 },
+    { hint: 'a header of an hour', behaviour: answer(503, '{}', { 'retry-after': '3600' }), retryAfter: 3_600_000 },
+    {
+      hint: 'a header of twenty digits',
+      behaviour: answer(429, '{}', { 'retry-after': '99999999999999999999' }),
+      retryAfter: Number.MAX_SAFE_INTEGER,
+    },
+  ])('R10 $hint is longer than a client waits: the error comes at once, with `retryAfter`', async (row) => {
+    world.server.answers(row.behaviour);
+    const runtime = watched();
+
+    const error = await failureOf(world.gateway(options, runtime).request(GET));
+
+    expect(error).toMatchObject({ retryAfter: row.retryAfter, attempts: [expect.anything()] });
+    expect(world.server.requests).toBe(1);
+    expect(runtime.timers.size).toBe(0);
+  });
+
+  test('R10 a hint beyond the deadline is not waited for', async () => {
+    world.server.answers(busy(30));
+
+    const error = await failureOf(world.gateway(options).request(GET, { deadline: 20_000 }));
+
+    expect(error).toMatchObject({ name: 'RateLimitError', retryAfter: 30_000 });
+    expect(world.server.requests).toBe(1);
+  });
+
+  const never = new Promise<string>(() => {});
+  const used = { 'x-ratelimit-limit': 5, 'x-ratelimit-remaining': 0, 'x-ratelimit-reset': 60 };
+  test.each([
+    { where: 'while the key is fetched', apiKey: () => never, phase: 'connect', sent: 'no' },
+    { where: 'before the headers', behaviour: stall(), phase: 'headers', sent: 'maybe' },
+    { where: 'in the body', behaviour: raw(LENGTH, '{'), phase: 'body', sent: 'yes' },
+    { where: 'in a body that drips', behaviour: drip(LENGTH + ' '.repeat(100), 8), phase: 'body', sent: 'yes' },
+    { where: 'in the queue', behaviour: answer(200, '{}', used), warm: true, phase: 'connect', sent: 'no' },
+  ])('R14 the deadline ends a call $where', async ({ apiKey = KEY, behaviour = stall(), phase, sent, warm }) => {
+    world.server.answers(behaviour);
+    const runtime = watched();
+    const client = world.gateway({ ...options, apiKey }, runtime);
+    if (warm) await client.request(GET);
+    const startedAt = performance.now();
+
+    const error = await failureOf(client.request(GET, { deadline: 700 }));
+
+    expect(error).toMatchObject({ name: 'APITimeoutError', kind: 'deadline', phase, sent, retryable: false });
+    expect(performance.now() - startedAt).toBeGreaterThanOrEqual(699);
+    expect(performance.now() - startedAt).toBeLessThan(3_000);
+    expect(runtime.timers.size).toBe(0);
+  });
+
+  test('R14 no attempt is begun that the deadline would end: the failure before it is the error', async () => {
+    world.server.answers(answer(503));
+    const client = world.gateway({ ...options, maxRetries: 5 }, watched({ random: () => 0.999 }));
+
+    const error = await failureOf(client.request(GET, { deadline: 1_000 }));
+
+    expect(error).toMatchObject({ name: 'ServiceUnavailableError', attempts: [{ status: 503 }, { status: 503 }] });
+  });
+
+  test('R14 the deadline holds for a stream up to its last event', async () => {
+    world.server.answers(
+      atEnd(({ socket }) => {
+        socket.write(headOf(200, { 'content-type': 'text/event-stream' }));
+        const timer = setInterval(() => socket.write(eventOf('a')), 20);
+        socket.once('close', () => clearInterval(timer));
+      }),
+    );
+    const runtime = watched();
+    const client = world.gateway(options, runtime);
+    let chunks = 0;
+
+    const read = async () => {
+      const params = { model: 'm', messages: [{ role: 'user', content: 'hi' }], stream: true } as const;
+      for await (const _ of await client.chat.completions.create(params, { deadline: 700 })) chunks += 1;
+    };
+
+    expect(await failureOf(read())).toMatchObject({ name: 'APITimeoutError', kind: 'deadline' });
+    expect(chunks).toBeGreaterThan(0);
+    expect(runtime.timers.size).toBe(0);
+  });
+
+  test('R15 an attempt that would have less than ten milliseconds is not begun', async () => {
+    const error = await failureOf(world.gateway(options).request(GET, { deadline: 5 }));
+
+    expect(error).toMatchObject({ kind: 'deadline', phase: 'connect', sent: 'no', attempts: [] });
+    expect(world.server.connections).toBe(0);
+  });
+
+  test('R15 a silent stream is told from a slow attempt by its `kind`', async () => {
+    world.server.answers(openStream(eventOf('a')));
+    const params = { model: 'm', messages: [{ role: 'user', content: 'hi' }], stream: true } as const;
+    const stream = await world.gateway(options).chat.completions.create(params, { streamIdleTimeout: 100 });
+
+    const error = await failureOf(stream.finalCompletion());
+
+    expect(error).toMatchObject({ name: 'APITimeoutError', kind: 'idle', phase: 'stream', sent: 'yes' });
+    expect(error.partial?.choices[0]?.message.content).toBe('a');
+  });
+
+  test('R15 a schema of the caller that takes for ever does not make a call last for ever', async () => {
+    world.server.answers(answer(200));
+    const validate = () => new Promise<never>(() => {});
+    const schema = { '~standard': { version: 1, vendor: 'mine', validate } } as const;
+
+    const error = await failureOf(world.gateway(options).request(GET, { schema, timeout: 300, maxRetries: 0 }));
+
+    expect(error).toMatchObject({ name: 'APITimeoutError', kind: 'attempt' });
+  });
+
+  test('R36 the same dice give the same schedule, to the millisecond', async () => {
+    const schedule = async (seed: number): Promise<number[]> => {
+      world.server.answers(answer(500), answer(503), answer(503), answer(200));
+      const setTimer = (go: () => void, ms: number) => setTimeout(go, ms / 100);
+      const client = world.gateway({ ...options, maxRetries: 3 }, watched({ random: seededRandom(seed), setTimer }));
+      const { response } = await client.request(GET, { timeout: 1_000_000 }).withResponse();
+      return response.attempts.map(({ delay }) => delay);
+    };
+
+    const first = await schedule(7);
+
+    expect(await schedule(7)).toEqual(first);
+    expect(await schedule(8)).not.toEqual(first);
+    expect(new Set(first).size).toBe(4);
+  });
+});
