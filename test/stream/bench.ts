@@ -1,0 +1,106 @@
+import { type APIPromise, type ChatCompletionStream, GatewayClient, type GatewayClientOptions } from 'context-gateway';
+import type { RequestOptions } from '../../src/index.js';
+import type { Runtime } from '../../src/transport/timeouts.js';
+import type { Report, Script } from './script.js';
+
+/** Time that the test moves. */
+export interface Time extends Runtime {
+  advance(ms: number): Promise<void>;
+  /** Timers that are armed. */
+  readonly pending: number;
+}
+
+/** A case that runs wherever there is a `fetch`: on Node with either engine, or in a browser. */
+export interface StreamCase {
+  /** A fact, beginning with its id. */
+  readonly title: string;
+  /** One script for each request; the last one stays. */
+  readonly answers: Script | readonly Script[];
+  readonly options?: GatewayClientOptions;
+  /** What only one engine can do or tell. */
+  readonly engine?: 'undici' | 'fetch';
+  readonly run: (bench: Bench) => Promise<void>;
+}
+
+/** What a case has at hand. */
+export class Bench {
+  readonly time: Time;
+  readonly client: GatewayClient;
+  readonly #server: string;
+  readonly #address: string;
+
+  private constructor(server: string, id: string, options: GatewayClientOptions, time: Time) {
+    this.#server = server;
+    this.#address = `${server}/${id}`;
+    this.time = time;
+    const given = { baseURL: this.#address, apiKey: 'svc_pk_test', maxRetries: 0, ...options };
+    this.client = new GatewayClient(given, undefined, time);
+  }
+
+  static async start(
+    server: string,
+    answers: StreamCase['answers'],
+    options: GatewayClientOptions,
+    time: Time,
+  ): Promise<Bench> {
+    const body = JSON.stringify([answers].flat());
+    const id = await (await fetch(`${server}/scripts`, { method: 'PUT', body })).text();
+    return new Bench(server, id, options, time);
+  }
+
+  /** Asks for the stream. */
+  open(options?: RequestOptions): APIPromise<ChatCompletionStream> {
+    const params = {
+      model: 'atlas-small',
+      messages: [{ role: 'user', content: 'Name a river.' }],
+      stream: true,
+    } as const;
+    return this.client.chat.completions.create(params, options);
+  }
+
+  /** Lets the server pass its next wait. */
+  async go(): Promise<void> {
+    await fetch(`${this.#address}/go`, { method: 'POST' });
+  }
+
+  async report(): Promise<Report> {
+    return (await fetch(`${this.#address}/report`)).json() as Promise<Report>;
+  }
+
+  /** Until no connection that carried the stream is open. A test that waits in vain fails by its own time limit. */
+  async connectionsGone(): Promise<void> {
+    while ((await this.report()).open > 0) await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+
+  /** The address of the server itself. */
+  get server(): string {
+    return this.#server;
+  }
+
+  /** The address that plays the scripts. */
+  get address(): string {
+    return this.#address;
+  }
+}
+
+/** Reads to the end: the text of the first choice, the chunks, and the error, if one was thrown. */
+export async function readAll(stream: ChatCompletionStream) {
+  const chunks = [];
+  let error: unknown;
+  try {
+    for await (const chunk of stream) chunks.push(chunk);
+  } catch (thrown) {
+    error = thrown;
+  }
+  return { chunks, text: chunks.map((chunk) => chunk.choices[0]?.delta.content ?? '').join(''), error };
+}
+
+/** What a promise rejects with. */
+export async function failureOf(promise: PromiseLike<unknown>): Promise<unknown> {
+  try {
+    await promise;
+  } catch (error) {
+    return error;
+  }
+  throw new Error('it did not fail');
+}

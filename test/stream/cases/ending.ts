@@ -1,0 +1,683 @@
+import {
+  APIAbortError,
+  APIConnectionError,
+  type APIError,
+  ContextGatewayError,
+  RateLimitError,
+  ResponseValidationError,
+  StreamError,
+  StreamTruncatedError,
+} from 'context-gateway';
+import { expect } from 'vitest';
+import { type Bench, failureOf, readAll, type StreamCase } from '../bench.js';
+import { chunk, DONE, END, event, finish, RHINE, type Script, send, stream, text, WAIT } from '../script.js';
+
+const answer = (headers: Readonly<Record<string, string>>, body: string, status = 200): Script => ({
+  status,
+  headers,
+  steps: body === '' ? [END] : [send(body), END],
+});
+const EVENTS = { 'content-type': 'text/event-stream' };
+const JSON_BODY = { 'content-type': 'application/json' };
+
+/** The stream is read to its end, and the completion is complete. */
+const completes = (expected = 'The Rhine.') => {
+  return async (bench: Bench): Promise<void> => {
+    const stream = await bench.open();
+
+    const { text, error } = await readAll(stream);
+
+    expect(error).toBeUndefined();
+    expect(text).toBe(expected);
+    const whole = await stream.finalCompletion();
+    expect(whole.choices[0]?.message.content).toBe(expected);
+    expect(bench.time.pending).toBeLessThanOrEqual(1); // at most the clock of a rest that is read on
+  };
+};
+
+/** Reading throws this, with what had arrived. */
+const throws = (
+  ErrorClass: abstract new (...args: never[]) => ContextGatewayError,
+  facts: object,
+  partial = 'The ',
+) => {
+  return async (bench: Bench): Promise<void> => {
+    const stream = await bench.open();
+
+    const { text, error } = await readAll(stream);
+
+    expect(error).toBeInstanceOf(ErrorClass);
+    expect(error).toMatchObject(facts);
+    expect(text).toBe(partial);
+    expect((error as ContextGatewayError).partial?.choices[0]?.message.content ?? '').toBe(partial);
+    expect((error as ContextGatewayError).attempts).toMatchObject([{ status: 200 }]);
+    expect(await failureOf(stream.finalCompletion())).toBe(error);
+    expect(bench.time.pending).toBe(0);
+  };
+};
+
+/** There is no stream at all: the call itself rejects. */
+const rejects = (ErrorClass: abstract new (...args: never[]) => ContextGatewayError, facts: object) => {
+  return async (bench: Bench): Promise<void> => {
+    const error = await failureOf(bench.open());
+
+    expect(error).toBeInstanceOf(ErrorClass);
+    expect(error).toMatchObject(facts);
+    expect((error as ContextGatewayError).attempts).toHaveLength(1);
+    expect((await bench.report()).requests).toBe(1);
+    expect(bench.time.pending).toBe(0);
+  };
+};
+
+const overloaded = { error: { message: 'The model is overloaded.', type: 'overloaded_error', code: 'overloaded' } };
+const completion = {
+  id: 'chatcmpl-1',
+  object: 'chat.completion',
+  created: 1_767_600_000,
+  model: 'atlas-small',
+  choices: [{ index: 0, message: { role: 'assistant', content: 'The Rhine.' }, finish_reason: 'stop' }],
+  usage: { prompt_tokens: 9, completion_tokens: 3, total_tokens: 12 },
+};
+
+/** When a completion is complete, and what happens in every other case. */
+export const endingCases: readonly StreamCase[] = [
+  {
+    title: 'S5: keeps U+FFFD where the service sends what is not UTF-8',
+    answers: stream(
+      { bytes: [...new TextEncoder().encode(text('A~B'))].map((byte) => (byte === 0x7e ? 0xff : byte)) },
+      send(DONE),
+      END,
+    ),
+    run: completes('A\ufffdB'),
+  },
+  {
+    title: 'S6: takes a character that the end of the body cuts for a truncated stream',
+    answers: stream(
+      send(text('The ')),
+      { bytes: [...new TextEncoder().encode('data: {"choices":[{"index":0,"delta":{"content":"'), 0xe2, 0x82] },
+      END,
+    ),
+    run: throws(StreamTruncatedError, {}),
+  },
+  {
+    title: 'S14: reads UTF-8 whatever charset is named',
+    answers: answer({ 'content-type': 'text/event-stream; charset=windows-1252' }, text('Größe 漢') + DONE),
+    run: completes('Größe 漢'),
+  },
+  {
+    title: 'S21: asks once, whatever ids and retry times the events carry',
+    answers: answer(EVENTS, `id: 1\nretry: 1\n${text('The ')}id: 2\n${text('Rhine.')}${DONE}`),
+    run: async (bench) => {
+      await completes()(bench);
+      await bench.time.advance(10_000);
+      expect((await bench.report()).requests).toBe(1);
+    },
+  },
+  {
+    title: 'S23: delivers the last event without its blank line, and is complete by its finish_reason',
+    answers: answer(EVENTS, text('The Rhine.') + finish().trimEnd()),
+    run: completes(),
+  },
+  {
+    title: 'S24: throws for a last event that the end of the body cuts, and does not deliver it',
+    answers: answer(EVENTS, text('The ') + text('Rhine.').slice(0, -20)),
+    run: throws(StreamTruncatedError, { retryable: true }),
+  },
+  {
+    title: 'S24: is complete when only what came after every finish_reason is cut',
+    answers: answer(EVENTS, `${text('The Rhine.')}${finish()}data: [DO`),
+    run: completes(),
+  },
+  {
+    title: 'S25: ends the loop at [DONE] although the socket lingers, and cuts the socket',
+    answers: stream(send(RHINE)),
+    run: async (bench) => {
+      await completes()(bench);
+      expect((await bench.report()).open).toBe(1);
+      await bench.time.advance(100);
+      await bench.connectionsGone();
+    },
+  },
+  ...['data:  [DONE] \n\n', 'data:[DONE]\n\n', 'data: [DONE]', 'data: [DONE]\r\r'].map((done) => ({
+    title: `S26: ends at ${JSON.stringify(done)}`,
+    answers: answer(EVENTS, text('The Rhine.') + done),
+    run: completes(),
+  })),
+  {
+    title: 'S26: ends at a [DONE] that comes in pieces',
+    answers: stream(send(text('The Rhine.'), 'data: [D'), WAIT, send('ONE]\n'), WAIT, send('\n'), END),
+    run: async (bench) => {
+      await bench.go();
+      await bench.go();
+      await completes()(bench);
+    },
+  },
+  {
+    title: 'S27: looks at nothing after [DONE]',
+    answers: answer(EVENTS, `${RHINE}data: {"error":{"message":"late"}}\n\n\u0000garbage\n\n${text('more')}`),
+    run: completes(),
+  },
+  {
+    title: 'S27: cuts a connection that goes on after [DONE] without end',
+    answers: stream(send(RHINE), { send: ': more\n\n'.repeat(1_000), times: 200 }),
+    run: async (bench) => {
+      await completes()(bench);
+      await bench.connectionsGone();
+    },
+  },
+  {
+    title: 'S28: is complete without [DONE] when every choice has its finish_reason',
+    answers: answer(EVENTS, text('The Rhine.') + finish()),
+    run: completes(),
+  },
+  {
+    title: 'S28: is not complete while one of the choices has no finish_reason',
+    answers: answer(EVENTS, text('The ') + text('Une ', 1) + finish()),
+    run: async (bench) => {
+      const { error } = await readAll(await bench.open());
+
+      expect(error).toBeInstanceOf(StreamTruncatedError);
+      expect((error as StreamTruncatedError).partial?.choices).toEqual([
+        { index: 0, message: { role: 'assistant', content: 'The ' }, finish_reason: 'stop' },
+        { index: 1, message: { role: 'assistant', content: 'Une ' }, finish_reason: null },
+      ]);
+    },
+  },
+  {
+    title: 'S29: throws when the body ends before the completion, with what had arrived',
+    answers: answer(EVENTS, text('The ')),
+    run: throws(StreamTruncatedError, {
+      retryable: true,
+      partial: {
+        id: 'chatcmpl-1',
+        model: 'atlas-small',
+        created: 1_767_600_000,
+        choices: [{ index: 0, message: { role: 'assistant', content: 'The ' }, finish_reason: null }],
+      },
+    }),
+  },
+  {
+    title: 'S30: throws when no event comes at all',
+    answers: answer(EVENTS, ''),
+    run: throws(StreamTruncatedError, { partial: { choices: [] } }, ''),
+  },
+  {
+    title: 'S30: throws when only comments come',
+    answers: answer(EVENTS, ': hello\n\n'),
+    run: throws(StreamTruncatedError, {}, ''),
+  },
+  ...(['reset', 'fin'] as const).map((end) => ({
+    title: `S31: throws a connection error for a chunked body that ends by ${end}, with what had arrived`,
+    answers: stream(send(text('The ')), WAIT, { end }),
+    run: async (bench: Bench) => {
+      const stream = await bench.open();
+      const iterator = stream[Symbol.asyncIterator]();
+      expect((await iterator.next()).value?.choices[0]?.delta.content).toBe('The ');
+
+      await bench.go();
+      const error = await failureOf(iterator.next());
+
+      expect(error).toBeInstanceOf(APIConnectionError);
+      expect(error).toMatchObject({ phase: 'body', sent: 'yes', attempts: [{ status: 200 }] });
+      expect((error as APIConnectionError).partial?.choices[0]?.message.content).toBe('The ');
+      expect(await iterator.next()).toEqual({ done: true, value: undefined });
+      expect((await bench.report()).requests).toBe(1);
+    },
+  })),
+  {
+    title: 'S32: throws for a body that ends with its connection before the completion does',
+    answers: { framing: 'close', steps: [send(text('The ')), { end: 'fin' }] },
+    run: throws(StreamTruncatedError, {}),
+  },
+  {
+    title: 'S32: reads a whole body that ends with its connection',
+    answers: { framing: 'close', steps: [send(RHINE), { end: 'fin' }] },
+    run: completes(),
+  },
+  ...(['gzip', 'deflate', 'br'] as const).flatMap((compress): StreamCase[] => [
+    {
+      title: `S33: reads a stream in ${compress}`,
+      answers: { compress, steps: [send(RHINE), END] },
+      run: completes(),
+    },
+    {
+      title: `S34: delivers each event in ${compress} when it is sent, not later`,
+      answers: { compress, steps: [send(text('The ')), WAIT, send(text('Rhine.')), WAIT, send(finish(), DONE), END] },
+      run: async (bench) => {
+        const iterator = (await bench.open())[Symbol.asyncIterator]();
+
+        expect((await iterator.next()).value?.choices[0]?.delta.content).toBe('The ');
+        await bench.go();
+        expect((await iterator.next()).value?.choices[0]?.delta.content).toBe('Rhine.');
+        await bench.go();
+        expect((await iterator.next()).value?.choices[0]?.finish_reason).toBe('stop');
+        expect((await iterator.next()).done).toBe(true);
+      },
+    },
+  ]),
+  {
+    title: 'S33: takes a compressed body that lacks its end by what came out of it: not complete',
+    answers: { compress: 'gzip', steps: [send(text('The ')), { end: 'short' }] },
+    run: throws(StreamTruncatedError, {}),
+  },
+  {
+    title: 'S33: takes a compressed body that lacks its end by what came out of it: complete',
+    answers: { compress: 'gzip', steps: [send(RHINE), { end: 'short' }] },
+    run: completes(),
+  },
+  ...(['undici', 'fetch'] as const).map((engine) => ({
+    title: 'S33: throws a connection error for damaged compressed bytes',
+    answers: {
+      compress: 'gzip' as const,
+      steps: [send(text('The ')), WAIT, { bytes: Array.from({ length: 64 }, () => 0xff) }, END],
+    },
+    options: { streamIdleTimeout: 1_000 },
+    engine,
+    run: async (bench: Bench) => {
+      const iterator = (await bench.open())[Symbol.asyncIterator]();
+      await iterator.next();
+
+      await bench.go();
+      const failure = failureOf(iterator.next());
+      // Some platforms' fetch never says that the bytes are damaged: there the stream is silent.
+      if (engine === 'fetch') await later(bench, 1_000);
+      const error = await failure;
+
+      expect(error).toBeInstanceOf(APIConnectionError);
+      expect(error).toMatchObject({ sent: 'yes', partial: { choices: [{ message: { content: 'The ' } }] } });
+      await bench.connectionsGone();
+    },
+  })),
+  {
+    title: 'S35: throws a StreamError for an error event, and closes the connection',
+    answers: stream(send(text('The '), `event: error\ndata: ${JSON.stringify(overloaded)}\n\n`)),
+    run: async (bench) => {
+      await throws(StreamError, {
+        status: 200,
+        area: 'gateway',
+        type: 'overloaded_error',
+        code: 'overloaded',
+        retryable: false,
+      })(bench);
+      await bench.connectionsGone();
+    },
+  },
+  {
+    title: 'S35: puts the words of the service first in a StreamError, without the status of the success',
+    answers: answer(EVENTS, event(overloaded)),
+    run: throws(StreamError, { message: 'The model is overloaded. (POST /v1/chat/completions)' }, ''),
+  },
+  {
+    title: 'S36: throws a StreamError for an event with an error object',
+    answers: answer(EVENTS, text('The ') + event(overloaded)),
+    run: throws(StreamError, { type: 'overloaded_error', body: overloaded }),
+  },
+  {
+    title: 'S36: throws a StreamError for an error that is a text alone',
+    answers: answer(EVENTS, text('The ') + event({ error: 'out of memory' })),
+    run: throws(StreamError, { message: expect.stringContaining('out of memory') }),
+  },
+  {
+    title: 'S36: takes error: null for no error',
+    answers: answer(EVENTS, event(chunk([{ index: 0, delta: { content: 'The Rhine.' } }], { error: null })) + DONE),
+    run: completes(),
+  },
+  {
+    title: 'S37: throws a StreamError for an error event that is not JSON, and repeats no more than a line of it',
+    answers: answer(EVENTS, `${text('The ')}event: error\ndata: upstream ${'x'.repeat(5_000)}\n\n`),
+    run: async (bench) => {
+      const { error } = await readAll(await bench.open());
+
+      expect(error).toBeInstanceOf(StreamError);
+      expect((error as APIError).message.length).toBeLessThan(400);
+      expect((error as APIError).message).toMatch(/^upstream x+…/);
+    },
+  },
+  {
+    title: 'S38: throws the error of a JSON body that came with 200',
+    answers: answer(JSON_BODY, JSON.stringify(overloaded)),
+    run: async (bench) => {
+      const error = await failureOf(bench.open());
+
+      expect(error).toMatchObject({ name: 'APIError', status: 200, type: 'overloaded_error', body: overloaded });
+    },
+  },
+  {
+    title: 'S39: delivers a whole completion as one chunk',
+    answers: answer(JSON_BODY, JSON.stringify(completion)),
+    run: async (bench) => {
+      const stream = await bench.open();
+
+      const { chunks, text } = await readAll(stream);
+
+      expect(text).toBe('The Rhine.');
+      expect(chunks).toMatchObject([{ object: 'chat.completion.chunk', choices: [{ finish_reason: 'stop' }] }]);
+      expect(await stream.finalCompletion()).toEqual(completion);
+    },
+  },
+  {
+    title: 'S39: rejects JSON that is neither a completion nor an error',
+    answers: answer(JSON_BODY, '{"hello":1}'),
+    run: rejects(ResponseValidationError, { body: { hello: 1 } }),
+  },
+  {
+    title: 'S39: rejects a JSON body that is empty',
+    answers: answer(JSON_BODY, ''),
+    run: rejects(ResponseValidationError, { message: expect.stringContaining('an empty body') }),
+  },
+  ...['text/event-stream;', 'Text/Event-Stream', ' text/event-stream ;charset=utf-8'].map((type) => ({
+    title: `S40: reads ${JSON.stringify(type)} as a stream of events`,
+    answers: answer({ 'content-type': type }, RHINE),
+    run: completes(),
+  })),
+  ...['text/html', 'text/x-bogus', 'application/x-ndjson', ';'].map((type) => ({
+    title: `S40: rejects ${JSON.stringify(type)}, with what came`,
+    answers: answer({ 'content-type': type }, '<h1>Welcome</h1>'),
+    run: rejects(ResponseValidationError, { body: '<h1>Welcome</h1>', retryable: false }),
+  })),
+  {
+    title: 'S40: does not wait for the end of a page that came instead of a stream',
+    answers: { headers: { 'content-type': 'text/html' }, steps: [send('<h1>Welcome')] },
+    run: async (bench) => {
+      const call = failureOf(bench.open());
+      const error = await Promise.race([call, later(bench, 1_000).then(() => call)]);
+
+      expect(error).toBeInstanceOf(ResponseValidationError);
+      await bench.connectionsGone();
+    },
+  },
+  {
+    title: 'S40: tells by its first bytes what a body without a content type is: events',
+    answers: answer({}, RHINE),
+    run: completes(),
+  },
+  {
+    title: 'S40: tells by its first bytes what a body without a content type is: JSON',
+    answers: answer({}, JSON.stringify(completion)),
+    run: completes(),
+  },
+  {
+    title: 'S40: tells by its first bytes what a body without a content type is: a page',
+    answers: answer({}, '<!doctype html><p>Hello'),
+    run: rejects(ResponseValidationError, { message: expect.stringContaining('text/html') }),
+  },
+  {
+    title: 'S40: throws when a body without a content type is empty',
+    answers: answer({}, ''),
+    run: throws(StreamTruncatedError, {}, ''),
+  },
+  ...[204, 205, 299].map((status) => ({
+    title: `S41: rejects a stream with status ${status}`,
+    answers: answer(EVENTS, status === 299 ? RHINE : '', status),
+    run: rejects(ResponseValidationError, { message: expect.stringContaining(`(status ${status})`) }),
+  })),
+  ...[
+    { status: 401, name: 'AuthenticationError' },
+    { status: 403, name: 'PermissionDeniedError' },
+    { status: 429, name: 'RateLimitError' },
+    { status: 503, name: 'ServiceUnavailableError' },
+    { status: 500, name: 'InternalServerError' },
+  ].map(({ status, name }) => ({
+    title: `S42: rejects with ${name} for ${status} instead of a stream`,
+    answers: answer(JSON_BODY, JSON.stringify(overloaded), status),
+    run: rejects(ContextGatewayError, { name, status, type: 'overloaded_error' }),
+  })),
+  ...[429, 503].map((status) => ({
+    title: `S42: asks again after ${status}, because the service refused before it began`,
+    answers: [answer(JSON_BODY, JSON.stringify(overloaded), status), answer(EVENTS, RHINE)],
+    options: { maxRetries: 1 },
+    run: async (bench: Bench) => {
+      const opened = bench.open();
+      const stream = await Promise.race([opened, later(bench, 10_000).then(() => opened)]);
+
+      expect((await readAll(stream)).text).toBe('The Rhine.');
+      expect(stream.response.attempts).toMatchObject([{ status }, { status: 200 }]);
+      expect((await bench.report()).requests).toBe(2);
+    },
+  })),
+  ...[
+    {
+      what: 'an error inside the stream',
+      steps: [send(event({ error: { type: 'rate_limit_error', code: '429' } })), END],
+    },
+    { what: 'a broken stream', steps: [send(text('The ')), { end: 'fin' } as const] },
+    { what: 'a truncated stream', steps: [send(text('The ')), END] },
+    { what: 'a stream without an event', steps: [END] },
+  ].map(({ what, steps }) => ({
+    title: `S42: never asks again after ${what}`,
+    answers: [stream(...steps), answer(EVENTS, RHINE)],
+    options: { maxRetries: 5 },
+    run: async (bench: Bench) => {
+      const { error } = await readAll(await bench.open());
+      await bench.time.advance(60_000);
+
+      expect(error).toBeInstanceOf(ContextGatewayError);
+      expect((await bench.report()).requests).toBe(1);
+    },
+  })),
+  {
+    title: 'S42: asks again only as often as it may, and says so',
+    answers: answer(JSON_BODY, JSON.stringify(overloaded), 429),
+    options: { maxRetries: 2 },
+    run: async (bench) => {
+      const call = failureOf(bench.open());
+      const error = await Promise.race([call, later(bench, 60_000).then(() => call)]);
+
+      expect(error).toBeInstanceOf(RateLimitError);
+      expect((error as RateLimitError).attempts).toHaveLength(3);
+    },
+  },
+  {
+    title: 'S43: throws for an event that is not JSON, without its text in the message',
+    answers: answer(EVENTS, `${text('The ')}data: {"secret prompt\n\n${RHINE}`),
+    run: async (bench) => {
+      const { error } = await readAll(await bench.open());
+
+      expect(error).toBeInstanceOf(ResponseValidationError);
+      expect(String((error as Error).stack)).not.toContain('secret');
+      expect((error as ResponseValidationError).body).toBe('{"secret prompt');
+      expect((error as ResponseValidationError).partial?.choices[0]?.message.content).toBe('The ');
+    },
+  },
+  ...[
+    { choices: {} },
+    { choices: [{ index: 0, delta: { content: 5 } }] },
+    { choices: [{ index: 0 }] },
+    { choices: [null] },
+    {},
+    [],
+    5,
+    'text',
+    null,
+  ].map((wrong) => ({
+    title: `S44: throws for ${JSON.stringify(wrong)} in the place of a chunk`,
+    answers: answer(EVENTS, text('The ') + event(wrong as object) + DONE),
+    run: throws(ResponseValidationError, { retryable: false }),
+  })),
+  {
+    title: 'S44: delivers what differs when differences are only reported, and goes on',
+    answers: answer(
+      EVENTS,
+      text('The ') +
+        [{ choices: {} }, { choices: [null, { index: 0, delta: { content: 5 } }, { index: 'x', delta: {} }] }, {}]
+          .map(event)
+          .join('') +
+        event(chunk([{ index: 0, delta: { content: 'Rhine.' } }], { created: 1.5 })) +
+        DONE,
+    ),
+    options: { validation: 'report' },
+    run: async (bench) => {
+      const stream = await bench.open();
+      const pieces = [];
+      for await (const piece of stream.textStream) pieces.push(piece);
+
+      expect(pieces.join('')).toBe('The Rhine.');
+      expect((await stream.finalCompletion()).choices[0]?.message.content).toBe('The Rhine.');
+      expect(stream.metrics.chunks).toBe(5);
+    },
+  },
+  {
+    title: 'S45: passes unknown fields, finish reasons and roles on',
+    answers: answer(
+      EVENTS,
+      event(
+        chunk(
+          [
+            {
+              index: 0,
+              delta: { role: 'narrator', content: 'The Rhine.', mood: 1 },
+              finish_reason: 'bored',
+              logprobs: null,
+            },
+          ],
+          { system_fingerprint: 'f' },
+        ),
+      ) + DONE,
+    ),
+    run: async (bench) => {
+      const stream = await bench.open();
+
+      const { chunks } = await readAll(stream);
+
+      expect(chunks[0]).toMatchObject({ system_fingerprint: 'f', choices: [{ delta: { mood: 1 }, logprobs: null }] });
+      expect((await stream.finalCompletion()).choices[0]).toMatchObject({
+        finish_reason: 'bored',
+        message: { role: 'narrator' },
+      });
+    },
+  },
+  {
+    title: 'S45: reads message where the widespread form has delta',
+    answers: answer(EVENTS, event(chunk([{ index: 0, message: { role: 'assistant', content: 'The Rhine.' } }])) + DONE),
+    run: completes(),
+  },
+  {
+    title: 'S46: passes a chunk without choices on, and keeps its usage for the whole',
+    answers: answer(
+      EVENTS,
+      event(chunk([])) + text('The Rhine.') + finish() + event(chunk([], { usage: completion.usage })) + DONE,
+    ),
+    run: async (bench) => {
+      const stream = await bench.open();
+
+      const { chunks } = await readAll(stream);
+
+      expect(chunks.map(({ choices }) => choices.length)).toEqual([0, 1, 1, 0]);
+      expect(chunks.at(-1)?.usage).toEqual(completion.usage);
+      expect(await stream.finalCompletion()).toEqual(completion);
+    },
+  },
+  {
+    title: 'S46: gives a whole without usage when the service sent none',
+    answers: answer(EVENTS, RHINE),
+    run: async (bench) => {
+      const whole = await (await bench.open()).finalCompletion();
+
+      expect('usage' in whole).toBe(false);
+      expect(whole.choices[0]?.message.content).toBe('The Rhine.');
+    },
+  },
+  {
+    title: 'S47: puts choices that come in turns together by their index',
+    answers: answer(
+      EVENTS,
+      text('c', 2) +
+        text('a', 0) +
+        event(
+          chunk([
+            { index: 1, delta: { content: 'b' } },
+            { index: 0, delta: { content: 'A' } },
+          ]),
+        ) +
+        text('B', 1) +
+        finish('stop', 0) +
+        finish('length', 1) +
+        finish('stop', 2),
+    ),
+    run: async (bench) => {
+      const stream = await bench.open();
+      const pieces = [];
+      for await (const piece of stream.textStream) pieces.push(piece);
+
+      expect(pieces).toEqual(['a', 'A']);
+      expect((await stream.finalCompletion()).choices).toEqual([
+        { index: 0, message: { role: 'assistant', content: 'aA' }, finish_reason: 'stop' },
+        { index: 1, message: { role: 'assistant', content: 'bB' }, finish_reason: 'length' },
+        { index: 2, message: { role: 'assistant', content: 'c' }, finish_reason: 'stop' },
+      ]);
+    },
+  },
+  ...[-1, 1e9, 0.5, '__proto__', null].map((index) => ({
+    title: `S47: throws for a choice with index ${JSON.stringify(index)}`,
+    answers: answer(EVENTS, text('The ') + event(chunk([{ index, delta: { content: 'x' } }]))),
+    run: throws(ResponseValidationError, {}),
+  })),
+  {
+    title: 'S65: passes over 103, and over trailers',
+    answers: {
+      before: 'HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\nHTTP/1.1 103 Early Hints\r\n\r\n',
+      steps: [send(RHINE), { end: 'whole', trailers: 'x-cost: 1\r\n' }],
+    },
+    run: completes(),
+  },
+  {
+    title: 'S65: throws a connection error for a 100 that nobody asked for',
+    answers: { before: 'HTTP/1.1 100 Continue\r\n\r\n', steps: [send(RHINE), END] },
+    run: rejects(APIConnectionError, { sent: 'maybe' }),
+  },
+  {
+    title: 'S67: delivers a finish_reason that comes twice, and what comes after one',
+    answers: answer(EVENTS, text('The ') + finish() + text('Rhine.') + finish('length') + DONE),
+    run: async (bench) => {
+      const stream = await bench.open();
+
+      const { chunks, text } = await readAll(stream);
+
+      expect(text).toBe('The Rhine.');
+      expect(chunks).toHaveLength(4);
+      expect((await stream.finalCompletion()).choices[0]?.finish_reason).toBe('length');
+    },
+  },
+  {
+    title: 'S64: ends normally when the caller aborts after [DONE]',
+    answers: stream(send(RHINE)),
+    run: async (bench) => {
+      const abort = new AbortController();
+      const stream = await bench.open({ signal: abort.signal });
+
+      const { error, text } = await readAll(stream);
+      abort.abort();
+
+      expect([error, text]).toEqual([undefined, 'The Rhine.']);
+      await expect(stream.finalCompletion()).resolves.toMatchObject({ id: 'chatcmpl-1' });
+    },
+  },
+  {
+    title: 'S64: throws an AbortError with the reason as its cause, and what had arrived, when the caller aborts',
+    answers: stream(send(text('The '), text('Rhine.'))),
+    run: async (bench) => {
+      const abort = new AbortController();
+      const stream = await bench.open({ signal: abort.signal });
+      const reason = new Error('the user pressed stop');
+      let error: unknown;
+
+      try {
+        for await (const _ of stream) abort.abort(reason);
+      } catch (thrown) {
+        error = thrown;
+      }
+
+      expect(error).toBeInstanceOf(APIAbortError);
+      expect(error).toMatchObject({ name: 'AbortError', cause: reason, attempts: [{ status: 200 }] });
+      // The second event lay ready and was not delivered.
+      expect((error as APIAbortError).partial?.choices[0]?.message.content).toBe('The ');
+      await bench.connectionsGone();
+      expect(bench.time.pending).toBe(0);
+    },
+  },
+];
+
+/** Moves time on in steps until it has moved this far: whatever waits gets its turn, at whatever moment it begins to wait. */
+async function later(bench: Bench, ms: number): Promise<void> {
+  for (let passed = 0; passed < ms; passed += 100) await bench.time.advance(100);
+}

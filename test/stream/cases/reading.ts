@@ -1,0 +1,681 @@
+import {
+  APIAbortError,
+  APITimeoutError,
+  ClientClosedError,
+  type ContextGatewayError,
+  ResponseValidationError,
+  StreamConsumedError,
+  StreamTruncatedError,
+} from 'context-gateway';
+import { expect } from 'vitest';
+import { type Bench, failureOf, readAll, type StreamCase } from '../bench.js';
+import { chunk, DONE, END, event, finish, RHINE, type Step, send, stream, text, WAIT } from '../script.js';
+
+/** The answers of one event, then nothing more. */
+const SILENT = stream(send(text('The ')));
+const IDLE = 1_000;
+
+/** How a promise stands after everything that is ready has run. */
+async function stateOf(bench: Bench, promise: Promise<unknown>): Promise<string> {
+  let state = 'pending';
+  const settle = (how: string) => () => {
+    state = how;
+  };
+  promise.then(settle('resolved'), settle('rejected'));
+  await bench.time.advance(0);
+  return state;
+}
+
+/** What is left when a stream is over: no connection, no timer. */
+async function expectNothingLeft(bench: Bench): Promise<void> {
+  await bench.connectionsGone();
+  expect(bench.time.pending).toBe(0);
+}
+
+/** Reading, leaving, closing, waiting: what people do with streams. */
+export const readingCases: readonly StreamCase[] = [
+  {
+    title: 'S50: completes although the bytes drip, as long as each event is done within the idle time',
+    answers: stream(...[...RHINE].flatMap((byte): Step[] => [WAIT, send(byte)]), END),
+    options: { streamIdleTimeout: 60_000 },
+    run: async (bench) => {
+      const stream = await bench.open();
+      const reading = readAll(stream);
+      const passAll = async (): Promise<void> => {
+        for (const _ of RHINE) {
+          await bench.go();
+          await bench.time.advance(100);
+        }
+      };
+      const [{ text, error }] = await Promise.all([reading, passAll()]);
+
+      expect([text, error]).toEqual(['The Rhine.', undefined]);
+      expect(stream.metrics.duration).toBeGreaterThan(30_000);
+    },
+  },
+  {
+    title: 'S51: throws an idle timeout when comments are all that comes',
+    answers: stream(
+      send(text('The ')),
+      ...Array.from({ length: 9 }, (): Step[] => [WAIT, send(': keep-alive\n\n')]).flat(),
+    ),
+    options: { streamIdleTimeout: IDLE },
+    run: async (bench) => {
+      const iterator = (await bench.open())[Symbol.asyncIterator]();
+      await iterator.next();
+      const waiting = failureOf(iterator.next());
+
+      for (let passed = 0; passed < IDLE - 200; passed += 200) {
+        await bench.go();
+        await bench.time.advance(200);
+        expect(await stateOf(bench, waiting)).toBe('pending');
+      }
+      await bench.go();
+      await bench.time.advance(200);
+
+      expect(await waiting).toMatchObject({ name: 'APITimeoutError', kind: 'idle' });
+      await expectNothingLeft(bench);
+    },
+  },
+  {
+    title: 'S52: throws an idle timeout when the stream has been silent that long, not before, with what had arrived',
+    answers: SILENT,
+    options: { streamIdleTimeout: IDLE },
+    run: async (bench) => {
+      const iterator = (await bench.open())[Symbol.asyncIterator]();
+      await iterator.next();
+      await bench.time.advance(300);
+      const waiting = failureOf(iterator.next());
+
+      await bench.time.advance(IDLE - 1);
+      expect(await stateOf(bench, waiting)).toBe('pending');
+      await bench.time.advance(1);
+
+      const error = await waiting;
+      expect(error).toBeInstanceOf(APITimeoutError);
+      expect(error).toMatchObject({ kind: 'idle', phase: 'stream', sent: 'yes', attempts: [{ status: 200 }] });
+      expect((error as APITimeoutError).partial?.choices[0]?.message.content).toBe('The ');
+      await expectNothingLeft(bench);
+    },
+  },
+  {
+    title: 'S52: takes the idle time of the call over that of the client',
+    answers: stream(),
+    run: async (bench) => {
+      const waiting = failureOf((await bench.open({ streamIdleTimeout: 10 })).finalCompletion());
+
+      await bench.time.advance(10);
+
+      expect(await waiting).toMatchObject({ kind: 'idle' });
+    },
+  },
+  {
+    title: 'S52: throws a deadline timeout when the deadline passes within the stream',
+    answers: SILENT,
+    run: async (bench) => {
+      const iterator = (await bench.open({ deadline: 5_000 }))[Symbol.asyncIterator]();
+      await iterator.next();
+      const waiting = failureOf(iterator.next());
+
+      await bench.time.advance(5_000);
+
+      expect(await waiting).toMatchObject({ name: 'APITimeoutError', kind: 'deadline', retryable: false });
+      await expectNothingLeft(bench);
+    },
+  },
+  {
+    title: 'S53: is complete at [DONE] whatever comes, or does not come, after it',
+    answers: stream(send(RHINE)),
+    options: { streamIdleTimeout: IDLE },
+    run: async (bench) => {
+      const stream = await bench.open();
+      const { error } = await readAll(stream);
+
+      await bench.time.advance(10 * IDLE);
+
+      expect(error).toBeUndefined();
+      await expect(stream.finalCompletion()).resolves.toMatchObject({ id: 'chatcmpl-1' });
+      await expectNothingLeft(bench);
+    },
+  },
+  {
+    title: 'S55: does not count the time the reader takes for itself',
+    answers: stream(send(text('The ')), WAIT, send(text('Rhine.')), WAIT, send(finish(), DONE), END),
+    options: { streamIdleTimeout: IDLE },
+    run: async (bench) => {
+      const stream = await bench.open();
+      const read: string[] = [];
+
+      for await (const { choices } of stream) {
+        read.push(choices[0]?.delta.content ?? '');
+        await bench.time.advance(20 * IDLE);
+        if (read.length < 3) await bench.go();
+      }
+
+      expect(read).toEqual(['The ', 'Rhine.', '']);
+      expect(stream.metrics).toMatchObject({ chunks: 3, duration: 60 * IDLE });
+      expect(stream.metrics.largestGap).toBeLessThan(IDLE);
+    },
+  },
+  {
+    title: 'S55: does not count the time of a reader that had begun while its events lay ready',
+    answers: stream(send(text('The '), text('Rhine.')), WAIT, send(finish(), DONE), END),
+    options: { streamIdleTimeout: IDLE },
+    run: async (bench) => {
+      const iterator = (await bench.open())[Symbol.asyncIterator]();
+      await iterator.next();
+
+      await bench.time.advance(10 * IDLE);
+      await bench.go();
+
+      expect((await iterator.next()).value?.choices[0]?.delta.content).toBe('Rhine.');
+      expect((await iterator.next()).value?.choices[0]?.finish_reason).toBe('stop');
+    },
+  },
+  {
+    title: 'S56: frees the connection when a reader leaves 100,000 ready events',
+    answers: stream({ send: text('x'), times: 100_000 }),
+    run: async (bench) => {
+      const stream = await bench.open();
+
+      for await (const _ of stream) break;
+
+      expect(stream.metrics.chunks).toBe(1);
+      await expectNothingLeft(bench);
+    },
+  },
+  ...[1, 2].map((count) => ({
+    title: `S57: frees the connection when the loop is left after ${count === 1 ? 'the first event' : 'some events'}`,
+    answers: stream(send(text('The '), text('Rhine.'))),
+    run: async (bench: Bench) => {
+      const stream = await bench.open();
+      let read = 0;
+      for await (const _ of stream) {
+        read += 1;
+        if (read === count) break;
+      }
+
+      await expectNothingLeft(bench);
+      const error = await failureOf(stream.finalCompletion());
+      expect(error).toBeInstanceOf(StreamTruncatedError);
+      expect((error as StreamTruncatedError).partial?.choices[0]?.message.content).toBe(
+        ['', 'The ', 'The Rhine.'][count],
+      );
+      expect((error as StreamTruncatedError).attempts).toMatchObject([{ status: 200 }]);
+    },
+  })),
+  {
+    title: 'S57: frees the connection when the texts are left',
+    answers: SILENT,
+    run: async (bench) => {
+      const stream = await bench.open();
+
+      for await (const piece of stream.textStream) {
+        expect(piece).toBe('The ');
+        break;
+      }
+
+      await expectNothingLeft(bench);
+      expect(await failureOf(stream.finalCompletion())).toBeInstanceOf(StreamTruncatedError);
+    },
+  },
+  {
+    title: 'S58: lets the error of the loop body through, and frees the connection',
+    answers: SILENT,
+    run: async (bench) => {
+      const mine = new Error('mine');
+      const stream = await bench.open();
+      const read = async (): Promise<void> => {
+        for await (const _ of stream) throw mine;
+      };
+
+      expect(await failureOf(read())).toBe(mine);
+      await expectNothingLeft(bench);
+    },
+  },
+  {
+    title: 'S59: answers a pending next when the loop is left, and every later one',
+    answers: SILENT,
+    run: async (bench) => {
+      const iterator = (await bench.open())[Symbol.asyncIterator]();
+      await iterator.next();
+      const pending = iterator.next();
+
+      const left = await iterator.return?.();
+
+      expect(left).toEqual({ done: true, value: undefined });
+      expect(await pending).toEqual({ done: true, value: undefined });
+      expect(await iterator.next()).toEqual({ done: true, value: undefined });
+      await expectNothingLeft(bench);
+    },
+  },
+  {
+    title: 'S60: throws for a second loop and says what to do instead, at any time',
+    answers: stream(send(RHINE), END),
+    run: async (bench) => {
+      const stream = await bench.open();
+      for await (const _ of stream) {
+        const second = await failureOf(readAgain(stream));
+        expect(second).toBeInstanceOf(StreamConsumedError);
+      }
+      const after = await failureOf(readAgain(stream));
+
+      expect(after).toBeInstanceOf(StreamConsumedError);
+      expect(after).toMatchObject({
+        message: expect.stringContaining('finalCompletion()'),
+        attempts: [{ status: 200 }],
+      });
+      expect((after as StreamConsumedError).partial?.choices[0]?.message.content).toBe('The Rhine.');
+      expect(await failureOf(collect(stream.textStream))).toBeInstanceOf(StreamConsumedError);
+      expect(() => stream.toReadableStream()).toThrow(StreamConsumedError);
+      await expect(stream.finalCompletion()).resolves.toMatchObject({ id: 'chatcmpl-1' });
+    },
+  },
+  {
+    title: 'S60: throws for a second loop after a break',
+    answers: stream(send(RHINE), END),
+    run: async (bench) => {
+      const stream = await bench.open();
+      for await (const _ of stream) break;
+
+      expect(await failureOf(readAgain(stream))).toBeInstanceOf(StreamConsumedError);
+    },
+  },
+  {
+    title: 'S61: answers calls of next that overlap in their order',
+    answers: stream(send(text('a'), text('b')), WAIT, send(text('c'), finish(), DONE), END),
+    run: async (bench) => {
+      const iterator = (await bench.open())[Symbol.asyncIterator]();
+      const order: number[] = [];
+      const steps = [0, 1, 2, 3, 4, 5].map(async (number) => {
+        const step = await iterator.next();
+        order.push(number);
+        return step.done ? 'end' : (step.value.choices[0]?.delta.content ?? 'finish');
+      });
+      await bench.go();
+
+      expect(await Promise.all(steps)).toEqual(['a', 'b', 'c', 'finish', 'end', 'end']);
+      expect(order).toEqual([0, 1, 2, 3, 4, 5]);
+    },
+  },
+  {
+    title: 'S61: throws an error once, and ends for the calls behind',
+    answers: stream(send(text('a')), END),
+    run: async (bench) => {
+      const iterator = (await bench.open())[Symbol.asyncIterator]();
+
+      const steps = await Promise.allSettled([iterator.next(), iterator.next(), iterator.next()]);
+
+      expect(steps.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+      expect(steps[2]).toMatchObject({ value: { done: true } });
+    },
+  },
+  {
+    title: 'S63: gives a stream up that nobody reads, streamIdleTimeout after its headers',
+    answers: stream(send(RHINE)),
+    options: { streamIdleTimeout: IDLE },
+    run: async (bench) => {
+      const stream = await bench.open();
+
+      await bench.time.advance(IDLE - 1);
+      expect((await bench.report()).open).toBe(1);
+      await bench.time.advance(1);
+
+      await expectNothingLeft(bench);
+      const { error, chunks } = await readAll(stream);
+      expect(error).toMatchObject({ kind: 'idle', message: expect.stringContaining('nobody read it') });
+      expect(chunks).toEqual([]);
+    },
+  },
+  {
+    title: 'S63: gives a stream up whose relay nobody reads',
+    answers: stream(send(RHINE)),
+    options: { streamIdleTimeout: IDLE },
+    run: async (bench) => {
+      const relay = (await bench.open()).toReadableStream();
+
+      await bench.time.advance(IDLE);
+
+      await expectNothingLeft(bench);
+      expect(await new Response(relay).text()).toMatch(/^event: error\n/);
+    },
+  },
+  {
+    title: 'S64: throws an AbortError when the caller aborts before the first event',
+    answers: stream(),
+    run: async (bench) => {
+      const abort = new AbortController();
+      const waiting = failureOf((await bench.open({ signal: abort.signal })).finalCompletion());
+
+      abort.abort('stop');
+
+      const error = await waiting;
+      expect(error).toBeInstanceOf(APIAbortError);
+      expect(error).toMatchObject({ cause: 'stop', partial: { choices: [] } });
+      await expectNothingLeft(bench);
+    },
+  },
+  {
+    title: 'S64: throws an AbortError when the caller aborts within an event',
+    answers: stream(send(text('The '), text('Rhine.').slice(0, 40))),
+    run: async (bench) => {
+      const abort = new AbortController();
+      const iterator = (await bench.open({ signal: abort.signal }))[Symbol.asyncIterator]();
+      await iterator.next();
+      const waiting = failureOf(iterator.next());
+      await bench.time.advance(0);
+
+      abort.abort();
+
+      expect(await waiting).toMatchObject({
+        name: 'AbortError',
+        partial: { choices: [{ message: { content: 'The ' } }] },
+      });
+      await expectNothingLeft(bench);
+    },
+  },
+  {
+    title: 'S64: throws an AbortError when the caller aborts between the last finish_reason and [DONE]',
+    answers: stream(send(text('The Rhine.'), finish())),
+    run: async (bench) => {
+      const abort = new AbortController();
+      const stream = await bench.open({ signal: abort.signal });
+      const iterator = stream[Symbol.asyncIterator]();
+      await iterator.next();
+      await iterator.next();
+
+      abort.abort();
+
+      expect(await failureOf(iterator.next())).toBeInstanceOf(APIAbortError);
+      await expectNothingLeft(bench);
+    },
+  },
+  {
+    title: 'S64: throws an AbortError in a loop that begins after the abort',
+    answers: stream(send(RHINE)),
+    run: async (bench) => {
+      const abort = new AbortController();
+      const stream = await bench.open({ signal: abort.signal });
+      abort.abort();
+      await expectNothingLeft(bench);
+
+      const { error, chunks } = await readAll(stream);
+
+      expect(error).toBeInstanceOf(APIAbortError);
+      expect(chunks).toEqual([]);
+    },
+  },
+  {
+    title: 'R18: frees the connection of a stream that is closed and was never read',
+    answers: SILENT,
+    run: async (bench) => {
+      const stream = await bench.open();
+
+      stream.close();
+
+      await expectNothingLeft(bench);
+      expect((await readAll(stream)).error).toBeInstanceOf(StreamTruncatedError);
+    },
+  },
+  {
+    title: 'R18: throws in the loop when the stream is closed from outside, with what had arrived',
+    answers: SILENT,
+    run: async (bench) => {
+      const stream = await bench.open();
+      const reading = readAll(stream);
+      const whole = failureOf(stream.finalCompletion());
+      await untilChunks(stream, 1);
+
+      stream.close();
+      stream.close();
+
+      const { error } = await reading;
+      expect(error).toBeInstanceOf(StreamTruncatedError);
+      expect(error).toMatchObject({ message: expect.stringContaining('closed'), attempts: [{ status: 200 }] });
+      expect((error as StreamTruncatedError).partial?.choices[0]?.message.content).toBe('The ');
+      expect(await whole).toBe(error);
+      await expectNothingLeft(bench);
+    },
+  },
+  {
+    title: 'R18: leaves a complete stream complete when it is closed',
+    answers: stream(send(RHINE), END),
+    run: async (bench) => {
+      const stream = await bench.open();
+      await readAll(stream);
+
+      stream.close();
+
+      await expect(stream.finalCompletion()).resolves.toMatchObject({ id: 'chatcmpl-1' });
+    },
+  },
+  {
+    title: 'R18: closes a stream at the end of its block with await using',
+    answers: SILENT,
+    run: async (bench) => {
+      const disposable = await bench.open();
+
+      await disposable[Symbol.asyncDispose]();
+
+      await expectNothingLeft(bench);
+    },
+  },
+  {
+    title: 'R18: ends its streams with a ClientClosedError when the client is closed',
+    answers: SILENT,
+    run: async (bench) => {
+      const stream = await bench.open();
+      const reading = readAll(stream);
+      await untilChunks(stream, 1);
+
+      await bench.client.close();
+
+      const { error } = await reading;
+      expect(error).toBeInstanceOf(ClientClosedError);
+      expect((error as ClientClosedError).partial?.choices[0]?.message.content).toBe('The ');
+      await expectNothingLeft(bench);
+    },
+  },
+  {
+    title: 'R34: rejects nothing unhandled when a stream is aborted and nobody waits for anything',
+    answers: SILENT,
+    run: async (bench) => {
+      const abort = new AbortController();
+      const unread = await bench.open({ signal: abort.signal });
+      const left = await bench.open({ signal: abort.signal });
+      const read = await bench.open({ signal: abort.signal });
+      const relayed = await bench.open({ signal: abort.signal });
+      for await (const _ of left) break;
+      const iterator = read[Symbol.asyncIterator]();
+      await iterator.next();
+      void read.finalCompletion();
+      void left.finalCompletion();
+      const relay = relayed.toReadableStream().getReader();
+      await relay.read();
+
+      abort.abort();
+      await bench.time.advance(0);
+      await new Promise((resolve) => setTimeout(resolve, 0));
+
+      expect(unread.metrics.chunks).toBe(0);
+      await expectNothingLeft(bench);
+    },
+  },
+  {
+    title: 'R34: does not end the process for a whole that nobody comes back for after its loop has thrown',
+    answers: stream(send(text('The ')), END),
+    run: async (bench) => {
+      const stream = await bench.open();
+      const iterator = stream[Symbol.asyncIterator]();
+      const whole = stream.finalCompletion();
+      await iterator.next();
+
+      const error = await failureOf(iterator.next());
+      await new Promise((resolve) => setTimeout(resolve, 0));
+
+      expect(await failureOf(whole)).toBe(error);
+    },
+  },
+  {
+    title: 'gives the whole without a loop, as often as it is asked for',
+    answers: stream(send(RHINE), END),
+    run: async (bench) => {
+      const stream = await bench.open();
+
+      const [first, second] = await Promise.all([stream.finalCompletion(), stream.finalCompletion()]);
+
+      expect(first).toEqual(second);
+      expect(first).toMatchObject({
+        object: 'chat.completion',
+        choices: [{ index: 0, message: { role: 'assistant', content: 'The Rhine.' }, finish_reason: 'stop' }],
+      });
+    },
+  },
+  {
+    title: 'gives the whole to those who wait while a loop reads',
+    answers: stream(send(text('The ')), WAIT, send(text('Rhine.'), finish(), DONE), END),
+    run: async (bench) => {
+      const stream = await bench.open();
+      const reading = readAll(stream);
+      const whole = stream.finalCompletion();
+      expect(await stateOf(bench, whole)).toBe('pending');
+
+      await bench.go();
+
+      expect((await whole).choices[0]?.message.content).toBe('The Rhine.');
+      expect((await reading).chunks).toHaveLength(3);
+    },
+  },
+  {
+    title: 'gives what was sent and what came back with the headers',
+    answers: { headers: { 'content-type': 'text/event-stream', 'x-request-id': 'req_7' }, steps: [send(RHINE), END] },
+    run: async (bench) => {
+      const { data, response } = await bench.open().withResponse();
+
+      expect(response).toMatchObject({ status: 200, attempts: [{ status: 200, delay: 0 }] });
+      expect(data.response.requestId).toBe(data.response.headers.get('x-request-id') ?? undefined);
+      data.close();
+    },
+  },
+  {
+    title: 'measures the time to the first chunk, the longest wait after it, and the whole',
+    answers: stream(WAIT, send(text('The ')), WAIT, send(text('Rhine.')), WAIT, send(finish(), DONE), END),
+    run: async (bench) => {
+      const stream = await bench.open();
+      expect(stream.metrics).toMatchObject({ timeToFirstChunk: undefined, largestGap: undefined, chunks: 0 });
+      const reading = readAll(stream);
+
+      for (const pause of [700, 300, 200]) {
+        const chunks = stream.metrics.chunks;
+        await bench.time.advance(pause);
+        await bench.go();
+        await untilChunks(stream, chunks + 1);
+      }
+      await reading;
+      await bench.time.advance(5_000);
+
+      expect(stream.metrics).toEqual({ timeToFirstChunk: 700, largestGap: 300, chunks: 3, duration: 1_200 });
+    },
+  },
+  {
+    title: 'A7: hands every event to decodeChunk but [DONE] and event: error, and takes its word',
+    answers: stream(
+      send('event: start\ndata: {}\n\n', 'event: token\ndata: The \n\ndata: Rhine.\n\ndata: END\n\n', text('late')),
+    ),
+    options: {
+      decodeChunk: ({ event, data }) => {
+        if (data === 'END') return 'done';
+        if (event === 'start') return undefined;
+        return { choices: [{ index: 0, delta: { content: data } }] };
+      },
+    },
+    run: async (bench) => {
+      const stream = await bench.open();
+
+      const { text, error } = await readAll(stream);
+
+      expect([text, error]).toEqual(['The Rhine.', undefined]);
+      expect((await stream.finalCompletion()).choices[0]).toMatchObject({ finish_reason: 'stop' });
+    },
+  },
+  {
+    title: 'A7: checks what decodeChunk gives',
+    answers: stream(send(text('The '))),
+    options: { decodeChunk: () => ({ choices: [{ index: -1, delta: {} }] }) },
+    run: async (bench) => {
+      expect((await readAll(await bench.open())).error).toBeInstanceOf(ResponseValidationError);
+    },
+  },
+  {
+    title: 'A7: throws what decodeChunk throws as the cause of a ResponseValidationError, with what had arrived',
+    answers: stream(send(text('The '), 'data: odd\n\n')),
+    options: { decodeChunk: ({ data }) => JSON.parse(data) },
+    run: async (bench) => {
+      const { error } = await readAll(await bench.open());
+
+      expect(error).toBeInstanceOf(ResponseValidationError);
+      expect((error as Error).cause).toBeInstanceOf(SyntaxError);
+      expect(error).toMatchObject({ body: 'odd', partial: { choices: [{ message: { content: 'The ' } }] } });
+      await expectNothingLeft(bench);
+    },
+  },
+  {
+    title: 'A7: lets an error of this package through that decodeChunk throws',
+    answers: stream(send(text('The '))),
+    options: {
+      decodeChunk: () => {
+        throw new StreamTruncatedError('the service gave up');
+      },
+    },
+    run: async (bench) => {
+      const { error } = await readAll(await bench.open());
+
+      expect(error).toBeInstanceOf(StreamTruncatedError);
+      expect((error as ContextGatewayError).attempts).toHaveLength(1);
+    },
+  },
+  {
+    title: 'A7: takes an event that the end of the body cuts for a truncated stream, whatever decodeChunk makes of it',
+    answers: stream(send('data: {"choices":[{"index":0,"delta":{"content":"The '), END),
+    options: { decodeChunk: ({ data }) => JSON.parse(data) },
+    run: async (bench) => {
+      expect((await readAll(await bench.open())).error).toBeInstanceOf(StreamTruncatedError);
+    },
+  },
+  {
+    title: 'A7: throws error events without asking decodeChunk',
+    answers: stream(send(`event: error\ndata: ${JSON.stringify({ error: { message: 'Overloaded.' } })}\n\n`)),
+    options: { decodeChunk: () => undefined },
+    run: async (bench) => {
+      expect((await readAll(await bench.open())).error).toMatchObject({ name: 'StreamError' });
+    },
+  },
+  {
+    title: 'uses the connection again when the body ends after [DONE]',
+    answers: stream(send(text('The Rhine.'), event(chunk([])), DONE), END),
+    run: async (bench) => {
+      for (let count = 0; count < 3; count += 1) {
+        await readAll(await bench.open());
+        await bench.time.advance(0);
+      }
+
+      const { requests, connections } = await bench.report();
+      expect(requests).toBe(3);
+      expect(connections).toBeLessThanOrEqual(2); // the platform's own fetch may hold one back
+    },
+  },
+];
+
+async function readAgain(stream: AsyncIterable<unknown>): Promise<void> {
+  for await (const _ of stream);
+}
+
+async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = [];
+  for await (const item of items) all.push(item);
+  return all;
+}
+
+async function untilChunks(stream: { readonly metrics: { readonly chunks: number } }, count: number): Promise<void> {
+  while (stream.metrics.chunks < count) await new Promise((resolve) => setTimeout(resolve, 0));
+}

@@ -1,0 +1,192 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { createBrotliCompress, createDeflate, createGzip } from 'node:zlib';
+import type { Report, Script, Step } from './script.js';
+
+/**
+ * A server of raw sockets that does what scripts say, byte for byte. It is steered over HTTP, with CORS, so that cases can
+ * run in a browser: `PUT /scripts` takes a list of scripts, one for each request, the last one stays; it gives an id, and
+ * `/{id}` is the address a client is given. `POST /{id}/go` passes a wait, `GET /{id}/report` tells what was seen.
+ */
+export class ScriptServer {
+  readonly #server: Server = createServer({ noDelay: true }, (socket) => this.#accept(socket));
+  readonly #runs = new Map<string, Run>();
+  readonly #sockets = new Set<Socket>();
+
+  static async start(): Promise<ScriptServer> {
+    const server = new ScriptServer();
+    server.#server.listen(0, '127.0.0.1');
+    await once(server.#server, 'listening');
+    return server;
+  }
+
+  get url(): string {
+    const { port } = this.#server.address() as AddressInfo; // it listens on a port, not on a pipe
+    return `http://127.0.0.1:${port}`;
+  }
+
+  async close(): Promise<void> {
+    for (const socket of this.#sockets) socket.destroy();
+    this.#server.close();
+    await once(this.#server, 'close');
+  }
+
+  #accept(socket: Socket): void {
+    this.#sockets.add(socket);
+    socket.on('close', () => this.#sockets.delete(socket)).on('error', () => {});
+    let pending = Buffer.alloc(0);
+    socket.on('data', (bytes) => {
+      pending = Buffer.concat([pending, bytes]);
+      for (;;) {
+        const end = pending.indexOf('\r\n\r\n');
+        if (end === -1) return;
+        const head = pending.subarray(0, end).toString('latin1');
+        const length = Number(/^content-length: *(\d+)$/im.exec(head)?.[1] ?? 0);
+        if (pending.length < end + 4 + length) return;
+        const body = pending.subarray(end + 4, end + 4 + length).toString();
+        pending = pending.subarray(end + 4 + length);
+        this.#answer(socket, head, body);
+      }
+    });
+  }
+
+  #answer(socket: Socket, head: string, body: string): void {
+    const [method = '', path = ''] = head.split(' ');
+    const [, id = '', ...rest] = path.split('/');
+    const run = this.#runs.get(id);
+    if (method === 'OPTIONS') reply(socket, '');
+    else if (method === 'PUT') reply(socket, this.#add(JSON.parse(body) as Script[]));
+    else if (run === undefined) reply(socket, 'no such script');
+    else if (rest[0] === 'go') reply(socket, run.go());
+    else if (rest[0] === 'report') reply(socket, JSON.stringify(run.report()));
+    else void run.play(socket);
+  }
+
+  #add(scripts: readonly Script[]): string {
+    const id = `s${this.#runs.size}`;
+    this.#runs.set(id, new Run(scripts));
+    return id;
+  }
+}
+
+class Run {
+  readonly #scripts: readonly Script[];
+  readonly #sockets = new Set<Socket>();
+  #requests = 0;
+  /** Waits that were passed before they were reached, and those that are being waited at. */
+  #passes = 0;
+  #waiting: (() => void)[] = [];
+
+  constructor(scripts: readonly Script[]) {
+    this.#scripts = scripts;
+  }
+
+  go(): string {
+    const next = this.#waiting.shift();
+    if (next === undefined) this.#passes += 1;
+    else next();
+    return '';
+  }
+
+  report(): Report {
+    const open = [...this.#sockets].filter((socket) => !socket.destroyed).length;
+    return { requests: this.#requests, connections: this.#sockets.size, open };
+  }
+
+  async play(socket: Socket): Promise<void> {
+    const script = this.#scripts[Math.min(this.#requests, this.#scripts.length - 1)];
+    this.#requests += 1;
+    this.#sockets.add(socket);
+    if (script === undefined) return;
+    const writer = new BodyWriter(socket, script);
+    for (const step of script.steps) {
+      if (socket.destroyed) return;
+      if ('wait' in step) await this.#wait();
+      else await writer.write(step);
+    }
+  }
+
+  async #wait(): Promise<void> {
+    if (this.#passes > 0) this.#passes -= 1;
+    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
+  }
+}
+
+const COMPRESSORS = { gzip: createGzip, deflate: createDeflate, br: createBrotliCompress };
+
+/** Writes the head, then every step in the body's framing and compression. */
+class BodyWriter {
+  readonly #socket: Socket;
+  readonly #chunked: boolean;
+  readonly #compressor: ReturnType<typeof createGzip> | ReturnType<typeof createBrotliCompress> | undefined;
+
+  constructor(socket: Socket, script: Script) {
+    const { status = 200, headers = { 'content-type': 'text/event-stream' }, framing = 'chunked', compress } = script;
+    const bodiless = status === 204 || status === 205;
+    this.#socket = socket;
+    this.#chunked = framing === 'chunked' && !bodiless;
+    this.#compressor = compress && COMPRESSORS[compress]();
+    const all = {
+      ...CORS,
+      ...headers,
+      ...(compress && { 'content-encoding': compress }),
+      ...(this.#chunked ? { 'transfer-encoding': 'chunked' } : bodiless ? {} : { connection: 'close' }),
+    };
+    const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
+    socket.write(`${script.before ?? ''}HTTP/1.1 ${status} Fine\r\n${lines.join('')}\r\n`, 'latin1');
+  }
+
+  async write(step: Exclude<Step, { wait: true }>): Promise<void> {
+    if ('end' in step) return this.#end(step.end, step.trailers ?? '');
+    if ('bytes' in step) return this.#piece(Buffer.from(step.bytes));
+    const text = step.send.repeat(step.times ?? 1);
+    return this.#piece(this.#compressor === undefined ? Buffer.from(text) : await this.#flushed(text));
+  }
+
+  async #flushed(text: string): Promise<Buffer> {
+    const compressor = this.#compressor;
+    if (compressor === undefined) return Buffer.from(text);
+    compressor.write(text);
+    await new Promise<void>((resolve) => compressor.flush(resolve));
+    return (compressor.read() as Buffer | null) ?? Buffer.alloc(0);
+  }
+
+  /** In a turn of its own, so that pieces have a chance to travel apart. */
+  async #piece(bytes: Buffer): Promise<void> {
+    if (bytes.length === 0) return;
+    const socket = this.#socket;
+    if (this.#chunked) socket.write(`${bytes.length.toString(16)}\r\n`);
+    const writable = socket.write(bytes);
+    if (this.#chunked) socket.write('\r\n');
+    if (!writable && !socket.destroyed) {
+      await Promise.race([once(socket, 'drain'), once(socket, 'close')]).catch(() => {});
+    }
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+
+  async #end(how: 'whole' | 'short' | 'fin' | 'reset', trailers: string): Promise<void> {
+    if (how === 'reset') this.#socket.resetAndDestroy();
+    else if (how === 'fin' || (how === 'short' && !this.#chunked)) this.#socket.end();
+    else {
+      if (how === 'whole' && this.#compressor !== undefined) {
+        this.#compressor.end();
+        const rest: Buffer[] = [];
+        for await (const bytes of this.#compressor) rest.push(bytes as Buffer);
+        await this.#piece(Buffer.concat(rest));
+      }
+      if (this.#chunked) this.#socket.write(`0\r\n${trailers}\r\n`);
+      else this.#socket.end();
+    }
+  }
+}
+
+const CORS = {
+  'access-control-allow-origin': '*',
+  'access-control-allow-headers': '*, authorization',
+  'access-control-allow-methods': '*',
+};
+
+function reply(socket: Socket, body: string): void {
+  const cors = Object.entries(CORS).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${Buffer.byteLength(body)}\r\n${cors.join('')}\r\n${body}`);
+}
