@@ -221,7 +221,7 @@ export class ContextClient extends ServiceClient {
 function checkSessionHeader(header: SessionHeader = { name: 'authorization', scheme: 'Bearer' }): SessionHeader {
   const { name: given, scheme } = ownProperties(header);
   const name = checkHeaderName(given, 'sessionHeader.name', FOR_CREDENTIALS);
-  if (scheme !== undefined && !/^[\w-]+$/.test(scheme)) {
+  if (scheme !== undefined && !(typeof scheme === 'string' && /^[\w-]+$/.test(scheme))) {
     throw new ConfigurationError(
       "sessionHeader.scheme must be one word, such as 'Bearer'; leave it out where the token stands alone.",
     );

@@ -71,7 +71,8 @@ class FetchExchange implements Exchange {
   ): Promise<Response> {
     let response: unknown;
     try {
-      const init = { ...requestInit(request), signal: this.#controller.signal };
+      // Inherits nothing: a polluted Object.prototype would give a GET a body.
+      const init = { __proto__: null, ...requestInit(request), signal: this.#controller.signal };
       response = await fetch(request.origin + request.path, init);
     } catch (error) {
       throw this.#failure ?? connectionError(error, this.#progress);

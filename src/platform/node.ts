@@ -151,7 +151,8 @@ class NodeExchange implements Exchange, ByteSource, DispatchHandler {
       typeof body === 'object' && body.size !== undefined ? { 'content-length': String(body.size) } : undefined;
     try {
       agent.dispatch(
-        { origin, path, method, body: bytes, headers: length ? { ...headers, ...length } : headers },
+        // Inherits nothing: undici would take `upgrade`, `reset` and the like from a polluted Object.prototype.
+        { __proto__: null, origin, path, method, body: bytes, headers: length ? { ...headers, ...length } : headers },
         this,
       );
     } catch (error) {

@@ -76,21 +76,18 @@ const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 const queryValue = z.union([z.string(), z.number(), z.boolean()], {
   error: 'expected a string, a number or a boolean',
 });
-const rawRequestSchema = z
-  .strictObject({
-    method: z.enum(METHODS),
-    path: z.string(),
-    query: z.optional(z.record(z.string(), z.optional(queryValue))),
-    body: z.optional(z.unknown()),
-  })
-  .check(
-    z.refine(({ method, body }) => method !== 'GET' || body === undefined, { path: ['body'], error: 'a GET has none' }),
-  );
+const rawRequestSchema = z.strictObject({
+  method: z.enum(METHODS),
+  path: z.string(),
+  query: z.optional(z.record(z.string(), z.optional(queryValue))),
+  body: z.optional(z.unknown()),
+});
 
 function checkRawRequest(given: RawRequest): RawRequest {
   const request = ownProperties(given);
   checkArguments(rawRequestSchema, request);
-  return request;
+  if (request.method !== 'GET' || request.body === undefined) return request;
+  throw new RequestValidationError([{ path: ['body'], message: 'a GET has none' }]);
 }
 
 /** The options of a derived client. Those that belong to what the two share cannot be changed. @throws {ConfigurationError} */

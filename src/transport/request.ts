@@ -1,7 +1,7 @@
 import { ConfigurationError, RequestValidationError } from '../errors.js';
 import type { OutgoingRequest, OutgoingStream } from '../platform/engine.js';
 import { encodeJson } from './json.js';
-import type { Base } from './options.js';
+import { type Base, ownProperties } from './options.js';
 import { checkArguments, type Schema } from './schema.js';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -56,7 +56,7 @@ const DOT_SEGMENT = /^(\.|%2e){1,2}$/i;
 /** Checks the arguments and writes them down once: what the caller changes afterwards changes no retry. */
 export function prepare(endpoint: Endpoint, base: Base, headers: Record<string, string>): PreparedRequest {
   const { method, accepts, body, query, upload } = endpoint;
-  if (accepts !== undefined) checkArguments(accepts, body ?? query ?? {});
+  if (accepts !== undefined) checkArguments(accepts, ownProperties(body ?? query ?? {}));
   const path = base.prefix + encodePath(endpoint.path, endpoint.ids ?? {});
   assertOrigin(base, path);
   if (body !== undefined) headers['content-type'] = 'application/json';
