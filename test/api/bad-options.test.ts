@@ -1,0 +1,398 @@
+import {
+  ConfigurationError,
+  ContextClient,
+  type ContextClientOptions,
+  GatewayClient,
+  type GatewayClientOptions,
+} from 'context-gateway';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { leaksOf } from '../helpers/leaks.js';
+import { completion } from '../helpers/samples.js';
+import { BASE, contextAt, failureOf, gatewayAt, KEY, TOKEN } from '../helpers/service.js';
+
+afterEach(() => {
+  vi.unstubAllGlobals();
+  vi.unstubAllEnvs();
+});
+
+/** The error both constructors refuse this option with. */
+function refusalOf(construct: () => unknown): ConfigurationError {
+  try {
+    construct();
+  } catch (error) {
+    expect(error).toBeInstanceOf(ConfigurationError);
+    return error as ConfigurationError;
+  }
+  throw new Error('the client was constructed');
+}
+
+const bothWith = (options: object) => [
+  () => gatewayAt(options as GatewayClientOptions),
+  () => contextAt(options as ContextClientOptions),
+];
+
+describe('credentials', () => {
+  test.each([
+    { value: 'CANARY\n', promise: 'A12', mend: /trim it where you read it/ },
+    { value: ' CANARY', promise: 'A12', mend: /trim it/ },
+    { value: 'CANARY\r\nx: y', promise: 'A13', mend: /line breaks, or others beyond ASCII/ },
+    { value: 'CAN\0ARY', promise: 'A13', mend: /characters that no credential has/ },
+    { value: 'CAN ARY', promise: 'A13', mend: /spaces/ },
+    { value: 'CANARYé', promise: 'A13', mend: /beyond ASCII/ },
+    { value: 'CANARY漢', promise: 'A13', mend: /beyond ASCII/ },
+    { value: '', promise: 'A14', mend: /is empty/ },
+    { value: '   ', promise: 'A14', mend: /is empty/ },
+    { value: 'Bearer CANARY', promise: 'A14', mend: /without "Bearer"/ },
+    { value: 'bearer CANARY', promise: 'A14', mend: /without "Bearer"/ },
+    { value: 5 as never, promise: 'A14', mend: /must be a string, or a function/ },
+    { value: {} as never, promise: 'A14', mend: /must be a string, or a function/ },
+  ])(
+    '$promise: $value.length characters that are no credential are refused, and not shown (%#)',
+    async ({ value, mend }) => {
+      const refusals = [
+        refusalOf(() => gatewayAt({ apiKey: value })),
+        refusalOf(() => contextAt({ sessionToken: value })),
+        await failureOf(gatewayAt({ apiKey: () => value }).integrations.list()),
+        await failureOf(contextAt({ sessionToken: async () => value }).retrieve('c')),
+      ];
+
+      for (const error of refusals) {
+        expect(error).toBeInstanceOf(ConfigurationError);
+        expect(String(error)).toMatch(mend);
+        expect(String(error)).toMatch(/apiKey|sessionToken/);
+        expect(leaksOf(error, ['CANARY', 'CAN ARY', 'CAN\\x00ARY'])).toEqual([]);
+      }
+    },
+  );
+
+  test.each(['svc_sk_', 'svc_pk_'])('A14: the prefix %s alone is no key', (apiKey) => {
+    expect(refusalOf(() => gatewayAt({ apiKey })).message).toMatch(/a prefix without a key/);
+  });
+
+  test('A14: an unknown prefix is accepted as a key of unknown kind', () => {
+    expect(gatewayAt({ apiKey: 'other-key' }).keyType).toBe('unknown');
+  });
+
+  test('an API key is refused as a session token', () => {
+    expect(refusalOf(() => contextAt({ sessionToken: KEY })).message).toMatch(/is an API key/);
+  });
+
+  test('a missing credential is refused with the names of option and variable', () => {
+    expect(refusalOf(() => new GatewayClient({ baseURL: BASE })).message).toMatch(/apiKey.*CONTEXT_GATEWAY_API_KEY/);
+    expect(refusalOf(() => new ContextClient({ baseURL: BASE })).message).toMatch(
+      /sessionToken.*CONTEXT_GATEWAY_SESSION_TOKEN/,
+    );
+  });
+
+  test('credentials and the address may come from the environment', () => {
+    vi.stubEnv('CONTEXT_GATEWAY_BASE_URL', BASE);
+    vi.stubEnv('CONTEXT_GATEWAY_API_KEY', 'svc_pk_from_environment');
+    vi.stubEnv('CONTEXT_GATEWAY_SESSION_TOKEN', TOKEN);
+
+    expect(new GatewayClient().keyType).toBe('publishable');
+    expect(new ContextClient()).toBeInstanceOf(ContextClient);
+  });
+
+  test('A16: a function that fails sends nothing; its error is the cause', async () => {
+    const fetch = vi.fn();
+    const cause = new Error('vault is sealed');
+    const sessionToken = () => Promise.reject(cause);
+
+    const error = await failureOf(contextAt({ fetch, sessionToken, maxRetries: 2 }).retrieve('c'));
+
+    expect(error).toMatchObject({ name: 'ConfigurationError', cause, retryable: false });
+    expect(String(error)).toMatch(/sessionToken function failed/);
+    expect(fetch).not.toHaveBeenCalled();
+  });
+
+  test('A16: a function that throws rejects, it does not throw', async () => {
+    const apiKey = () => {
+      throw new Error('vault is sealed');
+    };
+
+    expect(await failureOf(gatewayAt({ apiKey }).integrations.list())).toBeInstanceOf(ConfigurationError);
+  });
+
+  test('A16: a function that takes too long is stopped by the deadline', async () => {
+    const fetch = vi.fn();
+    const sessionToken = () => new Promise<string>(() => {});
+
+    const error = await failureOf(contextAt({ fetch, sessionToken, deadline: 20 }).retrieve('c'));
+
+    expect(error).toMatchObject({ name: 'APITimeoutError', kind: 'deadline', sent: 'no' });
+    expect(fetch).not.toHaveBeenCalled();
+  });
+});
+
+describe('A15: a secret key in a browser', () => {
+  const page = () => {
+    vi.stubGlobal('window', globalThis);
+    vi.stubGlobal('document', {});
+  };
+
+  test.each([KEY, 'unknown-kind'])('is refused on a page, and named as the mistake (%s)', (apiKey) => {
+    page();
+
+    const error = refusalOf(() => gatewayAt({ apiKey }));
+
+    expect(error.message).toMatch(/secret key in a browser.*publishable key.*dangerouslyAllowBrowser/);
+    expect(leaksOf(error, [KEY])).toEqual([]);
+  });
+
+  test('is refused in a web worker', () => {
+    vi.stubGlobal('importScripts', () => {});
+    vi.stubGlobal('process', undefined);
+
+    expect(refusalOf(() => gatewayAt()).message).toMatch(/secret key in a browser/);
+  });
+
+  test('that a function yields is refused at its first read, and not sent', async () => {
+    page();
+    const fetch = vi.fn();
+
+    const error = await failureOf(gatewayAt({ apiKey: () => KEY, fetch }).integrations.list());
+
+    expect(error).toBeInstanceOf(ConfigurationError);
+    expect(fetch).not.toHaveBeenCalled();
+  });
+
+  test('is accepted with dangerouslyAllowBrowser, which nothing but true switches on', () => {
+    page();
+
+    expect(gatewayAt({ dangerouslyAllowBrowser: true }).keyType).toBe('secret');
+    expect(refusalOf(() => gatewayAt({ dangerouslyAllowBrowser: 'yes' as never }))).toBeDefined();
+  });
+
+  test('is no matter for a publishable key or a session token', () => {
+    page();
+
+    expect(gatewayAt({ apiKey: 'svc_pk_abc' }).keyType).toBe('publishable');
+    expect(contextAt()).toBeInstanceOf(ContextClient);
+  });
+});
+
+describe('sessionHeader', () => {
+  test.each([
+    { name: '' },
+    { name: 'x y' },
+    { name: 'x-a\r\nhost' },
+    { name: 'host' },
+    { name: 'Content-Length' },
+    { name: 'transfer-encoding' },
+    { name: 'connection' },
+    { name: 'accept' },
+    { name: 'X-Ünicode' },
+    {},
+    'X-Token',
+    null,
+    { name: 5 },
+  ])('A17: %j is refused', (sessionHeader) => {
+    const error = refusalOf(() => contextAt({ sessionHeader: sessionHeader as never }));
+
+    expect(error.message).toMatch(/sessionHeader\.name must be the name of a header that is free to use/);
+  });
+
+  test.each(['', 'two words', 'a\r\nb', 'é', 5])('A17: the scheme %j is refused', (scheme) => {
+    const sessionHeader = { name: 'x-token', scheme: scheme as string };
+
+    expect(refusalOf(() => contextAt({ sessionHeader })).message).toMatch(/sessionHeader\.scheme/);
+  });
+
+  test('A17: a default header cannot stand in for the credential', () => {
+    const defaultHeaders = { 'X-Token': 'CANARY' };
+
+    const error = refusalOf(() => contextAt({ sessionHeader: { name: 'x-token' }, defaultHeaders }));
+
+    expect(error.message).toBe('defaultHeaders.X-Token carries the credential; give it to the constructor instead.');
+  });
+});
+
+describe('baseURL', () => {
+  test.each([
+    'http://service.test',
+    'http://localhost.evil.test',
+    'http://127.0.0.1.nip.io',
+    'http://0.0.0.0',
+    'http://10.0.0.1',
+    'http://[::ffff:127.0.0.1]',
+    'http://[::]',
+    'http://128.0.0.1',
+    'http://localhost.',
+    'http://my-localhost',
+  ])('A18: %s is refused: it is not this machine', (baseURL) => {
+    for (const construct of bothWith({ baseURL })) expect(refusalOf(construct).message).toMatch(/must use HTTPS/);
+  });
+
+  test.each([
+    'http://localhost:4010',
+    'http://LOCALHOST',
+    'http://127.0.0.1:1',
+    'http://127.9.9.9',
+    'http://127.1',
+    'http://0x7f.1',
+    'http://[::1]:80',
+    'https://service.test',
+    'https://10.0.0.1:8443',
+  ])('A18: %s is accepted', (baseURL) => {
+    for (const construct of bothWith({ baseURL })) expect(construct).not.toThrow();
+  });
+
+  test.each([
+    { baseURL: 'https://kim:CANARY@service.test', mend: /user name or password/ },
+    { baseURL: 'https://CANARY@service.test', mend: /user name or password/ },
+    { baseURL: 'https://service.test?key=CANARY', mend: /query or a fragment/ },
+    { baseURL: 'https://service.test/#CANARY', mend: /query or a fragment/ },
+    { baseURL: 'ftp://service.test/CANARY', mend: /begin with https/ },
+    { baseURL: 'data:text/plain,CANARY', mend: /begin with https/ },
+    { baseURL: 'file:///CANARY', mend: /begin with https/ },
+    { baseURL: 'javascript:CANARY', mend: /begin with https/ },
+    { baseURL: 'ws://CANARY', mend: /begin with https/ },
+    { baseURL: '/CANARY', mend: /whole URL/ },
+    { baseURL: 'service.test/CANARY', mend: /whole URL/ },
+    { baseURL: '', mend: /whole URL/ },
+    { baseURL: 5, mend: /whole URL/ },
+    { baseURL: new URL('https://service.test'), mend: /whole URL/ },
+    { baseURL: 'https://service.test/v1', mend: /without \/v1/ },
+    { baseURL: 'https://service.test/v1/', mend: /without \/v1/ },
+    { baseURL: 'https://service.test/proxy/api', mend: /without \/api/ },
+  ])('A19: $baseURL is refused, and no more than its origin is shown', ({ baseURL, mend }) => {
+    for (const construct of bothWith({ baseURL })) {
+      const error = refusalOf(construct);
+      expect(error.message).toMatch(mend);
+      expect(leaksOf(error, ['CANARY'])).toEqual([]);
+    }
+  });
+
+  test('a missing baseURL is refused with the name of its variable', () => {
+    expect(refusalOf(() => new GatewayClient({ apiKey: KEY })).message).toMatch(/CONTEXT_GATEWAY_BASE_URL/);
+  });
+
+  test.each([
+    ['https://service.test', 'https://service.test/v1/usage'],
+    ['https://service.test/', 'https://service.test/v1/usage'],
+    ['https://service.test//', 'https://service.test/v1/usage'],
+    ['https://service.test/proxy', 'https://service.test/proxy/v1/usage'],
+    ['https://service.test/proxy/', 'https://service.test/proxy/v1/usage'],
+    ['https://service.test//a///b//', 'https://service.test/a/b/v1/usage'],
+    ['https://service.test/a b', 'https://service.test/a%20b/v1/usage'],
+    ['https://service.test/a/../b', 'https://service.test/b/v1/usage'],
+    ['https://service.test/v1beta', 'https://service.test/v1beta/v1/usage'],
+    ['HTTPS://SERVICE.test:443', 'https://service.test/v1/usage'],
+    ['https://service.test:8443', 'https://service.test:8443/v1/usage'],
+  ])('A20: %s is joined to %s', async (baseURL, sent) => {
+    const fetch = vi.fn(async (_url: string | URL | Request) => Response.json({}));
+
+    await gatewayAt({ baseURL, fetch, validation: 'report' }).usage.retrieve();
+
+    expect(fetch.mock.calls[0]?.[0]).toBe(sent);
+  });
+});
+
+describe('options of a client', () => {
+  test.each(['timeout', 'deadline', 'streamIdleTimeout', 'maxRetryAfter'])(
+    'A40: a %s that is no time is refused',
+    (option) => {
+      for (const value of [0, -1, Number.NaN, Infinity, 1e12, '5s', null]) {
+        for (const construct of bothWith({ [option]: value })) {
+          expect(refusalOf(construct).message).toBe(
+            `${option} must be a number of milliseconds above 0 and at most 2147483647.`,
+          );
+        }
+      }
+    },
+  );
+
+  test.each([-1, 1.5, 6, Number.NaN, '2', null])('A41: maxRetries %s is refused', (maxRetries) => {
+    for (const construct of bothWith({ maxRetries })) {
+      expect(refusalOf(construct).message).toBe('maxRetries must be a whole number from 0 to 5.');
+    }
+  });
+
+  test.each([0, 5])('A41: maxRetries %d is accepted', (maxRetries) => {
+    for (const construct of bothWith({ maxRetries })) expect(construct).not.toThrow();
+  });
+
+  test.each(['apikey', 'baseUrl', 'retries', 'timeOut', 'headers', 'signal', 'idempotencyKey'])(
+    'A31: the unknown option %s is refused',
+    (option) => {
+      for (const construct of bothWith({ [option]: 1 })) {
+        expect(refusalOf(construct).message).toBe(`${option} is not an option of this client.`);
+      }
+    },
+  );
+
+  test.each([
+    { option: 'validation', value: 'strict', mend: /'error' or 'report'/ },
+    { option: 'onEvent', value: {}, mend: /function/ },
+    { option: 'fetch', value: 'node-fetch', mend: /function/ },
+    { option: 'dispatcher', value: {}, mend: /undici Dispatcher/ },
+    { option: 'pacing', value: 'yes', mend: /true, false or a RateLimiter/ },
+    { option: 'pacing', value: null, mend: /true, false or a RateLimiter/ },
+    { option: 'pacing', value: { admit: () => {} }, mend: /with admit and release/ },
+    { option: 'idempotencyHeader', value: '', mend: /free to use/ },
+    { option: 'idempotencyHeader', value: 'host', mend: /free to use/ },
+    { option: 'idempotencyHeader', value: 'Authorization', mend: /free to use/ },
+    { option: 'idempotencyHeader', value: 'cookie', mend: /free to use/ },
+    { option: 'defaultHeaders', value: { Host: 'CANARY' }, mend: /defaultHeaders\.Host is set by the client itself/ },
+    { option: 'defaultHeaders', value: { 'x-a': 'CANARY\r\n' }, mend: /defaultHeaders\.x-a must be a string without/ },
+    { option: 'defaultHeaders', value: { 'x-a': '1', 'X-A': '2' }, mend: /defaultHeaders\.X-A is given twice/ },
+    { option: 'defaultHeaders', value: new Headers(), mend: /defaultHeaders must be a plain object/ },
+  ])('$option $value is refused', ({ option, value, mend }) => {
+    for (const construct of bothWith({ [option]: value })) {
+      expect(refusalOf(construct).message).toMatch(mend);
+      expect(leaksOf(refusalOf(construct), ['CANARY'])).toEqual([]);
+    }
+  });
+
+  test('decodeChunk is a function, and of the Gateway alone', () => {
+    expect(refusalOf(() => gatewayAt({ decodeChunk: 'x' as never })).message).toMatch(/decodeChunk must be a function/);
+    expect(refusalOf(() => contextAt({ decodeChunk: () => undefined } as never)).message).toMatch(/not an option/);
+  });
+
+  test('fetch and dispatcher exclude each other', () => {
+    const dispatcher = { dispatch: () => true };
+    for (const construct of bothWith({ fetch: globalThis.fetch, dispatcher })) {
+      expect(refusalOf(construct).message).toMatch(/fetch and dispatcher exclude each other/);
+    }
+  });
+
+  test.each([null, 'https://service.test', 5])('%j instead of options is refused', (options) => {
+    expect(refusalOf(() => new GatewayClient(options as never))).toBeDefined();
+    expect(refusalOf(() => new ContextClient(options as never))).toBeDefined();
+  });
+
+  test.each(['fetch', 'dispatcher', 'pacing'])('withOptions refuses %s, which both clients share', (option) => {
+    for (const client of [gatewayAt(), contextAt()]) {
+      const derive = () => client.withOptions({ [option]: undefined } as never);
+      expect(refusalOf(derive).message).toMatch(new RegExp(`${option} cannot be changed`));
+    }
+  });
+
+  test('withOptions keeps everything else, shares the limits, and checks what it is given', async () => {
+    const fetch = vi.fn(async () =>
+      Response.json(completion(), { headers: { 'x-ratelimit-limit': '5', 'x-ratelimit-remaining': '4' } }),
+    );
+    const client = gatewayAt({ fetch });
+    const derived = client.withOptions({ timeout: 1_000, apiKey: 'svc_pk_other' });
+
+    await derived.request({ method: 'GET', path: '/v1/x' });
+
+    expect(fetch).toHaveBeenCalledOnce();
+    expect(client.rateLimit).toEqual(derived.rateLimit);
+    expect([client.keyType, derived.keyType]).toEqual(['secret', 'publishable']);
+    expect(refusalOf(() => client.withOptions({ timeout: 0 }))).toBeDefined();
+  });
+
+  test('A32: options are copied at construction', async () => {
+    const fetch = vi.fn(async (_: string | URL | Request, _init?: RequestInit) => Response.json([]));
+    const options = { baseURL: BASE, apiKey: KEY, fetch, defaultHeaders: { 'x-a': '1' } };
+    const client = new GatewayClient(options);
+    options.baseURL = 'https://elsewhere.test';
+    options.apiKey = 'svc_sk_other';
+
+    await client.integrations.list();
+
+    expect(fetch.mock.calls[0]?.[0]).toBe(`${BASE}/v1/integrations`);
+    expect(new Headers(fetch.mock.calls[0]?.[1]?.headers).get('authorization')).toBe(`Bearer ${KEY}`);
+  });
+});
