@@ -60,15 +60,16 @@ export const drip = (bytes: string, every: number): Behaviour =>
 export const flood = (head: string, part: Uint8Array, limit: number): Behaviour =>
   atEnd(async ({ socket }: Turn) => {
     socket.write(head);
+    let go = (): void => {};
+    socket.on('drain', () => go()).on('close', () => go());
     for (let sent = 0; sent < limit && !socket.destroyed; sent += part.byteLength) {
-      if (!socket.write(part)) await Promise.race([new Promise((go) => socket.once('drain', go)), closed(socket)]);
+      if (socket.write(part)) continue;
+      await new Promise<void>((resolve) => {
+        go = resolve;
+      });
     }
     socket.end();
   });
-
-function closed(socket: Turn['socket']): Promise<void> {
-  return new Promise((resolve) => socket.once('close', () => resolve()));
-}
 
 /** Server-sent events, one chunk of a completion each. */
 export function eventOf(content: string, finish: string | null = null): string {

@@ -1,0 +1,138 @@
+import Agent from 'undici/lib/dispatcher/agent.js';
+import { describe, expect, test } from 'vitest';
+import { GatewayClient } from '../../src/index.js';
+import { engines } from '../helpers/engines.js';
+import { json } from './behaviours.js';
+import { selfSigned } from './certificate.js';
+import { FaultServer } from './fault-server.js';
+import { eager, failureOf, KEY, serve, until } from './world.js';
+
+const GET = { method: 'GET', path: '/v1/things' } as const;
+const POST = { method: 'POST', path: '/v1/things', body: {} } as const;
+
+describe.each(engines)('$engine', ({ engine, options }) => {
+  test.each([
+    { certificate: 'signs itself', tls: selfSigned() },
+    { certificate: 'has expired', tls: selfSigned({ days: -2 }) },
+    { certificate: 'is for another host', tls: selfSigned({ host: 'other.test' }) },
+  ])(
+    'W34 a certificate that $certificate ends the call before anything is sent, and it is not tried again',
+    async ({ tls }) => {
+      const server = await FaultServer.start(tls);
+      server.answers(json({}));
+      const client = new GatewayClient({ ...options, baseURL: server.url, apiKey: KEY }, undefined, eager);
+
+      const error = await failureOf(client.request(GET));
+
+      expect(error).toMatchObject({ name: 'APIConnectionError', phase: 'connect', sent: 'no', retryable: false });
+      expect(error.message).toMatch(/certificate is not trusted/);
+      expect(error.attempts).toHaveLength(1);
+      expect(server.requests).toBe(0);
+      await client.close();
+      await server.close();
+    },
+  );
+
+  test('W34 a connection that breaks in the TLS handshake is a connection error, tried again where that is harmless', async () => {
+    const server = await FaultServer.start();
+    server.onConnection = (socket) => {
+      socket.once('data', () => socket.resetAndDestroy());
+      return true;
+    };
+    const baseURL = `https://localhost:${server.port}`;
+    const client = new GatewayClient({ ...options, baseURL, apiKey: KEY }, undefined, eager);
+
+    const safe = await failureOf(client.request(GET));
+    const effect = await failureOf(client.request(POST));
+
+    expect(safe.attempts).toHaveLength(3);
+    // A browser-like fetch cannot tell it from an answer that broke off.
+    if (engine === 'fetch') expect(effect).toMatchObject({ sent: 'maybe', attempts: [expect.anything()] });
+    else expect(effect).toMatchObject({ phase: 'connect', sent: 'no' });
+    expect(server.requests).toBe(0);
+    await client.close();
+    await server.close();
+  });
+
+  test('W35 a host that is not known is looked up twice at the most', async () => {
+    const baseURL = 'https://no-such-host.invalid';
+    const client = new GatewayClient({ ...options, baseURL, apiKey: KEY, maxRetries: 5 }, undefined, eager);
+
+    const error = await failureOf(client.request(POST));
+
+    expect(error).toMatchObject({ name: 'APIConnectionError', phase: 'connect', sent: 'no' });
+    expect(error.attempts.length).toBeLessThanOrEqual(error.message.includes('ENOTFOUND') ? 2 : 6);
+    expect(error.message).not.toContain('no-such-host');
+    await client.close();
+  });
+
+  test('R15 a service that takes a connection and no handshake is given up with the attempt', async () => {
+    const server = await FaultServer.start();
+    server.onConnection = (socket) => {
+      socket.resume();
+      return true;
+    };
+    const baseURL = `https://localhost:${server.port}`;
+    const client = new GatewayClient({ ...options, baseURL, apiKey: KEY, maxRetries: 0 }, undefined, eager);
+
+    const error = await failureOf(client.request(POST, { timeout: 200 }));
+
+    expect(error).toMatchObject({ name: 'APITimeoutError', kind: 'attempt' });
+    if (engine === 'undici') expect(error).toMatchObject({ phase: 'connect', sent: 'no' });
+    await client.close();
+    if (engine === 'undici') await until(() => server.open.size === 0);
+    await server.close();
+  });
+});
+
+describe('by the code of the failure', () => {
+  test.each([
+    { code: 'ENOTFOUND', attempts: 2, sent: 'no' },
+    { code: 'EAI_AGAIN', attempts: 4, sent: 'no' },
+    { code: 'ECONNREFUSED', attempts: 4, sent: 'no' },
+    { code: 'UND_ERR_CONNECT_TIMEOUT', attempts: 4, sent: 'no' },
+    { code: 'CERT_HAS_EXPIRED', attempts: 1, sent: 'no' },
+    { code: 'ERR_TLS_CERT_ALTNAME_INVALID', attempts: 1, sent: 'no' },
+    { code: 'ECONNRESET', attempts: 1, sent: 'maybe' },
+  ])('W34 W35 $code: a POST is tried $attempts times, sent: $sent', async ({ code, attempts, sent }) => {
+    const cause = Object.assign(new Error(`${code} ${KEY}`), { code });
+    const fetch = () => Promise.reject(new TypeError('fetch failed', { cause }));
+    const options = { baseURL: 'https://service.test', apiKey: KEY, fetch, maxRetries: 3 };
+    const client = new GatewayClient(options, undefined, eager);
+
+    const error = await failureOf(client.request(POST));
+
+    expect(error).toMatchObject({ name: 'APIConnectionError', sent });
+    expect(error.attempts).toHaveLength(attempts);
+    expect(error.message).toContain(code);
+  });
+});
+
+describe('a dispatcher of the user', () => {
+  const tls = selfSigned();
+  const world = serve(tls);
+
+  test('trusts what it is told to trust, is used for every call, and stays open', async () => {
+    const dispatcher = new Agent({ connect: { ca: tls.cert } });
+    world.server.answers(json({ a: 1 }));
+    const client = world.gateway({ dispatcher });
+
+    expect(await client.request(GET)).toEqual({ a: 1 });
+    await client.close();
+    expect(await world.gateway({ dispatcher }).request(GET)).toEqual({ a: 1 });
+    await dispatcher.close();
+  });
+
+  test('W34 a trusted certificate for another host is refused all the same', async () => {
+    const other = selfSigned({ host: 'other.test' });
+    const server = await FaultServer.start(other);
+    const dispatcher = new Agent({ connect: { ca: other.cert } });
+
+    const error = await failureOf(world.gateway({ dispatcher, baseURL: server.url }).request(GET));
+
+    expect(error).toMatchObject({ phase: 'connect', sent: 'no', retryable: false, attempts: [expect.anything()] });
+    expect(error.message).toContain('ERR_TLS_CERT_ALTNAME_INVALID');
+    await dispatcher.close();
+    await server.close();
+  });
+});

@@ -1,0 +1,257 @@
+import { describe, expect, test } from 'vitest';
+import { engines } from '../helpers/engines.js';
+import { settled } from '../helpers/manual-runtime.js';
+import { answer, bytesOf, drip, finAtEnd, headOf, json, raw, rawThenEnd, rawThenReset } from './behaviours.js';
+import { atEnd, atHead, type Behaviour, FaultServer } from './fault-server.js';
+import { failureOf, KEY, serve, until } from './world.js';
+
+const GET = { method: 'GET', path: '/v1/things' } as const;
+const POST = { method: 'POST', path: '/v1/things', body: {} } as const;
+const OK = bytesOf(200, '{"a":1}');
+
+describe.each(engines)('$engine', ({ engine, options }) => {
+  const world = serve();
+  const once = { ...options, maxRetries: 0, deadline: 2_000 };
+
+  test.each([301, 302, 303, 307, 308])('R5 W24 a redirect with %i is an error and is not followed', async (status) => {
+    const trap = await FaultServer.start();
+    trap.answers(json({ trapped: true }));
+    for (const location of [
+      `${trap.url}/v1/things?key=1`,
+      '/v1/elsewhere',
+      'file:///etc/passwd',
+      'http://:bad',
+      undefined,
+    ]) {
+      world.server.answers(answer(status, '', { location }));
+      const error = await failureOf(world.gateway(options).request(POST));
+      expect(error).toMatchObject({ name: 'APIError', status });
+      expect(error.message).not.toMatch(/key=1|\/etc\/passwd|elsewhere/);
+      if (location?.startsWith(trap.url)) expect(error.message).toContain(`localhost:${trap.port}`);
+    }
+
+    expect(world.server.requests).toBe(5);
+    expect(trap.connections).toBe(0);
+    await trap.close();
+  });
+
+  test('R5 an upload is not redirected either, and the credential reaches nobody else', async () => {
+    const trap = await FaultServer.start();
+    trap.answers(json({ trapped: true }));
+    world.server.answers(answer(307, '', { location: `${trap.url}/v1/files` }));
+    async function* file() {
+      yield new TextEncoder().encode('hello');
+    }
+
+    const error = await failureOf(world.gateway(options).files.upload({ file: file(), purpose: 'test' }));
+
+    // What fetch makes of a redirect it may not follow does not say what it was.
+    expect(error.name).toBe(engine === 'fetch' ? 'APIConnectionError' : 'APIError');
+    expect(trap.connections).toBe(0);
+    await trap.close();
+  });
+
+  test.each([
+    {
+      what: 'an upgrade nobody asked for',
+      behaviour: raw('HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n'),
+    },
+    { what: '1xx without end', behaviour: storm('HTTP/1.1 102 Processing\r\n\r\n') },
+    { what: '103 without end', behaviour: storm('HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n') },
+    { what: 'a status of 099', behaviour: raw('HTTP/1.1 099 Low\r\ncontent-length: 0\r\n\r\n') },
+    { what: 'a status of four digits', behaviour: rawThenEnd('HTTP/1.1 2000 OK\r\ncontent-length: 0\r\n\r\n') },
+    { what: 'headers a byte at a time', behaviour: drip('HTTP/1.1 200 OK\r\nx-long: '.padEnd(2_000, 'a'), 15) },
+    {
+      what: 'two lengths',
+      behaviour: raw(headOf(200, { 'content-length': 2 }).replace('\r\n\r\n', '\r\ncontent-length: 3\r\n\r\n{}')),
+    },
+    {
+      what: 'a length and chunks',
+      behaviour: raw(headOf(200, { 'content-length': 5, 'transfer-encoding': 'chunked' }), '2\r\n{}\r\n0\r\n\r\n'),
+    },
+    {
+      what: 'a header of 200 kB',
+      behaviour: raw(headOf(200, { 'x-long': 'a'.repeat(200_000), 'content-length': 2 }), '{}'),
+    },
+    { what: 'ten thousand headers', behaviour: raw(headOf(200, manyHeaders()), '{}') },
+    { what: 'a header with a NUL', behaviour: raw(headOf(200, { 'x-a': 'a\u0000b', 'content-length': 2 }), '{}') },
+    {
+      what: 'a chunk size that is no number',
+      behaviour: raw(headOf(200, { 'transfer-encoding': 'chunked' }), 'zz\r\n{}\r\n'),
+    },
+    { what: 'HTTP/0.9', behaviour: rawThenEnd('{"a":1}') },
+    { what: 'a page of another protocol', behaviour: rawThenEnd('\u0016\u0003\u0001\u0002\u0000\u0001') },
+  ])('W22 W23 W25 W30 $what is no usable answer, and hangs nobody', async ({ behaviour }) => {
+    world.server.answers(behaviour);
+
+    const error = await failureOf(world.gateway(once).request(POST));
+
+    expect(['APIConnectionError', 'APITimeoutError']).toContain(error.name);
+    expect(error).not.toMatchObject({ sent: 'no' });
+    expect(world.server.requests).toBe(1);
+    await until(() => world.server.used === 0);
+  });
+
+  test.each([402, 418, 451, 599])('W22 a status of %i is an APIError with it', async (status) => {
+    world.server.answers(answer(status, '<html><body>odd</body></html>', { 'content-type': 'text/html' }));
+
+    const error = await failureOf(world.gateway(once).request(POST));
+
+    expect(error).toMatchObject({ status });
+    expect(error.message).toContain(`${status} odd`);
+  });
+
+  test.each([600, 999])('W22 a status of %i is none', async (status) => {
+    world.server.answers(answer(status));
+
+    const error = await failureOf(world.gateway(once).request(POST));
+
+    expect(error).toMatchObject({ name: 'APIConnectionError', retryable: expect.any(Boolean) });
+  });
+
+  test('W23 announcements before an answer are passed over', async () => {
+    world.server.answers(raw('HTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n', OK));
+
+    expect(await world.gateway(once).request(GET)).toEqual({ a: 1 });
+  });
+
+  test('W25 a header of twelve kilobytes and one that is folded are read', async () => {
+    world.server.answers(
+      raw(headOf(200, { 'x-long': 'a'.repeat(12_000), 'x-request-id': 'r1', 'content-length': 2 }), '{}'),
+    );
+
+    const { response } = await world.gateway(once).request(GET).withResponse();
+
+    expect(response.requestId).toBe('r1');
+    expect(response.headers.get('x-long')).toHaveLength(12_000);
+  });
+
+  test('W26 bytes beyond the announced length are no part of the answer, and their connection is not used again', async () => {
+    world.server.answers(raw(bytesOf(200, '{"a":1}'), '{"b":2}'), json({ c: 3 }));
+    const client = world.gateway(options);
+
+    expect(await client.request(GET)).toEqual({ a: 1 });
+    await until(() => world.server.used === 0);
+    expect(await client.request(GET)).toEqual({ c: 3 });
+    expect(world.server.turns.map(({ onConnection }) => onConnection)).toEqual([1, 1]);
+  });
+
+  test('W29 a second answer nobody asked for is nobody’s answer', async () => {
+    world.server.answers(raw(bytesOf(200, '{"a":1}'), bytesOf(200, '{"poisoned":true}')), json({ c: 3 }));
+    const client = world.gateway(options);
+
+    expect(await client.request(GET)).toEqual({ a: 1 });
+    await until(() => world.server.used === 0);
+    expect(await client.request(GET)).toEqual({ c: 3 });
+  });
+
+  test('W27 an answer before the upload is complete is read if it can be', async () => {
+    world.server.answers(
+      atHead(
+        ({ socket }) => void socket.write(bytesOf(413, '{"error":{"message":"too big"}}', { connection: 'close' })),
+      ),
+    );
+    const file = new Blob([new Uint8Array(20 * 1024 * 1024)]);
+
+    const error = await failureOf(world.gateway(once).files.upload({ file, purpose: 'test' }));
+
+    expect(error).toMatchObject({ status: 413 });
+    await until(() => world.server.used === 0);
+  });
+
+  test('W27 an answer that breaks the connection under the upload is a typed error', async () => {
+    world.server.answers(
+      atHead(({ socket }) => {
+        socket.write(bytesOf(413, '{"error":{"message":"too big"}}', { connection: 'close' }));
+        setTimeout(() => socket.resetAndDestroy(), 5);
+      }),
+    );
+    const file = new Blob([new Uint8Array(20 * 1024 * 1024)]);
+
+    const error = await failureOf(world.gateway(once).files.upload({ file, purpose: 'test' }));
+
+    if (error.name !== 'APIError') expect(error).toMatchObject({ name: 'APIConnectionError' });
+    expect(world.server.requests).toBe(1);
+  });
+
+  test('W28 a kept connection that closes as it is used again: what has no effect is sent again at once', async () => {
+    world.server.answers(json({ a: 1 }), finAtEnd(), json({ a: 2 }));
+    const client = world.gateway(options);
+    await client.request(GET);
+    await settled();
+
+    const { data, response } = await client.request(GET).withResponse();
+
+    expect(data).toEqual({ a: 2 });
+    expect(response.attempts).toMatchObject([{ error: 'APIConnectionError' }, { status: 200, delay: 0 }]);
+    expect(world.server.turns.map(({ onConnection }) => onConnection)).toEqual([1, 2, 1]);
+  });
+
+  test('W28 a kept connection that closes as it is used again: an effect is not repeated', async () => {
+    world.server.answers(json({ a: 1 }), finAtEnd(), json({ a: 2 }));
+    const client = world.gateway(options);
+    await client.request(GET);
+    await settled();
+
+    expect(await failureOf(client.request(POST))).toMatchObject({ name: 'APIConnectionError', sent: 'maybe' });
+    expect(world.server.turns.map(({ onConnection }) => onConnection)).toEqual([1, 2]);
+  });
+
+  test('a kept connection that was closed while it was idle costs nothing', async () => {
+    world.server.answers(
+      atEnd(({ socket }) => void socket.end(OK)),
+      json({ a: 2 }),
+    );
+    const client = world.gateway(options);
+    await client.request(GET);
+    await until(() => world.server.used === 0);
+
+    const { response } = await client.request(POST).withResponse();
+
+    expect(response.attempts).toHaveLength(1);
+  });
+
+  test('W30 a body a byte at a time is read to its end', async () => {
+    world.server.answers(drip(`${headOf(200, { 'content-length': 7 })}{"a":1}`, 1));
+
+    expect(await world.gateway(options).request(GET)).toEqual({ a: 1 });
+  });
+
+  test('answers of calls that run together are not mixed up', async () => {
+    world.server.decides(({ path }) => (path.endsWith('3') ? rawThenReset('HTTP/1.1 20') : json({ path })));
+    const client = world.gateway({ ...options, maxRetries: 0 });
+
+    const calls = Array.from({ length: 100 }, async (_, at) => {
+      const path = `/v1/things/${at}`;
+      if (path.endsWith('3')) return failureOf(client.request({ method: 'GET', path }));
+      return expect(client.request({ method: 'GET', path })).resolves.toEqual({ path });
+    });
+
+    await Promise.all(calls);
+  });
+
+  test('the request on the wire is the one that was asked for', async () => {
+    world.server.answers(json({}));
+    const client = world.gateway({ ...options, baseURL: `${world.server.url}/prefix/` });
+
+    await client.request({ method: 'PATCH', path: '/v1/a%20b', query: { q: 'ü&=#', n: 1 }, body: { text: 'ü' } });
+
+    const turn = world.server.turns[0];
+    expect(turn).toMatchObject({ method: 'PATCH', path: '/prefix/v1/a%20b?q=%C3%BC%26%3D%23&n=1' });
+    expect(turn?.headers.get('authorization')).toBe(`Bearer ${KEY}`);
+    expect(turn?.headers.get('content-length')).toBe(String(turn?.body.byteLength));
+    expect(JSON.parse(String(turn?.body))).toEqual({ text: 'ü' });
+  });
+});
+
+/** The same announcement over and over, until nobody listens. */
+function storm(announcement: string): Behaviour {
+  return atEnd(({ socket }) => {
+    const timer = setInterval(() => socket.write(announcement.repeat(20)), 2);
+    socket.once('close', () => clearInterval(timer));
+  });
+}
+
+function manyHeaders(): Record<string, string> {
+  return Object.fromEntries(Array.from({ length: 10_000 }, (_, at) => [`x-${at}`, 'a']));
+}

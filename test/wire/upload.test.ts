@@ -1,0 +1,242 @@
+import { mkdtemp, open, rm, truncate, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { APITimeoutError } from '../../src/index.js';
+import { engines } from '../helpers/engines.js';
+import { answer, bytesOf, json, resetAtEnd, resetAtHead } from './behaviours.js';
+import { atEnd, atHead } from './fault-server.js';
+import { failureOf, PROMPT, serve, until, watched } from './world.js';
+
+const MB = 1024 * 1024;
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'upload-'));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+describe.each(engines)('$engine', ({ engine, options }) => {
+  const world = serve();
+
+  test('R33 a file of 256 MB is streamed from disk: memory stays flat, and its progress is told', async () => {
+    const path = join(folder, `large-${engine}.bin`);
+    await (await open(path, 'w')).close();
+    await truncate(path, 256 * MB);
+    world.server.answers(json({ id: 'f1' }));
+    const seen: number[] = [];
+    const start = process.memoryUsage.rss();
+    let peak = start;
+    const onProgress = (sent: number) => {
+      seen.push(sent);
+      peak = Math.max(peak, process.memoryUsage.rss());
+    };
+
+    await world.gateway(options).files.upload({ file: { path }, purpose: 'test' }, { onProgress });
+
+    expect(world.server.turns[0]?.bodySize).toBeGreaterThan(256 * MB);
+    expect(peak - start).toBeLessThan(64 * MB);
+    expect(seen[0]).toBe(0);
+    expect(seen.at(-1)).toBe(world.server.turns[0]?.bodySize);
+    expect(seen).toEqual([...seen].sort((a, b) => a - b));
+  });
+
+  const text = `${PROMPT} ü`;
+  const bytes = new TextEncoder().encode(text);
+  test.each([
+    { kind: 'bytes', file: () => bytes },
+    { kind: 'an ArrayBuffer', file: () => bytes.slice().buffer },
+    { kind: 'a Blob', file: () => new Blob([text]) },
+    { kind: 'a File', file: () => new File([text], 'a.txt', { type: 'text/plain' }) },
+    {
+      kind: 'a path',
+      file: async () => {
+        await writeFile(join(folder, 'a.txt'), text);
+        return { path: join(folder, 'a.txt') };
+      },
+    },
+  ])('R31 $kind is sent again, byte for byte, when the service was not ready', async ({ file }) => {
+    world.server.answers(answer(503), answer(429), json({ id: 'f1' }));
+
+    await world.gateway(options).files.upload({ file: await file(), purpose: 'test' });
+
+    const bodies = world.server.turns.map(({ body }) => body.toString());
+    expect(bodies).toEqual(Array(3).fill(bodies[0]));
+    expect(bodies[0]).toContain(`\r\n\r\n${text}\r\n--`);
+  });
+
+  test.each([
+    { kind: 'an async iterable', make: () => oneShot([bytes]) },
+    { kind: 'a web stream', make: () => new Blob([bytes]).stream() },
+  ])('R31 $kind is sent once and never again, also where the service asks for it', async ({ make }) => {
+    world.server.answers(answer(503));
+
+    const error = await failureOf(world.gateway(options).files.upload({ file: make(), purpose: 'test' }));
+
+    expect(error.name).toBe('ServiceUnavailableError');
+    expect(world.server.requests).toBe(1);
+    expect(world.server.turns[0]?.body.toString()).toContain(text);
+  });
+
+  test.each([resetAtHead, resetAtEnd])('R32 an upload whose connection breaks is not sent again', async (broken) => {
+    world.server.answers(broken());
+
+    const error = await failureOf(
+      world.gateway(options).files.upload({ file: new Blob([new Uint8Array(MB)]), purpose: 'x' }),
+    );
+
+    expect(error).toMatchObject({ name: 'APIConnectionError', sent: 'maybe' });
+    expect(world.server.requests).toBe(1);
+  });
+
+  test('A35 a source that fails midway ends the upload with its own error as the cause, and the connection with it', async () => {
+    world.server.answers(json({}));
+    async function* failing() {
+      yield bytes;
+      throw new Error('the disk is gone');
+    }
+
+    const error = await failureOf(world.gateway(options).files.upload({ file: failing(), purpose: 'test' }));
+
+    expect(error).toMatchObject({
+      name: 'APIConnectionError',
+      cause: { message: 'the disk is gone' },
+      retryable: false,
+    });
+    await until(() => world.server.used === 0);
+  });
+
+  test('A35 a source that gives something else than bytes is the caller’s mistake, and named as one', async () => {
+    world.server.answers(json({}));
+    const file = oneShot([bytes, 5 as unknown as Uint8Array]);
+
+    const error = await failureOf(world.gateway(options).files.upload({ file, purpose: 'test' }));
+
+    expect(error).toMatchObject({ name: 'RequestValidationError', issues: [{ path: ['file'] }] });
+  });
+
+  test('an upload that moves is not ended by its timeout, however long it takes; one that stands still is', async () => {
+    world.server.answers(json({ id: 'f1' }));
+    const client = world.gateway(options);
+    async function* slow(until: number) {
+      for (let part = 0; part < until; part += 1) {
+        yield bytes;
+        await new Promise((go) => setTimeout(go, 60));
+      }
+      if (until < 15) await new Promise(() => {});
+    }
+
+    await client.files.upload({ file: slow(15), purpose: 'test' }, { timeout: 500 });
+    const error = await failureOf(client.files.upload({ file: slow(2), purpose: 'test' }, { timeout: 500 }));
+
+    expect(error).toMatchObject({ name: 'APITimeoutError', kind: 'attempt' });
+  });
+
+  test('a Blob has its timeout for every megabyte where nobody counts its bytes', async () => {
+    // The server takes 900 ms over 8 MB: longer than the timeout, and no standstill.
+    world.server.answers(
+      atHead(({ socket }) => {
+        socket.pause();
+        setTimeout(() => socket.resume(), 900);
+      }),
+    );
+    const client = world.gateway({ ...options, maxRetries: 0 }, watched());
+    const file = new Blob([new Uint8Array(8 * MB)]);
+    const call = client.files.upload({ file, purpose: 'test' }, { timeout: 300 }).then(
+      () => 'done',
+      (error) => (error as APITimeoutError).kind,
+    );
+    await until(() => world.server.requests === 1);
+    const turn = world.server.turns[0];
+    await Promise.race([call, until(() => turn?.complete === true)]);
+    turn?.socket.write(bytesOf(200, '{"id":"f1"}'));
+
+    // undici counts: it has stood still for 900 ms.
+    expect(await call).toBe(engine === 'fetch' ? 'done' : 'attempt');
+  });
+
+  test('a listener that fails does not cost the upload', async () => {
+    world.server.answers(json({ id: 'f1' }));
+    const onProgress = () => {
+      throw new Error('mine');
+    };
+
+    const record = await world.gateway(options).files.upload({ file: bytes, purpose: 'test' }, { onProgress });
+
+    expect(record.id).toBe('f1');
+  });
+
+  test('an upload of known size says it, and a stream comes in chunks', async () => {
+    world.server.answers(json({ id: 'f1' }));
+    const client = world.gateway(options);
+    await client.files.upload({ file: bytes, purpose: 'test' });
+    await client.files.upload({ file: oneShot([bytes]), purpose: 'test' });
+
+    const [known, streamed] = world.server.turns;
+
+    expect(known?.headers.get('content-length')).toBe(String(known?.bodySize));
+    expect(streamed?.headers.get('transfer-encoding')).toBe('chunked');
+    expect(streamed?.body.toString()).toContain(text);
+  });
+
+  test('an answer is waited for no longer than the timeout once everything is sent', async () => {
+    world.server.answers(atEnd(() => {}));
+
+    const error = await failureOf(
+      world.gateway(options).files.upload({ file: bytes, purpose: 'test' }, { timeout: 300 }),
+    );
+
+    expect(error).toMatchObject({ name: 'APITimeoutError', kind: 'attempt', sent: 'maybe' });
+    expect(world.server.requests).toBe(1);
+  });
+
+  test('property 11: whatever the names, values and bytes are, the form says exactly that', async () => {
+    const name = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 30 }).filter((s) => s.isWellFormed());
+    const nasty = fc.constantFrom(
+      'a"; filename="b',
+      'a\r\nContent-Type: x',
+      '--\r\n--',
+      '../../etc/passwd',
+      '%22',
+      '\\"',
+    );
+
+    await fc.assert(
+      fc.asyncProperty(
+        fc.oneof(name, nasty),
+        fc.oneof(name, nasty),
+        fc.oneof(
+          fc.uint8Array({ maxLength: 300 }),
+          fc.constantFrom('\r\n--', '------context-gateway-').map((s) => Buffer.from(s)),
+        ),
+        async (filename, purpose, content) => {
+          const { requests } = world.server;
+          world.server.answers(json({ id: 'f1' }));
+          await world.gateway(options).files.upload({ file: content, purpose, filename });
+          const turn = world.server.turns[requests];
+          const form = await new Response(turn?.body as BodyInit, {
+            headers: { 'content-type': turn?.headers.get('content-type') ?? '' },
+          }).formData();
+          const file = form.get('file') as File;
+
+          expect([...form.keys()]).toEqual(['purpose', 'file']);
+          expect(form.get('purpose')).toBe(purpose);
+          expect(new Uint8Array(await file.arrayBuffer())).toEqual(new Uint8Array(content));
+          expect(file.name).toBe(asFormsHaveIt(filename.split(/[/\\]/).at(-1) || 'file'));
+        },
+      ),
+      { numRuns: 100, seed: 11 },
+    );
+  });
+});
+
+async function* oneShot(parts: Uint8Array[]): AsyncGenerator<Uint8Array> {
+  yield* parts;
+}
+
+/** The platform's own parser reads `%22` as a quote and every line break as CR LF, as forms write them. */
+function asFormsHaveIt(name: string): string {
+  const written = name.replace(/\r\n|\r|\n/g, '%0D%0A').replaceAll('"', '%22');
+  return written.replaceAll('%0D', '\r').replaceAll('%0A', '\n').replaceAll('%22', '"');
+}
