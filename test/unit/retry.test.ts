@@ -1,0 +1,310 @@
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { Attempt } from '../../src/answer.js';
+import {
+  APIAbortError,
+  APIConnectionError,
+  APITimeoutError,
+  apiError,
+  ClientClosedError,
+  ConfigurationError,
+  type Phase,
+  RequestValidationError,
+  ResponseTooLargeError,
+  ResponseValidationError,
+  type Sent,
+} from '../../src/errors.js';
+import { nextWait, type Operation, operationOf, RetryBudget, type RetryFacts } from '../../src/transport/retry.js';
+import { seededRandom } from '../helpers/manual-runtime.js';
+
+const headers = { get: () => undefined, toHeaders: () => new Headers() };
+
+const status = (code: number, retryAfter?: number) =>
+  apiError(code, { message: `${code}`, area: 'gateway', headers, body: undefined, retryAfter });
+
+const broken = (phase: Phase, sent: Sent, retryable = true) =>
+  new APIConnectionError('broken', { phase, sent, retryable });
+
+/** As many attempts as given, all failed alike. */
+const failed = (times: number, attempt: Partial<Attempt> = { error: 'APIConnectionError' }): Attempt[] =>
+  Array.from({ length: times }, () => ({ delay: 0, duration: 1, ...attempt }));
+
+const facts = (more: Partial<RetryFacts> = {}): RetryFacts => ({
+  operation: 'safe',
+  repeatable: true,
+  maxRetries: 5,
+  maxRetryAfter: 60_000,
+  timeLeft: Number.POSITIVE_INFINITY,
+  attempts: failed(1),
+  keyed: false,
+  random: () => 0.5,
+  ...more,
+});
+
+test.each([
+  ['GET', 'safe'],
+  ['DELETE', 'idempotent'],
+  ['PATCH', 'idempotent'],
+  ['PUT', 'idempotent'],
+  ['POST', 'effect'],
+])('%s is %s', (method, operation) => {
+  expect(operationOf(method)).toBe(operation);
+});
+
+/** How often a call is sent that fails in the same way every time. */
+function sends(failure: () => Error, operation: Operation, more: Partial<RetryFacts> = {}): number {
+  const { status: code } = failure() as { status?: number };
+  const attempt = code === undefined ? { error: 'APIConnectionError' } : { status: code };
+  for (let times = 1; ; times += 1) {
+    if ('stop' in nextWait(failure(), facts({ operation, attempts: failed(times, attempt), ...more }))) return times;
+  }
+}
+
+describe('R1: the retry matrix, with five retries allowed', () => {
+  const all = 6;
+  test.each([
+    { failure: () => broken('connect', 'no'), is: 'N: nothing was sent', safe: all, idempotent: all, effect: all },
+    { failure: () => broken('connect', 'no', false), is: 'N: a certificate', safe: 1, idempotent: 1, effect: 1 },
+    { failure: () => broken('headers', 'maybe'), is: 'A: cut before an answer', safe: all, idempotent: all, effect: 1 },
+    {
+      failure: () => timeout('attempt', 'no'),
+      is: 'N: a timeout while connecting',
+      safe: all,
+      idempotent: all,
+      effect: all,
+    },
+    {
+      failure: () => timeout('attempt', 'maybe'),
+      is: 'A: a timeout before headers',
+      safe: all,
+      idempotent: all,
+      effect: 1,
+    },
+    { failure: () => status(429), is: 'R: 429', safe: all, idempotent: all, effect: all },
+    { failure: () => status(503), is: 'R: 503', safe: all, idempotent: all, effect: all },
+    { failure: () => status(408), is: 'E: 408', safe: 3, idempotent: 3, effect: 1 },
+    { failure: () => status(500), is: 'E: 500', safe: 3, idempotent: 3, effect: 1 },
+    { failure: () => status(502), is: 'E: 502', safe: 3, idempotent: 3, effect: 1 },
+    { failure: () => status(504), is: 'E: 504', safe: 3, idempotent: 3, effect: 1 },
+    { failure: () => status(425), is: 'E: 425', safe: 2, idempotent: 2, effect: 1 },
+    ...[301, 307, 400, 401, 402, 403, 404, 405, 409, 413, 415, 418, 422, 451, 501, 505, 599].map((code) => ({
+      failure: () => status(code),
+      is: `E: ${code}`,
+      safe: 1,
+      idempotent: 1,
+      effect: 1,
+    })),
+    { failure: () => status(200), is: 'E: an error in a success', safe: 1, idempotent: 1, effect: 1 },
+    { failure: () => broken('body', 'yes'), is: 'B: cut in the body', safe: all, idempotent: all, effect: 1 },
+    { failure: () => unreadable(true), is: 'B: not JSON', safe: all, idempotent: all, effect: 1 },
+    { failure: () => unreadable(false), is: 'B: not as documented', safe: 1, idempotent: 1, effect: 1 },
+    { failure: () => tooLarge(), is: 'B: too large', safe: 1, idempotent: 1, effect: 1 },
+    { failure: () => timeout('deadline', 'no'), is: 'the deadline', safe: 1, idempotent: 1, effect: 1 },
+    { failure: () => timeout('idle', 'yes'), is: 'S: a silent stream', safe: 1, idempotent: 1, effect: 1 },
+    { failure: () => new APIAbortError(), is: 'an abort', safe: 1, idempotent: 1, effect: 1 },
+    { failure: () => new ClientClosedError(), is: 'a closed client', safe: 1, idempotent: 1, effect: 1 },
+    { failure: () => new ConfigurationError('c'), is: 'a missing credential', safe: 1, idempotent: 1, effect: 1 },
+    { failure: () => new RequestValidationError([]), is: 'bad arguments', safe: 1, idempotent: 1, effect: 1 },
+    { failure: () => new TypeError('a bug'), is: 'any other error', safe: 1, idempotent: 1, effect: 1 },
+  ])('$is: safe $safe, idempotent $idempotent, effect $effect sends', ({ failure, safe, idempotent, effect }) => {
+    expect(sends(failure, 'safe')).toBe(safe);
+    expect(sends(failure, 'idempotent')).toBe(idempotent);
+    expect(sends(failure, 'effect')).toBe(effect);
+  });
+
+  test('409 is tried again where the caller named an idempotency key: the first request is still at work', () => {
+    expect(sends(() => status(409), 'effect', { keyed: true })).toBe(6);
+    expect(sends(() => status(500), 'effect', { keyed: true })).toBe(1);
+    expect(sends(() => broken('headers', 'maybe'), 'effect', { keyed: true })).toBe(1);
+  });
+
+  test('R31: a body that can be sent once is never sent again', () => {
+    for (const failure of [() => status(503), () => status(429, 0), () => broken('connect', 'no')]) {
+      expect(sends(failure, 'effect', { repeatable: false })).toBe(1);
+    }
+  });
+
+  test.each([0, 1, 2, 5])('maxRetries %d allows so many attempts after the first', (maxRetries) => {
+    expect(sends(() => status(503), 'effect', { maxRetries })).toBe(maxRetries + 1);
+  });
+
+  test('W35: a name that is not known is looked up once more, not oftener', () => {
+    const unknown = () => withCode('ENOTFOUND', 'connect', 'no');
+
+    expect(sends(unknown, 'safe')).toBe(2);
+    expect(sends(() => withCode('EAI_AGAIN', 'connect', 'no'), 'safe')).toBe(6);
+  });
+
+  test('W28: a GET on a connection that was just closed goes out again at once, once', () => {
+    const closed = withCode('ECONNRESET', 'headers', 'maybe');
+
+    expect(nextWait(closed, facts({ attempts: failed(1) }))).toEqual({ wait: 0 });
+    expect(nextWait(closed, facts({ attempts: failed(2) }))).toEqual({ wait: 500 });
+    expect(nextWait(closed, facts({ operation: 'idempotent' }))).toEqual({ wait: 250 });
+    expect(nextWait(closed, facts({ operation: 'effect' }))).toEqual({ stop: 'not-repeatable' });
+  });
+});
+
+function timeout(kind: 'attempt' | 'deadline' | 'idle', sent: Sent): APITimeoutError {
+  return new APITimeoutError('late', { kind, phase: sent === 'no' ? 'connect' : 'headers', sent });
+}
+
+function unreadable(retryable: boolean): ResponseValidationError {
+  return new ResponseValidationError('odd', { body: '', retryable });
+}
+
+function tooLarge(): ResponseTooLargeError {
+  return new ResponseTooLargeError('large', { phase: 'body', sent: 'yes', retryable: false });
+}
+
+function withCode(code: string, phase: Phase, sent: Sent): APIConnectionError {
+  return new APIConnectionError('broken', { phase, sent, cause: Object.assign(new Error(code), { code }) });
+}
+
+describe('R6: the wait', () => {
+  test.each([
+    { attempt: 1, longest: 500 },
+    { attempt: 2, longest: 1_000 },
+    { attempt: 3, longest: 2_000 },
+    { attempt: 4, longest: 4_000 },
+    { attempt: 5, longest: 8_000 },
+  ])('before retry $attempt is a random part of $longest ms', ({ attempt, longest }) => {
+    const at = (random: number) =>
+      nextWait(status(503), facts({ attempts: failed(attempt, { status: 503 }), random: () => random }));
+
+    expect(at(0)).toEqual({ wait: 0 });
+    expect(at(0.5)).toEqual({ wait: longest / 2 });
+    expect(at(1 - Number.EPSILON)).toEqual({ wait: expect.closeTo(longest, 5) });
+  });
+
+  test('R7: spreads over the whole range', () => {
+    const random = seededRandom(7);
+    const waits = Array.from({ length: 10_000 }, () => waitOf(nextWait(status(503), facts({ random }))));
+
+    expect(Math.min(...waits)).toBeLessThan(1);
+    expect(Math.max(...waits)).toBeGreaterThan(499);
+    expect(waits.reduce((sum, wait) => sum + wait, 0) / waits.length).toBeCloseTo(250, -1);
+  });
+
+  test('is never shorter than the hint, and at most a tenth or a second longer, over any facts', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 0, max: 60_000 }),
+        fc.integer({ min: 1, max: 5 }),
+        fc.integer(),
+        (hint, attempt, seed) => {
+          const wait = waitOf(
+            nextWait(
+              status(429, hint),
+              facts({ attempts: failed(attempt, { status: 429 }), random: seededRandom(seed) }),
+            ),
+          );
+          expect(wait).toBeGreaterThanOrEqual(hint);
+          expect(wait).toBeLessThanOrEqual(Math.max(hint, 500 * 2 ** (attempt - 1)) + Math.min(1_000, hint / 10));
+        },
+      ),
+    );
+  });
+
+  test('R9: a hint of 0 means now, but not all at the same moment', () => {
+    expect(nextWait(status(429, 0), facts({ random: () => 0.5 }))).toEqual({ wait: 250 });
+  });
+});
+
+function waitOf(verdict: ReturnType<typeof nextWait>): number {
+  if ('stop' in verdict) throw new Error(verdict.stop);
+  return verdict.wait;
+}
+
+describe('R10: a hint that is too long', () => {
+  test.each([
+    { hint: 60_000, timeLeft: Infinity, verdict: { wait: 60_500 } },
+    { hint: 60_001, timeLeft: Infinity, verdict: { stop: 'hint-too-long' } },
+    { hint: 99_999_999_999_000, timeLeft: Infinity, verdict: { stop: 'hint-too-long' } },
+    { hint: 5_000, timeLeft: 5_259, verdict: { stop: 'no-time-left' } },
+    { hint: 5_000, timeLeft: 5_260, verdict: { wait: 5_250 } },
+    { hint: undefined, timeLeft: 259, verdict: { stop: 'no-time-left' } },
+    { hint: undefined, timeLeft: 260, verdict: { wait: 250 } },
+    { hint: undefined, timeLeft: -5, verdict: { stop: 'no-time-left' } },
+  ])('$hint ms with $timeLeft ms left gives $verdict', ({ hint, timeLeft, verdict }) => {
+    expect(nextWait(status(429, hint), facts({ timeLeft }))).toEqual(verdict);
+  });
+
+  test('maxRetryAfter moves the bound', () => {
+    expect(nextWait(status(503, 1_001), facts({ maxRetryAfter: 1_000 }))).toEqual({ stop: 'hint-too-long' });
+  });
+});
+
+test('R36: the same facts and the same dice give the same schedule', () => {
+  const schedule = () => {
+    const random = seededRandom(42);
+    return [1, 2, 3].map((n) => nextWait(status(503, 100), facts({ attempts: failed(n), random })));
+  };
+
+  expect(schedule()).toEqual(schedule());
+});
+
+describe('R12: the retry budget', () => {
+  test('costs 10 a retry, 5 after 429 and 503, and nothing where the pacer holds everybody back', () => {
+    const budget = new RetryBudget();
+
+    expect(budget.cost(broken('connect', 'no'), true)).toBe(10);
+    expect(budget.cost(status(500), true)).toBe(10);
+    expect(budget.cost(status(503, 5_000), true)).toBe(5);
+    expect(budget.cost(status(429), true)).toBe(5);
+    expect(budget.cost(status(429, 5_000), false)).toBe(5);
+    expect(budget.cost(status(429, 5_000), true)).toBe(0);
+  });
+
+  test('a service that always fails is asked at most 20 times more than it is called', () => {
+    const sendsIn = (calls: number, code: number) => {
+      const budget = new RetryBudget();
+      let total = 0;
+      for (let call = 0; call < calls; call += 1) {
+        total += 1;
+        for (let retry = 0; retry < 2 && budget.take(budget.cost(status(code), true)); retry += 1) total += 1;
+      }
+      return total;
+    };
+
+    expect(sendsIn(10_000, 503)).toBe(10_020);
+    expect(sendsIn(10_000, 500)).toBe(10_010);
+  });
+
+  test('with 10 % of random 503s no retry is refused, and the amplification stays under 1.15', () => {
+    const random = seededRandom(1);
+    const budget = new RetryBudget();
+    let total = 0;
+    let refused = 0;
+    for (let call = 0; call < 10_000; call += 1) {
+      let spent = 0;
+      for (let retry = 0; ; retry += 1) {
+        total += 1;
+        if (random() >= 0.1) {
+          budget.refund(spent);
+          break;
+        }
+        if (retry === 2) break;
+        const cost = budget.cost(status(503), true);
+        if (!budget.take(cost)) {
+          refused += 1;
+          break;
+        }
+        spent += cost;
+      }
+    }
+
+    expect(refused).toBe(0);
+    expect(total).toBeLessThan(11_500);
+  });
+
+  test('successes pay back no more than it holds', () => {
+    const budget = new RetryBudget();
+    budget.refund(1_000);
+
+    expect(budget.take(100)).toBe(true);
+    expect(budget.take(1)).toBe(false);
+    budget.refund(0);
+    expect(budget.take(1)).toBe(true);
+  });
+});
