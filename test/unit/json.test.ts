@@ -1,0 +1,89 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { RequestValidationError } from '../../src/errors.js';
+import { encodeJson } from '../../src/transport/json.js';
+
+const issueOf = (value: unknown) => {
+  try {
+    encodeJson(value);
+  } catch (error) {
+    expect(error).toBeInstanceOf(RequestValidationError);
+    return (error as RequestValidationError).issues[0];
+  }
+  throw new Error('it was encoded');
+};
+
+/** 0 of the other sign is no loss: JSON has one zero. */
+const sameButForZero = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
+
+test('every JSON value comes out as it went in', () => {
+  fc.assert(
+    fc.property(fc.jsonValue({ maxDepth: 5 }), (value) => {
+      expect(JSON.parse(encodeJson(value))).toEqual(sameButForZero(value));
+    }),
+  );
+});
+
+test('any value at all is encoded without loss, or refused with its place', () => {
+  fc.assert(
+    fc.property(
+      fc.anything({ withBigInt: true, withDate: true, withMap: true, withSet: true, withTypedArray: true }),
+      (value) => {
+        let json: string;
+        try {
+          json = encodeJson(value);
+        } catch (error) {
+          expect(error).toBeInstanceOf(RequestValidationError);
+          return;
+        }
+        expect(json).toBe(JSON.stringify(value));
+        expect(json).not.toBeUndefined();
+      },
+    ),
+    { numRuns: 2_000 },
+  );
+});
+
+test('property 14: any number is sent exactly, or refused', () => {
+  fc.assert(
+    fc.property(fc.double(), (number) => {
+      if (Number.isFinite(number)) expect(JSON.parse(encodeJson([number]))[0]).toBe(number + 0);
+      else expect(issueOf([number])).toEqual({ path: [0], message: 'must be a finite number' });
+    }),
+    { numRuns: 1_000 },
+  );
+});
+
+test('A7: any string is sent as it is, or refused for half a surrogate pair', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), fc.boolean(), (text, broken) => {
+      const given = broken ? `${text}\ud83d` : text;
+      if (given.isWellFormed()) expect(JSON.parse(encodeJson({ text: given }))).toEqual({ text: given });
+      else expect(issueOf({ text: given })?.path).toEqual(['text']);
+    }),
+  );
+});
+
+test.each([
+  { value: { a: [{ b: 1n }] }, path: ['a', 0, 'b'], message: 'bigint cannot be sent as JSON' },
+  { value: { a: () => 1 }, path: ['a'], message: 'function cannot be sent as JSON' },
+  { value: undefined, path: [], message: 'undefined cannot be sent as JSON' },
+  { value: [new Map()], path: [0], message: 'Map cannot be sent as JSON' },
+  { value: { a: new WeakMap() }, path: ['a'], message: 'WeakMap cannot be sent as JSON' },
+])('the issue of $value names its place', ({ value, path, message }) => {
+  expect(issueOf(value)).toEqual({ path, message });
+});
+
+test('A33: 500 levels are sent, 501 are not, and the path stays short', () => {
+  const nested = (levels: number) => {
+    let value: unknown = [];
+    for (let n = 1; n < levels; n += 1) value = [value];
+    return value;
+  };
+
+  expect(encodeJson(nested(500))).toHaveLength(1_000);
+  expect(issueOf(nested(501))).toEqual({
+    path: [0, 0, 0, 0, 0],
+    message: 'must not be nested deeper than 500 levels',
+  });
+});

@@ -1,0 +1,303 @@
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { type Admission, type Observation, Pacer } from '../../src/transport/pacer.js';
+import { type ManualRuntime, manualRuntime, seededRandom, settled } from '../helpers/manual-runtime.js';
+
+/** A caller in the queue: whether it was let go. */
+function waiting(admission: Admission | undefined) {
+  const caller = { gone: admission === undefined, cancel: () => admission?.cancel() };
+  admission?.ready.then(() => {
+    caller.gone = true;
+  });
+  return caller;
+}
+
+/** A pacer that has heard of a window. */
+function pacerIn(window: Observation, runtime: ManualRuntime = manualRuntime()) {
+  const pacer = new Pacer(runtime);
+  const arrive = (bucket = 'gateway') => waiting(pacer.admit(bucket));
+  const answer = (observed: Observation = {}, bucket = 'gateway') => pacer.release(bucket, observed);
+  arrive();
+  answer(window);
+  return { runtime, pacer, arrive, answer };
+}
+
+describe('R22: pacing', () => {
+  test('holds nobody back before the first rate headers', () => {
+    const runtime = manualRuntime();
+    const pacer = new Pacer(runtime);
+
+    expect(Array.from({ length: 1_000 }, () => pacer.admit('gateway')).every((turn) => turn === undefined)).toBe(true);
+    expect(runtime.pending).toBe(0);
+  });
+
+  test('holds nobody back where no answer has rate headers', () => {
+    const { arrive, answer } = pacerIn({});
+    const callers = Array.from({ length: 500 }, () => arrive());
+    answer({});
+
+    expect(callers.every(({ gone }) => gone)).toBe(true);
+  });
+
+  test('lets as many go as the window has left, counting those in flight, and the others at its end', async () => {
+    const { arrive, runtime } = pacerIn({ limit: 10, remaining: 3, untilReset: 5_000 });
+    const callers = Array.from({ length: 6 }, () => arrive());
+
+    expect(callers.map(({ gone }) => gone)).toEqual([true, true, true, false, false, false]);
+    await runtime.advance(4_999);
+    expect(callers.filter(({ gone }) => gone)).toHaveLength(3);
+    await runtime.advance(1);
+    expect(callers.every(({ gone }) => gone)).toBe(true);
+  });
+
+  test('sends nothing before the hint of a 429 is over, then all whom the window admits', async () => {
+    const { arrive, answer, runtime } = pacerIn({ limit: 10, remaining: 9, untilReset: 60_000 });
+    arrive();
+    answer({ limit: 10, remaining: 9, untilReset: 60_000, blockedFor: 2_000 });
+    const callers = [arrive(), arrive()];
+
+    await runtime.advance(1_999);
+    expect(callers.map(({ gone }) => gone)).toEqual([false, false]);
+    await runtime.advance(1);
+    expect(callers.map(({ gone }) => gone)).toEqual([true, true]);
+  });
+
+  test('a longer cooldown is not cut short by a shorter one', async () => {
+    const { arrive, answer, runtime } = pacerIn({});
+    for (const blockedFor of [5_000, 1_000]) {
+      arrive();
+      arrive();
+      answer({ blockedFor });
+    }
+    const caller = arrive();
+
+    await runtime.advance(4_999);
+    expect(caller.gone).toBe(false);
+    await runtime.advance(1);
+    expect(caller.gone).toBe(true);
+  });
+
+  test('answers that overtake each other never raise what a window has left', () => {
+    const { arrive, answer } = pacerIn({ limit: 10, remaining: 4, untilReset: 9_000 });
+    arrive();
+    arrive();
+    answer({ limit: 10, remaining: 1, untilReset: 9_000 });
+    answer({ limit: 10, remaining: 3, untilReset: 9_000 });
+
+    expect([arrive().gone, arrive().gone]).toEqual([true, false]);
+  });
+
+  test('a later end is a new window, with what it has left', async () => {
+    const { arrive, answer } = pacerIn({ limit: 10, remaining: 1, untilReset: 1_000 });
+    arrive();
+    const next = arrive();
+    expect(next.gone).toBe(false);
+
+    answer({ limit: 10, remaining: 8, untilReset: 10_000 });
+    await settled();
+
+    expect(next.gone).toBe(true);
+  });
+
+  test.each([
+    { window: { limit: 5, remaining: 0, untilReset: 300_001 }, because: 'no window is that long' },
+    { window: { limit: 5, remaining: 0, untilReset: 0 }, because: 'it is over' },
+    { window: { limit: 5, remaining: 0, untilReset: -1 }, because: 'it is over' },
+    { window: { limit: 5, remaining: 0 }, because: 'nobody knows when it ends' },
+    { window: { limit: 5, untilReset: 1_000 }, because: 'nobody knows what it has left' },
+  ])('R25: holds nobody back for $window: $because', ({ window }) => {
+    expect(pacerIn(window).arrive().gone).toBe(true);
+  });
+
+  test('R11: arms no timer longer than timers are', async () => {
+    const { arrive, answer, runtime } = pacerIn({});
+    arrive();
+    answer({ blockedFor: 1e15 });
+    arrive();
+
+    expect(Math.max(...runtime.delays)).toBe(2_147_483_647);
+  });
+});
+
+describe('R23: buckets', () => {
+  test('a bucket that is throttled holds no other one back', () => {
+    const { arrive } = pacerIn({ limit: 5, remaining: 0, untilReset: 60_000 });
+
+    expect(arrive('gateway').gone).toBe(false);
+    expect(arrive('compact').gone).toBe(true);
+    expect(arrive('context').gone).toBe(true);
+  });
+});
+
+describe('R24: the queue', () => {
+  test('is first come, first served, also for those who come while it is open again', async () => {
+    const { arrive, answer, runtime } = pacerIn({ limit: 1, remaining: 0, untilReset: 1_000 });
+    const callers = [arrive(), arrive(), arrive()];
+    const order = () => callers.map(({ gone }) => gone);
+
+    await runtime.advance(1_000);
+    expect(order()).toEqual([true, false, false]);
+    callers.push(arrive());
+    answer();
+    await settled();
+    expect(order()).toEqual([true, true, false, false]);
+    answer();
+    await settled();
+    expect(order()).toEqual([true, true, true, false]);
+  });
+
+  test('whoever leaves it gives the place up, and nobody waits for it', async () => {
+    const { arrive, runtime } = pacerIn({ limit: 2, remaining: 0, untilReset: 1_000 });
+    const [first, second, third] = [arrive(), arrive(), arrive()];
+    first.cancel();
+
+    await runtime.advance(1_000);
+
+    expect([first.gone, second.gone, third.gone]).toEqual([false, true, true]);
+  });
+
+  test('whoever leaves in the moment of being let go hands the turn on', async () => {
+    const { arrive, pacer, runtime } = pacerIn({ limit: 1, remaining: 0, untilReset: 1_000 });
+    const first = pacer.admit('gateway');
+    const second = arrive();
+    first?.ready.then(() => first.cancel());
+
+    await runtime.advance(1_000);
+
+    expect(second.gone).toBe(true);
+  });
+
+  test('leaves no timer when all have gone', async () => {
+    const { arrive, runtime } = pacerIn({ limit: 5, remaining: 0, untilReset: 1_000 });
+    const callers = [arrive(), arrive()];
+    expect(runtime.pending).toBe(1);
+    for (const { cancel } of callers) cancel();
+    expect(runtime.pending).toBe(0);
+  });
+});
+
+/** A service that allows `limit` requests in each window, and answers after `latency` ms. */
+function windowedService(
+  runtime: ManualRuntime,
+  { limit, window, latency }: { limit: number; window: number; latency: number },
+) {
+  let startedAt = 0;
+  let used = 0;
+  const sends: number[] = [];
+  let refusals = 0;
+  const serve = (): Promise<{ refused: boolean; observed: Observation }> => {
+    const now = runtime.now();
+    sends.push(now);
+    while (now >= startedAt + window) {
+      startedAt += window;
+      used = 0;
+    }
+    const refused = used >= limit;
+    if (refused) refusals += 1;
+    else used += 1;
+    const remaining = limit - used;
+    const resetAt = startedAt + window;
+    return new Promise((resolve) => {
+      runtime.setTimer(() => {
+        const untilReset = resetAt - runtime.now();
+        resolve({ refused, observed: { limit, remaining, untilReset, blockedFor: refused ? untilReset : undefined } });
+      }, latency);
+    });
+  };
+  return { serve, sends, counts: () => ({ refusals, sent: sends.length }) };
+}
+
+/** Calls until it is served. */
+async function call(pacer: Pacer, serve: ReturnType<typeof windowedService>['serve']): Promise<void> {
+  for (;;) {
+    await pacer.admit('gateway')?.ready;
+    const { refused, observed } = await serve();
+    pacer.release('gateway', observed);
+    if (!refused) return;
+  }
+}
+
+test('R22: after one call 500 callers get through 100 per window with at most 1 % refused, in 1.15 of the ideal time', async () => {
+  const runtime = manualRuntime();
+  const service = windowedService(runtime, { limit: 100, window: 10_000, latency: 20 });
+  const pacer = new Pacer(runtime);
+  void call(pacer, service.serve);
+  await runtime.advance(50);
+  let done = 0;
+  for (let n = 0; n < 500; n += 1)
+    void call(pacer, service.serve).then(() => {
+      done += 1;
+    });
+
+  await runtime.advance(60_000);
+
+  expect(done).toBe(500);
+  const { refusals, sent } = service.counts();
+  expect(refusals).toBeLessThanOrEqual(sent / 100);
+  // 501 calls need five full windows and one more call: the ideal ends right after the fifth window.
+  expect(Math.max(...service.sends)).toBeLessThanOrEqual(50_000 * 1.15);
+});
+
+test('R22: a cold burst of 500 ends with all served and one shared cooldown', async () => {
+  const runtime = manualRuntime();
+  const service = windowedService(runtime, { limit: 100, window: 10_000, latency: 20 });
+  const pacer = new Pacer(runtime);
+  let done = 0;
+  for (let n = 0; n < 500; n += 1)
+    void call(pacer, service.serve).then(() => {
+      done += 1;
+    });
+
+  await runtime.advance(60_000);
+
+  expect(done).toBe(500);
+  // The 400 that went out before the first answer were refused, and nobody after them.
+  expect(service.counts().refusals).toBe(400);
+  expect(service.sends.some((at) => at > 20 && at < 10_000)).toBe(false);
+});
+
+test('property 10: whatever arrives, answers and gives up, the order holds, the window holds, and the queue empties', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.integer({ min: 1, max: 8 }),
+      fc.array(fc.record({ after: fc.integer({ min: 0, max: 400 }), patience: fc.integer({ min: 1, max: 5_000 }) }), {
+        maxLength: 25,
+      }),
+      fc.integer(),
+      async (limit, arrivals, seed) => {
+        const runtime = manualRuntime();
+        const random = seededRandom(seed);
+        const service = windowedService(runtime, { limit, window: 1_000, latency: 5 });
+        const pacer = new Pacer(runtime);
+        const sent: number[] = [];
+        let open = 0;
+        const arrive = async (place: number, patience: number): Promise<void> => {
+          open += 1;
+          const admission = pacer.admit('gateway');
+          const gaveUp = await new Promise<boolean>((resolve) => {
+            if (admission === undefined) return resolve(false);
+            runtime.setTimer(() => resolve(true), patience);
+            void admission.ready.then(() => resolve(false));
+          });
+          if (gaveUp) admission?.cancel();
+          else {
+            sent.push(place);
+            const { observed } = await service.serve();
+            pacer.release('gateway', random() < 0.1 ? {} : observed);
+          }
+          open -= 1;
+        };
+        for (const [place, { after, patience }] of arrivals.entries()) {
+          await runtime.advance(after);
+          void arrive(place, patience);
+        }
+        await runtime.advance(40_000);
+
+        expect(open).toBe(0);
+        expect(sent).toEqual([...sent].sort((a, b) => a - b));
+        expect(runtime.pending).toBe(0);
+      },
+    ),
+    { numRuns: 40 },
+  );
+});

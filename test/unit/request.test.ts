@@ -1,0 +1,90 @@
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { RequestValidationError } from '../../src/errors.js';
+import { encodePath, mergeHeaders, prepare } from '../../src/transport/request.js';
+
+const base = { origin: 'https://service.test', prefix: '/proxy' };
+const pathFor = (id: string) => prepare({ method: 'GET', path: '/v1/things/{id}/run', ids: { id } }, base, {}).path;
+
+const anyText = fc.oneof(
+  fc.string({ unit: 'binary' }),
+  fc.string({ unit: 'grapheme' }),
+  fc.stringMatching(/^[./\\%?#@:;&2eE5fFcC \t\r\n-]{0,12}$/),
+);
+
+test('property 3: any string is refused, or is exactly one segment that reads the same, on the same origin', () => {
+  fc.assert(
+    fc.property(anyText, (id) => {
+      let path: string;
+      try {
+        path = pathFor(id);
+      } catch (error) {
+        expect(error).toBeInstanceOf(RequestValidationError);
+        expect((error as RequestValidationError).issues[0]?.path).toEqual(['id']);
+        return;
+      }
+      const url = new URL(base.origin + path);
+      expect(url.origin).toBe(base.origin);
+      expect(url.pathname).toBe(path);
+      expect(path.split('/').map(decodeURIComponent)).toEqual(['', 'proxy', 'v1', 'things', id, 'run']);
+    }),
+    { numRuns: 10_000 },
+  );
+});
+
+test('an id without anything dangerous in it is always sent', () => {
+  fc.assert(
+    fc.property(fc.stringMatching(/^[\w-]{1,64}$/), (id) => {
+      expect(pathFor(id)).toBe(`/proxy/v1/things/${id}/run`);
+    }),
+  );
+});
+
+test('an id of 1,024 characters is sent, one more is not', () => {
+  expect(encodePath('/{id}', { id: 'x'.repeat(1_024) })).toHaveLength(1_025);
+  expect(() => encodePath('/{id}', { id: 'x'.repeat(1_025) })).toThrow(/longer than 1024/);
+});
+
+test('a query of any texts, numbers and flags reads the same on the other side', () => {
+  const value = fc.oneof(fc.string({ unit: 'grapheme' }), fc.integer(), fc.boolean());
+  fc.assert(
+    fc.property(fc.dictionary(fc.string({ unit: 'grapheme', minLength: 1 }), value), (query) => {
+      const { path } = prepare({ method: 'GET', path: '/v1/x', query }, base, {});
+      const sent = new URL(base.origin + path);
+      expect([...sent.searchParams]).toEqual(Object.entries(query).map(([key, value]) => [key, String(value)]));
+      expect(sent.hash).toBe('');
+    }),
+  );
+});
+
+describe('mergeHeaders', () => {
+  test('any name and value is refused, or can be set on real Headers as it is', () => {
+    const text = fc.oneof(fc.string({ unit: 'binary', maxLength: 20 }), fc.stringMatching(/^[\w\r\n:\t -]{0,12}$/));
+    fc.assert(
+      fc.property(text, text, (name, value) => {
+        let merged: Record<string, string>;
+        try {
+          merged = mergeHeaders([{ [name]: value }], 'authorization');
+        } catch (error) {
+          expect(error).toBeInstanceOf(RequestValidationError);
+          return;
+        }
+        for (const [key, sent] of Object.entries(merged)) {
+          expect(new Headers([[key, sent]]).get(key)).toBe(sent.replace(/^[\t ]+|[\t ]+$/g, ''));
+        }
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test('later layers win, and undefined leaves a layer below in force', () => {
+    const layers = [{ A: '1', b: '1' }, undefined, { a: '2', B: undefined }];
+
+    expect(mergeHeaders(layers, 'authorization')).toEqual({ a: '2', b: '1' });
+  });
+
+  test('the header of the credential is refused under any spelling, others are not', () => {
+    expect(() => mergeHeaders([{ 'X-Token': 'a' }], 'x-token')).toThrow(/credential/);
+    expect(mergeHeaders([{ 'X-Token': 'a' }], 'authorization')).toEqual({ 'x-token': 'a' });
+  });
+});
