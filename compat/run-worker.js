@@ -1,0 +1,26 @@
+/** The suite inside Cloudflare's workerd. Started with Node 22 or later, because its launcher needs that. */
+import { build } from 'esbuild';
+import { Miniflare } from 'miniflare';
+
+const { outputFiles } = await build({
+  stdin: {
+    contents: `import * as sdk from 'context-gateway';
+      import { runSuite } from './suite.js';
+      export default { async fetch(request) { return Response.json(await runSuite(sdk, new URL(request.url).searchParams.get('server'))); } };`,
+    resolveDir: import.meta.dirname,
+  },
+  bundle: true,
+  write: false,
+  format: 'esm',
+  target: 'es2022',
+  conditions: ['workerd', 'worker', 'browser'],
+  tsconfigRaw: '{}',
+});
+const worker = new Miniflare({
+  modules: true,
+  script: outputFiles[0].text,
+  compatibilityDate: '2025-01-01',
+});
+const response = await worker.dispatchFetch(`http://worker/?server=${encodeURIComponent(process.argv[2])}`);
+console.log(await response.text());
+await worker.dispose();
