@@ -54,7 +54,7 @@ const CASES = {
     }
   },
 
-  async 'abort: the signal ends a stream, and the server notices'(sdk, gateway, server) {
+  async 'abort: the signal ends a stream, and the server notices'(_sdk, gateway, server) {
     const controller = new AbortController();
     const stream = await gateway.chat.completions.create(
       { model: 'm', messages, stream: true },
