@@ -1,33 +1,22 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, test } from 'vitest';
 import { engines } from '../helpers/engines.js';
 import { manualRuntime } from '../helpers/manual-runtime.js';
 import { Bench } from './bench.js';
 import { endingCases } from './cases/ending.js';
 import { readingCases } from './cases/reading.js';
+import { watchProcess } from './measure.js';
 import { ScriptServer } from './script-server.js';
 
 const CASES = [...endingCases, ...readingCases];
 
 let server: ScriptServer;
-const unhandled: unknown[] = [];
-const note = (reason: unknown): void => {
-  unhandled.push(reason);
-};
+
+watchProcess();
 
 beforeAll(async () => {
   server = await ScriptServer.start();
-  process.on('unhandledRejection', note);
 });
-afterAll(async () => {
-  process.off('unhandledRejection', note);
-  await server.close();
-});
-beforeEach(() => {
-  unhandled.length = 0;
-});
-afterEach(() => {
-  expect(unhandled).toEqual([]);
-});
+afterAll(() => server.close());
 
 describe.each(engines)('$engine', ({ engine, options }) => {
   const cases = CASES.filter((one) => one.engine === undefined || one.engine === engine);

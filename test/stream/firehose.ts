@@ -1,0 +1,77 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+
+/** A server that answers every request with the same events, as fast as they are taken. */
+export class Firehose {
+  /** Bytes of bodies that the system has taken over for sending. */
+  accepted = 0;
+  requests = 0;
+  /** Connections that have carried a request and are open. */
+  readonly used = new Set<Socket>();
+  /** All connections; a client may open some ahead. */
+  readonly #sockets = new Set<Socket>();
+  readonly #piece: Buffer;
+  readonly #pieces: number;
+  readonly #end: Buffer;
+  readonly #server = createServer({ noDelay: true }, (socket) => this.#accept(socket));
+
+  /** `piece` is sent `pieces` times, then `end`, then the connection is closed; without `end` it stays open. */
+  constructor(piece: string, pieces: number, end = '') {
+    this.#piece = Buffer.from(piece);
+    this.#pieces = pieces;
+    this.#end = Buffer.from(end);
+  }
+
+  async start(): Promise<string> {
+    this.#server.listen(0, '127.0.0.1');
+    await once(this.#server, 'listening');
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`; // it listens on a port, not on a pipe
+  }
+
+  async close(): Promise<void> {
+    for (const socket of this.#sockets) socket.destroy();
+    this.#server.close();
+    await once(this.#server, 'close');
+  }
+
+  /** Until the sender stands still, because nobody takes more. Gives the bytes accepted by then. */
+  async standstill(): Promise<number> {
+    for (let before = -1; before !== this.accepted; ) {
+      before = this.accepted;
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    return this.accepted;
+  }
+
+  #accept(socket: Socket): void {
+    this.#sockets.add(socket);
+    socket
+      .on('error', () => {})
+      .on('close', () => {
+        this.used.delete(socket);
+        this.#sockets.delete(socket);
+      });
+    let seen = '';
+    socket.on('data', (bytes) => {
+      seen = (seen + bytes.toString('latin1')).slice(-4_096);
+      if (!seen.endsWith('}')) return; // the end of the JSON that asks for the stream
+      seen = '';
+      this.requests += 1;
+      this.used.add(socket);
+      socket.write('HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n');
+      this.#send(socket, this.#pieces);
+    });
+  }
+
+  #send(socket: Socket, left: number): void {
+    if (socket.destroyed) return;
+    if (left === 0) {
+      if (this.#end.length > 0) socket.end(this.#end);
+      return;
+    }
+    socket.write(this.#piece, () => {
+      this.accepted += this.#piece.length;
+      this.#send(socket, left - 1);
+    });
+  }
+}

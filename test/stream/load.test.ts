@@ -1,0 +1,70 @@
+import { GatewayClient } from 'context-gateway';
+import { describe, expect, test } from 'vitest';
+import { engines } from '../helpers/engines.js';
+import { Firehose } from './firehose.js';
+import { MEGABYTE, megabytes, memory, PARAMS, watchProcess } from './measure.js';
+import { chunk, DONE, event, finish, text } from './script.js';
+
+watchProcess();
+
+describe.each(engines)('$engine', ({ engine, options }) => {
+  test('S54: holds the sender of 200 MB back while the reader is slow', async () => {
+    const EVENT = event(chunk([{ index: 0, delta: { content: 'word ' } }], { padding: 'x'.repeat(1_860) }));
+    const EVENTS = 100_000;
+    const BATCH = 20;
+    const firehose = new Firehose(EVENT.repeat(BATCH), EVENTS / BATCH, finish() + DONE);
+    const client = new GatewayClient({ baseURL: await firehose.start(), apiKey: 'svc_sk_test', ...options });
+    expect(EVENT.length * EVENTS).toBeGreaterThan(200 * MEGABYTE * 0.95);
+    const before = memory();
+    const rssBefore = process.memoryUsage.rss();
+    let read = 0;
+    let ahead = 0;
+    let held = 0;
+    let rss = 0;
+
+    for await (const _ of await client.chat.completions.create(PARAMS)) {
+      read += 1;
+      // A reader that takes its time: the sender goes on until it cannot.
+      if (read % 4_000 !== 1) continue;
+      ahead = Math.max(ahead, (await firehose.standstill()) - read * EVENT.length);
+      rss = Math.max(rss, process.memoryUsage.rss() - rssBefore);
+      held = Math.max(held, memory() - before);
+    }
+
+    console.info(
+      `S54 ${engine}: ${megabytes(ahead)} ahead at most, memory +${megabytes(held)}, RSS +${megabytes(rss)}`,
+    );
+    expect(read).toBe(EVENTS + 1);
+    expect(ahead).toBeLessThan(8 * MEGABYTE);
+    expect(held).toBeLessThan(64 * MEGABYTE);
+    await client.close();
+    await firehose.close();
+  });
+
+  test(`S68: reads ${engine === 'undici' ? 'a million' : 'many'} events with a flat heap`, async () => {
+    const EVENTS = engine === 'undici' ? 1_000_000 : 300_000;
+    const firehose = new Firehose(text('tok ').repeat(1_000), EVENTS / 1_000, finish() + DONE);
+    const client = new GatewayClient({ baseURL: await firehose.start(), apiKey: 'svc_sk_test', ...options });
+    let read = 0;
+    let early = 0;
+    let most = 0;
+    const started = performance.now();
+
+    const stream = await client.chat.completions.create(PARAMS);
+    for await (const _ of stream) {
+      read += 1;
+      if (read % (EVENTS / 10) !== 0) continue;
+      const now = memory();
+      early ||= now;
+      most = Math.max(most, now);
+    }
+
+    const rate = Math.round(EVENTS / ((performance.now() - started) / 1_000));
+    console.info(`S68 ${engine}: ${rate} events a second, heap +${megabytes(most - early)}`);
+    expect(read).toBe(EVENTS + 1);
+    expect(most - early).toBeLessThan(10 * MEGABYTE);
+    expect((await stream.finalCompletion()).choices[0]?.message.content.length).toBe(4 * EVENTS);
+    await client.close();
+    await firehose.close();
+  });
+});

@@ -1,0 +1,37 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { afterEach, beforeEach, expect } from 'vitest';
+
+export const MEGABYTE = 1024 * 1024;
+export const PARAMS = {
+  model: 'atlas-small',
+  messages: [{ role: 'user', content: 'Name a river.' }],
+  stream: true,
+} as const;
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
+
+/** What is in use: the heap, and the bytes outside of it. */
+export function memory(): number {
+  collectGarbage();
+  const { heapUsed, arrayBuffers } = process.memoryUsage();
+  return heapUsed + arrayBuffers;
+}
+
+export function megabytes(bytes: number): string {
+  return `${(bytes / MEGABYTE).toFixed(1)} MB`;
+}
+
+/** R34: no test of the file ends with a process warning or a rejection that nobody handles. */
+export function watchProcess(): void {
+  const seen: unknown[] = [];
+  const note = (what: unknown): void => void seen.push(what);
+  beforeEach(() => {
+    process.on('warning', note).on('unhandledRejection', note);
+  });
+  afterEach(() => {
+    process.off('warning', note).off('unhandledRejection', note);
+    expect(seen.splice(0)).toEqual([]);
+  });
+}
