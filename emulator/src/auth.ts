@@ -1,102 +1,6 @@
 import { Refusal } from './errors.js';
-import type { IdSource } from './random.js';
-
-/** What a key may do. */
-export type ApiKeyKind = 'secret' | 'publishable';
-
-/** The account's API keys: those every emulator has, and further ones for rotation. */
-export class ApiKeys {
-  readonly #ids: IdSource;
-  readonly #kinds = new Map<string, ApiKeyKind>();
-  /** A secret key: everything. */
-  readonly secret: string;
-  /** A publishable key: what `publishableEndpoints` names. */
-  readonly publishable: string;
-
-  constructor(ids: IdSource) {
-    this.#ids = ids;
-    this.secret = this.create('secret');
-    this.publishable = this.create('publishable');
-  }
-
-  /** One more key. */
-  create(kind: ApiKeyKind): string {
-    // "local" marks it: never to be taken for a key of the real service.
-    const key = `${kind === 'secret' ? 'svc_sk_' : 'svc_pk_'}local_${this.#ids.token(`key/${kind}`, 24)}`;
-    this.#kinds.set(key, kind);
-    return key;
-  }
-
-  /** Invalidate a key at once; tells whether there was such a key. */
-  delete(key: string): boolean {
-    return this.#kinds.delete(key);
-  }
-
-  /** @internal */
-  kind(key: string): ApiKeyKind | undefined {
-    return this.#kinds.get(key);
-  }
-
-  /** @internal */
-  all(): string[] {
-    return [...this.#kinds.keys()];
-  }
-
-  /** @internal Only the two first keys again; the ids have been started again, so they come out the same. */
-  restore(): void {
-    this.#kinds.clear();
-    this.create('secret');
-    this.create('publishable');
-  }
-}
-
-/** A signed-in user. */
-export interface Session {
-  token: string;
-  userId: string;
-}
-
-/** Session tokens and whose they are. */
-export class Sessions {
-  readonly #ids: IdSource;
-  readonly #users = new Map<string, string>();
-  /** The session every emulator has. */
-  readonly first: Session;
-
-  constructor(ids: IdSource) {
-    this.#ids = ids;
-    this.first = this.create();
-  }
-
-  /** Sign a user in; without an id a new user. */
-  create(options: { userId?: string | undefined } = {}): Session {
-    const userId = options.userId ?? this.#ids.next('user');
-    const token = `session_local_${this.#ids.token('session', 24)}`;
-    this.#users.set(token, userId);
-    return { token, userId };
-  }
-
-  /** End a session: its token is no longer valid. */
-  expire(token: string): boolean {
-    return this.#users.delete(token);
-  }
-
-  /** @internal */
-  user(token: string): string | undefined {
-    return this.#users.get(token);
-  }
-
-  /** @internal */
-  all(): string[] {
-    return [...this.#users.keys()];
-  }
-
-  /** @internal Only the first session again; like the keys, it comes out the same. */
-  restore(): void {
-    this.#users.clear();
-    this.create();
-  }
-}
+import type { ApiKeyKind, ApiKeys } from './store/api-keys.js';
+import type { Sessions } from './store/sessions.js';
 
 /** The key kind of a Gateway request. 401 without usable authentication, 403 for a key that is not valid (A29). */
 export function authenticateKey(keys: ApiKeys, header: string | null): ApiKeyKind {
@@ -110,8 +14,11 @@ export function authenticateKey(keys: ApiKeys, header: string | null): ApiKeyKin
       code: 'invalid_authorization',
     });
   }
-  const kind = keys.kind(token);
-  if (kind !== undefined) return kind;
+  const kind = keys.check(token);
+  if (kind === 'expired') {
+    throw new Refusal(403, 'The API key has expired', { param: 'Authorization', code: 'expired_api_key' });
+  }
+  if (kind !== 'unknown') return kind;
   throw new Refusal(403, 'The API key is invalid or expired', { param: 'Authorization', code: 'invalid_api_key' });
 }
 

@@ -27,10 +27,14 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** The value in the form of the schema; a 400 that names the first field that is not. */
-export function checked<T>(schema: z.ZodMiniType<T>, value: unknown): T {
+/** The value in the form of the schema; a 400 that names the first field that is not or, when strict, is not known. */
+export function checked<T>(schema: z.ZodMiniType<T>, value: unknown, strict = false): T {
   const result = z.safeParse(schema, value);
-  if (result.success) return result.data;
+  if (result.success) {
+    const unknown = strict ? unknownField(value, result.data) : undefined;
+    if (unknown === undefined) return result.data;
+    throw badRequest(unknown, `${unknown} is not a documented field`, 'unknown_parameter');
+  }
   const issue = result.error.issues[0];
   const param = issue?.path.map(String).join('.') || 'body';
   const missing = issue !== undefined && issue.code === 'invalid_type' && valueAt(value, issue.path) === undefined;
@@ -50,6 +54,17 @@ export async function parseMultipart(bytes: Uint8Array, contentType: string | nu
   } catch {
     throw badRequest('file', 'The multipart body could not be read', 'invalid_multipart');
   }
+}
+
+/** The first field, by its path, that the schema has not taken over. */
+function unknownField(given: unknown, taken: unknown): string | undefined {
+  if (typeof given !== 'object' || given === null || typeof taken !== 'object' || taken === null) return undefined;
+  for (const [name, value] of Object.entries(given)) {
+    if (!Object.hasOwn(taken, name)) return name;
+    const inner = unknownField(value, (taken as Record<string, unknown>)[name]);
+    if (inner !== undefined) return `${name}.${inner}`;
+  }
+  return undefined;
 }
 
 function describe(issue: z.core.$ZodIssue | undefined): string {

@@ -5,6 +5,7 @@ import { type Language, type LanguageLoader, TOKENS_PER_MESSAGE, type TokenPiece
 import { MODELS } from './models.js';
 import { type ChatMessage, extractiveAnswer } from './responder.js';
 import type { ScriptedReplies } from './scripted-replies.js';
+import type { ModelAnswer, ModelSource } from './upstream/source.js';
 
 /** What the body of a completion request says. */
 export interface CompletionRequest {
@@ -23,19 +24,41 @@ export interface Completion {
   promptTokens: number;
 }
 
+/** An answer that an upstream is still giving. */
+export interface LiveCompletion {
+  model: string;
+  promptTokens: number;
+  answer: ModelAnswer;
+  countTokens: (text: string) => number;
+}
+
 /** Answers completion requests. */
 export class Completions {
   readonly #language: LanguageLoader;
   readonly #scripts: ScriptedReplies;
   readonly #maxTokens: number;
+  readonly #source: ModelSource | undefined;
 
-  constructor(language: LanguageLoader, scripts: ScriptedReplies, maxTokens: number) {
+  constructor(
+    language: LanguageLoader,
+    scripts: ScriptedReplies,
+    { maxTokens }: { maxTokens: number },
+    source: ModelSource | undefined,
+  ) {
     this.#language = language;
     this.#scripts = scripts;
     this.#maxTokens = maxTokens;
+    this.#source = source;
   }
 
-  async complete(request: CompletionRequest): Promise<Completion> {
+  /** A whole answer. */
+  async complete(request: CompletionRequest, signal: AbortSignal): Promise<Completion> {
+    const completion = await this.begin({ ...request, stream: false }, signal);
+    return 'answer' in completion ? wholeCompletion(completion, signal) : completion;
+  }
+
+  /** An answer to be streamed: whole already when it is made here, live when an upstream gives it. */
+  async begin(request: CompletionRequest, signal: AbortSignal): Promise<Completion | LiveCompletion> {
     const window = contextWindow(request.model);
     const language = await this.#language.load();
     const promptTokens = countPrompt(request.messages, language);
@@ -44,6 +67,10 @@ export class Completions {
       throw badRequest('messages', message, 'context_length_exceeded'); // A28
     }
     const scripted = await this.#scripts.find({ model: request.model, messages: request.messages });
+    if (scripted === undefined && this.#source !== undefined) {
+      const answer = await this.#source.answer(request, signal);
+      return { model: request.model, promptTokens, answer, countTokens: language.countTokens };
+    }
     const content = scripted?.content ?? extractiveAnswer(request.messages, language);
     const limit = Math.min(request.max_tokens ?? this.#maxTokens, window - promptTokens);
     const tokens = language.tokenPieces(content, limit);
@@ -57,8 +84,19 @@ export class Completions {
 }
 
 /** The request in a parsed JSON body. */
-export function completionRequest(body: unknown): CompletionRequest {
-  return checked(completionRequestSchema, body);
+export function completionRequest(body: unknown, strict: boolean): CompletionRequest {
+  return checked(completionRequestSchema, body, strict);
+}
+
+/** A live answer, read to its end; tokens that the upstream did not count are counted here. */
+async function wholeCompletion(live: LiveCompletion, signal: AbortSignal): Promise<Completion> {
+  let content = '';
+  for await (const piece of live.answer.pieces) content += piece;
+  signal.throwIfAborted();
+  const { finishReason, usage } = live.answer.ended();
+  const count = usage?.completion_tokens ?? live.countTokens(content);
+  const tokens = { pieces: [content], count, cut: false };
+  return { model: live.model, tokens, finishReason, promptTokens: usage?.prompt_tokens ?? live.promptTokens };
 }
 
 /** The context window of an offered model; 404 for any other. */

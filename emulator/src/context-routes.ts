@@ -2,23 +2,15 @@ import type { Hono } from 'hono';
 import * as z from 'zod/mini';
 import { areaRoutes, json, pathParam, type RouteContext, type RouteEnv, requiredQuery, route } from './answers.js';
 import { checked } from './body.js';
-import type { ConversationContexts } from './conversation-context.js';
 import { notFound, Refusal } from './errors.js';
-import type { ConversationState, Conversations } from './store/conversations.js';
-import type { UserMemory, UserMemoryItem } from './store/memory.js';
+import type { ConversationState } from './store/conversations.js';
+import type { UserMemoryItem } from './store/memory.js';
+import type { Stores } from './store/stores.js';
 import type { Workspaces } from './store/workspaces.js';
 
-/** The state the Context API works on. */
-export interface ContextApiState {
-  conversations: Conversations;
-  contexts: ConversationContexts;
-  memory: UserMemory;
-  workspaces: Workspaces;
-}
-
 /** The Context API: everything under `/api`. */
-export function contextRoutes(state: ContextApiState): Hono<RouteEnv> {
-  const { conversations, contexts, memory, workspaces } = state;
+export function contextRoutes(stores: Stores, { strict }: { strict: boolean }): Hono<RouteEnv> {
+  const { conversations, contexts, memory, workspaces } = stores;
   const app = areaRoutes();
 
   const conversation = (c: RouteContext, id: string): ConversationState => {
@@ -60,15 +52,18 @@ export function contextRoutes(state: ContextApiState): Hono<RouteEnv> {
 
   route(app, '/api/context/compact', {
     POST: async (c) => {
-      const body = checked(compactBody, await c.env.exchange.json());
+      const body = checked(compactBody, await c.env.exchange.json(), strict);
       const { id } = conversation(c, body.conversationId);
-      return json({ success: true, result: await contexts.compact(id, body.level ?? 'light') }); // A4
+      const { result, summarizer } = await contexts.compact(id, body.level ?? 'light'); // A4
+      const response = json({ success: true, result });
+      response.headers.set('x-emulator-summarizer', summarizer);
+      return response;
     },
   });
 
   route(app, '/api/context/pin/:conversationId', {
     POST: async (c) => {
-      const body = checked(pinBody, await c.env.exchange.json());
+      const body = checked(pinBody, await c.env.exchange.json(), strict);
       const { id } = conversation(c, pathParam(c, 'conversationId'));
       return json({ success: true, pinnedItem: contexts.pin(id, body.messageId, body.category ?? 'other') }); // A6
     },
@@ -81,7 +76,7 @@ export function contextRoutes(state: ContextApiState): Hono<RouteEnv> {
 
   route(app, '/api/context/exclude/:conversationId/:messageId', {
     PATCH: async (c) => {
-      const { exclude } = checked(excludeBody, await c.env.exchange.json());
+      const { exclude } = checked(excludeBody, await c.env.exchange.json(), strict);
       const { id } = conversation(c, pathParam(c, 'conversationId'));
       await contexts.exclude(id, pathParam(c, 'messageId'), exclude);
       return json({ success: true });
@@ -97,7 +92,7 @@ export function contextRoutes(state: ContextApiState): Hono<RouteEnv> {
       return json({ success: true, memories: items.map(({ id, type, key, content }) => ({ id, type, key, content })) });
     },
     POST: async (c) => {
-      const { workspaceId, ...body } = checked(memoryBody, await c.env.exchange.json());
+      const { workspaceId, ...body } = checked(memoryBody, await c.env.exchange.json(), strict);
       if (workspaceId !== undefined) requireMember(workspaces, workspaceId, c.env.exchange.userId);
       const scope = workspaceId === undefined ? {} : { workspaceId };
       return json({ success: true, memory: memory.create(c.env.exchange.userId, { ...body, ...scope }) });
@@ -106,7 +101,7 @@ export function contextRoutes(state: ContextApiState): Hono<RouteEnv> {
 
   route(app, '/api/memory/:memoryId', {
     PATCH: async (c) => {
-      const body = checked(memoryChange, await c.env.exchange.json());
+      const body = checked(memoryChange, await c.env.exchange.json(), strict);
       return json({ success: true, memory: memory.update(memoryItem(c).id, body) });
     },
     DELETE: (c) => {

@@ -1,7 +1,6 @@
 import type { Clock } from './clock.js';
 import { type Candidate, messageCandidates } from './compaction/candidates.js';
 import {
-  type CompactableMessage,
   type CompactionLevel,
   type CompactionState,
   compact,
@@ -11,6 +10,16 @@ import {
   totalTokens,
 } from './compaction/compact.js';
 import { type RollingSummary, renderSummary } from './compaction/summary.js';
+import {
+  basisOf,
+  compactionState,
+  contextWith,
+  type Draft,
+  leftOut,
+  type Standing,
+  type StoredMessage,
+  standingOf,
+} from './context-draft.js';
 import { notFound } from './errors.js';
 import { type Language, type LanguageLoader, TOKENS_PER_MESSAGE } from './language.js';
 import type { IdSource } from './random.js';
@@ -20,7 +29,9 @@ import type {
   MessageRecord,
   PinCategory,
   PinnedMemoryItem,
+  SummaryVersion,
 } from './store/conversations.js';
+import type { Summarizer } from './summarizer.js';
 
 /** The metadata of a context, in the form of the interface; `lastCompactionAt` is null before the first (A23). */
 export interface ContextMetadata {
@@ -40,16 +51,30 @@ export interface CompactionResult {
   summaryUpdated: boolean;
 }
 
+/** A compaction's result, and who wrote the summary. */
+export interface CompactionOutcome {
+  result: CompactionResult;
+  summarizer: 'extractive' | 'upstream';
+}
+
 /** A conversation as its context: summary, pins, metadata, and what changes them. */
 export class ConversationContexts {
   readonly #conversations: Conversations;
   readonly #language: LanguageLoader;
   readonly #ids: IdSource;
   readonly #clock: Clock;
+  readonly #summarizer: Summarizer | undefined;
   /** What a message offers never changes: messages are not edited. Lives as long as the emulator, emptied by reset. */
   readonly #candidates = new Map<string, readonly Candidate[]>();
 
-  constructor(conversations: Conversations, language: LanguageLoader, ids: IdSource, clock: Clock) {
+  constructor(
+    conversations: Conversations,
+    language: LanguageLoader,
+    ids: IdSource,
+    clock: Clock,
+    summarizer: Summarizer | undefined,
+  ) {
+    this.#summarizer = summarizer;
     this.#conversations = conversations;
     this.#language = language;
     this.#ids = ids;
@@ -76,29 +101,53 @@ export class ConversationContexts {
     };
   }
 
-  async compact(conversationId: string, level: CompactionLevel): Promise<CompactionResult> {
+  /** Where each message stands: as it was said, only in the summary, pinned, or excluded. */
+  async standings(conversationId: string): Promise<{ tokens: number; standing: Standing }[]> {
     const language = await this.#language.load();
-    // Nothing is awaited from here on: what is read is what is written over.
+    return this.#compactable(this.#state(conversationId), language).map((message) => ({
+      tokens: message.tokens,
+      standing: standingOf(message),
+    }));
+  }
+
+  async compact(conversationId: string, level: CompactionLevel): Promise<CompactionOutcome> {
+    const language = await this.#language.load();
+    const draft = this.#draft(conversationId, level, language);
+    if (this.#summarizer === undefined || draft.basis === draft.state.summaryBasis) {
+      return this.#commit(draft, language, 'extractive');
+    }
+    const folded = this.#conversations.messages(conversationId).slice(0, draft.after.folded);
+    const seen = folded.filter((_, i) => draft.messages[i]?.live && !draft.messages[i]?.pinned);
+    const items = await this.#summarizer(seen, draft.after.budget);
+    // While the model was writing, the conversation may have moved on; then its summary is of something else.
+    const now = this.#draft(conversationId, level, language);
+    const usable = items !== undefined && now.basis === draft.basis && now.state.version === draft.state.version;
+    if (!usable || contextWith(now, items) > now.previous) return this.#commit(now, language, 'extractive');
+    return this.#commit({ ...now, after: { ...now.after, items } }, language, 'upstream');
+  }
+
+  /** What a compaction would do now. Nothing is awaited here: what is read is what may be written over. */
+  #draft(conversationId: string, level: CompactionLevel, language: Language): Draft {
     const state = this.#state(conversationId);
     const messages = this.#compactable(state, language);
-    const previousTokenCount = contextTokens(messages, state.summary);
-    const after = compact(messages, level, compactionState(state));
-    const summaryUpdated = this.#save(
-      {
-        ...state,
-        leftOut: leftOut(messages, after.folded),
-        lastCompactionAt: new Date(this.#clock.now()).toISOString(),
-      },
-      after,
-    );
-    const newTokenCount = contextTokens(this.#compactable(this.#state(conversationId), language), after.items);
-    return {
-      success: true,
-      previousTokenCount,
-      newTokenCount,
-      tokensRemoved: previousTokenCount - newTokenCount,
-      summaryUpdated,
-    };
+    const previous = contextTokens(messages, state.summary);
+    const extracted = compact(messages, level, compactionState(state));
+    const basis = basisOf(messages, extracted.folded, level);
+    // A model's summary of the same messages stays: it would only be worded anew.
+    const stays = this.#summarizer !== undefined && basis === state.summaryBasis;
+    const after = stays ? compactionState(state) : extracted;
+    return { level, state, messages, previous, after, basis };
+  }
+
+  #commit(draft: Draft, language: Language, summarizer: 'extractive' | 'upstream'): CompactionOutcome {
+    const { level, state, messages, previous, after, basis } = draft;
+    const lastCompactionAt = new Date(this.#clock.now()).toISOString();
+    const next = { ...state, leftOut: leftOut(messages, after.folded), lastCompactionAt };
+    if (this.#summarizer !== undefined) next.summaryBasis = basis;
+    const summaryUpdated = this.#save(next, after, language, { cause: level, summarizer, previous });
+    const newTokenCount = contextTokens(this.#compactable(this.#state(state.id), language), after.items);
+    const counts = { previousTokenCount: previous, newTokenCount, tokensRemoved: previous - newTokenCount };
+    return { result: { success: true, ...counts, summaryUpdated }, summarizer };
   }
 
   /** A27: pinning again gives the same item with its new category. */
@@ -134,12 +183,20 @@ export class ConversationContexts {
     const language = await this.#language.load();
     const state = this.#state(conversationId);
     const message = this.#message(conversationId, messageId);
-    this.#conversations.saveMessage(conversationId, { ...message, excluded: exclude });
+    const previous = contextTokens(this.#compactable(state, language), state.summary);
+    this.#conversations.together(() => {
+      this.#conversations.saveMessage(conversationId, { ...message, excluded: exclude });
+      this.#exclude(state, messageId, exclude, language, previous);
+    });
+  }
+
+  #exclude(state: ConversationState, messageId: string, exclude: boolean, language: Language, previous: number): void {
     // Included again it stands in the context as it was said, until a compaction takes it in.
     const changed = { ...state, leftOut: exclude ? [...new Set([...state.leftOut, messageId])] : state.leftOut };
     this.#conversations.save(changed);
     if (!exclude || !state.summary.some((item) => item.messageId === messageId)) return;
-    this.#save(changed, resummarize(this.#compactable(changed, language), compactionState(changed)));
+    const after = resummarize(this.#compactable(changed, language), compactionState(changed));
+    this.#save(changed, after, language, { cause: 'exclude', summarizer: 'extractive', previous });
   }
 
   reset(): void {
@@ -147,15 +204,33 @@ export class ConversationContexts {
   }
 
   /** Keeps the outcome; the version rises by one, and only when the summary is another one. */
-  #save(state: ConversationState, after: CompactionState): boolean {
+  #save(
+    state: ConversationState,
+    after: CompactionState,
+    language: Language,
+    { cause, summarizer, previous }: Pick<SummaryVersion, 'cause' | 'summarizer'> & { previous: number },
+  ): boolean {
     const changed = JSON.stringify(state.summary) !== JSON.stringify(after.items);
-    this.#conversations.save({
+    const next: ConversationState = {
       ...state,
       summary: after.items,
       folded: after.folded,
       summaryBudget: after.budget,
       version: changed ? state.version + 1 : state.version,
       lastUpdated: changed ? new Date(this.#clock.now()).toISOString() : state.lastUpdated,
+    };
+    this.#conversations.together(() => {
+      this.#conversations.save(next);
+      if (!changed) return;
+      const messages = this.#compactable(next, language);
+      this.#conversations.keepVersion(state.id, {
+        summary: this.summary(next),
+        cause,
+        summarizer,
+        totalTokens: totalTokens(messages),
+        previousTokens: previous,
+        compressedTokens: contextTokens(messages, next.summary),
+      });
     });
     return changed;
   }
@@ -165,6 +240,8 @@ export class ConversationContexts {
     const leftOut = new Set(state.leftOut);
     return this.#conversations.messages(state.id).map((message, i) => ({
       id: message.id,
+      role: message.role,
+      content: message.content,
       summarized: i < state.folded && !leftOut.has(message.id),
       tokens: language.countTokens(message.content) + TOKENS_PER_MESSAGE,
       live: !message.excluded,
@@ -195,17 +272,4 @@ export class ConversationContexts {
     if (message === undefined) throw notFound('messageId', 'The message does not exist', 'message_not_found');
     return message;
   }
-}
-
-type StoredMessage = CompactableMessage & { id: string };
-
-function leftOut(messages: readonly StoredMessage[], folded: number): string[] {
-  return messages
-    .slice(0, folded)
-    .filter((message) => !message.live || message.pinned)
-    .map((message) => message.id);
-}
-
-function compactionState(state: ConversationState): CompactionState {
-  return { folded: state.folded, items: state.summary, budget: state.summaryBudget };
 }

@@ -1,4 +1,4 @@
-import type { Settings } from './options.js';
+import type { Settings } from './settings.js';
 
 /** The answer to a browser's question before the real request; undefined when this is not one. */
 export function preflightAnswer(request: Request, cors: Settings['cors']): Response | undefined {

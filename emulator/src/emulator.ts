@@ -1,33 +1,36 @@
 import { setMaxListeners } from 'node:events';
 import type { Socket } from 'node:net';
-import { ApiKeys, Sessions } from './auth.js';
 import type { Clock } from './clock.js';
 import { Completions } from './completions.js';
 import { contextRoutes } from './context-routes.js';
 import { controlRoutes } from './control-routes.js';
-import { ConversationContexts } from './conversation-context.js';
 import { Faults } from './faults.js';
 import { gatewayRoutes } from './gateway-routes.js';
-import { IdempotencyMemory } from './idempotency.js';
 import { LanguageLoader } from './language.js';
 import { type EmulatorModel, MODELS } from './models.js';
-import { type EmulatorOptions, resolveSettings } from './options.js';
-import { IdSource } from './random.js';
+import type { EmulatorOptions } from './options.js';
+import { type InspectedConversation, inspectConversation, type Overview, overviewOf } from './overview.js';
 import { RateLimiter } from './rate-limit.js';
 import { connectionReset } from './relay.js';
 import { RequestLog, type RequestRecord } from './request-log.js';
 import { ScriptedReplies } from './scripted-replies.js';
 import { type Listening, listenOn } from './server.js';
 import { Service } from './service.js';
-import { type EmulatorState, stateOf } from './state.js';
-import { Conversations } from './store/conversations.js';
-import { Files } from './store/files.js';
-import { Integrations } from './store/integrations.js';
-import { UserMemory } from './store/memory.js';
-import { Presets } from './store/presets.js';
+import { resolveSettings, type Settings } from './settings.js';
+import { type EmulatorState, exportState, importState } from './state.js';
+import type { Account } from './store/account.js';
+import type { ApiKeys } from './store/api-keys.js';
+import type { Conversations } from './store/conversations.js';
+import type { Files } from './store/files.js';
+import type { Integrations } from './store/integrations.js';
+import type { Presets } from './store/presets.js';
+import type { Sessions } from './store/sessions.js';
+import { SqliteStorage } from './store/sqlite.js';
 import { MemoryStorage, type Storage } from './store/storage.js';
-import { Usage } from './store/usage.js';
-import { Workspaces } from './store/workspaces.js';
+import { Stores } from './store/stores.js';
+import type { Workspaces } from './store/workspaces.js';
+import { upstreamSummarizer } from './summarizer.js';
+import { modelSource } from './upstream/source.js';
 
 /** Where a listening emulator is found, and what opens it. */
 export interface ListeningEmulator extends Listening {
@@ -35,45 +38,27 @@ export interface ListeningEmulator extends Listening {
   sessionToken: string;
 }
 
-/** The service in memory. Nothing listens until `listen` is called; two emulators share nothing. */
+/** The service, in memory or in a directory. Nothing listens until `listen` is called; two emulators share nothing. */
 export function createEmulator(options: EmulatorOptions = {}): Emulator {
   return new Emulator(options);
 }
 
 /** The whole service, with its state and the handles to look at it and to change it. */
 export class Emulator {
-  /** The account's keys. */
-  readonly apiKeys: ApiKeys;
-  /** Users and their session tokens. */
-  readonly sessions: Sessions;
   /** The models offered. */
   readonly models: readonly EmulatorModel[] = MODELS;
-  /** Conversations and their messages. */
-  readonly conversations: Conversations;
-  /** Workspaces and their members. */
-  readonly workspaces: Workspaces;
-  /** Stored templates. */
-  readonly presets: Presets;
-  /** Uploaded files and their bytes. */
-  readonly files: Files;
-  /** Connected integrations and what they did. */
-  readonly integrations: Integrations;
   /** What goes wrong with the next requests. */
   readonly faults: Faults;
   /** Completions answered in advance. */
-  readonly chat: ScriptedReplies;
+  readonly chat = new ScriptedReplies();
   /** The emulator's time. */
   readonly clock: Clock;
 
   readonly #options: EmulatorOptions;
-  readonly #ids: IdSource;
-  readonly #storage: Storage;
-  readonly #memory: UserMemory;
-  readonly #usage: Usage;
-  readonly #contexts: ConversationContexts;
+  readonly #settings: Settings;
+  readonly #stores: Stores;
   readonly #limiter: RateLimiter;
-  readonly #idempotency = new IdempotencyMemory();
-  readonly #log: RequestLog;
+  readonly #log = new RequestLog();
   readonly #service: Service;
   /** Open until `close`. */
   readonly #listening = new Set<Listening>();
@@ -81,51 +66,71 @@ export class Emulator {
 
   constructor(options: EmulatorOptions = {}) {
     const settings = resolveSettings(options);
-    const { clock } = settings;
-    const now = (): number => clock.now();
-    const ids = new IdSource(String(options.seed ?? crypto.randomUUID()));
-    const storage = options.storage ?? new MemoryStorage();
+    const source = modelSource(options.upstream, options.cassettes);
     const language = new LanguageLoader();
+    const summarizer = settings.summarizer === 'upstream' ? upstreamSummarizer(source, language) : undefined;
+    const stores = new Stores(storageOf(options), settings, language, summarizer);
+    const { ids } = stores;
     this.#options = options;
-    this.#ids = ids;
-    this.#storage = storage;
-    this.clock = clock;
-    this.apiKeys = new ApiKeys(ids);
-    this.sessions = new Sessions(ids);
-    this.workspaces = new Workspaces(storage, ids, this.userId);
-    this.conversations = new Conversations(storage, ids, now, this.workspaces, this.userId);
-    this.presets = new Presets(storage, ids);
-    this.files = new Files(storage, ids, now);
-    this.integrations = new Integrations(storage, ids, clock);
-    this.faults = new Faults();
-    this.chat = new ScriptedReplies();
-    this.#memory = new UserMemory(storage, ids);
-    this.#usage = new Usage(storage, now);
-    this.#contexts = new ConversationContexts(this.conversations, language, ids, clock);
-    this.#limiter = new RateLimiter(now);
-    this.#log = new RequestLog(() => [...this.apiKeys.all(), ...this.sessions.all()]);
-
-    const { conversations, workspaces, presets, files, integrations } = this;
-    const completions = new Completions(language, this.chat, settings.maxTokens);
-    const context = contextRoutes({ conversations, contexts: this.#contexts, memory: this.#memory, workspaces });
-    const gateway = gatewayRoutes({ settings, ids, completions, presets, files, integrations, usage: this.#usage });
+    this.#settings = settings;
+    this.#stores = stores;
+    this.clock = settings.clock;
+    this.faults = new Faults(() => ids.fraction('fault'));
+    this.#limiter = new RateLimiter(() => settings.clock.now());
     this.#service = new Service({
       settings,
-      ids,
-      keys: this.apiKeys,
-      sessions: this.sessions,
+      stores,
       limiter: this.#limiter,
       faults: this.faults,
-      idempotency: this.#idempotency,
       log: this.#log,
-      context,
-      gateway,
+      context: contextRoutes(stores, settings),
+      gateway: gatewayRoutes({ settings, stores, completions: new Completions(language, this.chat, settings, source) }),
       control: controlRoutes(this),
       closed: this.#closed.signal,
     });
     // Every open stream listens to it.
     setMaxListeners(0, this.#closed.signal);
-    options.setup?.(this);
+    if (stores.isNew) this.#begin(String(options.seed ?? crypto.randomUUID()));
+  }
+
+  /** The account's plan. */
+  get account(): Account {
+    return this.#stores.account;
+  }
+
+  /** The account's keys. */
+  get apiKeys(): ApiKeys {
+    return this.#stores.apiKeys;
+  }
+
+  /** Users and their session tokens. */
+  get sessions(): Sessions {
+    return this.#stores.sessions;
+  }
+
+  /** Conversations and their messages. */
+  get conversations(): Conversations {
+    return this.#stores.conversations;
+  }
+
+  /** Workspaces and their members. */
+  get workspaces(): Workspaces {
+    return this.#stores.workspaces;
+  }
+
+  /** Stored templates. */
+  get presets(): Presets {
+    return this.#stores.presets;
+  }
+
+  /** Uploaded files and their bytes. */
+  get files(): Files {
+    return this.#stores.files;
+  }
+
+  /** Connected integrations and what they did. */
+  get integrations(): Integrations {
+    return this.#stores.integrations;
   }
 
   /** The token of a signed-in user, for the Context API. */
@@ -143,19 +148,25 @@ export class Emulator {
     return this.#log.records();
   }
 
-  /** Everything that is stored, as plain data. */
+  /** Everything that is stored, as plain data: a snapshot for `restore`. Keys are in it as hashes only. */
   state(): EmulatorState {
-    const { conversations, workspaces, presets, files, integrations } = this;
-    return stateOf({
-      conversations,
-      workspaces,
-      presets,
-      files,
-      integrations,
-      contexts: this.#contexts,
-      memory: this.#memory,
-      usage: this.#usage,
-    });
+    return exportState(this.#stores.storage);
+  }
+
+  /** Put a state in the place of everything that is stored; its keys and sessions are then the valid ones. */
+  restore(state: EmulatorState): void {
+    importState(this.#stores.storage, state);
+    this.#stores.forget();
+  }
+
+  /** What the inspector's page shows at a glance. */
+  overview(): Overview {
+    return overviewOf(this.#stores, this.#limiter, this.#settings, this.models);
+  }
+
+  /** One conversation with its context, its messages' standing and the versions of its summary. */
+  inspect(conversationId: string): Promise<InspectedConversation | undefined> {
+    return inspectConversation(this.#stores, conversationId);
   }
 
   /** Answer a request in process; usable wherever a `fetch` is asked for. */
@@ -202,18 +213,11 @@ export class Emulator {
 
   /** Back to the first state, with the same keys: data, faults, replies, limits and the request log are gone. */
   reset(): void {
-    this.#storage.clear();
-    this.#ids.reset();
-    this.apiKeys.restore();
-    this.sessions.restore();
-    this.presets.restore();
     this.faults.clear();
     this.chat.clear();
-    this.#contexts.reset();
     this.#limiter.reset();
-    this.#idempotency.clear();
     this.#log.clear();
-    this.#options.setup?.(this);
+    this.#begin(this.#stores.seed);
   }
 
   /** Stop listening, and end everything that still waits. */
@@ -221,5 +225,15 @@ export class Emulator {
     this.#closed.abort(new Error('the emulator was closed'));
     await Promise.all([...this.#listening].map((listening) => listening.close()));
     this.#listening.clear();
+    this.#stores.storage.close();
   }
+
+  #begin(seed: string): void {
+    this.#stores.begin(seed, () => this.#options.setup?.(this));
+  }
+}
+
+function storageOf({ storage, data }: EmulatorOptions): Storage {
+  if (storage !== undefined) return storage;
+  return data === undefined ? new MemoryStorage() : SqliteStorage.open(data);
 }

@@ -1,9 +1,9 @@
 import type { Socket } from 'node:net';
-import type { ApiKeyKind } from './auth.js';
 import { parseJson, readBytes } from './body.js';
 import type { Area } from './errors.js';
 import type { RateState } from './rate-limit.js';
 import type { LogEntry } from './request-log.js';
+import type { ApiKeyKind } from './store/api-keys.js';
 
 /** One request on its way through the emulator. */
 export class Exchange {

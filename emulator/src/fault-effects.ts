@@ -12,7 +12,7 @@ export async function applyFault(
   exchange: Exchange,
   { clock, closed }: { clock: Clock; closed: AbortSignal },
 ): Promise<Response | undefined> {
-  if (fault.type === 'reset') return breakOff(exchange.socket);
+  if (fault.type === 'reset' && fault.when !== 'after') return breakOff(exchange.socket);
   if (fault.type === 'stall') {
     await untilAborted(AbortSignal.any([exchange.request.signal, closed]));
     return breakOff(exchange.socket);
@@ -29,10 +29,25 @@ export async function applyFault(
   return 'status' in fault ? statusAnswer(fault, exchange) : undefined;
 }
 
+/** What a fault does to the real answer once it is there: breaks the connection, changes it, or does nothing. */
+export async function spoilAnswer(fault: FaultResponse, response: Response, exchange: Exchange): Promise<Response> {
+  if (fault.type === 'reset' && fault.when === 'after') {
+    await response.body?.cancel();
+    return breakOff(exchange.socket);
+  }
+  if (fault.type === 'contentType') response.headers.set('content-type', fault.contentType);
+  if (fault.type !== 'malformed' || isEventStream(response)) return response;
+  const text = await response.text();
+  return new Response(text.slice(0, Math.max(1, Math.floor(text.length / 2))), response);
+}
+
 /** How a fault spoils the body of the real answer, if it does. */
 export function faultBodyCut(fault: FaultResponse): BodyCut | undefined {
   if (fault.type === 'cutBody') return { afterBytes: fault.afterBytes, how: 'reset' };
-  if (fault.type === 'cutStream') return { afterChunks: fault.afterEvents, how: fault.how ?? 'end' };
+  if (fault.type === 'cutStream') {
+    const { afterEvents, how = 'end' } = fault;
+    return afterEvents === undefined ? { beforeDone: true, how } : { afterChunks: afterEvents, how };
+  }
   if (fault.type !== 'streamError') return undefined;
   const error = fault.error ?? {
     message: defaultMessage(503),
@@ -42,6 +57,17 @@ export function faultBodyCut(fault: FaultResponse): BodyCut | undefined {
   };
   const lastChunk = new TextEncoder().encode(`data: ${JSON.stringify({ error })}\n\n`);
   return { afterChunks: fault.afterEvents, how: 'error', lastChunk };
+}
+
+/** Which event of the real stream a fault garbles, if it does. */
+export function faultGarble(fault: FaultResponse): number | undefined {
+  if (fault.type === 'malformed') return 1;
+  return fault.type === 'garbleStream' ? fault.afterEvents : undefined;
+}
+
+/** Does the answer come as events? */
+export function isEventStream(response: Response): boolean {
+  return response.headers.get('content-type')?.startsWith('text/event-stream') ?? false;
 }
 
 function statusAnswer(fault: Extract<FaultResponse, { status: number }>, { area }: Exchange): Response {
@@ -58,7 +84,7 @@ function statusAnswer(fault: Extract<FaultResponse, { status: number }>, { area 
 }
 
 /** In process a fetch that rejects; over a socket a connection that is reset, with an answer nobody will get. */
-function breakOff(socket: Socket | undefined): Response {
+function breakOff(socket: Socket | undefined): never {
   if (socket === undefined) throw connectionReset();
   socket.resetAndDestroy();
   throw connectionReset();

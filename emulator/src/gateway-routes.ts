@@ -2,31 +2,32 @@ import type { Hono } from 'hono';
 import * as z from 'zod/mini';
 import { areaRoutes, json, pathParam, type RouteContext, type RouteEnv, route } from './answers.js';
 import { checked, parseMultipart } from './body.js';
-import { type Completion, type Completions, completionRequest, usageOf } from './completions.js';
+import {
+  type Completion,
+  type CompletionRequest,
+  type Completions,
+  completionRequest,
+  usageOf,
+} from './completions.js';
 import { badRequest, notFound, Refusal } from './errors.js';
-import type { Settings } from './options.js';
-import type { IdSource } from './random.js';
-import type { Files } from './store/files.js';
-import type { Integrations } from './store/integrations.js';
-import { fillTemplate, type Presets } from './store/presets.js';
-import type { Usage } from './store/usage.js';
-import { completionEvents, eventBody } from './stream.js';
+import type { Settings } from './settings.js';
+import { fillTemplate } from './store/presets.js';
+import type { Stores } from './store/stores.js';
+import { completionEvents, eventBody, liveEvents } from './stream.js';
 import { usageReport } from './usage-report.js';
 
 /** The state the Gateway API works on. */
 export interface GatewayApiState {
   settings: Settings;
-  ids: IdSource;
+  stores: Stores;
   completions: Completions;
-  presets: Presets;
-  files: Files;
-  integrations: Integrations;
-  usage: Usage;
 }
 
 /** The Gateway API: everything under `/v1`. */
 export function gatewayRoutes(state: GatewayApiState): Hono<RouteEnv> {
-  const { settings, ids, completions, presets, files, integrations, usage } = state;
+  const { settings, stores, completions } = state;
+  const { ids, presets, files, integrations, usage } = stores;
+  const { strict } = settings;
   const now = (): number => settings.clock.now();
   const app = areaRoutes();
 
@@ -42,11 +43,15 @@ export function gatewayRoutes(state: GatewayApiState): Hono<RouteEnv> {
     usage.add(completion.model, counted.total_tokens);
     return { content: completion.tokens.pieces.join(''), usage: counted };
   };
-  const streamed = (completion: Completion, id: string, created: number): Response => {
+  const streamed = async (request: CompletionRequest, left: AbortSignal, created: number): Promise<Response> => {
     const stop = new AbortController();
+    const signal = AbortSignal.any([left, stop.signal]);
+    const completion = await completions.begin(request, signal);
+    const id = ids.next('chatcmpl');
     const { clock, pace } = settings;
     const bill = (tokens: number): void => usage.add(completion.model, completion.promptTokens + tokens);
-    const events = completionEvents(completion, { id, created, clock, pace, signal: stop.signal, bill });
+    const context = { id, created, clock, pace, signal, bill };
+    const events = 'answer' in completion ? liveEvents(completion, context) : completionEvents(completion, context);
     return new Response(eventBody(events, stop), {
       headers: { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' },
     });
@@ -54,11 +59,12 @@ export function gatewayRoutes(state: GatewayApiState): Hono<RouteEnv> {
 
   route(app, '/v1/chat/completions', {
     POST: async (c) => {
-      const request = completionRequest(await c.env.exchange.json());
-      const completion = await completions.complete(request);
-      const id = ids.next('chatcmpl');
+      const { exchange } = c.env;
+      const request = completionRequest(await exchange.json(), strict);
       const created = Math.floor(now() / 1000);
-      if (request.stream) return streamed(completion, id, created);
+      if (request.stream) return streamed(request, exchange.request.signal, created);
+      const completion = await completions.complete(request, exchange.request.signal);
+      const id = ids.next('chatcmpl');
       const { content, usage } = written(completion);
       const choice = { index: 0, message: { role: 'assistant', content }, finish_reason: completion.finishReason };
       return json({ id, object: 'chat.completion', created, model: request.model, choices: [choice], usage });
@@ -74,12 +80,16 @@ export function gatewayRoutes(state: GatewayApiState): Hono<RouteEnv> {
 
   route(app, '/v1/presets/:presetId/execute', {
     POST: async (c) => {
+      const { exchange } = c.env;
       const presetId = pathParam(c, 'presetId');
       const preset = presets.get(presetId);
       if (preset === undefined) throw notFound('presetId', `There is no preset ${presetId}`, 'preset_not_found');
-      const { input, model } = checked(presetBody, await c.env.exchange.json());
+      const { input, model } = checked(presetBody, await exchange.json(), strict);
       const content = fillTemplate(preset.template, input);
-      const completion = await completions.complete({ model, messages: [{ role: 'user', content }] });
+      const completion = await completions.complete(
+        { model, messages: [{ role: 'user', content }] },
+        exchange.request.signal,
+      );
       const answer = written(completion);
       return json({
         id: ids.next('presetrun'),
@@ -122,14 +132,14 @@ export function gatewayRoutes(state: GatewayApiState): Hono<RouteEnv> {
       const body = await c.env.exchange.json();
       if (typeof body !== 'object' || body === null || Array.isArray(body))
         throw badRequest('body', 'The body must be a JSON object');
-      return json(integrations.execute(pathParam(c, 'integration'), new Map(Object.entries(body))));
+      return json(integrations.execute(pathParam(c, 'integration'), new Map(Object.entries(body)), strict));
     },
   });
 
   route(app, '/v1/usage', {
     GET: (c) => {
       const { start_date, end_date } = c.req.query();
-      return json(usageReport(usage, { start_date, end_date }, now(), settings));
+      return json(usageReport(usage, { start_date, end_date }, now(), stores.account.tokens));
     },
   });
 

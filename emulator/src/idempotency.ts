@@ -2,6 +2,7 @@ import { badRequest } from './errors.js';
 import type { Exchange } from './exchange.js';
 import { hashWords } from './random.js';
 import { relayBody } from './relay.js';
+import type { Collection, Storage } from './store/storage.js';
 
 /** @internal An answer that can be given again. */
 export interface KeptAnswer {
@@ -10,16 +11,28 @@ export interface KeptAnswer {
   body: string;
 }
 
-interface Entry {
+/** @internal An answer as it is stored, with what it answers. */
+export interface KeptEntry {
+  key: string;
   fingerprint: string;
-  answer: Promise<KeptAnswer | undefined>;
-  size: number;
+  answer: KeptAnswer;
+}
+
+interface Running {
+  fingerprint: string;
+  /** Resolves when the work is done and its answer is kept, or there is none. */
+  done: Promise<void>;
 }
 
 /** A21: the same key with the same request gets the same answer, and the work is done once. Bounded: the oldest are forgotten. */
 export class IdempotencyMemory {
-  readonly #entries = new Map<string, Entry>();
-  #bytes = 0;
+  readonly #kept: Collection<KeptEntry>;
+  /** Requests that are being answered right now. */
+  readonly #running = new Map<string, Running>();
+
+  constructor(storage: Storage) {
+    this.#kept = storage.collection('idempotency');
+  }
 
   /**
    * The kept answer, or undefined when this request is the first and must do the work; it then calls `keep` with its
@@ -30,53 +43,54 @@ export class IdempotencyMemory {
     fingerprint: string,
   ): Promise<{ answer: KeptAnswer } | { keep: (answer?: KeptAnswer) => void }> {
     for (;;) {
-      const entry = this.#entries.get(key);
-      if (entry === undefined) return { keep: this.#start(key, fingerprint) };
-      if (entry.fingerprint !== fingerprint) {
+      const kept = this.#kept.get(key);
+      const running = this.#running.get(key);
+      const known = kept ?? running;
+      if (known === undefined) return { keep: this.#start(key, fingerprint) };
+      if (known.fingerprint !== fingerprint) {
         throw badRequest(
           'Idempotency-Key',
           'This idempotency key was used with another request',
           'idempotency_key_reused',
         );
       }
-      const answer = await entry.answer;
-      if (answer !== undefined) return { answer };
+      if (kept !== undefined) return { answer: kept.answer };
+      await running?.done;
     }
   }
 
+  /** Forget the requests under way; the answers that are kept go with the storage. */
   clear(): void {
-    this.#entries.clear();
-    this.#bytes = 0;
+    this.#running.clear();
   }
 
   #start(key: string, fingerprint: string): (answer?: KeptAnswer) => void {
-    let settle: (answer: KeptAnswer | undefined) => void = () => {};
-    const entry: Entry = {
-      fingerprint,
-      answer: new Promise((resolve) => {
-        settle = resolve;
-      }),
-      size: 0,
-    };
-    this.#entries.set(key, entry);
+    let settle = (): void => {};
+    const done = new Promise<void>((resolve) => {
+      settle = resolve;
+    });
+    const running = { fingerprint, done };
+    this.#running.set(key, running);
     return (answer) => {
-      const current = this.#entries.get(key) === entry;
-      if (answer === undefined && current) this.#entries.delete(key);
-      if (answer !== undefined && current) {
-        entry.size = answer.body.length;
-        this.#bytes += entry.size;
-        this.#forgetOldest(key);
+      // After a reset somebody else may be at work under this key.
+      if (this.#running.get(key) === running) {
+        this.#running.delete(key);
+        if (answer !== undefined) this.#keep({ key, fingerprint, answer });
       }
-      settle(answer);
+      settle();
     };
   }
 
-  #forgetOldest(kept: string): void {
-    for (const [key, entry] of this.#entries) {
-      if (this.#entries.size <= MOST_ENTRIES && this.#bytes <= MOST_BYTES) return;
-      if (key === kept) continue;
-      this.#entries.delete(key);
-      this.#bytes -= entry.size;
+  #keep(entry: KeptEntry): void {
+    this.#kept.set(entry.key, entry);
+    if (this.#kept.size <= MOST_ENTRIES && entry.answer.body.length < LARGE_BODY) return;
+    let bytes = 0;
+    for (const { answer } of this.#kept.values()) bytes += answer.body.length;
+    for (const { key, answer } of [...this.#kept.values()]) {
+      if (this.#kept.size <= MOST_ENTRIES && bytes <= MOST_BYTES) return;
+      if (key === entry.key) continue;
+      this.#kept.delete(key);
+      bytes -= answer.body.length;
     }
   }
 }
@@ -132,3 +146,5 @@ function fingerprintOf(bytes: Uint8Array): string {
 
 const MOST_ENTRIES = 1000;
 const MOST_BYTES = 32 * 1024 * 1024;
+/** A thousand answers below this stay within the bytes allowed, so nothing needs to be added up. */
+const LARGE_BODY = MOST_BYTES / MOST_ENTRIES;

@@ -1,10 +1,16 @@
+import type { Collection, Storage } from './store/storage.js';
+
 /** Ids and keys from one seed. Each prefix has its own sequence, so that one more read does not change the next file's id. */
 export class IdSource {
-  readonly #seed: string;
-  readonly #sequences = new Map<string, () => number>();
+  /** How far each sequence has come, so that a reopened emulator goes on where it was. */
+  readonly #saved: Collection<SavedSequence>;
+  readonly #sequences = new Map<string, Sequence>();
 
-  constructor(seed: string) {
-    this.#seed = seed;
+  constructor(
+    storage: Storage,
+    private readonly seed: () => string,
+  ) {
+    this.#saved = storage.collection('sequences');
   }
 
   /** A new id such as `msg_k3v9...`. */
@@ -14,36 +20,62 @@ export class IdSource {
 
   /** So many characters of lower-case letters and digits, the next ones of this label's sequence. */
   token(label: string, length: number): string {
-    const random = this.#sequence(label);
-    let text = '';
-    for (let i = 0; i < length; i += 1) text += ALPHABET[Math.floor(random() * ALPHABET.length)];
+    const sequence = this.#sequence(label);
+    const text = characters(sequence, length);
+    this.#saved.set(label, { label, words: sequence.words() });
     return text;
+  }
+
+  /** What `token` gives on its first call for this label, without counting as one. */
+  firstToken(label: string, length: number): string {
+    return characters(new Sequence(hashWords(this.#source(label))), length);
   }
 
   /** A number in [0, 1), the next one of this label's sequence. */
   fraction(label: string): number {
-    return this.#sequence(label)();
+    const sequence = this.#sequence(label);
+    const value = sequence.next();
+    this.#saved.set(label, { label, words: sequence.words() });
+    return value;
   }
 
-  /** Start every sequence again. */
+  /** Go on from what the storage says; when that was cleared, from the start. */
   reset(): void {
     this.#sequences.clear();
   }
 
-  #sequence(label: string): () => number {
-    let random = this.#sequences.get(label);
-    if (random === undefined) {
-      random = randomSequence(`${this.#seed}\u0000${label}`);
-      this.#sequences.set(label, random);
+  #sequence(label: string): Sequence {
+    let sequence = this.#sequences.get(label);
+    if (sequence === undefined) {
+      sequence = new Sequence(this.#saved.get(label)?.words ?? hashWords(this.#source(label)));
+      this.#sequences.set(label, sequence);
     }
-    return random;
+    return sequence;
   }
+
+  #source(label: string): string {
+    return `${this.seed()}\u0000${label}`;
+  }
+}
+
+/** The position of one sequence, as it is stored. */
+export interface SavedSequence {
+  label: string;
+  words: Words;
+}
+
+type Words = [number, number, number, number];
+
+function characters(sequence: Sequence, length: number): string {
+  let text = '';
+  for (let i = 0; i < length; i += 1) text += ALPHABET[Math.floor(sequence.next() * ALPHABET.length)];
+  return text;
 }
 
 const ALPHABET = 'abcdefghijklmnopqrstuvwxyz0123456789';
 
 /** Four 32-bit words that depend on every character of the text. */
-export function hashWords(text: string): [number, number, number, number] {
+export function hashWords(text: string): Words {
   let a = 1779033703;
   let b = 3144134277;
   let c = 1013904242;
@@ -68,15 +100,31 @@ export function hashText(text: string): string {
   return a.toString(36).padStart(7, '0') + b.toString(36).padStart(7, '0');
 }
 
-/** The small fast counter generator (sfc32) on the hash of the seed. */
-function randomSequence(seed: string): () => number {
-  let [a, b, c, d] = hashWords(seed);
-  return () => {
-    const sum = (((a + b) | 0) + d) | 0;
-    d = (d + 1) | 0;
-    a = b ^ (b >>> 9);
-    b = (c + (c << 3)) | 0;
-    c = ((c << 21) | (c >>> 11)) + sum;
+/** The small fast counter generator (sfc32), started from four words. */
+class Sequence {
+  #a: number;
+  #b: number;
+  #c: number;
+  #d: number;
+
+  constructor([a, b, c, d]: Words) {
+    this.#a = a;
+    this.#b = b;
+    this.#c = c;
+    this.#d = d;
+  }
+
+  next(): number {
+    const sum = (((this.#a + this.#b) | 0) + this.#d) | 0;
+    this.#d = (this.#d + 1) | 0;
+    this.#a = this.#b ^ (this.#b >>> 9);
+    this.#b = (this.#c + (this.#c << 3)) | 0;
+    this.#c = ((this.#c << 21) | (this.#c >>> 11)) + sum;
     return (sum >>> 0) / 4294967296;
-  };
+  }
+
+  words(): Words {
+    // `c` may have grown past 32 bits; its lower half is all that is ever used.
+    return [this.#a | 0, this.#b | 0, this.#c | 0, this.#d | 0];
+  }
 }

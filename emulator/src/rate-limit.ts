@@ -1,4 +1,8 @@
-import type { RateLimit } from './options.js';
+/** So many requests in a window of so many milliseconds. */
+export interface RateLimit {
+  requests: number;
+  windowMs: number;
+}
 
 /** How a bucket stands after a request. */
 export interface RateState {
@@ -34,6 +38,16 @@ export class RateLimiter {
   /** Whole seconds until the window ends, at least one. */
   retryAfter(state: RateState): number {
     return Math.max(1, Math.ceil((state.resetAt - this.#now()) / 1000));
+  }
+
+  /** The buckets that are in use, each under its rule. */
+  buckets(
+    ruleOf: (bucket: string) => RateLimit,
+  ): { name: string; limit: number; remaining: number; resetAt: number }[] {
+    return [...this.#windows.keys()].map((name) => {
+      const { limit, remaining, resetAt } = this.peek(name, ruleOf(name));
+      return { name, limit, remaining, resetAt };
+    });
   }
 
   reset(): void {

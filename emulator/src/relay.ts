@@ -8,6 +8,8 @@ export interface RelayOptions {
   onEnd?: ((outcome: 'answered' | 'aborted' | 'cut') => void) | undefined;
   /** Where and how the body is cut: so many chunks of a stream (one chunk is one event), or so many bytes. */
   cut?: BodyCut | undefined;
+  /** The chunk after so many is cut to its first half and a line end: an event that cannot be read. */
+  garbleChunk?: number | undefined;
   /** Breaks the connection. Without one, in process, a body breaks by an error. */
   breakConnection?: (() => void) | undefined;
 }
@@ -16,6 +18,8 @@ export interface RelayOptions {
 export interface BodyCut {
   afterChunks?: number | undefined;
   afterBytes?: number | undefined;
+  /** The chunk that says the stream is complete is not sent. */
+  beforeDone?: boolean | undefined;
   how: 'end' | 'reset' | 'stall' | 'error';
   /** `error`: the last chunk. */
   lastChunk?: Uint8Array | undefined;
@@ -50,6 +54,16 @@ export function relayBody(source: ReadableStream<Uint8Array>, options: RelayOpti
     end('aborted');
   };
 
+  const cutOff = async (controller: ReadableStreamDefaultController<Uint8Array>, cut: BodyCut): Promise<void> => {
+    if (cut.how === 'stall') await untilAborted(left.signal);
+    if (ended) return;
+    reader.cancel().catch(() => {});
+    end('cut');
+    if (cut.how === 'reset') return fail(controller, connectionReset());
+    if (cut.how === 'error' && cut.lastChunk !== undefined) controller.enqueue(cut.lastChunk);
+    controller.close();
+  };
+
   return new ReadableStream<Uint8Array>(
     {
       start(controller) {
@@ -64,16 +78,7 @@ export function relayBody(source: ReadableStream<Uint8Array>, options: RelayOpti
         if (signals.some((signal) => signal.aborted)) abort();
       },
       async pull(controller) {
-        if (cut !== undefined && isReached(cut, chunks, bytes)) {
-          if (cut.how === 'stall') await untilAborted(left.signal);
-          if (ended) return;
-          reader.cancel().catch(() => {});
-          end('cut');
-          if (cut.how === 'reset') return fail(controller, connectionReset());
-          if (cut.how === 'error' && cut.lastChunk !== undefined) controller.enqueue(cut.lastChunk);
-          controller.close();
-          return;
-        }
+        if (cut !== undefined && isReached(cut, chunks, bytes)) return cutOff(controller, cut);
         try {
           const { done, value } = await reader.read();
           if (ended) return;
@@ -82,8 +87,10 @@ export function relayBody(source: ReadableStream<Uint8Array>, options: RelayOpti
             controller.close();
             return;
           }
-          const chunk = cut?.afterBytes === undefined ? value : value.subarray(0, cut.afterBytes - bytes);
-          chunks += 1;
+          if (cut?.beforeDone && isDone(value)) return cutOff(controller, cut);
+          const whole = chunks === options.garbleChunk ? garbled(value) : value;
+          const chunk = cut?.afterBytes === undefined ? whole : whole.subarray(0, cut.afterBytes - bytes);
+          if (!isComment(chunk)) chunks += 1;
           bytes += chunk.byteLength;
           controller.enqueue(chunk);
           options.onChunk?.(chunk);
@@ -99,11 +106,30 @@ export function relayBody(source: ReadableStream<Uint8Array>, options: RelayOpti
   );
 }
 
+/** A comment of an event stream is no event. */
+export function isComment(chunk: Uint8Array): boolean {
+  return chunk[0] === COLON;
+}
+
 /** The error a broken connection gives a caller in process. */
 export function connectionReset(): TypeError {
   const cause = Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' });
   return new TypeError('fetch failed', { cause });
 }
+
+const COLON = 0x3a;
+
+function isDone(chunk: Uint8Array): boolean {
+  return chunk.byteLength < 24 && new TextDecoder().decode(chunk).startsWith('data: [DONE]');
+}
+
+function garbled(event: Uint8Array): Uint8Array {
+  const half = event.slice(0, Math.ceil(event.byteLength / 2) + 2);
+  half.fill(LINE_FEED, -2);
+  return half;
+}
+
+const LINE_FEED = 0x0a;
 
 function isReached(cut: BodyCut, chunks: number, bytes: number): boolean {
   return (

@@ -1,3 +1,5 @@
+import { redact } from './redact.js';
+
 /** A request as it arrived, and what became of it. Keys and tokens are never in it. */
 export interface RequestRecord {
   requestId: string;
@@ -41,12 +43,7 @@ export interface LogEntry {
 /** The last requests, oldest first; older ones fall out. */
 export class RequestLog {
   readonly #entries: LogEntry[] = [];
-  readonly #secrets: () => readonly string[];
   #next = 0;
-
-  constructor(secrets: () => readonly string[]) {
-    this.#secrets = secrets;
-  }
 
   add(entry: LogEntry): void {
     if (this.#entries.length < CAPACITY) this.#entries.push(entry);
@@ -57,8 +54,7 @@ export class RequestLog {
   records(): RequestRecord[] {
     const full = this.#entries.length === CAPACITY;
     const inOrder = full ? [...this.#entries.slice(this.#next), ...this.#entries.slice(0, this.#next)] : this.#entries;
-    const secrets = this.#secrets();
-    return inOrder.map((entry) => toRecord(entry, secrets));
+    return inOrder.map(toRecord);
   }
 
   clear(): void {
@@ -67,25 +63,18 @@ export class RequestLog {
   }
 }
 
-/** The text with every known secret, and everything that looks like one, cut to its prefix. */
-function redact(text: string, secrets: readonly string[]): string {
-  let safe = text.replace(/(svc_[sp]k_)[A-Za-z0-9_-]+/g, '$1***');
-  for (const secret of secrets) safe = safe.replaceAll(secret, `${prefixOf(secret)}***`);
-  return safe;
-}
-
-function toRecord(entry: LogEntry, secrets: readonly string[]): RequestRecord {
+function toRecord(entry: LogEntry): RequestRecord {
   const headers: [string, string][] = [];
   for (const [name, value] of entry.headers) {
-    headers.push([name, SECRET_HEADERS.test(name) ? redactHeader(value, secrets) : redact(value, secrets)]);
+    headers.push([name, SECRET_HEADERS.test(name) ? redactHeader(value) : redact(value)]);
   }
   const body = entry.body && decoder.decode(entry.body.subarray(0, BODY_LIMIT));
   return {
     requestId: entry.requestId,
     method: entry.method,
-    path: redact(entry.path, secrets),
+    path: redact(entry.path),
     headers: Object.fromEntries(headers),
-    body: body === undefined ? undefined : redact(body, secrets),
+    body: body === undefined ? undefined : redact(body),
     receivedAt: new Date(entry.receivedAt).toISOString(),
     duration: entry.finishedAt === undefined ? undefined : entry.finishedAt - entry.receivedAt,
     status: entry.status,
@@ -97,14 +86,10 @@ function toRecord(entry: LogEntry, secrets: readonly string[]): RequestRecord {
 }
 
 /** Known keys keep their prefix; any other credential is hidden whole, after its scheme. */
-function redactHeader(value: string, secrets: readonly string[]): string {
-  const safe = redact(value, secrets);
+function redactHeader(value: string): string {
+  const safe = redact(value);
   if (safe !== value) return safe;
   return /^[A-Za-z]+ /.test(value) ? `${value.slice(0, value.indexOf(' '))} ***` : '***';
-}
-
-function prefixOf(secret: string): string {
-  return secret.slice(0, secret.lastIndexOf('_') + 1);
 }
 
 const CAPACITY = 1000;

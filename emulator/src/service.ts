@@ -1,28 +1,27 @@
 import type { Socket } from 'node:net';
 import type { Hono } from 'hono';
 import { errorAnswer, type RouteEnv } from './answers.js';
-import { type ApiKeys, authenticateKey, authenticateSession, namesEndpoint, type Sessions } from './auth.js';
+import { authenticateKey, authenticateSession, namesEndpoint } from './auth.js';
 import { addCorsHeaders, preflightAnswer } from './cors.js';
 import { type Area, Refusal } from './errors.js';
 import { Exchange, pathOf } from './exchange.js';
-import { applyFault, faultBodyCut } from './fault-effects.js';
-import type { ActiveFault, Faults } from './faults.js';
-import { answerOnce, type IdempotencyMemory } from './idempotency.js';
-import type { Settings } from './options.js';
-import type { IdSource } from './random.js';
+import { applyFault, faultBodyCut, faultGarble, isEventStream, spoilAnswer } from './fault-effects.js';
+import { FAULT_HEADER, parseFault } from './fault-syntax.js';
+import type { FaultResponse, Faults } from './faults.js';
+import { answerOnce } from './idempotency.js';
+import { inPieces } from './pieces.js';
 import type { RateLimiter, RateState } from './rate-limit.js';
-import { type BodyCut, relayBody } from './relay.js';
+import { isComment, relayBody } from './relay.js';
 import type { LogEntry, RequestLog } from './request-log.js';
+import type { Settings } from './settings.js';
+import type { Stores } from './store/stores.js';
 
 /** Everything the request path needs. */
 export interface ServiceParts {
   settings: Settings;
-  ids: IdSource;
-  keys: ApiKeys;
-  sessions: Sessions;
+  stores: Stores;
   limiter: RateLimiter;
   faults: Faults;
-  idempotency: IdempotencyMemory;
   log: RequestLog;
   context: Hono<RouteEnv>;
   gateway: Hono<RouteEnv>;
@@ -46,12 +45,10 @@ export class Service {
     const preflight = preflightAnswer(request, this.#parts.settings.cors);
     if (preflight !== undefined) return preflight;
     const exchange = this.#open(request, area, socket);
-    const fault = this.#parts.faults.take(exchange.method, exchange.path, request.headers);
-    exchange.entry.fault =
-      fault && (fault.respond.type ?? `status ${'status' in fault.respond ? fault.respond.status : ''}`);
     try {
+      const fault = this.#faultFor(exchange);
       const response = await this.#faulted(exchange, fault);
-      return this.#close(exchange, response, fault && faultBodyCut(fault.respond));
+      return this.#close(exchange, response, fault);
     } catch (error) {
       exchange.entry.outcome = request.signal.aborted ? 'aborted' : 'reset';
       exchange.entry.finishedAt = this.#parts.settings.clock.now();
@@ -60,10 +57,10 @@ export class Service {
   }
 
   #open(request: Request, area: Area, socket: Socket | undefined): Exchange {
-    const { ids, settings, log } = this.#parts;
+    const { stores, settings, log } = this.#parts;
     const url = request.url;
     const entry: LogEntry = {
-      requestId: ids.next('req'),
+      requestId: stores.ids.next('req'),
       method: request.method,
       path: url.slice(url.indexOf('/', url.indexOf('://') + 3)),
       headers: request.headers,
@@ -80,14 +77,28 @@ export class Service {
     return new Exchange(request, area, entry, socket, settings);
   }
 
-  async #faulted(exchange: Exchange, fault: ActiveFault | undefined): Promise<Response> {
+  /** The fault the request asks for itself, else the first rule it meets. */
+  #faultFor(exchange: Exchange): FaultResponse | undefined {
+    const { method, path, request, entry } = exchange;
+    const asked = request.headers.get(FAULT_HEADER);
+    const fault = asked === null ? this.#parts.faults.take(method, path, request.headers)?.respond : askedFault(asked);
+    entry.fault = fault && ('status' in fault ? `status ${fault.status}` : fault.type);
+    return fault;
+  }
+
+  async #faulted(exchange: Exchange, fault: FaultResponse | undefined): Promise<Response> {
     const { settings, closed } = this.#parts;
     const { request } = exchange;
     if (fault !== undefined) {
-      const spoiled = await applyFault(fault.respond, exchange, { clock: settings.clock, closed });
+      const spoiled = await applyFault(fault, exchange, { clock: settings.clock, closed });
       if (spoiled !== undefined) return spoiled;
     }
     if (settings.latency > 0) await settings.clock.sleep(settings.latency, AbortSignal.any([request.signal, closed]));
+    const response = await this.#answerOrRefusal(exchange);
+    return fault === undefined ? response : spoilAnswer(fault, response, exchange);
+  }
+
+  async #answerOrRefusal(exchange: Exchange): Promise<Response> {
     try {
       return await this.#answer(exchange);
     } catch (error) {
@@ -103,30 +114,30 @@ export class Service {
   }
 
   #answer(exchange: Exchange): Promise<Response> | Response {
-    const { context, gateway, idempotency } = this.#parts;
+    const { context, gateway, stores } = this.#parts;
     if (exchange.area === 'context') this.#admitToContext(exchange);
     else this.#admitToGateway(exchange);
     const app = exchange.area === 'context' ? context : gateway;
     const work = (): Promise<Response> | Response => app.fetch(exchange.request, { exchange });
     const key = exchange.request.headers.get('idempotency-key');
     if (key === null || exchange.method === 'GET' || exchange.method === 'HEAD') return work();
-    return answerOnce(idempotency, key, exchange, work);
+    return answerOnce(stores.idempotency, key, exchange, work);
   }
 
   #admitToContext(exchange: Exchange): void {
-    const { sessions, settings, limiter } = this.#parts;
+    const { stores, settings, limiter } = this.#parts;
     const { name, scheme } = settings.sessionHeader;
-    exchange.userId = authenticateSession(sessions, exchange.request.headers.get(name), scheme);
+    exchange.userId = authenticateSession(stores.sessions, exchange.request.headers.get(name), scheme);
     const kind = exchange.path === '/api/context/compact' ? 'compact' : 'context';
-    const state = limiter.take(`${kind} ${exchange.userId}`, settings.limits[kind]);
+    const state = limiter.take(`${kind} ${exchange.userId}`, stores.account.limit(kind));
     if (!state.allowed) throw this.#rateLimited(state);
   }
 
   #admitToGateway(exchange: Exchange): void {
-    const { keys, settings, limiter } = this.#parts;
-    const rule = settings.limits.gateway;
+    const { stores, settings, limiter } = this.#parts;
+    const rule = stores.account.limit('gateway');
     try {
-      exchange.keyKind = authenticateKey(keys, exchange.request.headers.get('authorization'));
+      exchange.keyKind = authenticateKey(stores.apiKeys, exchange.request.headers.get('authorization'));
     } catch (refusal) {
       // Whoever has no valid key does not use up the account's limit.
       exchange.rate = limiter.take('gateway without key', rule);
@@ -134,6 +145,10 @@ export class Service {
     }
     exchange.rate = limiter.take('gateway', rule);
     if (!exchange.rate.allowed) throw this.#rateLimited(exchange.rate);
+    if (!stores.account.gatewayAccess) {
+      const message = `The ${stores.account.plan.id} plan has no Gateway access; it comes with the Agency plan`;
+      throw new Refusal(403, message, { param: 'Authorization', code: 'plan_without_gateway' });
+    }
     if (
       exchange.keyKind === 'publishable' &&
       !namesEndpoint(settings.publishableEndpoints, exchange.method, exchange.path)
@@ -149,8 +164,8 @@ export class Service {
     return new Refusal(429, 'Rate limit exceeded', { retryAfter: this.#parts.limiter.retryAfter(state) });
   }
 
-  #close(exchange: Exchange, response: Response, cut: BodyCut | undefined): Response {
-    const { settings, limiter } = this.#parts;
+  #close(exchange: Exchange, response: Response, fault: FaultResponse | undefined): Response {
+    const { settings, stores, limiter } = this.#parts;
     const { entry, request } = exchange;
     const { headers } = response;
     entry.status = response.status;
@@ -158,38 +173,47 @@ export class Service {
     // The time all other times in the answer are told by, also when the clock is not the system's.
     headers.set('date', new Date(settings.clock.now()).toUTCString());
     if (exchange.area === 'gateway') {
-      const rate = exchange.rate ?? limiter.peek('gateway', settings.limits.gateway);
+      const rate = exchange.rate ?? limiter.peek('gateway', stores.account.limit('gateway'));
       headers.set('x-ratelimit-limit', String(rate.limit));
       headers.set('x-ratelimit-remaining', String(rate.remaining));
       headers.set('x-ratelimit-reset', String(this.#resetValue(rate)));
     }
     addCorsHeaders(headers, request.headers.get('origin'), settings.cors);
-    const isStream = headers.get('content-type')?.startsWith('text/event-stream') ?? false;
-    if (response.body === null || (!isStream && cut === undefined)) {
+    if (response.body === null || (!isEventStream(response) && fault === undefined)) {
       entry.outcome = 'answered';
       entry.finishedAt = settings.clock.now();
       return response;
     }
-    return this.#watched(exchange, response, isStream, cut);
+    return this.#watched(exchange, response, fault);
   }
 
   /** A stream is over when its body is; until then it is watched. */
-  #watched(exchange: Exchange, response: Response, isStream: boolean, cut: BodyCut | undefined): Response {
+  #watched(exchange: Exchange, response: Response, fault: FaultResponse | undefined): Response {
+    const { settings, closed } = this.#parts;
     const { entry, request, socket } = exchange;
+    const isStream = isEventStream(response);
     if (isStream) entry.events = 0;
     const body = relayBody(response.body as ReadableStream<Uint8Array>, {
-      signals: [request.signal, this.#parts.closed],
-      cut,
+      signals: [request.signal, closed],
+      cut: fault && faultBodyCut(fault),
+      garbleChunk: isStream ? fault && faultGarble(fault) : undefined,
       breakConnection: socket && (() => void socket.resetAndDestroy()),
-      onChunk: () => {
-        if (entry.events !== undefined) entry.events += 1;
+      onChunk: (chunk) => {
+        if (entry.events !== undefined && !isComment(chunk)) entry.events += 1;
       },
       onEnd: (outcome) => {
         entry.outcome = outcome;
-        entry.finishedAt = this.#parts.settings.clock.now();
+        entry.finishedAt = settings.clock.now();
       },
     });
-    return new Response(body, response);
+    if (fault?.type === 'drip') {
+      const signal = AbortSignal.any([request.signal, closed]);
+      const pause = (): Promise<void> => settings.clock.sleep(fault.every, signal);
+      return new Response(inPieces(body, { bytes: fault.bytes, pause }), response);
+    }
+    const { splitBytes } = settings.pace;
+    const whole = !isStream || splitBytes === Number.POSITIVE_INFINITY;
+    return new Response(whole ? body : inPieces(body, { bytes: splitBytes }), response);
   }
 
   #resetValue(rate: RateState): number {
@@ -197,5 +221,15 @@ export class Service {
     if (rateLimitReset === 'epoch-milliseconds') return rate.resetAt;
     if (rateLimitReset === 'delta-seconds') return Math.max(0, Math.ceil((rate.resetAt - clock.now()) / 1000));
     return Math.ceil(rate.resetAt / 1000);
+  }
+}
+
+/** A fault that cannot be read is itself answered with a 400. */
+function askedFault(text: string): FaultResponse {
+  try {
+    return parseFault(text);
+  } catch (error) {
+    if (error instanceof Refusal) return { status: error.status, message: error.message };
+    throw error;
   }
 }

@@ -1,56 +1,115 @@
-import type { RollingSummary } from './compaction/summary.js';
-import type { ConversationContexts } from './conversation-context.js';
-import type { ConversationRecord, Conversations, PinnedMemoryItem } from './store/conversations.js';
-import type { FileRecord, Files } from './store/files.js';
-import type { IntegrationExecution, Integrations } from './store/integrations.js';
-import type { UserMemory, UserMemoryItem } from './store/memory.js';
-import type { Preset, Presets } from './store/presets.js';
-import type { Usage, UsageEntry } from './store/usage.js';
-import type { Workspace, Workspaces } from './store/workspaces.js';
+import { type RollingSummary, renderSummary, type SummaryItem } from './compaction/summary.js';
+import type { KeptEntry } from './idempotency.js';
+import type { SavedSequence } from './random.js';
+import type { Plan } from './store/account.js';
+import type { ApiKeyRecord } from './store/api-keys.js';
+import type { ConversationState, MessageRecord, PinnedMemoryItem, SummaryVersion } from './store/conversations.js';
+import type { FileRecord, StoredFile } from './store/files.js';
+import type { IntegrationExecution } from './store/integrations.js';
+import type { OwnedMemoryItem, UserMemoryItem } from './store/memory.js';
+import type { Preset } from './store/presets.js';
+import type { SessionRecord } from './store/sessions.js';
+import type { Storage } from './store/storage.js';
+import type { UsageEntry } from './store/usage.js';
+import type { Workspace } from './store/workspaces.js';
 
-/** Everything an emulator has stored, as plain data. */
-export interface EmulatorState {
-  conversations: (ConversationRecord & {
-    rollingSummary: RollingSummary;
-    pinnedMemory: PinnedMemoryItem[];
-    lastCompactionAt: string | null;
-  })[];
-  memory: (UserMemoryItem & { ownerId: string })[];
-  workspaces: Workspace[];
-  presets: Preset[];
-  files: FileRecord[];
-  integrationExecutions: IntegrationExecution[];
-  usage: UsageEntry[];
+/** A conversation with everything that is kept of it. */
+export interface ConversationInState extends Omit<ConversationState, 'pins' | 'summary'> {
+  messages: MessageRecord[];
+  pinnedMemory: PinnedMemoryItem[];
+  /** As the Context API gives it; not read back, the items are. */
+  rollingSummary: RollingSummary;
+  summaryItems: SummaryItem[];
+  summaryVersions: SummaryVersion[];
 }
 
-/** A copy of what the stores hold. */
-export function stateOf(stores: {
-  conversations: Conversations;
-  contexts: ConversationContexts;
-  memory: UserMemory;
-  workspaces: Workspaces;
-  presets: Presets;
-  files: Files;
-  integrations: Integrations;
-  usage: Usage;
-}): EmulatorState {
-  const { conversations, contexts } = stores;
-  return {
-    conversations: conversations.list().map((record) => {
-      const state = conversations.state(record.id);
-      if (state === undefined) throw new RangeError(`there is no conversation ${record.id}`);
-      return {
-        ...record,
-        rollingSummary: structuredClone(contexts.summary(state)),
-        pinnedMemory: structuredClone(state.pins),
-        lastCompactionAt: state.lastCompactionAt,
-      };
-    }),
-    memory: stores.memory.all().map(({ ownerId, item }) => ({ ...item, ownerId })),
-    workspaces: stores.workspaces.list(),
-    presets: stores.presets.list(),
-    files: stores.files.list(),
-    integrationExecutions: stores.integrations.executions(),
-    usage: stores.usage.list(),
-  };
+/** Everything an emulator has stored, as plain JSON data. Keys and tokens are in it as hashes only. */
+export interface EmulatorState {
+  seed: string;
+  /** How far the ids of each kind have come. */
+  sequences: SavedSequence[];
+  /** Missing while it is the one of the options. */
+  plan?: Plan;
+  apiKeys: ApiKeyRecord[];
+  sessions: SessionRecord[];
+  workspaces: Workspace[];
+  conversations: ConversationInState[];
+  memory: (UserMemoryItem & { ownerId: string })[];
+  presets: Preset[];
+  /** `content` is base64. */
+  files: (FileRecord & { contentType: string; content: string })[];
+  integrationExecutions: IntegrationExecution[];
+  usage: UsageEntry[];
+  idempotency: KeptEntry[];
+}
+
+/** A copy of all that the storage holds. */
+export function exportState(storage: Storage): EmulatorState {
+  const all = <T>(name: string): T[] => [...storage.collection<T>(name).values()];
+  const plan = storage.collection<Plan>('account').get('plan');
+  const bytes = storage.collection<Uint8Array>('file-bytes');
+  return structuredClone({
+    seed: storage.collection<{ seed: string }>('origin').get('seed')?.seed ?? '',
+    sequences: all<SavedSequence>('sequences'),
+    ...(plan === undefined ? {} : { plan }),
+    apiKeys: all<ApiKeyRecord>('api-keys'),
+    sessions: all<SessionRecord>('sessions'),
+    workspaces: all<Workspace>('workspaces'),
+    conversations: all<ConversationState>('conversations').map(({ pins, summary, ...state }) => ({
+      ...state,
+      messages: all<MessageRecord>(`messages/${state.id}`),
+      pinnedMemory: pins,
+      rollingSummary: renderSummary(summary, state),
+      summaryItems: summary,
+      summaryVersions: all<SummaryVersion>(`summaries/${state.id}`),
+    })),
+    memory: all<OwnedMemoryItem>('memory').map(({ ownerId, item }) => ({ ...item, ownerId })),
+    presets: all<Preset>('presets'),
+    files: all<StoredFile>('files').map(({ record, contentType }) => ({
+      ...record,
+      contentType,
+      content: Buffer.from(bytes.get(record.id) ?? []).toString('base64'),
+    })),
+    integrationExecutions: all<IntegrationExecution>('integration-executions'),
+    usage: all<UsageEntry>('usage'),
+    idempotency: all<KeptEntry>('idempotency'),
+  });
+}
+
+/** Put a state in the place of what the storage holds: all of it, or nothing when it cannot be read. */
+export function importState(storage: Storage, given: EmulatorState): void {
+  const state = structuredClone(given);
+  storage.transaction(() => {
+    storage.clear();
+    const put = <T>(name: string, records: readonly T[], idOf: (record: T) => string): void => {
+      const collection = storage.collection<T>(name);
+      for (const record of records) collection.set(idOf(record), record);
+    };
+    put('origin', [{ seed: state.seed }], () => 'seed');
+    put('sequences', state.sequences, ({ label }) => label);
+    put('account', state.plan === undefined ? [] : [state.plan], () => 'plan');
+    put('api-keys', state.apiKeys, ({ hash }) => hash);
+    put('sessions', state.sessions, ({ hash }) => hash);
+    put('workspaces', state.workspaces, ({ id }) => id);
+    for (const conversation of state.conversations) {
+      const { messages, pinnedMemory, rollingSummary: _, summaryItems, summaryVersions, ...rest } = conversation;
+      const kept: ConversationState = { ...rest, pins: pinnedMemory, summary: summaryItems };
+      put('conversations', [kept], ({ id }) => id);
+      put(`messages/${kept.id}`, messages, ({ id }) => id);
+      put(`summaries/${kept.id}`, summaryVersions, ({ summary }) => String(summary.version));
+    }
+    put(
+      'memory',
+      state.memory.map(({ ownerId, ...item }): OwnedMemoryItem => ({ ownerId, item })),
+      ({ item }) => item.id,
+    );
+    put('presets', state.presets, ({ id }) => id);
+    for (const { content, contentType, ...record } of state.files) {
+      put('file-bytes', [new Uint8Array(Buffer.from(content, 'base64'))], () => record.id);
+      put<StoredFile>('files', [{ record, contentType }], () => record.id);
+    }
+    put('integration-executions', state.integrationExecutions, ({ id }) => id);
+    put('usage', state.usage, ({ day, model }) => `${day} ${model}`);
+    put('idempotency', state.idempotency, ({ key }) => key);
+  });
 }

@@ -1,13 +1,15 @@
 import type { Clock } from './clock.js';
-import { type Completion, usageOf } from './completions.js';
-import type { Settings } from './options.js';
+import { type Completion, type LiveCompletion, usageOf } from './completions.js';
+import { errorBody, Refusal } from './errors.js';
+import { beating, waiting } from './heartbeat.js';
+import type { Pace } from './settings.js';
 
 /** What a stream needs beside its completion. */
 export interface StreamContext {
   id: string;
   created: number;
   clock: Clock;
-  pace: Settings['pace'];
+  pace: Pace;
   /** Ends the waiting when the reader has gone. */
   signal: AbortSignal;
   /** Called once with the tokens that were really sent, at the end or when the reader leaves. */
@@ -17,28 +19,74 @@ export interface StreamContext {
 /** The events of a streamed completion, in the form of A7. */
 export async function* completionEvents(completion: Completion, context: StreamContext): AsyncGenerator<string, void> {
   const { clock, pace, signal } = context;
-  const head = `"id":${JSON.stringify(context.id)},"object":"chat.completion.chunk","created":${context.created},"model":${JSON.stringify(completion.model)}`;
-  const choice = (delta: object, finishReason: string | null): string =>
-    `data: {${head},"choices":[{"index":0,"delta":${JSON.stringify(delta)},"finish_reason":${JSON.stringify(finishReason)}}]}\n\n`;
+  const { heartbeat } = pace;
+  const write = chunkWriter(completion.model, context);
   let sentTokens = 0;
   try {
-    yield choice({ role: 'assistant', content: '' }, null);
-    if (pace.ttft > 0) await clock.sleep(pace.ttft, signal);
+    yield write.choice({ role: 'assistant', content: '' }, null);
+    yield* waiting(clock, pace.ttft, { heartbeat, comment: write.comment, signal });
     const startedAt = clock.now();
     for (const { text, tokens } of paced(completion.tokens.pieces, pace.chunkBy)) {
       sentTokens += tokens;
-      yield choice({ content: text }, null);
+      yield write.choice({ content: text }, null);
       const wait = startedAt + (sentTokens * 1000) / pace.tokensPerSecond - clock.now();
-      if (wait > 0) await clock.sleep(wait, signal);
+      if (wait > 0) yield* waiting(clock, wait, { heartbeat, comment: write.comment, signal });
     }
     sentTokens = completion.tokens.count;
-    yield choice({}, completion.finishReason);
-    yield `data: {${head},"choices":[],"usage":${JSON.stringify(usageOf(completion.promptTokens, sentTokens))}}\n\n`;
-    yield 'data: [DONE]\n\n';
+    yield write.choice({}, completion.finishReason);
+    yield write.usage(completion.promptTokens, sentTokens);
+    yield write.done;
   } finally {
     context.bill(sentTokens);
   }
 }
+
+/** The events of an answer that is still being given: in the upstream's own pieces and pace. */
+export async function* liveEvents(completion: LiveCompletion, context: StreamContext): AsyncGenerator<string, void> {
+  const write = chunkWriter(completion.model, context);
+  let text = '';
+  let counted: number | undefined;
+  try {
+    yield write.choice({ role: 'assistant', content: '' }, null);
+    const { clock, pace, signal } = context;
+    for await (const piece of beating(clock, completion.answer.pieces, { heartbeat: pace.heartbeat, signal })) {
+      if (piece === undefined) {
+        yield write.comment;
+        continue;
+      }
+      text += piece;
+      yield write.choice({ content: piece }, null);
+    }
+    const { finishReason, usage } = completion.answer.ended();
+    counted = usage?.completion_tokens ?? completion.countTokens(text);
+    yield write.choice({}, finishReason);
+    yield write.usage(usage?.prompt_tokens ?? completion.promptTokens, counted);
+    yield write.done;
+  } catch (error) {
+    if (context.signal.aborted) throw error;
+    const message = error instanceof Refusal ? error.message : 'The upstream broke off';
+    yield write.event(errorBody('gateway', 503, message, { code: 'upstream_unavailable' }));
+  } finally {
+    context.bill(counted ?? completion.countTokens(text));
+  }
+}
+
+/** Writes the events of one stream. The head of a chunk is made once. */
+function chunkWriter(model: string, { id, created, pace }: StreamContext) {
+  const head = `"id":${JSON.stringify(id)},"object":"chat.completion.chunk","created":${created},"model":${JSON.stringify(model)}`;
+  const end = `${LINE_ENDS[pace.lineEnd]}${LINE_ENDS[pace.lineEnd]}`;
+  return {
+    choice: (delta: object, finishReason: string | null): string =>
+      `data: {${head},"choices":[{"index":0,"delta":${JSON.stringify(delta)},"finish_reason":${JSON.stringify(finishReason)}}]}${end}`,
+    usage: (promptTokens: number, completionTokens: number): string =>
+      `data: {${head},"choices":[],"usage":${JSON.stringify(usageOf(promptTokens, completionTokens))}}${end}`,
+    event: (data: object): string => `data: ${JSON.stringify(data)}${end}`,
+    done: `data: [DONE]${end}`,
+    comment: `: keep-alive${end}`,
+  };
+}
+
+const LINE_ENDS = { lf: '\n', crlf: '\r\n', cr: '\r' } as const;
 
 /** The pieces put together to chunks. Tokens that end inside a character count with the chunk that completes it. */
 function* paced(

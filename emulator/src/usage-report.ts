@@ -1,5 +1,4 @@
 import { badRequest } from './errors.js';
-import type { Settings } from './options.js';
 import type { Usage } from './store/usage.js';
 
 /** The usage report of the interface. */
@@ -18,7 +17,7 @@ export function usageReport(
   usage: Usage,
   dates: { start_date?: string | undefined; end_date?: string | undefined },
   now: number,
-  settings: Pick<Settings, 'includedTokens' | 'overagePricePerMillion'>,
+  account: { includedTokens: number; overagePricePerMillion: number },
 ): UsageReport {
   const today = new Date(now);
   const month = { start: firstOfMonth(today), end: lastOfMonth(today) };
@@ -30,14 +29,14 @@ export function usageReport(
 
   const byModel = usage.byModel(start, end);
   const used = [...byModel.values()].reduce((sum, tokens) => sum + tokens, 0);
-  const overage = Math.max(0, used - settings.includedTokens);
+  const overage = Math.max(0, used - account.includedTokens);
   return {
     period: { start, end },
     tokens_used: used,
-    tokens_included: settings.includedTokens,
-    tokens_remaining: Math.max(0, settings.includedTokens - used),
+    tokens_included: account.includedTokens,
+    tokens_remaining: Math.max(0, account.includedTokens - used),
     overage_tokens: overage,
-    estimated_overage_cost: (overage * settings.overagePricePerMillion) / 1_000_000,
+    estimated_overage_cost: (overage * account.overagePricePerMillion) / 1_000_000,
     breakdown_by_model: Object.fromEntries(byModel),
   };
 }

@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createEmulator, type Emulator, type EmulatorOptions, type MessageInput } from '../src/index.js';
 
 /** A parsed answer; bodies are read loosely here, the claims of a test say what they must be. */
@@ -10,7 +13,18 @@ export interface Answer {
 
 /** An emulator whose time stands still and whose ids are always the same. */
 export function standingEmulator(options: EmulatorOptions = {}): Emulator {
-  return createEmulator({ seed: 'test', now: '2026-01-15T10:00:00.000Z', ...options });
+  const stored = process.env[STORAGE_OF_TESTS] === 'sqlite' ? { data: dataDirectory() } : {};
+  return createEmulator({ seed: 'test', now: '2026-01-15T10:00:00.000Z', ...stored, ...options });
+}
+
+/** Set to `sqlite`, it makes every standing emulator keep its data in a directory. */
+export const STORAGE_OF_TESTS = 'EMULATOR_TEST_STORAGE';
+
+/** A new directory, removed when the process ends. */
+export function dataDirectory(): string {
+  const directory = mkdtempSync(join(tmpdir(), 'emulator-'));
+  process.once('exit', () => rmSync(directory, { recursive: true, force: true }));
+  return directory;
 }
 
 /** Calls with the right credentials; both can be replaced. */

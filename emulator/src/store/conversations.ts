@@ -1,4 +1,4 @@
-import type { SummaryItem } from '../compaction/summary.js';
+import type { RollingSummary, SummaryItem } from '../compaction/summary.js';
 import type { IdSource } from '../random.js';
 import type { Collection, Storage } from './storage.js';
 import type { Workspaces } from './workspaces.js';
@@ -77,6 +77,21 @@ export interface ConversationState {
   /** The tokens the last compaction allowed the summary. */
   summaryBudget: number;
   lastCompactionAt: string | null;
+  /** What a model's summary was made of; undefined where the extractive engine writes. */
+  summaryBasis?: string | undefined;
+}
+
+/** A summary as it was, and what it cost. */
+export interface SummaryVersion {
+  summary: RollingSummary;
+  /** What made it: a level, or an excluded message. */
+  cause: 'light' | 'deep' | 'aggressive' | 'exclude';
+  /** Who wrote it. */
+  summarizer: 'extractive' | 'upstream';
+  totalTokens: number;
+  /** Tokens of summary, pins and recent messages before and with it. */
+  previousTokens: number;
+  compressedTokens: number;
 }
 
 /** Conversations and their messages. */
@@ -86,9 +101,9 @@ export class Conversations {
   readonly #ids: IdSource;
   readonly #now: () => number;
   readonly #workspaces: Workspaces;
-  readonly #defaultUser: string;
+  readonly #defaultUser: () => string;
 
-  constructor(storage: Storage, ids: IdSource, now: () => number, workspaces: Workspaces, defaultUser: string) {
+  constructor(storage: Storage, ids: IdSource, now: () => number, workspaces: Workspaces, defaultUser: () => string) {
     this.#states = storage.collection('conversations');
     this.#storage = storage;
     this.#ids = ids;
@@ -106,9 +121,9 @@ export class Conversations {
     }
     const messages = this.#newMessages(id, input.messages ?? []);
     const createdAt = new Date(this.#now()).toISOString();
-    this.#states.set(id, {
+    const state: ConversationState = {
       id,
-      ownerId: input.ownerId ?? this.#defaultUser,
+      ownerId: input.ownerId ?? this.#defaultUser(),
       workspaceId: input.workspaceId,
       createdAt,
       stylePreferences: structuredClone(input.stylePreferences ?? {}),
@@ -120,9 +135,11 @@ export class Conversations {
       leftOut: [],
       summaryBudget: 0,
       lastCompactionAt: null,
+    };
+    this.#storage.transaction(() => {
+      this.#states.set(id, state);
+      this.#addMessages(id, messages);
     });
-    const collection = this.#messages(id);
-    for (const message of messages) collection.set(message.id, message);
     return this.#record(id);
   }
 
@@ -130,8 +147,7 @@ export class Conversations {
   append(conversationId: string, messages: readonly MessageInput[]): MessageRecord[] {
     this.#record(conversationId);
     const added = this.#newMessages(conversationId, messages);
-    const collection = this.#messages(conversationId);
-    for (const message of added) collection.set(message.id, message);
+    this.#storage.transaction(() => this.#addMessages(conversationId, added));
     return structuredClone(added);
   }
 
@@ -141,6 +157,11 @@ export class Conversations {
 
   list(): ConversationRecord[] {
     return [...this.#states.values()].map((state) => this.#record(state.id));
+  }
+
+  /** @internal */
+  states(): ConversationState[] {
+    return [...this.#states.values()];
   }
 
   /** @internal */
@@ -168,8 +189,34 @@ export class Conversations {
     this.#messages(id).set(message.id, message);
   }
 
+  /** @internal Several changes of one conversation, all or none. */
+  together<T>(work: () => T): T {
+    return this.#storage.transaction(work);
+  }
+
+  /** The summary in its earlier versions and the current one, oldest first; at most the last 100. */
+  summaryVersions(id: string): SummaryVersion[] {
+    return structuredClone([...this.#versions(id).values()]);
+  }
+
+  /** @internal */
+  keepVersion(id: string, version: SummaryVersion): void {
+    const versions = this.#versions(id);
+    versions.set(String(version.summary.version), version);
+    versions.delete(String(version.summary.version - MOST_VERSIONS));
+  }
+
+  #versions(id: string): Collection<SummaryVersion> {
+    return this.#storage.collection(`summaries/${id}`);
+  }
+
   #messages(id: string): Collection<MessageRecord> {
     return this.#storage.collection(`messages/${id}`);
+  }
+
+  #addMessages(id: string, messages: readonly MessageRecord[]): void {
+    const collection = this.#messages(id);
+    for (const message of messages) collection.set(message.id, message);
   }
 
   #newMessages(conversationId: string, inputs: readonly MessageInput[]): MessageRecord[] {
@@ -200,4 +247,5 @@ export class Conversations {
   }
 }
 
+const MOST_VERSIONS = 100;
 const ROLES: readonly string[] = ['system', 'user', 'assistant'];

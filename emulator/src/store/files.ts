@@ -12,14 +12,24 @@ export interface FileRecord {
   created_at: number;
 }
 
+/** @internal A file as it is kept; its bytes lie apart. */
+export interface StoredFile {
+  record: FileRecord;
+  contentType: string;
+}
+
 /** Uploaded files and their bytes. */
 export class Files {
-  readonly #records: Collection<{ record: FileRecord; content: Uint8Array; contentType: string }>;
+  readonly #records: Collection<StoredFile>;
+  readonly #bytes: Collection<Uint8Array>;
+  readonly #storage: Storage;
   readonly #ids: IdSource;
   readonly #now: () => number;
 
   constructor(storage: Storage, ids: IdSource, now: () => number) {
     this.#records = storage.collection('files');
+    this.#bytes = storage.collection('file-bytes');
+    this.#storage = storage;
     this.#ids = ids;
     this.#now = now;
   }
@@ -34,7 +44,10 @@ export class Files {
       purpose: file.purpose,
       created_at: Math.floor(this.#now() / 1000),
     };
-    this.#records.set(record.id, { record, content: file.content, contentType: file.contentType });
+    this.#storage.transaction(() => {
+      this.#bytes.set(record.id, file.content);
+      this.#records.set(record.id, { record, contentType: file.contentType });
+    });
     return record;
   }
 
@@ -44,7 +57,7 @@ export class Files {
 
   /** The stored bytes. */
   content(id: string): Uint8Array | undefined {
-    return this.#records.get(id)?.content.slice();
+    return this.#bytes.get(id)?.slice();
   }
 
   /** The type the upload gave the file. */

@@ -83,7 +83,7 @@ export class Integrations {
   }
 
   /** @internal Check the fields against the action's declaration, and keep what was done. */
-  execute(integrationId: string, body: Map<string, unknown>): IntegrationResult {
+  execute(integrationId: string, body: Map<string, unknown>, strict = false): IntegrationResult {
     const integration = INTEGRATIONS.find(({ id }) => id === integrationId);
     if (integration === undefined)
       throw notFound('integration', `There is no integration ${integrationId}`, 'integration_not_found');
@@ -95,6 +95,10 @@ export class Integrations {
       const known = integration.actions.map((candidate) => candidate.name).join(', ');
       throw badRequest('action', `${integration.id} has no action of this name; it has ${known}`, 'unknown_action');
     }
+    const known = new Set(['action', ...action.fields.map((field) => field.name)]);
+    const unknown = strict ? [...body.keys()].find((field) => !known.has(field)) : undefined;
+    if (unknown !== undefined)
+      throw badRequest(unknown, `${unknown} is not a field of ${action.name}`, 'unknown_parameter');
     const fields = Object.fromEntries(checkedFields(action, body));
     const executedAt = new Date(this.#clock.now()).toISOString();
     const id = this.#ids.next('exec');

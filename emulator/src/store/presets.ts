@@ -29,7 +29,6 @@ export class Presets {
   constructor(storage: Storage, ids: IdSource) {
     this.#records = storage.collection('presets');
     this.#ids = ids;
-    this.restore();
   }
 
   create(input: PresetInput): Preset {
@@ -54,9 +53,9 @@ export class Presets {
     return presets;
   }
 
-  /** @internal Put the first presets in place. */
-  restore(): void {
-    for (const preset of FIRST_PRESETS) if (this.#records.get(preset.id) === undefined) this.create(preset);
+  /** @internal The presets every emulator starts with. */
+  addFirst(): void {
+    for (const preset of FIRST_PRESETS) this.create(preset);
   }
 }
 

@@ -8,12 +8,18 @@ export interface Collection<T> {
 }
 
 /**
- * Where the emulator keeps its records. Records are plain values: they are replaced by `set`, never changed in place,
- * so that anything which stores JSON by name and id can stand behind it.
+ * Where the emulator keeps its records. A record is plain JSON data or a `Uint8Array`; it is replaced by `set`, never
+ * changed in place, so that anything which stores values by name and id can stand behind it.
  */
 export interface Storage {
   collection<T>(name: string): Collection<T>;
+  /** The names of all collections that hold something. */
+  names(): string[];
+  /** Make all writes of the work, or none when it throws. */
+  transaction<T>(work: () => T): T;
   clear(): void;
+  /** Nothing is read or written afterwards. */
+  close(): void;
 }
 
 /** Keeps everything in memory until `clear`. */
@@ -43,7 +49,18 @@ export class MemoryStorage implements Storage {
     };
   }
 
+  names(): string[] {
+    return [...this.#collections].filter(([, records]) => records.size > 0).map(([name]) => name);
+  }
+
+  /** In memory there is nothing to be torn: callers check before they write. */
+  transaction<T>(work: () => T): T {
+    return work();
+  }
+
   clear(): void {
     this.#collections.clear();
   }
+
+  close(): void {}
 }

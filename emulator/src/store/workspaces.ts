@@ -20,9 +20,9 @@ export interface WorkspaceInput {
 export class Workspaces {
   readonly #records: Collection<Workspace>;
   readonly #ids: IdSource;
-  readonly #defaultUser: string;
+  readonly #defaultUser: () => string;
 
-  constructor(storage: Storage, ids: IdSource, defaultUser: string) {
+  constructor(storage: Storage, ids: IdSource, defaultUser: () => string) {
     this.#records = storage.collection('workspaces');
     this.#ids = ids;
     this.#defaultUser = defaultUser;
@@ -31,7 +31,7 @@ export class Workspaces {
   create(input: WorkspaceInput = {}): Workspace {
     const id = input.id ?? this.#ids.next('ws');
     if (this.#records.get(id) !== undefined) throw new RangeError(`workspace ${id} exists already`);
-    const workspace = { id, name: input.name ?? id, members: [...(input.members ?? [this.#defaultUser])] };
+    const workspace = { id, name: input.name ?? id, members: [...(input.members ?? [this.#defaultUser()])] };
     this.#records.set(id, workspace);
     return structuredClone(workspace);
   }

@@ -1,0 +1,72 @@
+import * as z from 'zod/mini';
+import { checked } from '../body.js';
+import type { Emulator } from '../emulator.js';
+import { Refusal } from '../errors.js';
+import { PLANS } from '../store/account.js';
+import { bodyOf, found, idSchema, type Plane } from './plane.js';
+
+/** What the service's dashboard does: plan, keys, users and workspaces. */
+export function accountRoutes(app: Plane, emulator: Emulator): void {
+  const { account, apiKeys, sessions, workspaces } = emulator;
+
+  app.get('/account', (c) => c.json({ plan: account.plan, plans: PLANS }));
+  app.put('/account', async (c) => {
+    account.setPlan(checked(planSchema, await bodyOf(c)).plan);
+    return c.json({ plan: account.plan });
+  });
+
+  app.get('/keys', (c) => c.json(apiKeys.list()));
+  app.post('/keys', async (c) => {
+    const { kind, ...options } = checked(keySchema, await bodyOf(c));
+    const key = apiKeys.create(kind, options);
+    // The only answer that ever holds it.
+    return c.json({ ...apiKeys.get(key), key }, 201, { 'cache-control': 'no-store' });
+  });
+  app.delete('/keys/:id', (c) => {
+    if (!apiKeys.delete(c.req.param('id'))) throw new Refusal(404, 'there is no such key');
+    return c.json({ ok: true });
+  });
+
+  app.post('/sessions', async (c) => c.json(sessions.create(checked(sessionSchema, await bodyOf(c))), 201));
+
+  app.get('/workspaces', (c) => c.json(workspaces.list()));
+  app.post('/workspaces', async (c) => c.json(workspaces.create(checked(workspaceSchema, await bodyOf(c))), 201));
+  app.put('/workspaces/:id/members/:userId', (c) => {
+    const { id } = found(workspaces.get(c.req.param('id')), 'workspace');
+    workspaces.addMember(id, c.req.param('userId'));
+    return c.json(workspaces.get(id));
+  });
+  app.delete('/workspaces/:id/members/:userId', (c) => {
+    const { id } = found(workspaces.get(c.req.param('id')), 'workspace');
+    workspaces.removeMember(id, c.req.param('userId'));
+    return c.json(workspaces.get(id));
+  });
+}
+
+const rate = z.number().check(z.gte(0));
+const planSchema = z.object({
+  plan: z.union([
+    z.enum(['starter', 'agency', 'enterprise']),
+    z.object({
+      id: idSchema,
+      gatewayAccess: z.boolean(),
+      pricePerMonth: rate,
+      includedTokens: rate,
+      overagePricePerMillion: rate,
+      limits: z.object({ gateway: rate, context: rate, compact: rate }),
+    }),
+  ]),
+});
+const keySchema = z.object({
+  kind: z.enum(['secret', 'publishable']),
+  name: z.optional(idSchema),
+  expiresAt: z.optional(z.string()),
+});
+const sessionSchema = z.object({ userId: z.optional(idSchema) });
+
+/** A workspace as JSON gives it. */
+export const workspaceSchema = z.object({
+  id: z.optional(idSchema),
+  name: z.optional(z.string()),
+  members: z.optional(z.array(idSchema)),
+});

@@ -1,0 +1,52 @@
+import * as z from 'zod/mini';
+import { checked } from '../body.js';
+import type { Emulator } from '../emulator.js';
+import { Refusal } from '../errors.js';
+import { checkedRule } from '../fault-syntax.js';
+import { parseState } from '../state-schema.js';
+import { bodyOf, type Plane } from './plane.js';
+
+/** State, faults, what arrived, and time. */
+export function systemRoutes(app: Plane, emulator: Emulator): void {
+  const { faults, clock } = emulator;
+
+  app.get('/overview', (c) => c.json(emulator.overview()));
+  app.get('/state', (c) => c.json(emulator.state()));
+  app.put('/state', async (c) => {
+    const parsed = parseState(await bodyOf(c));
+    if ('problem' in parsed) throw new Refusal(400, parsed.problem);
+    emulator.restore(parsed.state);
+    return c.json({ ok: true });
+  });
+  app.post('/reset', (c) => {
+    emulator.reset();
+    return c.json({ ok: true });
+  });
+  app.post('/clock', async (c) => {
+    clock.advance(checked(clockSchema, await bodyOf(c)).advance);
+    return c.json({ time: new Date(clock.now()).toISOString() });
+  });
+  app.get('/requests', (c) => {
+    const { after, limit } = checked(requestsQuery, c.req.query());
+    const { requests } = emulator;
+    const start = after === undefined ? 0 : requests.findIndex(({ requestId }) => requestId === after) + 1;
+    return c.json(requests.slice(start).slice(-Number(limit ?? requests.length) || requests.length));
+  });
+
+  app.get('/faults', (c) => c.json(faults.list()));
+  app.post('/faults', async (c) => c.json({ id: faults.add(checkedRule(await bodyOf(c))) }, 201));
+  app.delete('/faults', (c) => {
+    faults.clear();
+    return c.json({ ok: true });
+  });
+  app.delete('/faults/:id', (c) => {
+    if (!faults.remove(c.req.param('id'))) throw new Refusal(404, 'there is no such fault');
+    return c.json({ ok: true });
+  });
+}
+
+const clockSchema = z.object({ advance: z.number().check(z.gte(0)) });
+const requestsQuery = z.object({
+  after: z.optional(z.string()),
+  limit: z.optional(z.string().check(z.regex(/^[1-9]\d*$/))),
+});

@@ -1,0 +1,82 @@
+import type { RollingSummary } from './compaction/summary.js';
+import type { ContextMetadata } from './conversation-context.js';
+import type { EmulatorModel } from './models.js';
+import type { RateLimiter } from './rate-limit.js';
+import type { Settings } from './settings.js';
+import type { MessageRecord, PinnedMemoryItem, SummaryVersion } from './store/conversations.js';
+import type { MemoryType } from './store/memory.js';
+import type { Stores } from './store/stores.js';
+import { type UsageReport, usageReport } from './usage-report.js';
+
+/** What the inspector's page shows at a glance. */
+export interface Overview {
+  time: string;
+  models: readonly EmulatorModel[];
+  plan: { id: string; gatewayAccess: boolean };
+  usage: UsageReport;
+  buckets: { name: string; limit: number; remaining: number; resetAt: number }[];
+  conversations: { id: string; messages: number; version: number; workspaceId?: string | undefined }[];
+  memory: { id: string; type: MemoryType; key: string; content: string; isActive: boolean; workspaceId?: string }[];
+}
+
+/** One conversation with its context, as the page shows it. */
+export interface InspectedConversation {
+  id: string;
+  rollingSummary: RollingSummary;
+  pinnedMemory: PinnedMemoryItem[];
+  metadata: ContextMetadata;
+  /** Each with where it stands in the context. */
+  messages: (MessageRecord & { tokens: number; standing: 'recent' | 'summarized' | 'pinned' | 'excluded' })[];
+  versions: SummaryVersion[];
+}
+
+/** @internal */
+export function overviewOf(
+  stores: Stores,
+  limiter: RateLimiter,
+  settings: Settings,
+  models: readonly EmulatorModel[],
+): Overview {
+  const now = settings.clock.now();
+  const { id, gatewayAccess } = stores.account.plan;
+  return {
+    time: new Date(now).toISOString(),
+    models,
+    plan: { id, gatewayAccess },
+    usage: usageReport(stores.usage, {}, now, stores.account.tokens),
+    buckets: limiter.buckets((bucket) => stores.account.limit(kindOf(bucket))),
+    conversations: stores.conversations.states().map((state) => ({
+      id: state.id,
+      messages: stores.conversations.messages(state.id).length,
+      version: state.version,
+      workspaceId: state.workspaceId,
+    })),
+    memory: stores.memory.all().map(({ item }) => item),
+  };
+}
+
+function kindOf(bucket: string): 'gateway' | 'context' | 'compact' {
+  if (bucket.startsWith('compact')) return 'compact';
+  return bucket.startsWith('context') ? 'context' : 'gateway';
+}
+
+/** @internal */
+export async function inspectConversation(stores: Stores, id: string): Promise<InspectedConversation | undefined> {
+  if (stores.conversations.state(id) === undefined) return undefined;
+  const metadata = await stores.contexts.metadata(id);
+  const standings = await stores.contexts.standings(id);
+  const state = stores.conversations.state(id);
+  if (state === undefined) return undefined;
+  return {
+    id,
+    rollingSummary: stores.contexts.summary(state),
+    pinnedMemory: state.pins,
+    metadata,
+    messages: stores.conversations.messages(id).map((message, i) => ({
+      ...message,
+      tokens: standings[i]?.tokens ?? 0,
+      standing: standings[i]?.standing ?? 'recent',
+    })),
+    versions: stores.conversations.summaryVersions(id),
+  };
+}

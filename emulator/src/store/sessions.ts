@@ -1,0 +1,57 @@
+import type { IdSource } from '../random.js';
+import { hashKey } from './api-keys.js';
+import type { Collection, Storage } from './storage.js';
+
+/** A signed-in user. */
+export interface Session {
+  token: string;
+  userId: string;
+}
+
+/** @internal A session as it is kept: its token only as a hash. */
+export interface SessionRecord {
+  hash: string;
+  userId: string;
+}
+
+/** Session tokens and whose they are. */
+export class Sessions {
+  readonly #records: Collection<SessionRecord>;
+  readonly #ids: IdSource;
+
+  constructor(storage: Storage, ids: IdSource) {
+    this.#records = storage.collection('sessions');
+    this.#ids = ids;
+  }
+
+  /** The session every emulator has. */
+  get first(): Session {
+    return {
+      token: tokenText(this.#ids.firstToken('session', 24)),
+      userId: `user_${this.#ids.firstToken('user', 16)}`,
+    };
+  }
+
+  /** Sign a user in; without an id a new user. */
+  create(options: { userId?: string | undefined } = {}): Session {
+    const userId = options.userId ?? this.#ids.next('user');
+    const token = tokenText(this.#ids.token('session', 24));
+    const hash = hashKey(token);
+    this.#records.set(hash, { hash, userId });
+    return { token, userId };
+  }
+
+  /** End a session: its token is no longer valid. */
+  expire(token: string): boolean {
+    return this.#records.delete(hashKey(token));
+  }
+
+  /** @internal */
+  user(token: string): string | undefined {
+    return this.#records.get(hashKey(token))?.userId;
+  }
+}
+
+function tokenText(token: string): string {
+  return `session_local_${token}`;
+}

@@ -1,0 +1,92 @@
+import { hash } from 'node:crypto';
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import * as z from 'zod/mini';
+import type { CompletionRequest } from '../completions.js';
+import { Refusal } from '../errors.js';
+import { redact } from '../redact.js';
+import type { ModelAnswer, ModelAnswerEnd, ModelSource } from './source.js';
+
+/** Passes requests on, and keeps every whole answer in a directory: one redacted file for each request. */
+export class RecordingSource implements ModelSource {
+  readonly #inner: ModelSource;
+  readonly #directory: string;
+
+  constructor(inner: ModelSource, directory: string) {
+    mkdirSync(directory, { recursive: true });
+    this.#inner = inner;
+    this.#directory = directory;
+  }
+
+  async answer(request: CompletionRequest, signal: AbortSignal): Promise<ModelAnswer> {
+    const answer = await this.#inner.answer(request, signal);
+    const keep = (pieces: string[]): void => this.#keep(request, pieces, answer.ended());
+    return {
+      ended: answer.ended,
+      pieces: (async function* () {
+        const pieces: string[] = [];
+        for await (const piece of answer.pieces) {
+          pieces.push(piece);
+          yield piece;
+        }
+        // Only now: an answer whose reader has left is not worth keeping.
+        keep(pieces);
+      })(),
+    };
+  }
+
+  #keep(request: CompletionRequest, pieces: readonly string[], end: ModelAnswerEnd): void {
+    const file = fileOf(this.#directory, request);
+    // A key may straddle two pieces: where the whole needs redaction, its pieces are given up.
+    const whole = pieces.join('');
+    const safe = redact(whole);
+    const cassette = { request: asked(request), answer: { pieces: safe === whole ? pieces : [safe], ...end } };
+    writeFileSync(`${file}.part`, `${JSON.stringify(cassette, null, 2)}\n`);
+    renameSync(`${file}.part`, file);
+  }
+}
+
+/** Answers from recorded files. It opens no connection; what was not recorded is a 503. */
+export class ReplaySource implements ModelSource {
+  readonly #directory: string;
+
+  constructor(directory: string) {
+    this.#directory = directory;
+  }
+
+  async answer(request: CompletionRequest): Promise<ModelAnswer> {
+    const { pieces, ...end } = this.#read(request);
+    return {
+      ended: () => end,
+      pieces: (async function* () {
+        yield* pieces;
+      })(),
+    };
+  }
+
+  #read(request: CompletionRequest): { pieces: string[] } & ModelAnswerEnd {
+    try {
+      return z.parse(cassetteSchema, JSON.parse(readFileSync(fileOf(this.#directory, request), 'utf8'))).answer;
+    } catch {
+      throw new Refusal(503, 'No answer was recorded for this request', { code: 'replay_miss' });
+    }
+  }
+}
+
+/** What tells one request from another; whether it streams does not: either form can be given from one recording. */
+function asked({ model, messages, temperature, max_tokens }: CompletionRequest): object {
+  const safe = messages.map(({ role, content }) => ({ role, content: redact(content) }));
+  return { model, messages: safe, temperature, max_tokens };
+}
+
+function fileOf(directory: string, request: CompletionRequest): string {
+  return join(directory, `${hash('sha256', JSON.stringify(asked(request)), 'hex').slice(0, 32)}.json`);
+}
+
+const cassetteSchema = z.object({
+  answer: z.object({
+    pieces: z.array(z.string()),
+    finishReason: z.string(),
+    usage: z.optional(z.object({ prompt_tokens: z.number(), completion_tokens: z.number() })),
+  }),
+});

@@ -1,0 +1,163 @@
+import * as z from 'zod/mini';
+import type { CompletionRequest } from '../completions.js';
+import { badRequest, notFound, Refusal } from '../errors.js';
+import { eventData } from './events.js';
+import {
+  type ModelAnswer,
+  type ModelAnswerEnd,
+  type ModelSource,
+  type UpstreamOptions,
+  wholeAnswer,
+} from './source.js';
+
+/** Asks a server of the OpenAI form. It sends the request's documented fields and its own key, and nothing of the caller. */
+export class UpstreamSource implements ModelSource {
+  readonly #url: string;
+  readonly #headers: Record<string, string>;
+  readonly #models: Map<string, string>;
+  readonly #timeout: number;
+  readonly #fetch: typeof fetch;
+
+  constructor({ url, key, models = {}, timeout = 120_000, fetch: send = fetch }: UpstreamOptions) {
+    if (!/^https?:\/\//.test(url)) throw new RangeError('the upstream is not an http address');
+    this.#url = `${url.replace(/\/+$/, '')}/chat/completions`;
+    this.#headers = {
+      'content-type': 'application/json',
+      ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+    };
+    this.#models = new Map(Object.entries(models));
+    this.#timeout = timeout;
+    this.#fetch = send;
+  }
+
+  async answer(request: CompletionRequest, signal: AbortSignal): Promise<ModelAnswer> {
+    const { model, messages, temperature, max_tokens, stream } = request;
+    const body = JSON.stringify({
+      model: this.#models.get(model) ?? model,
+      messages,
+      temperature,
+      max_tokens,
+      ...(stream ? { stream, stream_options: { include_usage: true } } : {}),
+    });
+    const response = await this.#send(body, signal);
+    if (!response.ok) throw await refusalOf(response, model);
+    const isStream = response.headers.get('content-type')?.includes('text/event-stream') ?? false;
+    return isStream && response.body !== null ? streamedAnswer(response.body) : plainAnswer(response, signal);
+  }
+
+  async #send(body: string, signal: AbortSignal): Promise<Response> {
+    const begun = new AbortController();
+    const timer = setTimeout(() => begun.abort(new Error('it did not begin to answer in time')), this.#timeout);
+    try {
+      return await this.#fetch(this.#url, {
+        method: 'POST',
+        headers: this.#headers,
+        body,
+        // Elsewhere the key would be in the wrong hands.
+        redirect: 'error',
+        signal: AbortSignal.any([signal, begun.signal]),
+      });
+    } catch (error) {
+      throw signal.aborted ? signal.reason : unavailable(error);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}
+
+async function plainAnswer(response: Response, signal: AbortSignal): Promise<ModelAnswer> {
+  let body: unknown;
+  try {
+    body = await response.json();
+  } catch (error) {
+    throw signal.aborted ? signal.reason : unavailable(error);
+  }
+  const result = z.safeParse(completionSchema, body);
+  const choice = result.data?.choices[0];
+  if (choice === undefined) throw unavailable(new Error('it is not a completion'));
+  const end: ModelAnswerEnd = { finishReason: choice.finish_reason ?? 'stop', usage: result.data?.usage ?? undefined };
+  return wholeAnswer(choice.message.content ?? '', end);
+}
+
+function streamedAnswer(body: ReadableStream<Uint8Array>): ModelAnswer {
+  const end: ModelAnswerEnd = { finishReason: '' };
+  return {
+    ended: () => end,
+    pieces: (async function* () {
+      for await (const data of eventData(body)) {
+        if (data === '[DONE]') break;
+        const chunk = readChunk(data);
+        if (chunk.error !== undefined) throw unavailable(new Error(chunk.error.message ?? 'an error event'));
+        const choice = chunk.choices?.[0];
+        if (choice?.delta?.content) yield choice.delta.content;
+        if (choice?.finish_reason) end.finishReason = choice.finish_reason;
+        if (chunk.usage) end.usage = chunk.usage;
+      }
+      if (end.finishReason === '') throw unavailable(new Error('the stream ended early'));
+    })(),
+  };
+}
+
+function readChunk(data: string): z.infer<typeof chunkSchema> {
+  try {
+    return z.parse(chunkSchema, JSON.parse(data));
+  } catch (error) {
+    throw unavailable(error);
+  }
+}
+
+/** What an upstream's refusal means to our caller, who knows nothing of the upstream: its own key is not at fault. */
+async function refusalOf(response: Response, model: string): Promise<Refusal> {
+  const text = await response.text().catch(() => '');
+  const message = messageIn(text);
+  if (response.status === 404)
+    return notFound('model', `The model ${model.slice(0, 100)} does not exist`, 'model_not_found');
+  if (response.status === 429) {
+    const seconds = Number(response.headers.get('retry-after'));
+    return new Refusal(429, 'Rate limit exceeded', { retryAfter: seconds >= 1 ? Math.ceil(seconds) : 1 });
+  }
+  if (response.status === 400 || response.status === 413 || response.status === 422) {
+    return badRequest('messages', message ?? 'The upstream refused the request', 'upstream_refused');
+  }
+  return new Refusal(503, `The upstream answered ${response.status}`, { code: 'upstream_error' });
+}
+
+function messageIn(text: string): string | undefined {
+  try {
+    return z.parse(errorSchema, JSON.parse(text)).error.message;
+  } catch {
+    return undefined;
+  }
+}
+
+function unavailable(error: unknown): Refusal {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  return new Refusal(503, `The upstream gave no usable answer: ${reason.slice(0, 200)}`, {
+    code: 'upstream_unavailable',
+  });
+}
+
+const usageSchema = z.object({ prompt_tokens: z.number(), completion_tokens: z.number() });
+const completionSchema = z.object({
+  choices: z.array(
+    z.object({
+      message: z.object({ content: z.optional(z.nullable(z.string())) }),
+      finish_reason: z.optional(z.nullable(z.string())),
+    }),
+  ),
+  usage: z.optional(z.nullable(usageSchema)),
+});
+const chunkSchema = z.object({
+  choices: z.optional(
+    z.array(
+      z.object({
+        delta: z.optional(z.object({ content: z.optional(z.nullable(z.string())) })),
+        finish_reason: z.optional(z.nullable(z.string())),
+      }),
+    ),
+  ),
+  usage: z.optional(z.nullable(usageSchema)),
+  error: z.optional(z.object({ message: z.optional(z.string()) })),
+});
+const errorSchema = z.object({ error: z.object({ message: z.string() }) });

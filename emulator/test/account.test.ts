@@ -1,0 +1,127 @@
+import { describe, expect, test } from 'vitest';
+import { callsTo, standingEmulator } from './support.js';
+
+const plane = (emulator = standingEmulator()) => {
+  const { bare } = callsTo(emulator, emulator.fetch, 'http://127.0.0.1:4010');
+  return {
+    emulator,
+    ...callsTo(emulator),
+    call: (method: string, path: string, body?: unknown) => bare(method, `/_emulator${path}`, body),
+    withKey: (key: string, path = '/v1/presets') =>
+      callsTo(emulator).bare('GET', path, undefined, { authorization: `Bearer ${key}` }),
+  };
+};
+
+describe('E4 a plan', () => {
+  test('without Gateway access makes every call there a 403 that says so, and leaves the Context API alone', async () => {
+    const { gateway, context } = plane(standingEmulator({ plan: 'starter' }));
+    const body = { model: 'atlas-small', messages: [{ role: 'user', content: 'x' }] };
+
+    const answers = [
+      await gateway('GET', '/v1/presets'),
+      await gateway('GET', '/v1/usage'),
+      await gateway('POST', '/v1/chat/completions', body),
+      await gateway('GET', '/v1/elsewhere'),
+    ];
+
+    for (const answer of answers) {
+      expect(answer.status).toBe(403);
+      expect(answer.body.error).toMatchObject({ type: 'permission_error', code: 'plan_without_gateway' });
+      expect(answer.body.error.message).toBe('The starter plan has no Gateway access; it comes with the Agency plan');
+    }
+    expect((await context('GET', '/api/memory')).status).toBe(200);
+  });
+
+  test('is taken at once, with its limits, its included tokens and its price', async () => {
+    const { emulator, call, gateway } = plane(standingEmulator({ plan: 'starter' }));
+
+    const { body } = await call('PUT', '/account', { plan: 'enterprise' });
+
+    expect(body.plan).toMatchObject({ id: 'enterprise', gatewayAccess: true });
+    const answer = await gateway('GET', '/v1/usage');
+    expect(answer.headers.get('x-ratelimit-limit')).toBe('5000');
+    expect(answer.body).toMatchObject({ tokens_included: 100_000_000, overage_tokens: 0 });
+    emulator.account.setPlan({ ...emulator.account.plan, id: 'ours', includedTokens: 3, overagePricePerMillion: 1e6 });
+    await gateway('POST', '/v1/chat/completions', { model: 'birch-small', messages: [{ role: 'user', content: 'x' }] });
+    const report = (await gateway('GET', '/v1/usage')).body;
+    expect(report.overage_tokens).toBe(report.tokens_used - 3);
+    expect(report.estimated_overage_cost).toBe(report.overage_tokens);
+    expect(report.breakdown_by_model).toEqual({ 'birch-small': report.tokens_used });
+  });
+
+  test('that is unknown is refused', async () => {
+    const { call } = plane();
+
+    expect((await call('PUT', '/account', { plan: 'gold' })).status).toBe(400);
+    expect(() => standingEmulator({ plan: 'gold' as 'agency' })).toThrow('gold');
+  });
+
+  test('gives way to limits that are set', async () => {
+    const { gateway } = plane(standingEmulator({ plan: 'enterprise', limits: { gateway: 7 } }));
+
+    expect((await gateway('GET', '/v1/presets')).headers.get('x-ratelimit-limit')).toBe('7');
+  });
+});
+
+describe('E4 API keys', () => {
+  test('rotate without a gap: the new one works before the old one is deleted, and the deleted one refuses at once', async () => {
+    const { emulator, call, withKey } = plane();
+    const [old] = (await call('GET', '/keys')).body;
+
+    const created = await call('POST', '/keys', { kind: 'secret', name: 'production, second quarter' });
+    const both = [await withKey(emulator.apiKeys.secret), await withKey(created.body.key)];
+    await call('DELETE', `/keys/${old.id}`);
+
+    expect(created.status).toBe(201);
+    expect(both.map(({ status }) => status)).toEqual([200, 200]);
+    expect((await withKey(emulator.apiKeys.secret)).body.error.code).toBe('invalid_api_key');
+    expect((await withKey(created.body.key)).status).toBe(200);
+    expect((await call('DELETE', `/keys/${old.id}`)).status).toBe(404);
+  });
+
+  test('are shown in full once, then by their prefix', async () => {
+    const { emulator, call } = plane();
+    const { key, ...info } = (await call('POST', '/keys', { kind: 'publishable' })).body;
+
+    const listed = await call('GET', '/keys');
+
+    expect(listed.body).toHaveLength(3);
+    expect(listed.body.at(-1)).toEqual(info);
+    expect(key.startsWith(info.prefix)).toBe(true);
+    const everything = JSON.stringify([listed.body, emulator.state(), emulator.requests, emulator.overview()]);
+    for (const secret of [key, emulator.apiKeys.secret, emulator.apiKeys.publishable, emulator.sessionToken]) {
+      expect(everything).not.toContain(secret);
+    }
+  });
+
+  test('stop working when they expire', async () => {
+    const { emulator, call, withKey } = plane();
+    const { key } = (await call('POST', '/keys', { kind: 'secret', expiresAt: '2026-01-15T10:00:30Z' })).body;
+
+    expect((await withKey(key)).status).toBe(200);
+    emulator.clock.advance(30_000);
+
+    const refused = await withKey(key);
+    expect(refused.status).toBe(403);
+    expect(refused.body.error).toMatchObject({ message: 'The API key has expired', code: 'expired_api_key' });
+    expect((await call('POST', '/keys', { kind: 'secret', expiresAt: 'soon' })).status).toBe(400);
+  });
+});
+
+describe('E4 a workspace', () => {
+  test('is open to those who were added, as long as they are in it', async () => {
+    const { emulator, call, context } = plane();
+    const guest = emulator.sessions.create();
+    const { id } = (await call('POST', '/workspaces', { name: 'Team' })).body;
+    const path = `/api/memory?workspaceId=${id}`;
+    const ask = () => context('GET', path, undefined, guest.token);
+
+    expect((await ask()).status).toBe(403);
+    await call('PUT', `/workspaces/${id}/members/${guest.userId}`);
+    expect((await ask()).status).toBe(200);
+    expect((await call('GET', '/workspaces')).body[0].members).toEqual([emulator.userId, guest.userId]);
+    await call('DELETE', `/workspaces/${id}/members/${guest.userId}`);
+    expect((await ask()).status).toBe(403);
+    expect((await call('PUT', '/workspaces/none/members/x')).status).toBe(404);
+  });
+});

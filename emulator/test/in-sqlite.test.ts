@@ -1,0 +1,15 @@
+import { beforeAll, vi } from 'vitest';
+import { STORAGE_OF_TESTS } from './support.js';
+
+// E9: the same tests once more, with everything kept in a file.
+vi.stubEnv(STORAGE_OF_TESTS, 'sqlite');
+process.setMaxListeners(0);
+await import('./emulator.test.js');
+await import('./context.test.js');
+await import('./gateway.test.js');
+await import('./refusals.test.js');
+await import('./control.test.js');
+await import('./account.test.js');
+await import('./state.test.js');
+
+beforeAll(() => () => vi.unstubAllEnvs());

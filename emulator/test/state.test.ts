@@ -1,0 +1,119 @@
+import { describe, expect, test } from 'vitest';
+import type { EmulatorState } from '../src/index.js';
+import { callsTo, openStream, PROJECT_TALK, standingEmulator } from './support.js';
+
+/** An emulator in which something of every kind has happened. */
+async function livedIn(options: Parameters<typeof standingEmulator>[0] = {}) {
+  const emulator = standingEmulator(options);
+  const { context, gateway } = callsTo(emulator);
+  emulator.workspaces.create({ id: 'team', name: 'Team' });
+  emulator.conversations.create({ id: 'talk', messages: PROJECT_TALK, stylePreferences: { tone: 'dry' } });
+  await context('POST', '/api/context/pin/talk', { messageId: 'req', category: 'requirement' });
+  await context('POST', '/api/context/compact', { conversationId: 'talk', level: 'light' });
+  await context('PATCH', '/api/context/exclude/talk/dec', { exclude: true });
+  await context('POST', '/api/context/compact', { conversationId: 'talk', level: 'deep' });
+  await context('POST', '/api/memory', { type: 'fact', key: 'a', content: 'b', workspaceId: 'team' });
+  const authorization = `Bearer ${emulator.apiKeys.secret}`;
+  const form = new FormData();
+  form.set('purpose', 'x');
+  form.set('file', new File([new Uint8Array([0, 255, 1, 254])], 'x.bin', { type: 'application/x-test' }));
+  await emulator.fetch('http://emulator.test/v1/files', { method: 'POST', headers: { authorization }, body: form });
+  await gateway('POST', '/v1/integrations/team-chat/execute', POST_MESSAGE, { 'idempotency-key': 'once' });
+  await (await openStream(emulator, 'How tall is the tower?')).text();
+  emulator.presets.create({ id: 'mine', name: 'Mine', template: '{{input}}' });
+  emulator.apiKeys.create('secret', { name: 'extra', expiresAt: '2026-02-01' });
+  emulator.account.setPlan('enterprise');
+  return emulator;
+}
+
+const POST_MESSAGE = { action: 'post_message', channel: '#a', text: 'b' };
+
+const plane = (emulator: ReturnType<typeof standingEmulator>) => {
+  const { bare } = callsTo(emulator, emulator.fetch, 'http://127.0.0.1:4010');
+  return (method: string, path: string, body?: unknown) => bare(method, `/_emulator${path}`, body);
+};
+
+describe('E9 the state', () => {
+  test('goes from one emulator to another and is equal there, byte for byte', async () => {
+    const one = await livedIn();
+    const other = standingEmulator({ seed: 'other' });
+    const state = (await plane(one)('GET', '/state')).body;
+
+    const put = await plane(other)('PUT', '/state', state);
+
+    expect(put.status).toBe(200);
+    expect((await plane(other)('GET', '/state')).body).toEqual(state);
+    expect(other.apiKeys.secret).toBe(one.apiKeys.secret);
+    expect([...(other.files.content(one.files.list()[0]?.id ?? '') ?? [])]).toEqual([0, 255, 1, 254]);
+    const next = (emulator: typeof one) => callsTo(emulator).context('POST', '/api/memory', MEMORY);
+    expect((await next(other)).body).toEqual((await next(one)).body);
+  });
+
+  test('can be kept in process and come back to', async () => {
+    const emulator = await livedIn();
+    const before = emulator.state();
+    const { secret } = emulator.apiKeys;
+
+    emulator.conversations.append('talk', [{ role: 'user', content: 'One more thing.' }]);
+    await callsTo(emulator).context('POST', '/api/context/compact', { conversationId: 'talk', level: 'aggressive' });
+    emulator.apiKeys.delete(secret);
+    emulator.restore(before);
+
+    expect(emulator.state()).toEqual(before);
+    expect((await callsTo(emulator).gateway('GET', '/v1/usage')).status).toBe(200);
+    const again = await callsTo(emulator).gateway('POST', '/v1/integrations/team-chat/execute', POST_MESSAGE, {
+      'idempotency-key': 'once',
+    });
+    expect(again.body.id).toBe(emulator.integrations.executions()[0]?.id);
+    expect(emulator.integrations.executions()).toHaveLength(1);
+  });
+
+  test('that cannot be read is refused, and nothing changes', async () => {
+    const emulator = await livedIn();
+    const before = emulator.state();
+    const call = plane(emulator);
+
+    for (const broken of [{}, [], { ...before, conversations: [{ id: 'x' }] }, { ...before, apiKeys: undefined }]) {
+      expect((await call('PUT', '/state', broken)).status).toBe(400);
+    }
+    expect(emulator.state()).toEqual(before);
+  });
+
+  test('is plain JSON', async () => {
+    const state: EmulatorState = (await livedIn()).state();
+
+    expect(JSON.parse(JSON.stringify(state))).toEqual(state);
+  });
+
+  test('after a reset is the first one again, seed and all', async () => {
+    const setup = (emulator: ReturnType<typeof standingEmulator>) =>
+      void emulator.conversations.create({ messages: [{ role: 'user', content: 'first' }] });
+    const fresh = standingEmulator({ setup }).state();
+    const emulator = await livedIn({ setup });
+
+    await plane(emulator)('POST', '/reset');
+
+    expect(emulator.state()).toEqual(fresh);
+  });
+});
+
+describe('E10 the versions of a summary', () => {
+  test('are kept with what made them and what they cost', async () => {
+    const emulator = await livedIn();
+
+    const versions = emulator.conversations.summaryVersions('talk');
+
+    expect(versions.map(({ summary, cause }) => [summary.version, cause])).toEqual([
+      [1, 'light'],
+      [2, 'exclude'],
+      [3, 'deep'],
+    ]);
+    for (const { compressedTokens, previousTokens } of versions) {
+      expect(compressedTokens).toBeLessThanOrEqual(previousTokens);
+    }
+    const current = (await callsTo(emulator).context('GET', '/api/context/summary?conversationId=talk')).body.summary;
+    expect(versions.at(-1)?.summary).toEqual(current);
+  });
+});
+
+const MEMORY = { type: 'fact', key: 'next', content: 'one' };
