@@ -13,7 +13,9 @@ const FLAGS = [
 
 /** Chromium: the system's if there is one, else the one that comes as a package and needs nothing installed. */
 export async function launchChromium(): Promise<Browser> {
-  const system = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) => existsSync(path));
+  const system = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) =>
+    existsSync(path),
+  );
   const executablePath = system ?? (await packagedChromium());
   return puppeteer.launch({ executablePath, headless: true, args: FLAGS });
 }
@@ -28,5 +30,7 @@ async function packagedChromium(): Promise<string> {
 /** Firefox, where it is installed. */
 export async function launchFirefox(): Promise<Browser | undefined> {
   const executablePath = ['/usr/bin/firefox-esr', '/usr/bin/firefox'].find((path) => existsSync(path));
-  return executablePath === undefined ? undefined : puppeteer.launch({ browser: 'firefox', executablePath, headless: true });
+  return executablePath === undefined
+    ? undefined
+    : puppeteer.launch({ browser: 'firefox', executablePath, headless: true });
 }

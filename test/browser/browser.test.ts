@@ -1,0 +1,188 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { GatewayClient } from 'context-gateway';
+import { createEmulator } from 'context-gateway-emulator';
+import { build } from 'esbuild';
+import type { Browser, Page } from 'puppeteer-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+// @ts-expect-error: plain JavaScript, shared with the other runtimes
+import { startServer } from '../../compat/server.js';
+import { launchChromium, launchFirefox } from './launch.js';
+import type { Actions } from './page.js';
+
+const emulator = createEmulator();
+const quiet = createEmulator({ cors: { exposeHeaders: false } });
+let gatewayUrl: string;
+let quietUrl: string;
+let pageServer: Server;
+let pageUrl: string;
+let bundle: string;
+
+beforeAll(async () => {
+  gatewayUrl = (await emulator.listen({ port: 0 })).url;
+  quietUrl = (await quiet.listen({ port: 0 })).url;
+  bundle = await buildPage();
+  pageServer = createServer(answerPage).listen(0, '127.0.0.1');
+  await new Promise((resolve) => pageServer.once('listening', resolve));
+  pageUrl = `http://127.0.0.1:${(pageServer.address() as AddressInfo).port}`;
+});
+
+afterAll(async () => {
+  pageServer.close();
+  await Promise.all([emulator.close(), quiet.close()]);
+});
+
+test('nothing of undici or Node is in the bundle', () => {
+  expect(bundle).not.toMatch(/undici|node:|getBuiltinModule/);
+});
+
+describe.each([
+  { name: 'Chromium', launch: launchChromium },
+  { name: 'Firefox', launch: launchFirefox },
+])('$name', ({ name, launch }) => {
+  let browser: Browser | undefined;
+  let page: Page;
+
+  beforeAll(async () => {
+    browser = await launch();
+    if (browser === undefined) {
+      if (process.env.CI) throw new Error(`${name} is not installed, and CI does not do without it`);
+      console.warn(`SKIPPED: ${name} is not installed here. Its tests run where it is.`);
+      return;
+    }
+    page = await browser.newPage();
+    await page.goto(pageUrl);
+  }, 60_000);
+
+  afterAll(() => browser?.close());
+
+  /** Calls an action of the page. */
+  async function act<Name extends keyof Actions>(action: Name, ...args: Parameters<Actions[Name]>) {
+    const call = ([one, values]: [string, unknown[]]) =>
+      (globalThis as unknown as { actions: Record<string, (...values: unknown[]) => unknown> }).actions[one]?.(
+        ...values,
+      );
+    return (await page.evaluate(call, [action, args] as [string, unknown[]])) as Awaited<ReturnType<Actions[Name]>>;
+  }
+
+  test('streams a completion with a publishable key across origins', async ({ skip }) => {
+    skip(browser === undefined);
+    const { texts, rateLimit, keyType } = await act('stream', gatewayUrl, emulator.apiKeys.publishable);
+
+    expect(texts.join('')).toContain('PostgreSQL');
+    expect(texts.length).toBeGreaterThan(2);
+    expect(rateLimit?.limit).toBe('1000');
+    expect(keyType).toBe('publishable');
+  });
+
+  test('the preflight asks for authorization and content-type only', async ({ skip }) => {
+    skip(browser === undefined);
+    const { asked, url, close } = await recordPreflights();
+    await act('stream', url, emulator.apiKeys.publishable).catch(() => {});
+    close();
+
+    expect(asked).toEqual(['authorization,content-type']);
+  });
+
+  test('works without rate-limit headers where the service does not expose them', async ({ skip }) => {
+    skip(browser === undefined);
+    const { texts, rateLimit } = await act('stream', quietUrl, quiet.apiKeys.publishable);
+
+    expect(texts.join('')).toContain('PostgreSQL');
+    expect(rateLimit).toBeUndefined();
+  });
+
+  test('refuses a secret key, also one that a function gives, and says why', async ({ skip }) => {
+    skip(browser === undefined);
+
+    expect(await act('construct', 'svc_sk_canary0123456789')).toMatch(
+      /ConfigurationError: .*secret key in a browser.*svc_pk_/,
+    );
+    expect(await act('rotatingKey', gatewayUrl, emulator.apiKeys.secret)).toMatch(/ConfigurationError: .*secret key/);
+    expect(await act('construct', 'svc_sk_canary0123456789')).not.toContain('canary');
+    expect(await act('construct', 'svc_pk_canary0123456789')).toBe('constructed');
+  });
+
+  test('uploads a Blob with its start and its end as progress, and explains that it cannot stream', async ({
+    skip,
+  }) => {
+    skip(browser === undefined);
+    const blob = await act('upload', gatewayUrl, emulator.apiKeys.secret, 'blob');
+    const stream = await act('upload', gatewayUrl, emulator.apiKeys.secret, 'stream');
+
+    expect(blob.record).toMatchObject({ bytes: 1_000 });
+    expect(blob.progress).toHaveLength(2);
+    expect(stream.record).toMatch(/RequestValidationError: .*pass a Blob or a File/);
+  });
+
+  test('reads a relayed completion without a key', async ({ skip }) => {
+    skip(browser === undefined);
+
+    expect(await act('relay', `${pageUrl}/relay`)).toContain('PostgreSQL');
+  });
+
+  test('passes the suite of the other runtimes', { timeout: 60_000 }, async ({ skip }) => {
+    skip(browser === undefined);
+    const server = await startServer();
+    const results = (await act('suite', server.url)) as { name: string; problem?: string }[];
+    server.stop();
+
+    expect(results.filter(({ problem }) => problem !== undefined)).toEqual([]);
+    expect(results.length).toBeGreaterThanOrEqual(9);
+  });
+
+  test('violates no content security policy', async ({ skip }) => {
+    skip(browser === undefined);
+
+    expect(await page.evaluate(() => (globalThis as unknown as { violations: string[] }).violations)).toEqual([]);
+  });
+});
+
+/** As an app's bundler does it: by the `browser` condition. */
+async function buildPage(): Promise<string> {
+  const { outputFiles } = await build({
+    entryPoints: ['test/browser/page.ts'],
+    bundle: true,
+    write: false,
+    format: 'esm',
+    target: 'es2022',
+    platform: 'browser',
+    alias: { '#platform': './src/platform/web.ts' },
+  });
+  return outputFiles[0]?.text ?? '';
+}
+
+async function answerPage(
+  request: { url?: string | undefined },
+  response: import('node:http').ServerResponse,
+): Promise<void> {
+  if (request.url === '/app.js') {
+    response.setHeader('content-type', 'text/javascript');
+    response.end(bundle);
+  } else if (request.url === '/relay') {
+    const gateway = new GatewayClient({ baseURL: gatewayUrl, apiKey: emulator.apiKeys.secret });
+    const messages = [{ role: 'user', content: 'We keep invoices in PostgreSQL. Where do we keep invoices?' }];
+    const stream = await gateway.chat.completions.create({ model: 'atlas-small', messages, stream: true });
+    response.setHeader('content-type', 'text/event-stream');
+    for await (const bytes of stream.toReadableStream()) response.write(bytes);
+    response.end();
+    await gateway.close();
+  } else {
+    response.setHeader('content-type', 'text/html');
+    response.setHeader('content-security-policy', "default-src 'none'; script-src 'self'; connect-src *");
+    response.end('<!doctype html><title>test</title><script type="module" src="/app.js"></script>');
+  }
+}
+
+/** A server that notes what preflights ask for, and allows it. */
+async function recordPreflights(): Promise<{ asked: string[]; url: string; close: () => void }> {
+  const asked: string[] = [];
+  const server = createServer((request, response) => {
+    const headers = request.headers['access-control-request-headers'];
+    if (headers !== undefined) asked.push(headers);
+    response.writeHead(204, { 'access-control-allow-origin': '*', 'access-control-allow-headers': headers ?? '' });
+    response.end();
+  }).listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  return { asked, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close: () => server.close() };
+}

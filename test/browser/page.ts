@@ -1,0 +1,57 @@
+/** What the page under test can do. It is bundled as an app would bundle it, and called by the test from outside. */
+import * as sdk from 'context-gateway';
+// @ts-expect-error: plain JavaScript, shared with the other runtimes
+import { runSuite } from '../../compat/suite.js';
+
+const messages = [
+  { role: 'system', content: 'We decided to keep invoices in PostgreSQL.' },
+  { role: 'user', content: 'Where do we keep invoices?' },
+];
+
+const actions = {
+  suite: (server: string): Promise<unknown> => runSuite(sdk, server),
+
+  async stream(baseURL: string, apiKey: string) {
+    const gateway = new sdk.GatewayClient({ baseURL, apiKey });
+    const stream = await gateway.chat.completions.create({ model: 'atlas-small', messages, stream: true });
+    const texts: string[] = [];
+    for await (const text of stream.textStream) texts.push(text);
+    return { texts, rateLimit: stream.response.rateLimit?.raw, keyType: gateway.keyType };
+  },
+
+  async construct(apiKey: string) {
+    try {
+      new sdk.GatewayClient({ baseURL: 'https://gateway.example.com', apiKey });
+      return 'constructed';
+    } catch (error) {
+      return String(error);
+    }
+  },
+
+  async rotatingKey(baseURL: string, apiKey: string) {
+    const gateway = new sdk.GatewayClient({ baseURL, apiKey: () => apiKey });
+    return gateway.presets.list().then(String, String);
+  },
+
+  async upload(baseURL: string, apiKey: string, form: 'blob' | 'stream') {
+    const gateway = new sdk.GatewayClient({ baseURL, apiKey, dangerouslyAllowBrowser: true });
+    const blob = new Blob(['x'.repeat(1_000)]);
+    const progress: number[] = [];
+    const file = form === 'blob' ? blob : blob.stream();
+    const record = await gateway.files
+      .upload({ file, purpose: 'test' }, { onProgress: (sent) => progress.push(sent) })
+      .catch(String);
+    return { record, progress };
+  },
+
+  async relay(url: string) {
+    const stream = await sdk.readChatCompletionStream(await fetch(url));
+    return (await stream.finalCompletion()).choices[0]?.message.content;
+  },
+};
+
+const violations: string[] = [];
+document.addEventListener('securitypolicyviolation', ({ violatedDirective }) => violations.push(violatedDirective));
+Object.assign(globalThis, { actions, violations });
+
+export type Actions = typeof actions;
