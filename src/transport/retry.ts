@@ -46,7 +46,7 @@ export type Verdict = { readonly wait: number } | { readonly stop: StopReason };
 /** Whether and when a failed attempt is followed by another one. Pure: the same facts give the same verdict. */
 export function nextWait(error: unknown, facts: RetryFacts): Verdict {
   if (!facts.repeatable || !isRepeatable(error, facts)) return { stop: 'not-repeatable' };
-  if (facts.attempts.length > facts.maxRetries) return { stop: 'retries-used-up' };
+  if (facts.attempts.length > facts.maxRetries || wasTriedEnough(error, facts)) return { stop: 'retries-used-up' };
   const hint = error instanceof APIError ? error.retryAfter : undefined;
   if (hint !== undefined && hint > facts.maxRetryAfter) return { stop: 'hint-too-long' };
   const wait = wasClosedOnReuse(error, facts) ? 0 : backoff(facts.attempts.length, hint, facts.random);
@@ -67,13 +67,18 @@ function wasClosedOnReuse(error: unknown, { operation, attempts }: RetryFacts): 
   return error.phase === 'headers' && CLOSED_ON_REUSE.has(codeOf(error.cause ?? error) ?? '');
 }
 
-function isRepeatable(error: unknown, { operation, attempts, keyed }: RetryFacts): boolean {
+/** Some failures are hardly mended by one more try, whatever `maxRetries` says. */
+function wasTriedEnough(error: unknown, { attempts }: RetryFacts): boolean {
+  // A name that is not known now is hardly known in a second.
+  if (error instanceof APIConnectionError) return attempts.length > 1 && codeOf(error.cause ?? error) === 'ENOTFOUND';
+  if (!(error instanceof APIError)) return false;
+  const alike = attempts.filter(({ status }) => status === error.status);
+  return alike.length > (MOST_OF_A_KIND[error.status] ?? Number.POSITIVE_INFINITY);
+}
+
+function isRepeatable(error: unknown, { operation, keyed }: RetryFacts): boolean {
   const harmless = operation !== 'effect';
   if (error instanceof APITimeoutError && error.kind !== 'attempt') return false;
-  // A name that is not known now is hardly known in a second.
-  if (error instanceof APIConnectionError && codeOf(error.cause ?? error) === 'ENOTFOUND' && attempts.length > 1) {
-    return false;
-  }
   if (error instanceof APIConnectionError) return error.retryable && (harmless || error.sent === 'no');
   if (error instanceof ResponseValidationError) return error.retryable && harmless;
   if (!(error instanceof APIError)) return false;
@@ -81,8 +86,7 @@ function isRepeatable(error: unknown, { operation, attempts, keyed }: RetryFacts
   if (error.status === 429 || error.status === 503) return true;
   // The first request under this key is still at work.
   if (error.status === 409) return keyed;
-  const most = MOST_OF_A_KIND[error.status] ?? 0;
-  return harmless && attempts.filter(({ status }) => status === error.status).length <= most;
+  return harmless && error.status in MOST_OF_A_KIND;
 }
 
 /** How much of the budget a retry costs, and what the budget holds. */
