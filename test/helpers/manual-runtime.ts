@@ -12,7 +12,8 @@ export interface ManualRuntime extends Runtime {
   readonly delays: readonly number[];
 }
 
-export function manualRuntime({ random = () => 0, wallClock = Date.UTC(2026, 0, 15, 10) } = {}): ManualRuntime {
+export function manualRuntime(options: { random?: () => number; wallClock?: number | undefined } = {}): ManualRuntime {
+  const { random = () => 0, wallClock = Date.UTC(2026, 0, 15, 10) } = options;
   let time = 0;
   let shift = 0;
   const timers = new Set<{ at: number; fire: () => void }>();

@@ -1,0 +1,76 @@
+import { describe, expect, test } from 'vitest';
+import { APIPromise, type ResponseInfo, type WithResponse } from '../../src/answer.js';
+import { settled } from '../helpers/manual-runtime.js';
+
+const response: ResponseInfo = {
+  status: 200,
+  headers: new Headers(),
+  requestId: 'r',
+  rateLimit: undefined,
+  attempts: [],
+};
+const good = () => new APIPromise(Promise.resolve({ data: 5, response }));
+const bad = (reason: unknown) => new APIPromise<number>(Promise.reject(reason));
+
+describe('R35: APIPromise', () => {
+  test('awaits to its data, as often as one likes', async () => {
+    const call = good();
+
+    expect([await call, await call, (await call.withResponse()).data]).toEqual([5, 5, 5]);
+  });
+
+  test('works with everything that takes a promise', async () => {
+    expect(await Promise.all([good(), good()])).toEqual([5, 5]);
+    expect(await Promise.race([good()])).toBe(5);
+    expect(await Promise.resolve(good())).toBe(5);
+    expect(await (async () => good())()).toBe(5);
+    expect(await good().then((data) => data + 1)).toBe(6);
+    expect(await good().then()).toBe(5);
+    expect(await good().finally(() => 'ignored')).toBe(5);
+    expect(Object.prototype.toString.call(good())).toBe('[object APIPromise]');
+  });
+
+  test('rejects with the reason itself', async () => {
+    const reason = new Error('no');
+
+    await expect(bad(reason)).rejects.toBe(reason);
+    await expect(bad(reason).withResponse()).rejects.toBe(reason);
+    expect(await bad(reason).catch((error) => error)).toBe(reason);
+    expect(await bad(reason).then(null, () => 'handled')).toBe('handled');
+    await expect(bad(reason).finally(() => {})).rejects.toBe(reason);
+  });
+
+  test('R34: leaves no unhandled branch behind, whichever way its rejection is handled', async () => {
+    const unhandled: unknown[] = [];
+    const note = (reason: unknown) => unhandled.push(reason);
+    process.on('unhandledRejection', note);
+
+    await bad('a').catch(() => {});
+    await bad('b')
+      .withResponse()
+      .catch(() => {});
+    await bad('c').then(undefined, () => {});
+    await Promise.allSettled([bad('d'), bad('e').finally(() => {})]);
+    const both = bad('f');
+    await Promise.allSettled([both, both.withResponse()]);
+    await settled();
+    process.off('unhandledRejection', note);
+
+    expect(unhandled).toEqual([]);
+  });
+
+  test('runs nothing a second time', async () => {
+    let runs = 0;
+    const answer = new Promise<WithResponse<number>>((resolve) => {
+      runs += 1;
+      resolve({ data: runs, response });
+    });
+    const call = new APIPromise(answer);
+
+    expect([await call, await call.withResponse(), await call.then((data) => data)]).toEqual([
+      1,
+      { data: 1, response },
+      1,
+    ]);
+  });
+});

@@ -1,0 +1,190 @@
+import { inspect } from 'node:util';
+import { describe, expect, test, vi } from 'vitest';
+import * as errors from '../../src/errors.js';
+
+const byName: Readonly<Record<ErrorName, typeof errors.ContextGatewayError>> = errors as never;
+
+const headers = { get: () => undefined, toHeaders: () => new Headers({ 'x-a': '1' }) };
+const details: errors.APIErrorDetails = {
+  message: '404 gone (GET /v1/x, request r1)',
+  area: 'gateway',
+  type: 'invalid_request_error',
+  code: 'model_not_found',
+  param: 'model',
+  requestId: 'r1',
+  retryAfter: 5,
+  headers,
+  body: { secret: 'CANARY' },
+};
+
+/** One of every class. */
+const all = (from: typeof errors = errors): InstanceType<typeof errors.ContextGatewayError>[] => [
+  new from.ConfigurationError('bad option'),
+  new from.RequestValidationError([{ path: ['messages', 0, 'content'], message: 'expected string' }]),
+  ...[400, 401, 402, 403, 404, 429, 500, 503].map((status) => from.apiError(status, details)),
+  new from.StreamError(200, details),
+  new from.APIConnectionError('cut', { phase: 'body', sent: 'yes' }),
+  new from.APITimeoutError('late', { kind: 'idle', phase: 'stream', sent: 'yes' }),
+  new from.ResponseTooLargeError('large', { phase: 'body', sent: 'yes', retryable: false }),
+  new from.APIAbortError({ cause: 'enough' }),
+  new from.ClientClosedError(),
+  new from.ResponseValidationError('odd', { body: 'CANARY', issues: [{ path: ['id'], message: 'expected string' }] }),
+  new from.StreamTruncatedError(),
+  new from.StreamConsumedError(),
+];
+
+const classes = [
+  ['ConfigurationError', 'ContextGatewayError'],
+  ['RequestValidationError', 'ContextGatewayError'],
+  ['APIError', 'ContextGatewayError'],
+  ['BadRequestError', 'APIError'],
+  ['AuthenticationError', 'APIError'],
+  ['PermissionDeniedError', 'APIError'],
+  ['NotFoundError', 'APIError'],
+  ['RateLimitError', 'APIError'],
+  ['InternalServerError', 'APIError'],
+  ['ServiceUnavailableError', 'InternalServerError'],
+  ['StreamError', 'APIError'],
+  ['APIConnectionError', 'ContextGatewayError'],
+  ['APITimeoutError', 'APIConnectionError'],
+  ['ResponseTooLargeError', 'APIConnectionError'],
+  ['APIAbortError', 'ContextGatewayError'],
+  ['ClientClosedError', 'ContextGatewayError'],
+  ['ResponseValidationError', 'ContextGatewayError'],
+  ['StreamTruncatedError', 'ContextGatewayError'],
+  ['StreamConsumedError', 'ContextGatewayError'],
+] as const;
+
+type ErrorName = (typeof classes)[number][number];
+
+test.each(classes)('%s extends %s', (name, parent) => {
+  expect(Object.getPrototypeOf(byName[name])).toBe(byName[parent]);
+});
+
+test('every error has the name of its class, and an abort the name aborts have everywhere', () => {
+  for (const error of all()) {
+    const expected = error instanceof errors.APIAbortError ? 'AbortError' : error.constructor.name;
+    expect(error.name).toBe(expected);
+    expect(String(error)).toBe(`${expected}: ${error.message}`);
+    expect(error.stack).toContain(error.message);
+    expect(Object.keys(error)).not.toContain('name');
+  }
+});
+
+describe('is', () => {
+  test('agrees with instanceof for every pair of class and error', () => {
+    for (const [name] of classes) {
+      for (const error of all())
+        expect([name, error.name, byName[name].is(error)]).toEqual([name, error.name, error instanceof byName[name]]);
+    }
+  });
+
+  test('knows the errors of a second copy of the package, where instanceof does not', async () => {
+    vi.resetModules();
+    const second: typeof errors = await import('../../src/errors.js');
+    expect(second.ContextGatewayError).not.toBe(errors.ContextGatewayError);
+    const [own, foreign] = [all(), all(second)];
+
+    for (const [at, error] of foreign.entries()) {
+      expect(error).not.toBeInstanceOf(errors.ContextGatewayError);
+      for (const [name] of classes) expect(byName[name].is(error)).toBe(byName[name].is(own[at]));
+    }
+  });
+
+  test.each([undefined, null, 5, 'APIError', {}, new Error('a'), { name: 'APIError', message: '' }])(
+    'is false for %s',
+    (value) => {
+      expect(errors.ContextGatewayError.is(value)).toBe(false);
+      expect(errors.APIError.is(value)).toBe(false);
+    },
+  );
+
+  test('is false for a foreign error that has taken a name of ours', () => {
+    const foreign = Object.assign(new Error('a'), { name: 'APIError' });
+
+    expect(errors.APIError.is(foreign)).toBe(false);
+  });
+});
+
+describe('toJSON', () => {
+  test('has the facts of each class, and survives JSON', () => {
+    const forms = Object.fromEntries(all().map((error) => [error.name, JSON.parse(JSON.stringify(error))]));
+
+    expect(forms.NotFoundError).toEqual({
+      name: 'NotFoundError',
+      message: details.message,
+      status: 404,
+      area: 'gateway',
+      type: 'invalid_request_error',
+      code: 'model_not_found',
+      param: 'model',
+      requestId: 'r1',
+      retryAfter: 5,
+      retryable: false,
+    });
+    expect(forms.APITimeoutError).toMatchObject({ kind: 'idle', phase: 'stream', sent: 'yes', retryable: true });
+    expect(forms.RequestValidationError).toMatchObject({
+      issues: [{ path: ['messages', 0, 'content'], message: 'expected string' }],
+    });
+    expect(forms.ClientClosedError).toEqual({
+      name: 'ClientClosedError',
+      message: expect.any(String),
+      retryable: false,
+    });
+  });
+
+  test('has the attempts where there were any', () => {
+    const error = errors.apiError(503, details);
+    errors.recordAttempts(error, [{ status: 503, delay: 0, duration: 5 }]);
+
+    expect(error.toJSON()).toMatchObject({ attempts: [{ status: 503, delay: 0, duration: 5 }] });
+    expect(error.attempts).toHaveLength(1);
+  });
+});
+
+test('body, headers and partial are readable and in no printed form', () => {
+  const partial: errors.PartialChatCompletion = {
+    id: 'c',
+    model: 'm',
+    created: 1,
+    choices: [{ index: 0, message: { role: 'assistant', content: 'CANARY' }, finish_reason: null }],
+  };
+  for (const error of all()) {
+    errors.keepPartial(error, partial);
+    expect(error.partial).toBe(partial);
+    if (error instanceof errors.APIError) {
+      expect(error.body).toEqual({ secret: 'CANARY' });
+      expect(error.headers.get('x-a')).toBe('1');
+    }
+    const printed = inspect(error, { depth: 20, showHidden: true }) + JSON.stringify(error) + error.stack;
+    expect(printed).not.toContain('CANARY');
+    expect(inspect(structuredClone(error), { depth: 20, showHidden: true })).not.toContain('CANARY');
+  }
+});
+
+test('an issue is shown with its path as one would write it in code', () => {
+  const error = new errors.RequestValidationError([
+    { path: ['messages', 0, 'content'], message: 'expected string' },
+    { path: [], message: 'an argument could not be read' },
+  ]);
+
+  expect(error.message).toBe(
+    'The request was not sent: messages[0].content: expected string; an argument could not be read.',
+  );
+});
+
+test.each([
+  [400, 'BadRequestError'],
+  [401, 'AuthenticationError'],
+  [403, 'PermissionDeniedError'],
+  [404, 'NotFoundError'],
+  [429, 'RateLimitError'],
+  [503, 'ServiceUnavailableError'],
+  [500, 'InternalServerError'],
+  [599, 'InternalServerError'],
+  [409, 'APIError'],
+  [302, 'APIError'],
+  [200, 'APIError'],
+])('status %d picks %s', (status, name) => {
+  expect(errors.apiError(status, details).name).toBe(name);
+});

@@ -1,0 +1,196 @@
+import { GatewayClient, type GatewayClientOptions } from 'context-gateway';
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { manualRuntime, seededRandom } from '../helpers/manual-runtime.js';
+import { failureOf, KEY } from '../helpers/service.js';
+
+type Answer = { status: number; headers?: Record<string, string>; body?: string };
+
+/** A client on a clock of its own, whose sends are answered in turn. */
+function clientFor(answers: readonly Answer[], options: GatewayClientOptions = {}, seed = 1, latency = 0) {
+  const runtime = manualRuntime({ random: seededRandom(seed) });
+  const sentAt: number[] = [];
+  const fetch = async () => {
+    const { status, headers, body = '[]' } = answers[Math.min(sentAt.length, answers.length - 1)] ?? { status: 200 };
+    sentAt.push(runtime.now());
+    if (latency > 0) await new Promise<void>((resolve) => runtime.setTimer(resolve, latency));
+    return new Response(body, { status, headers: { date: new Date(runtime.wallClock()).toUTCString(), ...headers } });
+  };
+  const all = { baseURL: 'https://service.test', apiKey: KEY, fetch, ...options };
+  // The third argument is the clock: not in the declarations, for tests.
+  const client = new GatewayClient(all, undefined, runtime);
+  return { client, runtime, sentAt };
+}
+
+/** Lets time pass until the call is over. */
+async function outcomeOf(call: PromiseLike<unknown>, runtime: ReturnType<typeof manualRuntime>): Promise<unknown> {
+  let outcome: { value: unknown } | undefined;
+  call.then(
+    (value) => {
+      outcome = { value };
+    },
+    (value: unknown) => {
+      outcome = { value };
+    },
+  );
+  for (let steps = 0; outcome === undefined && steps < 400; steps += 1) await runtime.advance(1_000);
+  if (outcome === undefined) throw new Error('the call never ended');
+  return outcome.value;
+}
+
+describe('a call on a manual clock', () => {
+  test('R6 R22: waits out the hint of a 429, and not less', async () => {
+    const { client, runtime, sentAt } = clientFor([{ status: 429, headers: { 'retry-after': '7' } }, { status: 200 }]);
+
+    expect(await outcomeOf(client.integrations.list(), runtime)).toEqual([]);
+
+    expect(sentAt).toHaveLength(2);
+    expect(sentAt[1]).toBeGreaterThanOrEqual(7_000);
+    expect(sentAt[1]).toBeLessThanOrEqual(7_700);
+  });
+
+  test('R36: the same seed gives the same schedule to the millisecond', async () => {
+    const run = async () => {
+      const { client, runtime, sentAt } = clientFor([{ status: 500 }], { maxRetries: 2 }, 99);
+      await outcomeOf(client.integrations.list(), runtime);
+      return sentAt;
+    };
+
+    const first = await run();
+    expect(first).toHaveLength(3);
+    expect(await run()).toEqual(first);
+  });
+
+  test.each(['60.001', '99999999999'])(
+    'R10: a hint of %s s is above the bound: the error comes at once',
+    async (hint) => {
+      const seconds = hint.includes('.') ? 61 : Number(hint);
+      const { client, runtime, sentAt } = clientFor([{ status: 429, headers: { 'retry-after': String(seconds) } }]);
+
+      const error = await failureOf(client.integrations.list());
+
+      expect(error).toMatchObject({ name: 'RateLimitError', retryAfter: seconds * 1_000 });
+      expect(sentAt).toEqual([0]);
+      expect(runtime.now()).toBe(0);
+    },
+  );
+
+  test('R10: a hint beyond the deadline: the error comes at once', async () => {
+    const { client, sentAt } = clientFor([{ status: 503, headers: { 'retry-after': '5' } }], { deadline: 4_000 });
+
+    expect(await failureOf(client.integrations.list())).toMatchObject({ retryAfter: 5_000 });
+    expect(sentAt).toEqual([0]);
+  });
+
+  test('R14: the deadline ends a wait, an attempt and a queue alike', async () => {
+    const waiting = clientFor([{ status: 200 }], { deadline: 3_000 }, 1, 10_000);
+    expect(await outcomeOf(waiting.client.integrations.list(), waiting.runtime)).toMatchObject({
+      name: 'APITimeoutError',
+      kind: 'deadline',
+    });
+
+    const full = { 'x-ratelimit-limit': '5', 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '60' };
+    const queued = clientFor([{ status: 200, headers: full }], { deadline: 3_000 });
+    await queued.client.integrations.list();
+    expect(await outcomeOf(queued.client.integrations.list(), queued.runtime)).toMatchObject({
+      name: 'APITimeoutError',
+      kind: 'deadline',
+      sent: 'no',
+      attempts: [],
+    });
+    expect(queued.sentAt).toEqual([0]);
+  });
+
+  test('R22: after a 429 no call of the client goes out before its hint is over', async () => {
+    const { client, runtime, sentAt } = clientFor([{ status: 429, headers: { 'retry-after': '9' } }, { status: 200 }], {
+      maxRetries: 0,
+    });
+    await failureOf(client.integrations.list());
+
+    await outcomeOf(Promise.all([client.integrations.list(), client.usage.retrieve().catch(() => {})]), runtime);
+
+    expect(sentAt).toEqual([0, 9_000, 9_000]);
+  });
+
+  test('R26: a jump of the wall clock in the middle of a wait changes nothing', async () => {
+    const { client, runtime, sentAt } = clientFor([{ status: 503, headers: { 'retry-after': '5' } }, { status: 200 }]);
+    const call = client.integrations.list();
+    await runtime.advance(1_000);
+    runtime.shiftWallClock(-3_600_000);
+
+    await outcomeOf(call, runtime);
+
+    expect(sentAt[1]).toBeGreaterThanOrEqual(5_000);
+    expect(sentAt[1]).toBeLessThanOrEqual(5_500);
+  });
+
+  test('R13: when the budget is empty the error comes at once, and onEvent says why; first attempts go on', async () => {
+    const stops: string[] = [];
+    const { client, runtime, sentAt } = clientFor([{ status: 500 }], {
+      maxRetries: 2,
+      onEvent: (event) => {
+        if (event.type === 'failure') stops.push(event.stop);
+      },
+    });
+
+    for (let n = 0; n < 8; n += 1) await outcomeOf(client.integrations.list(), runtime);
+
+    expect(stops).toEqual([...Array(5).fill('retries-used-up'), ...Array(3).fill('budget-empty')]);
+    expect(sentAt).toHaveLength(5 * 3 + 3);
+  });
+
+  test('leaves no timer behind, however it ends', async () => {
+    for (const status of [200, 404, 503]) {
+      const { client, runtime } = clientFor([{ status }], { deadline: 100_000, maxRetries: 1 });
+      await outcomeOf(client.integrations.list(), runtime);
+      expect(runtime.pending).toBe(0);
+    }
+  });
+});
+
+const number = fc.oneof(
+  fc.nat().map(String),
+  fc.constantFrom('0', '-1', '1e9', '99999999999', '5, 5', '', 'x', '2147483648'),
+);
+const answer = fc.record({
+  status: fc.constantFrom(200, 404, 429, 429, 500, 503, 503),
+  headers: fc.record(
+    {
+      'retry-after': number,
+      'x-ratelimit-limit': number,
+      'x-ratelimit-remaining': number,
+      'x-ratelimit-reset': number,
+    },
+    { requiredKeys: [] },
+  ),
+});
+
+test('R11: whatever a service answers, no timer is armed with anything but 0 to 2,147,483,647 ms', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(answer, { minLength: 1, maxLength: 6 }),
+      fc.record(
+        {
+          timeout: fc.integer({ min: 1, max: 2_147_483_647 }),
+          deadline: fc.integer({ min: 1, max: 2_147_483_647 }),
+          maxRetryAfter: fc.integer({ min: 1, max: 2_147_483_647 }),
+          maxRetries: fc.integer({ min: 0, max: 5 }),
+        },
+        { requiredKeys: [] },
+      ),
+      fc.integer(),
+      async (answers, options, seed) => {
+        const { client, runtime, sentAt } = clientFor(answers, options, seed);
+        const calls = [client.integrations.list(), client.presets.list()].map((call) => call.catch(() => {}));
+        await runtime.advance(200_000);
+        await client.close();
+        await Promise.all(calls);
+
+        expect(runtime.delays.filter((delay) => !(delay >= 0 && delay <= 2_147_483_647))).toEqual([]);
+        expect(sentAt.length).toBeLessThanOrEqual(2 * ((options.maxRetries ?? 2) + 1));
+        expect(runtime.pending).toBe(0);
+      },
+    ),
+    { numRuns: 60 },
+  );
+});
