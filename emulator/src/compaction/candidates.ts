@@ -1,6 +1,7 @@
 import { hashText } from '../random.js';
 import { contentTerms } from '../terms.js';
-import { classify, revises } from './cues.js';
+import { type Cue, classify, revises } from './cues.js';
+import { type PlainSentence, passages, plainText } from './plain.js';
 import { findReferences } from './references.js';
 import { messageSentences, type SplitSentences } from './sentences.js';
 import type { SummaryItem } from './summary.js';
@@ -16,7 +17,7 @@ export interface SourceMessage {
 /** An item that might go into the summary. */
 export interface Candidate {
   item: SummaryItem;
-  /** Strength of its wording. */
+  /** Strength of its wording: 0 for a passage without a cue, 3 for one that says outright what it is. */
   weight: number;
   terms: ReadonlySet<string>;
   /** Takes an earlier decision back. */
@@ -40,9 +41,17 @@ export function messageCandidates(
     candidates.push({ item: { ...item, messageId: message.id, tokens }, weight, terms, revises: revising });
   };
 
+  // Sentences without a strong cue stay together until one with a cue, or one that says nothing, stands between them.
+  const runs: PlainSentence[][] = [[]];
   for (const sentence of messageSentences(message.content, text.split)) {
     const cue = classify(sentence);
-    if (cue === undefined) continue;
+    if (cue === undefined || isFaint(cue)) {
+      const plain = plainText(sentence);
+      if (plain === undefined) runs.push([]);
+      else runs.at(-1)?.push({ text: plain, section: cue?.section });
+      continue;
+    }
+    runs.push([]);
     const terms = new Set(contentTerms(sentence));
     const { section, weight, reason, term } = cue;
     if (section === 'decisions') {
@@ -59,6 +68,9 @@ export function messageCandidates(
       add({ section, text: sentence }, weight, terms);
     }
   }
+  for (const { section, text: passage, weight } of passages(runs)) {
+    add({ section, text: passage }, weight, new Set(contentTerms(passage)));
+  }
   for (const { type, value, label } of findReferences(message.content)) {
     add(
       { section: 'importantReferences', text: value, type, label },
@@ -67,6 +79,11 @@ export function messageCandidates(
     );
   }
   return candidates;
+}
+
+/** A hint at a section, too weak to tear the sentence out of what was said around it. */
+function isFaint({ section, weight }: Cue): boolean {
+  return weight < 2 && (section === 'goals' || section === 'requirements' || section === 'currentPlan');
 }
 
 /** The mark and the line end of one entry. */

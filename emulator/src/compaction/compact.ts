@@ -1,5 +1,5 @@
 import type { Candidate } from './candidates.js';
-import { selectItems } from './select.js';
+import { extractiveSummary, type SourceEntry, type Summarize } from './extractive.js';
 import { type SummaryItem, summaryTokens } from './summary.js';
 
 /** How far a compaction goes. */
@@ -7,6 +7,8 @@ export type CompactionLevel = 'light' | 'deep' | 'aggressive';
 
 /** A message with what compaction needs to know of it. */
 export interface CompactableMessage {
+  role: string;
+  content: string;
   tokens: number;
   /** Not excluded. */
   live: boolean;
@@ -26,46 +28,60 @@ export interface CompactionState {
 }
 
 /** A18: what each level leaves of the conversation's tokens, and how much of that the newest messages have at least. */
-const LEVELS: Readonly<Record<CompactionLevel, { target: number; tail: number; leastSummary: number }>> = Object.freeze(
-  {
-    light: { target: 0.6, tail: 0.3, leastSummary: 0.1 },
-    deep: { target: 0.35, tail: 0.13, leastSummary: 0.06 },
-    aggressive: { target: 0.15, tail: 0.06, leastSummary: 0.03 },
-  },
-);
+const LEVELS: Readonly<Record<CompactionLevel, Level>> = Object.freeze({
+  light: { target: 0.6, tail: 0.3, leastSummary: 0.1, milder: undefined },
+  deep: { target: 0.35, tail: 0.1, leastSummary: 0.06, milder: 'light' },
+  aggressive: { target: 0.15, tail: 0.03, leastSummary: 0.03, milder: 'deep' },
+});
 
-/** Fold older messages into a summary. Pure: the same messages, level and state give the same result; it never grows. */
+interface Level {
+  target: number;
+  tail: number;
+  leastSummary: number;
+  milder: CompactionLevel | undefined;
+}
+
+/**
+ * Fold older messages into a summary. Pure: the same messages, level and state give the same result; it never grows, and
+ * a stronger level never leaves more than a milder one would.
+ */
 export function compact(
   messages: readonly CompactableMessage[],
   level: CompactionLevel,
   before: CompactionState,
+  summarize: Summarize = extractiveSummary,
 ): CompactionState {
-  const { target, tail, leastSummary } = LEVELS[level];
+  const { target, tail, leastSummary, milder } = LEVELS[level];
   const total = totalTokens(messages);
-  const previous = contextTokens(messages, before.items);
+  const most = milder
+    ? tokensAfter(messages, compact(messages, milder, before, summarize))
+    : contextTokens(messages, before.items);
 
-  const plan = (folded: number, most = Number.POSITIVE_INFINITY): CompactionState => {
+  const plan = (folded: number, limit = Number.POSITIVE_INFINITY): CompactionState => {
     const rest = tokensBeside(messages, folded);
     const budget = Math.floor(Math.max(total * target - rest, total * leastSummary));
-    return { folded, items: selectItems(foldedCandidates(messages, folded), budget, most - rest), budget };
+    const entries = sourceEntries(messages, (_, i) => i < folded);
+    return { folded, items: summarize({ messages: entries, budget, most: limit - rest }), budget };
   };
   const first = plan(Math.max(before.folded, foldUntil(messages, total * tail)));
   // What the summary did not need is given back to the newest messages. What was folded once stays folded.
   const room = total * target - pinnedTokens(messages) - summaryTokens(first.items);
   const folded = Math.max(before.folded, foldUntil(messages, Math.max(total * tail, room)));
   const wanted = plan(folded);
-  if (tokensBeside(messages, folded) + summaryTokens(wanted.items) <= previous) return wanted;
+  if (tokensAfter(messages, wanted) <= most) return wanted;
   // A milder level after a stronger one: there is nothing to remove.
   if (folded === before.folded && isUpToDate(messages, folded)) return before;
-  return plan(folded, previous);
+  return plan(folded, most);
 }
 
 /** The summary again after a message was taken out: as far as it was folded, and no larger than it was. */
-export function resummarize(messages: readonly CompactableMessage[], state: CompactionState): CompactionState {
-  const candidates = messages.flatMap((message) =>
-    message.summarized && message.live && !message.pinned ? message.candidates() : [],
-  );
-  return { ...state, items: selectItems(candidates, state.budget, summaryTokens(state.items)) };
+export function resummarize(
+  messages: readonly CompactableMessage[],
+  state: CompactionState,
+  summarize: Summarize = extractiveSummary,
+): CompactionState {
+  const entries = sourceEntries(messages, ({ summarized }) => summarized);
+  return { ...state, items: summarize({ messages: entries, budget: state.budget, most: summaryTokens(state.items) }) };
 }
 
 /** A18: tokens of summary, pins and recent messages; a pinned message counts once. */
@@ -86,6 +102,11 @@ export function isRecent(message: CompactableMessage): boolean {
 /** Has the summary seen what it should have seen, and nothing else? */
 function isUpToDate(messages: readonly CompactableMessage[], folded: number): boolean {
   return messages.slice(0, folded).every((message) => message.summarized === (message.live && !message.pinned));
+}
+
+/** What a context costs once a compaction has left this. */
+function tokensAfter(messages: readonly CompactableMessage[], { folded, items }: CompactionState): number {
+  return tokensBeside(messages, folded) + summaryTokens(items);
 }
 
 /** What stands beside the summary when so many messages are folded. */
@@ -112,8 +133,15 @@ function foldUntil(messages: readonly CompactableMessage[], tailTokens: number):
   return 0;
 }
 
-function foldedCandidates(messages: readonly CompactableMessage[], folded: number): Candidate[] {
-  return messages.slice(0, folded).flatMap((message) => (message.live && !message.pinned ? message.candidates() : []));
+function sourceEntries(
+  messages: readonly CompactableMessage[],
+  isFolded: (message: CompactableMessage, i: number) => boolean,
+): SourceEntry[] {
+  return messages.flatMap((message, i) => {
+    if (!message.live) return [];
+    const { role, content, candidates } = message;
+    return [{ role, content, candidates, taken: !message.pinned && isFolded(message, i) }];
+  });
 }
 
 function sum(messages: readonly CompactableMessage[], counts: (message: CompactableMessage) => boolean): number {

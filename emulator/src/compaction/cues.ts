@@ -18,13 +18,22 @@ export function classify(sentence: string): Cue | undefined {
   const substance = new Set(contentTerms(sentence)).size;
   if (words < 3 || substance < 2 || sentence.length > LONGEST_SENTENCE || BROKEN_OFF.test(sentence)) return undefined;
   if (ASKS.test(sentence)) return questionCue(sentence, substance);
+  const definition = definitionIn(sentence);
+  if (definition !== undefined) return definition;
   for (const { section, weight, pattern, leastTerms } of CUES) {
     if (substance < leastTerms || !pattern.test(sentence)) continue;
+    const isOpen = section === 'openQuestions' || (section === 'decisions' && UNDECIDED.test(sentence));
+    if (isOpen && !namesMatter(sentence)) return undefined;
     if (section !== 'decisions') return { section, weight };
-    if (UNDECIDED.test(sentence)) return { section: 'openQuestions', weight: 1 };
+    if (isOpen) return { section: 'openQuestions', weight: 3 };
     return { section, weight, ...withReason(sentence) };
   }
-  return definitionIn(sentence);
+  return undefined;
+}
+
+/** "That is still to be decided" is true, and worth nothing without what "that" is. */
+function namesMatter(sentence: string): boolean {
+  return new Set(contentTerms(sentence.replace(OPENNESS, ' '))).size >= 2;
 }
 
 /** Does the sentence take an earlier decision back? */
@@ -45,7 +54,7 @@ function withReason(sentence: string): { text: string; reason: string } {
 
 function questionCue(sentence: string, substance: number): Cue | undefined {
   if (substance < 3 || SMALL_TALK.test(sentence)) return undefined;
-  return { section: 'openQuestions', weight: OPEN.test(sentence) ? 2 : 1 };
+  return { section: 'openQuestions', weight: OUTRIGHT.test(sentence) ? 3 : OPEN.test(sentence) ? 2 : 1 };
 }
 
 function definitionIn(sentence: string): Cue | undefined {
@@ -72,10 +81,14 @@ const REASON =
 const ASKS = /\?["'”’)\]]*$/;
 const SMALL_TALK =
   /^(?:(?:so|and|but|well|okay|ok|yeah|oh|alright)[, ]+)*(?:can you (?:hear|see)|how are you|shall we (?:start|begin|go)|are (?:you|we) (?:ready|done|finished)|any (?:other )?questions|do you know what i|you know what i|isn't it|right)\b|\b(?:right|okay|ok|yeah|you know|no|huh|(?:is|are|do|does|did|could|can|would|was|were)n't (?:it|he|she|we|you|they)|(?:do|did|is|are|could|can|would) (?:you|we|it|they)|is that (?:right|ok|okay))\?$/i;
+/** Called open in so many words, so that no answer that follows closes it. */
+const OUTRIGHT = /\bopen (?:question|issue|point)\b/i;
+const OPENNESS =
+  /\b(?:open|questions?|issues?|points?|decided?|undecided|determined|confirmed|keep|leave|find|figure|check|clear|unclear|whether|wonder\w*|remains?|agreed?|chosen?|settled?)\b/gi;
 const OPEN =
-  /\b(?:open question|decide|which|should we|do we need|who (?:will|is going to)|when (?:will|do|should)|how (?:do|should|will|can) we)\b/i;
+  /\b(?:decide|which|does any(?:body|one) know|should we|do we need|who (?:will|is going to)|when (?:will|do|should)|how (?:do|should|will|can) we)\b/i;
 const UNDECIDED =
-  /\b(?:haven't|have not|hasn't|not yet|didn't|did not|need to|have to|must|should|can't|before we|when we|if we|until we|to be) (?:\w+ )?(?:decided?|agreed?|chosen?|settled?|pick(?:ed)?)\b|\bundecided\b/i;
+  /\b(?:haven't|have not|hasn't|not yet|didn't|did not|need to|have to|must|should|can't|before we|when we|if we|until we|to be) (?:\w+ )?(?:decided?|agreed?|chosen?|settled?|pick(?:ed)?)\b|\bundecided\b|\bopen (?:question|issue|point)\b|\b(?:an?|the) (?:open )?(?:eye|look) (?:on|at)\b/i;
 const VAGUE_TERM =
   /^(?:it|this|that|these|those|there|whether|how|why|where|who|your|my|he|she|we|they|you|i|what|which|who|everything|something|anything|nothing|one|here|now|thing|problem|question|idea|point|other|rest|first|second|next|last|same|only|so|and|but|because|if|when|all|some|most)\b/i;
 
@@ -109,7 +122,7 @@ const CUES: readonly {
   },
   {
     section: 'openQuestions',
-    weight: 2,
+    weight: 3,
     leastTerms: 2,
     pattern:
       /\b(?:open (?:question|issue|point)|not (?:yet )?(?:decided|sure (?:whether|if|how|which|what|about))|still (?:need|have) to (?:decide|find out|figure|choose|clarify)|undecided|unclear|tbd|to be (?:decided|determined|confirmed)|remains to be|wonder(?:ing)? (?:whether|if|how))\b/i,
@@ -119,7 +132,7 @@ const CUES: readonly {
     weight: 3,
     leastTerms: 2,
     pattern:
-      /\b(?:(?:goals?|aims?|objectives?|purpose|mission|target)(?: of [\w ]{3,40})? (?:is|are|was|will be|:)|^(?:goals?|objectives?|aim)\s*[:—-]|(?:we|i|they)(?:'re| are|'m| am) (?:aiming|trying|hoping|looking) (?:to|for|at)|aiming to|in order to achieve|what we want is)\b/i,
+      /\b(?:(?:goals?|aims?|objectives?|purpose|mission|target)(?: (?:of|for|with|here)\b[\w ]{0,40})?(?::| (?:is|are|was|will be)\b)|^(?:goals?|objectives?|aim)\s*[:—-]|(?:we|i|they)(?:'re| are|'m| am) (?:aiming|trying|hoping|looking) (?:to|for|at)|aiming to|in order to achieve|what we want is)\b/i,
   },
   {
     section: 'requirements',
@@ -133,7 +146,7 @@ const CUES: readonly {
     weight: 2,
     leastTerms: 2,
     pattern:
-      /\b(?:next steps?|action items?|todo|to-do|the plan|(?:we|i)(?:'re| are|'m| am)? plan(?:ning)? (?:to|on)|(?:by|before|until|on|next) (?:monday|tuesday|wednesday|thursday|friday|saturday|sunday|tomorrow|tonight|week|month|sprint|meeting)|milestone|roadmap|then we(?:'ll| will))\b/i,
+      /\b(?:next steps?|action items?|todo|to-do|the plan(?: is|:)|(?:we|i)(?:'re| are|'m| am)? plan(?:ning)? (?:to|on)|(?:by|before|until|on|next) (?:monday|tuesday|wednesday|thursday|friday|saturday|sunday|tomorrow|tonight|week|month|sprint|meeting)|milestone|roadmap|then we(?:'ll| will))\b/i,
   },
   {
     section: 'goals',
@@ -154,16 +167,12 @@ const CUES: readonly {
 const DEFINITIONS: readonly { pattern: RegExp; weight: number }[] = [
   {
     weight: 2,
-    pattern: /^(?:so |and |note that )?by (?<term>["“'`]?[\w][\w .\-/]{0,40}?["”'`]?),? (?:we|i) mean (?<meaning>.+)$/i,
+    pattern:
+      /^(?:so |and |note that )?by (?<term>["“'`]?[\w][\w .\-/]{0,40}?["”'`]?),? (?:we|i) mean:? (?<meaning>[^;]+)/i,
   },
   {
     weight: 2,
     pattern:
-      /^(?:so |and )?(?<term>["“'`]?[\w][\w .\-/]{0,40}?["”'`]?) (?:means|stands for|refers to|is defined as|is short for|denotes) (?<meaning>.+)$/i,
-  },
-  {
-    weight: 1,
-    pattern:
-      /^(?<term>(?:the|our|an?|[A-Z])[\w\-/]*(?: [\w\-/]+){0,2}) (?:is|are) (?<meaning>(?:an?|the|called|named|hosted|written|built|based|stored|located)\s.+)$/,
+      /^(?:so |and )?(?<term>["“'`]?[\w][\w .\-/]{0,40}?["”'`]?) (?:means|stands for|refers to|is defined as|denotes) (?<meaning>[^;]+)/i,
   },
 ];

@@ -1,12 +1,12 @@
 /** Splits plain text into sentences. */
 export type SplitSentences = (text: string) => readonly string[];
 
-/** The sentences of a message that can say something: no code, no list marks, no spoken fillers. */
+/** The sentences of a message that can say something: no code, no list marks, none of the noises of speech. */
 export function messageSentences(content: string, split: SplitSentences): string[] {
   const prose = content.replace(CODE_FENCE, '\n');
   const sentences: string[] = [];
   for (const line of prose.split(/\r?\n+/)) {
-    for (const sentence of split(line)) {
+    for (const sentence of split(line.replace(NOISE, ' '))) {
       const tidy = tidySentence(sentence);
       if (tidy !== '') sentences.push(tidy);
     }
@@ -14,17 +14,33 @@ export function messageSentences(content: string, split: SplitSentences): string
   return sentences;
 }
 
-/** One line, without the mark of a list or a heading in front and without "uh" and "um" inside. */
+/** One line, without list marks, fillers, words said twice in a row, and openings that only take the turn. */
 function tidySentence(sentence: string): string {
-  return sentence
+  const plain = sentence
     .replace(LIST_MARK, '')
     .replace(FILLERS, '')
     .replace(/\s+/g, ' ')
     .replace(/ ([,.;:!?])(?=\s|$)/g, '$1')
-    .replace(/^[\s,;:–—-]+/, '')
+    .replace(STUTTER, '')
+    .replace(SAID_TWICE, '$1')
+    .replace(/([,;:])(?:\s*[,;:])+/g, '$1')
+    .replace(/^[\s,;:.–—-]+/, '')
     .trim();
+  const opened = plain.replace(OPENING, '');
+  return opened === plain ? plain : `${opened.charAt(0).toUpperCase()}${opened.slice(1)}`;
 }
 
 const CODE_FENCE = /```[\s\S]*?(?:```|$)/g;
 const LIST_MARK = /^\s*(?:(?:[-*•>]|\d{1,3}[.)]|#{1,6})\s+)+(?:\[[ xX]\]\s+)?/;
+/** What transcripts write for sounds and gaps. */
+const NOISE =
+  /[{[(<](?:vocal ?sound|nonvocal ?sound|disfmarker|gap|pause|silence|noise|music|applause|crosstalk|cough(?:s|ing)?|sigh(?:s|ing)?|laugh(?:s|ter|ing)?|inaudible|unintelligible|unclear|breath(?:es|ing)?)[}\])>]/gi;
 const FILLERS = /(?<![\w'-])(?:uh|um|uhm|er|erm|mm|hmm|mm-hmm|uh-huh)(?![\w'-])\s*,?/gi;
+/** "w we": the first sound of a word on its own. In lower case only, and never "a". */
+const STUTTER = /(?<![\w'’.])([b-hj-z]) (?=\1[a-z])/g;
+/** "the the", "it's just it's just": a small word, or a phrase that begins with one, and the same again. */
+const SAID_TWICE =
+  /(?<![\w'’])((?:i|i'm|i'll|you|you're|he|she|we|we're|we'll|they|they're|it|it's|the|a|an|this|that's|there's|and|or|but|so|if|to|of|in|on|at|for|with|is|are|be|my|our|your|can|could|should|yeah|okay)(?: [a-z'’]+){0,2})(?:,? \1)+(?![\w'’])/gi;
+/** "Okay so", "Well,": takes the turn and says nothing. "Actually" says that something changes, and stays. */
+const OPENING =
+  /^(?:(?:(?:so|and|but|well|okay|ok|yeah|yep|yes|oh|right|alright|anyway|now|because|basically|also)(?:,? |\. )|(?:i mean|you know|i think|i guess|and then),? )(?=\S))+/i;

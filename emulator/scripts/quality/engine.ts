@@ -1,0 +1,62 @@
+import { messageCandidates, type SourceMessage } from '../../src/compaction/candidates.js';
+import {
+  type CompactableMessage,
+  type CompactionLevel,
+  type CompactionState,
+  compact,
+  contextTokens,
+  totalTokens,
+} from '../../src/compaction/compact.js';
+import type { SummaryItem } from '../../src/compaction/summary.js';
+import { type Language, TOKENS_PER_MESSAGE } from '../../src/language.js';
+
+/** What a compaction left, and what it took. */
+export interface Outcome {
+  /** Every item that is kept: entries of the summary, and the newest messages word for word. */
+  kept: string[];
+  tokens: number;
+  totalTokens: number;
+  ms: number;
+  state: CompactionState;
+}
+
+/** Compacts a conversation from nothing, or from what an earlier compaction left. */
+export function compacted(
+  messages: readonly SourceMessage[],
+  level: CompactionLevel,
+  language: Language,
+  before: CompactionState = { folded: 0, items: [], budget: 0 },
+): Outcome {
+  const started = performance.now();
+  const sources = messages.map((message, i) => compactable(message, i < before.folded, language));
+  const state = compact(sources, level, before);
+  const ms = performance.now() - started;
+  const after = sources.map((source, i) => ({ ...source, summarized: i < state.folded }));
+  return {
+    kept: [...state.items.map(itemText), ...messages.slice(state.folded).map(({ content }) => content)],
+    tokens: contextTokens(after, state.items),
+    totalTokens: totalTokens(sources),
+    ms,
+    state,
+  };
+}
+
+function compactable(message: SourceMessage, summarized: boolean, language: Language): CompactableMessage {
+  let candidates: ReturnType<typeof messageCandidates> | undefined;
+  return {
+    role: message.role,
+    content: message.content,
+    tokens: language.countTokens(message.content) + TOKENS_PER_MESSAGE,
+    live: true,
+    pinned: false,
+    summarized,
+    candidates: () => {
+      candidates ??= messageCandidates(message, { split: language.sentences, countTokens: language.countTokens });
+      return candidates;
+    },
+  };
+}
+
+function itemText({ term, text, reason, label }: SummaryItem): string {
+  return [term, text, reason, label].filter(Boolean).join(' ');
+}

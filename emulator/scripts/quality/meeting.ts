@@ -1,0 +1,55 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { contentTerms, overlap } from '../../src/terms.js';
+
+/** A recorded conversation with questions about it, and what of it is needed to answer them. */
+export interface Meeting {
+  name: string;
+  messages: { id: string; role: string; content: string; createdAt: string }[];
+  /** For each pair of a question and a turn that holds evidence: the words which the turn shares with the answer, two at least. */
+  evidence: ReadonlySet<string>[];
+}
+
+/** Every meeting of a folder, by name. */
+export function readMeetings(folder: string): Meeting[] {
+  const files = readdirSync(folder).filter((name) => name.endsWith('.json'));
+  return files.sort().map((file) => readMeeting(join(folder, file), file.replace('.json', '')));
+}
+
+/** The share of evidence turns of which one kept item holds enough. */
+export function survival(evidence: Meeting['evidence'], kept: readonly string[]): number {
+  const items = kept.map((text) => new Set(contentTerms(text)));
+  const alive = evidence.filter((words) => items.some((item) => overlap(words, item) >= ENOUGH * words.size));
+  return alive.length / evidence.length;
+}
+
+const ENOUGH = 0.6;
+/** A turn that shares one word with the answer, or none, gives no evidence that could be told from chance. */
+const LEAST_SHARED = 2;
+
+interface MeetingFile {
+  turns: { speaker: string; content: string }[];
+  questions: { answer: string; spans: [string, string][] }[];
+}
+
+function readMeeting(path: string, name: string): Meeting {
+  // The form is that of the folder's own description; a file of another form fails at its first missing field.
+  const { turns, questions } = JSON.parse(readFileSync(path, 'utf8')) as MeetingFile;
+  const [first] = turns;
+  const evidence = questions.flatMap(({ answer, spans }) => {
+    const answerWords = new Set(contentTerms(answer));
+    const indexes = new Set(
+      spans.flatMap(([from, to]) => Array.from({ length: Number(to) - Number(from) + 1 }, (_, i) => Number(from) + i)),
+    );
+    return [...indexes]
+      .map((index) => new Set(contentTerms(turns[index]?.content ?? '').filter((word) => answerWords.has(word))))
+      .filter((words) => words.size >= LEAST_SHARED);
+  });
+  const messages = turns.map(({ speaker, content }, i) => ({
+    id: `turn_${i}`,
+    role: speaker === first?.speaker ? 'user' : 'assistant',
+    content,
+    createdAt: new Date(Date.UTC(2026, 0, 15, 10) + i * 10_000).toISOString(),
+  }));
+  return { name, messages, evidence };
+}

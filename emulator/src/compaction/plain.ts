@@ -1,0 +1,71 @@
+import { contentTerms } from '../terms.js';
+import type { Cue } from './cues.js';
+
+/** A sentence that makes no item of its own, with the section that a faint cue suggests. */
+export interface PlainSentence {
+  text: string;
+  section: Cue['section'] | undefined;
+}
+
+/** Sentences in a row that go into the summary together, so that they read on their own. */
+export interface Passage {
+  section: Cue['section'];
+  text: string;
+  /** 1 when one of its sentences has a faint cue. */
+  weight: number;
+}
+
+/** What may be kept of a sentence that has no cue of its own: no question, no loose end. */
+export function plainText(sentence: string): string | undefined {
+  if (ASKS.test(sentence)) return undefined;
+  const whole = sentence.replace(LOOSE_END, '');
+  return whole.split(' ').length < 3 || contentTerms(whole).length === 0 ? undefined : whole;
+}
+
+/** Joins each run of plain sentences, up to the length of a passage. */
+export function passages(runs: readonly (readonly PlainSentence[])[]): Passage[] {
+  return runs
+    .flatMap((run) => split(run).map(passage))
+    .filter(({ text }) => new Set(contentTerms(text)).size >= LEAST_TERMS);
+}
+
+function passage(sentences: readonly PlainSentence[]): Passage {
+  const text = sentences.map((sentence) => sentence.text).join(' ');
+  const cued = sentences.find(({ section }) => section !== undefined)?.section;
+  return { text, section: cued ?? nearestSection(text), weight: cued === undefined ? 0 : 1 };
+}
+
+/**
+ * The section whose words a passage is nearest to. What somebody wants is a goal; what has to be, ought to be or must be
+ * reckoned with is a requirement; the rest says what is being done or proposed, which is the plan as it stands.
+ */
+function nearestSection(text: string): Cue['section'] {
+  const goals = text.match(WANTED)?.length ?? 0;
+  const requirements = text.match(NEEDED)?.length ?? 0;
+  if (requirements > 0 && requirements >= goals) return 'requirements';
+  return goals > 0 ? 'goals' : 'currentPlan';
+}
+
+function split(run: readonly PlainSentence[]): PlainSentence[][] {
+  const parts: PlainSentence[][] = [];
+  let length = Number.POSITIVE_INFINITY;
+  for (const sentence of run) {
+    if (length + sentence.text.length > LONGEST_PASSAGE) {
+      parts.push([]);
+      length = 0;
+    }
+    parts.at(-1)?.push(sentence);
+    length += sentence.text.length;
+  }
+  return parts;
+}
+
+/** In characters. A longer sentence is a passage by itself. */
+const LONGEST_PASSAGE = 400;
+const LEAST_TERMS = 2;
+const ASKS = /\?["'”’)\]]*$/;
+/** Where speech stops in the middle: a loose comma, and words that announce something which does not come. */
+const LOOSE_END = /(?:[\s,;–—-]+(?:and|or|but|so|because|if|that|which|the|an?|to|of|for|with|is|are|like)?)+$/i;
+const WANTED = /\b(?:wants?|wanted|would like|'d like|hopes?|wish(?:es)?|looking for|ideal(?:ly)?|nice to have)\b/gi;
+const NEEDED =
+  /\b(?:needs?|needed|should(?:n't)?|ha(?:s|ve|d) to|must|only|never|always|at (?:least|most)|limit(?:ed|s)?|cannot|can't|important|necessary|essential|enough|too \w+|problem|fails?)\b/gi;
