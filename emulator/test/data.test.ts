@@ -1,0 +1,165 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { buildSync } from 'esbuild';
+import Sqlite from 'libsql';
+import { describe, expect, test } from 'vitest';
+import { createEmulator, type Emulator } from '../src/index.js';
+import { callsTo, dataDirectory, standingEmulator } from './support.js';
+
+interface Acknowledged {
+  kind: string;
+  id: string;
+  value: string;
+}
+
+/** Run the writer for a while, kill it without warning, and give what it had acknowledged. */
+function killedWriter(program: string, data: string, round: number, enough: number): Promise<Acknowledged[]> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [program, data, String(round)], { stdio: ['ignore', 'pipe', 'inherit'] });
+    let out = '';
+    child.stdout.on('data', (text) => {
+      out += text;
+      if (out.split('\n').length > enough) child.kill('SIGKILL');
+    });
+    child.once('error', reject);
+    child.once('close', (code, signal) => {
+      if (signal !== 'SIGKILL') return reject(new Error(`the writer ended by itself: ${code}`));
+      // A line that was cut off was not read by anybody.
+      const lines = out.slice(0, out.lastIndexOf('\n')).split('\n');
+      resolve(lines.map((line) => JSON.parse(line) as Acknowledged));
+    });
+  });
+}
+
+/** What an emulator still has, by id: in one look, for there is much of it. */
+function contents(emulator: Emulator): Map<string, string> {
+  const state = emulator.state();
+  return new Map([
+    ...state.memory.map(({ id, content }): [string, string] => [id, content]),
+    ...(state.conversations[0]?.messages ?? []).map(({ id, content }): [string, string] => [id, content]),
+    ...emulator.integrations.postedMessages().map(({ id, text }): [string, string] => [id, text]),
+    ...state.files.map(({ id, content }): [string, string] => [id, Buffer.from(content, 'base64').toString()]),
+  ]);
+}
+
+describe('E9 a data directory', () => {
+  test('has everything that was acknowledged after each of twenty kills, in an intact file', async () => {
+    const program = fileURLToPath(new URL('../../node_modules/.cache/emulator-writer.mjs', import.meta.url));
+    const entry = fileURLToPath(new URL('write-until-killed.ts', import.meta.url));
+    buildSync({
+      entryPoints: [entry],
+      outfile: program,
+      bundle: true,
+      packages: 'external',
+      platform: 'node',
+      format: 'esm',
+    });
+    const data = dataDirectory();
+    const all: Acknowledged[] = [];
+
+    for (let round = 0; round < 20; round += 1) {
+      const written = await killedWriter(program, data, round, 10 + ((round * 37) % 120));
+      all.push(...written);
+      // A copy, as the killed process left it: looking would already mend it.
+      const copy = dataDirectory();
+      cpSync(data, copy, { recursive: true });
+      const file = new Sqlite(join(copy, 'emulator.db'));
+      expect(file.pragma('integrity_check')).toEqual([{ integrity_check: 'ok' }]);
+      file.close();
+      const emulator = createEmulator({ data });
+      const kept = contents(emulator);
+      const records = all.filter(({ kind }) => kind !== 'version');
+      expect(records.filter(({ id, value }) => kept.get(id) !== value)).toEqual([]);
+      expect(new Set(records.map(({ id }) => id)).size).toBe(records.length);
+      const version = written.findLast((one) => one.kind === 'version')?.value ?? '0';
+      const current = emulator.conversations.summaryVersions('talk').at(-1)?.summary.version ?? 0;
+      expect(current).toBeGreaterThanOrEqual(Number(version));
+      await emulator.close();
+    }
+    expect(all.length).toBeGreaterThan(20 * 10);
+  }, 60_000);
+
+  test('goes on where it was: the same keys, ids that do not repeat, idempotent answers', async () => {
+    const data = dataDirectory();
+    const first = standingEmulator({ data, setup: ({ conversations }) => void conversations.create({ id: 'seeded' }) });
+    const send = (emulator: Emulator) =>
+      callsTo(emulator).gateway('POST', '/v1/integrations/team-chat/execute', POST, { 'idempotency-key': 'k' });
+    const before = await send(first);
+    const extra = first.apiKeys.create('secret');
+    first.apiKeys.delete(first.apiKeys.publishable);
+    first.conversations.create({ id: 'talk', messages: [{ role: 'user', content: 'kept' }] });
+    const state = first.state();
+    await first.close();
+
+    const second = standingEmulator({ data, seed: 'another', setup: () => expect.unreachable('this is not new') });
+
+    expect(second.state()).toEqual(state);
+    expect(second.apiKeys.secret).toBe(first.apiKeys.secret);
+    expect((await send(second)).body).toEqual(before.body);
+    expect(second.apiKeys.create('secret')).not.toBe(extra);
+    const withKey = (key: string) =>
+      callsTo(second).bare('GET', '/v1/presets', undefined, { authorization: `Bearer ${key}` });
+    expect((await withKey(extra)).status).toBe(200);
+    expect((await withKey(second.apiKeys.publishable)).status).toBe(403);
+    expect(second.conversations.append('talk', [{ role: 'user', content: 'more' }])[0]?.id).not.toBe(
+      state.conversations.find(({ id }) => id === 'talk')?.messages[0]?.id,
+    );
+    await second.close();
+  });
+
+  test('is for one emulator at a time, and is free again after it', async () => {
+    const data = dataDirectory();
+    const first = createEmulator({ data });
+
+    expect(() => createEmulator({ data })).toThrow('in use by another emulator');
+    await first.close();
+    await createEmulator({ data }).close();
+  });
+
+  test('that holds something else is refused and left as it is', () => {
+    const data = dataDirectory();
+    writeFileSync(join(data, 'emulator.db'), 'somebody else wrote this, and it is long enough to be read as a header');
+
+    expect(() => createEmulator({ data })).toThrow('not a data file');
+    expect(readFileSync(join(data, 'emulator.db'), 'utf8')).toContain('somebody else');
+  });
+
+  test('keeps what a failed change of several records had before it', async () => {
+    const data = dataDirectory();
+    const emulator = standingEmulator({ data });
+    emulator.conversations.create({ id: 'talk' });
+    const before = emulator.state();
+    const broken = { ...before, conversations: [...before.conversations, undefined] } as unknown as typeof before;
+
+    expect(() => emulator.restore(broken)).toThrow();
+
+    expect(emulator.state()).toEqual(before);
+    await emulator.close();
+    expect(createEmulator({ data }).state()).toEqual(before);
+  });
+
+  test('is the only thing that loads the native library', async () => {
+    const loaded = execFileSync(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', LOOK_FOR_LIBSQL], {
+      cwd: fileURLToPath(new URL('..', import.meta.url)),
+      encoding: 'utf8',
+    });
+
+    expect(loaded.trim()).toBe('false true');
+  });
+});
+
+const POST = { action: 'post_message', channel: '#a', text: 'b' };
+const LOOK_FOR_LIBSQL = `
+  import { createRequire } from 'node:module';
+  import { mkdtempSync } from 'node:fs';
+  const { createEmulator } = await import('./src/index.ts');
+  const { cache } = createRequire(process.cwd() + '/package.json');
+  const loaded = () => Object.keys(cache).some((file) => file.includes('libsql'));
+  createEmulator();
+  const before = loaded();
+  const emulator = createEmulator({ data: mkdtempSync('/tmp/emulator-') });
+  console.log(before, loaded());
+  await emulator.close();
+`;
