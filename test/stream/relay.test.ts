@@ -1,0 +1,261 @@
+import { getEventListeners } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { serve } from '@hono/node-server';
+import {
+  APIAbortError,
+  APITimeoutError,
+  type ChatCompletionStream,
+  GatewayClient,
+  RateLimitError,
+  RequestValidationError,
+  ResponseValidationError,
+  readChatCompletionStream,
+  StreamConsumedError,
+  StreamError,
+  StreamTruncatedError,
+} from 'context-gateway';
+import { createEmulator, type FaultResponse } from 'context-gateway-emulator';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { relayTo } from '../../examples/relay/server.js';
+import { failureOf, readAll } from './bench.js';
+import { watchProcess } from './measure.js';
+import { bytesOf } from './memory-source.js';
+import { DONE, finish, RHINE, text } from './script.js';
+
+watchProcess();
+
+describe('through a server of one’s own', () => {
+  const emulator = createEmulator({ seed: 'relay', pace: { tokensPerSecond: 500 } });
+  let gateway: GatewayClient;
+  let ask: (question: string, signal?: AbortSignal) => Promise<Response>;
+  let close: () => Promise<void>;
+
+  beforeAll(async () => {
+    const { url } = await emulator.listen({ port: 0 });
+    gateway = new GatewayClient({ baseURL: url, apiKey: emulator.apiKeys.secret, maxRetries: 0 });
+    const server = serve({ fetch: relayTo(gateway).fetch, port: 0, hostname: '127.0.0.1' });
+    await new Promise((resolve) => server.once('listening', resolve));
+    const { port } = server.address() as AddressInfo; // it listens on a port, not on a pipe
+    ask = (question, signal) => {
+      const body = JSON.stringify({ question });
+      return fetch(`http://127.0.0.1:${port}/ask`, { method: 'POST', body, ...(signal && { signal }) });
+    };
+    close = async () => {
+      await gateway.close();
+      await emulator.close();
+      await new Promise((resolve) => server.close(resolve));
+    };
+  });
+  beforeEach(() => emulator.reset());
+  afterAll(() => close());
+
+  test('reads the completion that the server reads', async () => {
+    emulator.chat.on('rivers', 'They follow the slope. 漢🙂');
+
+    const stream = await readChatCompletionStream(await ask('How do rivers find the sea?'));
+    const { text, error } = await readAll(stream);
+
+    expect([text, error]).toEqual(['They follow the slope. 漢🙂', undefined]);
+    const whole = await stream.finalCompletion();
+    expect(whole.choices[0]?.finish_reason).toBe('stop');
+    expect(whole.usage?.total_tokens).toBeGreaterThan(0);
+    expect(emulator.requests.at(-1)?.outcome).toBe('answered');
+  });
+
+  test('stops the completion at the service when the reader presses stop', async () => {
+    emulator.chat.on('rivers', 'word '.repeat(50_000));
+    const controller = new AbortController();
+    const { signal } = controller;
+    const stream = await readChatCompletionStream(await ask('How do rivers find the sea?', signal), { signal });
+    const read: string[] = [];
+    let error: unknown;
+
+    try {
+      for await (const piece of stream.textStream) {
+        read.push(piece);
+        if (read.length === 3) controller.abort();
+      }
+    } catch (thrown) {
+      error = thrown;
+    }
+
+    expect(error).toBeInstanceOf(APIAbortError);
+    expect((error as APIAbortError).partial?.choices[0]?.message.content).toBe(read.join(''));
+    await until(() => emulator.requests.at(-1)?.outcome === 'aborted');
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
+  });
+
+  test('stops the completion at the service when the reader leaves its loop', async () => {
+    emulator.chat.on('rivers', 'word '.repeat(50_000));
+
+    for await (const _ of await readChatCompletionStream(await ask('How do rivers find the sea?'))) break;
+
+    await until(() => emulator.requests.at(-1)?.outcome === 'aborted');
+  });
+
+  test.each<{ respond: FaultResponse; name: string; facts: object }>([
+    { respond: { type: 'cutStream', afterEvents: 3 }, name: 'StreamTruncatedError', facts: {} },
+    {
+      respond: {
+        type: 'streamError',
+        afterEvents: 3,
+        error: { message: 'Overloaded.', type: 'overloaded_error', code: 'busy' },
+      },
+      name: 'StreamError',
+      facts: { type: 'overloaded_error', code: 'busy', message: expect.stringMatching(/^Overloaded\. \(POST/) },
+    },
+  ])('throws $name at both ends for $respond', async ({ respond, name, facts }) => {
+    emulator.chat.on('rivers', 'one two three four five six');
+    emulator.faults.add({ respond });
+
+    const { error, text } = await readAll(await readChatCompletionStream(await ask('How do rivers find the sea?')));
+
+    expect(error).toMatchObject({ name, ...facts });
+    expect(text).not.toBe('');
+    expect((error as StreamError).partial?.choices[0]?.message.content).toBe(text);
+  });
+
+  test('rejects with the error of the service when it refuses the completion', async () => {
+    emulator.faults.add({ respond: { status: 429, message: 'Slow down.' } });
+
+    const error = await failureOf(readChatCompletionStream(await ask('How do rivers find the sea?')));
+
+    expect(error).toBeInstanceOf(RateLimitError);
+    expect(error).toMatchObject({
+      status: 429,
+      type: 'rate_limit_error',
+      message: expect.stringContaining('Slow down.'),
+    });
+  });
+});
+
+describe('toReadableStream', () => {
+  test('takes a chunk when its event is asked for, not before', async () => {
+    const stream = await streamOf(text('a'), text('b'), text('c'), finish(), DONE);
+    const reader = stream.toReadableStream().getReader();
+    await new Promise((resolve) => setTimeout(resolve, 0));
+    expect(stream.metrics.chunks).toBe(0);
+
+    await reader.read();
+    await reader.read();
+
+    expect(stream.metrics.chunks).toBe(2);
+  });
+
+  test('writes the same events again', async () => {
+    const stream = await streamOf(RHINE);
+
+    expect(await new Response(stream.toReadableStream()).text()).toBe(RHINE);
+    await expect(stream.finalCompletion()).resolves.toMatchObject({ id: 'chatcmpl-1' });
+  });
+
+  test('closes the stream when it is cancelled, also while it waits for an event', async () => {
+    const source = endless(text('a'));
+    const stream = await readChatCompletionStream(source.body);
+    const reader = stream.toReadableStream().getReader();
+    await reader.read();
+    const waiting = reader.read();
+
+    await reader.cancel();
+
+    expect(await waiting).toMatchObject({ done: true });
+    expect(source.cancelled).toBe(true);
+    expect(await failureOf(stream.finalCompletion())).toBeInstanceOf(StreamTruncatedError);
+  });
+
+  test('tells the other end of any other failure what happened', async () => {
+    const broken = new ReadableStream<Uint8Array>({
+      start: (controller) => controller.enqueue(bytesOf(text('The '))),
+      pull: () => Promise.reject(Object.assign(new Error('secret'), { code: 'ECONNRESET' })),
+    });
+    const stream = await readChatCompletionStream(broken);
+
+    const { error } = await readAll(await readChatCompletionStream(stream.toReadableStream()));
+
+    expect(error).toBeInstanceOf(StreamError);
+    expect(error).toMatchObject({ type: 'stream_error', partial: { choices: [{ message: { content: 'The ' } }] } });
+    expect((error as StreamError).message).toBe(
+      'No usable answer: the connection was reset (ECONNRESET). (relayed stream)',
+    );
+    expect(await failureOf(stream.finalCompletion())).toMatchObject({ name: 'APIConnectionError' });
+  });
+
+  test('survives being relayed twice', async () => {
+    const once = await streamOf(text('The '));
+    const twice = await readChatCompletionStream(once.toReadableStream());
+
+    const { error } = await readAll(await readChatCompletionStream(twice.toReadableStream()));
+
+    expect(error).toBeInstanceOf(StreamTruncatedError);
+    expect((error as StreamTruncatedError).partial?.choices[0]?.message.content).toBe('The ');
+  });
+});
+
+describe('readChatCompletionStream', () => {
+  test('throws when the relay ends before the completion', async () => {
+    expect((await readAll(await streamOf(text('The ')))).error).toBeInstanceOf(StreamTruncatedError);
+  });
+
+  test('says that a body was read already', async () => {
+    const response = new Response(RHINE);
+    await response.text();
+
+    expect(await failureOf(readChatCompletionStream(response))).toBeInstanceOf(StreamConsumedError);
+  });
+
+  test('rejects a page, and leaves no listener behind', async () => {
+    const { signal } = new AbortController();
+    const page = new Response('<p>Sign in', { headers: { 'content-type': 'text/html' } });
+
+    expect(await failureOf(readChatCompletionStream(page, { signal }))).toBeInstanceOf(ResponseValidationError);
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
+  });
+
+  test.each([{ streamIdleTimeout: Number.NaN }, { streamIdleTimeout: -1 }, { signal: {} as AbortSignal }])(
+    'rejects $streamIdleTimeout $signal in its options',
+    async (options) => {
+      expect(await failureOf(readChatCompletionStream(new Response(RHINE), options))).toBeInstanceOf(
+        RequestValidationError,
+      );
+    },
+  );
+
+  test('cancels the body when the caller aborts, also before it is known what it is', async () => {
+    const abort = new AbortController();
+    const body = new ReadableStream<Uint8Array>();
+    const call = failureOf(readChatCompletionStream(new Response(body), { signal: abort.signal }));
+
+    abort.abort();
+
+    expect(await call).toBeInstanceOf(APIAbortError);
+  });
+
+  test('throws an idle timeout when the relay is silent', async () => {
+    const source = endless(text('a'));
+
+    const { error } = await readAll(await readChatCompletionStream(source.body, { streamIdleTimeout: 20 }));
+
+    expect(error).toBeInstanceOf(APITimeoutError);
+    expect(error).toMatchObject({ kind: 'idle', partial: { choices: [{ message: { content: 'a' } }] } });
+    expect(source.cancelled).toBe(true);
+  });
+});
+
+const streamOf = (...events: string[]): Promise<ChatCompletionStream> =>
+  readChatCompletionStream(new Response(events.join(''), { headers: { 'content-type': 'text/event-stream' } }));
+
+/** A body of one event that never ends. */
+function endless(event: string) {
+  const source = { cancelled: false, body: undefined as unknown as ReadableStream<Uint8Array> };
+  source.body = new ReadableStream({
+    start: (controller) => controller.enqueue(bytesOf(event)),
+    cancel: () => {
+      source.cancelled = true;
+    },
+  });
+  return source;
+}
+
+async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 5));
+}
