@@ -52,7 +52,7 @@ export async function readChatCompletionStream(
     head,
     runtime,
     timeouts,
-    response: new Answered(head, [], undefined),
+    response: new Answered(head, [], context),
     startedAt: runtime.now(),
     idleTimeout: streamIdleTimeout,
     refuse: (body) => refusalDetails(head, body, context),

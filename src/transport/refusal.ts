@@ -33,8 +33,7 @@ export function refusalDetails(head: ResponseHead, body: unknown, context: Refus
   const { status, headers } = head;
   const mask = (text: string): string => withoutSecrets(text, context.credential);
   const error = errorObject(body, (text) => presentable(mask(text)));
-  const id = requestIdOf(head);
-  const requestId = id === undefined ? undefined : presentable(mask(id));
+  const requestId = requestIdOf(head, context.credential);
   const said = error.message ?? excerpt(body, mask);
   const hint = context.explain(status);
   const where = requestId === undefined ? context.route : `${context.route}, request ${requestId}`;
@@ -54,8 +53,10 @@ export function refusalDetails(head: ResponseHead, body: unknown, context: Refus
   };
 }
 
-export function requestIdOf({ headers }: ResponseHead): string | undefined {
-  return headers.get('x-request-id') ?? headers.get('request-id');
+/** The service's id of a request, fit to be logged. */
+export function requestIdOf({ headers }: ResponseHead, credential: string): string | undefined {
+  const id = headers.get('x-request-id') ?? headers.get('request-id');
+  return id === undefined ? undefined : presentable(withoutSecrets(id, credential));
 }
 
 /** Whether a successful answer reports an error all the same: `success: false` (A15), or an `error` where data should be. */

@@ -84,7 +84,7 @@ export class Transport {
       head,
       timeouts,
       runtime,
-      response: new Answered(head, attempts, context.rateLimit),
+      response: new Answered(head, attempts, context),
       startedAt: runtime.now() - (attempts.at(-1)?.duration ?? 0),
       idleTimeout: options.streamIdleTimeout ?? this.#options.streamIdleTimeout ?? DEFAULT_IDLE_TIMEOUT,
       refuse: (body) => refusalDetails(head, body, context),
@@ -189,7 +189,7 @@ export class Transport {
       ticket.release(observation(head, context));
       const data = await read(head, call, context);
       record.duration = runtime.now() - startedAt;
-      return { data, response: new Answered(head, attempts, context.rateLimit) };
+      return { data, response: new Answered(head, attempts, context) };
     } catch (error) {
       timeouts.stopWatching();
       ticket.release({});
@@ -251,7 +251,7 @@ export class Transport {
       attempt: call.attempts.length,
       status,
       duration: record.duration,
-      requestId: requestIdOf(head),
+      requestId: requestIdOf(head, credential),
     });
     const { explain, name: area } = this.#area;
     return { area, route: `${call.request.method} ${call.endpoint.path}`, credential, rateLimit, wallClock, explain };
