@@ -1,0 +1,202 @@
+import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
+import { inspect } from 'node:util';
+import { type ClientEvent, ContextClient, ContextGatewayError, GatewayClient } from 'context-gateway';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { engines } from '../helpers/engines.js';
+import { leaksOf } from '../helpers/leaks.js';
+import { completion } from '../helpers/samples.js';
+import { BASE, contextAt, failureOf, gatewayAt, KEY, TOKEN } from '../helpers/service.js';
+
+const PROMPT = 'CANARY-PROMPT-4f1c';
+const ANSWER = 'CANARY-ANSWER-9d2e';
+const ID = 'CANARY-ID-77aa';
+const SECRETS = [KEY, TOKEN, PROMPT, ANSWER, KEY.slice(7), TOKEN.slice(8)];
+const params = { model: 'atlas-small', messages: [{ role: 'user', content: PROMPT }] };
+
+afterEach(() => vi.unstubAllGlobals());
+
+test('the helper finds what leaks: in a message, a field, a hidden field, a cause', () => {
+  const hidden = Object.defineProperty({}, 'hidden', { value: KEY, enumerable: false });
+  const nested = new Error('outer', { cause: new Error('inner', { cause: { authorization: KEY } }) });
+  class Holder {
+    key = KEY;
+  }
+
+  for (const leaky of [new Error(KEY), { headers: { authorization: KEY } }, hidden, nested, new Holder(), [KEY]]) {
+    expect(leaksOf(leaky, [KEY])).not.toEqual([]);
+  }
+  expect(leaksOf({ a: 'svc_sk_***' }, [KEY])).toEqual([]);
+});
+
+test('leak surface 1: no way of printing a client shows its credential', async () => {
+  const fetch = async () => Response.json(completion());
+  const clients = [
+    gatewayAt({ fetch, defaultHeaders: { 'x-note': PROMPT } }),
+    contextAt({ fetch }),
+    gatewayAt({ fetch, apiKey: () => KEY }),
+    gatewayAt({ fetch }).withOptions({ timeout: 5_000 }),
+    contextAt({ fetch }).withOptions({ timeout: 5_000 }),
+  ];
+  for (const client of clients) {
+    await client.request({ method: 'GET', path: '/v1/x' });
+    expect(leaksOf(client, SECRETS)).toEqual([]);
+    expect(Object.entries(client).flatMap(([, part]) => leaksOf(part, SECRETS))).toEqual([]);
+    expect(`${client}${inspect(client, { showProxy: true })}`).not.toContain(KEY);
+    await client.close();
+  }
+});
+
+/** Answers that repeat everything they were sent, as careless services and proxies do. */
+const echoes: { name: string; answer: () => Response | Promise<Response> }[] = [
+  ...[400, 401, 402, 403, 404, 409, 413, 429, 500, 502, 503].flatMap((status) => [
+    {
+      name: `${status} in the Gateway form`,
+      answer: () => Response.json({ error: echo() }, { status, headers: echoed() }),
+    },
+    {
+      name: `${status} in the Context form`,
+      answer: () => Response.json({ success: false, error: secrets() }, { status }),
+    },
+    { name: `${status} as a page`, answer: () => new Response(`<b>${secrets()}</b>`, { status, headers: echoed() }) },
+  ]),
+  { name: 'an error in a success', answer: () => Response.json({ error: echo() }) },
+  { name: 'success: false', answer: () => Response.json({ success: false, error: secrets() }) },
+  {
+    name: 'a redirect',
+    answer: () => new Response(null, { status: 302, headers: { location: `https://x.test/${KEY}?t=${TOKEN}` } }),
+  },
+  {
+    name: 'text that is no JSON',
+    answer: () => new Response(`${KEY} ${TOKEN} ${PROMPT}`, { headers: { 'content-type': 'text/plain' } }),
+  },
+  { name: 'another form', answer: () => Response.json({ [ANSWER]: PROMPT, id: [KEY], choices: ANSWER, usage: TOKEN }) },
+  {
+    name: 'a rejection that quotes the headers',
+    answer: () => Promise.reject(new TypeError(`Headers: ${KEY} ${TOKEN}`)),
+  },
+  {
+    name: 'a rejection that holds the request',
+    answer: () =>
+      Promise.reject(Object.assign(new Error('x'), { request: { headers: { authorization: KEY } }, body: PROMPT })),
+  },
+];
+function secrets(): string {
+  return `wrong credential: ${KEY}, Bearer ${KEY}, ${TOKEN}, Bearer ${TOKEN}`;
+}
+function echo(): Record<string, string> {
+  return { message: secrets(), type: secrets(), code: KEY, param: TOKEN };
+}
+function echoed(): Record<string, string> {
+  return { 'x-request-id': `${KEY}/${TOKEN}`, 'x-echo': KEY };
+}
+
+describe('leak surface 2: no error shows a credential or a payload', () => {
+  test.each(echoes)('$name', async ({ answer }) => {
+    const events: ClientEvent[] = [];
+    const options = { fetch: async () => answer(), onEvent: (event: ClientEvent) => events.push(event) };
+    const calls = [
+      // What one half is sent is a secret of that half: each is asked for its own credential and payload.
+      { call: () => gatewayAt(options).chat.completions.create(params), own: [KEY, KEY.slice(7), PROMPT, ANSWER] },
+      {
+        call: () => gatewayAt({ ...options, apiKey: TOKEN }).integrations.list(),
+        own: [TOKEN, TOKEN.slice(8), PROMPT, ANSWER],
+      },
+      { call: () => contextAt(options).retrieve(ID), own: [TOKEN, TOKEN.slice(8), KEY, PROMPT, ANSWER] },
+      { call: () => contextAt(options).pin(ID, { messageId: ID }), own: [TOKEN, TOKEN.slice(8), KEY, PROMPT, ANSWER] },
+    ];
+
+    for (const { call, own } of calls) {
+      events.length = 0;
+      const error = await failureOf(call()).catch(() => undefined);
+      expect(leaksOf(events, [...own, ID])).toEqual([]);
+      if (error === undefined) continue; // an undocumented list accepts almost everything
+      expect(error).toBeInstanceOf(ContextGatewayError);
+      expect(leaksOf(error, own)).toEqual([]);
+    }
+  });
+
+  test('errors of arguments show no argument', async () => {
+    const fetch = vi.fn();
+    const gateway = gatewayAt({ fetch });
+    const context = contextAt({ fetch });
+    const errors = await Promise.all(
+      [
+        gateway.chat.completions.create({ ...params, temperature: 9 }),
+        gateway.chat.completions.create({ ...params, messages: [{ role: 'user', content: `${PROMPT}\ud800` }] }),
+        gateway.chat.completions.create({ ...params, model: PROMPT.repeat(200) }),
+        gateway.integrations.execute('chat', { action: 'a', text: new Map([[PROMPT, PROMPT]]) }),
+        gateway.presets.list({ category: `${PROMPT}\ud800` }),
+        gateway.usage.retrieve({ start_date: PROMPT }),
+        gateway.files.upload({ file: { path: `/no/${PROMPT}` }, purpose: PROMPT }),
+        gateway.integrations.list({ headers: { 'x-a': `${PROMPT}\n` } }),
+        gateway.request({ method: 'GET', path: `/v1/../${PROMPT}` }),
+        context.pin(`${PROMPT}\n`, { messageId: 'm' }),
+        context.pin('c', { messageId: 'm', category: PROMPT as never }),
+        context.memory.create({ type: PROMPT as never, key: PROMPT, content: PROMPT }),
+      ].map(failureOf),
+    );
+
+    for (const error of errors) expect(leaksOf(error, SECRETS)).toEqual([]);
+  });
+});
+
+test('leak surface 4: events name routes, never ids, keys or texts', async () => {
+  const events: ClientEvent[] = [];
+  const fetch = async () => Response.json({ success: true, pinnedItem: {}, memory: {} });
+  const onEvent = (event: ClientEvent) => events.push(event);
+  const context = contextAt({ fetch, onEvent, validation: 'report' });
+
+  await context.pin(ID, { messageId: ID });
+  await context.unpin(ID, ID);
+  await context.exclude(ID, ID);
+  await context.memory.update(ID, { content: PROMPT });
+
+  expect(events.length).toBeGreaterThan(8);
+  expect(leaksOf(events, [...SECRETS, ID])).toEqual([]);
+});
+
+describe.each(engines)('leak surface 3: failures of the platform through $engine', ({ options }) => {
+  const server = createServer((socket) => socket.once('data', () => socket.destroy()));
+  let baseURL = '';
+  beforeAll(async () => {
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    baseURL = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+  afterAll(() => {
+    server.close();
+  });
+
+  test('a broken connection shows neither request nor headers, down its chain of causes', async () => {
+    const gateway = new GatewayClient({ baseURL, apiKey: KEY, maxRetries: 0, ...options });
+    const context = new ContextClient({ baseURL, sessionToken: TOKEN, maxRetries: 0, ...options });
+    const nowhere = new GatewayClient({ baseURL: 'http://127.0.0.1:1', apiKey: KEY, maxRetries: 0, ...options });
+
+    for (const call of [
+      () => gateway.chat.completions.create(params),
+      () => gateway.chat.completions.create({ ...params, stream: true }),
+      () => gateway.files.upload({ file: new Blob([PROMPT]), purpose: PROMPT }),
+      () => context.retrieve(ID),
+      () => nowhere.chat.completions.create(params),
+    ]) {
+      const error = await failureOf(call());
+      expect(error).toMatchObject({ name: 'APIConnectionError' });
+      expect(leaksOf(error, [...SECRETS, ID])).toEqual([]);
+    }
+    await Promise.all([gateway.close(), context.close(), nowhere.close()]);
+  });
+});
+
+test('leak surface 5: no URL carries a credential', async () => {
+  const urls: string[] = [];
+  const fetch = async (url: string | URL | Request) => {
+    urls.push(String(url));
+    return Response.json([]);
+  };
+  await gatewayAt({ fetch }).presets.list({ category: 'a' });
+  await contextAt({ fetch })
+    .memory.list({ workspaceId: 'w' })
+    .catch(() => {});
+
+  expect(urls).toEqual([`${BASE}/v1/presets?category=a`, `${BASE}/api/memory?workspaceId=w`]);
+});
