@@ -1,0 +1,233 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { type Candidate, messageCandidates, type SourceMessage } from '../src/compaction/candidates.js';
+import {
+  type CompactableMessage,
+  type CompactionLevel,
+  type CompactionState,
+  compact,
+  contextTokens,
+  resummarize,
+} from '../src/compaction/compact.js';
+import type { SummaryItem } from '../src/compaction/summary.js';
+import { LanguageLoader } from '../src/language.js';
+
+const language = await new LanguageLoader().load();
+const NOTHING: CompactionState = { folded: 0, items: [], budget: 0 };
+const LEVELS: readonly CompactionLevel[] = ['light', 'deep', 'aggressive'];
+
+interface Said {
+  role: string;
+  content: string;
+  live?: boolean;
+  pinned?: boolean;
+}
+
+/** What a message offers is worked out once, as in the service. */
+const known = new Map<string, readonly Candidate[]>();
+const candidatesOf = (message: SourceMessage): readonly Candidate[] => {
+  const key = `${message.id} ${message.content}`;
+  const candidates =
+    known.get(key) ?? messageCandidates(message, { split: language.sentences, countTokens: language.countTokens });
+  known.set(key, candidates);
+  return candidates;
+};
+
+const conversation = (said: readonly Said[], folded = 0): (CompactableMessage & { id: string })[] =>
+  said.map(({ role, content, live = true, pinned = false }, i) => {
+    const message = { id: `m${i}`, role, content, createdAt: new Date(i * 60_000).toISOString() };
+    return {
+      ...message,
+      live,
+      pinned,
+      tokens: language.countTokens(content) + 4,
+      summarized: i < folded && live && !pinned,
+      candidates: () => candidatesOf(message),
+    };
+  });
+
+const after = (said: readonly Said[], { folded, items }: CompactionState): number =>
+  contextTokens(conversation(said, folded), items);
+
+const words = (text: string): string[] => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+
+/** Are these words all in the text, in this order? */
+const follows = (part: readonly string[], whole: readonly string[]): boolean => {
+  let at = 0;
+  for (const word of whole) if (word === part[at]) at += 1;
+  return at === part.length;
+};
+
+const said = fc.record({
+  role: fc.constantFrom('user', 'assistant'),
+  content: fc
+    .array(
+      fc.oneof(
+        { weight: 1, arbitrary: fc.string({ maxLength: 60 }) },
+        {
+          weight: 6,
+          arbitrary: fc
+            .tuple(
+              fc.constantFrom(
+                'We decided to put $ on the # because the $ is slow.',
+                "Actually, let's use the $ instead of the #.",
+                'The $ must answer within # seconds.',
+                'Should the $ wait for the #?',
+                "I don't know yet.",
+                'Um, so so the {vocalsound} $ is near the #, and the the # was there',
+                'By $ we mean the # of the old house.',
+                'See https://example.com/$/# and src/$.ts for it.',
+                '```\nrun $ --with #\n```',
+                'Our goal is a $ for every #.',
+                'The $ stood beside the # all week. Nobody used the $.',
+              ),
+              fc.constantFrom('ledger', 'harbour', 'kitchen', 'engine', 'garden', 'window', 'bridge', 'market'),
+              fc.constantFrom('42', 'river', '7', 'table', 'mountain', 'signal', 'paper'),
+            )
+            .map(([form, a, b]) => form.replaceAll('$', a).replaceAll('#', b)),
+        },
+      ),
+      { minLength: 1, maxLength: 4 },
+    )
+    .map((parts) => parts.join(' ')),
+  pinned: fc.nat({ max: 9 }).map((n) => n === 0),
+});
+
+test('never grows, and a stronger level never leaves more', () => {
+  fc.assert(
+    fc.property(fc.array(said, { maxLength: 40 }), (talk) => {
+      const total = after(talk, NOTHING);
+
+      const [light = 0, deep = 0, aggressive = 0] = LEVELS.map((level) =>
+        after(talk, compact(conversation(talk), level, NOTHING)),
+      );
+
+      expect(light).toBeLessThanOrEqual(total);
+      expect(deep).toBeLessThanOrEqual(light);
+      expect(aggressive).toBeLessThanOrEqual(deep);
+    }),
+    { numRuns: 80 },
+  );
+});
+
+test('changes nothing the second time, and never grows whatever was compacted before', () => {
+  fc.assert(
+    fc.property(
+      fc.array(said, { minLength: 4, maxLength: 40 }),
+      fc.array(fc.constantFrom(...LEVELS), { minLength: 1, maxLength: 4 }),
+      (talk, levels) => {
+        let state = NOTHING;
+        levels.forEach((level, round) => {
+          const now = talk.slice(0, Math.ceil((talk.length * (round + 1)) / levels.length));
+          const before = after(now, state);
+          state = compact(conversation(now, state.folded), level, state);
+
+          expect(after(now, state)).toBeLessThanOrEqual(before);
+          expect(compact(conversation(now, state.folded), level, state).items).toEqual(state.items);
+        });
+      },
+    ),
+    { numRuns: 80 },
+  );
+});
+
+test('writes down nothing that its message does not say, and nothing of excluded or pinned messages', () => {
+  fc.assert(
+    fc.property(fc.array(said, { maxLength: 30 }), fc.func(fc.boolean()), (talk, isExcluded) => {
+      const world = talk.map((one, i) => ({ ...one, live: !isExcluded(i) }));
+      const messages = conversation(world);
+
+      for (const level of LEVELS) {
+        for (const { messageId, text, reason, term, section } of compact(messages, level, NOTHING).items) {
+          const source = messages.find(({ id }) => id === messageId);
+          expect(source?.live && !source.pinned).toBe(true);
+          const spoken = words(source?.content ?? '');
+          expect(follows(words(text), spoken)).toBe(true);
+          expect(follows(words(reason ?? ''), spoken)).toBe(true);
+          expect(follows(words(term ?? ''), spoken)).toBe(true);
+          if (section !== 'importantReferences') expect(text).not.toMatch(/\{vocalsound\}|\b(?:um|uh)\b/i);
+        }
+      }
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test('leaves no trace of a message that is excluded later', () => {
+  fc.assert(
+    fc.property(fc.array(said, { minLength: 2, maxLength: 30 }), fc.nat(), (talk, at) => {
+      const state = compact(conversation(talk), 'deep', NOTHING);
+      const excluded = at % talk.length;
+      const without = talk.map((one, i) => (i === excluded ? { ...one, live: false } : one));
+
+      const rest = resummarize(conversation(without, state.folded), state);
+
+      expect(rest.items.some(({ messageId }) => messageId === `m${excluded}`)).toBe(false);
+      expect(after(without, rest)).toBeLessThanOrEqual(after(talk, state));
+    }),
+    { numRuns: 60 },
+  );
+});
+
+const TOPICS = 'ledger harbour kitchen engine garden window bridge market tunnel tower lantern orchard'.split(' ');
+const CHATTER = [
+  'Yeah, okay, that sounds good to me.',
+  'We talked about it with the others in the morning, and some of them had seen it before.',
+  'The coffee was cold again. Somebody should tell the people downstairs, or bring a thermos.',
+  'It was about the thing with the birds on the roof, more or less, as far as I remember.',
+  'I was thinking about the walk we took along the coast, where the old boats lie in the sand.',
+];
+
+/** Of every twelve messages one decides, one demands, two point somewhere, and eight only talk. */
+const longTalk = (rounds: number): Said[] =>
+  Array.from({ length: rounds }, (_, i) => {
+    const topic = `${TOPICS[i % TOPICS.length]}-${i}`;
+    const chatter = (n: number): string => CHATTER[(i + n) % CHATTER.length] ?? '';
+    return [
+      `We decided to paint the ${topic} in shade ${i * 7} because the old coat peels off.`,
+      chatter(0),
+      chatter(1),
+      `The notes of ${topic} are in docs/${topic}/notes.md for later.`,
+      chatter(2),
+      chatter(3),
+      `The ${topic} must carry at least ${100 + i} visitors in one hour.`,
+      chatter(4),
+      chatter(5),
+      `I found a picture at https://pictures.example/${topic}?size=${i} that shows it.`,
+      chatter(6),
+      chatter(7),
+    ].map((content, n) => ({ role: n % 2 === 0 ? 'user' : 'assistant', content }));
+  }).flat();
+
+const recall = (
+  talk: readonly Said[],
+  level: CompactionLevel,
+  seeded: RegExp,
+  holds: (item: SummaryItem) => boolean,
+) => {
+  const { items, folded } = compact(conversation(talk), level, NOTHING);
+  const sown = talk.slice(0, folded).filter(({ content }) => seeded.test(content)).length;
+  expect(sown).toBeGreaterThan(5);
+  return items.filter(holds).length / sown;
+};
+
+test('keeps the seeded decisions and requirements at deep, and the paths and links at light', () => {
+  const talk = longTalk(30);
+
+  expect(recall(talk, 'deep', /decided/, ({ text }) => /^We decided to paint/.test(text))).toBeGreaterThanOrEqual(0.95);
+  expect(recall(talk, 'deep', /must carry/, ({ text }) => /must carry/.test(text))).toBeGreaterThanOrEqual(0.95);
+  expect(recall(talk, 'light', /docs\//, ({ type }) => type === 'file')).toBeGreaterThanOrEqual(0.9);
+  expect(recall(talk, 'light', /https:/, ({ type }) => type === 'url')).toBeGreaterThanOrEqual(0.9);
+});
+
+test('gives a decision the same id at every level, and however much is said after it', () => {
+  const ids = (talk: readonly Said[], level: CompactionLevel) =>
+    new Map(compact(conversation(talk), level, NOTHING).items.flatMap(({ id, text }) => (id ? [[text, id]] : [])));
+  const early = ids(longTalk(10), 'light');
+
+  for (const level of LEVELS) {
+    for (const [text, id] of ids(longTalk(30), level)) expect(early.get(text) ?? id).toBe(id);
+  }
+  expect(early.size).toBeGreaterThan(3);
+  expect(new Set(early.values()).size).toBe(early.size);
+});
