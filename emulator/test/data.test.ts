@@ -38,7 +38,9 @@ function contents(emulator: Emulator): Map<string, string> {
   const state = emulator.state();
   return new Map([
     ...state.memory.map(({ id, content }): [string, string] => [id, content]),
-    ...(state.conversations[0]?.messages ?? []).map(({ id, content }): [string, string] => [id, content]),
+    ...state.conversations
+      .flatMap(({ messages }) => messages)
+      .map(({ id, content }): [string, string] => [id, content]),
     ...emulator.integrations.postedMessages().map(({ id, text }): [string, string] => [id, text]),
     ...state.files.map(({ id, content }): [string, string] => [id, Buffer.from(content, 'base64').toString()]),
   ]);
@@ -74,7 +76,7 @@ describe('E9 a data directory', () => {
       expect(records.filter(({ id, value }) => kept.get(id) !== value)).toEqual([]);
       expect(new Set(records.map(({ id }) => id)).size).toBe(records.length);
       const version = written.findLast((one) => one.kind === 'version')?.value ?? '0';
-      const current = emulator.conversations.summaryVersions('talk').at(-1)?.summary.version ?? 0;
+      const current = emulator.conversations.summaryVersions(`talk-${round}`).at(-1)?.summary.version ?? 0;
       expect(current).toBeGreaterThanOrEqual(Number(version));
       await emulator.close();
     }

@@ -4,8 +4,8 @@ import { createEmulator } from '../src/index.js';
 
 const [data = '', round = ''] = process.argv.slice(2);
 const emulator = createEmulator({ data, limits: { gateway: 1e9, context: 1e9, compact: 1e9 } });
-const conversationId = 'talk';
-if (emulator.conversations.get(conversationId) === undefined) emulator.conversations.create({ id: conversationId });
+// One for each round: a long one would be folded again after every start.
+const { id: conversationId } = emulator.conversations.create({ id: `talk-${round}` });
 const acknowledge = (kind: string, id: string, value: string): void => {
   writeSync(1, `${JSON.stringify({ kind, id, value })}\n`);
 };
@@ -18,7 +18,7 @@ const send = async (path: string, init: RequestInit & { headers?: Record<string,
 const { secret } = emulator.apiKeys;
 
 for (let i = 0; ; i += 1) {
-  const text = `${round}/${i} ${'words to be written '.repeat(i % 50)}`;
+  const text = `${round}/${i} ${'words to be written '.repeat(i % 10)}`;
   const memory = JSON.stringify({ type: 'fact', key: `k${i}`, content: text });
   const made = await send('/api/memory', { method: 'POST', body: memory }, emulator.sessionToken);
   acknowledge('memory', made.memory.id, text);
@@ -36,7 +36,8 @@ for (let i = 0; ; i += 1) {
   form.set('file', new File([text], 'x'));
   acknowledge('file', (await send('/v1/files', { method: 'POST', body: form }, secret)).id, text);
 
-  if (i % 5 === 0) {
+  // Not in every round: loading what compaction needs takes most of one.
+  if (Number(round) % 4 === 0 && i % 5 === 0) {
     const compaction = JSON.stringify({ conversationId, level: 'deep' });
     await send('/api/context/compact', { method: 'POST', body: compaction }, emulator.sessionToken);
     const version = emulator.conversations.summaryVersions(conversationId).at(-1)?.summary.version ?? 0;
