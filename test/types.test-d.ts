@@ -1,0 +1,258 @@
+/** What the types promise. This file is compiled with the others and never run: a line that wrongly compiles is an error too. */
+import type {
+  APIPromise,
+  ChatCompletion,
+  ChatCompletionChunk,
+  ChatCompletionStream,
+  CompactionResult,
+  ContextGatewayError,
+  ConversationContext,
+  FileRecord,
+  Integration,
+  OpenRecord,
+  PinnedMemoryItem,
+  Preset,
+  ResponseInfo,
+  RollingSummary,
+  StandardSchema,
+  StreamedChatCompletion,
+  UsageReport,
+  UserMemoryItem,
+} from 'context-gateway';
+import { APIError, APITimeoutError, ContextClient, GatewayClient, RateLimitError } from 'context-gateway';
+import { rollingSummarySchema, usageReportSchema } from 'context-gateway/schemas';
+import { expectTypeOf } from 'vitest';
+import * as z from 'zod';
+
+declare const gateway: GatewayClient;
+declare const context: ContextClient;
+declare const signal: AbortSignal | undefined;
+declare const maybe: boolean;
+const messages = [{ role: 'user', content: 'Hello.' }] as const;
+const chat = { model: 'm', messages };
+
+/** Typed, and never called. */
+export async function completions(): Promise<void> {
+  expectTypeOf(gateway.chat.completions.create(chat)).toEqualTypeOf<APIPromise<ChatCompletion>>();
+  expectTypeOf(gateway.chat.completions.create({ ...chat, stream: false })).toEqualTypeOf<APIPromise<ChatCompletion>>();
+  expectTypeOf(gateway.chat.completions.create({ ...chat, stream: undefined })).toEqualTypeOf<
+    APIPromise<ChatCompletion>
+  >();
+  expectTypeOf(gateway.chat.completions.create({ ...chat, stream: true })).toEqualTypeOf<
+    APIPromise<ChatCompletionStream>
+  >();
+  expectTypeOf(gateway.chat.completions.create({ ...chat, stream: maybe })).toEqualTypeOf<
+    APIPromise<ChatCompletion | ChatCompletionStream>
+  >();
+
+  const completion = await gateway.chat.completions.create(chat);
+  expectTypeOf(completion.usage.total_tokens).toBeNumber();
+  expectTypeOf(completion.choices[0]?.message.content).toEqualTypeOf<string | undefined>();
+  // @ts-expect-error a whole completion is not a stream
+  for await (const _ of completion);
+
+  const stream = await gateway.chat.completions.create({ ...chat, stream: true });
+  // @ts-expect-error the choices of a stream are in its chunks
+  stream.choices;
+  for await (const chunk of stream) expectTypeOf(chunk).toEqualTypeOf<ChatCompletionChunk>();
+  for await (const text of stream.textStream) expectTypeOf(text).toBeString();
+  expectTypeOf(await stream.finalCompletion()).toEqualTypeOf<StreamedChatCompletion>();
+  // @ts-expect-error a streamed completion may come without its usage
+  (await stream.finalCompletion()).usage.total_tokens;
+
+  // @ts-expect-error a misspelt parameter
+  gateway.chat.completions.create({ model: 'm', messages, temprature: 1 });
+  // @ts-expect-error no model
+  gateway.chat.completions.create({ messages });
+  // @ts-expect-error no messages
+  gateway.chat.completions.create({ model: 'm' });
+  // @ts-expect-error a temperature is a number
+  gateway.chat.completions.create({ ...chat, temperature: '1' });
+  // @ts-expect-error a stream is asked for with a boolean
+  gateway.chat.completions.create({ ...chat, stream: 'true' });
+  // @ts-expect-error content is text
+  gateway.chat.completions.create({ model: 'm', messages: [{ role: 'user', content: null }] });
+  // @ts-expect-error a documented answer takes no schema
+  gateway.chat.completions.create(chat, { schema: z.any() });
+  gateway.chat.completions.create({ ...chat, messages: [{ role: 'tool', content: 'Any role may be sent.' }] });
+}
+
+/** Typed, and never called. */
+export async function undocumented(): Promise<void> {
+  expectTypeOf(gateway.presets.list()).toEqualTypeOf<APIPromise<Preset[]>>();
+  expectTypeOf(gateway.integrations.list()).toEqualTypeOf<APIPromise<Integration[]>>();
+  expectTypeOf(gateway.files.upload({ file: new Blob(), purpose: 'p' })).toEqualTypeOf<APIPromise<FileRecord>>();
+  const [preset] = await gateway.presets.list({ category: 'a', limit: 5 });
+  expectTypeOf(preset?.name).toEqualTypeOf<string | undefined>();
+  expectTypeOf(preset?.anything).toBeUnknown();
+
+  const schema = z.object({ rows: z.array(z.number()) }).transform(({ rows }) => rows.length);
+  expectTypeOf(gateway.presets.list({}, { schema })).toEqualTypeOf<APIPromise<number>>();
+  expectTypeOf(gateway.presets.list(undefined, { schema, signal })).toEqualTypeOf<APIPromise<number>>();
+  expectTypeOf(gateway.presets.execute('p', { input: 'a', model: 'm' }, { schema })).toEqualTypeOf<
+    APIPromise<number>
+  >();
+  expectTypeOf(gateway.files.upload({ file: new Blob(), purpose: 'p' }, { schema })).toEqualTypeOf<
+    APIPromise<number>
+  >();
+  expectTypeOf(gateway.integrations.list({ schema })).toEqualTypeOf<APIPromise<number>>();
+  expectTypeOf(gateway.integrations.execute('i', { action: 'a' }, { schema })).toEqualTypeOf<APIPromise<number>>();
+  expectTypeOf(context.request({ method: 'GET', path: '/api/x' }, { schema })).toEqualTypeOf<APIPromise<number>>();
+  expectTypeOf(context.request({ method: 'GET', path: '/api/x' })).toEqualTypeOf<APIPromise<unknown>>();
+  const byHand: StandardSchema<Date> = {
+    '~standard': { version: 1, vendor: 'v', validate: () => ({ value: new Date() }) },
+  };
+  expectTypeOf(gateway.integrations.list({ schema: byHand })).toEqualTypeOf<APIPromise<Date>>();
+
+  gateway.integrations.execute('chat', { action: 'post_message', channel: '#a', text: 'b', more: { deep: [1] } });
+  // @ts-expect-error no action
+  gateway.integrations.execute('chat', { channel: '#a' });
+  // @ts-expect-error a preset takes input and model alone
+  gateway.presets.execute('p', { input: 'a', model: 'm', temperature: 1 });
+  // @ts-expect-error no model
+  gateway.presets.execute('p', { input: 'a' });
+  // @ts-expect-error a limit is a number
+  gateway.presets.list({ limit: '5' });
+  // @ts-expect-error a misspelt filter
+  gateway.presets.list({ categry: 'a' });
+  // @ts-expect-error no purpose
+  gateway.files.upload({ file: new Blob() });
+  // @ts-expect-error text is no file
+  gateway.files.upload({ file: 'text', purpose: 'p' });
+  gateway.files.upload(
+    { file: { path: '/a' }, purpose: 'p', filename: undefined },
+    {
+      onProgress: (sent, total) => {
+        expectTypeOf(sent).toBeNumber();
+        expectTypeOf(total).toEqualTypeOf<number | undefined>();
+      },
+    },
+  );
+  // @ts-expect-error progress is a matter of uploads
+  gateway.integrations.list({ onProgress: () => {} });
+  // @ts-expect-error a method that is none of ours
+  gateway.request({ method: 'TRACE', path: '/v1/x' });
+  // @ts-expect-error a query holds texts, numbers and flags
+  gateway.request({ method: 'GET', path: '/v1/x', query: { a: [1] } });
+}
+
+/** Typed, and never called. */
+export async function usage(): Promise<void> {
+  expectTypeOf(gateway.usage.retrieve()).toEqualTypeOf<APIPromise<UsageReport>>();
+  expectTypeOf(
+    (await gateway.usage.retrieve({ start_date: new Date(), end_date: '2026-01-31' })).breakdown_by_model,
+  ).toEqualTypeOf<Record<string, number>>();
+  // @ts-expect-error a date is text or a Date
+  gateway.usage.retrieve({ start_date: 5 });
+  // @ts-expect-error wire names are as the interface has them
+  gateway.usage.retrieve({ startDate: '2026-01-01' });
+  // @ts-expect-error a documented answer takes no schema
+  gateway.usage.retrieve({}, { schema: z.any() });
+}
+
+/** Typed, and never called. */
+export async function contexts(): Promise<void> {
+  expectTypeOf(context.retrieve('c')).toEqualTypeOf<APIPromise<ConversationContext>>();
+  expectTypeOf(context.summary('c')).toEqualTypeOf<APIPromise<RollingSummary>>();
+  expectTypeOf(context.compact('c', { level: 'deep' })).toEqualTypeOf<APIPromise<CompactionResult>>();
+  expectTypeOf(context.pin('c', { messageId: 'm' })).toEqualTypeOf<APIPromise<PinnedMemoryItem>>();
+  expectTypeOf(context.unpin('c', 'm')).toEqualTypeOf<APIPromise<void>>();
+  expectTypeOf(context.exclude('c', 'm')).toEqualTypeOf<APIPromise<void>>();
+  expectTypeOf(context.include('c', 'm')).toEqualTypeOf<APIPromise<void>>();
+  expectTypeOf(context.memory.list()).toEqualTypeOf<APIPromise<UserMemoryItem[]>>();
+  expectTypeOf(context.memory.create({ type: 'fact', key: 'k', content: 'c' })).toEqualTypeOf<
+    APIPromise<UserMemoryItem>
+  >();
+  expectTypeOf(context.memory.update('m', { content: 'c', isActive: undefined })).toEqualTypeOf<
+    APIPromise<UserMemoryItem>
+  >();
+  expectTypeOf(context.memory.delete('m')).toEqualTypeOf<APIPromise<void>>();
+
+  // @ts-expect-error a closed list for what is sent
+  context.compact('c', { level: 'max' });
+  // @ts-expect-error a closed list for what is sent
+  context.pin('c', { messageId: 'm', category: 'idea' });
+  // @ts-expect-error a closed list for what is sent
+  context.memory.create({ type: 'goal', key: 'k', content: 'c' });
+  // @ts-expect-error a closed list for what is sent
+  context.memory.list({ type: 'goal' });
+  // @ts-expect-error no message
+  context.pin('c', { category: 'other' });
+  // @ts-expect-error no content
+  context.memory.update('m', { isActive: false });
+  // @ts-expect-error an id is text
+  context.retrieve(5);
+  // @ts-expect-error a documented answer takes no schema
+  context.retrieve('c', { schema: z.any() });
+
+  const { category } = await context.pin('c', { messageId: 'm' });
+  // An open list for what comes back: known values are offered, others are text all the same.
+  expectTypeOf(category).toExtend<string>();
+  expectTypeOf<'decision'>().toExtend<typeof category>();
+  expectTypeOf<'something new'>().toExtend<typeof category>();
+  const { metadata } = await context.retrieve('c');
+  expectTypeOf(metadata.lastCompactionAt).toEqualTypeOf<string | null | undefined>();
+  expectTypeOf((await context.memory.list())[0]?.isActive).toEqualTypeOf<boolean | undefined>();
+}
+
+/** Typed, and never called. */
+export async function answers(): Promise<void> {
+  const { data, response } = await context.summary('c').withResponse();
+  expectTypeOf(data).toEqualTypeOf<RollingSummary>();
+  expectTypeOf(response).toEqualTypeOf<ResponseInfo>();
+  expectTypeOf(response.rateLimit?.resetAt).toEqualTypeOf<Date | undefined>();
+  expectTypeOf(response.attempts[0]?.status).toEqualTypeOf<number | undefined>();
+  const plain: Promise<RollingSummary> = context.summary('c');
+  expectTypeOf(await Promise.all([plain, gateway.presets.list()])).toEqualTypeOf<[RollingSummary, Preset[]]>();
+  expectTypeOf(context.summary('c').catch(() => null)).toEqualTypeOf<Promise<RollingSummary | null>>();
+  // @ts-expect-error an answer is awaited before it is read
+  context.summary('c').goals;
+}
+
+/** Typed, and never called. */
+export function options(): void {
+  new GatewayClient({ apiKey: async () => 'k', baseURL: undefined, timeout: undefined, pacing: false, maxRetries: 5 });
+  new ContextClient({ sessionToken: 't', sessionHeader: { name: 'x', scheme: undefined } });
+  context.retrieve('c', { signal, timeout: undefined, headers: { 'x-a': undefined }, idempotencyKey: 'k' });
+  gateway.withOptions({ timeout: 5, apiKey: 'k' }).withOptions({ defaultHeaders: {} });
+
+  // @ts-expect-error a misspelt option
+  new GatewayClient({ apikey: 'k' });
+  // @ts-expect-error the Gateway has no session
+  new GatewayClient({ sessionToken: 't' });
+  // @ts-expect-error the Context API has no key
+  new ContextClient({ apiKey: 'k' });
+  // @ts-expect-error one of two words
+  new GatewayClient({ validation: 'strict' });
+  // @ts-expect-error both clients share the pool
+  gateway.withOptions({ fetch: globalThis.fetch });
+  // @ts-expect-error both clients share the limiter
+  context.withOptions({ pacing: false });
+  // @ts-expect-error a misspelt option
+  context.retrieve('c', { timout: 5 });
+  // @ts-expect-error an option of the client
+  context.retrieve('c', { baseURL: 'https://a.test' });
+}
+
+/** Typed, and never called. */
+export function errors(error: unknown): void {
+  if (error instanceof RateLimitError) {
+    expectTypeOf(error.retryAfter).toEqualTypeOf<number | undefined>();
+    expectTypeOf(error.status).toBeNumber();
+    expectTypeOf(error.body).toBeUnknown();
+  }
+  if (APIError.is(error)) expectTypeOf(error).toEqualTypeOf<APIError>();
+  if (APITimeoutError.is(error)) {
+    expectTypeOf(error.kind).toEqualTypeOf<'attempt' | 'deadline' | 'idle'>();
+    expectTypeOf(error.sent).toEqualTypeOf<'no' | 'maybe' | 'yes'>();
+  }
+  expectTypeOf<RateLimitError>().toExtend<APIError>();
+  expectTypeOf<APIError>().toExtend<ContextGatewayError>();
+}
+
+/** Typed, and never called. */
+export function schemas(): void {
+  expectTypeOf(rollingSummarySchema.parse({})).toEqualTypeOf<RollingSummary>();
+  expectTypeOf(usageReportSchema.parse({})).toEqualTypeOf<UsageReport>();
+  expectTypeOf<Preset>().toExtend<OpenRecord>();
+}
