@@ -147,8 +147,6 @@ export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> 
   }
 
   async #step(): Promise<Step> {
-    // From the first call on, the service's clock stands still unless an event is waited for.
-    this.#opened.timeouts.pauseWatching();
     try {
       while (this.#outcome === 'open') {
         const waiting = this.#events.next();
@@ -167,6 +165,7 @@ export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> 
     return this.#ending();
   }
 
+  /** From the first wait on, the service's clock stands still unless an event is waited for. */
   async #wait(waiting: Promise<ServerSentEvent | undefined>): Promise<ServerSentEvent | undefined> {
     const { timeouts, runtime } = this.#opened;
     const since = runtime.now();
