@@ -1,0 +1,59 @@
+import { getEventListeners } from 'node:events';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { describe, expect, test } from 'vitest';
+import { engines } from '../helpers/engines.js';
+import { eventOf, openStream } from './behaviours.js';
+import { failureOf, serve, until, watched } from './world.js';
+
+setFlagsFromString('--expose-gc');
+const collect: () => void = runInNewContext('gc');
+
+describe.each(engines)('$engine', ({ engine, options }) => {
+  const world = serve();
+
+  // Global fetch takes five times as long over it: a fifth of them tells the same.
+  const count = engine === 'undici' ? 10_000 : 2_000;
+
+  test(`R19 ${count} aborted streams leave no connection, no timer, no listener and no memory`, async () => {
+    world.server.answers(openStream(eventOf('a')));
+    const runtime = watched();
+    const client = world.gateway(options, runtime);
+    const shared = new AbortController();
+    const params = { model: 'm', messages: [{ role: 'user', content: 'hi' }], stream: true } as const;
+    let left = count;
+
+    const worker = async (): Promise<void> => {
+      while (left > 0) {
+        left -= 1;
+        const own = new AbortController();
+        const signal = left % 2 === 0 ? own.signal : shared.signal;
+        const stream = await client.chat.completions.create(params, { signal });
+        const chunks = stream[Symbol.asyncIterator]();
+        await chunks.next();
+        if (signal === shared.signal) {
+          stream.close();
+          continue;
+        }
+        own.abort();
+        await failureOf(chunks.next());
+        expect(getEventListeners(own.signal, 'abort')).toEqual([]);
+      }
+    };
+    const batch = () => Promise.all(Array.from({ length: 32 }, worker));
+    left = 200;
+    await batch();
+    world.server.turns.length = 0;
+    collect();
+    const heap = process.memoryUsage().heapUsed;
+    left = count - 200;
+    await batch();
+
+    await until(() => world.server.used === 0, 10_000);
+    world.server.turns.length = 0;
+    expect(runtime.timers.size).toBe(0);
+    expect(getEventListeners(shared.signal, 'abort')).toEqual([]);
+    collect();
+    expect(process.memoryUsage().heapUsed - heap).toBeLessThan(10 * 1024 * 1024);
+  }, 60_000);
+});

@@ -1,0 +1,124 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { build } from 'esbuild';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { json, openStream } from './behaviours.js';
+import { stall } from './fault-server.js';
+import { KEY, serve } from './world.js';
+
+const root = resolve(import.meta.dirname, '../..');
+
+let folder: string;
+beforeAll(async () => {
+  // Inside the project, so that the dependencies are found.
+  folder = await mkdtemp(join(root, 'node_modules', '.wire-'));
+  await build({
+    entryPoints: [join(root, 'src/index.ts')],
+    outfile: join(folder, 'index.mjs'),
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    packages: 'external',
+    alias: { '#platform': join(root, 'src/platform/node.ts') },
+  });
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+describe('a program of its own', () => {
+  const world = serve();
+
+  /** Runs a program and says how it ended and how long it went on after it had said `done`. */
+  function run(program: string): Promise<{ output: string; lingered: number }> {
+    const start = `import { GatewayClient } from ${JSON.stringify(join(folder, 'index.mjs'))};
+      process.on('unhandledRejection', (error) => console.log('UNHANDLED', error));
+      process.on('warning', (warning) => console.log('WARNING', warning));
+      const given = { baseURL: '${world.server.url}', apiKey: '${KEY}' };
+      const options = process.argv[1] === 'fetch' ? { ...given, fetch: globalThis.fetch } : given;
+      const client = new GatewayClient(options);
+      const get = (more) => client.request({ method: 'GET', path: '/v1/things' }, more);`;
+    return new Promise((done) => {
+      let doneAt = 0;
+      const child = execFile(
+        process.execPath,
+        ['--input-type=module', '-e', `${start}\n${program}`, ''],
+        { cwd: tmpdir() },
+        (error, stdout, stderr) => {
+          done({ output: `${stdout}${stderr}${error?.code ?? ''}`, lingered: performance.now() - doneAt });
+        },
+      );
+      child.stdout?.on('data', () => {
+        doneAt = performance.now();
+      });
+    });
+  }
+
+  test('R21 a call and close() let the process end', async () => {
+    world.server.answers(json({}));
+
+    const { output, lingered } = await run(`await get(); await client.close(); console.log('done');`);
+
+    expect(output).toBe('done\n');
+    expect(lingered).toBeLessThan(1_000);
+  });
+
+  test('R21 kept connections keep no process alive, also without close()', async () => {
+    world.server.answers(json({}));
+
+    const { output, lingered } = await run(`await get(); await get(); console.log('done');`);
+
+    expect(output).toBe('done\n');
+    expect(lingered).toBeLessThan(2_000);
+  });
+
+  test('R21 R34 close() with calls in every state lets the process end, and rejects nothing that nobody sees', async () => {
+    world.server.decides(({ number }) => (number % 2 === 0 ? stall() : openStream()));
+
+    const { output, lingered } = await run(`
+      const calls = Array.from({ length: 10 }, () => get().catch((error) => error.name));
+      await new Promise((go) => setTimeout(go, 200));
+      await client.close();
+      console.log('done', ...new Set(await Promise.all(calls)));`);
+
+    expect(output).toMatch(/^done ClientClosedError\n$/);
+    expect(lingered).toBeLessThan(1_000);
+  });
+
+  test('R21 R16 a connection that is still being made keeps no process alive after an abort', async () => {
+    world.server.onConnection = () => true;
+
+    const { output, lingered } = await run(`
+      const { GatewayClient: Client } = await import(${JSON.stringify(join(folder, 'index.mjs'))});
+      const other = new Client({ ...given, baseURL: 'https://127.0.0.1:${world.server.port}' });
+      const call = other.request({ method: 'GET', path: '/v1/x' }, { signal: AbortSignal.timeout(300) });
+      console.log('done', await call.catch((error) => error.name));`);
+
+    expect(output).toBe('done AbortError\n');
+    expect(lingered).toBeLessThan(2_000);
+  });
+
+  test('a program that waits for an answer is not ended before it', async () => {
+    world.server.decides(() => ({
+      at: 'end',
+      act: ({ socket }) => void setTimeout(() => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}'), 300),
+    }));
+
+    const { output } = await run(`console.log('done', JSON.stringify(await get()));`);
+
+    expect(output).toBe('done {}\n');
+  });
+
+  test('R34 calls nobody awaits any more after an abort reject nothing that nobody sees', async () => {
+    world.server.answers(stall());
+
+    const { output } = await run(`
+      const controller = new AbortController();
+      const call = get({ signal: controller.signal });
+      call.withResponse().catch(() => {});
+      setTimeout(() => controller.abort(), 100);
+      await call.finally(() => {}).catch((error) => console.log('done', error.name));`);
+
+    expect(output).toBe('done AbortError\n');
+  });
+});

@@ -1,0 +1,133 @@
+import { inspect } from 'node:util';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { ClientEvent } from '../../src/index.js';
+import { engines } from '../helpers/engines.js';
+import { leaksOf } from '../helpers/leaks.js';
+import { answer, eventOf, headOf, rawThenEnd, rawThenReset, resetAtEnd } from './behaviours.js';
+import { failureOf, KEY, PROMPT, serve, TOKEN } from './world.js';
+
+/** Stands for the credential of the client that is called. */
+const OWN = 'OWN-CREDENTIAL';
+const messages = [{ role: 'user', content: PROMPT }];
+
+describe.each(engines)('$engine', ({ options }) => {
+  const world = serve();
+
+  test('property 7: nothing that prints an error or an event shows the key, the token or the prompt', async () => {
+    const events: ClientEvent[] = [];
+    const given = { ...options, maxRetries: 0, onEvent: (event: ClientEvent) => events.push(event) };
+    const gateway = world.gateway(given);
+    const context = world.context(given);
+    const echo = fc.constantFrom(
+      KEY,
+      `Bearer ${KEY}`,
+      `key ${KEY}!`,
+      OWN,
+      `Bearer ${OWN}`,
+      `token ${OWN}.`,
+      'harmless',
+    );
+    // What the service repeats of the credential is masked; the user's own words in a body are not printed at all.
+    const body = fc.oneof(
+      fc.record({ success: fc.constant(false), error: echo }),
+      fc.record({
+        error: fc.record({ message: echo, type: echo, code: echo, param: echo }),
+        prompt: fc.constant(PROMPT),
+      }),
+      fc.record({
+        id: fc.constant(PROMPT),
+        choices: fc.constant(PROMPT),
+        deep: fc.record({ [PROMPT]: fc.constant(KEY) }),
+      }),
+    );
+    const refusing = fc
+      .record({ status: fc.constantFrom(200, 302, 400, 401, 403, 404, 429, 500, 503), body, id: echo })
+      .map(({ status, body, id }) => (secret: string) => {
+        const headers = { 'x-request-id': id, 'x-echo': OWN, location: `https://other.test/${PROMPT}?key=${OWN}` };
+        const [text = '', ...values] = [JSON.stringify(body), ...Object.values(headers)].map((value) =>
+          value.replaceAll(OWN, secret),
+        );
+        return answer(status, text, Object.fromEntries(Object.keys(headers).map((name, at) => [name, values[at]])));
+      });
+    const broken = [
+      resetAtEnd(),
+      rawThenEnd(`HTTP/1.1 ${KEY}\r\n\r\n`),
+      rawThenReset(headOf(200, { [KEY]: PROMPT }), PROMPT),
+      answer(200, PROMPT),
+      rawThenEnd(headOf(200, { 'content-type': 'text/event-stream' }), eventOf(PROMPT), `data: {"a": "${PROMPT}"\n\n`),
+    ];
+    const fault = fc.oneof(
+      refusing,
+      fc.constantFrom(...broken).map((behaviour) => () => behaviour),
+    );
+    const calls: [secret: string, start: () => PromiseLike<unknown>][] = [
+      [KEY, () => gateway.chat.completions.create({ model: 'm', messages })],
+      [
+        KEY,
+        async () => (await gateway.chat.completions.create({ model: 'm', messages, stream: true })).finalCompletion(),
+      ],
+      [KEY, () => gateway.integrations.execute('chat', { action: 'post', text: PROMPT })],
+      [KEY, () => gateway.files.upload({ file: new TextEncoder().encode(PROMPT), purpose: PROMPT })],
+      [TOKEN, () => context.memory.create({ type: 'fact', key: PROMPT, content: PROMPT })],
+      [TOKEN, () => context.retrieve(PROMPT)],
+      [TOKEN, () => context.unpin(PROMPT, PROMPT)],
+    ];
+
+    await fc.assert(
+      fc.asyncProperty(fault, fc.constantFrom(...calls), async (make, [secret, start]) => {
+        world.server.answers(make(secret));
+        try {
+          await start();
+        } catch (error) {
+          await failureOf(Promise.reject(error)); // looks at every printed form of it
+        }
+      }),
+      { numRuns: 150, seed: 7 },
+    );
+
+    expect(leaksOf(events, [KEY, TOKEN, PROMPT])).toEqual([]);
+    expect(leaksOf(gateway, [KEY])).toEqual([]);
+    expect(leaksOf(context, [TOKEN])).toEqual([]);
+  });
+
+  test('property 12: what a service says is repeated as it is, but for keys, control characters and length', async () => {
+    const said = fc.string({ unit: 'grapheme', maxLength: 200 });
+    const key = fc.tuple(fc.constantFrom('svc_sk_', 'svc_pk_'), fc.stringMatching(/^[\w-]{8,40}$/));
+
+    await fc.assert(
+      fc.asyncProperty(said, said, key, async (before, after, [prefix, secret]) => {
+        world.server.answers(
+          answer(400, JSON.stringify({ error: { message: `${before} ${prefix}${secret} ${after}` } })),
+        );
+        const error = await failureOf(world.gateway(options).request({ method: 'GET', path: '/v1/x' }));
+
+        expect(error.message).not.toContain(secret);
+        expect(error.message).toContain(`${prefix}***`);
+        expect(error.message).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/);
+        if (/^[\w .,]*$/.test(before)) expect(error.message).toContain(before);
+      }),
+      { numRuns: 100, seed: 12 },
+    );
+  });
+
+  test.each([
+    { what: 'a key without end', text: `svc_sk_${'a'.repeat(100_000)}` },
+    { what: 'many beginnings of keys', text: 'svc_sk_'.repeat(15_000) },
+    { what: 'many open tags', text: '<script '.repeat(12_000) },
+    { what: 'white space', text: ' \t'.repeat(50_000) },
+    { what: 'control characters', text: '\u001b[31m'.repeat(20_000) },
+  ])('property 12: $what of 100 kB is read in linear time, and cut', async ({ text }) => {
+    world.server.answers(answer(400, text), answer(400, JSON.stringify({ error: { message: text } })));
+    const client = world.gateway(options);
+    const startedAt = performance.now();
+
+    for (let call = 0; call < 2; call += 1) {
+      const error = await failureOf(client.request({ method: 'GET', path: '/v1/x' }));
+      expect(error.message.length).toBeLessThan(13_000);
+      expect(inspect(error)).not.toContain('\u001b[31m');
+    }
+
+    expect(performance.now() - startedAt).toBeLessThan(1_000);
+  });
+});
