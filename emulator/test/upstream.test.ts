@@ -1,0 +1,301 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { Socket } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, test, vi } from 'vitest';
+import type { Emulator, EmulatorOptions } from '../src/index.js';
+import { callsTo, dataDirectory, eventsOf, openStream, PROJECT_TALK, standingEmulator } from './support.js';
+
+/** A second emulator whose models answer for the first one. */
+function pair(options: EmulatorOptions = {}, models: Record<string, string> = {}) {
+  const upstream = standingEmulator({ seed: 'upstream' });
+  const url = 'http://upstream.test/v1';
+  const emulator = standingEmulator({
+    upstream: { url, key: upstream.apiKeys.secret, models, fetch: upstream.fetch },
+    ...options,
+  });
+  return { emulator, upstream };
+}
+
+/** An upstream that answers what it is told to. */
+const saying = (answer: (request: Request) => Response | Promise<Response>, options: EmulatorOptions = {}) =>
+  standingEmulator({
+    upstream: { url: 'http://up.test/v1', fetch: async (...all) => answer(new Request(...all)) },
+    ...options,
+  });
+
+const ask = (emulator: Emulator, more: object = {}, headers: Record<string, string> = {}) =>
+  callsTo(emulator).gateway(
+    'POST',
+    '/v1/chat/completions',
+    { model: 'atlas-small', messages: [{ role: 'user', content: 'How tall?' }], ...more },
+    headers,
+  );
+
+const json = (value: unknown, status = 200) => Response.json(value, { status });
+const sse = (text: string) => new Response(text, { headers: { 'content-type': 'text/event-stream' } });
+const said = (events: string[]) =>
+  events
+    .filter((data) => data !== '[DONE]')
+    .map((data) => JSON.parse(data).choices?.[0]?.delta.content ?? '')
+    .join('');
+
+describe('E11 an upstream', () => {
+  test('answers plainly, under the name that was asked for, and is billed here', async () => {
+    const { emulator, upstream } = pair({}, { 'atlas-small': 'birch-large' });
+    upstream.chat.on(({ model }) => model === 'birch-large', 'From the other side.');
+
+    const { status, body } = await ask(emulator, { temperature: 0.5, max_tokens: 50 });
+
+    expect(status).toBe(200);
+    expect(body).toMatchObject({
+      model: 'atlas-small',
+      choices: [{ message: { role: 'assistant', content: 'From the other side.' }, finish_reason: 'stop' }],
+    });
+    expect(JSON.parse(upstream.requests[0]?.body ?? '')).toEqual({
+      model: 'birch-large',
+      messages: [{ role: 'user', content: 'How tall?' }],
+      temperature: 0.5,
+      max_tokens: 50,
+    });
+    const used = (await callsTo(emulator).gateway('GET', '/v1/usage')).body;
+    expect(used.breakdown_by_model).toEqual({ 'atlas-small': body.usage.total_tokens });
+  });
+
+  test('streams in its own pieces, with the usage at the end', async () => {
+    const { emulator, upstream } = pair();
+    upstream.chat.on('tower', 'One two three.');
+
+    const events = eventsOf(await (await openStream(emulator, 'How tall is the tower?')).text());
+
+    expect(said(events)).toBe('One two three.');
+    expect(events.at(-1)).toBe('[DONE]');
+    expect(JSON.parse(events.at(-2) ?? '').usage).toEqual({
+      prompt_tokens: 10,
+      completion_tokens: 4,
+      total_tokens: 14,
+    });
+    expect(JSON.parse(events.at(-3) ?? '')).toMatchObject({
+      model: 'atlas-small',
+      choices: [{ finish_reason: 'stop' }],
+    });
+    expect(JSON.parse(upstream.requests[0]?.body ?? '').stream_options).toEqual({ include_usage: true });
+  });
+
+  test('that tells no usage has its tokens counted', async () => {
+    const choice = { message: { content: 'One two three.' }, finish_reason: 'stop' };
+    const plain = await ask(saying(() => json({ choices: [choice], usage: null })));
+    const stream =
+      'data: {"choices":[{"delta":{"content":"One two"},"finish_reason":null}],"usage":null}\r\n\r\n: beat\r\n\r\ndata: {"choices":[{"delta":{"content":" three."},"finish_reason":"stop"}]}\r\n\r\ndata: [DONE]\r\n\r\n';
+    const events = eventsOf(
+      await (
+        await openStream(
+          saying(() => sse(stream)),
+          'How tall?',
+        )
+      ).text(),
+    );
+
+    expect(plain.body.usage).toEqual({ prompt_tokens: 7, completion_tokens: 4, total_tokens: 11 });
+    expect(JSON.parse(events.at(-2) ?? '').usage).toEqual(plain.body.usage);
+  });
+
+  test('never gets the key of a caller', async () => {
+    const seen: Request[] = [];
+    const emulator = saying((request) => {
+      seen.push(request);
+      return json({ choices: [{ message: { content: 'x' } }] });
+    });
+
+    await ask(emulator, {}, { cookie: 'sid=1', 'x-api-key': 'abc' });
+
+    const [request] = seen;
+    expect([...(request?.headers.keys() ?? [])]).toEqual(['content-type']);
+    expect(await request?.text()).not.toContain(emulator.apiKeys.secret);
+  });
+
+  test.each([
+    { from: 404, status: 404, error: { code: 'model_not_found', param: 'model' } },
+    { from: 400, status: 400, error: { code: 'upstream_refused', message: 'too hot' } },
+    { from: 401, status: 503, error: { code: 'upstream_error' } },
+    { from: 500, status: 503, error: { code: 'upstream_error' } },
+  ])('that answers $from is a $status here', async ({ from, status, error }) => {
+    const answer = await ask(saying(() => json({ error: { message: 'too hot' } }, from)));
+
+    expect(answer.status).toBe(status);
+    expect(answer.body.error).toMatchObject(error);
+  });
+
+  test('that is busy passes its wait on', async () => {
+    const busy = () => new Response('{}', { status: 429, headers: { 'retry-after': '9' } });
+
+    expect((await ask(saying(busy))).body.error).toMatchObject({ type: 'rate_limit_error', retry_after: 9 });
+  });
+
+  test.each([
+    { because: 'cannot be reached', answer: () => Promise.reject(new TypeError('fetch failed')) },
+    { because: 'answers something else', answer: () => new Response('<html>') },
+    { because: 'answers another form', answer: () => json({ ok: true }) },
+  ])('that $because is a 503 with a clear code', async ({ answer }) => {
+    const { status, body } = await ask(saying(answer as () => Response));
+
+    expect(status).toBe(503);
+    expect(body.error).toMatchObject({ type: 'service_unavailable', code: 'upstream_unavailable' });
+  });
+
+  test.each([
+    'data: {"choices":[{"delta":{"content":"One"}}]}\n\n',
+    'data: {"choices":[{"delta":{"content":"One"}}]}\n\ndata: {oops\n\n',
+    'data: {"choices":[{"delta":{"content":"One"}}]}\n\ndata: {"error":{"message":"overloaded"}}\n\n',
+  ])('whose stream goes wrong ends in an error event: %j', async (stream) => {
+    const emulator = saying(() => sse(stream));
+
+    const events = eventsOf(await (await openStream(emulator, 'x')).text());
+
+    expect(said(events)).toBe('One');
+    expect(JSON.parse(events.at(-1) ?? '').error).toMatchObject({ code: 'upstream_unavailable' });
+    expect((await callsTo(emulator).gateway('GET', '/v1/usage')).body.tokens_used).toBe(5 + 1);
+  });
+
+  test('notices when the caller leaves, before and during the answer', async () => {
+    const { emulator, upstream } = pair();
+    upstream.chat.on('x', 'word '.repeat(1000));
+    const reader = ((await openStream(emulator, 'x')).body as ReadableStream<Uint8Array>).getReader();
+    for (let i = 0; i < 4; i += 1) await reader.read();
+    await reader.cancel();
+    expect(upstream.requests.at(-1)).toMatchObject({ outcome: 'aborted' });
+
+    upstream.faults.add({ respond: { type: 'stall' } });
+    const aborter = new AbortController();
+    const attempt = openStream(emulator, 'x', {}, { signal: aborter.signal });
+    await vi.waitFor(() => expect(upstream.requests).toHaveLength(2));
+    aborter.abort(new Error('enough'));
+    await expect(attempt).rejects.toThrow('enough');
+    await vi.waitFor(() => expect(upstream.requests.at(-1)?.outcome).toBe('aborted'));
+  });
+
+  test('also runs presets; replies given in advance come first', async () => {
+    const { emulator, upstream } = pair();
+    upstream.chat.on(() => true, 'from upstream');
+    emulator.chat.on('mine', 'from here');
+    const run = { input: 'Text.', model: 'atlas-small' };
+
+    const preset = await callsTo(emulator).gateway('POST', '/v1/presets/summarize/execute', run);
+
+    expect(preset.body.output).toBe('from upstream');
+    expect(
+      (await ask(emulator, { messages: [{ role: 'user', content: 'mine' }] })).body.choices[0].message.content,
+    ).toBe('from here');
+    expect(upstream.requests).toHaveLength(1);
+  });
+
+  test('over real sockets, from one emulator to another', async () => {
+    const upstream = standingEmulator({ seed: 'upstream' });
+    const { url } = await upstream.listen();
+    const emulator = standingEmulator({ upstream: { url: `${url}/v1/`, key: upstream.apiKeys.secret } });
+
+    const { body } = await ask(emulator);
+
+    expect(body.choices[0].message.content).toContain('How tall?');
+    await upstream.close();
+    expect((await ask(emulator)).body.error.code).toBe('upstream_unavailable');
+  });
+});
+
+describe('E11 without an upstream', () => {
+  test('not one connection is opened, whatever is asked', async () => {
+    const connect = vi.spyOn(Socket.prototype, 'connect');
+    const send = vi.spyOn(globalThis, 'fetch');
+    const emulator = standingEmulator();
+    const { gateway, context } = callsTo(emulator);
+    emulator.conversations.create({ id: 'talk', messages: PROJECT_TALK });
+
+    await ask(emulator);
+    await (await openStream(emulator, 'x')).text();
+    await gateway('POST', '/v1/presets/summarize/execute', { input: 'One. Two. Three.', model: 'atlas-small' });
+    await gateway('POST', '/v1/integrations/team-chat/execute', { action: 'post_message', channel: 'a', text: 'b' });
+    await context('POST', '/api/context/compact', { conversationId: 'talk', level: 'aggressive' });
+
+    expect(connect).not.toHaveBeenCalled();
+    expect(send).not.toHaveBeenCalled();
+    vi.restoreAllMocks();
+  });
+
+  test.each([
+    { options: { cassettes: { directory: '/nowhere', mode: 'record' as const } }, says: 'recording needs an upstream' },
+    { options: { summarizer: 'upstream' as const }, says: 'needs an upstream' },
+    { options: { upstream: { url: 'ftp://x' } }, says: 'not an http address' },
+  ])('refuses what needs one: $says', ({ options, says }) => {
+    expect(() => standingEmulator(options)).toThrow(says);
+  });
+});
+
+describe('E11 recorded answers', () => {
+  test('are given again without a connection, plain or streamed, with the same usage', async () => {
+    const directory = dataDirectory();
+    const { emulator, upstream } = pair({ cassettes: { directory, mode: 'record' } });
+    upstream.chat.on('tall', 'As tall as a tree.');
+    const first = await ask(emulator);
+    const send = vi.spyOn(globalThis, 'fetch');
+    const replaying = standingEmulator({ cassettes: { directory, mode: 'replay' } });
+
+    const plain = await ask(replaying);
+    const events = eventsOf(await (await openStream(replaying, 'How tall?')).text());
+
+    expect(plain.body.choices).toEqual(first.body.choices);
+    expect(plain.body.usage).toEqual(first.body.usage);
+    expect(said(events)).toBe('As tall as a tree.');
+    expect(send).not.toHaveBeenCalled();
+    vi.restoreAllMocks();
+  });
+
+  test('that are not there are a 503 that says so', async () => {
+    const directory = dataDirectory();
+    const emulator = standingEmulator({ cassettes: { directory, mode: 'replay' } });
+
+    const { status, body } = await ask(emulator);
+
+    expect(status).toBe(503);
+    expect(body.error).toEqual({
+      message: 'No answer was recorded for this request',
+      type: 'service_unavailable',
+      param: '',
+      code: 'replay_miss',
+    });
+    await ask(
+      saying(() => json({ choices: [{ message: { content: 'x' } }] }), { cassettes: { directory, mode: 'record' } }),
+    );
+    for (const file of readdirSync(directory)) writeFileSync(join(directory, file), '{');
+    expect((await ask(emulator)).body.error.code).toBe('replay_miss');
+  });
+
+  test('hold no key, and are found for a request that holds another one', async () => {
+    const directory = dataDirectory();
+    const { emulator, upstream } = pair({ cassettes: { directory, mode: 'record' } });
+    upstream.chat.on(/key/, 'Your key is svc_sk_live_abcdef123456, keep it.');
+    const question = (key: string) => ({ messages: [{ role: 'user', content: `Is ${key} my key?` }] });
+    await (await openStream(emulator, '', question('svc_sk_live_abcdef123456'))).text();
+
+    const [file = ''] = readdirSync(directory);
+    const text = readFileSync(join(directory, file), 'utf8');
+
+    expect(readdirSync(directory)).toHaveLength(1);
+    expect(text).not.toContain('abcdef');
+    for (const key of [emulator.apiKeys.secret, upstream.apiKeys.secret]) expect(text).not.toContain(key);
+    const replaying = standingEmulator({ cassettes: { directory, mode: 'replay' } });
+    expect((await ask(replaying, question('svc_sk_live_other'))).body.choices[0].message.content).toBe(
+      'Your key is svc_sk_***, keep it.',
+    );
+  });
+
+  test('are whole: an answer whose reader left, or that was refused, is not kept', async () => {
+    const directory = dataDirectory();
+    const { emulator, upstream } = pair({ cassettes: { directory, mode: 'record' } });
+    const reader = ((await openStream(emulator, 'x')).body as ReadableStream<Uint8Array>).getReader();
+    await reader.read();
+    await reader.cancel();
+    upstream.faults.add({ respond: { status: 500 } });
+    await ask(emulator);
+
+    expect(readdirSync(directory)).toEqual([]);
+  });
+});
