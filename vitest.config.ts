@@ -14,7 +14,9 @@ export default defineConfig({
   },
   test: {
     include: ['test/**/*.test.ts', 'emulator/test/**/*.test.ts'],
-    testTimeout: 20_000,
+    // Generous: a slow machine is not a failure, and what has a time of its own to keep asserts it.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     coverage: { provider: 'v8', include: ['src/**', 'emulator/src/**'] },
   },
 });

@@ -8,6 +8,7 @@ import {
 import type { OpenedStream } from '../transport/call.js';
 import { reportsError } from '../transport/refusal.js';
 import type { ServerSentEvent } from '../transport/sse.js';
+import { RepeatedChunk } from './repeated-chunk.js';
 import { type ChatCompletionChunk, chatCompletionChunkSchema } from './schemas.js';
 
 /**
@@ -20,23 +21,36 @@ export type DecodeChunk = (event: ServerSentEvent) => ChatCompletionChunk | 'don
 /** The `type` of an error event that stands for a truncated stream, where one is relayed. */
 export const TRUNCATED = 'stream_truncated';
 
-/**
- * One event as a checked chunk. `cut` says that the body ended before the event did: then one that cannot be read is
- * skipped, and the end of the body tells whether anything is missing.
- *
- * @throws {StreamError} for an error event, {ResponseValidationError} for anything unreadable
- */
-export function readChunk(
-  event: ServerSentEvent,
-  cut: boolean,
-  opened: OpenedStream,
-  decode: DecodeChunk | undefined,
-): ChatCompletionChunk | 'done' | undefined {
-  if (event.data.trim() === '[DONE]') return 'done';
-  if (event.event === 'error') throw reportedError(parse(event.data) ?? event.data, opened);
-  const chunk = decode === undefined ? documented(event, cut, opened) : decoded(event, cut, decode);
-  if (chunk !== undefined && chunk !== 'done') opened.check(chatCompletionChunkSchema, chunk);
-  return chunk as ChatCompletionChunk | 'done' | undefined; // checked in the line above
+/** Events to checked chunks. One for each stream. */
+export class ChunkReader {
+  readonly #opened: OpenedStream;
+  readonly #decode: DecodeChunk | undefined;
+  readonly #repeated = new RepeatedChunk();
+
+  constructor(opened: OpenedStream, decode: DecodeChunk | undefined) {
+    this.#opened = opened;
+    this.#decode = decode;
+  }
+
+  /**
+   * One event as a checked chunk. `cut` says that the body ended before the event did: then one that cannot be read is
+   * skipped, and the end of the body tells whether anything is missing.
+   *
+   * @throws {StreamError} for an error event, {ResponseValidationError} for anything unreadable
+   */
+  read(event: ServerSentEvent, cut: boolean): ChatCompletionChunk | 'done' | undefined {
+    const plain = event.event === undefined && this.#decode === undefined;
+    const repeated = plain ? this.#repeated.recognise(event.data) : undefined;
+    if (repeated !== undefined) return repeated;
+    if (event.data.trim() === '[DONE]') return 'done';
+    if (event.event === 'error') throw reportedError(parse(event.data) ?? event.data, this.#opened);
+    const chunk = this.#decode === undefined ? documented(event, cut, this.#opened) : decoded(event, cut, this.#decode);
+    if (chunk === undefined || chunk === 'done') return chunk;
+    const asDocumented = this.#opened.check(chatCompletionChunkSchema, chunk);
+    const read = chunk as ChatCompletionChunk; // checked in the line above, or wanted as it is
+    if (plain && asDocumented) this.#repeated.learn(event.data, read);
+    return read;
+  }
 }
 
 /** The form nearly every service has (A7). */

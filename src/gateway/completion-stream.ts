@@ -9,7 +9,7 @@ import {
 import { discard } from '../transport/body.js';
 import type { OpenedStream } from '../transport/call.js';
 import { EventReader, type ServerSentEvent } from '../transport/sse.js';
-import { type DecodeChunk, readChunk } from './chunk.js';
+import { ChunkReader, type DecodeChunk } from './chunk.js';
 import { CompletionSoFar, firstText } from './completion-so-far.js';
 import { eventStreamOf } from './event-stream.js';
 import type { ChatCompletionChunk, StreamedChatCompletion } from './schemas.js';
@@ -36,7 +36,7 @@ const END: Step = { done: true, value: undefined };
 export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> {
   readonly #opened: OpenedStream;
   readonly #events: EventReader;
-  readonly #decode: DecodeChunk | undefined;
+  readonly #reader: ChunkReader;
   readonly #soFar = new CompletionSoFar();
   #outcome: 'open' | 'complete' | Error = 'open';
   #consumed = false;
@@ -54,7 +54,7 @@ export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> 
   /** @internal */
   constructor(opened: OpenedStream, decode: DecodeChunk | undefined) {
     this.#opened = opened;
-    this.#decode = decode;
+    this.#reader = new ChunkReader(opened, decode);
     this.#events = new EventReader(opened.head.body);
     // An abort, a deadline and a silent stream come in here.
     opened.timeouts.follow({ progress: { phase: 'stream', sent: 'yes' }, cancel: (error) => this.#fail(error) });
@@ -152,8 +152,7 @@ export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> 
         const waiting = this.#events.next();
         const event = waiting instanceof Promise ? await this.#wait(waiting) : waiting;
         if (this.#outcome !== 'open') break;
-        const chunk =
-          event === undefined ? this.#endOfBody() : readChunk(event, this.#events.ended, this.#opened, this.#decode);
+        const chunk = event === undefined ? this.#endOfBody() : this.#reader.read(event, this.#events.ended);
         if (chunk === 'done') this.#complete();
         else if (chunk !== undefined) return { done: false, value: this.#take(chunk) };
       }

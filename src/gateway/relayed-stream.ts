@@ -59,6 +59,7 @@ export async function readChatCompletionStream(
     check: (schema, value) => {
       const issues = findIssues(schema, value);
       if (issues !== undefined) throw unexpectedAnswer(issues, value);
+      return true;
     },
   };
   try {

@@ -69,8 +69,8 @@ export interface OpenedStream {
   readonly idleTimeout: number;
   /** What an error event says, as details for a typed error. */
   readonly refuse: (body: unknown) => APIErrorDetails;
-  /** Checks a part of the answer as `validation` has it. @throws {ResponseValidationError} */
-  readonly check: (schema: Schema<unknown>, value: unknown) => void;
+  /** Checks a part of the answer: `false` where it is wrong and `validation` has it all the same. @throws {ResponseValidationError} */
+  readonly check: (schema: Schema<unknown>, value: unknown) => boolean;
 }
 
 /** What came with the data. Headers are turned into the platform's own only for those who ask. */

@@ -93,12 +93,13 @@ export class Transport {
   }
 
   /** Checks an answer as `validation` has it. */
-  #check(schema: Schema<unknown>, body: unknown, call: Call): void {
+  #check(schema: Schema<unknown>, body: unknown, call: Call): boolean {
     const issues = findIssues(schema, body);
-    if (issues === undefined) return;
+    if (issues === undefined) return true;
     // Of `null` there is nothing to hand on.
     if (this.#options.validation !== 'report' || body === null) throw unexpectedAnswer(issues, body);
     this.#emit(call, { type: 'validation', issues });
+    return false;
   }
 
   #call<T>(

@@ -1,5 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
+import type { ReadableStream as NodeReadableStream } from 'node:stream/web';
 import { GatewayClient } from 'context-gateway';
 import { createEmulator } from 'context-gateway-emulator';
 import { build } from 'esbuild';
@@ -46,7 +48,8 @@ describe.each([
   beforeAll(async () => {
     browser = await launch();
     if (browser === undefined) {
-      if (process.env.REQUIRE_BROWSERS) throw new Error(`${name} is not installed, and this run is not to do without it`);
+      if (process.env.REQUIRE_BROWSERS)
+        throw new Error(`${name} is not installed, and this run is not to do without it`);
       console.warn(`SKIPPED: ${name} is not installed here. Its tests run where it is.`);
       return;
     }
@@ -164,9 +167,8 @@ async function answerPage(
     const messages = [{ role: 'user', content: 'We keep invoices in PostgreSQL. Where do we keep invoices?' }];
     const stream = await gateway.chat.completions.create({ model: 'atlas-small', messages, stream: true });
     response.setHeader('content-type', 'text/event-stream');
-    for await (const bytes of stream.toReadableStream()) response.write(bytes);
-    response.end();
-    await gateway.close();
+    Readable.fromWeb(stream.toReadableStream() as NodeReadableStream).pipe(response);
+    response.on('close', () => void gateway.close());
   } else {
     response.setHeader('content-type', 'text/html');
     response.setHeader('content-security-policy', "default-src 'none'; script-src 'self'; connect-src *");

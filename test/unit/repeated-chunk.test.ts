@@ -1,0 +1,102 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { RepeatedChunk } from '../../src/gateway/repeated-chunk.js';
+import type { ChatCompletionChunk } from '../../src/gateway/schemas.js';
+
+const chunk = (content: string, more: object = {}): ChatCompletionChunk => ({
+  id: 'c',
+  created: 1,
+  model: 'm',
+  choices: [{ index: 0, delta: { content }, finish_reason: null }],
+  ...more,
+});
+
+/** Reads events one after the other as the stream does: recognised, or parsed and learnt. */
+function readAll(events: readonly string[]): { chunks: unknown[]; recognised: number } {
+  const repeated = new RepeatedChunk();
+  let recognised = 0;
+  const chunks = events.map((data) => {
+    const known = repeated.recognise(data);
+    if (known !== undefined) {
+      recognised += 1;
+      return known;
+    }
+    const read = JSON.parse(data) as ChatCompletionChunk;
+    repeated.learn(data, read);
+    return read;
+  });
+  return { chunks, recognised };
+}
+
+describe('repeated chunks', () => {
+  test('events that differ in their content only are recognised from the second on', () => {
+    const events = ['The', ' Rhine', '', ' flows', ' ünd 漢 👋'].map((content) => JSON.stringify(chunk(content)));
+
+    const { chunks, recognised } = readAll(events);
+
+    expect(chunks).toEqual(events.map((event) => JSON.parse(event)));
+    expect(recognised).toBe(4);
+  });
+
+  test.each([
+    { because: 'it needs unescaping', content: 'a "quote"' },
+    { because: 'it has a line break', content: 'a\nb' },
+    { because: 'it has a backslash', content: '\\' },
+  ])('a content is read the long way when $because', ({ content }) => {
+    const events = [chunk('x'), chunk(content)].map((one) => JSON.stringify(one));
+
+    const { chunks, recognised } = readAll(events);
+
+    expect(chunks).toEqual(events.map((event) => JSON.parse(event)));
+    expect(recognised).toBe(0);
+  });
+
+  test.each([
+    { because: 'another field is called content', more: { note: { content: 'x' } } },
+    { because: 'a nested value would be shared', more: { usage: { total_tokens: 1 } } },
+    {
+      because: 'a second choice is in it',
+      more: { choices: [0, 1].map((index) => ({ index, delta: { content: 'x' } })) },
+    },
+    {
+      because: 'it ends its choice',
+      more: { choices: [{ index: 0, delta: { content: 'x' }, finish_reason: 'stop' }] },
+    },
+  ])('an event is not learnt by heart when $because', ({ more }) => {
+    const events = ['x', 'y'].map((content) => JSON.stringify(chunk(content, more)));
+
+    expect(readAll(events).recognised).toBe(0);
+  });
+
+  test('chunks share nothing that a caller could change', () => {
+    const { chunks } = readAll(['a', 'b', 'c'].map((content) => JSON.stringify(chunk(content))));
+
+    const [, second, third] = chunks as ChatCompletionChunk[];
+    if (second?.choices[0]) second.choices[0].delta.content = 'changed';
+
+    expect(third?.choices[0]?.delta.content).toBe('c');
+    expect(second?.choices).not.toBe(third?.choices);
+  });
+
+  test('whatever the events are, reading them so gives what parsing them gives', () => {
+    const content = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.constantFrom('', '"', '\\', '"content":', '\u2028', '","content":"'),
+    );
+    const extra = fc.oneof(
+      fc.constant({}),
+      fc.dictionary(fc.string(), fc.jsonValue(), { maxKeys: 2 }),
+      fc.constant({ usage: null }),
+    );
+    const event = fc
+      .tuple(content, extra, fc.constantFrom(0, 2))
+      .map(([text, more, indent]) => JSON.stringify({ ...more, ...chunk(text) }, null, indent));
+
+    fc.assert(
+      fc.property(fc.array(event, { maxLength: 12 }), (events) => {
+        expect(readAll(events).chunks).toEqual(events.map((one) => JSON.parse(one)));
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+});
