@@ -146,6 +146,17 @@ describe('R24: the queue', () => {
     expect(order()).toEqual([true, true, true, false]);
   });
 
+  test('nobody overtakes it in the moment the window ends, before those who wait have heard of it', async () => {
+    const { arrive, runtime } = pacerIn({ limit: 1, remaining: 0, untilReset: 1_000 });
+    const late: ReturnType<typeof arrive>[] = [];
+    runtime.setTimer(() => late.push(arrive()), 1_000);
+    const early = arrive();
+
+    await runtime.advance(1_000);
+
+    expect([early.gone, late[0]?.gone]).toEqual([true, false]);
+  });
+
   test('whoever leaves it gives the place up, and nobody waits for it', async () => {
     const { arrive, runtime } = pacerIn({ limit: 2, remaining: 0, untilReset: 1_000 });
     const [first, second, third] = [arrive(), arrive(), arrive()];
