@@ -1,8 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { messageCandidates } from '../src/compaction/candidates.js';
 import { classify } from '../src/compaction/cues.js';
 import { findReferences } from '../src/compaction/references.js';
-import { callsTo, PROJECT_TALK, standingEmulator } from './support.js';
+import { messageSentences } from '../src/compaction/sentences.js';
+import { LanguageLoader } from '../src/language.js';
+import { callsTo, standingEmulator } from './support.js';
+
+const language = await new LanguageLoader().load();
 
 describe('wording', () => {
   test.each([
@@ -21,6 +26,7 @@ describe('wording', () => {
     ['currentPlan', 'Next step: write the migration for the ledger.'],
     ['currentPlan', 'I will prepare the dry run for the small customers.'],
     ['definitions', 'Manifest means the list of files with checksums.'],
+    ['goals', 'Our goal for mails is that each arrives within a minute.'],
     ['definitions', 'By backlog we mean every issue without an owner.'],
   ])('gives %s for: %s', (section, sentence) => {
     expect(classify(sentence)?.section).toBe(section);
@@ -34,6 +40,10 @@ describe('wording', () => {
     'Can you hear me?',
     "It's nice, isn't it?",
     'And then we have to',
+    "Let's keep it as an open question.",
+    'That is still to be decided.',
+    'Ten minutes is short for our older customers.',
+    'I thought we are going with rubber for the case.',
     'We use it, you know, when we,',
     'The weather is quite nice in the mountains today.',
   ])('gives nothing for: %s', (sentence) => {
@@ -48,6 +58,38 @@ describe('wording', () => {
       term: 'Manifest',
       text: 'the list of files with checksums',
     });
+  });
+});
+
+describe('prose', () => {
+  const { sentences } = language;
+
+  test.each([
+    ['Um, so the {vocalsound} the case is uh curved .', 'The case is curved.'],
+    ["Okay, well, it's just it's just a sample [laughter] we we made.", "It's just a sample we made."],
+    ['- [ ] Write the page', 'Write the page'],
+    ['Actually, that that we had had was better.', 'Actually, that that we had had was better.'],
+    ['Use a {input} in C compilers.', 'Use a {input} in C compilers.'],
+  ])('%s becomes: %s', (content, sentence) => {
+    expect(messageSentences(content, sentences)).toEqual([sentence]);
+  });
+
+  test('without a cue stays together, in the section its words are nearest to', () => {
+    const passages = (content: string) =>
+      messageCandidates(
+        { id: 'm', role: 'user', content, createdAt: '' },
+        { split: sentences, countTokens: language.countTokens },
+      ).map(({ item }) => [item.section, item.text]);
+
+    expect(passages('The boats are old. Nobody repairs the boats in winter, and')).toEqual([
+      ['currentPlan', 'The boats are old. Nobody repairs the boats in winter'],
+    ]);
+    expect(passages('The old boats fail in winter storms.')).toEqual([
+      ['requirements', 'The old boats fail in winter storms.'],
+    ]);
+    expect(passages('The crew hopes for a heated cabin. Why not?')).toEqual([
+      ['goals', 'The crew hopes for a heated cabin.'],
+    ]);
   });
 });
 
@@ -145,16 +187,6 @@ describe('compaction', () => {
     }
   });
 
-  test('folds a thousand messages in well under a second', async () => {
-    const { compact } = compacting(talkOf(1200));
-    await compacting(PROJECT_TALK.map(({ role, content }) => ({ role: role as 'user', content }))).compact('light');
-    const started = performance.now();
-
-    await compact('deep');
-
-    expect(performance.now() - started).toBeLessThan(1000);
-  });
-
   test('drops a decision that a later one takes back, and a question that a decision answers', async () => {
     const { compact, read } = compacting([
       { role: 'user', content: 'Which database should the billing ledger use?' },
@@ -170,6 +202,23 @@ describe('compaction', () => {
       "Actually, let's go with PostgreSQL for the billing ledger database instead.",
     ]);
     expect(rollingSummary.openQuestions).toEqual([]);
+  });
+
+  test('a decision that a recent message takes back goes too, and a question stays until somebody answers it', async () => {
+    const { compact, read } = compacting([
+      { role: 'user', content: 'We decided to host the ledger database in Frankfurt near the office.' },
+      { role: 'assistant', content: 'Which printers do the island harbours have?' },
+      { role: 'user', content: 'I do not know. What does the second node cost?' },
+      { role: 'assistant', content: 'It costs twice as much as the first one.' },
+      ...talkOf(24).filter((_, i) => i % 2 === 1),
+      { role: 'user', content: "Actually, let's host the ledger database in Amsterdam instead of Frankfurt." },
+    ]);
+
+    await compact('light');
+
+    const { rollingSummary } = await read();
+    expect(rollingSummary.decisions).toEqual([]);
+    expect(rollingSummary.openQuestions).toEqual(['Which printers do the island harbours have?']);
   });
 
   test('keeps the promises of its contract, whatever is done in whatever order', async () => {

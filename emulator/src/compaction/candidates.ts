@@ -3,7 +3,7 @@ import { contentTerms } from '../terms.js';
 import { type Cue, classify, revises } from './cues.js';
 import { type PlainSentence, passages, plainText } from './plain.js';
 import { findReferences } from './references.js';
-import { messageSentences, type SplitSentences } from './sentences.js';
+import { isQuestion, messageSentences, type SplitSentences } from './sentences.js';
 import type { SummaryItem } from './summary.js';
 
 /** A message, as far as compaction looks at it. */
@@ -41,14 +41,14 @@ export function messageCandidates(
     candidates.push({ item: { ...item, messageId: message.id, tokens }, weight, terms, revises: revising });
   };
 
-  // Sentences without a strong cue stay together until one with a cue, or one that says nothing, stands between them.
+  // Sentences without a strong cue stay together until one with a cue, or a question, stands between them.
   const runs: PlainSentence[][] = [[]];
   for (const sentence of messageSentences(message.content, text.split)) {
     const cue = classify(sentence);
     if (cue === undefined || isFaint(cue)) {
       const plain = plainText(sentence);
-      if (plain === undefined) runs.push([]);
-      else runs.at(-1)?.push({ text: plain, section: cue?.section });
+      if (isQuestion(sentence)) runs.push([]);
+      else if (plain !== undefined) runs.at(-1)?.push({ text: plain, section: cue?.section });
       continue;
     }
     runs.push([]);

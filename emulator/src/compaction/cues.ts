@@ -1,4 +1,5 @@
 import { contentTerms } from '../terms.js';
+import { isQuestion } from './sentences.js';
 import type { Section } from './summary.js';
 
 /** What a sentence says by its wording. */
@@ -17,11 +18,12 @@ export function classify(sentence: string): Cue | undefined {
   const words = sentence.split(' ').length;
   const substance = new Set(contentTerms(sentence)).size;
   if (words < 3 || substance < 2 || sentence.length > LONGEST_SENTENCE || BROKEN_OFF.test(sentence)) return undefined;
-  if (ASKS.test(sentence)) return questionCue(sentence, substance);
+  if (isQuestion(sentence)) return questionCue(sentence, substance);
   const definition = definitionIn(sentence);
   if (definition !== undefined) return definition;
   for (const { section, weight, pattern, leastTerms } of CUES) {
     if (substance < leastTerms || !pattern.test(sentence)) continue;
+    if (section === 'decisions' && weight < 3 && SUPPOSED.test(sentence)) continue;
     const isOpen = section === 'openQuestions' || (section === 'decisions' && UNDECIDED.test(sentence));
     if (isOpen && !namesMatter(sentence)) return undefined;
     if (section !== 'decisions') return { section, weight };
@@ -78,9 +80,10 @@ const LONGEST_SENTENCE = 600;
 const BROKEN_OFF = /(?:[,;}…–—-]|\.\.\.|\b(?:and|or|but|the|a|to|of|so))$/i;
 const REASON =
   /(?:,\s*|\s)(?:because(?: of)?|since(?! (?:\d|last|then|yesterday))|so that|due to|in order to|given that)\s+(.+?)[.!]*$/i;
-const ASKS = /\?["'”’)\]]*$/;
 const SMALL_TALK =
   /^(?:(?:so|and|but|well|okay|ok|yeah|oh|alright)[, ]+)*(?:can you (?:hear|see)|how are you|shall we (?:start|begin|go)|are (?:you|we) (?:ready|done|finished)|any (?:other )?questions|do you know what i|you know what i|isn't it|right)\b|\b(?:right|okay|ok|yeah|you know|no|huh|(?:is|are|do|does|did|could|can|would|was|were)n't (?:it|he|she|we|you|they)|(?:do|did|is|are|could|can|would) (?:you|we|it|they)|is that (?:right|ok|okay))\?$/i;
+/** Speaks of a choice without making it. */
+const SUPPOSED = /\b(?:if (?:we|i|you|they)(?:'re)?|(?:i|we) thought|shall we|suppose|supposing)\b/i;
 /** Called open in so many words, so that no answer that follows closes it. */
 const OUTRIGHT = /\bopen (?:question|issue|point)\b/i;
 const OPENNESS =
@@ -111,7 +114,7 @@ const CUES: readonly {
     weight: 2,
     leastTerms: 2,
     pattern:
-      /\b(?:let'?s (?:go (?:with|for)|use|stick (?:with|to)|keep|choose|pick|adopt|drop|switch|settle on|stay with|say)|(?:we|i)(?:'ll| will| are going to|'re going to|'re gonna) (?:go (?:with|for)|use|stick (?:with|to)|adopt|switch to|keep|drop)\b|we(?:'re| are) (?:going (?:with|for)|using|sticking (?:with|to)|switching to|keeping|dropping|not going to)\b|going with\b|no longer (?:use|using|need)|instead of .{3,60} we(?:'ll| will)|scratch that)/i,
+      /\b(?:let'?s (?:(?!start|look|talk|see|do that|discuss).{3,80} instead\b|go with|host|store|deploy|move to|use|stick (?:with|to)|keep|choose|pick|adopt|drop|switch|settle on|stay with)|(?:we|i)(?:'ll| will| are going to|'re going to|'re gonna) (?:go (?:with|for)|use|stick (?:with|to)|adopt|switch to|keep|drop)\b|we(?:'re| are) (?:going (?:with|for)|using|sticking (?:with|to)|switching to|keeping|dropping|not going to)\b|going with\b|no longer (?:use|using|need)|instead of .{3,60} we(?:'ll| will)|scratch that)/i,
   },
   {
     section: 'requirements',

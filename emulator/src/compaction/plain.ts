@@ -15,9 +15,8 @@ export interface Passage {
   weight: number;
 }
 
-/** What may be kept of a sentence that has no cue of its own: no question, no loose end. */
+/** A sentence without its loose end, if anything is left then. */
 export function plainText(sentence: string): string | undefined {
-  if (ASKS.test(sentence)) return undefined;
   const whole = sentence.replace(LOOSE_END, '');
   return whole.split(' ').length < 3 || contentTerms(whole).length === 0 ? undefined : whole;
 }
@@ -63,7 +62,6 @@ function split(run: readonly PlainSentence[]): PlainSentence[][] {
 /** In characters. A longer sentence is a passage by itself. */
 const LONGEST_PASSAGE = 400;
 const LEAST_TERMS = 2;
-const ASKS = /\?["'”’)\]]*$/;
 /** Where speech stops in the middle: a loose comma, and words that announce something which does not come. */
 const LOOSE_END = /(?:[\s,;–—-]+(?:and|or|but|so|because|if|that|which|the|an?|to|of|for|with|is|are|like)?)+$/i;
 const WANTED = /\b(?:wants?|wanted|would like|'d like|hopes?|wish(?:es)?|looking for|ideal(?:ly)?|nice to have)\b/gi;

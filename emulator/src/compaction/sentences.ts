@@ -14,6 +14,11 @@ export function messageSentences(content: string, split: SplitSentences): string
   return sentences;
 }
 
+/** Does the sentence end as a question? */
+export function isQuestion(sentence: string): boolean {
+  return /\?["'”’)\]]*$/.test(sentence);
+}
+
 /** One line, without list marks, fillers, words said twice in a row, and openings that only take the turn. */
 function tidySentence(sentence: string): string {
   const plain = sentence
@@ -23,7 +28,8 @@ function tidySentence(sentence: string): string {
     .replace(/ ([,.;:!?])(?=\s|$)/g, '$1')
     .replace(STUTTER, '')
     .replace(SAID_TWICE, '$1')
-    .replace(/([,;:])(?:\s*[,;:])+/g, '$1')
+    .replace(WORD_TWICE, '$1')
+    .replace(/([,;:])(?:\s*[,;:.])+(?=\s|$)/g, (marks) => (marks.endsWith('.') ? '.' : marks.charAt(0)))
     .replace(/^[\s,;:.–—-]+/, '')
     .trim();
   const opened = plain.replace(OPENING, '');
@@ -36,11 +42,13 @@ const LIST_MARK = /^\s*(?:(?:[-*•>]|\d{1,3}[.)]|#{1,6})\s+)+(?:\[[ xX]\]\s+)?/
 const NOISE =
   /[{[(<](?:vocal ?sound|nonvocal ?sound|disfmarker|gap|pause|silence|noise|music|applause|crosstalk|cough(?:s|ing)?|sigh(?:s|ing)?|laugh(?:s|ter|ing)?|inaudible|unintelligible|unclear|breath(?:es|ing)?)[}\])>]/gi;
 const FILLERS = /(?<![\w'-])(?:uh|um|uhm|er|erm|mm|hmm|mm-hmm|uh-huh)(?![\w'-])\s*,?/gi;
-/** "w we": the first sound of a word on its own. In lower case only, and never "a". */
-const STUTTER = /(?<![\w'’.])([b-hj-z]) (?=\1[a-z])/g;
+/** "w we", "sh should": the first sound of a word on its own. In lower case only, and never with a vowel. */
+const STUTTER = /(?<![\w'’.])([b-df-hj-np-tv-xz]{1,3}) (?=\1[a-z])/g;
 /** "the the", "it's just it's just": a small word, or a phrase that begins with one, and the same again. */
 const SAID_TWICE =
-  /(?<![\w'’])((?:i|i'm|i'll|you|you're|he|she|we|we're|we'll|they|they're|it|it's|the|a|an|this|that's|there's|and|or|but|so|if|to|of|in|on|at|for|with|is|are|be|my|our|your|can|could|should|yeah|okay)(?: [a-z'’]+){0,2})(?:,? \1)+(?![\w'’])/gi;
+  /(?<![\w'’])((?:i|i'm|i'll|i've|i'd|you|you're|he|she|we|we're|we'll|we've|they|they're|it|it's|the|a|an|this|that's|there's|and|or|but|so|if|what|which|to|of|in|on|at|for|with|is|are|be|my|our|your|can|could|should|yeah|okay)(?: [a-z'’]+){0,2})(?:,? \1)+(?![\w'’])/gi;
+/** "was was": any other word of prose, except where the language itself has it twice. */
+const WORD_TWICE = /(?<![\w'’`.-])(?!(?:that|had|very|no) )([a-z][a-z'’]*)(?: \1)+(?![\w'’`-])/g;
 /** "Okay so", "Well,": takes the turn and says nothing. "Actually" says that something changes, and stays. */
 const OPENING =
-  /^(?:(?:(?:so|and|but|well|okay|ok|yeah|yep|yes|oh|right|alright|anyway|now|because|basically|also)(?:,? |\. )|(?:i mean|you know|i think|i guess|and then),? )(?=\S))+/i;
+  /^(?:(?:(?:so|and|or|but|well|okay|ok|yeah|yep|yes|oh|right|alright|anyway|now|because|'cause|basically|also)(?:,? |\. )|(?:i mean|you know|i think|i guess|and then),? )(?=\S))+/i;
