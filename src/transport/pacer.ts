@@ -91,7 +91,8 @@ class Bucket {
       go = resolve;
     });
     this.#queue.add(go);
-    this.#armTimer();
+    // Not only the timer is set: were it set afresh by one arrival after the other, it would never fire.
+    this.#advance();
     const cancel = () => {
       // Whoever was let go at the very moment it gave up hands its turn back.
       if (!this.#queue.delete(go)) this.#inFlight -= 1;
