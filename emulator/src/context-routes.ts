@@ -92,10 +92,10 @@ export function contextRoutes(stores: Stores, { strict }: { strict: boolean }): 
       return json({ success: true, memories: items.map(({ id, type, key, content }) => ({ id, type, key, content })) });
     },
     POST: async (c) => {
-      const { workspaceId, ...body } = checked(memoryBody, await c.env.exchange.json(), strict);
+      const body = checked(memoryBody, await c.env.exchange.json(), strict);
+      const { workspaceId } = body;
       if (workspaceId !== undefined) requireMember(workspaces, workspaceId, c.env.exchange.userId);
-      const scope = workspaceId === undefined ? {} : { workspaceId };
-      return json({ success: true, memory: memory.create(c.env.exchange.userId, { ...body, ...scope }) });
+      return json({ success: true, memory: memory.create(body, c.env.exchange.userId) });
     },
   });
 

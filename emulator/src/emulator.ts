@@ -23,6 +23,7 @@ import type { ApiKeys } from './store/api-keys.js';
 import type { Conversations } from './store/conversations.js';
 import type { Files } from './store/files.js';
 import type { Integrations } from './store/integrations.js';
+import type { UserMemory } from './store/memory.js';
 import type { Presets } from './store/presets.js';
 import type { Sessions } from './store/sessions.js';
 import { SqliteStorage } from './store/sqlite.js';
@@ -116,6 +117,11 @@ export class Emulator {
   /** Workspaces and their members. */
   get workspaces(): Workspaces {
     return this.#stores.workspaces;
+  }
+
+  /** User memory. */
+  get memory(): UserMemory {
+    return this.#stores.memory;
   }
 
   /** Stored templates. */

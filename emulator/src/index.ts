@@ -1,3 +1,4 @@
+export { assumed } from './assume.js';
 export { type Clock, manualClock, systemClock } from './clock.js';
 export type { CompactionLevel } from './compaction/compact.js';
 export type { RollingSummary } from './compaction/summary.js';
@@ -11,6 +12,7 @@ export type { RequestRecord } from './request-log.js';
 export type { ChatMessage } from './responder.js';
 export { addSampleConversation } from './sample.js';
 export type { Reply, ReplyContent, ReplyMatch, ScriptedReplies, ScriptedRequest } from './scripted-replies.js';
+export { seedFrom } from './seed-file.js';
 export type { Listening } from './server.js';
 export type { ConversationInState, EmulatorState } from './state.js';
 export type { Account, Plan, PlanName } from './store/account.js';
@@ -35,7 +37,7 @@ export type {
   IntegrationResult,
   Integrations,
 } from './store/integrations.js';
-export type { MemoryType, UserMemoryItem } from './store/memory.js';
+export type { MemoryInput, MemoryType, UserMemory, UserMemoryItem } from './store/memory.js';
 export type { Preset, PresetInput, Presets } from './store/presets.js';
 export type { Session, Sessions } from './store/sessions.js';
 export type { Collection, Storage } from './store/storage.js';

@@ -1,13 +1,12 @@
 import * as z from 'zod/mini';
+import { checked } from './body.js';
 import type { EmulatorState } from './state.js';
 
-/** The state in a parsed JSON body, or what is wrong with it. What nothing here reads is kept as it came. */
-export function parseState(value: unknown): { state: EmulatorState } | { problem: string } {
-  const result = z.safeParse(stateSchema, value);
-  // The schema holds every field the stores rely on; the rest of each record is plain data.
-  if (result.success) return { state: value as EmulatorState };
-  const issue = result.error.issues[0];
-  return { problem: `not a state of an emulator: ${issue?.path.map(String).join('.') ?? ''} ${issue?.message ?? ''}` };
+/** The state in a parsed JSON body; a 400 that names the first field that is not as it must be. */
+export function checkedState(value: unknown): EmulatorState {
+  checked(stateSchema, value);
+  // The schema holds every field the stores rely on; the rest of each record is plain data and kept as it came.
+  return value as EmulatorState;
 }
 
 const id = z.string().check(z.minLength(1));

@@ -1,9 +1,12 @@
 import { execFile, spawn } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { runCommand } from '../src/cli.js';
+import { dataDirectory } from './support.js';
 
 const command = [
   createRequire(import.meta.url).resolve('tsx/cli'),
@@ -16,6 +19,30 @@ const run = (...args: string[]) =>
       resolve({ code: Number(error?.code ?? 0), out, err }),
     );
   });
+
+/** Start the command as a program of its own; gives what it printed, and its end. */
+async function start(...args: string[]) {
+  const child = spawn(process.execPath, [...command, '--port', '0', ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
+  let out = '';
+  await new Promise<void>((resolve) => {
+    child.stdout.on('data', (data) => {
+      out += data;
+      if (out.includes('Ctrl+C')) resolve();
+    });
+  });
+  const exported = (name: string) => new RegExp(`^ {2}export ${name}=(\\S+)$`, 'm').exec(out)?.[1] ?? '';
+  return {
+    out,
+    url: exported('CONTEXT_GATEWAY_BASE_URL'),
+    secret: exported('CONTEXT_GATEWAY_API_KEY'),
+    token: exported('CONTEXT_GATEWAY_SESSION_TOKEN'),
+    interrupt: () => {
+      child.kill('SIGINT');
+      return ended;
+    },
+  };
+}
 
 const runHere = async (...args: string[]) => {
   const said = { out: '', err: '' };
@@ -33,20 +60,7 @@ const runHere = async (...args: string[]) => {
 
 describe('the command', () => {
   test('prints address, keys and examples that work, has a sample conversation, and ends well when interrupted', async () => {
-    const child = spawn(process.execPath, [...command, '--port', '0', '--seed', 'demo'], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
-    let out = '';
-    await new Promise<void>((resolve) => {
-      child.stdout.on('data', (data) => {
-        out += data;
-        if (out.includes('Ctrl+C')) resolve();
-      });
-    });
-    const url = /http:\/\/127\.0\.0\.1:\d+/.exec(out)?.[0] ?? '';
-    const secret = /secret key +(svc_sk_local_\w+)/.exec(out)?.[1] ?? '';
-    const token = /session token +(\w+)/.exec(out)?.[1] ?? '';
+    const { out, url, secret, token, interrupt } = await start('--seed', 'demo');
 
     const body = /-d '(\{"model".*\})'/.exec(out)?.[1] ?? '';
     const stream = await fetch(`${url}/v1/chat/completions`, {
@@ -61,8 +75,54 @@ describe('the command', () => {
     const said = [...(await stream.text()).matchAll(/"content":"(.*?)"/g)].map(([, piece]) => piece).join('');
     expect(said).toBe('We decided to keep invoices in PostgreSQL.');
     expect((await context.json()).context.metadata.recentMessageCount).toBe(12);
-    child.kill('SIGINT');
-    expect(await ended).toBe(0);
+    expect(out).toContain(`Inspector    ${url}/_emulator`);
+    expect(await interrupt()).toBe(0);
+  });
+
+  test('keeps everything in its data directory, from one start to the next', async () => {
+    const data = dataDirectory();
+    const first = await start('--data', data);
+    const memory = (url: string, token: string, init: RequestInit = {}) =>
+      fetch(`${url}/api/memory`, { ...init, headers: { authorization: `Bearer ${token}` } });
+    await memory(first.url, first.token, { method: 'POST', body: '{"type":"fact","key":"a","content":"kept"}' });
+    expect(await first.interrupt()).toBe(0);
+
+    const second = await start('--data', data);
+
+    expect([second.secret, second.token]).toEqual([first.secret, first.token]);
+    expect((await (await memory(second.url, second.token)).json()).memories[0].content).toBe('kept');
+    expect(await second.interrupt()).toBe(0);
+  });
+
+  test('hands its flags to the service', async () => {
+    const directory = dataDirectory();
+    const seed = join(directory, 'seed.json');
+    writeFileSync(
+      seed,
+      JSON.stringify({ conversations: [{ id: 'ours', messages: [] }], replies: [{ match: 'ping', reply: 'pong' }] }),
+    );
+    const upstream = ['--upstream', 'http://127.0.0.1:1/v1', '--model-map', 'atlas-small=tiny'];
+    const flags = ['--seed-file', seed, '--limits', 'gateway=7,compact=1', '--strict', '--latency', '1', ...upstream];
+    const { out, url, secret, interrupt } = await start(...flags, '--assume', 'rate-limit-reset=delta-seconds');
+    const send = (body: object) =>
+      fetch(`${url}/v1/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${secret}` },
+        body: JSON.stringify(body),
+      });
+    const messages = [{ role: 'user', content: 'ping' }];
+
+    const known = await send({ model: 'atlas-small', messages });
+    const unknown = await send({ model: 'atlas-small', messages, top_k: 3 });
+    const away = await send({ model: 'atlas-small', messages: [{ role: 'user', content: 'x' }] });
+
+    expect((await known.json()).choices[0].message.content).toBe('pong');
+    expect(known.headers.get('x-ratelimit-limit')).toBe('7');
+    expect(Number(known.headers.get('x-ratelimit-reset'))).toBeLessThanOrEqual(60);
+    expect((await unknown.json()).error).toMatchObject({ param: 'top_k', code: 'unknown_parameter' });
+    expect((await away.json()).error.code).toBe('upstream_unavailable');
+    expect(out).toContain('conversationId=ours');
+    expect(await interrupt()).toBe(0);
   });
 
   test('tells a taken port in one line and ends with 1', async () => {
@@ -83,6 +143,18 @@ describe('the command', () => {
     { args: ['--port', 'http'], says: '--port' },
     { args: ['--port', '70000'], says: '--port' },
     { args: ['extra'], says: 'extra' },
+    { args: ['--limits', 'gateway'], says: '--limits' },
+    { args: ['--limits', 'speed=3'], says: 'speed' },
+    { args: ['--plan', 'gold'], says: 'gold' },
+    { args: ['--latency', 'long'], says: '--latency' },
+    { args: ['--pace', 'quick'], says: '--pace' },
+    { args: ['--assume', 'gravity=no'], says: 'session-header' },
+    { args: ['--assume', 'list-form=tree'], says: 'tree' },
+    { args: ['--seed-file', '/nowhere.json'], says: 'cannot be read' },
+    { args: ['--upstream-key', 'x'], says: '--upstream' },
+    { args: ['--record', 'x', '--replay', 'y'], says: 'not both' },
+    { args: ['--record', 'x'], says: 'upstream' },
+    { args: ['--data', '/dev/null/x'], says: '/dev/null' },
   ])('refuses $args in one line and ends with 2', async ({ args, says }) => {
     const { code, err } = await runHere(...args);
 

@@ -3,7 +3,8 @@ import { checked } from '../body.js';
 import type { Emulator } from '../emulator.js';
 import { Refusal } from '../errors.js';
 import { PLANS } from '../store/account.js';
-import { bodyOf, found, idSchema, type Plane } from './plane.js';
+import { bodyOf, found, type Plane } from './plane.js';
+import { idSchema, workspaceSchema } from './schemas.js';
 
 /** What the service's dashboard does: plan, keys, users and workspaces. */
 export function accountRoutes(app: Plane, emulator: Emulator): void {
@@ -63,10 +64,3 @@ const keySchema = z.object({
   expiresAt: z.optional(z.string()),
 });
 const sessionSchema = z.object({ userId: z.optional(idSchema) });
-
-/** A workspace as JSON gives it. */
-export const workspaceSchema = z.object({
-  id: z.optional(idSchema),
-  name: z.optional(z.string()),
-  members: z.optional(z.array(idSchema)),
-});

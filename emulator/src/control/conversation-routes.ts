@@ -1,7 +1,7 @@
-import * as z from 'zod/mini';
 import { checked } from '../body.js';
 import type { Emulator } from '../emulator.js';
-import { bodyOf, found, idSchema, type Plane } from './plane.js';
+import { bodyOf, found, type Plane } from './plane.js';
+import { conversationSchema, messageListSchema, messagesSchema } from './schemas.js';
 
 /** Conversations, and what is stored beside them: files, memory, what integrations did. */
 export function conversationRoutes(app: Plane, emulator: Emulator): void {
@@ -32,22 +32,3 @@ export function conversationRoutes(app: Plane, emulator: Emulator): void {
   });
   app.get('/integrations/executions', (c) => c.json(integrations.executions()));
 }
-
-const messageListSchema = z.array(
-  z.object({
-    id: z.optional(idSchema),
-    role: z.enum(['system', 'user', 'assistant']),
-    content: z.string(),
-    createdAt: z.optional(z.string()),
-  }),
-);
-const messagesSchema = z.object({ messages: messageListSchema });
-
-/** A conversation as JSON gives it. */
-export const conversationSchema = z.object({
-  id: z.optional(idSchema),
-  workspaceId: z.optional(idSchema),
-  ownerId: z.optional(idSchema),
-  stylePreferences: z.optional(z.record(z.string(), z.unknown())),
-  messages: z.optional(messageListSchema),
-});

@@ -1,5 +1,4 @@
 import type { Context, Hono } from 'hono';
-import * as z from 'zod/mini';
 import { parseJson, readBytes } from '../body.js';
 import { Refusal } from '../errors.js';
 
@@ -16,8 +15,5 @@ export function found<T>(record: T | undefined, what: string): T {
   if (record === undefined) throw new Refusal(404, `there is no such ${what}`);
   return record;
 }
-
-/** An id as the control plane takes it. */
-export const idSchema = z.string().check(z.minLength(1));
 
 const BODY_LIMIT = 256 * 1024 * 1024;

@@ -3,7 +3,7 @@ import { checked } from '../body.js';
 import type { Emulator } from '../emulator.js';
 import { Refusal } from '../errors.js';
 import { checkedRule } from '../fault-syntax.js';
-import { parseState } from '../state-schema.js';
+import { checkedState } from '../state-schema.js';
 import { bodyOf, type Plane } from './plane.js';
 
 /** State, faults, what arrived, and time. */
@@ -13,9 +13,7 @@ export function systemRoutes(app: Plane, emulator: Emulator): void {
   app.get('/overview', (c) => c.json(emulator.overview()));
   app.get('/state', (c) => c.json(emulator.state()));
   app.put('/state', async (c) => {
-    const parsed = parseState(await bodyOf(c));
-    if ('problem' in parsed) throw new Refusal(400, parsed.problem);
-    emulator.restore(parsed.state);
+    emulator.restore(checkedState(await bodyOf(c)));
     return c.json({ ok: true });
   });
   app.post('/reset', (c) => {

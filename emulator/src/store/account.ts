@@ -74,7 +74,7 @@ export function resolvePlan(plan: PlanName | Plan): Plan {
 
 const M = 1_000_000;
 
-/** The interface names the Agency plan, its price and its limit; the numbers around them are ours (A12, A25, A31). */
+/** The interface names the Agency plan, its price and its limit; the numbers around them are ours (A12, A25). */
 export const PLANS: readonly Plan[] = Object.freeze([
   {
     id: 'starter',

@@ -20,18 +20,30 @@ export interface OwnedMemoryItem {
   item: UserMemoryItem;
 }
 
+/** What a new memory item is made from. */
+export interface MemoryInput {
+  type: MemoryType;
+  key: string;
+  content: string;
+  workspaceId?: string | undefined;
+}
+
 /** User memory: a user's own items, and those of workspaces. */
 export class UserMemory {
   readonly #records: Collection<OwnedMemoryItem>;
   readonly #ids: IdSource;
+  readonly #defaultUser: () => string;
 
-  constructor(storage: Storage, ids: IdSource) {
+  constructor(storage: Storage, ids: IdSource, defaultUser: () => string) {
+    this.#defaultUser = defaultUser;
     this.#records = storage.collection('memory');
     this.#ids = ids;
   }
 
-  create(ownerId: string, input: Omit<UserMemoryItem, 'id' | 'isActive'>): UserMemoryItem {
-    const item = { id: this.#ids.next('mem'), ...input, isActive: true };
+  /** One more item. Without an owner it is the first user's. */
+  create({ type, key, content, workspaceId }: MemoryInput, ownerId = this.#defaultUser()): UserMemoryItem {
+    const scope = workspaceId === undefined ? {} : { workspaceId };
+    const item = { id: this.#ids.next('mem'), type, key, content, ...scope, isActive: true };
     this.#records.set(item.id, { ownerId, item });
     return item;
   }

@@ -48,7 +48,7 @@ export class Stores {
     this.workspaces = new Workspaces(storage, ids, defaultUser);
     this.conversations = new Conversations(storage, ids, now, this.workspaces, defaultUser);
     this.contexts = new ConversationContexts(this.conversations, language, ids, clock, summarizer);
-    this.memory = new UserMemory(storage, ids);
+    this.memory = new UserMemory(storage, ids, defaultUser);
     this.presets = new Presets(storage, ids);
     this.files = new Files(storage, ids, now);
     this.integrations = new Integrations(storage, ids, clock);

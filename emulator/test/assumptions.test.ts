@@ -1,0 +1,128 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import assumptions from '../assumptions.json' with { type: 'json' };
+import { assumed, seedFrom } from '../src/index.js';
+import { callsTo, dataDirectory, standingEmulator } from './support.js';
+
+describe('E12 an assumption', () => {
+  test('is listed, once, with what was chosen: all of them', () => {
+    const page = readFileSync(new URL('../../docs/assumptions.md', import.meta.url), 'utf8');
+    const known = [...page.matchAll(/^\| (A\d+) \|/gm)].map(([, id]) => id);
+
+    expect(assumptions.map(({ id }) => id)).toEqual(
+      [...new Set(known)].sort((a, b) => Number(a?.slice(1)) - Number(b?.slice(1))),
+    );
+    for (const { gap, chosen } of assumptions) expect([gap.length > 0, chosen.length > 0]).toEqual([true, true]);
+  });
+
+  test('that can be switched is one of --assume, and the other way round', () => {
+    const switches = assumptions.flatMap((assumption) => assumption.switch ?? []).sort();
+
+    expect(() => assumed(['x=y'])).toThrow(new RegExp(switches.map((name) => `(?=.*\\b${name}\\b)`).join('')));
+    expect(switches).toEqual(['list-form', 'publishable', 'rate-limit-reset', 'session-header']);
+  });
+
+  test.each([
+    { text: 'session-header=X-Session', header: 'x-session', value: (token: string) => token },
+    { text: 'session-header=Authorization', header: 'authorization', value: (token: string) => `Bearer ${token}` },
+    { text: 'session-header=Authorization:Token', header: 'authorization', value: (token: string) => `Token ${token}` },
+  ])('A8 $text', async ({ text, header, value }) => {
+    const emulator = standingEmulator(assumed([text]));
+    const ask = (headers: Record<string, string>) => callsTo(emulator).bare('GET', '/api/memory', undefined, headers);
+
+    expect((await ask({ [header]: value(emulator.sessionToken) })).status).toBe(200);
+    expect((await ask({ 'x-other': emulator.sessionToken })).status).toBe(401);
+  });
+
+  test('A9 publishable, A13 rate-limit-reset, A3 list-form, together', async () => {
+    const emulator = standingEmulator(
+      assumed(['publishable=GET /v1/usage, GET /v1/presets', 'rate-limit-reset=epoch-milliseconds', 'list-form=bare']),
+    );
+    const authorization = `Bearer ${emulator.apiKeys.publishable}`;
+    const ask = (path: string) => callsTo(emulator).bare('GET', path, undefined, { authorization });
+
+    expect((await ask('/v1/usage')).status).toBe(200);
+    expect((await ask('/v1/integrations')).status).toBe(403);
+    const presets = await ask('/v1/presets');
+    expect(Array.isArray(presets.body)).toBe(true);
+    expect(presets.headers.get('x-ratelimit-reset')).toBe(String(Date.parse('2026-01-15T10:01:00Z')));
+  });
+});
+
+describe('E12 strict mode', () => {
+  test.each([
+    {
+      area: 'context' as const,
+      path: '/api/memory',
+      body: { type: 'fact', key: 'a', content: 'b', colour: 1 },
+      param: 'colour',
+    },
+    {
+      area: 'gateway' as const,
+      path: '/v1/chat/completions',
+      body: { model: 'atlas-small', messages: [{ role: 'user', content: 'x', name: 'y' }] },
+      param: 'messages.0.name',
+    },
+    {
+      area: 'gateway' as const,
+      path: '/v1/presets/summarize/execute',
+      body: { input: 'x', model: 'atlas-small', n: 2 },
+      param: 'n',
+    },
+    {
+      area: 'gateway' as const,
+      path: '/v1/integrations/team-chat/execute',
+      body: { action: 'post_message', channel: 'a', text: 'b', loud: true },
+      param: 'loud',
+    },
+  ])('refuses $param at $path, which is fine otherwise', async ({ area, path, body, param }) => {
+    const refused = await callsTo(standingEmulator({ strict: true }))[area]('POST', path, body);
+
+    expect(refused.status).toBe(400);
+    expect(JSON.stringify(refused.body)).toContain(param);
+    expect((await callsTo(standingEmulator())[area]('POST', path, body)).status).toBe(200);
+  });
+});
+
+describe('E9 a seed file', () => {
+  const seedFile = (seed: unknown) => {
+    const file = join(dataDirectory(), 'seed.json');
+    writeFileSync(file, typeof seed === 'string' ? seed : JSON.stringify(seed));
+    return file;
+  };
+
+  test('fills an emulator, and fills it again after a reset', async () => {
+    const setup = seedFrom(
+      seedFile({
+        workspaces: [{ id: 'team', members: [] }],
+        conversations: [{ id: 'talk', messages: [{ role: 'user', content: 'Hello.' }] }],
+        memory: [{ type: 'fact', key: 'city', content: 'Oslo' }],
+        presets: [{ id: 'mine', name: 'Mine', template: 'Say: {{input}}' }],
+        replies: [
+          { match: 'ping', reply: 'first' },
+          { match: 'ping', reply: 'second' },
+        ],
+      }),
+    );
+    const emulator = standingEmulator({ setup });
+    const before = emulator.state();
+    emulator.conversations.create();
+
+    emulator.reset();
+
+    expect(emulator.state()).toEqual(before);
+    const { context, gateway } = callsTo(emulator);
+    expect((await context('GET', '/api/memory')).body.memories[0].content).toBe('Oslo');
+    const run = { input: 'ping', model: 'atlas-small' };
+    expect((await gateway('POST', '/v1/presets/mine/execute', run)).body.output).toBe('first');
+  });
+
+  test.each([
+    { seed: '{', says: 'not JSON' },
+    { seed: { conversation: [] }, says: 'conversation' },
+    { seed: { memory: [{ type: 'rumour', key: 'a', content: 'b' }] }, says: 'memory.0.type' },
+  ])('with $seed is refused with the place', ({ seed, says }) => {
+    expect(() => seedFrom(seedFile(seed))).toThrow(says);
+  });
+});
