@@ -41,6 +41,7 @@ export async function readChatCompletionStream(
     area: 'gateway',
     route: 'relayed stream',
     credential: '',
+    requestId: undefined,
     rateLimit: undefined,
     wallClock: runtime.wallClock(),
     explain: () => undefined,

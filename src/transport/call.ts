@@ -4,7 +4,7 @@ import type { Engine, ResponseHead } from '../platform/engine.js';
 import type { LiveCalls } from './live-calls.js';
 import type { RequestOptions } from './options.js';
 import type { RateLimiter } from './pacer.js';
-import { type RefusalContext, requestIdOf } from './refusal.js';
+import type { RefusalContext } from './refusal.js';
 import type { Endpoint, PreparedRequest } from './request.js';
 import type { RetryBudget } from './retry.js';
 import type { Schema } from './schema.js';
@@ -81,9 +81,9 @@ export class Answered implements ResponseInfo {
   readonly attempts: readonly Attempt[];
   readonly #headers: HeaderSource;
 
-  constructor(head: ResponseHead, attempts: readonly Attempt[], { credential, rateLimit }: RefusalContext) {
+  constructor(head: ResponseHead, attempts: readonly Attempt[], { requestId, rateLimit }: RefusalContext) {
     this.status = head.status;
-    this.requestId = requestIdOf(head, credential);
+    this.requestId = requestId;
     this.rateLimit = rateLimit;
     this.attempts = attempts;
     this.#headers = head.headers;

@@ -11,7 +11,7 @@ export function parseRateLimit(headers: HeaderSource, wallClock: number): RateLi
   const remaining = headers.get('x-ratelimit-remaining');
   const reset = headers.get('x-ratelimit-reset');
   if (limit === undefined && remaining === undefined && reset === undefined) return undefined;
-  const resetTime = epochOf(wholeNumber(reset), serverTime(headers, wallClock));
+  const resetTime = epochOf(wholeNumber(reset), () => serverTime(headers, wallClock));
   return {
     limit: wholeNumber(limit),
     remaining: wholeNumber(remaining),
@@ -76,9 +76,9 @@ function wholeNumber(value: string | undefined): number | undefined {
   return Number(value);
 }
 
-function epochOf(reset: number | undefined, serverNow: number): number | undefined {
+function epochOf(reset: number | undefined, serverNow: () => number): number | undefined {
   if (reset === undefined) return undefined;
-  if (reset < DELTA_SECONDS) return serverNow + reset * 1_000;
+  if (reset < DELTA_SECONDS) return serverNow() + reset * 1_000;
   if (reset >= EPOCH_SECONDS[0] && reset < EPOCH_SECONDS[1]) return reset * 1_000;
   if (reset >= EPOCH_MILLISECONDS[0] && reset < EPOCH_MILLISECONDS[1]) return reset;
   return undefined;

@@ -17,6 +17,7 @@ export interface RefusalContext {
   readonly route: string;
   /** The credential that was sent: should the service repeat it, it is masked. */
   readonly credential: string;
+  readonly requestId: string | undefined;
   readonly rateLimit: RateLimit | undefined;
   readonly wallClock: number;
   /** What the user can do about this status, if the area knows. */
@@ -31,9 +32,9 @@ export function refusal(head: ResponseHead, text: string, context: RefusalContex
 /** The details of an error, also of one that came inside a successful answer. */
 export function refusalDetails(head: ResponseHead, body: unknown, context: RefusalContext): APIErrorDetails {
   const { status, headers } = head;
+  const { requestId } = context;
   const mask = (text: string): string => withoutSecrets(text, context.credential);
   const error = errorObject(body, (text) => presentable(mask(text)));
-  const requestId = requestIdOf(head, context.credential);
   const said = error.message ?? excerpt(body, mask);
   const hint = context.explain(status);
   const where = requestId === undefined ? context.route : `${context.route}, request ${requestId}`;

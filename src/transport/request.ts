@@ -103,7 +103,8 @@ function encodeQuery(query: object | undefined): string {
 
 /** The credential goes to the configured origin and to the path that was built, or nowhere. */
 function assertOrigin(base: Base, path: string): void {
-  const url = /^\/[^?#{}\\]*$/.test(path) && URL.canParse(base.origin + path) ? new URL(base.origin + path) : undefined;
+  // With this first character and without these others there is always something to parse: canParse would only do it twice.
+  const url = /^\/[^?#{}\\]*$/.test(path) ? new URL(base.origin + path) : undefined;
   if (url?.origin === base.origin && url.pathname === path) return;
   const message = 'must be a plain, encoded path such as /v1/usage, without . and .. segments; a query goes into query';
   throw new RequestValidationError([{ path: ['path'], message }]);

@@ -244,18 +244,15 @@ export class Transport {
     const { status, headers } = head;
     const wallClock = runtime.wallClock();
     const rateLimit = parseRateLimit(headers, wallClock);
+    const requestId = requestIdOf(head, credential);
     if (rateLimit !== undefined) rateLimits.set(call.bucket, rateLimit);
     record.status = status;
     record.duration = runtime.now() - startedAt;
-    this.#emit(call, {
-      type: 'response',
-      attempt: call.attempts.length,
-      status,
-      duration: record.duration,
-      requestId: requestIdOf(head, credential),
-    });
+    const { duration } = record;
+    this.#emit(call, { type: 'response', attempt: call.attempts.length, status, duration, requestId });
     const { explain, name: area } = this.#area;
-    return { area, route: `${call.request.method} ${call.endpoint.path}`, credential, rateLimit, wallClock, explain };
+    const route = `${call.request.method} ${call.endpoint.path}`;
+    return { area, route, credential, requestId, rateLimit, wallClock, explain };
   }
 
   /** Reads an error's body, as far as it is worth it. */
