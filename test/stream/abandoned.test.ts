@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { GatewayClient } from 'context-gateway';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { engines } from '../helpers/engines.js';
 import { failureOf } from './bench.js';
 import { Firehose } from './firehose.js';
@@ -8,6 +8,8 @@ import { MEGABYTE, megabytes, memory, PARAMS, watchProcess } from './measure.js'
 import { text } from './script.js';
 
 watchProcess();
+// Long by their numbers: on a busy machine they take their time.
+vi.setConfig({ testTimeout: 120_000 });
 
 describe.each(engines)('$engine', ({ engine, options }) => {
   const count = engine === 'undici' ? 10_000 : 1_000;

@@ -1,11 +1,13 @@
 import { GatewayClient } from 'context-gateway';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { engines } from '../helpers/engines.js';
 import { Firehose } from './firehose.js';
 import { MEGABYTE, megabytes, memory, PARAMS, watchProcess } from './measure.js';
 import { chunk, DONE, event, finish, text } from './script.js';
 
 watchProcess();
+// Long by their numbers: on a busy machine they take their time.
+vi.setConfig({ testTimeout: 120_000 });
 
 describe.each(engines)('$engine', ({ engine, options }) => {
   test('S54: holds the sender of 200 MB back while the reader is slow', async () => {

@@ -93,18 +93,18 @@ describe('through a server of one’s own', () => {
     await until(() => emulator.requests.at(-1)?.outcome === 'aborted');
   });
 
-  test.each<{ respond: FaultResponse; name: string; facts: object }>([
-    { respond: { type: 'cutStream', afterEvents: 3 }, name: 'StreamTruncatedError', facts: {} },
-    {
-      respond: {
+  test.each<[name: string, respond: FaultResponse, facts: object]>([
+    ['StreamTruncatedError', { type: 'cutStream', afterEvents: 3 }, {}],
+    [
+      'StreamError',
+      {
         type: 'streamError',
         afterEvents: 3,
         error: { message: 'Overloaded.', type: 'overloaded_error', code: 'busy' },
       },
-      name: 'StreamError',
-      facts: { type: 'overloaded_error', code: 'busy', message: expect.stringMatching(/^Overloaded\. \(POST/) },
-    },
-  ])('throws $name at both ends for $respond', async ({ respond, name, facts }) => {
+      { type: 'overloaded_error', code: 'busy', message: expect.stringMatching(/^Overloaded\. \(POST/) },
+    ],
+  ])('throws a %s at the other end, too', async (name, respond, facts) => {
     emulator.chat.on('rivers', 'one two three four five six');
     emulator.faults.add({ respond });
 
