@@ -56,8 +56,9 @@ function bigrams(run: string): string[] {
   return characters.slice(1).map((character, i) => `${characters[i] ?? ''}${character}`);
 }
 
-const WORDS = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]+|[\p{L}\p{N}][\p{L}\p{N}\p{M}._\-'’]*/gu;
-const UNSPACED = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u;
+const WORDS = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー]+|[\p{L}\p{N}][\p{L}\p{N}\p{M}._\-'’]*/gu;
+// The long mark belongs to no script, but to Japanese words.
+const UNSPACED = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー]/u;
 
 const STOP_WORDS: ReadonlySet<string> = new Set(
   `a about above actually after again all also am an and any anyway are aren't as at basically be because been before being

@@ -18,7 +18,9 @@ export interface Passage {
 /** A sentence without its loose end, if anything is left then. */
 export function plainText(sentence: string): string | undefined {
   const whole = sentence.replace(LOOSE_END, '');
-  return whole.split(' ').length < 3 || contentTerms(whole).length === 0 ? undefined : whole;
+  const terms = contentTerms(whole).length;
+  // Scripts without spaces have few words and many terms.
+  return terms === 0 || (terms < 4 && whole.split(' ').length < 3) ? undefined : whole;
 }
 
 /** Joins each run of plain sentences, up to the length of a passage. */
