@@ -178,6 +178,15 @@ describe.each(engines)('refusals through $engine', ({ options }) => {
     expect((await context.retrieve('talk')).metadata).toBeDefined();
   });
 
+  test('R23: a throttled compact holds no other Context call back', async () => {
+    const context = world.context({ deadline: 5_000 });
+    await context.compact('talk');
+    await context.compact('talk');
+    await failureOf(context.compact('talk'));
+
+    expect((await context.retrieve('talk')).metadata).toBeDefined();
+  });
+
   test('Context 500: internal server error', async () => {
     world.emulator.faults.add({ respond: { status: 500 } });
 

@@ -139,6 +139,15 @@ describe('a call on a manual clock', () => {
     expect(sentAt).toHaveLength(5 * 3 + 3);
   });
 
+  test('R12: calls that succeed in the end pay their retries back', async () => {
+    const answers = Array.from({ length: 60 }, () => [{ status: 503 }, { status: 200 }]).flat();
+    const { client, runtime, sentAt } = clientFor(answers);
+
+    for (let n = 0; n < 60; n += 1) expect(await outcomeOf(client.integrations.list(), runtime)).toEqual([]);
+
+    expect(sentAt).toHaveLength(120);
+  });
+
   test('leaves no timer behind, however it ends', async () => {
     for (const status of [200, 404, 503]) {
       const { client, runtime } = clientFor([{ status }], { deadline: 100_000, maxRetries: 1 });
