@@ -33,7 +33,8 @@ export class RepeatedChunk {
     const content = data.slice(from, to);
     if (NOT_PLAIN.test(content)) return undefined;
     this.#hits += 1;
-    return withContent(chunk, content);
+    // A slice would keep the whole text it was cut from for as long as somebody keeps the content; parsing copies it.
+    return withContent(chunk, JSON.parse(`"${content}"`));
   }
 
   /** Learns an event that was read and checked the long way, unless that has not paid lately. */
