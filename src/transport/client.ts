@@ -1,4 +1,3 @@
-import * as z from 'zod/mini';
 import { createEngine } from '#platform';
 import type { APIPromise, RateLimit } from '../answer.js';
 import { ConfigurationError, RequestValidationError } from '../errors.js';
@@ -9,7 +8,7 @@ import { Pacer } from './pacer.js';
 import { checkHeaderName, type Method, mergeHeaders, type Query } from './request.js';
 import { RetryBudget } from './retry.js';
 import { checkArguments } from './schema.js';
-import { anySchema } from './shapes.js';
+import { anySchema, rawRequestSchema } from './shapes.js';
 import { type Runtime, systemRuntime } from './timeouts.js';
 import { Transport } from './transport.js';
 
@@ -71,17 +70,6 @@ export class ServiceClient {
 }
 
 const RAW: AnswerForm<unknown, unknown> = { schema: anySchema, pick: (body) => body, undocumented: true };
-
-const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
-const queryValue = z.union([z.string(), z.number(), z.boolean()], {
-  error: 'expected a string, a number or a boolean',
-});
-const rawRequestSchema = z.strictObject({
-  method: z.enum(METHODS),
-  path: z.string(),
-  query: z.optional(z.record(z.string(), z.optional(queryValue))),
-  body: z.optional(z.unknown()),
-});
 
 function checkRawRequest(given: RawRequest): RawRequest {
   const request = ownProperties(given);

@@ -47,3 +47,15 @@ export const textsSchema = z.record(z.string(), z.unknown()).check(
 
 /** Accepts everything. */
 export const anySchema = z.unknown();
+
+const queryValue = z.union([z.string(), z.number(), z.boolean()], {
+  error: 'expected a string, a number or a boolean',
+});
+
+/** A request to an endpoint without a method of its own. */
+export const rawRequestSchema = z.strictObject({
+  method: z.enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']),
+  path: z.string(),
+  query: z.optional(z.record(z.string(), z.optional(queryValue))),
+  body: z.optional(z.unknown()),
+});
