@@ -1,8 +1,9 @@
-import { GatewayClient } from 'context-gateway';
+import { GatewayClient, readChatCompletionStream } from 'context-gateway';
 import { describe, expect, test, vi } from 'vitest';
 import { engines } from '../helpers/engines.js';
 import { Firehose } from './firehose.js';
 import { MEGABYTE, megabytes, memory, PARAMS, watchProcess } from './measure.js';
+import { bytesOf } from './memory-source.js';
 import { chunk, DONE, event, finish, text } from './script.js';
 
 watchProcess();
@@ -69,4 +70,27 @@ describe.each(engines)('$engine', ({ engine, options }) => {
     await client.close();
     await firehose.close();
   });
+});
+
+test('S54: keeps the contents of large events, and not the events', async () => {
+  const EVENTS = 100;
+  const padding = 'x'.repeat(MEGABYTE);
+  let sent = 0;
+  const body = new ReadableStream<Uint8Array>({
+    pull: (controller) => {
+      sent += 1;
+      const content = `words of event ${1_000 + sent}`;
+      controller.enqueue(bytesOf(event(chunk([{ index: 0, delta: { content } }], { padding }))));
+    },
+  });
+  const before = memory();
+  const kept: string[] = [];
+
+  for await (const piece of (await readChatCompletionStream(body)).textStream) {
+    kept.push(piece);
+    if (kept.length === EVENTS) break;
+  }
+
+  expect(memory() - before).toBeLessThan(16 * MEGABYTE);
+  expect(new Set(kept).size).toBe(EVENTS);
 });
