@@ -1,0 +1,83 @@
+import type { Fault } from './plan.js';
+
+/** A mistake that somebody could make: one place of one module, and the invariant that has to notice. */
+export interface Bug {
+  readonly name: string;
+  readonly module: string;
+  readonly place: string;
+  readonly instead: string;
+  readonly invariant: string;
+  /** What shows it, met by every third attempt. */
+  readonly fault: Fault;
+}
+
+export const BUGS: readonly Bug[] = [
+  {
+    name: 'an effect is repeated after a broken connection',
+    module: 'src/transport/retry.ts',
+    place: "const harmless = operation !== 'effect';",
+    instead: 'const harmless = true || operation;',
+    invariant: 'I1',
+    fault: 'reset after it is done',
+  },
+  {
+    name: 'the hint in a body is not read',
+    module: 'src/transport/rate-limit.ts',
+    place: "return typeof value === 'number' &&",
+    instead: "return typeof value === 'never' &&",
+    invariant: 'I6',
+    fault: '429 with a hint in its body',
+  },
+  {
+    name: 'a wait between attempts does not end with the deadline',
+    module: 'src/transport/timeouts.ts',
+    place: 'return this.wait(slept, () => this.#runtime.clearTimer(timer));',
+    instead:
+      'return slept.then(() => this.sleepOn()).then(() => this.check()); } sleepOn(): Promise<void> { return new Promise((go) => this.#runtime.setTimer(go, 20_000));',
+    invariant: 'I4',
+    fault: '503',
+  },
+  {
+    name: 'the listener on a signal stays',
+    module: 'src/transport/live-calls.ts',
+    place: "signal.removeEventListener('abort', sharing.onAbort);",
+    instead: '',
+    invariant: 'I9',
+    fault: 'none',
+  },
+  {
+    name: 'an unwanted body is not cancelled',
+    module: 'src/platform/node.ts',
+    place: 'if (!this.#ended) this.#controller?.abort(error);',
+    instead: '',
+    invariant: 'I9',
+    fault: 'silent in the body',
+  },
+  {
+    name: 'the end of the body is taken for the end of the stream',
+    module: 'src/gateway/completion-stream.ts',
+    place: 'if (!this.#soFar.finished) throw new StreamTruncatedError();',
+    instead: 'void StreamTruncatedError;',
+    invariant: 'I14',
+    fault: 'truncated stream',
+  },
+  {
+    name: 'redirects are followed',
+    module: 'src/platform/node.ts',
+    place: 'const source = new NodeHeaders(headers);',
+    instead: `const source = new NodeHeaders(headers);
+    const target = status < 400 && status >= 300 ? source.get('location') : undefined;
+    if (target !== undefined) void fetch(target, { method: 'POST' }).catch(() => {});`,
+    invariant: 'I12',
+    fault: 'redirect',
+  },
+  {
+    name: 'an error keeps the request',
+    module: 'src/transport/transport.ts',
+    place: 'if (error instanceof ContextGatewayError) recordAttempts(error, call.attempts);',
+    instead:
+      'if (error instanceof ContextGatewayError) { recordAttempts(error, call.attempts); Object.assign(error, { request: { ...call.request, key: this.#area.authorize() } }); }',
+    invariant: 'I13',
+    fault: '500',
+  },
+];

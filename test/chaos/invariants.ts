@@ -1,0 +1,169 @@
+import { type Ledger, type Outcome, type Report, WINDOW } from './plan.js';
+
+/** What must hold, whatever happens. */
+export interface Verdict {
+  readonly id: string;
+  readonly what: string;
+  readonly seen: string;
+  readonly holds: boolean;
+}
+
+/** `lingered`: milliseconds the process went on after its work. `full` tells a whole run from a short one that hunts one bug. */
+export interface Evidence {
+  readonly report: Report;
+  readonly ledger: Ledger;
+  readonly lingered: number;
+  readonly full: boolean;
+}
+
+const REFUSED = new Set<number | string>([429, 503]);
+const TEMPORARY = new Set<number | string>([408, 425, 429, 500, 502, 503, 504]);
+/** Faults after which no further attempt helps, or the caller's own doing. */
+const LASTING = new Set(['409', '307', 'AbortError', 'ClientClosedError', 'ResponseTooLargeError']);
+
+export function judge({ report, ledger, lingered, full }: Evidence): Verdict[] {
+  const { outcomes } = report;
+  const effects = outcomes.filter(({ kind }) => kind === 'effect' || kind === 'upload' || kind === 'stream');
+  const commitsOf = ({ operation }: Outcome): number => ledger.commits[operation] ?? 0;
+  const verdict = (id: string, what: string, seen: string, holds: boolean): Verdict => ({ id, what, seen, holds });
+  const none = (id: string, what: string, found: readonly unknown[]): Verdict =>
+    verdict(id, what, found.length === 0 ? 'none otherwise' : `${found.length}: ${show(found[0])}`, found.length === 0);
+
+  const overruns = outcomes.flatMap(({ overrun }) => overrun ?? []);
+  const aborts = outcomes.flatMap(({ abort, end }) => (abort !== undefined && end === 'AbortError' ? [abort] : []));
+  const safe = outcomes.filter(
+    ({ kind, deadline, end, detail }) =>
+      kind === 'safe' && deadline > 1_000 && !LASTING.has(end) && !LASTING.has(detail ?? ''),
+  );
+  const sends = outcomes.reduce((sum, { operation }) => sum + (ledger.sends[operation] ?? 0), 0);
+  const early = ledger.slack.filter((slack) => slack < -5);
+  const grown = {
+    rss: mb(report.memory.peak - report.memory.start),
+    heap: mb(report.memory.heapEnd - report.memory.heapStart),
+  };
+  const outage = report.outage.sends / Math.max(1, report.outage.calls);
+  const left = [report.timers, report.listeners, report.hanging, report.connectionsClosed];
+
+  return [
+    none(
+      'I1',
+      'an effect happens once at the most',
+      effects.filter((o) => commitsOf(o) > 1),
+    ),
+    none('I2', "sent: 'no' means no effect, success means exactly one", [
+      ...effects.filter((o) => o.sent === 'no' && commitsOf(o) > 0),
+      ...effects.filter((o) => o.end === 'success' && commitsOf(o) !== 1),
+    ]),
+    none(
+      'I3',
+      'requests obey the matrix, and are six at the most',
+      outcomes.filter((o) => !obeysMatrix(o, ledger)),
+    ),
+    verdict(
+      'I4',
+      'calls end with their deadline, p99 within 50 ms',
+      `${overruns.length} at it, p99 ${ms(p(overruns, 99))}, max ${ms(p(overruns, 100))}`,
+      p(overruns, 99) <= 50,
+    ),
+    verdict(
+      'I5',
+      'an abort ends its call, p99 within 50 ms',
+      `${aborts.length}, p99 ${ms(p(aborts, 99))}, max ${ms(p(aborts, 100))}`,
+      p(aborts, 99) <= 50 + report.lateness,
+    ),
+    verdict(
+      'I6',
+      'nothing is sent again before its hint ends',
+      `${ledger.slack.length} hints, earliest ${ms(Math.min(...ledger.slack))} after`,
+      early.length === 0,
+    ),
+    none(
+      'I7',
+      'every failure is an error of the package with its facts',
+      outcomes.filter(({ end, problem }) => end === 'foreign' || problem?.startsWith('an ') === true),
+    ),
+    none('I8', 'no unhandled rejection, exception or warning', report.unhandled),
+    verdict(
+      'I9',
+      'nothing is left: timers, listeners, connections, process',
+      `${left.join(', ')}; gone after ${ms(lingered)}`,
+      left.every((n) => n === 0) && lingered <= 1_000,
+    ),
+    verdict(
+      'I10',
+      'memory stays flat',
+      `rss +${grown.rss} MB, heap +${grown.heap} MB`,
+      grown.rss <= 150 && grown.heap <= 15,
+    ),
+    verdict(
+      'I11',
+      'few more requests than calls, hardly any in an outage',
+      `${(sends / Math.max(1, outcomes.length)).toFixed(3)} and ${outage.toFixed(3)}`,
+      !full || (sends <= 1.2 * outcomes.length && outage <= 1.05),
+    ),
+    verdict('I12', 'where redirects lead, nobody arrives', `${ledger.trapped}`, ledger.trapped === 0),
+    none('I13', 'no secret in an error, an event or a client', report.leaks),
+    none(
+      'I14',
+      'a stream that ends well is complete, to the byte',
+      outcomes.filter(({ problem }) => problem?.includes('stream') === true),
+    ),
+    none('I15', 'no answer and no payload of another call', [
+      ...outcomes.filter(({ problem }) => problem?.includes('another call') === true),
+      ...Array(ledger.mixedUp).fill('payload'),
+    ]),
+    verdict(
+      'I16',
+      'the event loop is never held up, p99 within 100 ms',
+      `p99 ${ms(report.heldUp)}; timers were ${ms(report.lateness)} late`,
+      report.heldUp <= 100,
+    ),
+    verdict(
+      'I17',
+      'what has no effect succeeds in 99 of 100 calls',
+      percent(safe.filter(({ end }) => end === 'success').length, safe.length),
+      !full || safe.filter(({ end }) => end === 'success').length >= 0.99 * safe.length,
+    ),
+    verdict(
+      'I18',
+      'a limit is kept, and all calls under it succeed',
+      `${ledger.fullestWindow} of ${WINDOW.limit} in the fullest window, ${report.window.failed} failed`,
+      !full || (ledger.fullestWindow <= WINDOW.limit * 1.02 && report.window.failed === 0),
+    ),
+  ];
+}
+
+/** A further attempt is only ever made after what allows it. What was refused, or was never sent, did nothing. */
+function obeysMatrix({ kind, attempts, operation }: Outcome, ledger: Ledger): boolean {
+  const earlier = attempts.slice(0, -1);
+  const sends = ledger.sends[operation] ?? 0;
+  if (attempts.length > 6 || sends > attempts.length) return false;
+  if (kind === 'safe' || kind === 'idempotent') {
+    return earlier.every((attempt) => typeof attempt === 'string' || TEMPORARY.has(attempt));
+  }
+  const refused = earlier.filter((attempt) => REFUSED.has(attempt)).length;
+  return sends <= refused + 1 && earlier.every((attempt) => typeof attempt === 'string' || REFUSED.has(attempt));
+}
+
+/** A percentile; 0 of nothing. */
+export function p(values: readonly number[], rank: number): number {
+  if (values.length === 0) return 0;
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor((rank / 100) * sorted.length))] ?? 0;
+}
+
+export function ms(value: number): string {
+  return Number.isFinite(value) ? `${value.toFixed(value < 10 ? 1 : 0)} ms` : '–';
+}
+
+export function percent(part: number, whole: number): string {
+  return whole === 0 ? '–' : `${((100 * part) / whole).toFixed(1)} % of ${whole}`;
+}
+
+function mb(bytes: number): number {
+  return Math.max(0, Math.round(bytes / 1024 ** 2));
+}
+
+function show(value: unknown): string {
+  return (typeof value === 'string' ? value : JSON.stringify(value)).slice(0, 160);
+}

@@ -1,0 +1,377 @@
+/** The process under test: the client, sixty-four callers, and a note of how every call ended. */
+import { getEventListeners } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { APIConnectionError, APIError, ContextGatewayError, GatewayClient, type RequestOptions } from 'context-gateway';
+import type { Runtime } from '../../src/transport/timeouts.js';
+import { leaksOf } from '../helpers/leaks.js';
+import { seededRandom } from '../helpers/manual-runtime.js';
+import { p } from './invariants.js';
+import { fraction, KEY, type Kind, type Outcome, PROMPT, piecesOf, type Report, SPEED } from './plan.js';
+
+const [seed = 0, port, milliseconds = 0, full] = process.argv.slice(2).map(Number);
+const CLIENTS = 8;
+const CALLERS = 8;
+/** Calls with little time: so many of the client's milliseconds. */
+const SHORT_DEADLINE = 4_000;
+const DEADLINE = full ? 120_000 : 30_000;
+
+setFlagsFromString('--expose-gc');
+const collect: () => void = runInNewContext('gc');
+
+const timers = new Set<unknown>();
+/** How late the machine is with its timers: what it owes is not the client's doing. */
+const lateness: number[] = [];
+const runtime: Runtime = {
+  now: () => performance.now() * SPEED,
+  wallClock: () => Date.now(),
+  random: seededRandom(seed),
+  setTimer: (callback, ms) => {
+    const due = performance.now() + ms / SPEED;
+    const timer = setTimeout(() => {
+      timers.delete(timer);
+      lateness.push(performance.now() - due);
+      callback();
+    }, ms / SPEED);
+    timers.add(timer);
+    return timer;
+  },
+  clearTimer: (timer) => {
+    timers.delete(timer);
+    clearTimeout(timer as NodeJS.Timeout);
+  },
+};
+
+const retries: Record<string, number> = {};
+const stops: Record<string, number> = {};
+const printed: unknown[] = [];
+const leaks = new Set<string>();
+const unhandled: string[] = [];
+for (const event of ['unhandledRejection', 'uncaughtException', 'warning']) {
+  process.on(event, (what: unknown) => unhandled.push(`${event}: ${String(what)}`));
+}
+
+function createClient(pacing = true): GatewayClient {
+  const options = {
+    baseURL: `http://127.0.0.1:${port}`,
+    apiKey: KEY,
+    maxRetries: 5,
+    timeout: full ? 30_000 : 10_000,
+    streamIdleTimeout: 30_000,
+    pacing,
+    onEvent: (event: { type: string; reason?: number | string; stop?: string }) => {
+      if (event.type === 'retry') retries[String(event.reason)] = (retries[String(event.reason)] ?? 0) + 1;
+      if (event.type === 'failure') stops[String(event.stop)] = (stops[String(event.stop)] ?? 0) + 1;
+      if (printed.length < 500) printed.push(event);
+    },
+  };
+  // The third parameter is the package's own: time that runs fifty times as fast.
+  return new (GatewayClient as new (...given: unknown[]) => GatewayClient)(options, undefined, runtime);
+}
+
+const outcomes: Outcome[] = [];
+const shared = new AbortController();
+const memory = { start: 0, peak: 0, heapStart: 0, heapEnd: 0 };
+
+/** One call, of a kind and with a fate that its number decides. */
+async function call(client: GatewayClient, number: number): Promise<void> {
+  const kind = kindOf(fraction(seed, `kind${number}`));
+  const operation = `${kind}-${seed}-${number}`;
+  const fate = fraction(seed, `fate${number}`);
+  const controller = new AbortController();
+  const aborts = fate < 0.05;
+  const deadline = fate > 0.9 ? SHORT_DEADLINE : DEADLINE;
+  const headers = { 'x-operation': operation };
+  const options = { headers, deadline, signal: aborts ? controller.signal : shared.signal };
+  let abortedAt = 0;
+  const abortTimer = aborts
+    ? setTimeout(() => {
+        abortedAt = performance.now();
+        controller.abort(new Error('enough'));
+      }, fate * 600)
+    : undefined;
+  const startedAt = performance.now();
+  // A plain timer beside the call: the call owes nothing for the time the machine is late with that.
+  let dueAt = Number.POSITIVE_INFINITY;
+  const due = setTimeout(() => {
+    dueAt = performance.now();
+  }, deadline / SPEED);
+  const facts = { operation, kind, deadline: deadline / SPEED };
+  try {
+    const { end, attempts, problem } = await perform(client, kind, operation, options, fate);
+    outcomes.push({ ...facts, end, attempts, problem, duration: performance.now() - startedAt });
+  } catch (error) {
+    const settledAt = performance.now();
+    const abort = abortedAt > 0 ? settledAt - abortedAt : undefined;
+    const overrun = settledAt < dueAt ? undefined : settledAt - dueAt;
+    outcomes.push({ ...facts, ...failure(error, operation, number), abort, overrun, duration: settledAt - startedAt });
+  } finally {
+    clearTimeout(abortTimer);
+    clearTimeout(due);
+  }
+}
+
+interface Done {
+  readonly end: string;
+  readonly attempts: readonly (number | string)[];
+  readonly problem?: string | undefined;
+}
+
+async function perform(
+  client: GatewayClient,
+  kind: Kind,
+  operation: string,
+  options: RequestOptions,
+  fate: number,
+): Promise<Done> {
+  const params = { model: 'm', messages: [{ role: 'user', content: `${operation} ${PROMPT}` }] };
+  if (kind === 'stream') return readStream(client, params, operation, options, fate);
+  const { data, response } = await start(client, kind, operation, params, options, fate).withResponse();
+  const { id, choices } = data as { id?: string; choices?: { message: { content: string } }[] };
+  const right = id === operation && choices?.[0]?.message.content === piecesOf(operation).join('');
+  return {
+    end: 'success',
+    attempts: outline(response.attempts),
+    problem: right ? undefined : 'answer of another call',
+  };
+}
+
+function start(
+  client: GatewayClient,
+  kind: Kind,
+  operation: string,
+  params: Parameters<GatewayClient['chat']['completions']['create']>[0],
+  options: RequestOptions,
+  fate: number,
+) {
+  if (kind === 'safe') return client.request({ method: 'GET', path: '/v1/things', query: { operation } }, options);
+  if (kind === 'idempotent')
+    return client.request({ method: 'DELETE', path: '/v1/things', query: { operation } }, options);
+  if (kind === 'upload') {
+    const size = 1_024 + Math.floor(fate * 200_000);
+    const file = new Blob([operation, PROMPT, new Uint8Array(size)]);
+    return client.files.upload({ file, purpose: operation }, options);
+  }
+  if (fate < 0.5)
+    return client.integrations.execute('chat', { action: 'post', text: `${operation} ${PROMPT}` }, options);
+  return client.chat.completions.create({ ...params, stream: false }, options);
+}
+
+async function readStream(
+  client: GatewayClient,
+  params: { model: string; messages: { role: string; content: string }[] },
+  operation: string,
+  options: RequestOptions,
+  fate: number,
+): Promise<Done> {
+  const stream = await client.chat.completions.create({ ...params, stream: true }, options);
+  const attempts = outline(stream.response.attempts);
+  const whole = piecesOf(operation).join('');
+  if (fate > 0.05 && fate < 0.055) return { end: 'left', attempts, problem: await relayed(stream.toReadableStream()) };
+  let text = '';
+  for await (const chunk of stream) {
+    text += chunk.choices[0]?.delta.content ?? '';
+    if (fate > 0.05 && fate < 0.08)
+      return { end: 'left', attempts, problem: whole.startsWith(text) ? undefined : 'text of another stream' };
+    if (fate > 0.08 && fate < 0.09) await sleep(2);
+  }
+  if (fate > 0.09 && fate < 0.1) {
+    const again = await (async () => {
+      for await (const _ of stream);
+    })().catch((error: Error) => error.name);
+    if (again !== 'StreamConsumedError') return { end: 'success', attempts, problem: 'a stream was read twice' };
+  }
+  return {
+    end: 'success',
+    attempts,
+    problem: text === whole ? undefined : 'a stream ended well that was not complete',
+  };
+}
+
+/** A stream that is handed on: every event of it, or an error event at its end. */
+async function relayed(body: ReadableStream<Uint8Array>): Promise<string | undefined> {
+  const text = await new Response(body).text();
+  return text.endsWith('data: [DONE]\n\n') || text.includes('event: error')
+    ? undefined
+    : 'a relayed stream without an end';
+}
+
+function failure(
+  error: unknown,
+  operation: string,
+  number: number,
+): Done & { detail?: string; sent?: string | undefined } {
+  if (!(error instanceof ContextGatewayError))
+    return { end: 'foreign', attempts: [], problem: `not an error of this package: ${String(error)}` };
+  const kindOfFailure = `${error.name}${error instanceof APIError ? error.status : ''}`;
+  if (number % 100 === 0 || !leakChecked.has(kindOfFailure))
+    for (const leak of leaksOf(error, [KEY, PROMPT])) leaks.add(leak);
+  leakChecked.add(kindOfFailure);
+  const partial = error.partial?.choices[0]?.message.content ?? '';
+  const problem = piecesOf(operation).join('').startsWith(partial)
+    ? incomplete(error)
+    : 'partial text of another stream';
+  const attempts = outline(error.attempts);
+  if (error instanceof APIConnectionError) {
+    const detail = `${error.phase}${'kind' in error ? ` ${String(error.kind)}` : ''}`;
+    return { end: error.name, attempts, problem, sent: error.sent, detail };
+  }
+  return { end: error.name, attempts, problem, detail: error instanceof APIError ? String(error.status) : '' };
+}
+
+const leakChecked = new Set<string>();
+
+/** What `surface.md` says every error has. */
+function incomplete(error: ContextGatewayError): string | undefined {
+  if (error.message === '' || typeof error.retryable !== 'boolean') return 'an error without message or retryable';
+  if (error instanceof APIError && (error.status === undefined || error.area !== 'gateway'))
+    return 'an APIError without its facts';
+  if (error instanceof APIConnectionError && (!error.phase || !error.sent))
+    return 'a connection error without its facts';
+  return undefined;
+}
+
+function outline(attempts: readonly { status?: number; error?: string }[]): (number | string)[] {
+  return attempts.map(({ status, error }) => error ?? status ?? 'none');
+}
+
+function kindOf(share: number): Kind {
+  if (share < 0.35) return 'safe';
+  if (share < 0.5) return 'idempotent';
+  if (share < 0.75) return 'effect';
+  return share < 0.95 ? 'stream' : 'upload';
+}
+
+/** One minute of a service that refuses everything: first attempts go on, retries run dry. */
+async function outage(): Promise<Report['outage']> {
+  const client = createClient();
+  let sends = 0;
+  let left = 1_000;
+  const caller = async (): Promise<void> => {
+    while (left > 0) {
+      const headers = { 'x-operation': `outage-${left--}` };
+      const error = await client.request({ method: 'GET', path: '/v1/things' }, { headers }).catch((failed) => failed);
+      sends += (error as ContextGatewayError).attempts.length;
+    }
+  };
+  await Promise.all(Array.from({ length: 32 }, caller));
+  await client.close();
+  return { calls: 1_000, sends };
+}
+
+/** Four windows' worth of calls, all at once. */
+async function limited(): Promise<Report['window']> {
+  const client = createClient();
+  const get = (number: number) =>
+    client.request({ method: 'GET', path: '/v1/things' }, { headers: { 'x-operation': `window-${number}` } });
+  await get(0);
+  const ends = await Promise.allSettled(Array.from({ length: 149 }, (_, at) => get(at + 1)));
+  await client.close();
+  return { calls: 150, failed: ends.filter(({ status }) => status === 'rejected').length };
+}
+
+/** How long the event loop was held up by this program's own work: a machine that is busy elsewhere does not count. */
+function watchLoop(): { stop(): number[] } {
+  const held: number[] = [];
+  let at = performance.now();
+  let cpu = process.cpuUsage();
+  const timer = setInterval(() => {
+    const now = performance.now();
+    const { user, system } = process.cpuUsage(cpu);
+    held.push(Math.max(0, Math.min(now - at, (user + system) / 1_000) - 10));
+    cpu = process.cpuUsage();
+    at = now;
+  }, 10);
+  return {
+    stop: () => {
+      clearInterval(timer);
+      return held;
+    },
+  };
+}
+
+function ask(question: string): Promise<{ open: number }> {
+  return new Promise((resolve) => {
+    process.once('message', resolve);
+    process.send?.({ ask: question });
+  });
+}
+
+/** How many connections of a kind the server has, once there is time enough for none. */
+async function connections(kind: 'open' | 'hanging'): Promise<number> {
+  let { open } = await ask(kind);
+  for (let tries = 0; open > 0 && tries < 20; tries += 1) {
+    await sleep(25);
+    open = (await ask(kind)).open;
+  }
+  return open;
+}
+
+const clients = Array.from({ length: CLIENTS }, () => createClient());
+const startedAt = performance.now();
+let number = 0;
+
+async function caller(client: GatewayClient, until: number): Promise<void> {
+  while (performance.now() < until) await call(client, number++);
+}
+
+await Promise.all(clients.map((client) => caller(client, performance.now() + 100)));
+collect();
+memory.start = process.memoryUsage.rss();
+memory.heapStart = process.memoryUsage().heapUsed;
+const watch = setInterval(() => {
+  memory.peak = Math.max(memory.peak, process.memoryUsage.rss());
+}, 50);
+const loop = watchLoop();
+const end = performance.now() + milliseconds;
+const disposing = setInterval(async () => {
+  const disposable = createClient();
+  const calls = [call(disposable, number++), call(disposable, number++)];
+  await sleep(10);
+  await disposable.close();
+  await Promise.all(calls);
+}, 500);
+await Promise.all(clients.flatMap((client) => Array.from({ length: CALLERS }, () => caller(client, end))));
+clearInterval(disposing);
+clearInterval(watch);
+const heldUp = loop.stop();
+const seconds = (performance.now() - startedAt) / 1_000;
+const outageFigures = full ? await outage() : { calls: 0, sends: 0 };
+const windowFigures = full ? await limited() : { calls: 0, failed: 0 };
+await sleep(100);
+
+const hanging = await connections('hanging');
+const pending = timers.size;
+const listeners = getEventListeners(shared.signal, 'abort').length;
+await Promise.all(clients.map((client) => client.close()));
+const connectionsClosed = await connections('open');
+for (const leak of leaksOf(printed, [KEY, PROMPT])) leaks.add(`event: ${leak}`);
+for (const leak of leaksOf(clients, [KEY])) leaks.add(`client: ${leak}`);
+printed.length = 0;
+const kept = outcomes.splice(0);
+const text = JSON.stringify(kept); // the notes are no leak of the client's
+kept.length = 0;
+collect();
+await sleep(50);
+collect();
+memory.heapEnd = process.memoryUsage().heapUsed - text.length;
+
+const report: Report = {
+  outcomes: JSON.parse(text),
+  outage: outageFigures,
+  window: windowFigures,
+  retries,
+  stops,
+  leaks: [...leaks],
+  unhandled,
+  timers: pending,
+  listeners,
+  hanging,
+  connectionsClosed,
+  memory,
+  lateness: p(lateness, 99),
+  heldUp: p(heldUp, 99),
+  seconds,
+};
+process.send?.({ report }, () => process.disconnect());

@@ -1,0 +1,211 @@
+/** The other process: the service of the chaos run, raw sockets with a ledger. */
+import { gzipSync } from 'node:zlib';
+import { bytesOf, eventOf, headOf } from '../wire/behaviours.js';
+import { atEnd, atHead, type Behaviour, FaultServer, type Turn } from '../wire/fault-server.js';
+import { type Fault, faultOf, fraction, KEY, type Ledger, piecesOf, SPEED, WINDOW } from './plan.js';
+
+const seed = Number(process.argv[2]);
+const often = process.argv[3] as Fault;
+const server = await FaultServer.start();
+const trap = await FaultServer.start();
+
+const commits: Record<string, number> = {};
+const sends: Record<string, number> = {};
+const slack: number[] = [];
+/** Connections on which an answer was begun, or not even that, and will never end. */
+const hanging = new Set<Turn['socket']>();
+const hints = new Map<string, number>();
+let requests = 0;
+let mixedUp = 0;
+const window = { endsAt: 0, used: 0, fullest: 0 };
+
+server.decides((turn) => {
+  server.turns.length = 0; // the ledger is the memory here
+  requests += 1;
+  const operation = turn.headers.get('x-operation') ?? '';
+  const attempt = (sends[operation] ?? 0) + 1;
+  sends[operation] = attempt;
+  const due = hints.get(operation);
+  if (due !== undefined) slack.push(performance.now() - due);
+  hints.delete(operation);
+  if (operation.startsWith('outage')) return reply(503, '{"error":{"message":"out of order"}}');
+  if (operation.startsWith('window')) return inWindow();
+  return behaviourOf(faultOf(seed, operation, attempt, often), operation, attempt, turn.path);
+});
+
+function behaviourOf(fault: Fault, operation: string, attempt: number, path: string): Behaviour {
+  const streamed = operation.startsWith('stream');
+  const hint = 1 + Math.floor(fraction(seed, `${operation}#${attempt}#hint`) * 3);
+  const error = (more: object = {}) => JSON.stringify({ error: { message: `refused, not with ${KEY}`, ...more } });
+  const hinted = () => hints.set(operation, performance.now() + (hint * 1_000) / SPEED);
+  switch (fault) {
+    case '429 with a hint in its body':
+      return reply(429, error({ retry_after: hint }), {}, hinted);
+    case '429 with a hint in its headers':
+      return reply(429, error(), { 'retry-after': hint }, hinted);
+    case '429 without a hint':
+      return reply(429, error());
+    case '503':
+    case '408':
+    case '409':
+    case '425':
+      return reply(Number(fault), error());
+    case '500':
+    case '502':
+    case '504':
+      // The work may be done all the same, and here it is.
+      return reply(Number(fault), error(), {}, () => commit(operation));
+    case 'reset before it is read':
+      return atHead(({ socket }) => void socket.resetAndDestroy());
+    case 'reset after it is done':
+      return done(operation, ({ socket }) => void socket.resetAndDestroy());
+    case 'closed after it is done':
+      return done(operation, ({ socket }) => void socket.end());
+    case 'cut in the headers':
+      return done(operation, ({ socket }) => void socket.end('HTTP/1.1 200 OK\r\ncontent-ty'));
+    case 'cut in a chunked body':
+      return done(operation, ({ socket }) => void socket.end(cut(operation, { 'transfer-encoding': 'chunked' })));
+    case 'cut before its length':
+      return done(operation, ({ socket }) => void socket.end(cut(operation, { 'content-length': 5_000 })));
+    case 'cut with its connection':
+      return done(operation, ({ socket }) => void socket.end(cut(operation, { connection: 'close' })));
+    case 'silent before the headers':
+      return done(operation, ({ socket }) => void hanging.add(socket));
+    case 'silent in the body':
+      return done(operation, ({ socket }) => {
+        hanging.add(socket);
+        socket.write(cut(operation, { 'content-length': 5_000 }));
+      });
+    case 'gzip':
+      return done(operation, ({ socket }) => void socket.write(compressed(operation)));
+    case 'damaged gzip':
+      return done(operation, ({ socket }) => void socket.write(compressed(operation, true)));
+    case 'garbage':
+      return done(operation, ({ socket }) => void socket.end('\u0000\u0001 SSH-2.0\r\n\r\n'));
+    case 'oversized':
+      return done(
+        operation,
+        ({ socket }) => void socket.write(headOf(200, { ...JSON_TYPE, 'content-length': 64 * 1024 ** 2 })),
+      );
+    case 'HTML':
+      return reply(200, '<html>a page</html>', { 'content-type': 'text/html' }, () => commit(operation));
+    case 'redirect':
+      return reply(307, '', { location: `${trap.url}/v1/things` });
+    case 'truncated stream':
+      if (streamed) return done(operation, ({ socket }) => void socket.end(cut(operation, { connection: 'close' })));
+      break;
+    case 'error in the stream':
+      if (streamed) {
+        const failed = `event: error\ndata: ${error({ type: 'server_error' })}\n\n`;
+        return done(operation, ({ socket }) => void socket.end(cut(operation, { connection: 'close' }) + failed));
+      }
+      break;
+    case 'wrong shape':
+      if (path.endsWith('/completions') && !streamed) return reply(200, '{"choices":5}', {}, () => commit(operation));
+      break;
+    case 'none':
+      break;
+  }
+  return done(operation, ({ socket }) => void socket.write(good(operation)));
+}
+
+const JSON_TYPE = { 'content-type': 'application/json' };
+const SSE_TYPE = { 'content-type': 'text/event-stream' };
+
+function commit(operation: string): void {
+  commits[operation] = (commits[operation] ?? 0) + 1;
+}
+
+/** The work is done; what is heard of it is another matter. */
+function done(operation: string, act: (turn: Turn) => void): Behaviour {
+  return atEnd((turn) => {
+    const payload = turn.body.toString('latin1');
+    if (payload !== '' && !payload.includes(operation)) mixedUp += 1;
+    commit(operation);
+    act(turn);
+  });
+}
+
+function reply(status: number, body: string, headers = {}, before = () => {}): Behaviour {
+  return atEnd(({ socket }) => {
+    before();
+    socket.write(bytesOf(status, body, headers));
+  });
+}
+
+function answerTo(operation: string): string {
+  if (operation.startsWith('stream'))
+    return `${piecesOf(operation)
+      .map((piece) => eventOf(piece))
+      .join('')}${eventOf('', 'stop')}data: [DONE]\n\n`;
+  const message = { role: 'assistant', content: piecesOf(operation).join('') };
+  const usage = { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 };
+  const choices = [{ index: 0, message, finish_reason: 'stop' }];
+  return JSON.stringify({ id: operation, object: 'chat.completion', created: 1, model: 'm', choices, usage });
+}
+
+function typeOf(operation: string): { 'content-type': string } {
+  return operation.startsWith('stream') ? SSE_TYPE : JSON_TYPE;
+}
+
+function good(operation: string): Buffer {
+  return bytesOf(200, answerTo(operation), typeOf(operation));
+}
+
+function compressed(operation: string, damaged = false): Buffer {
+  const bytes = gzipSync(answerTo(operation));
+  if (damaged) bytes.fill(0xff, 30, 60);
+  return bytesOf(200, bytes, { ...typeOf(operation), 'content-encoding': 'gzip' });
+}
+
+/** A head and the first part of the body. */
+function cut(operation: string, framing: Record<string, string | number>): string {
+  const body = operation.startsWith('stream')
+    ? piecesOf(operation)
+        .slice(0, 5)
+        .map((piece) => eventOf(piece))
+        .join('')
+    : answerTo(operation).slice(0, 60);
+  const framed = 'transfer-encoding' in framing ? `${Buffer.byteLength(body).toString(16)}\r\n${body}\r\n` : body;
+  return headOf(200, { ...typeOf(operation), ...framing }) + framed;
+}
+
+/** One window after the other: what is above its limit is refused. */
+function inWindow(): Behaviour {
+  const now = performance.now();
+  if (now >= window.endsAt) {
+    window.used = 0;
+    window.endsAt = now + (WINDOW.seconds * 1_000) / SPEED;
+  }
+  window.used += 1;
+  window.fullest = Math.max(window.fullest, window.used);
+  const reset = Math.ceil(((window.endsAt - now) * SPEED) / 1_000);
+  const headers = {
+    'x-ratelimit-limit': WINDOW.limit,
+    'x-ratelimit-remaining': Math.max(0, WINDOW.limit - window.used),
+    'x-ratelimit-reset': reset,
+  };
+  if (window.used <= WINDOW.limit) return reply(200, '{}', headers);
+  return reply(429, JSON.stringify({ error: { message: 'slow down', retry_after: reset } }), headers);
+}
+
+process.on('message', (question: string) => {
+  const held = [...hanging].filter((socket) => server.open.has(socket)).length;
+  if (question === 'open') process.send?.({ open: server.open.size });
+  if (question === 'hanging') process.send?.({ open: held });
+  if (question === 'ledger') {
+    const ledger: Ledger = {
+      requests,
+      connections: server.connections,
+      commits,
+      sends,
+      slack,
+      trapped: trap.connections,
+      fullestWindow: window.fullest,
+      mixedUp,
+    };
+    process.send?.({ ledger });
+  }
+});
+process.on('disconnect', () => process.exit());
+process.send?.({ port: server.port });
