@@ -15,7 +15,13 @@ const LAYERS = [
 const RESERVED = {
   undici: ['platform/node.ts', 'platform/undici-agent.d.ts'],
   'eventsource-parser': ['transport/sse.ts'],
-  'zod/mini': ['context/schemas.ts', 'gateway/schemas.ts', 'transport/schema.ts', 'transport/shapes.ts'],
+  'zod/mini': [
+    'context/schemas.ts',
+    'gateway/schemas.ts',
+    'transport/guard.ts',
+    'transport/schema.ts',
+    'transport/shapes.ts',
+  ],
 };
 const VAGUE_NAME = /(^|\/)(utils?|types|helpers?|common)\.ts$/;
 
@@ -33,9 +39,7 @@ function importsOf(root, file) {
   if (/^export \*/m.test(text)) problems.push(`${file}: export * hides what is exported; write every name out`);
   if (/^export default/m.test(text)) problems.push(`${file}: no default exports`);
   if (VAGUE_NAME.test(file)) problems.push(`${file}: a name that says nothing; name the file after what it exports`);
-  const found = [
-    ...text.matchAll(/(?:^(?:import|export)\b(?! \*)[^'";]*?from\s*|^import\s*|\bimport\(\s*)'([^']+)'/gm),
-  ];
+  const found = [...text.matchAll(/(?:^(?:import|export)\b[^'";]*?from\s*|^import\s*|\bimport\(\s*)'([^']+)'/gm)];
   return found.map(([, name]) => name);
 }
 

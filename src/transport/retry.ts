@@ -85,7 +85,7 @@ function isRepeatable(error: unknown, { operation, keyed }: RetryFacts): boolean
   // The service refused before it did anything.
   if (error.status === 429 || error.status === 503) return true;
   // The first request under this key is still at work.
-  if (error.status === 409) return keyed;
+  if (error.status === 409) return keyed && !harmless;
   return harmless && error.status in MOST_OF_A_KIND;
 }
 

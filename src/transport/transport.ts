@@ -319,7 +319,9 @@ export class Transport {
       ...event,
     } as ClientEvent;
     try {
-      onEvent(whole);
+      // A listener may be an async function in spite of its type: what it rejects with is its own affair as well.
+      const result: unknown = onEvent(whole);
+      if (result instanceof Promise) result.catch(() => {});
     } catch {
       // A listener's mistake does not cost the call.
     }
