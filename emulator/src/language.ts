@@ -53,7 +53,8 @@ async function loadLanguage(): Promise<Language> {
       const count = Math.min(tokens.length, limit);
       return { pieces: pieces.slice(0, count), count, cut: count < tokens.length };
     },
-    sentences: (text) => splits.get(text, () => rejoinCode(one.tokenize.splitSentences(text, world))),
+    sentences: (text) =>
+      splits.get(text, () => rejoinCode(one.tokenize.splitSentences(text.replace(ENDLESS_MARKS, '$1'), world))),
   };
 }
 
@@ -79,6 +80,9 @@ function shortRuns(text: string): string[] {
 const LONGEST_RUN = 256;
 const ENDLESS_RUN = /[\p{L}\p{M}]{256}|\s{256}|[^\s\p{L}\p{M}\p{N}]{256}/u;
 const ENDLESS_RUNS = new RegExp(ENDLESS_RUN.source, 'gu');
+
+/** The splitter tries every one of a row of marks as the end of a sentence: 64 of them say as much as more. */
+const ENDLESS_MARKS = /((?:[.!?]){64})[.!?]+/g;
 
 function isHighSurrogate(code: number): boolean {
   return code >= 0xd800 && code <= 0xdbff;

@@ -231,3 +231,35 @@ test('gives a decision the same id at every level, and however much is said afte
   expect(early.size).toBeGreaterThan(3);
   expect(new Set(early.values()).size).toBe(early.size);
 });
+
+test('takes no time without end for text that is no prose', () => {
+  const started = performance.now();
+
+  for (const unit of [
+    '-',
+    ',',
+    ', ',
+    '?',
+    '?"',
+    '.',
+    ' ',
+    'a ',
+    'and ',
+    'the the ',
+    'a, ',
+    'w ',
+    '`',
+    '/',
+    'a/',
+    '#1',
+    'é',
+  ]) {
+    for (const end of ['', 'x', ' x.']) {
+      const text = unit.repeat(30_000 / unit.length) + end;
+      for (const level of LEVELS)
+        compact(conversation([{ role: 'user', content: text }, ...longTalk(1)]), level, NOTHING);
+    }
+  }
+
+  expect(performance.now() - started).toBeLessThan(10_000);
+});

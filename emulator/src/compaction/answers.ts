@@ -19,7 +19,10 @@ export function repliesTo(messages: readonly { role: string; content: string }[]
 
 function replyKind(content: string): Reply {
   if (DOUBTS.test(content)) return 'doubt';
-  const statements = content.replace(/[^.!?\n]*\?/g, '');
+  const statements = content
+    .split(/(?<=[.!?\n])/)
+    .filter((part) => !part.includes('?'))
+    .join('');
   return YES_OR_NO.test(statements) || (statements.match(/[\p{L}\p{N}]{2,}/gu) ?? []).length >= 2
     ? 'answer'
     : 'nothing';

@@ -17,16 +17,24 @@ export interface Passage {
 
 /** A sentence without its loose end, if anything is left then. */
 export function plainText(sentence: string): string | undefined {
-  const whole = sentence.replace(LOOSE_END, '');
+  const whole = withoutLooseEnd(sentence);
   const terms = contentTerms(whole).length;
   // Scripts without spaces have few words and many terms.
   return terms === 0 || (terms < 4 && whole.split(' ').length < 3) ? undefined : whole;
 }
 
+/** Word by word, because an expression that looks for an end tries every beginning. */
+function withoutLooseEnd(sentence: string): string {
+  const words = sentence.split(' ');
+  while (LOOSE_WORD.test(words.at(-1) ?? 'end')) words.pop();
+  const last = words.pop() ?? '';
+  return [...words, last.length > LONGEST_WORD ? last : last.replace(/[,;–—-]+$/, '')].join(' ');
+}
+
 /** Joins each run of plain sentences, up to the length of a passage. */
 export function passages(runs: readonly (readonly PlainSentence[])[]): Passage[] {
   return runs
-    .flatMap((run) => split(run).map(passage))
+    .flatMap((run) => split(run.flatMap(clauses)).map(passage))
     .filter(({ text }) => new Set(contentTerms(text)).size >= LEAST_TERMS);
 }
 
@@ -47,6 +55,18 @@ function nearestSection(text: string): Cue['section'] {
   return goals > 0 ? 'goals' : 'currentPlan';
 }
 
+/** A sentence that is too long for a passage, as the clauses it consists of; what has no clauses is no prose. */
+function clauses(sentence: PlainSentence): PlainSentence[] {
+  if (sentence.text.length <= LONGEST_PASSAGE) return [sentence];
+  const parts: string[] = [];
+  for (const clause of sentence.text.split(CLAUSE_START)) {
+    const last = parts.at(-1);
+    if (last === undefined || last.length + clause.length > LONGEST_PASSAGE) parts.push(clause);
+    else parts[parts.length - 1] = `${last} ${clause}`;
+  }
+  return parts.filter((text) => text.length <= LONGEST_PASSAGE).map((text) => ({ ...sentence, text }));
+}
+
 function split(run: readonly PlainSentence[]): PlainSentence[][] {
   const parts: PlainSentence[][] = [];
   let length = Number.POSITIVE_INFINITY;
@@ -61,11 +81,13 @@ function split(run: readonly PlainSentence[]): PlainSentence[][] {
   return parts;
 }
 
-/** In characters. A longer sentence is a passage by itself. */
+/** In characters. */
 const LONGEST_PASSAGE = 400;
+const CLAUSE_START = /(?<=,) | (?=(?:and|but|so|because|which|then|or)\b)/i;
 const LEAST_TERMS = 2;
-/** Where speech stops in the middle: a loose comma, and words that announce something which does not come. */
-const LOOSE_END = /(?:[\s,;–—-]+(?:and|or|but|so|because|if|that|which|the|an?|to|of|for|with|is|are|like)?)+$/i;
+/** A word that announces something which does not come, or marks alone. */
+const LOOSE_WORD = /^(?:and|or|but|so|because|if|that|which|the|an?|to|of|for|with|is|are|like)?[,;–—-]*$/i;
+const LONGEST_WORD = 60;
 const WANTED = /\b(?:wants?|wanted|would like|'d like|hopes?|wish(?:es)?|looking for|ideal(?:ly)?|nice to have)\b/gi;
 const NEEDED =
   /\b(?:needs?|needed|should(?:n't)?|ha(?:s|ve|d) to|must|only|never|always|at (?:least|most)|limit(?:ed|s)?|cannot|can't|important|necessary|essential|enough|too \w+|problem|fails?)\b/gi;

@@ -39,7 +39,11 @@ const PATTERNS: readonly { type: FoundReference['type']; pattern: RegExp; group:
   { type: 'command', pattern: /^[ \t]*\$ (\S[^\n]{1,200})$/gm, group: 1 },
   { type: 'file', pattern: new RegExp(String.raw`(?<![\w./\\-])${FILE}(?![\w/])`, 'gi'), group: 0 },
   { type: 'file', pattern: /(?<![\w./])(?:~|\.{1,2})?\/(?:[\w@.-]+\/)+[\w@.-]*/g, group: 0 },
-  { type: 'issue', pattern: /(?<![\w#&/])(?:[\w.-]+\/[\w.-]+)?#\d{1,6}\b|\b[A-Z][A-Z0-9]{1,9}-\d{1,6}\b/g, group: 0 },
+  {
+    type: 'issue',
+    pattern: /(?<![\w#&/])(?:[\w.-]{1,60}\/[\w.-]{1,60})?#\d{1,6}\b|\b[A-Z][A-Z0-9]{1,9}-\d{1,6}\b/g,
+    group: 0,
+  },
   {
     type: 'value',
     pattern:

@@ -29,7 +29,8 @@ function tidySentence(sentence: string): string {
     .replace(STUTTER, '')
     .replace(SAID_TWICE, '$1')
     .replace(WORD_TWICE, '$1')
-    .replace(/([,;:])(?:\s*[,;:.])+(?=\s|$)/g, (marks) => (marks.endsWith('.') ? '.' : marks.charAt(0)))
+    .replace(/([,;:])(?: ?[,;:])+/g, '$1')
+    .replace(/[,;:]\.$/, '.')
     .replace(/^[\s,;:.–—-]+/, '')
     .trim();
   const opened = plain.replace(OPENING, '');
