@@ -43,8 +43,8 @@ export function selectItems(offered: readonly Candidate[], budget: number, most:
 // Of the budget, and in this order: what each section gets for its outspoken items.
 const SHARES: readonly { section: Section; share: number; leastWeight: number }[] = [
   { section: 'decisions', share: 0.5, leastWeight: 3 },
+  { section: 'goals', share: 0.12, leastWeight: 3 },
   { section: 'requirements', share: 0.45, leastWeight: 3 },
-  { section: 'goals', share: 0.1, leastWeight: 3 },
   { section: 'importantReferences', share: 0.2, leastWeight: 2 },
   { section: 'decisions', share: 0.15, leastWeight: 2 },
   { section: 'definitions', share: 0.08, leastWeight: 2 },
