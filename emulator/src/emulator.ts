@@ -1,9 +1,11 @@
 import { setMaxListeners } from 'node:events';
 import type { Socket } from 'node:net';
 import type { Clock } from './clock.js';
+import type { CompactionLevel } from './compaction/compact.js';
 import { Completions } from './completions.js';
 import { contextRoutes } from './context-routes.js';
 import { controlRoutes } from './control-routes.js';
+import type { CompactionResult } from './conversation-context.js';
 import { Faults } from './faults.js';
 import { gatewayRoutes } from './gateway-routes.js';
 import { LanguageLoader } from './language.js';
@@ -173,6 +175,12 @@ export class Emulator {
   /** One conversation with its context, its messages' standing and the versions of its summary. */
   inspect(conversationId: string): Promise<InspectedConversation | undefined> {
     return inspectConversation(this.#stores, conversationId);
+  }
+
+  /** Compact a conversation, as the Context API does; undefined when there is none of this id. */
+  async compact(conversationId: string, level: CompactionLevel): Promise<CompactionResult | undefined> {
+    if (this.conversations.get(conversationId) === undefined) return undefined;
+    return (await this.#stores.contexts.compact(conversationId, level)).result;
   }
 
   /** Answer a request in process; usable wherever a `fetch` is asked for. */

@@ -15,7 +15,15 @@ export interface Overview {
   plan: { id: string; gatewayAccess: boolean };
   usage: UsageReport;
   buckets: { name: string; limit: number; remaining: number; resetAt: number }[];
-  conversations: { id: string; messages: number; version: number; workspaceId?: string | undefined }[];
+  conversations: {
+    id: string;
+    messages: number;
+    version: number;
+    /** Tokens of all live messages and of the context, when a summary last changed; 0 before. */
+    total: number;
+    compressed: number;
+    workspaceId?: string | undefined;
+  }[];
   memory: { id: string; type: MemoryType; key: string; content: string; isActive: boolean; workspaceId?: string }[];
 }
 
@@ -45,12 +53,17 @@ export function overviewOf(
     plan: { id, gatewayAccess },
     usage: usageReport(stores.usage, {}, now, stores.account.tokens),
     buckets: limiter.buckets((bucket) => stores.account.limit(kindOf(bucket))),
-    conversations: stores.conversations.states().map((state) => ({
-      id: state.id,
-      messages: stores.conversations.messages(state.id).length,
-      version: state.version,
-      workspaceId: state.workspaceId,
-    })),
+    conversations: stores.conversations.states().map(({ id, version, workspaceId }) => {
+      const last = stores.conversations.summaryVersions(id).at(-1);
+      return {
+        id,
+        messages: stores.conversations.messages(id).length,
+        version,
+        total: last?.totalTokens ?? 0,
+        compressed: last?.compressedTokens ?? 0,
+        workspaceId,
+      };
+    }),
     memory: stores.memory.all().map(({ item }) => item),
   };
 }

@@ -1,3 +1,4 @@
+import * as z from 'zod/mini';
 import { checked } from '../body.js';
 import type { Emulator } from '../emulator.js';
 import { bodyOf, found, type Plane } from './plane.js';
@@ -15,6 +16,10 @@ export function conversationRoutes(app: Plane, emulator: Emulator): void {
   app.get('/conversations/:id/context', async (c) =>
     c.json(found(await emulator.inspect(c.req.param('id')), 'conversation')),
   );
+  app.post('/conversations/:id/compact', async (c) => {
+    const { level } = checked(compactSchema, await bodyOf(c));
+    return c.json(found(await emulator.compact(c.req.param('id'), level ?? 'light'), 'conversation'));
+  });
   app.post('/conversations/:id/messages', async (c) => {
     const { id } = found(conversations.get(c.req.param('id')), 'conversation');
     const value = await bodyOf(c);
@@ -32,3 +37,5 @@ export function conversationRoutes(app: Plane, emulator: Emulator): void {
   });
   app.get('/integrations/executions', (c) => c.json(integrations.executions()));
 }
+
+const compactSchema = z.object({ level: z.optional(z.enum(['light', 'deep', 'aggressive'])) });

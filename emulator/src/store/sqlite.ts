@@ -138,7 +138,7 @@ export class SqliteStorage implements Storage {
 }
 
 /** The name of the file in the data directory. */
-export const DATA_FILE = 'emulator.db';
+const DATA_FILE = 'emulator.db';
 
 const FORMAT = 1;
 /** Stands for bytes that are only in the file. */
