@@ -5,7 +5,7 @@ import { selectItems } from './select.js';
 import type { SummaryItem } from './summary.js';
 
 /** What a summary is made from, and how large it may be. */
-export interface SummarySource {
+interface SummarySource {
   /** All live messages, oldest first. Those not taken stand in the context beside the summary, as they were said. */
   messages: readonly SourceEntry[];
   /** Tokens the summary should have. */
