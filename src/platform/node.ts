@@ -1,6 +1,14 @@
 import type { Socket } from 'node:net';
 import type { HeaderSource } from '../answer.js';
 import { ConfigurationError } from '../errors.js';
+import {
+  type Agent,
+  type Controller,
+  createAgent,
+  type Dispatch,
+  type DispatchHandler,
+  type RawHeaders,
+} from './agent.js';
 import { decompress } from './decompress.js';
 import type {
   ByteSource,
@@ -68,50 +76,6 @@ class NodeEngine implements Engine {
     return false;
   }
 }
-
-async function createAgent(connecting: Set<Socket>): Promise<Agent> {
-  const [{ default: AgentClass }, { default: buildConnector }] = await Promise.all([
-    import('undici/lib/dispatcher/agent.js'),
-    import('undici/lib/core/connect.js'),
-  ]);
-  const open = buildConnector({ timeout: 10_000 });
-  const connect: typeof open = (options, callback) => {
-    const socket = open(options, (...result) => {
-      connecting.delete(socket);
-      callback(...result);
-    });
-    connecting.add(socket);
-    // A call that waits has a timer: a connection that nobody waits for any more keeps no program alive.
-    return socket.unref();
-  };
-  // Timeouts are ours, see timeouts.ts; undici keeps only the one for connecting.
-  return new AgentClass({ headersTimeout: 0, bodyTimeout: 0, connect }) as Agent;
-}
-
-interface Dispatch {
-  dispatch(options: object, handler: DispatchHandler): boolean;
-}
-
-interface Agent extends Dispatch {
-  destroy(): Promise<void>;
-}
-
-interface Controller {
-  abort(reason: Error): void;
-  pause(): void;
-  resume(): void;
-}
-
-/** The part of undici's handler interface that is used. */
-interface DispatchHandler {
-  onRequestStart(controller: Controller): void;
-  onResponseStart(controller: Controller, status: number, headers: RawHeaders): void;
-  onResponseData(controller: Controller, chunk: Uint8Array): void;
-  onResponseEnd(): void;
-  onResponseError(controller: Controller | undefined, error: Error): void;
-}
-
-type RawHeaders = Record<string, string | string[] | undefined>;
 
 /** Above this many bytes waiting for their reader, the socket is held back. */
 const HIGH_WATER = 64 * 1024;
