@@ -11,7 +11,7 @@ const OK = bytesOf(200, '{"a":1}');
 
 describe.each(engines)('$engine', ({ engine, options }) => {
   const world = serve();
-  const once = { ...options, maxRetries: 0, deadline: 2_000 };
+  const once = { ...options, maxRetries: 0, deadline: 700 };
 
   test.each([301, 302, 303, 307, 308])('R5 W24 a redirect with %i is an error and is not followed', async (status) => {
     const trap = await FaultServer.start();

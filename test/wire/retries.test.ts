@@ -1,0 +1,108 @@
+import { describe, expect, test } from 'vitest';
+import { engines } from '../helpers/engines.js';
+import { answer, resetAtEnd } from './behaviours.js';
+import { failureOf, PROMPT, serve } from './world.js';
+
+describe.each(engines)('$engine', ({ options }) => {
+  const world = serve();
+
+  test('R12 a service that always fails is sent hardly more than one request for each call', async () => {
+    world.server.answers(answer(503));
+    const client = world.gateway(options);
+
+    await Promise.all(Array.from({ length: 400 }, () => failureOf(client.request({ method: 'GET', path: '/v1/x' }))));
+
+    expect(world.server.requests).toBeLessThanOrEqual(420);
+    expect(world.server.requests).toBeGreaterThan(400);
+  });
+
+  test('R12 where one answer in ten is a 503, every call succeeds with few more requests than calls', async () => {
+    world.server.decides(({ number }) => answer(number % 10 === 0 ? 503 : 200));
+    const client = world.gateway(options);
+
+    for (let call = 0; call < 200; call += 1) await client.request({ method: 'GET', path: '/v1/x' });
+
+    expect(world.server.requests).toBeLessThanOrEqual(230);
+  });
+
+  test('R13 an empty retry budget ends a call with its own error, says why, and holds up no first attempt', async () => {
+    const stops: string[] = [];
+    const client = world.gateway({
+      ...options,
+      onEvent: (event) => {
+        if (event.type === 'failure') stops.push(event.stop);
+      },
+    });
+    world.server.answers(answer(503));
+    for (let call = 0; call < 15; call += 1) await failureOf(client.request({ method: 'GET', path: '/v1/x' }));
+    const before = world.server.requests;
+
+    const error = await failureOf(client.request({ method: 'GET', path: '/v1/x' }));
+
+    expect(error.name).toBe('ServiceUnavailableError');
+    expect(stops.at(-1)).toBe('budget-empty');
+    expect(world.server.requests - before).toBe(1);
+  });
+
+  test('R31 the same bytes are sent again, whatever the caller changes meanwhile', async () => {
+    world.server.answers(answer(503), answer(503), answer(200, '{"id":"1"}'));
+    const body = { text: PROMPT };
+    const headers = { 'x-team': 'a' };
+
+    const call = world.gateway(options).request({ method: 'POST', path: '/v1/things', body }, { headers });
+    body.text = 'something else';
+    headers['x-team'] = 'b';
+    await call;
+
+    expect(world.server.turns.map((turn) => turn.body.toString())).toEqual(Array(3).fill(`{"text":"${PROMPT}"}`));
+    expect(world.server.turns.map((turn) => turn.headers.get('x-team'))).toEqual(['a', 'a', 'a']);
+  });
+
+  test('R35 a call is sent once, however often it is awaited', async () => {
+    world.server.answers(answer(200, '{"id":"1"}'));
+    const call = world.gateway(options).request({ method: 'POST', path: '/v1/things', body: {} });
+
+    const [first, second, { data, response }] = await Promise.all([
+      call,
+      call.then((value) => value),
+      call.withResponse(),
+    ]);
+
+    expect(world.server.requests).toBe(1);
+    expect(first).toBe(second);
+    expect(first).toBe(data);
+    expect(response.attempts).toMatchObject([{ status: 200, delay: 0 }]);
+  });
+
+  test('R37 retries show in `attempts` and in events', async () => {
+    world.server.answers(resetAtEnd(), answer(503), answer(200));
+    const seen: unknown[] = [];
+    const client = world.gateway({
+      ...options,
+      onEvent: ({ type, ...event }) => seen.push([type, 'reason' in event && event.reason]),
+    });
+
+    const { response } = await client.request({ method: 'GET', path: '/v1/things' }).withResponse();
+
+    expect(response.attempts).toMatchObject([{ error: 'APIConnectionError' }, { status: 503 }, { status: 200 }]);
+    expect(seen).toEqual([
+      ['request', false],
+      ['retry', 'APIConnectionError'],
+      ['request', false],
+      ['response', false],
+      ['retry', 503],
+      ['request', false],
+      ['response', false],
+    ]);
+  });
+
+  test('R37 a request carries the headers it needs and none of ours besides', async () => {
+    world.server.answers(answer(200));
+    await world.gateway(options).request({ method: 'POST', path: '/v1/things', body: {} });
+
+    const platform = ['accept-language', 'sec-fetch-mode', 'user-agent', 'accept-encoding'];
+    const names = [...(world.server.turns[0]?.headers.keys() ?? [])].filter((name) => !platform.includes(name));
+
+    expect(names.sort()).toEqual(['accept', 'authorization', 'connection', 'content-length', 'content-type', 'host']);
+  });
+});
