@@ -151,7 +151,7 @@ describe.each(engines)('$engine', ({ options }) => {
     world.server.answers(answer(503, JSON.stringify({ error: { message: 'x'.repeat(5_000) } })));
     const client = world.gateway({ ...options, maxRetries: 0 });
 
-    for (let call = 0; call < 1_000; call += 1) await failureOf(client.request(GET));
+    for (let call = 0; call < 1_000; call += 1) await client.request(GET).catch(() => {});
 
     expect(world.server.requests).toBe(1_000);
     expect(world.server.connections).toBeLessThanOrEqual(3);

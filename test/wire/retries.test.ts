@@ -10,7 +10,9 @@ describe.each(engines)('$engine', ({ options }) => {
     world.server.answers(answer(503));
     const client = world.gateway(options);
 
-    await Promise.all(Array.from({ length: 400 }, () => failureOf(client.request({ method: 'GET', path: '/v1/x' }))));
+    await Promise.all(
+      Array.from({ length: 400 }, () => client.request({ method: 'GET', path: '/v1/x' }).catch(() => {})),
+    );
 
     expect(world.server.requests).toBeLessThanOrEqual(420);
     expect(world.server.requests).toBeGreaterThan(400);
