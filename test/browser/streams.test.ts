@@ -1,0 +1,58 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { build } from 'esbuild';
+import { describe, expect, test } from 'vitest';
+import { ScriptServer } from '../stream/script-server.js';
+import { launchChromium, launchFirefox } from './launch.js';
+
+describe.each([
+  { name: 'Chromium', launch: launchChromium },
+  { name: 'Firefox', launch: launchFirefox },
+])('$name', ({ name, launch }) => {
+  test('passes the stream suite', { timeout: 240_000 }, async ({ skip }) => {
+    const browser = await launch();
+    if (browser === undefined) {
+      if (process.env.REQUIRE_BROWSERS)
+        throw new Error(`${name} is not installed, and this run is not to do without it`);
+      console.warn(`SKIPPED: ${name} is not installed here. Its tests run where it is.`);
+      skip();
+      return;
+    }
+    const scripts = await ScriptServer.start();
+    const { url, close } = await servePage();
+    const page = await browser.newPage();
+    await page.goto(url);
+
+    const run = (server: string) =>
+      (globalThis as unknown as { runCases(server: string): Promise<{ ran: number; failures: string[] }> }).runCases(
+        server,
+      );
+    const { ran, failures } = await page.evaluate(run, scripts.url);
+
+    await browser.close();
+    close();
+    await scripts.close();
+    expect(failures).toEqual([]);
+    expect(ran).toBeGreaterThan(120);
+  });
+});
+
+/** A page with the cases in it, as an app would be bundled. */
+async function servePage(): Promise<{ url: string; close: () => void }> {
+  const { outputFiles } = await build({
+    entryPoints: ['test/browser/stream-page.ts'],
+    bundle: true,
+    write: false,
+    format: 'esm',
+    target: 'es2022',
+    platform: 'browser',
+    alias: { '#platform': './src/platform/web.ts', vitest: './test/browser/expect.ts' },
+  });
+  const server = createServer((request, response) => {
+    const script = request.url === '/app.js';
+    response.setHeader('content-type', script ? 'text/javascript' : 'text/html');
+    response.end(script ? outputFiles[0]?.text : '<!doctype html><script type="module" src="/app.js"></script>');
+  }).listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close: () => server.close() };
+}
