@@ -51,14 +51,14 @@ export class Completions {
     this.#source = source;
   }
 
-  /** A whole answer. */
-  async complete(request: CompletionRequest, signal: AbortSignal): Promise<Completion> {
-    const completion = await this.begin({ ...request, stream: false }, signal);
-    return 'answer' in completion ? wholeCompletion(completion, signal) : completion;
+  /** A whole answer. `left` gives the signal of a caller that has gone; making one costs, so only an upstream's answer asks. */
+  async complete(request: CompletionRequest, left: () => AbortSignal): Promise<Completion> {
+    const completion = await this.begin({ ...request, stream: false }, left);
+    return 'answer' in completion ? wholeCompletion(completion, left()) : completion;
   }
 
   /** An answer to be streamed: whole already when it is made here, live when an upstream gives it. */
-  async begin(request: CompletionRequest, signal: AbortSignal): Promise<Completion | LiveCompletion> {
+  async begin(request: CompletionRequest, left: () => AbortSignal): Promise<Completion | LiveCompletion> {
     const window = contextWindow(request.model);
     const language = await this.#language.load();
     const promptTokens = countPrompt(request.messages, language);
@@ -68,7 +68,7 @@ export class Completions {
     }
     const scripted = await this.#scripts.find({ model: request.model, messages: request.messages });
     if (scripted === undefined && this.#source !== undefined) {
-      const answer = await this.#source.answer(request, signal);
+      const answer = await this.#source.answer(request, left());
       return { model: request.model, promptTokens, answer, countTokens: language.countTokens };
     }
     const content = scripted?.content ?? extractiveAnswer(request.messages, language);

@@ -46,7 +46,7 @@ export function gatewayRoutes(state: GatewayApiState): Hono<RouteEnv> {
   const streamed = async (request: CompletionRequest, left: AbortSignal, created: number): Promise<Response> => {
     const stop = new AbortController();
     const signal = AbortSignal.any([left, stop.signal]);
-    const completion = await completions.begin(request, signal);
+    const completion = await completions.begin(request, () => signal);
     const id = ids.next('chatcmpl');
     const { clock, pace } = settings;
     const bill = (tokens: number): void => usage.add(completion.model, completion.promptTokens + tokens);
@@ -63,7 +63,7 @@ export function gatewayRoutes(state: GatewayApiState): Hono<RouteEnv> {
       const request = completionRequest(await exchange.json(), strict);
       const created = Math.floor(now() / 1000);
       if (request.stream) return streamed(request, exchange.request.signal, created);
-      const completion = await completions.complete(request, exchange.request.signal);
+      const completion = await completions.complete(request, () => exchange.request.signal);
       const id = ids.next('chatcmpl');
       const { content, usage } = written(completion);
       const choice = { index: 0, message: { role: 'assistant', content }, finish_reason: completion.finishReason };
@@ -88,7 +88,7 @@ export function gatewayRoutes(state: GatewayApiState): Hono<RouteEnv> {
       const content = fillTemplate(preset.template, input);
       const completion = await completions.complete(
         { model, messages: [{ role: 'user', content }] },
-        exchange.request.signal,
+        () => exchange.request.signal,
       );
       const answer = written(completion);
       return json({

@@ -4,14 +4,14 @@ import { hashWords } from './random.js';
 import { relayBody } from './relay.js';
 import type { Collection, Storage } from './store/storage.js';
 
-/** @internal An answer that can be given again. */
+/** An answer that can be given again. */
 export interface KeptAnswer {
   status: number;
   headers: [string, string][];
   body: string;
 }
 
-/** @internal An answer as it is stored, with what it answers. */
+/** An answer as it is stored, with what it answers. */
 export interface KeptEntry {
   key: string;
   fingerprint: string;

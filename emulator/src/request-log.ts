@@ -24,7 +24,7 @@ export interface RequestRecord {
   error: string | undefined;
 }
 
-/** @internal One request while it is on its way; turned into a record when somebody looks. */
+/** One request while it is on its way; turned into a record when somebody looks. */
 export interface LogEntry {
   requestId: string;
   method: string;

@@ -17,7 +17,7 @@ export interface ApiKeyInfo {
   expiresAt: string | null;
 }
 
-/** @internal A key as it is kept: by its hash, so that no file and no answer holds it. */
+/** A key as it is kept: by its hash, so that no file and no answer holds it. */
 export interface ApiKeyRecord extends ApiKeyInfo {
   hash: string;
 }

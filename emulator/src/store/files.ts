@@ -12,7 +12,7 @@ export interface FileRecord {
   created_at: number;
 }
 
-/** @internal A file as it is kept; its bytes lie apart. */
+/** A file as it is kept; its bytes lie apart. */
 export interface StoredFile {
   record: FileRecord;
   contentType: string;

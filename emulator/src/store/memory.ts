@@ -14,7 +14,7 @@ export interface UserMemoryItem {
   workspaceId?: string;
 }
 
-/** @internal A memory item and whose it is. */
+/** A memory item and whose it is. */
 export interface OwnedMemoryItem {
   ownerId: string;
   item: UserMemoryItem;

@@ -8,7 +8,7 @@ export interface Session {
   userId: string;
 }
 
-/** @internal A session as it is kept: its token only as a hash. */
+/** A session as it is kept: its token only as a hash. */
 export interface SessionRecord {
   hash: string;
   userId: string;
