@@ -5,6 +5,7 @@ import { type Language, type LanguageLoader, TOKENS_PER_MESSAGE, type TokenPiece
 import { MODELS } from './models.js';
 import { type ChatMessage, extractiveAnswer } from './responder.js';
 import type { ScriptedReplies } from './scripted-replies.js';
+import { Turns } from './turns.js';
 import type { ModelAnswer, ModelSource } from './upstream/source.js';
 
 /** What the body of a completion request says. */
@@ -38,6 +39,7 @@ export class Completions {
   readonly #scripts: ScriptedReplies;
   readonly #maxTokens: number;
   readonly #source: ModelSource | undefined;
+  readonly #turns = new Turns();
 
   constructor(
     language: LanguageLoader,
@@ -61,6 +63,7 @@ export class Completions {
   async begin(request: CompletionRequest, left: () => AbortSignal): Promise<Completion | LiveCompletion> {
     const window = contextWindow(request.model);
     const language = await this.#language.load();
+    await this.#turns.wait();
     const promptTokens = countPrompt(request.messages, language);
     if (promptTokens > window) {
       const message = `The messages have ${promptTokens} tokens; the context window of ${request.model} is ${window}`;

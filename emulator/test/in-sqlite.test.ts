@@ -3,7 +3,6 @@ import { STORAGE_OF_TESTS } from './support.js';
 
 // E9: the same tests once more, with everything kept in a file.
 vi.stubEnv(STORAGE_OF_TESTS, 'sqlite');
-process.setMaxListeners(0);
 await import('./emulator.test.js');
 await import('./context.test.js');
 await import('./gateway.test.js');

@@ -22,10 +22,11 @@ export const STORAGE_OF_TESTS = 'EMULATOR_TEST_STORAGE';
 
 /** A new directory, removed when the process ends. */
 export function dataDirectory(): string {
-  const directory = mkdtempSync(join(tmpdir(), 'emulator-'));
-  process.once('exit', () => rmSync(directory, { recursive: true, force: true }));
-  return directory;
+  return mkdtempSync(join(DIRECTORIES, 'data-'));
 }
+
+const DIRECTORIES = mkdtempSync(join(tmpdir(), 'emulator-'));
+process.once('exit', () => rmSync(DIRECTORIES, { recursive: true, force: true }));
 
 /** Calls with the right credentials; both can be replaced. */
 export function callsTo(emulator: Emulator, fetcher: typeof fetch = emulator.fetch, base = 'http://emulator.test') {

@@ -1,0 +1,62 @@
+import { describe, expect, test } from 'vitest';
+import { ASSUMED } from './conformance/assumed.js';
+import { DOCUMENTED } from './conformance/documented.js';
+import { type ServiceUnderTest, serviceAt } from './conformance/service.js';
+import { PROJECT_TALK, standingEmulator } from './support.js';
+
+/**
+ * One suite for the emulator and for a real service. Against a real one, set CONFORMANCE_BASE_URL, _API_KEY,
+ * _SESSION_TOKEN, _CONVERSATION_ID and _MESSAGE_ID (and, where they differ, _PUBLISHABLE_KEY, _SESSION_HEADER, _MODEL).
+ * It compacts that conversation and leaves nothing else behind but one small file.
+ */
+const REAL = process.env.CONFORMANCE_BASE_URL;
+
+function required(name: string): string {
+  const value = process.env[`CONFORMANCE_${name}`];
+  if (value === undefined || value === '') throw new Error(`CONFORMANCE_${name} is not set`);
+  return value;
+}
+
+function service(): ServiceUnderTest {
+  if (REAL !== undefined) {
+    return serviceAt({
+      baseURL: REAL.replace(/\/+$/, ''),
+      fetch,
+      apiKey: required('API_KEY'),
+      publishableKey: process.env.CONFORMANCE_PUBLISHABLE_KEY,
+      sessionToken: required('SESSION_TOKEN'),
+      sessionHeader: process.env.CONFORMANCE_SESSION_HEADER ?? 'authorization',
+      model: process.env.CONFORMANCE_MODEL ?? 'atlas-small',
+      conversationId: required('CONVERSATION_ID'),
+      messageId: required('MESSAGE_ID'),
+    });
+  }
+  const emulator = standingEmulator();
+  emulator.conversations.create({ id: 'talk', messages: PROJECT_TALK });
+  return serviceAt({
+    baseURL: 'http://emulator.test',
+    fetch: emulator.fetch,
+    apiKey: emulator.apiKeys.secret,
+    publishableKey: emulator.apiKeys.publishable,
+    sessionToken: emulator.sessionToken,
+    sessionHeader: 'authorization',
+    model: 'atlas-small',
+    conversationId: 'talk',
+    messageId: 'talk3',
+  });
+}
+
+describe(`E12 conformance of ${REAL ?? 'the emulator'}`, () => {
+  test.each(DOCUMENTED)('$title', async ({ holds }) => {
+    await holds(service());
+  });
+
+  test.each(ASSUMED)('$id $title', async ({ id, title, ours, observe }) => {
+    const seen = await observe(service());
+
+    // A real service may differ here: that is a difference to report, and a switch to set, not a failure.
+    if (REAL === undefined) expect(seen).toEqual(ours);
+    else if (seen !== ours)
+      console.warn(`DIFFERENT ${id} ${title}: ${JSON.stringify(seen)}, assumed ${JSON.stringify(ours)}`);
+  });
+});
