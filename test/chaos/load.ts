@@ -3,12 +3,13 @@ import { getEventListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { APIConnectionError, APIError, ContextGatewayError, GatewayClient, type RequestOptions } from 'context-gateway';
+import { APIError, type ContextGatewayError, GatewayClient } from 'context-gateway';
 import type { Runtime } from '../../src/transport/timeouts.js';
 import { leaksOf } from '../helpers/leaks.js';
 import { seededRandom } from '../helpers/manual-runtime.js';
+import { failure, perform } from './call.js';
 import { p } from './invariants.js';
-import { fraction, KEY, type Kind, type Outcome, PROMPT, piecesOf, type Report, SPEED } from './plan.js';
+import { fraction, KEY, type Kind, type Outcome, PROMPT, type Report, SPEED } from './plan.js';
 
 const [seed = 0, port, milliseconds = 0, full] = process.argv.slice(2).map(Number);
 const CLIENTS = 8;
@@ -47,6 +48,7 @@ const retries: Record<string, number> = {};
 const stops: Record<string, number> = {};
 const printed: unknown[] = [];
 const leaks = new Set<string>();
+const looked = new Set<string>();
 const unhandled: string[] = [];
 for (const event of ['unhandledRejection', 'uncaughtException', 'warning']) {
   process.on(event, (what: unknown) => unhandled.push(`${event}: ${String(what)}`));
@@ -103,137 +105,14 @@ async function call(client: GatewayClient, number: number): Promise<void> {
     outcomes.push({ ...facts, end, attempts, problem, duration: performance.now() - startedAt });
   } catch (error) {
     const settledAt = performance.now();
+    lookForLeaks(error, number);
     const abort = abortedAt > 0 ? settledAt - abortedAt : undefined;
     const overrun = settledAt < dueAt ? undefined : settledAt - dueAt;
-    outcomes.push({ ...facts, ...failure(error, operation, number), abort, overrun, duration: settledAt - startedAt });
+    outcomes.push({ ...facts, ...failure(error, operation), abort, overrun, duration: settledAt - startedAt });
   } finally {
     clearTimeout(abortTimer);
     clearTimeout(due);
   }
-}
-
-interface Done {
-  readonly end: string;
-  readonly attempts: readonly (number | string)[];
-  readonly problem?: string | undefined;
-}
-
-async function perform(
-  client: GatewayClient,
-  kind: Kind,
-  operation: string,
-  options: RequestOptions,
-  fate: number,
-): Promise<Done> {
-  const params = { model: 'm', messages: [{ role: 'user', content: `${operation} ${PROMPT}` }] };
-  if (kind === 'stream') return readStream(client, params, operation, options, fate);
-  const { data, response } = await start(client, kind, operation, params, options, fate).withResponse();
-  const { id, choices } = data as { id?: string; choices?: { message: { content: string } }[] };
-  const right = id === operation && choices?.[0]?.message.content === piecesOf(operation).join('');
-  return {
-    end: 'success',
-    attempts: outline(response.attempts),
-    problem: right ? undefined : 'answer of another call',
-  };
-}
-
-function start(
-  client: GatewayClient,
-  kind: Kind,
-  operation: string,
-  params: Parameters<GatewayClient['chat']['completions']['create']>[0],
-  options: RequestOptions,
-  fate: number,
-) {
-  if (kind === 'safe') return client.request({ method: 'GET', path: '/v1/things', query: { operation } }, options);
-  if (kind === 'idempotent')
-    return client.request({ method: 'DELETE', path: '/v1/things', query: { operation } }, options);
-  if (kind === 'upload') {
-    const size = 1_024 + Math.floor(fate * 200_000);
-    const file = new Blob([operation, PROMPT, new Uint8Array(size)]);
-    return client.files.upload({ file, purpose: operation }, options);
-  }
-  if (fate < 0.5)
-    return client.integrations.execute('chat', { action: 'post', text: `${operation} ${PROMPT}` }, options);
-  return client.chat.completions.create({ ...params, stream: false }, options);
-}
-
-async function readStream(
-  client: GatewayClient,
-  params: { model: string; messages: { role: string; content: string }[] },
-  operation: string,
-  options: RequestOptions,
-  fate: number,
-): Promise<Done> {
-  const stream = await client.chat.completions.create({ ...params, stream: true }, options);
-  const attempts = outline(stream.response.attempts);
-  const whole = piecesOf(operation).join('');
-  if (fate > 0.05 && fate < 0.055) return { end: 'left', attempts, problem: await relayed(stream.toReadableStream()) };
-  let text = '';
-  for await (const chunk of stream) {
-    text += chunk.choices[0]?.delta.content ?? '';
-    if (fate > 0.05 && fate < 0.08)
-      return { end: 'left', attempts, problem: whole.startsWith(text) ? undefined : 'text of another stream' };
-    if (fate > 0.08 && fate < 0.09) await sleep(2);
-  }
-  if (fate > 0.09 && fate < 0.1) {
-    const again = await (async () => {
-      for await (const _ of stream);
-    })().catch((error: Error) => error.name);
-    if (again !== 'StreamConsumedError') return { end: 'success', attempts, problem: 'a stream was read twice' };
-  }
-  return {
-    end: 'success',
-    attempts,
-    problem: text === whole ? undefined : 'a stream ended well that was not complete',
-  };
-}
-
-/** A stream that is handed on: every event of it, or an error event at its end. */
-async function relayed(body: ReadableStream<Uint8Array>): Promise<string | undefined> {
-  const text = await new Response(body).text();
-  return text.endsWith('data: [DONE]\n\n') || text.includes('event: error')
-    ? undefined
-    : 'a relayed stream without an end';
-}
-
-function failure(
-  error: unknown,
-  operation: string,
-  number: number,
-): Done & { detail?: string; sent?: string | undefined } {
-  if (!(error instanceof ContextGatewayError))
-    return { end: 'foreign', attempts: [], problem: `not an error of this package: ${String(error)}` };
-  const kindOfFailure = `${error.name}${error instanceof APIError ? error.status : ''}`;
-  if (number % 100 === 0 || !leakChecked.has(kindOfFailure))
-    for (const leak of leaksOf(error, [KEY, PROMPT])) leaks.add(leak);
-  leakChecked.add(kindOfFailure);
-  const partial = error.partial?.choices[0]?.message.content ?? '';
-  const problem = piecesOf(operation).join('').startsWith(partial)
-    ? incomplete(error)
-    : 'partial text of another stream';
-  const attempts = outline(error.attempts);
-  if (error instanceof APIConnectionError) {
-    const detail = `${error.phase}${'kind' in error ? ` ${String(error.kind)}` : ''}`;
-    return { end: error.name, attempts, problem, sent: error.sent, detail };
-  }
-  return { end: error.name, attempts, problem, detail: error instanceof APIError ? String(error.status) : '' };
-}
-
-const leakChecked = new Set<string>();
-
-/** What `surface.md` says every error has. */
-function incomplete(error: ContextGatewayError): string | undefined {
-  if (error.message === '' || typeof error.retryable !== 'boolean') return 'an error without message or retryable';
-  if (error instanceof APIError && (error.status === undefined || error.area !== 'gateway'))
-    return 'an APIError without its facts';
-  if (error instanceof APIConnectionError && (!error.phase || !error.sent))
-    return 'a connection error without its facts';
-  return undefined;
-}
-
-function outline(attempts: readonly { status?: number; error?: string }[]): (number | string)[] {
-  return attempts.map(({ status, error }) => error ?? status ?? 'none');
 }
 
 function kindOf(share: number): Kind {
@@ -241,6 +120,14 @@ function kindOf(share: number): Kind {
   if (share < 0.5) return 'idempotent';
   if (share < 0.75) return 'effect';
   return share < 0.95 ? 'stream' : 'upload';
+}
+
+/** Every kind of error the first time it is met, and then every hundredth: looking takes longer than the call. */
+function lookForLeaks(error: unknown, number: number): void {
+  const kind = error instanceof APIError ? `${error.name}${error.status}` : String((error as Error).name);
+  if (number % 100 !== 0 && looked.has(kind)) return;
+  looked.add(kind);
+  for (const leak of leaksOf(error, [KEY, PROMPT])) leaks.add(leak);
 }
 
 /** One minute of a service that refuses everything: first attempts go on, retries run dry. */

@@ -3,7 +3,7 @@ import { engines } from '../helpers/engines.js';
 import { settled } from '../helpers/manual-runtime.js';
 import { answer, bytesOf, drip, finAtEnd, headOf, json, raw, rawThenEnd, rawThenReset } from './behaviours.js';
 import { atEnd, atHead, type Behaviour, FaultServer } from './fault-server.js';
-import { failureOf, KEY, serve, until } from './world.js';
+import { failureOf, KEY, serve, until, watched } from './world.js';
 
 const GET = { method: 'GET', path: '/v1/things' } as const;
 const POST = { method: 'POST', path: '/v1/things', body: {} } as const;
@@ -176,7 +176,7 @@ describe.each(engines)('$engine', ({ engine, options }) => {
 
   test('W28 a kept connection that closes as it is used again: what has no effect is sent again at once', async () => {
     world.server.answers(json({ a: 1 }), finAtEnd(), json({ a: 2 }));
-    const client = world.gateway(options);
+    const client = world.gateway(options, watched({ random: () => 0.9 })); // a backoff would show
     await client.request(GET);
     await settled();
 
