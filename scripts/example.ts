@@ -9,9 +9,10 @@ const name = process.argv[2];
 const examples = readdirSync('examples')
   .filter((file) => file.endsWith('.ts'))
   .map((file) => file.replace('.ts', ''));
-if (name !== 'browser' && (name === undefined || !existsSync(`examples/${name}.ts`))) {
+const file = name === 'relay' ? 'examples/relay/server.ts' : `examples/${name}.ts`;
+if (name !== 'browser' && (name === undefined || !existsSync(file))) {
   console.error(
-    `Which one? ${[...examples, 'browser'].map((example) => `npm run example ${example}`).join('\n           ')}`,
+    `Which one? ${[...examples, 'browser', 'relay'].map((example) => `npm run example ${example}`).join('\n           ')}`,
   );
   process.exit(2);
 }
@@ -20,11 +21,11 @@ const emulator = createEmulator({ setup: addSampleConversation, pace: { tokensPe
 const { url } = await emulator.listen({ port: 0 });
 
 if (name === 'browser') await serveBrowserExample();
-else process.exitCode = await runExample(name as string);
+else process.exitCode = await runExample();
 
 /** The example finds the emulator in its environment, as it would find the service. */
-async function runExample(example: string): Promise<number> {
-  const child = spawn(process.execPath, ['--import', 'tsx', `examples/${example}.ts`], {
+async function runExample(): Promise<number> {
+  const child = spawn(process.execPath, ['--import', 'tsx', file], {
     stdio: 'inherit',
     env: {
       ...process.env,

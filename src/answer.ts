@@ -56,6 +56,8 @@ export interface WithResponse<T> {
  */
 export class APIPromise<T> implements Promise<T> {
   readonly #answer: Promise<WithResponse<T>>;
+  /** Made at the first `then`, so that `withResponse()` alone leaves no second promise that could go unhandled. */
+  #data: Promise<T> | undefined;
 
   constructor(answer: Promise<WithResponse<T>>) {
     this.#answer = answer;
@@ -71,9 +73,9 @@ export class APIPromise<T> implements Promise<T> {
     onFulfilled?: ((data: T) => A | PromiseLike<A>) | null,
     onRejected?: ((reason: unknown) => B | PromiseLike<B>) | null,
   ): Promise<A | B> {
-    // Without a handler `A` is `T`: the data itself is passed on.
-    const fulfilled = onFulfilled ?? ((data: T) => data as unknown as A);
-    return this.#answer.then(({ data }) => fulfilled(data), onRejected);
+    this.#data ??= this.#answer.then(({ data }) => data);
+    // The handlers go to a native promise as they are: so the stack of an error leads back to the line that awaits it.
+    return this.#data.then(onFulfilled, onRejected);
   }
 
   catch<B = never>(onRejected?: ((reason: unknown) => B | PromiseLike<B>) | null): Promise<T | B> {

@@ -390,8 +390,8 @@ export class StreamError extends APIError {
 export class StreamConsumedError extends ContextGatewayError {
   constructor() {
     super(
-      'A stream can be read once, and this one has been. ' +
-        'Call finalCompletion() for the whole answer, or collect the chunks in the first loop.',
+      'A stream can be read once, and this one has been. Collect its chunks in the first loop, or call finalCompletion() ' +
+        'instead of a loop. What a loop that was left early had read is in `partial`.',
     );
   }
 

@@ -21,12 +21,16 @@ const PRINTS: Record<string, RegExp[]> = {
 };
 
 describe.concurrent('examples', () => {
-  test.for(Object.entries(PRINTS))('%s does its task against the emulator', { timeout: 60_000 }, async ([name, lines]) => {
-    const { stdout, stderr } = await run(process.execPath, ['--import', 'tsx', 'scripts/example.ts', name]);
+  test.for(Object.entries(PRINTS))(
+    '%s does its task against the emulator',
+    { timeout: 60_000 },
+    async ([name, lines]) => {
+      const { stdout, stderr } = await run(process.execPath, ['--import', 'tsx', 'scripts/example.ts', name]);
 
-    for (const line of lines) expect(stdout).toMatch(line);
-    expect(stderr).toBe('');
-  });
+      for (const line of lines) expect(stdout).toMatch(line);
+      expect(stderr).toBe('');
+    },
+  );
 });
 
 test('the demo keeps the pinned decision, loses the password and ends well', { timeout: 60_000 }, async () => {
@@ -34,6 +38,7 @@ test('the demo keeps the pinned decision, loses the password and ends well', { t
 
   expect(stdout).toMatch(/pinned message +still there, word for word/);
   expect(stdout).toMatch(/the password +nowhere in it/);
+  expect(stdout).toMatch(/and why\?\n.*Postgres for the new booking service/);
   expect(stdout).toMatch(/class +PermissionDeniedError/);
   expect(stdout).not.toContain('harbour-seal');
 });

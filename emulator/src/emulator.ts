@@ -184,7 +184,7 @@ export class Emulator {
   }
 
   /** Answer a request in process; usable wherever a `fetch` is asked for. */
-  readonly fetch = async (input: RequestInfo | URL, init?: RequestInit): Promise<Response> => {
+  readonly fetch = async (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
     const request = new Request(input, init);
     if (this.#closed.signal.aborted) throw connectionReset();
     request.signal.throwIfAborted();

@@ -48,7 +48,7 @@ for (const { type, key, content } of await context.memory.list()) fact(`${type} 
 
 // ---------------------------------------------------------------------------------------------------------------------
 chapter('Compaction, level by level', 'context.compact(conversationId, { level })');
-const { totalTokens } = fresh.metadata;
+const { totalTokens } = (await context.retrieve(conversationId)).metadata; // without the excluded message
 print(`   ${'whole'.padEnd(12)} ${bar(1)} ${number(totalTokens)} tokens`);
 for (const level of ['light', 'deep', 'aggressive'] satisfies CompactionLevel[]) {
   const { newTokenCount, tokensRemoved, summaryUpdated } = await context.compact(conversationId, { level });
@@ -75,7 +75,7 @@ chapter(
   'gateway.chat.completions.create({ …, stream: true })',
 );
 const model = emulator.models[0]?.id ?? '';
-const question = 'Which database did we decide to use, and why?';
+const question = 'What did we decide to use for the new booking service, and why?';
 print(`   ${paint('dim', question)}`);
 const stream = await gateway.chat.completions.create({
   model,
@@ -106,7 +106,7 @@ fact('uploaded', `${file.id}, ${number(minutes.size)} bytes`);
 chapter('An integration posts a message', "gateway.integrations.execute('team-chat', { action, … })");
 const text = `Decided: ${compact.rollingSummary.decisions[0]?.decision ?? pinned.content}`;
 const posted = await gateway.integrations.execute('team-chat', { action: 'post_message', channel: '#booking', text });
-fact('posted', cut(JSON.stringify(posted), 100));
+fact('posted', `${String(posted.status)} as ${posted.id}: “${cut(text, 80)}”`);
 
 // ---------------------------------------------------------------------------------------------------------------------
 chapter('What it used', 'gateway.usage.retrieve(), client.rateLimit');
@@ -132,9 +132,7 @@ try {
 }
 
 await emulator.close();
-print(
-  `\n${paint('bold', 'That was all of it.')} Start the emulator for your own program: npx context-gateway-emulator\n`,
-);
+print(`\n${paint('bold', 'That was all of it.')} Start the emulator for your own program: npm run emulator\n`);
 
 function messageWith(words: string): { id: string; content: string } {
   const found = messages.find(({ content }) => content.includes(words));

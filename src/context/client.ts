@@ -89,7 +89,7 @@ export class ContextClient extends ServiceClient {
 
   /** A client with other options that shares connections, limits and `close()` with this one. */
   withOptions(options: DerivedOptions<ContextClientOptions>): ContextClient {
-    return new ContextClient(deriveOptions(this.#options, options), this.#shared);
+    return derived(deriveOptions(this.#options, options), this.#shared);
   }
 
   /**
@@ -216,6 +216,11 @@ export class ContextClient extends ServiceClient {
       options,
     );
   }
+}
+
+/** Apart from the class: one that names itself inside is given another name by the build. */
+function derived(options: ContextClientOptions, shared: Shared): ContextClient {
+  return new ContextClient(options, shared);
 }
 
 function checkSessionHeader(header: SessionHeader = { name: 'authorization', scheme: 'Bearer' }): SessionHeader {

@@ -84,8 +84,13 @@ export class GatewayClient extends ServiceClient {
 
   /** A client with other options that shares connections, limits and `close()` with this one. */
   withOptions(options: DerivedOptions<GatewayClientOptions>): GatewayClient {
-    return new GatewayClient(deriveOptions(this.#options, options), this.#shared);
+    return derived(deriveOptions(this.#options, options), this.#shared);
   }
+}
+
+/** Apart from the class: one that names itself inside is given another name by the build. */
+function derived(options: GatewayClientOptions, shared: Shared): GatewayClient {
+  return new GatewayClient(options, shared);
 }
 
 function keyKind(browserAllowed: boolean, key: { type: KeyType }): CredentialKind {
@@ -114,6 +119,6 @@ function explain(status: number, type: KeyType): string | undefined {
   if (status === 401) return 'Check apiKey: the service did not take it for an API key.';
   if (status !== 403) return undefined;
   if (type === 'publishable')
-    return 'A publishable key is read-only; call this endpoint from a server, with a secret key.';
-  return 'The key is wrong, expired or deleted, lacks the permission, or the account has no Gateway access.';
+    return 'If the key itself is right: a publishable key is read-only, so call this endpoint from a server, with a secret key.';
+  return 'Check that the key is valid and has the permission, and that the account has Gateway access.';
 }

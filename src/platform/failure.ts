@@ -22,11 +22,12 @@ const CERTIFICATE =
 const ANSWERED = /^(HPE_|HTTPParserError|UND_ERR_HEADERS_OVERFLOW)/;
 
 const EXPLAINED: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'nothing listens at this address; check baseURL',
+  ECONNREFUSED: 'nothing listens there; check baseURL',
   ENOTFOUND: 'the host is not known; check baseURL',
   EAI_AGAIN: 'the host name could not be looked up',
   ECONNRESET: 'the connection was reset',
   EPIPE: 'the connection was closed while the request was sent',
+  ERR_SSL_WRONG_VERSION_NUMBER: 'it does not speak TLS; a service on this machine may want http: in baseURL',
   UND_ERR_SOCKET: 'the other side closed the connection',
   UND_ERR_CONNECT_TIMEOUT: 'connecting took longer than 10 s',
   UND_ERR_HEADERS_OVERFLOW: 'its headers are too large',
@@ -38,7 +39,7 @@ const EXPLAINED: Readonly<Record<string, string>> = {
  * A foreign failure as an `APIConnectionError`: what happened and how far the request had come, nothing of its content. An
  * error of ours inside it (of an upload whose source failed, say) comes out as it is.
  */
-export function connectionError(failure: unknown, progress: Progress): ContextGatewayError {
+export function connectionError(failure: unknown, progress: Progress, origin?: string): ContextGatewayError {
   const chain = causesOf(failure);
   const ours = chain.find((error) => error instanceof ContextGatewayError);
   if (ours !== undefined) return ours;
@@ -49,7 +50,7 @@ export function connectionError(failure: unknown, progress: Progress): ContextGa
     (code !== undefined && ANSWERED.test(code) && 'it is not HTTP, or not as it has to be') ||
     (untrusted && 'its certificate is not trusted') ||
     'the connection failed';
-  const message = `No usable answer: ${what}${code === undefined ? '' : ` (${code})`}.`;
+  const message = `No usable answer${origin === undefined ? '' : ` from ${origin}`}: ${what}${code === undefined ? '' : ` (${code})`}.`;
   const reached = code === undefined ? progress : progressAt(code, untrusted, progress);
   return new APIConnectionError(message, { ...reached, cause: bareCause(failure, code), retryable: !untrusted });
 }

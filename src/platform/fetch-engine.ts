@@ -75,7 +75,7 @@ class FetchExchange implements Exchange {
       const init = { __proto__: null, ...requestInit(request), signal: this.#controller.signal };
       response = await fetch(request.origin + request.path, init);
     } catch (error) {
-      throw this.#failure ?? connectionError(error, this.#progress);
+      throw this.#failure ?? connectionError(error, this.#progress, request.origin);
     }
     if (!isResponse(response)) {
       throw new APIConnectionError('No usable answer: the given fetch did not return a Response.', this.#progress);

@@ -93,9 +93,11 @@ class NodeExchange implements Exchange, ByteSource, DispatchHandler {
   #paused = false;
   #ended = false;
   #failure: Error | undefined;
+  readonly #origin: string;
   #reader: { resolve(chunk: Uint8Array | undefined): void; reject(error: Error): void } | undefined;
 
   constructor(request: OutgoingRequest, agent: Dispatch | Promise<Dispatch>) {
+    this.#origin = request.origin;
     this.head = new Promise((resolve, reject) => {
       this.#resolveHead = resolve;
       this.#rejectHead = reject;
@@ -120,7 +122,7 @@ class NodeExchange implements Exchange, ByteSource, DispatchHandler {
         this,
       );
     } catch (error) {
-      this.#fail(connectionError(error, this.progress));
+      this.#fail(connectionError(error, this.progress, origin));
     }
   }
 
@@ -195,7 +197,7 @@ class NodeExchange implements Exchange, ByteSource, DispatchHandler {
   }
 
   onResponseError(_controller: Controller | undefined, error: Error): void {
-    this.#fail(connectionError(error, this.progress));
+    this.#fail(connectionError(error, this.progress, this.#origin));
   }
 
   #fail(error: Error): void {

@@ -17,6 +17,8 @@ export interface FileContent {
 /** Hears of every part that left: bytes so far, and in all if known. */
 export type ProgressListener = (sent: number, total: number | undefined) => void;
 
+/** Bytes sent at a time. */
+const PART = 256 * 1024;
 /** Bytes that a healthy upload moves within its timeout, where nobody reports how many it has moved. */
 const UNSEEN_PROGRESS = 1024 * 1024;
 
@@ -59,8 +61,12 @@ export function multipart(
     yield head;
     left(head);
     for await (const chunk of sourceOf(file)) {
-      yield chunk;
-      left(chunk);
+      // A source may give all of it at once; its progress is told, and its timeout fed, part by part all the same.
+      for (let at = 0; at < chunk.byteLength; at += PART) {
+        const piece = chunk.subarray(at, at + PART);
+        yield piece;
+        left(piece);
+      }
     }
     yield tail;
     left(tail);

@@ -97,19 +97,12 @@ export interface SchemaOptions<T> extends RequestOptions {
 const MOST_RETRIES = 5;
 const TIMES = ['timeout', 'deadline', 'streamIdleTimeout', 'maxRetryAfter'] as const;
 const FUNCTIONS = ['fetch', 'onEvent', 'decodeChunk', 'onProgress'] as const;
-const REQUEST_OPTIONS = new Set([
-  'signal',
-  'timeout',
-  'deadline',
-  'streamIdleTimeout',
-  'maxRetries',
-  'headers',
-  'idempotencyKey',
-]);
-const CLIENT_OPTIONS = new Set([
-  ...['baseURL', 'timeout', 'deadline', 'streamIdleTimeout', 'maxRetries', 'maxRetryAfter', 'defaultHeaders', 'fetch'],
-  ...['dispatcher', 'validation', 'pacing', 'onEvent', 'idempotencyHeader', 'dangerouslyAllowBrowser'],
-]);
+const OF_BOTH = ['timeout', 'deadline', 'streamIdleTimeout', 'maxRetries'];
+const REQUEST_OPTIONS = [...OF_BOTH, 'signal', 'headers', 'idempotencyKey'];
+const CLIENT_OPTIONS = [
+  ...[...OF_BOTH, 'baseURL', 'maxRetryAfter', 'defaultHeaders', 'fetch', 'dispatcher', 'validation', 'pacing'],
+  ...['onEvent', 'idempotencyHeader', 'dangerouslyAllowBrowser'],
+];
 
 /** Options of one client or of some calls only. */
 type OtherOptions = { readonly [Key in 'schema' | 'decodeChunk' | 'onProgress']?: unknown };
@@ -119,11 +112,15 @@ export function checkClientOptions<Options extends ClientOptions>(
   given: Options,
   ofThisClient: readonly string[],
 ): Options {
+  if (typeof given !== 'object' || given === null) {
+    throw new ConfigurationError(
+      `The options must be an object, such as { baseURL: 'https://…', ${ofThisClient[0]}: '…' }.`,
+    );
+  }
   const options = ownProperties(given);
-  const unknown = Object.keys(options).find((key) => !CLIENT_OPTIONS.has(key) && !ofThisClient.includes(key));
-  const issue =
-    unknown === undefined ? findBadOption(options) : { path: [unknown], message: 'is not an option of this client' };
-  if (issue !== undefined) throw new ConfigurationError(`${issue.path.join('.')} ${issue.message}.`);
+  const issue = findUnknownOption(options, CLIENT_OPTIONS, ofThisClient, 'client') ?? findBadOption(options);
+  if (issue !== undefined)
+    throw new ConfigurationError(`${issue.path.join('.')} ${issue.message}`.replace(/\w$/, '$&.'));
   return options;
 }
 
@@ -134,11 +131,23 @@ export function checkRequestOptions<Options extends RequestOptions>(
 ): Options {
   // An absent argument is an empty one; the cast is true because every option is optional.
   const options = ownProperties(given ?? ({} as Options));
-  const unknown = Object.keys(options).find((key) => !REQUEST_OPTIONS.has(key) && !also.includes(key));
-  const issue =
-    unknown === undefined ? findBadOption(options) : { path: [unknown], message: 'is not an option of this call' };
+  const issue = findUnknownOption(options, REQUEST_OPTIONS, also, 'call') ?? findBadOption(options);
   if (issue !== undefined) throw new RequestValidationError([{ ...issue, path: ['options', ...issue.path] }]);
   return options;
+}
+
+function findUnknownOption(
+  options: object,
+  known: readonly string[],
+  also: readonly string[],
+  taker: string,
+): ValidationIssue | undefined {
+  const unknown = Object.keys(options).find((key) => !known.includes(key) && !also.includes(key));
+  if (unknown === undefined) return undefined;
+  const plain = (name: string): string => name.replace(/[_-]/g, '').toLowerCase();
+  const meant = [...known, ...also].find((name) => plain(name) === plain(unknown));
+  const mend = meant === undefined ? '' : `; did you mean ${meant}?`;
+  return { path: [unknown], message: `is not an option of this ${taker}${mend}` };
 }
 
 /** A copy that inherits nothing: what somebody put on `Object.prototype` is no argument of ours. */
@@ -207,7 +216,7 @@ export function parseBaseURL(given: string | undefined): Base {
   if (url === undefined)
     throw new ConfigurationError("baseURL must be a whole URL, such as 'https://gateway.example.com'.");
   if (url.protocol !== 'https:' && url.protocol !== 'http:')
-    throw new ConfigurationError('baseURL must begin with https://.');
+    throw new ConfigurationError('baseURL must begin with https:// (or with http:// for a service on this machine).');
   if (url.username !== '' || url.password !== '') {
     throw new ConfigurationError(
       'baseURL must not hold a user name or password. Pass the credential as an option of its own.',

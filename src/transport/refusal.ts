@@ -36,18 +36,19 @@ export function refusalDetails(head: ResponseHead, body: unknown, context: Refus
   const mask = (text: string): string => withoutSecrets(text, context.credential);
   const error = errorObject(body, (text) => presentable(mask(text)));
   const said = error.message ?? excerpt(body, mask);
-  const hint = context.explain(status);
+  const retryAfter = retryHint(headers, error.retryAfter, context.rateLimit, context.wallClock);
+  const hint = context.explain(status) ?? (retryAfter && `Try again in ${Math.ceil(retryAfter / 1_000)} s.`);
   const where = requestId === undefined ? context.route : `${context.route}, request ${requestId}`;
   const redirect = redirectTarget(head);
   const text = said || redirect || 'The service gave no reason.';
   return {
-    message: `${status} ${hint === undefined ? text : `${text.replace(/[^.!?]$/, '$&.')} ${hint}`} (${where})`,
+    message: `${status} ${!hint ? text : `${text.replace(/[^.!?]$/, '$&.')} ${hint}`} (${where})`,
     area: context.area,
     type: error.type,
     code: error.code,
     param: error.param,
     requestId,
-    retryAfter: retryHint(headers, error.retryAfter, context.rateLimit, context.wallClock),
+    retryAfter,
     rateLimit: context.rateLimit,
     headers,
     body,

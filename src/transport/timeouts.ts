@@ -64,6 +64,9 @@ export class CallTimeouts implements LiveCall {
     this.#deadlineTimer = runtime.setTimer(() => this.#finish(this.#deadlineError()), deadline);
   }
 
+  /** The bucket in whose queue the call stands, for the message of its deadline. */
+  queuedFor: string | undefined;
+
   /** Milliseconds until the deadline; `Infinity` without one. */
   get timeLeft(): number {
     return this.#endsAt - this.#runtime.now();
@@ -188,7 +191,8 @@ export class CallTimeouts implements LiveCall {
   }
 
   #deadlineError(): APITimeoutError {
-    return this.#timeout('deadline', `The call did not finish within its deadline of ${this.#deadline} ms.`);
+    const held = this.queuedFor === undefined ? '' : ` It was waiting for the rate limit of ${this.queuedFor}.`;
+    return this.#timeout('deadline', `The call did not finish within its deadline of ${this.#deadline} ms.${held}`);
   }
 
   #finish(error: ContextGatewayError): void {

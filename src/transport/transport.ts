@@ -206,7 +206,9 @@ export class Transport {
     const admission = limiter?.admit(call.bucket);
     if (admission === undefined) return 0;
     const since = runtime.now();
+    call.timeouts.queuedFor = call.bucket;
     await call.timeouts.wait(admission.ready, () => admission.cancel());
+    call.timeouts.queuedFor = undefined;
     const waited = runtime.now() - since;
     this.#emit(call, { type: 'paced', bucket: call.bucket, waited });
     return waited;

@@ -312,14 +312,22 @@ describe('options of a client', () => {
     for (const construct of bothWith({ maxRetries })) expect(construct).not.toThrow();
   });
 
-  test.each(['apikey', 'baseUrl', 'retries', 'timeOut', 'headers', 'signal', 'idempotencyKey'])(
-    'A31: the unknown option %s is refused',
-    (option) => {
-      for (const construct of bothWith({ [option]: 1 })) {
-        expect(refusalOf(construct).message).toBe(`${option} is not an option of this client.`);
-      }
-    },
-  );
+  test.each([
+    ['base_url', 'baseURL'],
+    ['baseUrl', 'baseURL'],
+    ['timeOut', 'timeout'],
+    ['maxretries', 'maxRetries'],
+  ])('A31: the misspelt option %s is refused with the name that was meant', (option, meant) => {
+    for (const construct of bothWith({ [option]: 1 })) {
+      expect(refusalOf(construct).message).toBe(`${option} is not an option of this client; did you mean ${meant}?`);
+    }
+  });
+
+  test.each(['retries', 'headers', 'signal', 'idempotencyKey'])('A31: the unknown option %s is refused', (option) => {
+    for (const construct of bothWith({ [option]: 1 })) {
+      expect(refusalOf(construct).message).toBe(`${option} is not an option of this client.`);
+    }
+  });
 
   test.each([
     { option: 'validation', value: 'strict', mend: /'error' or 'report'/ },
