@@ -58,7 +58,7 @@ const runHere = async (...args: string[]) => {
   return { code, ...said };
 };
 
-describe('the command', () => {
+describe('E3 the command', () => {
   test('prints address, keys and examples that work, has a sample conversation, and ends well when interrupted', async () => {
     const { out, url, secret, token, interrupt } = await start('--seed', 'demo');
 

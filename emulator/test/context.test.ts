@@ -11,7 +11,7 @@ const talk = () => {
   return { emulator, calls, id, context, compact };
 };
 
-describe('the context of a conversation', () => {
+describe('E1 the context of a conversation', () => {
   test('is empty of summary and whole in tokens before any compaction', async () => {
     const { context } = talk();
 
@@ -122,7 +122,7 @@ describe('the context of a conversation', () => {
   });
 });
 
-describe('pins', () => {
+describe('E1 pins', () => {
   test('keep a message byte for byte at every level', async () => {
     const { emulator, calls, context, compact } = talk();
     const content = '  We *must* keep\tthis — exactly  ✂\u200d️\n\n```js\nconst a = 1;\n```  ';
@@ -185,7 +185,7 @@ describe('pins', () => {
   });
 });
 
-describe('an excluded message', () => {
+describe('E1 an excluded message', () => {
   test('leaves no trace at once, and the version rises by one', async () => {
     const { calls, id, context, compact } = talk();
     await compact('light');
@@ -223,7 +223,7 @@ describe('an excluded message', () => {
   });
 });
 
-describe('user memory', () => {
+describe('E1 user memory', () => {
   test('is created, changed, listed by four fields, and deleted for good', async () => {
     const { calls } = talk();
     const created = (await calls.context('POST', '/api/memory', { type: 'fact', key: '__proto__', content: 'x' })).body
