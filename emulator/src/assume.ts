@@ -1,11 +1,11 @@
-import type { EmulatorOptions } from './options.js';
+import type { ServiceOptions } from './options.js';
 
 /**
  * The options for an assumption that does not hold for somebody's service, as `--assume NAME=VALUE` gives it. The names
  * stand in `assumptions.json`.
  */
-export function assumed(texts: readonly string[]): Partial<EmulatorOptions> {
-  const options: Partial<EmulatorOptions> = {};
+export function assumed(texts: readonly string[]): Partial<ServiceOptions> {
+  const options: Partial<ServiceOptions> = {};
   for (const text of texts) {
     const at = text.indexOf('=');
     const value = text.slice(at + 1).trim();
@@ -18,7 +18,7 @@ export function assumed(texts: readonly string[]): Partial<EmulatorOptions> {
   return options;
 }
 
-const SWITCHES: Readonly<Record<string, (value: string) => Partial<EmulatorOptions>>> = {
+const SWITCHES: Readonly<Record<string, (value: string) => Partial<ServiceOptions>>> = {
   // A8: a header of its own carries the bare token; Authorization has a scheme.
   'session-header': (value) => {
     const [name = '', scheme] = value.split(':');

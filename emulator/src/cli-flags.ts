@@ -1,10 +1,10 @@
 import { parseArgs } from 'node:util';
 import { assumed } from './assume.js';
-import type { EmulatorOptions } from './options.js';
+import type { EmulatorOptions } from './emulator.js';
 import { addSampleConversation } from './sample.js';
 import { seedFrom } from './seed-file.js';
 import type { PlanName } from './store/account.js';
-import type { UpstreamOptions } from './upstream/source.js';
+import type { UpstreamOptions } from './upstream/model-source.js';
 
 /** What the command was told to do. */
 export interface Flags {

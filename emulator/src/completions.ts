@@ -1,21 +1,11 @@
-import * as z from 'zod/mini';
-import { checked } from './body.js';
+import type { CompletionRequest } from './completion-request.js';
 import { badRequest, notFound } from './errors.js';
 import { type Language, type LanguageLoader, TOKENS_PER_MESSAGE, type TokenPieces } from './language.js';
 import { MODELS } from './models.js';
 import { type ChatMessage, extractiveAnswer } from './responder.js';
 import type { ScriptedReplies } from './scripted-replies.js';
 import { Turns } from './turns.js';
-import type { ModelAnswer, ModelSource } from './upstream/source.js';
-
-/** What the body of a completion request says. */
-export interface CompletionRequest {
-  model: string;
-  messages: ChatMessage[];
-  temperature?: number | undefined;
-  max_tokens?: number | undefined;
-  stream?: boolean | undefined;
-}
+import type { ModelAnswer, ModelSource } from './upstream/model-source.js';
 
 /** An answer before it is written down: its tokens, and what they cost. */
 export interface Completion {
@@ -86,11 +76,6 @@ export class Completions {
   }
 }
 
-/** The request in a parsed JSON body. */
-export function completionRequest(body: unknown, strict: boolean): CompletionRequest {
-  return checked(completionRequestSchema, body, strict);
-}
-
 /** A live answer, read to its end; tokens that the upstream did not count are counted here. */
 async function wholeCompletion(live: LiveCompletion, signal: AbortSignal): Promise<Completion> {
   let content = '';
@@ -121,13 +106,3 @@ export function usageOf(promptTokens: number, completionTokens: number) {
 function countPrompt(messages: readonly ChatMessage[], language: Language): number {
   return messages.reduce((sum, message) => sum + language.countTokens(message.content) + TOKENS_PER_MESSAGE, 0);
 }
-
-const completionRequestSchema = z.object({
-  model: z.string().check(z.minLength(1)),
-  messages: z
-    .array(z.object({ role: z.enum(['system', 'user', 'assistant']), content: z.string() }))
-    .check(z.minLength(1)),
-  temperature: z.optional(z.number().check(z.gte(0), z.lte(2))),
-  max_tokens: z.optional(z.int().check(z.gte(1))),
-  stream: z.optional(z.boolean()),
-});

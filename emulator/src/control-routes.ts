@@ -1,13 +1,15 @@
 import { Hono } from 'hono';
 import { accountRoutes } from './control/account-routes.js';
 import { conversationRoutes } from './control/conversation-routes.js';
+import type { ControlledEmulator } from './control/plane.js';
 import { systemRoutes } from './control/system-routes.js';
-import type { Emulator } from './emulator.js';
 import { Refusal } from './errors.js';
 import { inspectorFile } from './inspector.js';
 
 /** The emulator's own plane under `/_emulator`: what the service has no endpoint for, and what a test wants to see. */
-export function controlRoutes(emulator: Emulator): (request: Request, path: string) => Response | Promise<Response> {
+export function controlRoutes(
+  emulator: ControlledEmulator,
+): (request: Request, path: string) => Response | Promise<Response> {
   const app = new Hono({ strict: false }).basePath('/_emulator');
 
   app.get('/', (c) => {

@@ -10,6 +10,7 @@ import {
   totalTokens,
 } from './compaction/compact.js';
 import { type RollingSummary, renderSummary } from './compaction/summary.js';
+import type { CompactionOutcome, ContextMetadata } from './context-answers.js';
 import {
   basisOf,
   compactionState,
@@ -32,30 +33,6 @@ import type {
   SummaryVersion,
 } from './store/conversations.js';
 import type { Summarizer } from './summarizer.js';
-
-/** The metadata of a context, in the form of the interface; `lastCompactionAt` is null before the first (A23). */
-export interface ContextMetadata {
-  totalTokens: number;
-  compressedTokens: number;
-  preservationRatio: number;
-  lastCompactionAt: string | null;
-  recentMessageCount: number;
-}
-
-/** The result of a compaction, in the form of the interface. */
-export interface CompactionResult {
-  success: boolean;
-  previousTokenCount: number;
-  newTokenCount: number;
-  tokensRemoved: number;
-  summaryUpdated: boolean;
-}
-
-/** A compaction's result, and who wrote the summary. */
-export interface CompactionOutcome {
-  result: CompactionResult;
-  summarizer: 'extractive' | 'upstream';
-}
 
 /** A conversation as its context: summary, pins, metadata, and what changes them. */
 export class ConversationContexts {

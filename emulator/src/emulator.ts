@@ -3,14 +3,15 @@ import type { Socket } from 'node:net';
 import type { Clock } from './clock.js';
 import type { CompactionLevel } from './compaction/compact.js';
 import { Completions } from './completions.js';
+import type { CompactionResult } from './context-answers.js';
 import { contextRoutes } from './context-routes.js';
+import type { ControlledEmulator } from './control/plane.js';
 import { controlRoutes } from './control-routes.js';
-import type { CompactionResult } from './conversation-context.js';
 import { Faults } from './faults.js';
 import { gatewayRoutes } from './gateway-routes.js';
 import { LanguageLoader } from './language.js';
 import { type EmulatorModel, MODELS } from './models.js';
-import type { EmulatorOptions } from './options.js';
+import type { ServiceOptions } from './options.js';
 import { type InspectedConversation, inspectConversation, type Overview, overviewOf } from './overview.js';
 import { RateLimiter } from './rate-limit.js';
 import { connectionReset } from './relay.js';
@@ -41,13 +42,19 @@ export interface ListeningEmulator extends Listening {
   sessionToken: string;
 }
 
+/** How `createEmulator` sets up the service. Everything has a plain default. */
+export interface EmulatorOptions extends ServiceOptions {
+  /** Puts first data in; runs at construction and after every reset. */
+  setup?: ((emulator: Emulator) => void) | undefined;
+}
+
 /** The service, in memory or in a directory. Nothing listens until `listen` is called; two emulators share nothing. */
 export function createEmulator(options: EmulatorOptions = {}): Emulator {
   return new Emulator(options);
 }
 
 /** The whole service, with its state and the handles to look at it and to change it. */
-export class Emulator {
+export class Emulator implements ControlledEmulator {
   /** The models offered. */
   readonly models: readonly EmulatorModel[] = MODELS;
   /** What goes wrong with the next requests. */
@@ -247,7 +254,7 @@ export class Emulator {
   }
 }
 
-function storageOf({ storage, data }: EmulatorOptions): Storage {
+function storageOf({ storage, data }: ServiceOptions): Storage {
   if (storage !== undefined) return storage;
   return data === undefined ? new MemoryStorage() : SqliteStorage.open(data);
 }

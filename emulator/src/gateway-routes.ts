@@ -2,13 +2,8 @@ import type { Hono } from 'hono';
 import * as z from 'zod/mini';
 import { areaRoutes, json, pathParam, type RouteContext, type RouteEnv, route } from './answers.js';
 import { checked, parseMultipart } from './body.js';
-import {
-  type Completion,
-  type CompletionRequest,
-  type Completions,
-  completionRequest,
-  usageOf,
-} from './completions.js';
+import { type CompletionRequest, completionRequest } from './completion-request.js';
+import { type Completion, type Completions, usageOf } from './completions.js';
 import { badRequest, notFound, Refusal } from './errors.js';
 import type { Settings } from './settings.js';
 import { fillTemplate } from './store/presets.js';

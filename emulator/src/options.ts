@@ -1,9 +1,8 @@
 import type { Clock } from './clock.js';
-import type { Emulator } from './emulator.js';
 import type { RateLimit } from './rate-limit.js';
 import type { Plan, PlanName } from './store/account.js';
 import type { Storage } from './store/storage.js';
-import type { UpstreamOptions } from './upstream/source.js';
+import type { UpstreamOptions } from './upstream/model-source.js';
 
 /** How a stream is paced. */
 export interface StreamPace {
@@ -21,8 +20,8 @@ export interface StreamPace {
   heartbeat?: number | undefined;
 }
 
-/** How `createEmulator` sets up the service. Everything has a plain default. */
-export interface EmulatorOptions {
+/** How the service is set up. Everything has a plain default. */
+export interface ServiceOptions {
   /** Makes ids, keys and tokens the same on every run. @default random */
   seed?: string | number | undefined;
   /** Where time comes from. @default the system's clock */
@@ -63,8 +62,6 @@ export interface EmulatorOptions {
   listForm?: 'data' | 'bare' | 'named' | 'items' | undefined;
   /** The default and the largest `limit` of the presets list (A14). @default 50, 100 */
   presetsLimit?: { default?: number | undefined; max?: number | undefined } | undefined;
-  /** Puts first data in; runs at construction and after every reset. */
-  setup?: ((emulator: Emulator) => void) | undefined;
   /** A directory in which everything is kept, in one file. @default in memory */
   data?: string | undefined;
   /** Where records are kept, in place of `data`. */

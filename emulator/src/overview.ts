@@ -1,5 +1,5 @@
 import type { RollingSummary } from './compaction/summary.js';
-import type { ContextMetadata } from './conversation-context.js';
+import type { ContextMetadata } from './context-answers.js';
 import type { EmulatorModel } from './models.js';
 import type { RateLimiter } from './rate-limit.js';
 import type { Settings } from './settings.js';

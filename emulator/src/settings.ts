@@ -1,7 +1,7 @@
 import { type Clock, manualClock, systemClock } from './clock.js';
-import type { EmulatorOptions } from './options.js';
+import type { ServiceOptions } from './options.js';
 import type { RateLimit } from './rate-limit.js';
-import { type Plan, resolvePlan } from './store/account.js';
+import { type AccountSettings, resolvePlan } from './store/account.js';
 
 /** A stream's pace with every default filled in. */
 export interface Pace {
@@ -14,16 +14,11 @@ export interface Pace {
 }
 
 /** The options with every default filled in. */
-export interface Settings {
+export interface Settings extends AccountSettings {
   clock: Clock;
-  plan: Plan;
-  /** Undefined where the plan decides. */
-  limits: { gateway: RateLimit | undefined; context: RateLimit | undefined; compact: RateLimit | undefined };
   maxFileSize: number;
   maxBodySize: number;
   maxTokens: number;
-  includedTokens: number | undefined;
-  overagePricePerMillion: number | undefined;
   publishableEndpoints: readonly string[];
   sessionHeader: { name: string; scheme: string };
   rateLimitReset: 'epoch-seconds' | 'epoch-milliseconds' | 'delta-seconds';
@@ -37,7 +32,7 @@ export interface Settings {
 }
 
 /** The settings an emulator works by; a RangeError names the option that cannot be. */
-export function resolveSettings(options: EmulatorOptions): Settings {
+export function resolveSettings(options: ServiceOptions): Settings {
   const cors = options.cors;
   return {
     clock: options.clock ?? (options.now === undefined ? systemClock() : manualClock(options.now)),

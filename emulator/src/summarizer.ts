@@ -4,7 +4,7 @@ import type { LanguageLoader } from './language.js';
 import { MODELS } from './models.js';
 import { hashText } from './random.js';
 import type { MessageRecord } from './store/conversations.js';
-import type { ModelSource } from './upstream/source.js';
+import type { ModelSource } from './upstream/model-source.js';
 
 /** Writes the entries of a summary of these messages; undefined when what came back cannot be used. */
 export type Summarizer = (messages: readonly MessageRecord[], budget: number) => Promise<SummaryItem[] | undefined>;

@@ -1,13 +1,12 @@
 import * as z from 'zod/mini';
 import { checked } from '../body.js';
-import type { Emulator } from '../emulator.js';
 import { Refusal } from '../errors.js';
 import { PLANS } from '../store/account.js';
-import { bodyOf, found, type Plane } from './plane.js';
+import { bodyOf, type ControlledEmulator, found, type Plane } from './plane.js';
 import { idSchema, workspaceSchema } from './schemas.js';
 
 /** What the service's dashboard does: plan, keys, users and workspaces. */
-export function accountRoutes(app: Plane, emulator: Emulator): void {
+export function accountRoutes(app: Plane, emulator: ControlledEmulator): void {
   const { account, apiKeys, sessions, workspaces } = emulator;
 
   app.get('/account', (c) => c.json({ plan: account.plan, plans: PLANS }));

@@ -1,11 +1,10 @@
 import * as z from 'zod/mini';
 import { checked } from '../body.js';
-import type { Emulator } from '../emulator.js';
-import { bodyOf, found, type Plane } from './plane.js';
+import { bodyOf, type ControlledEmulator, found, type Plane } from './plane.js';
 import { conversationSchema, messageListSchema, messagesSchema } from './schemas.js';
 
 /** Conversations, and what is stored beside them: files, memory, what integrations did. */
-export function conversationRoutes(app: Plane, emulator: Emulator): void {
+export function conversationRoutes(app: Plane, emulator: ControlledEmulator): void {
   const { conversations, files, integrations } = emulator;
 
   app.get('/conversations', (c) => c.json(conversations.list()));

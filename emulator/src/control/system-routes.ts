@@ -1,13 +1,12 @@
 import * as z from 'zod/mini';
 import { checked } from '../body.js';
-import type { Emulator } from '../emulator.js';
 import { Refusal } from '../errors.js';
 import { checkedRule } from '../fault-syntax.js';
 import { checkedState } from '../state-schema.js';
-import { bodyOf, type Plane } from './plane.js';
+import { bodyOf, type ControlledEmulator, type Plane } from './plane.js';
 
 /** State, faults, what arrived, and time. */
-export function systemRoutes(app: Plane, emulator: Emulator): void {
+export function systemRoutes(app: Plane, emulator: ControlledEmulator): void {
   const { faults, clock } = emulator;
 
   app.get('/overview', (c) => c.json(emulator.overview()));

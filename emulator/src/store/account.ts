@@ -1,5 +1,4 @@
 import type { RateLimit } from '../rate-limit.js';
-import type { Settings } from '../settings.js';
 import type { Collection, Storage } from './storage.js';
 
 /** What an account pays for. */
@@ -19,12 +18,20 @@ export interface Plan {
 /** The name of a plan the emulator knows. */
 export type PlanName = 'starter' | 'agency' | 'enterprise';
 
+/** What is set for an emulator, and wins over its plan where it is given. */
+export interface AccountSettings {
+  plan: Plan;
+  limits: { gateway: RateLimit | undefined; context: RateLimit | undefined; compact: RateLimit | undefined };
+  includedTokens: number | undefined;
+  overagePricePerMillion: number | undefined;
+}
+
 /** The account: its plan, and what follows from it. */
 export class Account {
   readonly #records: Collection<Plan>;
-  readonly #settings: Settings;
+  readonly #settings: AccountSettings;
 
-  constructor(storage: Storage, settings: Settings) {
+  constructor(storage: Storage, settings: AccountSettings) {
     this.#records = storage.collection('account');
     this.#settings = settings;
   }

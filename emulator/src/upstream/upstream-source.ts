@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import type { CompletionRequest } from '../completions.js';
+import type { CompletionRequest } from '../completion-request.js';
 import { badRequest, notFound, Refusal } from '../errors.js';
 import { eventData } from './events.js';
 import {
@@ -8,7 +8,7 @@ import {
   type ModelSource,
   type UpstreamOptions,
   wholeAnswer,
-} from './source.js';
+} from './model-source.js';
 
 /** Asks a server of the OpenAI form. It sends the request's documented fields and its own key, and nothing of the caller. */
 export class UpstreamSource implements ModelSource {
