@@ -14,6 +14,7 @@ export default defineConfig({
   },
   test: {
     include: ['test/**/*.test.ts', 'emulator/test/**/*.test.ts'],
+    maxWorkers: 2,
     // Generous: a slow machine is not a failure, and what has a time of its own to keep asserts it.
     testTimeout: 120_000,
     hookTimeout: 120_000,

@@ -35,7 +35,7 @@ const KEEP = Symbol('keepPartial');
 
 /** What every error of this package extends. It can be logged, cloned and serialised: no credential or payload is in it. */
 export class ContextGatewayError extends Error {
-  /** What was sent before this error, in order. Empty when nothing was. */
+  /** What was tried before this error, in order. Empty when nothing was. */
   declare readonly attempts: readonly Attempt[];
   #partial: PartialChatCompletion | undefined;
 

@@ -1,6 +1,7 @@
 import type { Attempt, HeaderSource, RateLimit, ResponseInfo } from '../answer.js';
 import type { APIErrorDetails, Area } from '../errors.js';
 import type { Engine, ResponseHead } from '../platform/engine.js';
+import type { EventBody } from './events.js';
 import type { LiveCalls } from './live-calls.js';
 import type { RequestOptions } from './options.js';
 import type { RateLimiter } from './pacer.js';
@@ -37,14 +38,16 @@ export interface Shared {
 
 /** One call on its way. */
 export interface Call {
-  /** Counts the client's calls from 1. */
-  readonly id: number;
   readonly endpoint: Endpoint;
   readonly request: PreparedRequest;
   readonly options: RequestOptions;
   readonly timeouts: CallTimeouts;
+  /** Milliseconds for one attempt. */
+  readonly timeout: number;
   readonly attempts: Attempt[];
   readonly bucket: string;
+  /** Tells the client's listener, if there is one. */
+  readonly emit: ((event: EventBody) => void) | undefined;
 }
 
 /** How a JSON answer becomes what the method returns. */

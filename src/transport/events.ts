@@ -59,3 +59,21 @@ export type ClientEvent = RequestEvent | ResponseEvent | PacedEvent | RetryEvent
 
 /** An event without the facts its call adds. */
 export type EventBody<E extends ClientEvent = ClientEvent> = E extends ClientEvent ? Omit<E, keyof CallFacts> : never;
+
+/** Tells a listener of what happens in one call. `undefined` without a listener, so that nothing is made for nobody. */
+export function emitterOf(
+  onEvent: ((event: ClientEvent) => void) | undefined,
+  facts: CallFacts,
+): ((event: EventBody) => void) | undefined {
+  if (onEvent === undefined) return undefined;
+  return (event) => {
+    try {
+      // The cast is true by construction: every event is its own part and the facts of its call.
+      const result: unknown = onEvent({ ...facts, ...event } as ClientEvent);
+      // A listener may be an async function in spite of its type: what it rejects with is its own affair as well.
+      if (result instanceof Promise) result.catch(() => {});
+    } catch {
+      // A listener's mistake does not cost the call.
+    }
+  };
+}

@@ -1,6 +1,5 @@
-import { APIPromise, type Attempt, type WithResponse } from '../answer.js';
+import { APIPromise, type WithResponse } from '../answer.js';
 import {
-  APIConnectionError,
   APIError,
   apiError,
   ClientClosedError,
@@ -8,10 +7,10 @@ import {
   RequestValidationError,
   recordAttempts,
 } from '../errors.js';
-import type { Exchange, ResponseHead } from '../platform/engine.js';
-import { MAX_JSON_BYTES, parseJson, readErrorText, readText } from './body.js';
+import type { ResponseHead } from '../platform/engine.js';
+import { MAX_JSON_BYTES, parseJson, readText } from './body.js';
 import { Answered, type AnswerForm, type AreaRules, type Call, type OpenedStream, type Shared } from './call.js';
-import type { ClientEvent, EventBody } from './events.js';
+import { emitterOf } from './events.js';
 import {
   type Base,
   type ClientOptions,
@@ -20,15 +19,12 @@ import {
   type RequestOptions,
   type SchemaOptions,
 } from './options.js';
-import { type Observation, Ticket } from './pacer.js';
-import { parseRateLimit, untilReset } from './rate-limit.js';
-import { type RefusalContext, refusal, refusalDetails, reportsError, requestIdOf } from './refusal.js';
+import { type RefusalContext, refusalDetails, reportsError } from './refusal.js';
 import { type EndpointSource, mergeHeaders, prepare } from './request.js';
 import { nextWait, operationOf } from './retry.js';
 import { applySchema, findIssues, type Schema, unexpectedAnswer } from './schema.js';
+import { type Reader, Sender } from './sender.js';
 import { CallTimeouts } from './timeouts.js';
-
-type Reader<T> = (head: ResponseHead, call: Call, context: RefusalContext) => T | Promise<T>;
 
 const DEFAULT_TIMEOUT = 60_000;
 const DEFAULT_IDLE_TIMEOUT = 120_000;
@@ -41,12 +37,14 @@ export class Transport {
   readonly #base: Base;
   readonly #options: ClientOptions;
   readonly #shared: Shared;
+  readonly #sender: Sender;
 
   constructor(area: AreaRules, base: Base, options: ClientOptions, shared: Shared) {
     this.#area = area;
     this.#base = base;
     this.#options = options;
     this.#shared = shared;
+    this.#sender = new Sender(area, shared);
   }
 
   /** Sends a request and reads one JSON value. With a caller's `schema` the raw body is checked by that instead. */
@@ -98,7 +96,7 @@ export class Transport {
     if (issues === undefined) return true;
     // Of `null` there is nothing to hand on.
     if (this.#options.validation !== 'report' || body === null) throw unexpectedAnswer(issues, body);
-    this.#emit(call, { type: 'validation', issues });
+    call.emit?.({ type: 'validation', issues });
     return false;
   }
 
@@ -139,8 +137,10 @@ export class Transport {
     const deadline = options.deadline ?? this.#options.deadline;
     const timeouts = new CallTimeouts(shared.runtime, shared.live, options.signal, deadline);
     shared.calls += 1;
-    const bucket = endpoint.bucket ?? this.#area.name;
-    return { id: shared.calls, endpoint, request, options, timeouts, attempts: [], bucket };
+    const { method, path, bucket = this.#area.name } = endpoint;
+    const emit = emitterOf(this.#options.onEvent, { call: shared.calls, area: this.#area.name, method, path });
+    const timeout = options.timeout ?? this.#options.timeout ?? endpoint.timeout ?? DEFAULT_TIMEOUT;
+    return { endpoint, request, options, timeouts, timeout, attempts: [], bucket, emit };
   }
 
   /** The one loop: attempt, decide, wait, again. */
@@ -152,7 +152,7 @@ export class Transport {
     try {
       for (;;) {
         try {
-          const answer = await this.#attempt(call, read, delay);
+          const answer = await this.#sender.attempt(call, read, delay);
           this.#shared.budget.refund(spent);
           handedOver = streamed;
           return answer;
@@ -169,111 +169,6 @@ export class Transport {
     } finally {
       if (!handedOver) timeouts.end();
     }
-  }
-
-  /** One attempt, from the queue to the answer. */
-  async #attempt<T>(call: Call, read: Reader<T>, waited: number): Promise<WithResponse<T>> {
-    const { timeouts, attempts } = call;
-    const { runtime } = this.#shared;
-    const delay = waited + (await this.#admit(call));
-    const startedAt = runtime.now();
-    const record: Mutable<Attempt> = { delay, duration: 0 };
-    const ticket = new Ticket(this.#shared.limiter, call.bucket);
-    try {
-      timeouts.startAttempt(this.#timeoutOf(call));
-      attempts.push(record);
-      const credential = await this.#authorize(timeouts);
-      this.#emit(call, { type: 'request', attempt: attempts.length });
-      const head = await this.#send(call, credential).head;
-      const context = this.#observe(call, head, credential, record, startedAt);
-      if (head.status < 200 || head.status > 299) throw await this.#refuse(head, context, ticket, timeouts);
-      ticket.release(observation(head, context));
-      const data = await read(head, call, context);
-      record.duration = runtime.now() - startedAt;
-      return { data, response: new Answered(head, attempts, context) };
-    } catch (error) {
-      timeouts.stopWatching();
-      ticket.release({});
-      record.duration = runtime.now() - startedAt;
-      if (!(error instanceof APIError) && error instanceof Error) record.error = error.name;
-      throw error;
-    }
-  }
-
-  /** Waits in the bucket's queue, if there is one. Gives the milliseconds waited. */
-  async #admit(call: Call): Promise<number> {
-    const { limiter, runtime } = this.#shared;
-    const admission = limiter?.admit(call.bucket);
-    if (admission === undefined) return 0;
-    const since = runtime.now();
-    call.timeouts.queuedFor = call.bucket;
-    await call.timeouts.wait(admission.ready, () => admission.cancel());
-    call.timeouts.queuedFor = undefined;
-    const waited = runtime.now() - since;
-    this.#emit(call, { type: 'paced', bucket: call.bucket, waited });
-    return waited;
-  }
-
-  #timeoutOf({ options, endpoint }: Call): number {
-    return options.timeout ?? this.#options.timeout ?? endpoint.timeout ?? DEFAULT_TIMEOUT;
-  }
-
-  /** The credential as it is now; a function that gives it runs under the attempt's clock. */
-  async #authorize(timeouts: CallTimeouts): Promise<string> {
-    const credential = this.#area.authorize();
-    return typeof credential === 'string' ? credential : timeouts.wait(credential);
-  }
-
-  #send({ request, timeouts }: Call, credential: string): Exchange {
-    timeouts.check(); // it may have ended while the credential was read
-    const { method, origin, path, upload } = request;
-    const headers = { ...request.headers, [this.#area.credentialHeader]: credential };
-    const body = upload?.body((times) => timeouts.progressed(times)) ?? request.body;
-    const exchange = this.#shared.engine.send({ method, origin, path, headers, body });
-    timeouts.follow(exchange);
-    return exchange;
-  }
-
-  /** Notes what every answer says, whatever its status. */
-  #observe(
-    call: Call,
-    head: ResponseHead,
-    credential: string,
-    record: Mutable<Attempt>,
-    startedAt: number,
-  ): RefusalContext {
-    const { runtime, rateLimits } = this.#shared;
-    const { status, headers } = head;
-    const wallClock = runtime.wallClock();
-    const rateLimit = parseRateLimit(headers, wallClock);
-    const requestId = requestIdOf(head, credential);
-    if (rateLimit !== undefined) rateLimits.set(call.bucket, rateLimit);
-    record.status = status;
-    record.duration = runtime.now() - startedAt;
-    const { duration } = record;
-    this.#emit(call, { type: 'response', attempt: call.attempts.length, status, duration, requestId });
-    const { explain, name: area } = this.#area;
-    const route = `${call.request.method} ${call.endpoint.path}`;
-    return { area, route, credential, requestId, rateLimit, wallClock, explain };
-  }
-
-  /** Reads an error's body, as far as it is worth it. */
-  async #refuse(
-    head: ResponseHead,
-    context: RefusalContext,
-    ticket: Ticket,
-    timeouts: CallTimeouts,
-  ): Promise<ContextGatewayError> {
-    if (head.status > 599 || head.status < 200) {
-      head.body.cancel(new Error('not an HTTP status'));
-      const details = { phase: 'headers', sent: 'yes', retryable: false } as const;
-      return new APIConnectionError(`No usable answer: ${head.status} is not an HTTP status.`, details);
-    }
-    const error = refusal(head, await readErrorText(head.body, this.#shared.runtime), context);
-    const blockedFor = head.status === 429 ? error.retryAfter : undefined;
-    ticket.release({ ...observation(head, context), blockedFor });
-    timeouts.check(); // a call that is over ends with what ended it, also where its status is known
-    return error;
   }
 
   async #readJson(head: ResponseHead, context: RefusalContext, mayBeEmpty: boolean): Promise<unknown> {
@@ -302,38 +197,10 @@ export class Transport {
     const reason = error instanceof APIError ? error.status : error instanceof Error ? error.name : 'unknown';
     const attempt = attempts.length;
     if ('wait' in verdict && budget.take(cost)) {
-      this.#emit(call, { type: 'retry', attempt, reason, wait: verdict.wait });
+      call.emit?.({ type: 'retry', attempt, reason, wait: verdict.wait });
       return { wait: verdict.wait, cost };
     }
-    this.#emit(call, { type: 'failure', attempt, reason, stop: 'stop' in verdict ? verdict.stop : 'budget-empty' });
+    call.emit?.({ type: 'failure', attempt, reason, stop: 'stop' in verdict ? verdict.stop : 'budget-empty' });
     throw error;
   }
-
-  #emit({ id, endpoint, request }: Call, event: EventBody): void {
-    const { onEvent } = this.#options;
-    if (onEvent === undefined) return;
-    // The cast is true by construction: every event is its own part and the facts of its call.
-    const whole = {
-      call: id,
-      area: this.#area.name,
-      method: request.method,
-      path: endpoint.path,
-      ...event,
-    } as ClientEvent;
-    try {
-      // A listener may be an async function in spite of its type: what it rejects with is its own affair as well.
-      const result: unknown = onEvent(whole);
-      if (result instanceof Promise) result.catch(() => {});
-    } catch {
-      // A listener's mistake does not cost the call.
-    }
-  }
 }
-
-function observation({ headers }: ResponseHead, { rateLimit, wallClock }: RefusalContext): Observation {
-  if (rateLimit === undefined) return {};
-  const { limit, remaining } = rateLimit;
-  return { limit, remaining, untilReset: untilReset(rateLimit, headers, wallClock) };
-}
-
-type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };

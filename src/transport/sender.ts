@@ -1,0 +1,132 @@
+import type { Attempt, WithResponse } from '../answer.js';
+import { APIConnectionError, APIError, type ContextGatewayError } from '../errors.js';
+import type { Exchange, ResponseHead } from '../platform/engine.js';
+import { readErrorText } from './body.js';
+import { Answered, type AreaRules, type Call, type Shared } from './call.js';
+import { type Observation, Ticket } from './pacer.js';
+import { parseRateLimit, untilReset } from './rate-limit.js';
+import { type RefusalContext, refusal, requestIdOf } from './refusal.js';
+import type { CallTimeouts } from './timeouts.js';
+
+/** Turns a successful answer into what the method returns. */
+export type Reader<T> = (head: ResponseHead, call: Call, context: RefusalContext) => T | Promise<T>;
+
+type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
+
+/** Sends one attempt of a call: leave, credential, bytes, answer. Whether another one follows is the transport's to decide. */
+export class Sender {
+  readonly #area: AreaRules;
+  readonly #shared: Shared;
+
+  constructor(area: AreaRules, shared: Shared) {
+    this.#area = area;
+    this.#shared = shared;
+  }
+
+  /** One attempt, from the queue to the answer. */
+  async attempt<T>(call: Call, read: Reader<T>, waited: number): Promise<WithResponse<T>> {
+    const { timeouts, attempts } = call;
+    const { runtime } = this.#shared;
+    const delay = waited + (await this.#admit(call));
+    const startedAt = runtime.now();
+    const record: Mutable<Attempt> = { delay, duration: 0 };
+    const ticket = new Ticket(this.#shared.limiter, call.bucket);
+    try {
+      timeouts.startAttempt(call.timeout);
+      attempts.push(record);
+      const credential = await this.#authorize(timeouts);
+      call.emit?.({ type: 'request', attempt: attempts.length });
+      const head = await this.#send(call, credential).head;
+      const context = this.#observe(call, head, credential, record, startedAt);
+      if (head.status < 200 || head.status > 299) throw await this.#refuse(head, context, ticket, timeouts);
+      ticket.release(observation(head, context));
+      const data = await read(head, call, context);
+      record.duration = runtime.now() - startedAt;
+      return { data, response: new Answered(head, attempts, context) };
+    } catch (error) {
+      timeouts.stopWatching();
+      ticket.release({});
+      record.duration = runtime.now() - startedAt;
+      if (!(error instanceof APIError) && error instanceof Error) record.error = error.name;
+      throw error;
+    }
+  }
+
+  /** Waits in the bucket's queue, if there is one. Gives the milliseconds waited. */
+  async #admit(call: Call): Promise<number> {
+    const { limiter, runtime } = this.#shared;
+    const admission = limiter?.admit(call.bucket);
+    if (admission === undefined) return 0;
+    const since = runtime.now();
+    call.timeouts.queuedFor = call.bucket;
+    await call.timeouts.wait(admission.ready, () => admission.cancel());
+    call.timeouts.queuedFor = undefined;
+    const waited = runtime.now() - since;
+    call.emit?.({ type: 'paced', bucket: call.bucket, waited });
+    return waited;
+  }
+
+  /** The credential as it is now; a function that gives it runs under the attempt's clock. */
+  async #authorize(timeouts: CallTimeouts): Promise<string> {
+    const credential = this.#area.authorize();
+    return typeof credential === 'string' ? credential : timeouts.wait(credential);
+  }
+
+  #send({ request, timeouts }: Call, credential: string): Exchange {
+    timeouts.check(); // it may have ended while the credential was read
+    const { method, origin, path, upload } = request;
+    const headers = { ...request.headers, [this.#area.credentialHeader]: credential };
+    const body = upload?.body((times) => timeouts.progressed(times)) ?? request.body;
+    const exchange = this.#shared.engine.send({ method, origin, path, headers, body });
+    timeouts.follow(exchange);
+    return exchange;
+  }
+
+  /** Notes what every answer says, whatever its status. */
+  #observe(
+    call: Call,
+    head: ResponseHead,
+    credential: string,
+    record: Mutable<Attempt>,
+    startedAt: number,
+  ): RefusalContext {
+    const { runtime, rateLimits } = this.#shared;
+    const { status, headers } = head;
+    const wallClock = runtime.wallClock();
+    const rateLimit = parseRateLimit(headers, wallClock);
+    const requestId = requestIdOf(head, credential);
+    if (rateLimit !== undefined) rateLimits.set(call.bucket, rateLimit);
+    record.status = status;
+    record.duration = runtime.now() - startedAt;
+    const { duration } = record;
+    call.emit?.({ type: 'response', attempt: call.attempts.length, status, duration, requestId });
+    const { explain, name: area } = this.#area;
+    const route = `${call.request.method} ${call.endpoint.path}`;
+    return { area, route, credential, requestId, rateLimit, wallClock, explain };
+  }
+
+  /** Reads an error's body, as far as it is worth it. */
+  async #refuse(
+    head: ResponseHead,
+    context: RefusalContext,
+    ticket: Ticket,
+    timeouts: CallTimeouts,
+  ): Promise<ContextGatewayError> {
+    if (head.status > 599 || head.status < 200) {
+      head.body.cancel(new Error('not an HTTP status'));
+      const details = { phase: 'headers', sent: 'yes', retryable: false } as const;
+      return new APIConnectionError(`No usable answer: ${head.status} is not an HTTP status.`, details);
+    }
+    const error = refusal(head, await readErrorText(head.body, this.#shared.runtime), context);
+    const blockedFor = head.status === 429 ? error.retryAfter : undefined;
+    ticket.release({ ...observation(head, context), blockedFor });
+    timeouts.check(); // a call that is over ends with what ended it, also where its status is known
+    return error;
+  }
+}
+
+function observation({ headers }: ResponseHead, { rateLimit, wallClock }: RefusalContext): Observation {
+  if (rateLimit === undefined) return {};
+  const { limit, remaining } = rateLimit;
+  return { limit, remaining, untilReset: untilReset(rateLimit, headers, wallClock) };
+}
