@@ -6,7 +6,7 @@ import {
 } from './compaction/compact.js';
 import type { SummaryItem } from './compaction/summary.js';
 import { hashText } from './random.js';
-import type { ConversationState } from './store/conversations.js';
+import type { ConversationState } from './store/conversation-records.js';
 
 /** A message as compaction sees it, with its id. */
 export type StoredMessage = CompactableMessage & { id: string };

@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 import { areaRoutes, json, pathParam, type RouteContext, type RouteEnv, requiredQuery, route } from './answers.js';
 import { checked } from './body.js';
 import { notFound, Refusal } from './errors.js';
-import type { ConversationState } from './store/conversations.js';
+import type { ConversationState } from './store/conversation-records.js';
 import type { UserMemoryItem } from './store/memory.js';
 import type { Stores } from './store/stores.js';
 import type { Workspaces } from './store/workspaces.js';

@@ -9,7 +9,7 @@ import { inspectorFile } from './inspector.js';
 /** The emulator's own plane under `/_emulator`: what the service has no endpoint for, and what a test wants to see. */
 export function controlRoutes(
   emulator: ControlledEmulator,
-): (request: Request, path: string) => Response | Promise<Response> {
+): (request: Request, caller: string | undefined) => Response | Promise<Response> {
   const app = new Hono({ strict: false }).basePath('/_emulator');
 
   app.get('/', (c) => {
@@ -33,18 +33,21 @@ export function controlRoutes(
     return c.json({ error: error.message }, 500);
   });
 
-  return (request) => {
-    const refusal = refusedCaller(request);
+  return (request, caller) => {
+    const refusal = refusedCaller(request, caller);
     if (refusal !== undefined) return Response.json({ error: refusal }, { status: 403 });
     return app.fetch(request);
   };
 }
 
 /**
- * The control plane needs no key, so only this machine may use it: a page of another site reaches it neither by a name
+ * The control plane needs no key, so only this machine may use it, whatever the emulator listens on: a page of another site reaches it neither by a name
  * that resolves to loopback (its Host header gives it away) nor by a plain form post (its Origin does).
  */
-function refusedCaller(request: Request): string | undefined {
+function refusedCaller(request: Request, caller: string | undefined): string | undefined {
+  // Whoever comes from elsewhere can write any name into the Host header.
+  if (caller !== undefined && !isLoopback(caller.replace(/^::ffff:/, '')))
+    return 'the control plane is for this machine';
   const host = request.headers.get('host') ?? new URL(request.url).host;
   if (!isLoopback(host)) return 'the control plane answers on loopback names only';
   const origin = request.headers.get('origin');
@@ -56,5 +59,11 @@ function refusedCaller(request: Request): string | undefined {
 
 function isLoopback(host: string): boolean {
   const name = host.toLowerCase().replace(/:\d+$/, '');
-  return name === 'localhost' || name.endsWith('.localhost') || name === '[::1]' || /^127(?:\.\d{1,3}){3}$/.test(name);
+  return (
+    name === 'localhost' ||
+    name.endsWith('.localhost') ||
+    name === '[::1]' ||
+    name === '::1' ||
+    /^127(?:\.\d{1,3}){3}$/.test(name)
+  );
 }

@@ -26,12 +26,12 @@ import { type Language, type LanguageLoader, TOKENS_PER_MESSAGE } from './langua
 import type { IdSource } from './random.js';
 import type {
   ConversationState,
-  Conversations,
   MessageRecord,
   PinCategory,
   PinnedMemoryItem,
   SummaryVersion,
-} from './store/conversations.js';
+} from './store/conversation-records.js';
+import type { Conversations } from './store/conversations.js';
 import type { Summarizer } from './summarizer.js';
 
 /** A conversation as its context: summary, pins, metadata, and what changes them. */

@@ -9,12 +9,12 @@ import type { ControlledEmulator } from './control/plane.js';
 import { controlRoutes } from './control-routes.js';
 import { Faults } from './faults.js';
 import { gatewayRoutes } from './gateway-routes.js';
+import { inProcessFetch } from './in-process-fetch.js';
 import { LanguageLoader } from './language.js';
 import { type EmulatorModel, MODELS } from './models.js';
 import type { ServiceOptions } from './options.js';
 import { type InspectedConversation, inspectConversation, type Overview, overviewOf } from './overview.js';
 import { RateLimiter } from './rate-limit.js';
-import { connectionReset } from './relay.js';
 import { RequestLog, type RequestRecord } from './request-log.js';
 import { ScriptedReplies } from './scripted-replies.js';
 import { type Listening, listenOn } from './server.js';
@@ -163,6 +163,11 @@ export class Emulator implements ControlledEmulator {
     return this.#log.records();
   }
 
+  /** The newest of them, so many at most, and only those after the one of this id when it is given. */
+  recentRequests(limit: number, after?: string | undefined): RequestRecord[] {
+    return this.#log.recent(limit, after);
+  }
+
   /** Everything that is stored, as plain data: a snapshot for `restore`. Keys are in it as hashes only. */
   state(): EmulatorState {
     return exportState(this.#stores.storage);
@@ -191,22 +196,7 @@ export class Emulator implements ControlledEmulator {
   }
 
   /** Answer a request in process; usable wherever a `fetch` is asked for. */
-  readonly fetch = async (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
-    const request = new Request(input, init);
-    if (this.#closed.signal.aborted) throw connectionReset();
-    request.signal.throwIfAborted();
-    let leave = (): void => {};
-    // A fetch rejects the moment its signal fires, whatever the other side is doing.
-    const left = new Promise<never>((_, reject) => {
-      leave = () => reject(request.signal.reason);
-      request.signal.addEventListener('abort', leave, { once: true });
-    });
-    try {
-      return await Promise.race([this.#service.handle(request), left]);
-    } finally {
-      request.signal.removeEventListener('abort', leave);
-    }
-  };
+  readonly fetch = inProcessFetch((request) => this.#service.handle(request), this.#closed.signal);
 
   /** Answer on a port of this machine; port 0 takes a free one. */
   async listen({
@@ -247,6 +237,11 @@ export class Emulator implements ControlledEmulator {
     await Promise.all([...this.#listening].map((listening) => listening.close()));
     this.#listening.clear();
     this.#stores.storage.close();
+  }
+
+  /** `await using emulator = createEmulator()` closes it at the end of the block. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
   }
 
   #begin(seed: string): void {

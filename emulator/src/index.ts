@@ -20,14 +20,14 @@ export type { ApiKeyInfo, ApiKeyKind, ApiKeys } from './store/api-keys.js';
 export type {
   ConversationInput,
   ConversationRecord,
-  Conversations,
   MessageInput,
   MessageRecord,
   MessageRole,
   PinCategory,
   PinnedMemoryItem,
   SummaryVersion,
-} from './store/conversations.js';
+} from './store/conversation-records.js';
+export type { Conversations } from './store/conversations.js';
 export type { FileRecord, Files } from './store/files.js';
 export type {
   Integration,

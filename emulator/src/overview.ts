@@ -3,7 +3,7 @@ import type { ContextMetadata } from './context-answers.js';
 import type { EmulatorModel } from './models.js';
 import type { RateLimiter } from './rate-limit.js';
 import type { Settings } from './settings.js';
-import type { MessageRecord, PinnedMemoryItem, SummaryVersion } from './store/conversations.js';
+import type { MessageRecord, PinnedMemoryItem, SummaryVersion } from './store/conversation-records.js';
 import type { MemoryType } from './store/memory.js';
 import type { Stores } from './store/stores.js';
 import { type UsageReport, usageReport } from './usage-report.js';
@@ -15,6 +15,7 @@ export interface Overview {
   plan: { id: string; gatewayAccess: boolean };
   usage: UsageReport;
   buckets: { name: string; limit: number; remaining: number; resetAt: number }[];
+  /** The newest 500. */
   conversations: {
     id: string;
     messages: number;
@@ -53,20 +54,25 @@ export function overviewOf(
     plan: { id, gatewayAccess },
     usage: usageReport(stores.usage, {}, now, stores.account.tokens),
     buckets: limiter.buckets((bucket) => stores.account.limit(kindOf(bucket))),
-    conversations: stores.conversations.states().map(({ id, version, workspaceId }) => {
-      const last = stores.conversations.summaryVersions(id).at(-1);
-      return {
-        id,
-        messages: stores.conversations.messages(id).length,
-        version,
-        total: last?.totalTokens ?? 0,
-        compressed: last?.compressedTokens ?? 0,
-        workspaceId,
-      };
-    }),
+    conversations: stores.conversations
+      .states()
+      .slice(-MOST_CONVERSATIONS)
+      .map(({ id, version, workspaceId }) => {
+        const last = stores.conversations.lastVersion(id);
+        return {
+          id,
+          messages: stores.conversations.countMessages(id),
+          version,
+          total: last?.totalTokens ?? 0,
+          compressed: last?.compressedTokens ?? 0,
+          workspaceId,
+        };
+      }),
     memory: stores.memory.all().map(({ item }) => item),
   };
 }
+
+const MOST_CONVERSATIONS = 500;
 
 function kindOf(bucket: string): 'gateway' | 'context' | 'compact' {
   if (bucket.startsWith('compact')) return 'compact';

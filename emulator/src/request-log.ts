@@ -52,9 +52,19 @@ export class RequestLog {
   }
 
   records(): RequestRecord[] {
+    return this.#inOrder().map(toRecord);
+  }
+
+  /** The newest ones, so many at most, and only those after a request when its id is given. */
+  recent(limit: number, after?: string | undefined): RequestRecord[] {
+    const entries = this.#inOrder();
+    const start = after === undefined ? 0 : entries.findIndex(({ requestId }) => requestId === after) + 1;
+    return entries.slice(start).slice(-limit).map(toRecord);
+  }
+
+  #inOrder(): LogEntry[] {
     const full = this.#entries.length === CAPACITY;
-    const inOrder = full ? [...this.#entries.slice(this.#next), ...this.#entries.slice(0, this.#next)] : this.#entries;
-    return inOrder.map(toRecord);
+    return full ? [...this.#entries.slice(this.#next), ...this.#entries.slice(0, this.#next)] : this.#entries;
   }
 
   clear(): void {

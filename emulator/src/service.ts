@@ -25,7 +25,8 @@ export interface ServiceParts {
   log: RequestLog;
   context: Hono<RouteEnv>;
   gateway: Hono<RouteEnv>;
-  control: (request: Request, path: string) => Response | Promise<Response>;
+  /** `caller` is where the request comes from, unless it came in process. */
+  control: (request: Request, caller: string | undefined) => Response | Promise<Response>;
   /** Fires when the emulator is closed: nothing waits any longer. */
   closed: AbortSignal;
 }
@@ -40,7 +41,9 @@ export class Service {
 
   async handle(request: Request, socket?: Socket | undefined): Promise<Response> {
     const path = pathOf(request.url);
-    if (path === '/_emulator' || path.startsWith('/_emulator/')) return this.#parts.control(request, path);
+    if (path === '/_emulator' || path.startsWith('/_emulator/')) {
+      return this.#parts.control(request, socket?.remoteAddress);
+    }
     const area: Area = path.startsWith('/api/') || path === '/api' ? 'context' : 'gateway';
     const preflight = preflightAnswer(request, this.#parts.settings.cors);
     if (preflight !== undefined) return preflight;

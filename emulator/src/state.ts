@@ -3,7 +3,12 @@ import type { KeptEntry } from './idempotency.js';
 import type { SavedSequence } from './random.js';
 import type { Plan } from './store/account.js';
 import type { ApiKeyRecord } from './store/api-keys.js';
-import type { ConversationState, MessageRecord, PinnedMemoryItem, SummaryVersion } from './store/conversations.js';
+import type {
+  ConversationState,
+  MessageRecord,
+  PinnedMemoryItem,
+  SummaryVersion,
+} from './store/conversation-records.js';
 import type { FileRecord, StoredFile } from './store/files.js';
 import type { IntegrationExecution } from './store/integrations.js';
 import type { OwnedMemoryItem, UserMemoryItem } from './store/memory.js';

@@ -3,7 +3,7 @@ import type { Section, SummaryItem } from './compaction/summary.js';
 import type { LanguageLoader } from './language.js';
 import { MODELS } from './models.js';
 import { hashText } from './random.js';
-import type { MessageRecord } from './store/conversations.js';
+import type { MessageRecord } from './store/conversation-records.js';
 import type { ModelSource } from './upstream/model-source.js';
 
 /** Writes the entries of a summary of these messages; undefined when what came back cannot be used. */

@@ -86,6 +86,19 @@ describe('E10 the control plane', () => {
     expect((await call('GET', '/integrations/executions')).body[0].fields).toEqual({ channel: '#a', text: 'b' });
   });
 
+  test('shows the newest requests, or those after one', async () => {
+    const { emulator, call } = plane();
+    for (let i = 1; i <= 5; i += 1) await callsTo(emulator).gateway('GET', `/v1/presets?limit=${i}`);
+    const third = emulator.requests[2]?.requestId;
+    const paths = async (query: string) =>
+      (await call('GET', `/requests?${query}`)).body.map(({ path }: { path: string }) => path.slice(-1));
+
+    expect(await paths('limit=2')).toEqual(['4', '5']);
+    expect(await paths(`after=${third}`)).toEqual(['4', '5']);
+    expect(await paths(`after=${third}&limit=1`)).toEqual(['5']);
+    expect((await call('GET', '/requests?limit=none')).status).toBe(400);
+  });
+
   test('moves the clock, and resets', async () => {
     const { emulator, call } = plane();
     emulator.conversations.create({ id: 'gone' });

@@ -1,4 +1,6 @@
+import { get } from 'node:http';
 import { connect } from 'node:net';
+import { networkInterfaces } from 'node:os';
 import { afterEach, describe, expect, test } from 'vitest';
 import { createEmulator, type Emulator, type EmulatorOptions } from '../src/index.js';
 import { callsTo } from './support.js';
@@ -176,6 +178,26 @@ describe('E2 over a socket', () => {
     expect((await response.json()).error.code).toBe('file_too_large');
     expect((await gateway('GET', '/v1/presets')).status).toBe(200);
     expect(emulator.files.list()).toEqual([]);
+  });
+
+  test('keeps its control plane from other machines, whatever name they call it by', async () => {
+    const other = Object.values(networkInterfaces())
+      .flatMap((addresses) => addresses ?? [])
+      .find(({ family, internal }) => family === 'IPv4' && !internal);
+    const emulator = createEmulator();
+    opened.push(emulator);
+    const { port } = await emulator.listen({ host: '0.0.0.0' });
+    const status = (host: string) =>
+      new Promise<number | undefined>((resolve, reject) => {
+        const headers = { host: `127.0.0.1:${port}` };
+        get({ host, port, path: '/_emulator/state', headers }, (answer) => resolve(answer.resume().statusCode)).on(
+          'error',
+          reject,
+        );
+      });
+
+    expect(await status('127.0.0.1')).toBe(200);
+    if (other !== undefined) expect(await status(other.address)).toBe(403);
   });
 
   test('answers 400 to an address that cannot be decoded', async () => {

@@ -29,7 +29,7 @@ export interface ControlledEmulator {
   readonly models: readonly EmulatorModel[];
   readonly faults: Faults;
   readonly clock: Clock;
-  readonly requests: readonly RequestRecord[];
+  recentRequests(limit: number, after?: string | undefined): RequestRecord[];
   overview(): Overview;
   inspect(conversationId: string): Promise<InspectedConversation | undefined>;
   compact(conversationId: string, level: CompactionLevel): Promise<CompactionResult | undefined>;

@@ -25,9 +25,7 @@ export function systemRoutes(app: Plane, emulator: ControlledEmulator): void {
   });
   app.get('/requests', (c) => {
     const { after, limit } = checked(requestsQuery, c.req.query());
-    const { requests } = emulator;
-    const start = after === undefined ? 0 : requests.findIndex(({ requestId }) => requestId === after) + 1;
-    return c.json(requests.slice(start).slice(-Number(limit ?? requests.length) || requests.length));
+    return c.json(emulator.recentRequests(Number(limit ?? 1000), after));
   });
 
   app.get('/faults', (c) => c.json(faults.list()));

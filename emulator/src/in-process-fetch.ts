@@ -1,0 +1,24 @@
+import { connectionReset } from './relay.js';
+
+/** A `fetch` that is answered here: it rejects the moment its signal fires, and like a broken connection once closed. */
+export function inProcessFetch(
+  handle: (request: Request) => Promise<Response>,
+  closed: AbortSignal,
+): (input: RequestInfo | URL, init?: RequestInit) => Promise<Response> {
+  return async (input, init) => {
+    const request = new Request(input, init);
+    if (closed.aborted) throw connectionReset();
+    request.signal.throwIfAborted();
+    let leave = (): void => {};
+    // Whatever the other side is doing.
+    const left = new Promise<never>((_, reject) => {
+      leave = () => reject(request.signal.reason);
+      request.signal.addEventListener('abort', leave, { once: true });
+    });
+    try {
+      return await Promise.race([handle(request), left]);
+    } finally {
+      request.signal.removeEventListener('abort', leave);
+    }
+  };
+}
