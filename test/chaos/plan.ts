@@ -12,10 +12,10 @@ export const PROMPT = 'prompt-canary-0123456789';
 
 /** Share of the attempts, in per mille, that meet each fault. What is left is answered well. */
 const FAULTS = [
-  ['429 with a hint in its body', 35],
+  ['429 with a hint in its body', 32],
   ['429 with a hint in its headers', 15],
   ['429 without a hint', 10],
-  ['503', 30],
+  ['503', 27],
   ['500', 15],
   ['502', 8],
   ['504', 8],
