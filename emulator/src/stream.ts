@@ -21,6 +21,7 @@ export async function* completionEvents(completion: Completion, context: StreamC
   const { clock, pace, signal } = context;
   const { heartbeat } = pace;
   const write = chunkWriter(completion.model, context);
+  const bill = once(context.bill);
   let sentTokens = 0;
   try {
     yield write.choice({ role: 'assistant', content: '' }, null);
@@ -35,15 +36,17 @@ export async function* completionEvents(completion: Completion, context: StreamC
     sentTokens = completion.tokens.count;
     yield write.choice({}, completion.finishReason);
     yield write.usage(completion.promptTokens, sentTokens);
+    bill(sentTokens);
     yield write.done;
   } finally {
-    context.bill(sentTokens);
+    bill(sentTokens);
   }
 }
 
 /** The events of an answer that is still being given: in the upstream's own pieces and pace. */
 export async function* liveEvents(completion: LiveCompletion, context: StreamContext): AsyncGenerator<string, void> {
   const write = chunkWriter(completion.model, context);
+  const bill = once(context.bill);
   let text = '';
   let counted: number | undefined;
   try {
@@ -61,14 +64,25 @@ export async function* liveEvents(completion: LiveCompletion, context: StreamCon
     counted = usage?.completion_tokens ?? completion.countTokens(text);
     yield write.choice({}, finishReason);
     yield write.usage(usage?.prompt_tokens ?? completion.promptTokens, counted);
+    bill(counted);
     yield write.done;
   } catch (error) {
     if (context.signal.aborted) throw error;
     const message = error instanceof Refusal ? error.message : 'The upstream broke off';
     yield write.event(errorBody('gateway', 503, message, { code: 'upstream_unavailable' }));
   } finally {
-    context.bill(counted ?? completion.countTokens(text));
+    bill(counted ?? completion.countTokens(text));
   }
+}
+
+/** Bills on the first call: who has read `[DONE]` finds the stream in the usage, and a reader that left is billed too. */
+function once(bill: (tokens: number) => void): (tokens: number) => void {
+  let isBilled = false;
+  return (tokens) => {
+    if (isBilled) return;
+    isBilled = true;
+    bill(tokens);
+  };
 }
 
 /** Writes the events of one stream. The head of a chunk is made once. */

@@ -132,6 +132,18 @@ describe('E7 a streamed completion', () => {
     expect((await callsTo(emulator).gateway('GET', '/v1/usage')).body.tokens_used).toBe(5);
   });
 
+  test('is billed before it says that it is complete', async () => {
+    const emulator = standingEmulator();
+    const reader = ((await openStream(emulator, 'x')).body as ReadableStream<Uint8Array>).getReader();
+    let last = '';
+    while (last !== 'data: [DONE]\n\n') last = new TextDecoder().decode((await reader.read()).value);
+
+    expect((await callsTo(emulator).gateway('GET', '/v1/usage')).body.tokens_used).toBeGreaterThan(5);
+    await reader.cancel();
+    const [entry] = emulator.state().usage;
+    expect(entry?.tokens).toBe((await callsTo(emulator).gateway('GET', '/v1/usage')).body.tokens_used);
+  });
+
   test('is billed like the plain one', async () => {
     const emulator = standingEmulator();
     await (await openStream(emulator, 'How tall is the tower?')).text();
