@@ -1,0 +1,65 @@
+import { LLMock } from '@copilotkit/aimock';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { callsTo, eventsOf, openStream, standingEmulator } from './support.js';
+
+/** A server of the OpenAI form that nobody of this project has written. */
+const server = new LLMock({ port: 0 });
+
+beforeAll(async () => {
+  server.onMessage('tower', { content: 'The tower is 300 metres tall.' });
+  await server.start();
+});
+afterAll(() => server.stop());
+
+const emulator = () =>
+  standingEmulator({ upstream: { url: `${server.url}/v1`, key: 'mock-key', models: { 'atlas-small': 'gpt-4o' } } });
+
+describe('E11 an independent server as the upstream', () => {
+  test('answers plainly, under the name that was asked for, with usage', async () => {
+    const { status, body } = await callsTo(emulator()).gateway('POST', '/v1/chat/completions', {
+      model: 'atlas-small',
+      messages: [{ role: 'user', content: 'How tall is the tower?' }],
+    });
+
+    expect(status).toBe(200);
+    expect(body).toMatchObject({
+      model: 'atlas-small',
+      choices: [{ message: { role: 'assistant', content: 'The tower is 300 metres tall.' }, finish_reason: 'stop' }],
+    });
+    expect(body.usage.total_tokens).toBe(body.usage.prompt_tokens + body.usage.completion_tokens);
+    expect(body.usage.completion_tokens).toBeGreaterThan(0);
+  });
+
+  test('streams, with the usage at the end and its own model name nowhere', async () => {
+    const events = eventsOf(await (await openStream(emulator(), 'How tall is the tower?')).text());
+
+    const chunks = events.filter((data) => data !== '[DONE]').map((data) => JSON.parse(data));
+    const text = chunks.map(({ choices }) => choices[0]?.delta.content ?? '').join('');
+    expect(text).toBe('The tower is 300 metres tall.');
+    expect(chunks.at(-1)).toMatchObject({ choices: [], usage: { total_tokens: expect.any(Number) } });
+    expect(events.at(-1)).toBe('[DONE]');
+    expect(events.join('')).not.toContain('gpt-4o');
+  });
+
+  test('is sent its own key and never a key of a client', async () => {
+    const emulated = emulator();
+    await callsTo(emulated).gateway('POST', '/v1/chat/completions', {
+      model: 'atlas-small',
+      messages: [{ role: 'user', content: 'How tall is the tower?' }],
+    });
+
+    const received = JSON.stringify(server.getRequests());
+    expect(received).not.toContain(emulated.apiKeys.secret);
+    expect(received).toContain('gpt-4o');
+  });
+
+  test('refuses, and the refusal has the documented form', async () => {
+    const { status, body } = await callsTo(emulator()).gateway('POST', '/v1/chat/completions', {
+      model: 'atlas-small',
+      messages: [{ role: 'user', content: 'a question nobody has prepared' }],
+    });
+
+    expect(status).toBeGreaterThanOrEqual(400);
+    expect(body.error).toMatchObject({ message: expect.any(String), type: expect.any(String) });
+  });
+});
