@@ -8,19 +8,16 @@ import { startServer } from './server.js';
 const bin = (path) => new URL(`node_modules/${path}`, import.meta.url).pathname;
 const node = (version) => bin(`node${version}/bin/node`);
 
-/** Their install scripts, if npm lets them run, move the binaries. */
-const firstOf = (...paths) => paths.map(bin).find((path) => existsSync(path)) ?? bin(paths[0]);
-
 const RUNTIMES = [
   ...[20, 22, 24, 26].flatMap((version) => [
     { name: `Node ${version}, import`, command: [node(version), 'run-esm.js'] },
     { name: `Node ${version}, require`, command: [node(version), 'run-cjs.cjs'] },
   ]),
-  { name: 'Bun', command: [firstOf('@oven/bun-linux-x64/bin/bun', 'bun/bin/bun.exe'), 'run-esm.js'] },
+  { name: 'Bun', command: [bin('@oven/bun-linux-x64/bin/bun'), 'run-esm.js'] },
   {
     name: 'Deno',
     command: [
-      firstOf('@deno/linux-x64-glibc/deno', 'deno/deno'),
+      bin('@deno/linux-x64-glibc/deno'),
       'run',
       '--allow-all',
       '--no-lock',
