@@ -16,6 +16,10 @@ export default defineConfig({
   // In CommonJS too: without it every entry would have error classes of its own.
   splitting: true,
   external: ['#platform'],
-  dts: { entry: { index: 'src/index.ts', schemas: 'src/schemas.ts' } },
+  dts: {
+    entry: { index: 'src/index.ts', schemas: 'src/schemas.ts' },
+    // For Symbol.asyncDispose, which older `lib` settings do not know.
+    banner: '/// <reference lib="esnext.disposable" />',
+  },
   clean: true,
 });

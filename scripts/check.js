@@ -10,6 +10,7 @@ const CHECKS = [
   ['build', 'npm run build --silent'],
   ['package lint', 'publint --strict'],
   ['package types', 'attw --pack . --quiet'],
+  ['declarations, as users meet them', 'tsc -p scripts/tsconfig.consumer.json'],
   ['size', 'node scripts/size.js'],
 ];
 

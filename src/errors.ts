@@ -421,6 +421,11 @@ export function recordAttempts(error: ContextGatewayError, attempts: readonly At
   hide(error, 'attempts', attempts);
 }
 
+/** An earlier attempt may have been carried out, so the call as a whole may have been, whatever became of the last one. */
+export function admitDoubt(error: APIConnectionError): void {
+  if (error.sent === 'no') Object.assign(error, { sent: 'maybe' });
+}
+
 /** Keeps with an error what a stream had delivered before it. Out of sight of every printer: it is the user's text. */
 export function keepPartial(error: ContextGatewayError, partial: PartialChatCompletion): void {
   error[KEEP](partial);

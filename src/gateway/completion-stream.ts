@@ -223,9 +223,27 @@ export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> 
   }
 }
 
-async function* textOf(stream: ChatCompletionStream): AsyncGenerator<string, undefined> {
-  for await (const chunk of stream) {
-    const text = firstText(chunk);
-    if (text !== '') yield text;
-  }
+/** By hand, not as a generator: that would hold back whoever leaves until the text it waits for has come. */
+function textOf(stream: ChatCompletionStream): AsyncIterator<string, undefined> {
+  const chunks = stream[Symbol.asyncIterator]();
+  let turn: Promise<unknown> = Promise.resolve();
+  const next = async (): Promise<IteratorResult<string, undefined>> => {
+    for (;;) {
+      const { done, value } = await chunks.next();
+      if (done) return { done, value: undefined };
+      const text = firstText(value);
+      if (text !== '') return { done: false, value: text };
+    }
+  };
+  return {
+    next: () => {
+      const step = turn.then(next, next);
+      turn = step;
+      return step;
+    },
+    return: async () => {
+      await chunks.return?.();
+      return { done: true, value: undefined };
+    },
+  };
 }

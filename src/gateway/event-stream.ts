@@ -1,4 +1,4 @@
-import { APIError, ContextGatewayError, StreamTruncatedError } from '../errors.js';
+import { APIConnectionError, APIError, ContextGatewayError, StreamTruncatedError } from '../errors.js';
 import { TRUNCATED } from './chunk.js';
 import type { ChatCompletionChunk } from './schemas.js';
 
@@ -39,6 +39,8 @@ function relayed(error: unknown): Record<string, unknown> {
   if (error instanceof APIError) {
     return { message: error.message, type: error.type, code: error.code, param: error.param };
   }
+  // Where the inner service is, and how it could not be reached, is no business of the page's.
+  if (error instanceof APIConnectionError) return { message: 'The stream was interrupted.', type: 'stream_error' };
   const type = error instanceof StreamTruncatedError ? TRUNCATED : 'stream_error';
   return { message: error instanceof ContextGatewayError ? error.message : 'The stream failed.', type };
 }

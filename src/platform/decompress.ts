@@ -42,6 +42,7 @@ class TransformedSource implements ByteSource {
   readonly #source: ByteSource;
   readonly #transform: Transform;
   readonly #chunks: AsyncIterator<Uint8Array>;
+  #sourceEnded = false;
 
   constructor(source: ByteSource, transform: Transform) {
     this.#source = source;
@@ -54,6 +55,8 @@ class TransformedSource implements ByteSource {
   async read(): Promise<Uint8Array | undefined> {
     try {
       const { value, done } = await this.#chunks.next();
+      // What follows the end of the compressed data is nobody's, and must not keep the connection.
+      if (done && !this.#sourceEnded) this.#source.cancel(new Error('the compressed answer is over'));
       return done ? undefined : value;
     } catch (error) {
       this.#source.cancel(error as Error);
@@ -71,6 +74,7 @@ class TransformedSource implements ByteSource {
       for (let chunk = await this.#source.read(); chunk !== undefined; chunk = await this.#source.read()) {
         if (!this.#transform.write(chunk)) await drained(this.#transform);
       }
+      this.#sourceEnded = true;
       this.#transform.end();
     } catch (error) {
       this.#transform.destroy(error as Error);

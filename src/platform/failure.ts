@@ -21,6 +21,9 @@ const CERTIFICATE =
 /** Failures that show that an answer came, though none that can be read. */
 const ANSWERED = /^(HPE_|HTTPParserError|UND_ERR_HEADERS_OVERFLOW)/;
 
+/** What a code looks like. Anything else that stands in its place may be anything, also a secret. */
+const CODE = /^(?!svc_)[\w.-]{1,64}$/;
+
 const EXPLAINED: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'nothing listens there; check baseURL',
   ENOTFOUND: 'the host is not known; check baseURL',
@@ -28,6 +31,7 @@ const EXPLAINED: Readonly<Record<string, string>> = {
   ECONNRESET: 'the connection was reset',
   EPIPE: 'the connection was closed while the request was sent',
   ERR_SSL_WRONG_VERSION_NUMBER: 'it does not speak TLS; a service on this machine may want http: in baseURL',
+  UND_ERR_INVALID_ARG: 'undici does not take this request; a dispatcher must be of undici 7',
   UND_ERR_SOCKET: 'the other side closed the connection',
   UND_ERR_CONNECT_TIMEOUT: 'connecting took longer than 10 s',
   UND_ERR_HEADERS_OVERFLOW: 'its headers are too large',
@@ -51,7 +55,9 @@ export function connectionError(failure: unknown, progress: Progress, origin?: s
     (untrusted && 'its certificate is not trusted') ||
     'the connection failed';
   const message = `No usable answer${origin === undefined ? '' : ` from ${origin}`}: ${what}${code === undefined ? '' : ` (${code})`}.`;
-  const reached = code === undefined ? progress : progressAt(code, untrusted, progress);
+  // A network that goes away breaks live connections with the codes of those that never came about.
+  const wasOpen = chain.some((error) => /^(read|write)/.test(String((error as { syscall?: unknown }).syscall)));
+  const reached = code === undefined || wasOpen ? progress : progressAt(code, untrusted, progress);
   return new APIConnectionError(message, { ...reached, cause: bareCause(failure, code), retryable: !untrusted });
 }
 
@@ -65,7 +71,7 @@ function progressAt(code: string, untrusted: boolean, progress: Progress): Progr
 /** The system's own name for what went wrong: `ECONNRESET`. */
 export function codeOf(error: unknown): string | undefined {
   const { code, name } = error as { code?: unknown; name?: unknown };
-  if (typeof code === 'string' && code !== '') return code;
+  if (typeof code === 'string' && CODE.test(code)) return code;
   return name === 'HTTPParserError' ? name : undefined; // undici knows its parser's code and leaves it out
 }
 
@@ -78,8 +84,8 @@ function causesOf(failure: unknown): Error[] {
 /** Facts only: the platform's own errors may quote header values or hold the whole request. */
 function bareCause(failure: unknown, code: string | undefined): Error | undefined {
   if (!(failure instanceof Error)) return undefined;
-  const cause = new Error(code ?? failure.name);
-  cause.name = failure.name;
+  const cause = new Error(code ?? (CODE.test(failure.name) ? failure.name : 'Error'));
+  if (CODE.test(failure.name)) cause.name = failure.name;
   if (code !== undefined) Object.assign(cause, { code });
   return cause;
 }

@@ -33,7 +33,7 @@ export function credentialReader(
     try {
       value = await credential();
     } catch (cause) {
-      throw new ConfigurationError(`The ${kind.option} function failed; nothing was sent. Its error is the cause.`, {
+      throw new ConfigurationError(`The ${kind.option} function failed. Its error is the cause.`, {
         cause,
       });
     }

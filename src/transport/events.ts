@@ -1,4 +1,5 @@
 import type { Area, ValidationIssue } from '../errors.js';
+import { quietly } from './quietly.js';
 import type { StopReason } from './retry.js';
 
 /** What every event says. Paths are written as in the interface (`/api/memory/{memoryId}`): ids, keys and texts are in none. */
@@ -66,14 +67,6 @@ export function emitterOf(
   facts: CallFacts,
 ): ((event: EventBody) => void) | undefined {
   if (onEvent === undefined) return undefined;
-  return (event) => {
-    try {
-      // The cast is true by construction: every event is its own part and the facts of its call.
-      const result: unknown = onEvent({ ...facts, ...event } as ClientEvent);
-      // A listener may be an async function in spite of its type: what it rejects with is its own affair as well.
-      if (result instanceof Promise) result.catch(() => {});
-    } catch {
-      // A listener's mistake does not cost the call.
-    }
-  };
+  // The cast is true by construction: every event is its own part and the facts of its call.
+  return (event) => quietly(() => onEvent({ ...facts, ...event } as ClientEvent));
 }

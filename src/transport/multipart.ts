@@ -1,5 +1,6 @@
 import { APIConnectionError, ContextGatewayError } from '../errors.js';
 import type { OutgoingStream } from '../platform/engine.js';
+import { quietly } from './quietly.js';
 import type { Upload } from './request.js';
 
 /** A file on its way: its bytes as often as they are asked for, if that is possible. */
@@ -44,11 +45,7 @@ export function multipart(
   const total = file.size === undefined ? undefined : head.byteLength + file.size + tail.byteLength;
 
   const report = (sent: number): void => {
-    try {
-      listener?.(sent, total);
-    } catch {
-      // A listener's mistake does not cost the upload.
-    }
+    quietly(() => listener?.(sent, total));
   };
 
   async function* bytes(onProgress: () => void): AsyncGenerator<Uint8Array, undefined> {

@@ -196,7 +196,8 @@ function findBadLimiter(pacing: unknown): ValidationIssue | undefined {
 /** Structural: signals of polyfills and of other realms work as well. */
 function isSignal(value: unknown): value is AbortSignal {
   const signal = value as Partial<AbortSignal> | null;
-  return typeof signal?.aborted === 'boolean' && typeof signal.addEventListener === 'function';
+  if (typeof signal?.aborted !== 'boolean') return false;
+  return typeof signal.addEventListener === 'function' && typeof signal.removeEventListener === 'function';
 }
 
 /** Where the service is. */

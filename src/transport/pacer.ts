@@ -1,3 +1,4 @@
+import { quietly } from './quietly.js';
 import { LONGEST_TIMER, type Runtime } from './timeouts.js';
 
 /** A place in the queue of a bucket. */
@@ -109,7 +110,8 @@ class Bucket {
 
   #observe({ limit, remaining, untilReset, blockedFor }: Observation): void {
     const now = this.#runtime.now();
-    if (blockedFor !== undefined) this.#blockedUntil = Math.max(this.#blockedUntil, now + blockedFor);
+    if (blockedFor !== undefined)
+      this.#blockedUntil = Math.max(this.#blockedUntil, now + Math.min(blockedFor, LONGEST_WINDOW));
     if (remaining === undefined || untilReset === undefined || untilReset <= 0 || untilReset > LONGEST_WINDOW) return;
     const resetAt = now + untilReset;
     // Dates have whole seconds, so estimates of one window's end scatter by one: a later one is a new window only beyond that.
@@ -168,7 +170,8 @@ export class Ticket {
   }
 
   release(observed: Observation): void {
-    this.#limiter?.release(this.#bucket, observed);
+    const limiter = this.#limiter;
     this.#limiter = undefined;
+    quietly(() => limiter?.release(this.#bucket, observed));
   }
 }

@@ -1,9 +1,10 @@
 import type { Attempt, WithResponse } from '../answer.js';
-import { APIConnectionError, APIError, type ContextGatewayError } from '../errors.js';
+import { APIConnectionError, APIError, ConfigurationError, ContextGatewayError } from '../errors.js';
 import type { Exchange, ResponseHead } from '../platform/engine.js';
 import { readErrorText } from './body.js';
 import { Answered, type AreaRules, type Call, type Shared } from './call.js';
 import { type Observation, Ticket } from './pacer.js';
+import { quietly } from './quietly.js';
 import { parseRateLimit, untilReset } from './rate-limit.js';
 import { type RefusalContext, refusal, requestIdOf } from './refusal.js';
 import type { CallTimeouts } from './timeouts.js';
@@ -27,6 +28,8 @@ export class Sender {
   async attempt<T>(call: Call, read: Reader<T>, waited: number): Promise<WithResponse<T>> {
     const { timeouts, attempts } = call;
     const { runtime } = this.#shared;
+    // Before the queue: what a 429 says while the key is read holds this call as well.
+    const credential = await this.#authorize(call);
     const delay = waited + (await this.#admit(call));
     const startedAt = runtime.now();
     const record: Mutable<Attempt> = { delay, duration: 0 };
@@ -34,7 +37,6 @@ export class Sender {
     try {
       timeouts.startAttempt(call.timeout);
       attempts.push(record);
-      const credential = await this.#authorize(timeouts);
       call.emit?.({ type: 'request', attempt: attempts.length });
       const head = await this.#send(call, credential).head;
       const context = this.#observe(call, head, credential, record, startedAt);
@@ -55,21 +57,33 @@ export class Sender {
   /** Waits in the bucket's queue, if there is one. Gives the milliseconds waited. */
   async #admit(call: Call): Promise<number> {
     const { limiter, runtime } = this.#shared;
-    const admission = limiter?.admit(call.bucket);
-    if (admission === undefined) return 0;
     const since = runtime.now();
     call.timeouts.queuedFor = call.bucket;
-    await call.timeouts.wait(admission.ready, () => admission.cancel());
-    call.timeouts.queuedFor = undefined;
+    try {
+      const admission = limiter?.admit(call.bucket);
+      if (admission === undefined) return 0;
+      await call.timeouts.wait(admission.ready, () => quietly(() => admission.cancel()));
+    } catch (cause) {
+      if (cause instanceof ContextGatewayError) throw cause;
+      throw new ConfigurationError('The RateLimiter given as pacing failed. Its error is the cause.', { cause });
+    } finally {
+      call.timeouts.queuedFor = undefined;
+    }
     const waited = runtime.now() - since;
     call.emit?.({ type: 'paced', bucket: call.bucket, waited });
     return waited;
   }
 
   /** The credential as it is now; a function that gives it runs under the attempt's clock. */
-  async #authorize(timeouts: CallTimeouts): Promise<string> {
+  async #authorize({ timeouts, timeout }: Call): Promise<string> {
     const credential = this.#area.authorize();
-    return typeof credential === 'string' ? credential : timeouts.wait(credential);
+    if (typeof credential === 'string') return credential;
+    try {
+      timeouts.startAttempt(timeout);
+      return await timeouts.wait(credential);
+    } finally {
+      timeouts.stopWatching();
+    }
   }
 
   #send({ request, timeouts }: Call, credential: string): Exchange {

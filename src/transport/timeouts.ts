@@ -86,21 +86,18 @@ export class CallTimeouts implements LiveCall {
   /** Waits for work that cannot be stopped, but no longer than the call lasts. `stop` is told when the wait is given up. */
   wait<T>(work: PromiseLike<T>, stop?: () => void): Promise<T> {
     return new Promise((resolve, reject) => {
-      this.#stop = (error) => {
-        stop?.();
+      const giveUp: Stop = (error) => {
         reject(error);
+        stop?.();
       };
+      // Work that was given up may still settle, when the call waits for something else: it takes back its own stop only.
+      const settled = (): void => {
+        if (this.#stop === giveUp) this.#stop = undefined;
+      };
+      this.#stop = giveUp;
       if (this.#ended !== undefined) this.#interrupt(this.#ended);
-      work.then(
-        (value) => {
-          this.#stop = undefined;
-          resolve(value);
-        },
-        (error) => {
-          this.#stop = undefined;
-          reject(error);
-        },
-      );
+      work.then(settled, settled);
+      work.then(resolve, reject);
     });
   }
 

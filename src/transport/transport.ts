@@ -1,6 +1,8 @@
 import { APIPromise, type WithResponse } from '../answer.js';
 import {
+  APIConnectionError,
   APIError,
+  admitDoubt,
   apiError,
   ClientClosedError,
   ContextGatewayError,
@@ -21,7 +23,7 @@ import {
 } from './options.js';
 import { type RefusalContext, refusalDetails, reportsError } from './refusal.js';
 import { type EndpointSource, mergeHeaders, prepare } from './request.js';
-import { nextWait, operationOf } from './retry.js';
+import { nextWait, operationOf, type StopReason } from './retry.js';
 import { applySchema, findIssues, type Schema, unexpectedAnswer } from './schema.js';
 import { type Reader, Sender } from './sender.js';
 import { CallTimeouts } from './timeouts.js';
@@ -148,6 +150,7 @@ export class Transport {
     const { timeouts } = call;
     let spent = 0;
     let delay = 0;
+    let doubtful = false;
     let handedOver = false;
     try {
       for (;;) {
@@ -160,10 +163,12 @@ export class Transport {
           const { wait, cost } = this.#decide(error, call);
           spent += cost;
           delay = wait;
+          doubtful ||= mayHaveWorked(error);
           await timeouts.sleep(wait);
         }
       }
     } catch (error) {
+      if (doubtful && error instanceof APIConnectionError) admitDoubt(error);
       if (error instanceof ContextGatewayError) recordAttempts(error, call.attempts);
       throw error;
     } finally {
@@ -196,11 +201,24 @@ export class Transport {
     const cost = budget.cost(error, limiter !== undefined);
     const reason = error instanceof APIError ? error.status : error instanceof Error ? error.name : 'unknown';
     const attempt = attempts.length;
-    if ('wait' in verdict && budget.take(cost)) {
-      call.emit?.({ type: 'retry', attempt, reason, wait: verdict.wait });
-      return { wait: verdict.wait, cost };
+    // Own properties: somebody may have put a `wait` on Object.prototype.
+    const wait = Object.hasOwn(verdict, 'wait') ? (verdict as { wait: number }).wait : undefined;
+    if (wait !== undefined && budget.take(cost)) {
+      call.emit?.({ type: 'retry', attempt, reason, wait });
+      return { wait, cost };
     }
-    call.emit?.({ type: 'failure', attempt, reason, stop: 'stop' in verdict ? verdict.stop : 'budget-empty' });
+    call.emit?.({
+      type: 'failure',
+      attempt,
+      reason,
+      stop: wait === undefined ? (verdict as { stop: StopReason }).stop : 'budget-empty',
+    });
     throw error;
   }
+}
+
+/** Whether the service may have carried out the attempt that ended so: it was not kept from it, and did not refuse. */
+function mayHaveWorked(error: unknown): boolean {
+  if (error instanceof APIConnectionError) return error.sent !== 'no';
+  return error instanceof APIError && error.status !== 429 && error.status !== 503;
 }

@@ -1,0 +1,245 @@
+import { createServer } from 'node:http';
+import { gzipSync } from 'node:zlib';
+import { afterEach, describe, expect, test } from 'vitest';
+import { APIConnectionError, ConfigurationError, GatewayClient, type RateLimiter } from '../../src/index.js';
+import { connectionError } from '../../src/platform/failure.js';
+import { LiveCalls } from '../../src/transport/live-calls.js';
+import { CallTimeouts } from '../../src/transport/timeouts.js';
+import { engines } from '../helpers/engines.js';
+import { manualRuntime } from '../helpers/manual-runtime.js';
+import { answer, eventOf, json, openStream, resetAtEnd } from './behaviours.js';
+import { atEnd, FaultServer } from './fault-server.js';
+import { eager, failureOf, KEY } from './world.js';
+
+const POST = { method: 'POST', path: '/v1/x', body: {} } as const;
+
+describe('what comes late', () => {
+  test('R16 work that was given up does not disarm the stop of what the call waits for next', async () => {
+    const runtime = manualRuntime();
+    const timeouts = new CallTimeouts(runtime, new LiveCalls(), undefined, 1_000);
+    let settleLate!: () => void;
+    timeouts.startAttempt(100);
+    const first = timeouts.wait(new Promise<void>((resolve) => (settleLate = resolve)));
+    const given = failureOf(first);
+    await runtime.advance(100);
+    expect(await given).toMatchObject({ kind: 'attempt' });
+
+    const second = failureOf(timeouts.wait(new Promise(() => {})));
+    settleLate();
+    await runtime.advance(1_000);
+
+    expect(await second).toMatchObject({ kind: 'deadline' });
+    timeouts.end();
+  });
+
+  test('R16 the caller is told even if what is stopped throws', async () => {
+    const timeouts = new CallTimeouts(manualRuntime(), new LiveCalls(), undefined, undefined);
+    const error = failureOf(
+      timeouts.wait(new Promise(() => {}), () => {
+        throw new Error('cannot stop');
+      }),
+    );
+
+    expect(() => timeouts.close()).toThrow('cannot stop');
+
+    expect(await error).toMatchObject({ name: 'ClientClosedError' });
+  });
+});
+
+describe('R2 what a failure says of an effect', () => {
+  test.each(['EHOSTUNREACH', 'ENETUNREACH', 'ENETDOWN'])(
+    '%s on an open connection leaves the effect in doubt',
+    (code) => {
+      const progress = { phase: 'headers', sent: 'maybe' } as const;
+      const broken = Object.assign(new Error(code), { code, syscall: 'read' });
+      const refused = Object.assign(new Error(code), { code, syscall: 'connect' });
+
+      expect(connectionError(broken, progress)).toMatchObject(progress);
+      expect(connectionError(refused, progress)).toMatchObject({ phase: 'connect', sent: 'no' });
+    },
+  );
+
+  test('a code that is no code is not repeated', () => {
+    const error = connectionError(Object.assign(new Error('x'), { code: `${KEY} leaked` }), {
+      phase: 'headers',
+      sent: 'maybe',
+    });
+
+    expect(`${error.message}${String(error.cause)}`).not.toContain(KEY);
+  });
+
+  test('an attempt that was never sent does not hide an earlier one that may have worked', async () => {
+    const server = await FaultServer.start();
+    server.answers(resetAtEnd());
+    const { url } = server;
+    const gateway = new GatewayClient({ baseURL: url, apiKey: KEY, maxRetries: 1 }, undefined, {
+      ...eager,
+      random: () => {
+        void server.close(); // between the attempts
+        return 0.05;
+      },
+    });
+
+    const error = await failureOf(gateway.request({ method: 'DELETE', path: '/v1/x' }));
+
+    expect(error).toBeInstanceOf(APIConnectionError);
+    expect(error).toMatchObject({ sent: 'maybe' });
+    expect(error.attempts).toHaveLength(2);
+    await gateway.close();
+  });
+
+  test('A30 a polluted prototype makes no call repeatable', async () => {
+    const server = await FaultServer.start();
+    server.answers(answer(500));
+    const gateway = new GatewayClient({ baseURL: server.url, apiKey: KEY, maxRetries: 5 }, undefined, eager);
+    Object.defineProperty(Object.prototype, 'wait', { value: 1, configurable: true, writable: true });
+    const error = await failureOf(gateway.request(POST));
+    Reflect.deleteProperty(Object.prototype, 'wait');
+
+    expect(error).toMatchObject({ status: 500 });
+    expect(server.turns).toHaveLength(1);
+    await gateway.close();
+    await server.close();
+  });
+});
+
+describe('a limiter of the user that fails', () => {
+  const cases: Record<string, RateLimiter> = {
+    'throws on release': {
+      admit: () => undefined,
+      release: () => {
+        throw new Error('no');
+      },
+    },
+    'rejects on release': {
+      admit: () => undefined,
+      release: () => Promise.reject(new Error('no')) as unknown as undefined,
+    },
+  };
+  test.each(Object.entries(cases))('one that %s costs no answer', async (_, pacing) => {
+    const server = await FaultServer.start();
+    server.answers(json({ fine: true }));
+    const gateway = new GatewayClient({ baseURL: server.url, apiKey: KEY, pacing });
+
+    expect(await gateway.request(POST)).toEqual({ fine: true });
+
+    await gateway.close();
+    await server.close();
+  });
+
+  test('one that throws on admit is named, and nothing is sent', async () => {
+    const server = await FaultServer.start();
+    const pacing: RateLimiter = {
+      admit: () => {
+        throw new Error('no');
+      },
+      release: () => {},
+    };
+    const gateway = new GatewayClient({ baseURL: server.url, apiKey: KEY, pacing });
+
+    expect(await failureOf(gateway.request(POST))).toBeInstanceOf(ConfigurationError);
+    expect(server.turns).toHaveLength(0);
+    await gateway.close();
+    await server.close();
+  });
+
+  test('one that cannot cancel does not keep an abort', async () => {
+    const controller = new AbortController();
+    const stuck = {
+      ready: new Promise<void>(() => {}),
+      cancel: () => {
+        throw new Error('no');
+      },
+    };
+    const pacing: RateLimiter = { admit: () => stuck, release: () => {} };
+    const gateway = new GatewayClient({ baseURL: 'https://service.test', apiKey: KEY, pacing });
+    const call = failureOf(gateway.request(POST, { signal: controller.signal }));
+
+    controller.abort();
+
+    expect(await call).toMatchObject({ name: 'AbortError' });
+    await gateway.close();
+  });
+});
+
+describe.each(engines)('$engine', ({ options }) => {
+  const servers: FaultServer[] = [];
+  afterEach(() => Promise.all(servers.splice(0).map((server) => server.close())));
+  const start = async (): Promise<FaultServer> => {
+    const server = await FaultServer.start();
+    servers.push(server);
+    return server;
+  };
+
+  test('S59 leaving a textStream while it waits ends it, and the connection', async () => {
+    const server = await start();
+    server.answers(openStream(eventOf('The ')));
+    const gateway = new GatewayClient({ ...options, baseURL: server.url, apiKey: KEY });
+    const stream = await gateway.chat.completions.create({
+      model: 'm',
+      messages: [{ role: 'user', content: 'x' }],
+      stream: true,
+    });
+    const texts = stream.textStream[Symbol.asyncIterator]();
+    expect(await texts.next()).toEqual({ done: false, value: 'The ' });
+
+    const pending = texts.next();
+    await texts.return?.();
+
+    expect(await pending).toMatchObject({ done: true });
+    while (server.open.size > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    await gateway.close();
+  });
+
+  test('R22 a key that is read slowly does not pass a hint that came meanwhile', async () => {
+    const sent: number[] = [];
+    const server = await start();
+    server.answers(
+      atEnd(({ socket, number }) => {
+        sent.push(performance.now());
+        const body = '{"error":{"message":"slow","type":"rate_limit_error","retry_after":1}}';
+        if (number === 1)
+          socket.write(
+            `HTTP/1.1 429 Slow\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+          );
+        else socket.write('HTTP/1.1 200 Fine\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}');
+      }),
+    );
+    let reads = 0;
+    const slowSecond = async (): Promise<string> => {
+      reads += 1;
+      if (reads === 2) await new Promise((resolve) => setTimeout(resolve, 200));
+      return KEY;
+    };
+    const gateway = new GatewayClient({ ...options, baseURL: server.url, apiKey: slowSecond });
+
+    await Promise.all([gateway.request(POST), gateway.request(POST)]);
+
+    expect((sent[1] as number) - (sent[0] as number)).toBeGreaterThanOrEqual(990);
+    await gateway.close();
+  });
+
+  test('R20 bytes behind the end of a compressed answer do not keep its connection', async () => {
+    const sockets = new Set<unknown>();
+    const server = createServer((_, response) => {
+      response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' });
+      response.write(gzipSync('[]'));
+      const more = setInterval(() => response.write('more'), 5);
+      response.on('close', () => clearInterval(more));
+    });
+    server.on('connection', (socket) => {
+      sockets.add(socket);
+      socket.on('close', () => sockets.delete(socket));
+      socket.on('error', () => {});
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as { port: number };
+    const gateway = new GatewayClient({ ...options, baseURL: `http://127.0.0.1:${port}`, apiKey: KEY, timeout: 3_000 });
+
+    await gateway.presets.list().catch(() => {}); // an engine may refuse what stands behind the end
+    while (sockets.size > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+
+    await gateway.close();
+    server.close();
+  });
+});
