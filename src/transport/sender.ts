@@ -14,7 +14,7 @@ export type Reader<T> = (head: ResponseHead, call: Call, context: RefusalContext
 
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 
-/** Sends one attempt of a call: leave, credential, bytes, answer. Whether another one follows is the transport's to decide. */
+/** Sends one attempt of a call: credential, leave, bytes, answer. Whether another one follows is the transport's to decide. */
 export class Sender {
   readonly #area: AreaRules;
   readonly #shared: Shared;
@@ -24,7 +24,7 @@ export class Sender {
     this.#shared = shared;
   }
 
-  /** One attempt, from the queue to the answer. */
+  /** One attempt, from the credential to the answer. */
   async attempt<T>(call: Call, read: Reader<T>, waited: number): Promise<WithResponse<T>> {
     const { timeouts, attempts } = call;
     const { runtime } = this.#shared;
