@@ -94,5 +94,5 @@ export type { ClientOptions, Credential, RequestOptions, SchemaOptions } from '.
 export type { Admission, Observation, RateLimiter } from './transport/pacer.js';
 export type { Method, Query } from './transport/request.js';
 export type { StopReason } from './transport/retry.js';
-export type { StandardResult, StandardSchema } from './transport/schema.js';
 export type { ServerSentEvent } from './transport/sse.js';
+export type { StandardResult, StandardSchema } from './transport/validation.js';

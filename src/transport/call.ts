@@ -8,7 +8,7 @@ import type { RateLimiter } from './pacer.js';
 import type { RefusalContext } from './refusal.js';
 import type { Endpoint, PreparedRequest } from './request.js';
 import type { RetryBudget } from './retry.js';
-import type { Schema } from './schema.js';
+import type { AnySchema, Schema } from './schema.js';
 import type { CallTimeouts, Runtime } from './timeouts.js';
 
 /** What one half of the service adds to a request. */
@@ -73,7 +73,7 @@ export interface OpenedStream {
   /** What an error event says, as details for a typed error. */
   readonly refuse: (body: unknown) => APIErrorDetails;
   /** Checks a part of the answer: `false` where it is wrong and `validation` has it all the same. @throws {ResponseValidationError} */
-  readonly check: (schema: Schema<unknown>, value: unknown) => boolean;
+  readonly check: (schema: AnySchema, value: unknown) => boolean;
 }
 
 /** What came with the data. Headers are turned into the platform's own only for those who ask. */

@@ -7,10 +7,10 @@ import { type ClientOptions, ownProperties, parseBaseURL, type RequestOptions, t
 import { Pacer } from './pacer.js';
 import { checkHeaderName, type Method, mergeHeaders, type Query } from './request.js';
 import { RetryBudget } from './retry.js';
-import { checkArguments } from './schema.js';
-import { anySchema, rawRequestSchema } from './shapes.js';
+import * as s from './schema.js';
 import { type Runtime, systemRuntime } from './timeouts.js';
 import { Transport } from './transport.js';
+import { checkArguments } from './validation.js';
 
 /** A request to an endpoint that has no method of its own yet. */
 export interface RawRequest {
@@ -69,7 +69,14 @@ export class ServiceClient {
   }
 }
 
-const RAW: AnswerForm<unknown, unknown> = { schema: anySchema, pick: (body) => body, undocumented: true };
+const rawRequestSchema = s.strictObject({
+  method: s.literal('GET', 'POST', 'PUT', 'PATCH', 'DELETE'),
+  path: s.string(),
+  query: s.optional(s.record(s.optional(s.union(s.string(), s.number(), s.boolean())))),
+  body: s.optional(s.unknown()),
+});
+
+const RAW: AnswerForm<unknown, unknown> = { schema: s.unknown(), pick: (body) => body, undocumented: true };
 
 function checkRawRequest(given: RawRequest): RawRequest {
   const request = ownProperties(given);

@@ -3,8 +3,8 @@ import { ConfigurationError, RequestValidationError, type ValidationIssue } from
 import type { DispatcherLike } from '../platform/engine.js';
 import type { ClientEvent } from './events.js';
 import type { RateLimiter } from './pacer.js';
-import type { StandardSchema } from './schema.js';
 import { LONGEST_TIMER } from './timeouts.js';
+import type { StandardSchema } from './validation.js';
 
 /** A credential, or a function that gives one. It is called for every attempt, so that keys can be rotated without a restart. */
 export type Credential = string | (() => string | Promise<string>);

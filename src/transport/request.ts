@@ -2,7 +2,8 @@ import { ConfigurationError, RequestValidationError } from '../errors.js';
 import type { OutgoingRequest, OutgoingStream } from '../platform/engine.js';
 import { encodeJson } from './json.js';
 import { type Base, ownProperties } from './options.js';
-import { checkArguments, type Schema } from './schema.js';
+import type { AnySchema } from './schema.js';
+import { checkArguments } from './validation.js';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -22,7 +23,7 @@ export interface Endpoint {
   /** Sent instead of a body. */
   readonly upload?: Upload;
   /** Checks the body, or the query where there is no body. */
-  readonly accepts?: Schema<unknown>;
+  readonly accepts?: AnySchema;
   /** The `accept` header. @default application/json */
   readonly accept?: string;
   /** A rate limit of its own within its area. */

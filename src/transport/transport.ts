@@ -13,6 +13,7 @@ import type { ResponseHead } from '../platform/engine.js';
 import { MAX_JSON_BYTES, parseJson, readText } from './body.js';
 import { Answered, type AnswerForm, type AreaRules, type Call, type OpenedStream, type Shared } from './call.js';
 import { emitterOf } from './events.js';
+import { findIssues } from './matches.js';
 import {
   type Base,
   type ClientOptions,
@@ -24,9 +25,10 @@ import {
 import { type RefusalContext, refusalDetails, reportsError } from './refusal.js';
 import { type EndpointSource, mergeHeaders, prepare } from './request.js';
 import { nextWait, operationOf, type StopReason } from './retry.js';
-import { applySchema, findIssues, type Schema, unexpectedAnswer } from './schema.js';
+import type { AnySchema } from './schema.js';
 import { type Reader, Sender } from './sender.js';
 import { CallTimeouts } from './timeouts.js';
+import { applySchema, unexpectedAnswer } from './validation.js';
 
 const DEFAULT_TIMEOUT = 60_000;
 const DEFAULT_IDLE_TIMEOUT = 120_000;
@@ -93,7 +95,7 @@ export class Transport {
   }
 
   /** Checks an answer as `validation` has it. */
-  #check(schema: Schema<unknown>, body: unknown, call: Call): boolean {
+  #check(schema: AnySchema, body: unknown, call: Call): boolean {
     const issues = findIssues(schema, body);
     if (issues === undefined) return true;
     // Of `null` there is nothing to hand on.
