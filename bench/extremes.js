@@ -1,65 +1,62 @@
+/** What a mean does not show: memory, what is left open, and the first moment. */
 import { spawnSync } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { median } from './measure.js';
+import { fileURLToPath } from 'node:url';
+import { EVENT_BYTES } from './answers.js';
+import { Clients } from './measure.js';
 
-/** A long stream whose reader takes its time: the most memory it takes. */
-export async function slowReader(contestants, megabytes) {
-  const events = Math.round((megabytes * 1024 * 1024) / 300);
-  for (const contestant of contestants) {
-    globalThis.gc?.();
-    const before = process.memoryUsage();
-    let peak = 0;
-    let seen = 0;
-    const since = performance.now();
-    await contestant.stream(`stream-${events}-200`, () => {
-      seen += 1;
-      if (seen % 2000 !== 0) return;
-      peak = Math.max(peak, process.memoryUsage().heapUsed - before.heapUsed);
-      const until = performance.now() + 2; // busy for 2 ms, as a reader that does something with it
-      while (performance.now() < until);
-    });
-    console.log(
-      `- ${contestant.name}: ${megabytes} MB stream, slow reader: heap grew by at most ${(peak / 1048576).toFixed(0)} MB, ${((performance.now() - since) / 1000).toFixed(1)} s`,
-    );
-  }
-}
+const PAUSES = 8;
 
-/** Streams that are left after their first chunk: what stays open. */
-export async function leftEarly(origin, contestants, streams) {
-  const open = async () => (await (await fetch(`${origin}/count`)).json()).count;
-  for (const contestant of contestants) {
-    const before = await open();
-    const left = new Error('left');
-    await Promise.all(
-      Array.from({ length: streams }, () =>
-        contestant
-          .stream('endless-100000-10', () => {
-            throw left;
-          })
-          .catch(() => {}),
-      ),
-    );
-    await sleep(6_000);
-    const after = Math.max(0, (await open()) - before);
-    console.log(
-      `- ${contestant.name}: ${streams} streams left after the first chunk; 6 s later ${after} of their connections are open`,
-    );
-  }
-}
-
-/** Time to import each package in a new process, over an empty one. */
-export function coldImport(packages, rounds) {
-  const run = (code) => {
-    const script = `const t = process.hrtime.bigint(); ${code}; console.log(Number(process.hrtime.bigint() - t) / 1e6)`;
-    return Number(
-      spawnSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8', cwd: import.meta.dirname })
-        .stdout,
-    );
-  };
-  const samples = new Map(packages.map((name) => [name, []]));
+/** A long stream whose reader takes its time: the largest heap (MB), and the MB taken from the server beyond what was read. */
+export async function slowReader(server, contestants, megabytes, rounds) {
+  const events = Math.round((megabytes * 2 ** 20) / EVENT_BYTES);
+  const figures = Object.fromEntries(contestants.map((contestant) => [contestant, { heap: [], ahead: [] }]));
   for (let round = 0; round < rounds; round += 1) {
-    for (const name of packages) samples.get(name).push(run(`await import('${name}')`));
+    for (const contestant of contestants) {
+      const clients = new Clients(server.origin);
+      const { accepted: before } = await server.state();
+      const ahead = [];
+      const task = { model: `stream-${events}-200`, events, every: 2_000, pauses: PAUSES };
+      const heap = await clients.tell(contestant, 'readSlowly', task, async (seen) => {
+        await sleep(100); // whatever is going to be taken is taken by then
+        const { accepted } = await server.state();
+        ahead.push((accepted - before - seen * EVENT_BYTES) / 2 ** 20);
+      });
+      clients.stop();
+      figures[contestant].heap.push(heap);
+      figures[contestant].ahead.push(Math.max(...ahead));
+    }
   }
-  const figures = packages.map((name) => `${name} ${median(samples.get(name)).toFixed(0)} ms`);
-  console.log(`- cold import: ${figures.join(', ')}`);
+  return figures;
+}
+
+/** Streams that are left at their first chunk: connections the server has, and what keeps the client's process busy, 6 s later. */
+export async function leftEarly(server, contestants, streams) {
+  const figures = {};
+  for (const contestant of contestants) {
+    const clients = new Clients(server.origin);
+    const resources = await clients.tell(contestant, 'leave', { model: 'endless', streams });
+    const { connections } = await server.state();
+    figures[contestant] = { connections, resources };
+    clients.stop();
+    await sleep(500);
+  }
+  return figures;
+}
+
+/** ms from the start of a process until a package is imported, and until it has its first answer; both over an empty process. */
+export function coldStart(server, contestants, rounds) {
+  const script = fileURLToPath(new URL('cold.js', import.meta.url));
+  const start = (...args) => JSON.parse(spawnSync(process.execPath, [script, ...args], { encoding: 'utf8' }).stdout);
+  const figures = Object.fromEntries(contestants.map((contestant) => [contestant, { imported: [], answered: [] }]));
+  for (let round = -1; round < rounds; round += 1) {
+    const empty = start().imported;
+    for (const contestant of contestants) {
+      const { imported, answered } = start(contestant, server.origin);
+      if (round < 0) continue; // files are read from the disk once
+      figures[contestant].imported.push(imported - empty);
+      figures[contestant].answered.push(answered - empty);
+    }
+  }
+  return figures;
 }

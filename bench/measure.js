@@ -1,50 +1,87 @@
+/** The processes of a run, and contestants measured in turn. */
 import { fork } from 'node:child_process';
+import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
-/** The server in a process of its own. */
+/** The server in a process of its own. `state` gives its open connections and the bytes that were taken from it. */
 export async function startServer() {
-  const child = fork(fileURLToPath(new URL('server.js', import.meta.url)));
-  const { port } = await new Promise((resolve) => child.once('message', resolve));
-  return { origin: `http://127.0.0.1:${port}`, stop: () => child.disconnect() };
-}
-
-/** Runs `work` `times` times, `concurrency` at a time. */
-async function repeat(work, times, concurrency) {
-  let left = times;
-  const worker = async () => {
-    while (left > 0) {
-      left -= 1;
-      await work();
-    }
+  const child = start('server.js', []);
+  const [{ port }] = await once(child, 'message');
+  const state = async () => {
+    child.send({});
+    const [state] = await once(child, 'message');
+    return state;
   };
-  await Promise.all(Array.from({ length: concurrency }, worker));
+  return { origin: `http://127.0.0.1:${port}`, state, stop: () => child.disconnect() };
 }
 
-/** CPU time (user and system) and wall time of each contestant, in µs per unit, interleaved round by round; medians. */
-export async function compare(contestants, { work, times, concurrency = 1, unitsPerTime = 1, rounds = 7 }) {
-  const samples = new Map(contestants.map(({ name }) => [name, []]));
-  for (let round = -1; round < rounds; round += 1) {
-    for (const contestant of contestants) {
-      globalThis.gc?.();
-      const before = process.cpuUsage();
-      const since = process.hrtime.bigint();
-      await repeat(() => work(contestant), times, concurrency);
-      const { user, system } = process.cpuUsage(before);
-      const wall = Number(process.hrtime.bigint() - since) / 1000;
-      if (round >= 0)
-        samples
-          .get(contestant.name)
-          .push({ cpu: (user + system) / (times * unitsPerTime), wall: wall / (times * unitsPerTime) });
+/** Processes of contestants, each started when it is asked for first. */
+export class Clients {
+  #origin;
+  #children = new Map();
+
+  constructor(origin) {
+    this.#origin = origin;
+  }
+
+  /** Has a contestant do one of the jobs of `client.js`. `onPause` is awaited when the job pauses. */
+  async tell(contestant, job, task, onPause) {
+    const child = this.#child(contestant);
+    child.send({ job, ...task });
+    for (;;) {
+      const [message] = await once(child, 'message'); // a child that dies emits an error, see below
+      if (message.job === job) return message.result;
+      await onPause(message.result);
+      child.send({});
     }
   }
-  return contestants.map(({ name }) => ({
-    name,
-    cpu: median(samples.get(name).map(({ cpu }) => cpu)),
-    wall: median(samples.get(name).map(({ wall }) => wall)),
-  }));
+
+  #child(contestant) {
+    let child = this.#children.get(contestant);
+    if (child === undefined) {
+      child = start('client.js', [contestant, this.#origin]);
+      child.on('exit', (code) => code && child.emit('error', new Error(`${contestant} failed`)));
+      this.#children.set(contestant, child);
+    }
+    return child;
+  }
+
+  stop() {
+    for (const child of this.#children.values()) child.disconnect();
+    this.#children.clear();
+  }
+}
+
+function start(file, args) {
+  return fork(fileURLToPath(new URL(file, import.meta.url)), args, { execArgv: ['--expose-gc'] });
+}
+
+/**
+ * Measures entries (`{ contestant, method, model, inFlight, units }`) in turn: first each until it is warm, which also tells how
+ * many calls make a turn; then `rounds` rounds in which each has one turn, every other round in reverse.
+ * Gives for each entry its CPU and wall time in µs a unit, one of each round.
+ */
+export async function compare(clients, entries, { rounds, turn, warm }) {
+  const runners = [];
+  for (const { contestant, units = 1, longer = 1, ...task } of entries) {
+    const job = task.method === 'first' ? 'firstChunk' : 'turn';
+    const ms = await clients.tell(contestant, 'warm', { ...task, ms: warm });
+    const calls = Math.max(1, task.inFlight === 1 ? 1 : 2 * task.inFlight, Math.round((turn * longer) / ms));
+    const run = () => clients.tell(contestant, job, { ...task, times: calls });
+    runners.push({ run, units, cpu: [], wall: [] });
+  }
+  for (let round = 0; round < rounds; round += 1) {
+    for (const runner of round % 2 === 0 ? runners : [...runners].reverse()) {
+      const { cpu, wall } = await runner.run();
+      runner.cpu.push(cpu / runner.units);
+      runner.wall.push(wall / runner.units);
+    }
+  }
+  return runners.map(({ cpu, wall }) => ({ cpu, wall }));
 }
 
 export function median(values) {
   const sorted = [...values].sort((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)];
+  const middle = (sorted.length - 1) / 2;
+  return (sorted[Math.floor(middle)] + sorted[Math.ceil(middle)]) / 2;
 }

@@ -1,124 +1,135 @@
-/** Answers with bytes made ready before the first request, in a process of its own, so that the client's CPU time is the client's alone. */
+/** The service: writes ready-made bytes from a process of its own, so that the client's CPU time is the client's alone. */
 import { createServer } from 'node:net';
+import { END, json, segments } from './answers.js';
 
-const usage = { prompt_tokens: 12, completion_tokens: 120, total_tokens: 132 };
-const head = { id: 'chatcmpl_0123456789', created: 1760000000, model: 'atlas-large' };
-
-function completion(bytes) {
-  const content = 'a plain answer of some words. '.repeat(Math.ceil(bytes / 30)).slice(0, Math.max(1, bytes - 330));
-  const choices = [{ index: 0, message: { role: 'assistant', content }, finish_reason: 'stop' }];
-  return JSON.stringify({ ...head, object: 'chat.completion', choices, usage });
-}
-
-function json(body) {
-  return Buffer.from(
-    `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n` +
-      `X-RateLimit-Limit: 1000000\r\nX-RateLimit-Remaining: 999999\r\nX-RateLimit-Reset: 60\r\nX-Request-Id: req_0123456789\r\n` +
-      `Date: Thu, 01 Oct 2026 00:00:00 GMT\r\n\r\n${body}`,
-  );
-}
-
-/** A chunk of about 293 bytes. `varied` changes more than the content in each, as services do that stamp their chunks. */
-function event(at, varied) {
-  const delta = { content: ` word${at % 10}` };
-  const stamp = varied
-    ? { system_fingerprint: `fp_${at}`, service_tier: 'default' }
-    : { system_fingerprint: 'fp_44709d6fcb', service_tier: 'default' };
-  const chunk = {
-    ...head,
-    object: 'chat.completion.chunk',
-    ...stamp,
-    choices: [{ index: 0, delta, logprobs: null, finish_reason: null }],
-    usage: null,
-  };
-  return `data: ${JSON.stringify(chunk)}\n\n`;
-}
-
-const FINISH = `data: ${JSON.stringify({ ...head, object: 'chat.completion.chunk', choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] })}\n\ndata: [DONE]\n\n`;
-const STREAM_HEAD =
-  'HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\nX-Request-Id: req_0123456789\r\n\r\n';
-
-function httpChunk(text) {
-  return `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`;
-}
-
-function stream(events, perSegment, varied) {
-  const segments = [];
-  for (let at = 0; at < events; at += perSegment) {
-    let text = '';
-    for (let one = at; one < Math.min(events, at + perSegment); one += 1) text += event(one, varied);
-    segments.push(Buffer.from(httpChunk(text)));
-  }
-  segments[0] = Buffer.concat([Buffer.from(STREAM_HEAD), segments[0]]);
-  segments.push(Buffer.from(`${httpChunk(FINISH)}0\r\n\r\n`));
-  return segments;
-}
+/** µs between two events of all paced streams together: whoever takes less than that reads each event by itself. */
+const PACE = 50;
+/** ms between two events of a stream that never ends. */
+const ENDLESS = 100;
+const WINDOW = 60;
+const LIMIT = 5_000_000;
 
 const cache = new Map();
-function answerFor(path) {
-  let answer = cache.get(path);
-  if (answer === undefined) {
-    const [, scenario, ...numbers] = /^\/([a-z]+)((?:-\d+)*)/.exec(path) ?? [];
-    const [first = 1000, second = 1] = numbers.join('').split('-').filter(Boolean).map(Number);
-    if (scenario === 'json') answer = [json(completion(first))];
-    else if (scenario === 'stream') answer = stream(first, second, false);
-    else if (scenario === 'varied') answer = stream(first, second, true);
-    else if (scenario === 'endless') answer = stream(first, second, false).slice(0, -1);
-    else answer = [json(completion(1000))];
-    cache.set(path, answer);
-  }
-  return answer;
-}
-
-/** `paced-EVENTS`: one event a segment, each with a turn of the event loop between. */
-const PACED = /^\/paced-(\d+)/;
+const open = new Set();
+const paced = [];
+let requests = 0;
+let takenByClosed = 0;
+let clock = { second: 0, date: '', left: WINDOW, usedBefore: 0 };
 
 const server = createServer({ noDelay: true }, (socket) => {
   let received = Buffer.alloc(0);
+  open.add(socket);
+  socket.on('close', () => {
+    open.delete(socket);
+    takenByClosed += socket.bytesWritten;
+  });
   socket.on('error', () => {});
   socket.on('data', (chunk) => {
     received = received.length === 0 ? chunk : Buffer.concat([received, chunk]);
     for (;;) {
       const end = received.indexOf('\r\n\r\n');
       if (end === -1) return;
-      const text = received.latin1Slice(0, end);
-      const length = Number(/\r\ncontent-length: *(\d+)/i.exec(text)?.[1] ?? 0);
-      if (received.length < end + 4 + length) return;
-      received = received.subarray(end + 4 + length);
-      respond(socket, text.slice(text.indexOf(' ') + 1, text.indexOf(' HTTP/')));
+      const length = Number(/\r\ncontent-length: *(\d+)/i.exec(received.latin1Slice(0, end))?.[1] ?? 0);
+      const next = end + 4 + length;
+      if (received.length < next) return;
+      // JSON from everybody, a form from stripe.
+      respond(socket, /\bmodel\b["=:]+([\w-]+)/.exec(received.latin1Slice(end + 4, next))?.[1] ?? 'json-1000');
+      received = received.subarray(next);
     }
   });
 });
 
-function respond(socket, path) {
-  if (path.startsWith('/count')) {
-    server.getConnections((_, count) => socket.write(json(JSON.stringify({ count }))));
+function respond(socket, model) {
+  const [scenario, first = 1000, second = 1] = model.split('-').map((part, at) => (at === 0 ? part : Number(part)));
+  if (scenario === 'json') {
+    const body = ready(model, () => json(first));
+    send(socket, [head(`Content-Type: application/json\r\nContent-Length: ${body.length}`), body]);
     return;
   }
-  const paced = PACED.exec(path);
-  const segments = answerFor(paced === null ? path : path.replace(/^\/paced-(\d+).*/, '/stream-$1-1'));
-  if (paced !== null) sendPaced(socket, segments, 0);
-  else if (segments.length === 1) socket.write(segments[0]);
-  else sendAll(socket, segments, 0);
+  const stream = head('Content-Type: text/event-stream; charset=utf-8\r\nTransfer-Encoding: chunked');
+  if (scenario === 'paced') {
+    paced.push({ socket, parts: [stream, ...ready(model, () => segments(first, 1, false)), END], at: 0 });
+    if (paced.length === 1) pace(process.hrtime.bigint());
+  } else if (scenario === 'first') {
+    const [event] = ready(model, () => segments(1, 1, false));
+    send(socket, [stream, event]);
+    setTimeout(() => socket.write(END), 1);
+  } else if (scenario === 'endless') {
+    const [event] = ready(model, () => segments(1, 1, false));
+    send(socket, [stream, event]);
+    const timer = setInterval(() => socket.write(event), ENDLESS);
+    socket.on('close', () => clearInterval(timer));
+  } else {
+    sendAll(socket, [stream, ...ready(model, () => segments(first, second, scenario === 'varied')), END], 0);
+  }
 }
 
-function sendAll(socket, segments, from) {
-  let at = from;
-  while (at < segments.length) {
-    const goesOn = socket.write(segments[at]);
+function ready(model, make) {
+  if (!cache.has(model)) cache.set(model, make());
+  return cache.get(model);
+}
+
+/** The headers a service of this kind sends: the date of this second, an id of this request, what is left of this window. */
+function head(framing) {
+  requests += 1;
+  const now = Date.now();
+  const second = Math.floor(now / 1000);
+  if (second !== clock.second) {
+    const left = WINDOW - (second % WINDOW);
+    const usedBefore = left > clock.left || clock.second === 0 ? requests : clock.usedBefore;
+    clock = { second, date: new Date(now).toUTCString(), left, usedBefore };
+  }
+  const remaining = LIMIT - (requests - clock.usedBefore);
+  return (
+    `HTTP/1.1 200 OK\r\nDate: ${clock.date}\r\n${framing}\r\nConnection: keep-alive\r\nCache-Control: no-cache\r\n` +
+    `X-RateLimit-Limit: ${LIMIT}\r\nX-RateLimit-Remaining: ${remaining}\r\nX-RateLimit-Reset: ${clock.left}\r\n` +
+    `X-Request-Id: req_${(requests + 0x10000000000).toString(16)}\r\nVary: Accept-Encoding\r\n` +
+    `Strict-Transport-Security: max-age=31536000\r\nX-Content-Type-Options: nosniff\r\nServer: bench\r\n\r\n`
+  );
+}
+
+/** In one segment. */
+function send(socket, parts) {
+  socket.cork();
+  for (const part of parts) socket.write(part);
+  socket.uncork();
+}
+
+function sendAll(socket, parts, from) {
+  if (from === 0) send(socket, parts.slice(0, 2));
+  let at = Math.max(from, 2);
+  while (at < parts.length && !socket.destroyed) {
+    const goesOn = socket.write(parts[at]);
     at += 1;
-    if (!goesOn && at < segments.length) {
-      socket.once('drain', () => sendAll(socket, segments, at));
+    if (!goesOn && at < parts.length) {
+      socket.once('drain', () => sendAll(socket, parts, at));
       return;
     }
   }
 }
 
-function sendPaced(socket, segments, at) {
-  if (at >= segments.length || socket.destroyed) return;
-  socket.write(segments[at]);
-  setImmediate(() => sendPaced(socket, segments, at + 1));
+/** One event of one stream every `PACE` µs, the streams in turn. Looks at the clock all the time: timers are too coarse. */
+function pace(due) {
+  const now = process.hrtime.bigint();
+  const one = now >= due ? paced.shift() : undefined;
+  if (one !== undefined && !one.socket.destroyed) {
+    if (one.at === 0) send(one.socket, one.parts.slice(0, 2));
+    else one.socket.write(one.parts[one.at]);
+    one.at += one.at === 0 ? 2 : 1;
+    if (one.at < one.parts.length) paced.push(one);
+  }
+  // Time that was lost is not made up for: events would go out together.
+  const next = one === undefined ? due : now + BigInt(PACE * 1000);
+  if (paced.length > 0) setImmediate(pace, next);
 }
 
-server.listen(0, '127.0.0.1', () => process.send?.({ port: server.address().port }));
+/** Bytes that were taken from the server so far. */
+function accepted() {
+  let bytes = takenByClosed;
+  for (const socket of open) bytes += socket.bytesWritten - socket.writableLength;
+  return bytes;
+}
+
+process.on('message', () => process.send({ connections: open.size, accepted: accepted() }));
 process.on('disconnect', () => process.exit());
+server.listen(0, '127.0.0.1', 2048, () => process.send({ port: server.address().port }));

@@ -1,0 +1,140 @@
+/** One contestant in a process of its own, with its own heap and its own compiled code; it works when `measure.js` tells it to. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { getHeapStatistics } from 'node:v8';
+import { profile } from './profile.js';
+
+const [, , name, origin] = process.argv;
+const contestant = (await import(`./contestants/${name}.js`)).create(origin);
+process.on('disconnect', () => process.exit());
+const told = () => new Promise((resolve) => process.once('message', resolve));
+
+const JOBS = { warm, turn, firstChunk, readSlowly, leave, profile: takeProfile };
+
+for (;;) {
+  const { job, ...task } = await told();
+  process.send({ job, result: await JOBS[job](task) });
+}
+
+/** Works for so many ms, for the compiler to see it. Gives the ms one call takes. */
+async function warm({ ms, ...task }) {
+  const since = performance.now();
+  let calls = 0;
+  let half = { at: 0, calls: 0 };
+  const call = callOf(task);
+  const count = async () => {
+    while (performance.now() - since < ms) {
+      await call();
+      calls += 1;
+      if (half.calls === 0 && performance.now() - since > ms / 2) half = { at: performance.now() - since, calls };
+    }
+  };
+  await Promise.all(Array.from({ length: task.inFlight }, count));
+  const took = performance.now() - since;
+  return half.calls < calls ? (took - half.at) / (calls - half.calls) : took / calls;
+}
+
+/** CPU time (user and system, all threads) and wall time, in µs a call. */
+async function turn({ times, inFlight, ...task }) {
+  await settle(inFlight);
+  const call = callOf(task);
+  const before = process.cpuUsage();
+  const since = process.hrtime.bigint();
+  let left = times;
+  const worker = async () => {
+    while (left > 0) {
+      left -= 1;
+      await call();
+    }
+  };
+  await Promise.all(Array.from({ length: inFlight }, worker));
+  const wall = Number(process.hrtime.bigint() - since) / 1000;
+  return { cpu: cpuSince(before) / times, wall: wall / times };
+}
+
+/** The same from the call of a stream to its first chunk, one stream after the other. */
+async function firstChunk({ times, model }) {
+  await settle(1);
+  let cpu = 0;
+  let wall = 0;
+  for (let at = 0; at < times; at += 1) {
+    let waits = true;
+    const before = process.cpuUsage();
+    const since = process.hrtime.bigint();
+    await contestant.stream(model, () => {
+      if (!waits) return;
+      waits = false;
+      cpu += cpuSince(before);
+      wall += Number(process.hrtime.bigint() - since) / 1000;
+    });
+  }
+  return { cpu: cpu / times, wall: wall / times };
+}
+
+/** Reads a long stream with a pause after every so many events, and a longer one now and then. Gives the largest heap in MB. */
+async function readSlowly({ model, events, every, pauses }) {
+  await settle(1);
+  let seen = 0;
+  let peak = 0;
+  let nextRest = every;
+  let nextPause = events / (pauses + 1);
+  for await (const more of contestant.read(model)) {
+    seen += more;
+    if (seen < nextRest) continue;
+    nextRest += every;
+    peak = Math.max(peak, getHeapStatistics().used_heap_size);
+    if (seen < nextPause) await sleep(2);
+    else {
+      nextPause += events / (pauses + 1);
+      const goOn = told();
+      process.send({ job: 'paused', result: seen });
+      await goOn;
+    }
+  }
+  return peak / 2 ** 20;
+}
+
+/** Opens so many streams at once and leaves each at its first chunk. Gives what keeps the process busy 6 s later. */
+async function leave({ streams, model }) {
+  const left = new Error('left');
+  const one = async () => {
+    try {
+      await contestant.stream(model, () => {
+        throw left;
+      });
+    } catch (error) {
+      if (error !== left) throw error;
+    }
+  };
+  const before = process.getActiveResourcesInfo().length;
+  await Promise.all(Array.from({ length: streams }, one));
+  await sleep(6_000);
+  return Math.max(0, process.getActiveResourcesInfo().length - before);
+}
+
+async function takeProfile({ ms, file, ...task }) {
+  await warm({ ...task, ms: ms / 2 });
+  return profile(() => warm({ ...task, ms }), file);
+}
+
+function callOf({ method, model }) {
+  if (method === 'plain') return () => contestant.plain(model);
+  return async () => {
+    let characters = 0;
+    await contestant.stream(model, (content) => {
+      characters += content?.length ?? 0;
+    });
+    if (characters === 0) throw new Error('a stream without content');
+  };
+}
+
+/** Connections that were closed since the last turn are open again, and garbage of the last turn is gone. */
+async function settle(inFlight) {
+  await Promise.all(Array.from({ length: inFlight }, () => contestant.plain('json-1000')));
+  globalThis.gc();
+  await sleep(5);
+}
+
+function cpuSince(before) {
+  const { user, system } = process.cpuUsage(before);
+  return user + system;
+}

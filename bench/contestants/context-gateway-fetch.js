@@ -1,0 +1,7 @@
+/** This package through `fetch`, as where undici is not to be had. */
+import { GatewayClient } from 'context-gateway';
+import { key } from './call.js';
+import { openaiShaped } from './openai-shaped.js';
+
+export const create = (origin) =>
+  openaiShaped(new GatewayClient({ baseURL: origin, apiKey: key, fetch: globalThis.fetch }));

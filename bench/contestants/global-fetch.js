@@ -1,0 +1,11 @@
+/** Node's own `fetch` by hand, nothing checked. */
+import { call } from './call.js';
+
+export function create(origin) {
+  return {
+    async plain(model) {
+      const response = await fetch(`${origin}/v1/chat/completions`, call({ model }));
+      return response.json();
+    },
+  };
+}

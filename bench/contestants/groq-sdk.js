@@ -1,0 +1,6 @@
+/** groq-sdk, with the options it has by default. */
+import Groq from 'groq-sdk';
+import { key } from './call.js';
+import { openaiShaped } from './openai-shaped.js';
+
+export const create = (origin) => openaiShaped(new Groq({ baseURL: origin, apiKey: key }));

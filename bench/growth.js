@@ -1,0 +1,55 @@
+/** Whether a call or an event costs more where there are many of them. All sizes are measured in turn, in the same rounds. */
+import { compare, median } from './measure.js';
+
+const IN_FLIGHT = [1, 10, 100, 1000];
+const EVENTS = [10, 100, 1_000, 10_000, 100_000, 1_000_000];
+
+/** CPU µs a call: `{ 'by-hand': samples of each size, … }`. */
+export async function growthOfCalls(clients, contestants, effort) {
+  const entries = contestants.flatMap((contestant) =>
+    IN_FLIGHT.map((inFlight) => ({ contestant, method: 'plain', model: 'json-1000', inFlight })),
+  );
+  const rows = await compare(clients, entries, effort);
+  return { sizes: IN_FLIGHT, samples: bySize(contestants, IN_FLIGHT, rows) };
+}
+
+/** CPU µs an event: a call with n events, less one with a single event in the same round, divided by the n - 1 between them. */
+export async function growthOfEvents(clients, contestants, effort) {
+  const sizes = [1, ...EVENTS];
+  const entries = contestants.flatMap((contestant) =>
+    // Where the events are few, their cost is a small part of the call's, and takes longer to see.
+    sizes.map((events) => ({
+      contestant,
+      method: 'stream',
+      model: `stream-${events}-100`,
+      inFlight: 1,
+      longer: events > 100 ? 1 : 4,
+    })),
+  );
+  const samples = bySize(contestants, sizes, await compare(clients, entries, effort));
+  for (const contestant of contestants) {
+    const [single, ...others] = samples[contestant];
+    samples[contestant] = others.map((calls, at) =>
+      calls.map((cpu, round) => (cpu - single[round]) / (EVENTS[at] - 1)),
+    );
+  }
+  return { sizes: EVENTS, samples };
+}
+
+/** How much dearer some size is than the cheapest smaller one: 1 where nothing grows. */
+export function growth(samplesOfSizes) {
+  return growthOf(samplesOfSizes.map(median));
+}
+
+function growthOf(costs) {
+  let most = 1;
+  costs.forEach((cost, at) => {
+    if (at > 0) most = Math.max(most, cost / Math.min(...costs.slice(0, at)));
+  });
+  return most;
+}
+
+function bySize(contestants, sizes, rows) {
+  const of = (at) => rows.slice(at * sizes.length, (at + 1) * sizes.length).map(({ cpu }) => cpu);
+  return Object.fromEntries(contestants.map((contestant, at) => [contestant, of(at)]));
+}
