@@ -15,13 +15,7 @@ const LAYERS = [
 const RESERVED = {
   undici: ['platform/agent.ts', 'platform/undici-agent.d.ts'],
   'eventsource-parser': ['transport/sse.ts'],
-  'zod/mini': [
-    'context/schemas.ts',
-    'gateway/schemas.ts',
-    'transport/guard.ts',
-    'transport/schema.ts',
-    'transport/shapes.ts',
-  ],
+  'zod/mini': ['schemas.ts'],
 };
 const VAGUE_NAME = /(^|\/)(utils?|types|helpers?|common)\.ts$/;
 

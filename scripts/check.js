@@ -11,8 +11,12 @@ const CHECKS = [
   ['package lint', 'publint --strict'],
   ['package types', 'attw --pack . --quiet'],
   ['declarations, as users meet them', 'tsc -p scripts/tsconfig.consumer.json'],
+  ['public surface', 'node scripts/surface.js'],
+  ['package contents', 'node scripts/tarball.js'],
   ['size', 'node scripts/size.js'],
 ];
+/** Checks whose figures are worth seeing when they hold. */
+const MEASURES = new Set(['package contents', 'size']);
 
 let failures = 0;
 for (const [name, command] of CHECKS) {
@@ -27,7 +31,7 @@ for (const [name, command] of CHECKS) {
   if (status !== 0) {
     failures += 1;
     console.log(`${stdout}${stderr}`.trimEnd().replace(/^/gm, '       '));
-  } else if (name === 'size') {
+  } else if (MEASURES.has(name)) {
     console.log(stdout.trimEnd().replace(/^/gm, '       '));
   }
 }

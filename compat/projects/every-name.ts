@@ -1,0 +1,330 @@
+/**
+ * A program that uses every public name, each for something it is there for. It is compiled in projects of every kind, never
+ * run. `noUnusedLocals` holds it to using what it imports, `scripts/surface.js` to importing what is exported.
+ */
+import type {
+  Admission,
+  Area,
+  Attempt,
+  Chat,
+  ChatCompletion,
+  ChatCompletionChoice,
+  ChatCompletionChunk,
+  ChatCompletionChunkChoice,
+  ChatCompletionDelta,
+  ChatCompletionParams,
+  ChatCompletionStream,
+  ChatCompletions,
+  ChatMessage,
+  ChatRole,
+  ClientEvent,
+  ClientOptions,
+  CompactionLevel,
+  CompactionResult,
+  CompactParams,
+  CompletionUsage,
+  ContextClientOptions,
+  ContextMetadata,
+  ConversationContext,
+  Credential,
+  Decision,
+  DecodeChunk,
+  DerivedOptions,
+  DispatcherLike,
+  FailureEvent,
+  FileRecord,
+  Files,
+  FileUploadParams,
+  GatewayClientOptions,
+  Integration,
+  IntegrationExecuteParams,
+  IntegrationResult,
+  Integrations,
+  KeyType,
+  Memory,
+  MemoryCreateParams,
+  MemoryListParams,
+  MemoryType,
+  MemoryUpdateParams,
+  Method,
+  Observation,
+  OpenRecord,
+  PacedEvent,
+  PartialChatCompletion,
+  Phase,
+  PinCategory,
+  PinnedMemoryItem,
+  PinParams,
+  Preset,
+  PresetExecuteParams,
+  PresetListParams,
+  PresetResult,
+  Presets,
+  ProgressListener,
+  Query,
+  RateLimit,
+  RateLimiter,
+  RawRequest,
+  ReadStreamOptions,
+  Reference,
+  RequestEvent,
+  RequestOptions,
+  ResponseEvent,
+  ResponseInfo,
+  RetryEvent,
+  RollingSummary,
+  SchemaOptions,
+  Sent,
+  ServerSentEvent,
+  SessionHeader,
+  StandardResult,
+  StandardSchema,
+  StopReason,
+  StreamedChatCompletion,
+  StreamMetrics,
+  Uploadable,
+  UploadOptions,
+  Usage,
+  UsageParams,
+  UsageReport,
+  UserMemoryItem,
+  ValidationEvent,
+  ValidationIssue,
+  WithResponse,
+} from 'context-gateway';
+import {
+  APIAbortError,
+  APIConnectionError,
+  APIError,
+  APIPromise,
+  APITimeoutError,
+  AuthenticationError,
+  BadRequestError,
+  ClientClosedError,
+  ConfigurationError,
+  ContextClient,
+  ContextGatewayError,
+  GatewayClient,
+  InternalServerError,
+  NotFoundError,
+  PermissionDeniedError,
+  RateLimitError,
+  RequestValidationError,
+  ResponseTooLargeError,
+  ResponseValidationError,
+  readChatCompletionStream,
+  ServiceUnavailableError,
+  StreamConsumedError,
+  StreamError,
+  StreamTruncatedError,
+} from 'context-gateway';
+import {
+  chatCompletionChunkSchema,
+  chatCompletionSchema,
+  chatMessageSchema,
+  compactionResultSchema,
+  completionUsageSchema,
+  contextMetadataSchema,
+  conversationContextSchema,
+  decisionSchema,
+  pinnedMemoryItemSchema,
+  referenceSchema,
+  rollingSummarySchema,
+  usageReportSchema,
+  userMemoryItemSchema,
+} from 'context-gateway/schemas';
+
+export function configure(credential: Credential, dispatcher?: DispatcherLike): [GatewayClient, ContextClient] {
+  const shared: ClientOptions = { baseURL: 'https://gateway.example.com', dispatcher, pacing: limiter, onEvent: log };
+  const gatewayOptions: GatewayClientOptions = { ...shared, apiKey: credential, decodeChunk };
+  const sessionHeader: SessionHeader = { name: 'authorization', scheme: 'Bearer' };
+  const contextOptions: ContextClientOptions = { ...shared, sessionToken: credential, sessionHeader };
+  const derived: DerivedOptions<GatewayClientOptions> = { timeout: 1_000 };
+  const gateway = new GatewayClient(gatewayOptions).withOptions(derived);
+  const keyType: KeyType = gateway.keyType;
+  if (keyType === 'unknown') throw new TypeError('an odd key');
+  return [gateway, new ContextClient(contextOptions)];
+}
+
+const limiter: RateLimiter = {
+  admit: (bucket: string): Admission | undefined =>
+    bucket === 'compact' ? { ready: Promise.resolve(), cancel: () => {} } : undefined,
+  release: (_bucket: string, observed: Observation) => void observed.remaining,
+};
+
+const decodeChunk: DecodeChunk = (event: ServerSentEvent) =>
+  event.event === 'end' ? 'done' : (JSON.parse(event.data) as ChatCompletionChunk);
+
+export async function complete(chat: Chat, options: RequestOptions): Promise<string> {
+  const completions: ChatCompletions = chat.completions;
+  const role: ChatRole = 'user';
+  const messages: ChatMessage[] = [{ role, content: 'Name three rivers.' }];
+  const params: ChatCompletionParams = { model: 'm', messages, temperature: 1, max_tokens: 100 };
+  const call: APIPromise<ChatCompletion> = completions.create({ ...params, stream: false }, options);
+  const { data, response }: WithResponse<ChatCompletion> = await call.withResponse();
+  const info: ResponseInfo = response;
+  const attempts: readonly Attempt[] = info.attempts;
+  const limit: RateLimit | undefined = info.rateLimit;
+  const choice: ChatCompletionChoice | undefined = data.choices[0];
+  const usage: CompletionUsage = data.usage;
+  return `${choice?.message.content} ${usage.total_tokens} ${attempts.length} ${limit?.remaining} ${info.status}`;
+}
+
+export async function stream(gateway: GatewayClient, relayed: Response): Promise<StreamedChatCompletion> {
+  const params = { model: 'm', messages: [{ role: 'user', content: 'Name three rivers.' }], stream: true } as const;
+  const own: ChatCompletionStream = await gateway.chat.completions.create(params);
+  for await (const chunk of own) {
+    const choice: ChatCompletionChunkChoice | undefined = chunk.choices[0];
+    const delta: ChatCompletionDelta | undefined = choice?.delta;
+    print(delta?.content);
+  }
+  const metrics: StreamMetrics = own.metrics;
+  const options: ReadStreamOptions = { streamIdleTimeout: metrics.duration };
+  for await (const text of (await readChatCompletionStream(relayed, options)).textStream) print(text);
+  await readChatCompletionStream(own.toReadableStream());
+  return own.finalCompletion();
+}
+
+export async function undocumented(gateway: GatewayClient): Promise<OpenRecord[]> {
+  const presets: Presets = gateway.presets;
+  const files: Files = gateway.files;
+  const integrations: Integrations = gateway.integrations;
+  const list: PresetListParams = { category: 'mail', limit: 5 };
+  const execute: PresetExecuteParams = { input: 'Hello.', model: 'm' };
+  const act: IntegrationExecuteParams = { action: 'post_message', channel: '#team' };
+  const file: Uploadable = new Blob(['a']);
+  const upload: FileUploadParams = { file, purpose: 'test', filename: 'a.txt' };
+  const onProgress: ProgressListener = (sent, total) => print(`${sent} of ${total ?? 'an unknown number of'} bytes`);
+  const options: UploadOptions = { onProgress };
+  const preset: Preset | undefined = (await presets.list(list))[0];
+  const result: PresetResult = await presets.execute(preset?.id ?? 'none', execute);
+  const record: FileRecord = await files.upload(upload, options);
+  const integration: Integration | undefined = (await integrations.list())[0];
+  const done: IntegrationResult = await integrations.execute(integration?.name ?? 'none', act);
+  return [result, record, done];
+}
+
+export async function checkedByHand(gateway: GatewayClient): Promise<number> {
+  const validate = (value: unknown): StandardResult<number> =>
+    typeof value === 'number' ? { value } : { issues: [{ message: 'not a number' }] };
+  const schema: StandardSchema<number> = { '~standard': { version: 1, vendor: 'by-hand', validate } };
+  const options: SchemaOptions<number> = { schema };
+  const method: Method = 'GET';
+  const query: Query = { limit: 1 };
+  const request: RawRequest = { method, path: '/v1/models', query };
+  return gateway.request<number>(request, options);
+}
+
+export async function report(usage: Usage): Promise<UsageReport> {
+  const params: UsageParams = { start_date: '2026-01-01', end_date: new Date() };
+  return usage.retrieve(params);
+}
+
+export async function context(client: ContextClient): Promise<[Decision[], Reference[], ContextMetadata]> {
+  const whole: ConversationContext = await client.retrieve('conv');
+  const summary: RollingSummary = await client.summary('conv');
+  const level: CompactionLevel = 'deep';
+  const compact: CompactParams = { level };
+  const compacted: CompactionResult = await client.compact('conv', compact);
+  const category: PinCategory = 'decision';
+  const pin: PinParams = { messageId: 'msg', category };
+  const pinned: PinnedMemoryItem = await client.pin('conv', pin);
+  await client.unpin('conv', pinned.messageId);
+  if (!compacted.success) await client.exclude('conv', 'msg');
+  return [summary.decisions, summary.importantReferences, whole.metadata];
+}
+
+export async function remember(memory: Memory): Promise<UserMemoryItem[]> {
+  const type: MemoryType = 'fact';
+  const create: MemoryCreateParams = { type, key: 'home', content: 'Oslo' };
+  const update: MemoryUpdateParams = { content: 'Bergen', isActive: true };
+  const list: MemoryListParams = { type };
+  const item = await memory.create(create);
+  await memory.update(item.id, update);
+  return memory.list(list);
+}
+
+export function log(event: ClientEvent): void {
+  const stops: StopReason[] = [];
+  const printers = {
+    request: (one: RequestEvent) => print(`${one.method} ${one.path}`),
+    response: (one: ResponseEvent) => print(one.status),
+    paced: (one: PacedEvent) => print(one.waited),
+    retry: (one: RetryEvent) => print(one.wait),
+    failure: (one: FailureEvent) => stops.push(one.stop),
+    validation: (one: ValidationEvent) => print(one.issues.length),
+  };
+  const area: Area = event.area;
+  print(area);
+  if (event.type === 'request') printers.request(event);
+  if (event.type === 'response') printers.response(event);
+  if (event.type === 'paced') printers.paced(event);
+  if (event.type === 'retry') printers.retry(event);
+  if (event.type === 'failure') printers.failure(event);
+  if (event.type === 'validation') printers.validation(event);
+}
+
+/** Each class narrows to what it carries. */
+export function explain(error: unknown): unknown {
+  if (RateLimitError.is(error)) return error.retryAfter;
+  if (AuthenticationError.is(error) || PermissionDeniedError.is(error) || BadRequestError.is(error)) return error.param;
+  if (error instanceof NotFoundError || error instanceof StreamError) return error.code;
+  if (error instanceof ServiceUnavailableError || error instanceof InternalServerError) return error.status;
+  if (error instanceof APIError) return error.headers.get('x-request-id');
+  if (error instanceof APITimeoutError) return error.kind;
+  if (error instanceof APIConnectionError || error instanceof ResponseTooLargeError) {
+    const facts: [Phase, Sent] = [error.phase, error.sent];
+    return facts;
+  }
+  if (error instanceof RequestValidationError || error instanceof ResponseValidationError) {
+    const issue: ValidationIssue | undefined = error.issues[0];
+    return issue?.path;
+  }
+  if (error instanceof StreamTruncatedError || error instanceof StreamConsumedError) {
+    const partial: PartialChatCompletion | undefined = error.partial;
+    return partial?.choices[0]?.message.content;
+  }
+  if (error instanceof APIAbortError || error instanceof ClientClosedError) return error.cause;
+  if (error instanceof ConfigurationError) return error.message;
+  return error instanceof ContextGatewayError && error.retryable;
+}
+
+/** The schemas give the documented types. */
+export function parse(value: unknown): unknown[] {
+  const message: ChatMessage = chatMessageSchema.parse(value);
+  const completion: ChatCompletion = chatCompletionSchema.parse(value);
+  const chunk: ChatCompletionChunk = chatCompletionChunkSchema.parse(value);
+  const usage: CompletionUsage = completionUsageSchema.parse(value);
+  const report: UsageReport = usageReportSchema.parse(value);
+  const whole: ConversationContext = conversationContextSchema.parse(value);
+  const summary: RollingSummary = rollingSummarySchema.parse(value);
+  const decision: Decision = decisionSchema.parse(value);
+  const reference: Reference = referenceSchema.parse(value);
+  const metadata: ContextMetadata = contextMetadataSchema.parse(value);
+  const pinned: PinnedMemoryItem = pinnedMemoryItemSchema.parse(value);
+  const compacted: CompactionResult = compactionResultSchema.parse(value);
+  const item: UserMemoryItem = userMemoryItemSchema.parse(value);
+  return [
+    message,
+    completion,
+    chunk,
+    usage,
+    report,
+    whole,
+    summary,
+    decision,
+    reference,
+    metadata,
+    pinned,
+    compacted,
+    item,
+  ];
+}
+
+/** Wrapping a call of one's own. */
+export function wrapped<T>(answer: Promise<WithResponse<T>>): APIPromise<T> {
+  return new APIPromise(answer);
+}
+
+/** Where a program would print; `console` is not in every `lib`. */
+function print(_text: unknown): void {}

@@ -1,0 +1,57 @@
+/** What is in the package that gets published: the files it should have and no others, and nothing in them that is nobody's business. */
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+
+const EXPECTED = [
+  /^(package\.json|README\.md|LICENSE|CHANGELOG\.md)$/,
+  /^dist\/([a-z]+\/)?[\w-]+\.(c?js|d\.c?ts)$/,
+  /^schemas\/[\w-]+\.json$/,
+];
+const REQUIRED = [
+  'package.json',
+  'README.md',
+  'LICENSE',
+  'CHANGELOG.md',
+  'dist/index.js',
+  'dist/index.cjs',
+  'dist/index.d.ts',
+];
+/** Written so that the documented prefixes (`svc_sk_`, `svc_sk_local_…`) are no key. */
+const FORBIDDEN = {
+  'a key of the service': /\b(svc_[sp]k_|session_local_)\w*[a-z0-9]{12,}/,
+  'a private key': /-----BEGIN [A-Z ]*PRIVATE KEY-----/,
+  'a token of another service': /\b(npm_|gh[pousr]_|sk-|AKIA|eyJhbGciOi)[A-Za-z0-9_-]{16,}/,
+  'a path of the machine it was built on':
+    /(^|[\s"'`(])(\/(home|root|Users|work|tmp|builds?|var)\/\w|[A-Z]:\\\\?\w)|file:\/\/\//m,
+  'a source map': /[#@] ?sourceMappingURL=/,
+  'a test': /from ['"]vitest['"]|require\(['"]vitest['"]\)/,
+};
+/** Unpacked and packed. A new file of some size should be a decision. */
+const LARGEST = { unpackedSize: 640 * 1024, size: 160 * 1024 };
+
+const [pack] = JSON.parse(
+  execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], { encoding: 'utf8' }),
+);
+const files = pack.files.map(({ path }) => path);
+const problems = [];
+
+for (const file of REQUIRED) if (!files.includes(file)) problems.push(`${file} is missing`);
+for (const file of files) {
+  if (!EXPECTED.some((pattern) => pattern.test(file))) problems.push(`${file} does not belong in the package`);
+  const text = readFileSync(file, 'utf8');
+  for (const [what, pattern] of Object.entries(FORBIDDEN)) {
+    const found = text.match(pattern);
+    if (found !== null)
+      problems.push(`${file} has ${what} in it, at line ${text.slice(0, found.index).split('\n').length}`);
+  }
+}
+for (const [field, most] of Object.entries(LARGEST))
+  if (pack[field] > most) problems.push(`its ${field} is ${pack[field]} bytes, more than ${most}`);
+
+for (const problem of problems) console.error(problem);
+console.log(`${files.length} files, ${kilobytes(pack.size)} packed, ${kilobytes(pack.unpackedSize)} unpacked`);
+process.exitCode = problems.length === 0 ? 0 : 1;
+
+function kilobytes(bytes) {
+  return `${(bytes / 1024).toFixed(0)} KB`;
+}
