@@ -25,7 +25,10 @@ export class CompletionSoFar {
     this.#model ??= chunk.model;
     this.#created ??= chunk.created;
     if (chunk.usage) this.#usage = chunk.usage;
-    for (const { index, delta, finish_reason } of choicesOf(chunk)) {
+    if (!Array.isArray(chunk.choices)) return;
+    for (const one of chunk.choices) {
+      if (!isReadable(one)) continue;
+      const { index, delta, finish_reason } = one;
       const choice = this.#choice(index);
       if (delta.role) choice.role = delta.role;
       if (delta.content) addPiece(choice, delta.content);
@@ -81,16 +84,12 @@ export class CompletionSoFar {
 }
 
 /** The text a chunk adds to its first choice. */
-export function firstText(chunk: ChatCompletionChunk): string {
-  for (const { index, delta } of choicesOf(chunk)) if (index === 0) return delta.content ?? '';
-  return '';
+export function firstText({ choices }: ChatCompletionChunk): string {
+  if (!Array.isArray(choices)) return '';
+  return choices.find((choice) => isReadable(choice) && choice.index === 0)?.delta.content ?? '';
 }
 
-/** The readable choices of a chunk: where differences are only reported (`validation: 'report'`), a chunk can be anything. */
-function choicesOf(chunk: ChatCompletionChunk): ChatCompletionChunk['choices'] {
-  return Array.isArray(chunk.choices) ? chunk.choices.filter(isReadable) : [];
-}
-
+/** Where differences are only reported (`validation: 'report'`), a chunk can be anything. */
 function isReadable(choice: ChatCompletionChunk['choices'][number] | null): boolean {
   const content: unknown = choice?.delta?.content ?? '';
   return Number.isSafeInteger(choice?.index) && choice?.delta instanceof Object && typeof content === 'string';

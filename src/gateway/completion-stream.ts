@@ -8,7 +8,7 @@ import {
 } from '../errors.js';
 import { discard } from '../transport/body.js';
 import type { OpenedStream } from '../transport/call.js';
-import { EventReader, type ServerSentEvent } from '../transport/sse.js';
+import { EventReader } from '../transport/sse.js';
 import { ChunkReader, type DecodeChunk } from './chunk.js';
 import { CompletionSoFar, firstText } from './completion-so-far.js';
 import { eventStreamOf } from './event-stream.js';
@@ -35,7 +35,7 @@ const END: Step = { done: true, value: undefined };
  */
 export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> {
   readonly #opened: OpenedStream;
-  readonly #events: EventReader;
+  readonly #events = new EventReader();
   readonly #reader: ChunkReader;
   readonly #soFar = new CompletionSoFar();
   #outcome: 'open' | 'complete' | Error = 'open';
@@ -46,6 +46,7 @@ export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> 
   #unanswered = 0;
   /** Those who wait for the whole while somebody else reads. */
   #waiting: (() => void)[] = [];
+  #waitingSince: number | undefined;
   #chunks = 0;
   #firstAt: number | undefined;
   #largestGap: number | undefined;
@@ -55,7 +56,6 @@ export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> 
   constructor(opened: OpenedStream, decode: DecodeChunk | undefined) {
     this.#opened = opened;
     this.#reader = new ChunkReader(opened, decode);
-    this.#events = new EventReader(opened.head.body);
     // An abort, a deadline and a silent stream come in here.
     opened.timeouts.follow({ progress: { phase: 'stream', sent: 'yes' }, cancel: (error) => this.#fail(error) });
   }
@@ -149,9 +149,14 @@ export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> 
   async #step(): Promise<Step> {
     try {
       while (this.#outcome === 'open') {
-        const waiting = this.#events.next();
-        const event = waiting instanceof Promise ? await this.#wait(waiting) : waiting;
-        if (this.#outcome !== 'open') break;
+        const event = this.#events.next();
+        if (event === undefined && !this.#events.ended) {
+          const bytes = this.#opened.head.body.read();
+          this.#startWaiting();
+          this.#events.feed(bytes instanceof Promise ? await bytes : bytes);
+          continue;
+        }
+        this.#stopWaiting();
         const chunk = event === undefined ? this.#endOfBody() : this.#reader.read(event, this.#events.ended);
         if (chunk === 'done') this.#complete();
         else if (chunk !== undefined) return { done: false, value: this.#take(chunk) };
@@ -164,15 +169,19 @@ export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> 
     return this.#ending();
   }
 
-  /** From the first wait on, the service's clock stands still unless an event is waited for. */
-  async #wait(waiting: Promise<ServerSentEvent | undefined>): Promise<ServerSentEvent | undefined> {
-    const { timeouts, runtime } = this.#opened;
-    const since = runtime.now();
-    timeouts.progressed();
-    const event = await waiting;
-    timeouts.pauseWatching();
-    if (this.#chunks > 0) this.#largestGap = Math.max(this.#largestGap ?? 0, runtime.now() - since);
-    return event;
+  /** The service's clock runs while an event is waited for, whatever else arrives, and at no other time. */
+  #startWaiting(): void {
+    if (this.#waitingSince !== undefined) return;
+    this.#waitingSince = this.#opened.runtime.now();
+    this.#opened.timeouts.progressed();
+  }
+
+  #stopWaiting(): void {
+    if (this.#waitingSince === undefined) return;
+    this.#opened.timeouts.pauseWatching();
+    const waited = this.#opened.runtime.now() - this.#waitingSince;
+    if (this.#chunks > 0) this.#largestGap = Math.max(this.#largestGap ?? 0, waited);
+    this.#waitingSince = undefined;
   }
 
   /** Every choice has said why it ended: complete, also without `[DONE]`. */

@@ -5,6 +5,8 @@ const PROBE = 'context-gateway probe';
 const CONTENT = '"content":';
 /** A content that needs JSON's own reading: an escape, an end, or a character JSON does not allow. */
 const NOT_PLAIN = /["\\\u0000-\u001f]/;
+/** A stream of so few events is over before learning pays. */
+export const TOO_EARLY = 8;
 /** Events that are read the long way before another one is learnt by heart, where learning did not pay: at most this many. */
 const LONGEST_PAUSE = 1_024;
 
@@ -20,7 +22,8 @@ export class RepeatedChunk {
   #chunk: ChatCompletionChunk | undefined;
   #hits = 0;
   #pause = 0;
-  #skip = 0;
+  /** Events that pass by before one is learnt. */
+  #skip = TOO_EARLY;
 
   /** The chunk of an event that repeats the last one, or `undefined`. */
   recognise(data: string): ChatCompletionChunk | undefined {
@@ -52,7 +55,7 @@ export class RepeatedChunk {
     if (place === undefined) return;
     this.#head = data.slice(0, place.from);
     this.#tail = data.slice(place.to);
-    this.#chunk = chunk;
+    this.#chunk = withContent(chunk, ''); // the caller may change its own
   }
 }
 

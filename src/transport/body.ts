@@ -71,11 +71,13 @@ export function parseJson(text: string, contentType: string | undefined): unknow
 
 /** Lets go of an answer nobody wants. A short rest is read, so that the connection can be used again; a longer one is cut. */
 export async function discard(body: ByteSource, runtime: Runtime): Promise<void> {
+  const rest = body.read();
+  if (rest === undefined) return;
   const unwanted = new Error('the rest of the answer is not wanted');
   const timer = runtime.setTimer(() => body.cancel(unwanted), DRAIN_TIME);
   try {
     let size = 0;
-    for (let chunk = await body.read(); chunk !== undefined; chunk = await body.read()) {
+    for (let chunk = await rest; chunk !== undefined; chunk = await body.read()) {
       size += chunk.byteLength;
       if (size > DRAIN_BYTES) body.cancel(unwanted);
     }

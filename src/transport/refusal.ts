@@ -127,7 +127,8 @@ function redirectTarget({ status, headers }: ResponseHead): string | undefined {
 function withoutSecrets(text: string, credential: string): string {
   // The header's value may begin with a scheme; what follows is the secret.
   const secret = credential.slice(credential.lastIndexOf(' ') + 1);
-  return (secret.length >= 8 ? text.replaceAll(secret, '***') : text).replace(KEYS, 'svc_$1_***');
+  const masked = secret.length >= 8 && text.includes(secret) ? text.replaceAll(secret, '***') : text;
+  return masked.includes('svc_') ? masked.replace(KEYS, 'svc_$1_***') : masked;
 }
 
 /** The service's words made fit for a message: no control characters, not too long. */

