@@ -14,26 +14,27 @@ export async function growthOfCalls(clients, contestants, effort) {
 }
 
 /** CPU µs an event: a call with n events, less one with a single event in the same round, divided by the n - 1 between them. */
-export async function growthOfEvents(clients, contestants, effort) {
-  const sizes = [1, ...EVENTS];
+export async function growthOfEvents(clients, contestants, effort, most) {
+  const events = EVENTS.filter((size) => size <= most);
+  const sizes = [1, ...events];
   const entries = contestants.flatMap((contestant) =>
-    // Where the events are few, their cost is a small part of the call's, and takes longer to see.
-    sizes.map((events) => ({
+    // Where the events are few, their cost is a small part of the call's: it takes longer to see, and calls that do not wait.
+    sizes.map((size) => ({
       contestant,
       method: 'stream',
-      model: `stream-${events}-100`,
-      inFlight: 1,
-      longer: events > 100 ? 1 : 4,
+      model: `stream-${size}-100`,
+      inFlight: size > 1_000 ? 1 : 16,
+      longer: size > 100 ? 1 : 4,
     })),
   );
   const samples = bySize(contestants, sizes, await compare(clients, entries, effort));
   for (const contestant of contestants) {
     const [single, ...others] = samples[contestant];
     samples[contestant] = others.map((calls, at) =>
-      calls.map((cpu, round) => (cpu - single[round]) / (EVENTS[at] - 1)),
+      calls.map((cpu, round) => (cpu - single[round]) / (events[at] - 1)),
     );
   }
-  return { sizes: EVENTS, samples };
+  return { sizes: events, samples };
 }
 
 /** How much dearer some size is than the cheapest smaller one: 1 where nothing grows. */

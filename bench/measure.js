@@ -57,24 +57,25 @@ function start(file, args) {
 }
 
 /**
- * Measures entries (`{ contestant, method, model, inFlight, units }`) in turn: first each until it is warm, which also tells how
- * many calls make a turn; then `rounds` rounds in which each has one turn, every other round in reverse.
- * Gives for each entry its CPU and wall time in µs a unit, one of each round.
+ * Measures entries (`{ contestant, method, model, inFlight, units }`) in turn. First each works until it is warm, which also
+ * tells how many calls make a turn of `turn` ms. Then come the rounds, in which each has one turn, every other round in reverse:
+ * many short ones, so that what disturbs the machine disturbs all alike. The first are dropped: the compiler revises what it
+ * made once garbage was collected. Gives for each entry its CPU and wall time in µs a unit, one of each round.
  */
-export async function compare(clients, entries, { rounds, turn, warm }) {
+export async function compare(clients, entries, { rounds, dropped, turn, warm }) {
   const runners = [];
   for (const { contestant, units = 1, longer = 1, ...task } of entries) {
     const job = task.method === 'first' ? 'firstChunk' : 'turn';
     const ms = await clients.tell(contestant, 'warm', { ...task, ms: warm });
-    const calls = Math.max(1, task.inFlight === 1 ? 1 : 2 * task.inFlight, Math.round((turn * longer) / ms));
-    const run = () => clients.tell(contestant, job, { ...task, times: calls });
-    runners.push({ run, units, cpu: [], wall: [] });
+    const times = Math.max(task.inFlight, Math.round((turn * longer) / ms));
+    runners.push({ run: () => clients.tell(contestant, job, { ...task, times }), units, cpu: [], wall: [] });
   }
-  for (let round = 0; round < rounds; round += 1) {
-    for (const runner of round % 2 === 0 ? runners : [...runners].reverse()) {
-      const { cpu, wall } = await runner.run();
-      runner.cpu.push(cpu / runner.units);
-      runner.wall.push(wall / runner.units);
+  for (let round = -dropped; round < rounds; round += 1) {
+    for (const { run, units, cpu, wall } of round % 2 === 0 ? runners : [...runners].reverse()) {
+      const taken = await run();
+      if (round < 0) continue;
+      cpu.push(taken.cpu / units);
+      wall.push(taken.wall / units);
     }
   }
   return runners.map(({ cpu, wall }) => ({ cpu, wall }));

@@ -35,7 +35,7 @@ function dearest({ nodes, samples, timeDeltas }) {
   return all.map((one) => ({ ...one, share: one.share / busy }));
 }
 
-/** From the package on. */
+/** From the package on; our own files from their folder on. */
 function shorten(url) {
-  return url.replace(/^.*\/node_modules\//, '').replace(/^.*\/(dist|bench)\//, '$1/');
+  return url.replace(/^.*\/node_modules\/|^file:.*\/(?=(dist|bench)\/)/, '');
 }

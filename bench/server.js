@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import { END, json, segments } from './answers.js';
 
 /** µs between two events of all paced streams together: whoever takes less than that reads each event by itself. */
-const PACE = 50;
+const PACE = 100;
 /** ms between two events of a stream that never ends. */
 const ENDLESS = 100;
 const WINDOW = 60;

@@ -37,17 +37,17 @@ export const TABLES = [
       stream('streams-varied-1', 'every chunk different, 1 stream', 'varied-10000-200', 1, 10_000),
       stream('streams-many-16', 'differ in content, 16 streams', 'stream-2000-200', 16, 2_000),
       stream('streams-varied-16', 'every chunk different, 16 streams', 'varied-2000-200', 16, 2_000),
-      stream('streams-many-1000', 'differ in content, 1,000 streams of 200 events', 'stream-200-200', 1000, 200),
+      stream('streams-many-1000', 'differ in content, 1,000 streams of 100 events', 'stream-100-200', 1000, 100),
     ],
   },
   {
-    title: 'A streamed completion, every chunk checked, one event a segment, 50 µs apart',
+    title: 'A streamed completion, every chunk checked, one event a segment, 100 µs apart',
     unit: 'event',
     contestants: ['by-hand', 'bare', 'context-gateway', ...STREAMERS],
     items: [
-      stream('streams-paced-1', '1 stream', 'paced-2000', 1, 2_000),
-      stream('streams-paced-16', '16 streams', 'paced-200', 16, 200),
-      stream('streams-paced-1000', '1,000 streams of 20 events', 'paced-20', 1000, 20),
+      stream('streams-paced-1', '1 stream', 'paced-1000', 1, 1_000),
+      stream('streams-paced-16', '16 streams', 'paced-100', 16, 100),
+      stream('streams-paced-1000', '1,000 streams of 10 events', 'paced-10', 1000, 10),
     ],
   },
   {
