@@ -1,0 +1,108 @@
+/** The same page through each bundler: nothing of Node in it, small, and it streams in a browser. */
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { build as esbuild, version as esbuildVersion } from 'esbuild';
+import { tsImport } from 'tsx/esm/api';
+import { build as vite, version as viteVersion } from 'vite';
+import webpack from 'webpack';
+
+/** Kilobytes, minified and gzipped. What the best one gives is held closer by scripts/size.js. */
+const BUDGET = 30;
+/** Code for Node, and the ways bundlers write what they could not bundle. */
+const STRAYS = [/undici/, /["'`]node:/, /\brequire\(/, /process\.binding/];
+
+/** Each writes `app.js` of a folder into `<its name>.js` beside it, as an app would have it made: minified. */
+const BUNDLERS = {
+  [`esbuild ${esbuildVersion}`]: async (folder, outfile) => {
+    await esbuild({
+      entryPoints: [join(folder, 'app.js')],
+      outfile: join(folder, outfile),
+      bundle: true,
+      minify: true,
+      format: 'esm',
+      logLevel: 'error',
+    });
+  },
+  [`Vite ${viteVersion}`]: async (folder, outfile) => {
+    const output = { entryFileNames: outfile, inlineDynamicImports: true };
+    await vite({
+      root: folder,
+      configFile: false,
+      logLevel: 'error',
+      build: { outDir: folder, emptyOutDir: false, rollupOptions: { input: join(folder, 'app.js'), output } },
+    });
+  },
+  [`webpack ${webpack.version}`]: (folder, outfile) =>
+    new Promise((resolve, reject) => {
+      const options = {
+        mode: 'production',
+        context: folder,
+        entry: './app.js',
+        output: { path: folder, filename: outfile },
+      };
+      webpack({ ...options, performance: false }, (error, stats) => {
+        if (error === null && !stats.hasErrors() && !stats.hasWarnings()) resolve();
+        else reject(error ?? new Error(stats.toString('errors-warnings')));
+      });
+    }),
+};
+
+const { launchChromium } = await tsImport('../test/browser/launch.ts', import.meta.url);
+
+/** Bundles the page in a project that has the package, and gives what is to be checked as `[name, check]`. */
+export async function bundlerChecks(project, emulator) {
+  const server = await serve(project);
+  let browser;
+  const query = new URLSearchParams({ baseURL: emulator.url, apiKey: emulator.publishable });
+  const checks = Object.entries(BUNDLERS).map(([name, bundle]) => [
+    `${name}, streaming in Chromium`,
+    async () => {
+      const outfile = `app-${name.split(' ')[0]}.js`;
+      await bundle(project, outfile);
+      const code = readFileSync(join(project, outfile), 'utf8');
+      const stray = STRAYS.find((pattern) => pattern.test(code));
+      if (stray !== undefined) throw new Error(`${stray} is in the bundle`);
+      browser ??= await launchChromium();
+      const title = await titleOf(browser, `${server.url}/${outfile}?${query}`);
+      if (!title.includes('PostgreSQL')) throw new Error(`the page says: ${title}`);
+      const size = gzipSync(code, { level: 9 }).length / 1024;
+      if (size > BUDGET) throw new Error(`${size.toFixed(1)} KB gzipped, more than ${BUDGET}`);
+      return `${size.toFixed(1)} KB gzipped`;
+    },
+  ]);
+  const end = async () => {
+    await browser?.close();
+    server.stop();
+  };
+  return { checks, end };
+}
+
+/** Serves a page for each script: `/app.js?…` is the page, the same with `script` before it the code. */
+async function serve(folder) {
+  const server = createServer((request, response) => {
+    const { pathname } = new URL(request.url, 'http://page');
+    const isCode = pathname.startsWith('/script/');
+    response.setHeader('content-type', isCode ? 'text/javascript' : 'text/html');
+    response.end(
+      isCode
+        ? readFileSync(join(folder, pathname.replace('/script/', '')))
+        : `<!doctype html><title></title><script type="module" src="/script${pathname}"></script>`,
+    );
+  });
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return { url: `http://127.0.0.1:${server.address().port}`, stop: () => server.close() };
+}
+
+/** What a page has written into its title, once it has. */
+async function titleOf(browser, address) {
+  const page = await browser.newPage();
+  const problems = [];
+  page.on('pageerror', (error) => problems.push(String(error)));
+  await page.goto(address);
+  await page.waitForFunction(() => document.title !== '', { timeout: 10_000 }).catch(() => {});
+  const title = await page.title();
+  await page.close();
+  return title === '' ? `nothing; ${problems.join(' ')}` : title;
+}

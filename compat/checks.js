@@ -1,0 +1,26 @@
+/** Runs checks, given as `[name, check]`: a check throws, or gives a detail worth a place in the table. */
+
+/** Some `atOnce`, in order of the list; what fails is written at once, and the others go on. */
+export async function runChecks(checks, atOnce = 1) {
+  const results = [];
+  const left = [...checks.entries()];
+  const worker = async () => {
+    for (let next = left.shift(); next !== undefined; next = left.shift()) {
+      const [at, [name, check]] = next;
+      const since = Date.now();
+      const { problem, detail = '' } = await check().then(
+        (given) => ({ detail: given }),
+        (error) => ({ problem: String(error?.message ?? error) }),
+      );
+      results[at] = { name, problem, detail };
+      const seconds = ((Date.now() - since) / 1000).toFixed(1);
+      console.error(
+        problem === undefined
+          ? `ran  ${name} (${seconds} s)`
+          : `FAIL ${name}\n     ${problem.replaceAll('\n', '\n     ')}`,
+      );
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, worker));
+  return results;
+}

@@ -1,0 +1,25 @@
+/** Runs a program to its end and gives all it wrote. */
+import { spawn } from 'node:child_process';
+
+export function run([command, ...args], { cwd = import.meta.dirname, env = {}, timeout = 120_000 } = {}) {
+  return new Promise((resolve) => {
+    const child = spawn(command, args, { cwd, timeout, env: { ...process.env, ...env } });
+    let out = '';
+    let error = '';
+    child.stdout.on('data', (data) => {
+      out += data;
+    });
+    child.stderr.on('data', (data) => {
+      error += data;
+    });
+    child.on('close', (code) => resolve({ out, error, code }));
+    child.on('error', (cause) => resolve({ out, error: String(cause), code: -1 }));
+  });
+}
+
+/** The same, where anything but success is a mistake. Gives what it printed. */
+export async function runWell(command, options) {
+  const { out, error, code } = await run(command, options);
+  if (code === 0) return out;
+  throw new Error(`${command.join(' ')}: exit ${code}: ${`${out}${error}`.trim().split('\n').slice(-12).join('\n')}`);
+}

@@ -1,0 +1,28 @@
+/** How long a program waits for `import`, side by side with the SDK that most programs of this kind have. */
+import { runWell } from './child.js';
+
+const OURS = 'context-gateway';
+const PEER = 'openai';
+const ROUNDS = 21;
+
+/** Each in a new process, in turn, so that whatever else the machine does is shared by both. */
+export async function checkColdImport() {
+  const samples = { [OURS]: [], [PEER]: [] };
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const order = round % 2 === 0 ? [OURS, PEER] : [PEER, OURS];
+    for (const name of order) samples[name].push(await timeImport(name));
+  }
+  const [ours, peer] = [median(samples[OURS]), median(samples[PEER])];
+  const shown = `${ours.toFixed(0)} ms, ${PEER} ${peer.toFixed(0)} ms`;
+  if (ours >= peer) throw new Error(`not below: ${shown}`);
+  return shown;
+}
+
+async function timeImport(name) {
+  const code = `const since = performance.now(); await import('${name}'); console.log(performance.now() - since)`;
+  return Number(await runWell([process.execPath, '--input-type=module', '-e', code]));
+}
+
+function median(values) {
+  return values.sort((a, b) => a - b)[Math.floor(values.length / 2)];
+}

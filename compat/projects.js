@@ -1,0 +1,95 @@
+/** Empty projects of every kind that get the package from its file: they call, they stream, they compile. */
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { run, runWell } from './child.js';
+import { install } from './package-file.js';
+
+const PROGRAMS = join(import.meta.dirname, 'projects');
+const TSC = join(import.meta.dirname, '../node_modules/typescript/bin/tsc');
+const NODE_TYPES = join(import.meta.dirname, '../node_modules/@types');
+const MOST_PACKAGES = 4;
+
+/** As strict as a user can be: nothing is skipped, and there are no types but those the package brings and `lib` has. */
+const STRICT = {
+  target: 'es2022',
+  strict: true,
+  exactOptionalPropertyTypes: true,
+  noUncheckedIndexedAccess: true,
+  noUnusedLocals: true,
+  skipLibCheck: false,
+  noEmit: true,
+  types: [],
+};
+const RESOLUTIONS = {
+  bundler: { module: 'esnext', moduleResolution: 'bundler' },
+  node16: { module: 'node16', moduleResolution: 'node16' },
+  nodenext: { module: 'nodenext', moduleResolution: 'nodenext' },
+};
+
+/** Makes the projects below `folder`, and gives what is to be done with them as `[name, check]`. */
+export function projectChecks(file, folder, emulator) {
+  const esm = newProject(folder, 'esm', 'module');
+  const cjs = newProject(folder, 'cjs', 'commonjs');
+  return [
+    ['installed in an empty ES module project', () => checkInstall(file, esm)],
+    ['installed in an empty CommonJS project', () => checkInstall(file, cjs)],
+    ['import: a call and a stream', () => checkCalls(esm, 'calls.js', emulator)],
+    ['require: a call and a stream', () => checkCalls(cjs, 'calls.cjs', emulator)],
+    ['require: every error is an instance of its class', () => checkErrors(cjs, emulator)],
+  ];
+}
+
+/** The type checks, which are independent of each other. */
+export function typeChecks(folder) {
+  const dom = ['es2022', 'dom'];
+  const kinds = Object.entries(RESOLUTIONS).flatMap(([name, resolution]) => [
+    [`TypeScript, ${name}, ES module`, 'esm', { ...resolution, lib: dom }],
+    [`TypeScript, ${name}, CommonJS`, 'cjs', { ...resolution, lib: dom }],
+  ]);
+  const onNode = { ...RESOLUTIONS.nodenext, lib: ['es2022'], types: ['node'], typeRoots: [NODE_TYPES] };
+  kinds.push(["TypeScript, nodenext, Node's types instead of dom", 'esm', onNode]);
+  return kinds.map(([name, project, options]) => [name, () => checkTypes(join(folder, project), name, options)]);
+}
+
+function newProject(folder, name, type) {
+  const project = join(folder, name);
+  mkdirSync(project);
+  writeFileSync(join(project, 'package.json'), JSON.stringify({ name, private: true, type }));
+  cpSync(PROGRAMS, project, { recursive: true });
+  return project;
+}
+
+async function checkInstall(file, project) {
+  await install(file, project);
+  const { packages } = JSON.parse(readFileSync(join(project, 'node_modules/.package-lock.json'), 'utf8'));
+  const names = Object.keys(packages).map((path) => path.replace('node_modules/', ''));
+  if (names.length > MOST_PACKAGES) throw new Error(`${names.length} packages: ${names.join(', ')}`);
+  const scripts = Object.entries(packages).filter(([, one]) => one.hasInstallScript);
+  if (scripts.length > 0) throw new Error(`install scripts: ${scripts.map(([path]) => path).join(', ')}`);
+  return `${names.length} packages, no install scripts`;
+}
+
+async function checkCalls(project, program, emulator) {
+  const { plain, streamed } = JSON.parse(
+    await runWell([process.execPath, program], { cwd: project, env: emulator.env }),
+  );
+  if (!plain.includes('PostgreSQL') || streamed !== plain)
+    throw new Error(`answered "${plain}", streamed "${streamed}"`);
+  return '';
+}
+
+async function checkErrors(project, emulator) {
+  const count = await runWell([process.execPath, 'errors.cjs'], { cwd: project, env: emulator.env });
+  return `${count.trim()} classes`;
+}
+
+async function checkTypes(project, name, compilerOptions) {
+  const config = join(project, `tsconfig.${name.replaceAll(/\W+/g, '-')}.json`);
+  writeFileSync(
+    config,
+    JSON.stringify({ compilerOptions: { ...STRICT, ...compilerOptions }, files: ['every-name.ts'] }),
+  );
+  const { out, code } = await run([process.execPath, TSC, '-p', config], { cwd: project });
+  if (code !== 0) throw new Error(out.trim().split('\n').slice(0, 5).join('\n'));
+  return '';
+}

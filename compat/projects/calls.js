@@ -1,0 +1,17 @@
+/** A plain and a streamed call in an ES module project. Prints what came. */
+import { GatewayClient } from 'context-gateway';
+import { chatCompletionSchema } from 'context-gateway/schemas';
+
+const gateway = new GatewayClient();
+const messages = [
+  { role: 'system', content: 'We decided to keep invoices in PostgreSQL.' },
+  { role: 'user', content: 'Where do we keep invoices?' },
+];
+
+const plain = await gateway.chat.completions.create({ model: 'atlas-small', messages });
+const stream = await gateway.chat.completions.create({ model: 'atlas-small', messages, stream: true });
+let streamed = '';
+for await (const text of stream.textStream) streamed += text;
+
+await gateway.close();
+console.log(JSON.stringify({ plain: chatCompletionSchema.parse(plain).choices[0].message.content, streamed }));

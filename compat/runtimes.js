@@ -1,0 +1,61 @@
+/** The same suite on every runtime. */
+import { existsSync } from 'node:fs';
+import { run } from './child.js';
+import { startServer } from './server.js';
+
+const bin = (path) => new URL(`node_modules/${path}`, import.meta.url).pathname;
+const node = (version) => bin(`node${version}/bin/node`);
+
+const RUNTIMES = [
+  ...[20, 22, 24, 26].flatMap((version) => [
+    { name: `Node ${version}, import`, command: [node(version), 'run-esm.js'] },
+    { name: `Node ${version}, require`, command: [node(version), 'run-cjs.cjs'] },
+  ]),
+  { name: 'Bun', command: [bin('@oven/bun-linux-x64/bin/bun'), 'run-esm.js'] },
+  {
+    name: 'Deno',
+    command: [
+      bin('@deno/linux-x64-glibc/deno'),
+      'run',
+      '--allow-all',
+      '--no-lock',
+      '--node-modules-dir=manual',
+      'run-esm.js',
+    ],
+  },
+  { name: 'workerd', command: [node(22), 'run-worker.js'] },
+];
+
+/** Gives a table of runtimes and cases, and how many of them failed. What failed is written at once. */
+export async function checkRuntimes() {
+  let failures = 0;
+  let names;
+  const rows = [];
+  for (const { name, command } of RUNTIMES) {
+    const { version, results = [], problem } = await runOn(command);
+    const failed = results.filter((result) => result.problem !== undefined);
+    failures += problem === undefined ? failed.length : 1;
+    names ??= problem === undefined ? results.map((result) => result.name.replace(/:.*/, '')) : undefined;
+    rows.push(
+      `| ${name}${version} | ${results.map((result) => (result.problem === undefined ? '✓' : '✗')).join(' | ')} |`,
+    );
+    console.error(problem === undefined ? `ran  ${name}${version}` : `FAIL ${name}${version}: ${problem}`);
+    for (const result of failed) console.error(`     ✗ ${result.name}: ${result.problem}`);
+  }
+  const head = [`| | ${names?.join(' | ')} |`, `|---${'|---'.repeat(names?.length ?? 1)}|`];
+  return { table: [...head, ...rows].join('\n'), failures };
+}
+
+async function runOn(command) {
+  const [binary, ...args] = command;
+  if (!existsSync(binary)) return { version: '', problem: `not installed (${binary}); run npm ci in compat` };
+  const version = (await run([binary, '--version'])).out.match(/\d+\.\d+\.\d+/)?.[0] ?? '';
+  const server = await startServer();
+  const { out, error, code } = await run([binary, ...args, server.url]);
+  server.stop();
+  const line = out.split('\n').findLast((one) => one.startsWith('['));
+  const shown = command[1] === 'run-worker.js' ? '' : ` (${version})`;
+  if (code !== 0 || line === undefined)
+    return { version: shown, problem: `exit ${code}: ${error.trim().split('\n').slice(-5).join(' ')}` };
+  return { version: shown, results: JSON.parse(line) };
+}
