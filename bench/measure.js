@@ -59,8 +59,8 @@ function start(file, args) {
 /**
  * Measures entries (`{ contestant, method, model, inFlight, units }`) in turn. First each works until it is warm, which also
  * tells how many calls make a turn of `turn` ms. Then come the rounds, in which each has one turn, every other round in reverse:
- * many short ones, so that what disturbs the machine disturbs all alike. The first are dropped: the compiler revises what it
- * made once garbage was collected. Gives for each entry its CPU and wall time in µs a unit, one of each round.
+ * many short ones, so that what disturbs the machine disturbs all alike. The first are dropped. `longer` turns are for work that
+ * waits a lot. Gives for each entry its CPU and wall time in µs a unit, one of each round.
  */
 export async function compare(clients, entries, { rounds, dropped, turn, warm }) {
   const runners = [];

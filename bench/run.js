@@ -22,8 +22,8 @@ const { positionals, values } = parseArgs({
 const quick = positionals.includes('quick');
 const words = positionals.filter((word) => word !== 'quick');
 const effort = quick
-  ? { rounds: 7, dropped: 2, turn: 60, warm: 600 }
-  : { rounds: 21, dropped: 4, turn: 100, warm: 1_000 };
+  ? { rounds: 7, dropped: 1, turn: 100, warm: 800 }
+  : { rounds: 15, dropped: 2, turn: 200, warm: 1_200 };
 const wanted = (name) => words.length === 0 || words.some((word) => name === word || name.startsWith(`${word}-`));
 const GROWN = ['by-hand', 'context-gateway'];
 
