@@ -10,6 +10,7 @@ import { reportsError } from '../transport/refusal.js';
 import type { ServerSentEvent } from '../transport/sse.js';
 import { RepeatedChunk } from './repeated-chunk.js';
 import { type ChatCompletionChunk, chatCompletionChunkSchema } from './schemas.js';
+import { isUsualChunk } from './usual-chunk.js';
 
 /**
  * Turns an event into a chunk, for services whose events have another form (A7): `'done'` ends the completion, `undefined`
@@ -44,24 +45,30 @@ export class ChunkReader {
     if (repeated !== undefined) return repeated;
     if (event.data.trim() === '[DONE]') return 'done';
     if (event.event === 'error') throw reportedError(parse(event.data) ?? event.data, this.#opened);
-    const chunk = this.#decode === undefined ? documented(event, cut, this.#opened) : decoded(event, cut, this.#decode);
-    if (chunk === undefined || chunk === 'done') return chunk;
-    const asDocumented = this.#opened.check(chatCompletionChunkSchema, chunk);
-    const read = chunk as ChatCompletionChunk; // checked in the line above, or wanted as it is
-    if (plain && asDocumented) this.#repeated.learn(event.data, read);
-    return read;
+    const value = this.#decode === undefined ? parsed(event, cut) : decoded(event, cut, this.#decode);
+    if (value === undefined || value === 'done') return value;
+    const usual = isUsualChunk(value);
+    const chunk = usual ? value : this.#documented(value);
+    if (plain && usual) this.#repeated.learn(event.data, chunk);
+    return chunk;
+  }
+
+  /** The whole way, for what is no usual chunk at first sight. */
+  #documented(value: object): ChatCompletionChunk {
+    if (this.#decode === undefined) {
+      if (reportsError(value) || isBareError(value)) throw reportedError(value, this.#opened);
+      useDelta(value);
+    }
+    this.#opened.check(chatCompletionChunkSchema, value);
+    return value as ChatCompletionChunk; // checked in the line above, or wanted as it is
   }
 }
 
-/** The form nearly every service has (A7). */
-function documented({ data }: ServerSentEvent, cut: boolean, opened: OpenedStream): object | undefined {
+function parsed({ data }: ServerSentEvent, cut: boolean): object | undefined {
   const value = parse(data);
-  if (typeof value !== 'object' || value === null) {
-    if (cut) return undefined;
-    throw new ResponseValidationError('The stream has an event that is not a JSON object.', { body: data });
-  }
-  if (reportsError(value) || isBareError(value)) throw reportedError(value, opened);
-  return withDelta(value);
+  if (typeof value === 'object' && value !== null) return value;
+  if (cut) return undefined;
+  throw new ResponseValidationError('The stream has an event that is not a JSON object.', { body: data });
 }
 
 function decoded(event: ServerSentEvent, cut: boolean, decode: DecodeChunk): ChatCompletionChunk | 'done' | undefined {
@@ -100,12 +107,11 @@ function reportedError(body: unknown, opened: OpenedStream): APIError | StreamTr
 }
 
 /** Some services stream `message` where the widespread form has `delta` (A7). */
-function withDelta(value: object): object {
-  if (!('choices' in value) || !Array.isArray(value.choices)) return value;
+function useDelta(value: object): void {
+  if (!('choices' in value) || !Array.isArray(value.choices)) return;
   for (const choice of value.choices) {
     if (typeof choice === 'object' && choice !== null && choice.delta === undefined && choice.message !== undefined) {
       choice.delta = choice.message;
     }
   }
-  return value;
 }

@@ -3,7 +3,7 @@ import type { ChatCompletionChunk } from './schemas.js';
 /** Stands where a content was, to see that nothing else in the event depends on it. */
 const PROBE = 'context-gateway probe';
 const CONTENT = '"content":';
-/** A content that needs JSON's own reading: an escape, an end, or a character JSON does not allow. */
+/** A content that is not written as it reads. */
 const NOT_PLAIN = /["\\\u0000-\u001f]/;
 /** A stream of so few events is over before learning pays. */
 export const TOO_EARLY = 8;
@@ -12,8 +12,8 @@ const LONGEST_PAUSE = 1_024;
 
 /**
  * Most events of a stream differ from the one before in their content and in nothing else. Such an event is recognised by its
- * text: the same characters before the content and after it. It needs neither parsing nor checking, because the one it repeats
- * was parsed and checked, and a probe has shown that this content is `choices[0].delta.content`. Measured on Node 20: 0.5 µs
+ * text: the same characters before the content and after it. Of it the content alone is parsed, and nothing is checked, because
+ * the one it repeats was, and a probe has shown that this content is `choices[0].delta.content`. Measured on Node 20: 0.5 µs
  * instead of 2.0 for an event of 293 bytes. Any other event goes the whole way.
  */
 export class RepeatedChunk {
@@ -33,16 +33,17 @@ export class RepeatedChunk {
     const to = data.length - this.#tail.length;
     // Cut and compared: `startsWith` and `endsWith` take twice as long.
     if (to < from || data.slice(0, from) !== this.#head || data.slice(to) !== this.#tail) return undefined;
-    const content = data.slice(from, to);
-    if (NOT_PLAIN.test(content)) return undefined;
+    // Also where the content needs no reading: a slice would keep the whole text it was cut from for as long as the content.
+    const content = stringOf(data.slice(from, to));
+    if (content === undefined) return undefined;
     this.#hits += 1;
-    // A slice would keep the whole text it was cut from for as long as somebody keeps the content; parsing copies it.
-    return withContent(chunk, JSON.parse(`"${content}"`));
+    return withContent(chunk, content);
   }
 
   /** Learns an event that was read and checked the long way, unless that has not paid lately. */
   learn(data: string, chunk: ChatCompletionChunk): void {
     if (this.#hits > 0) this.#pause = 0;
+    this.#chunk = undefined; // not repeated by the next one: the ones after it are not compared with it either
     if (this.#skip > 0) {
       this.#skip -= 1;
       return;
@@ -50,12 +51,20 @@ export class RepeatedChunk {
     this.#pause = Math.min(LONGEST_PAUSE, this.#pause * 2 + 1);
     this.#skip = this.#pause;
     this.#hits = 0;
-    this.#chunk = undefined;
     const place = placeOfContent(data, chunk);
     if (place === undefined) return;
     this.#head = data.slice(0, place.from);
     this.#tail = data.slice(place.to);
     this.#chunk = withContent(chunk, ''); // the caller may change its own
+  }
+}
+
+/** What stands between the quotes of a JSON string, read; `undefined` where it is not the inside of exactly one string. */
+function stringOf(inside: string): string | undefined {
+  try {
+    return JSON.parse(`"${inside}"`);
+  } catch {
+    return undefined;
   }
 }
 
