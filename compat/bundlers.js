@@ -22,7 +22,7 @@ const BUNDLERS = {
       bundle: true,
       minify: true,
       format: 'esm',
-      logLevel: 'error',
+      logLevel: 'silent',
     });
   },
   [`Vite ${viteVersion}`]: async (folder, outfile) => {
@@ -30,7 +30,7 @@ const BUNDLERS = {
     await vite({
       root: folder,
       configFile: false,
-      logLevel: 'error',
+      logLevel: 'silent',
       build: { outDir: folder, emptyOutDir: false, rollupOptions: { input: join(folder, 'app.js'), output } },
     });
   },

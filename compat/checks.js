@@ -10,7 +10,7 @@ export async function runChecks(checks, atOnce = 1) {
       const since = Date.now();
       const { problem, detail = '' } = await check().then(
         (given) => ({ detail: given }),
-        (error) => ({ problem: String(error?.message ?? error) }),
+        (error) => ({ problem: firstLines(String(error?.message ?? error)) }),
       );
       results[at] = { name, problem, detail };
       const seconds = ((Date.now() - since) / 1000).toFixed(1);
@@ -23,4 +23,9 @@ export async function runChecks(checks, atOnce = 1) {
   };
   await Promise.all(Array.from({ length: atOnce }, worker));
   return results;
+}
+
+/** Bundlers and compilers say a lot once something is wrong; the beginning tells what. */
+function firstLines(text) {
+  return text.trim().split('\n').slice(0, 12).join('\n');
 }

@@ -21,5 +21,5 @@ export function run([command, ...args], { cwd = import.meta.dirname, env = {}, t
 export async function runWell(command, options) {
   const { out, error, code } = await run(command, options);
   if (code === 0) return out;
-  throw new Error(`${command.join(' ')}: exit ${code}: ${`${out}${error}`.trim().split('\n').slice(-12).join('\n')}`);
+  throw new Error(`${command.join(' ')}: exit ${code}: ${`${out}${error}`.trim().split('\n').slice(-8).join('\n')}`);
 }

@@ -9,7 +9,7 @@ const CHECKS = [
   ['unused code', 'knip'],
   ['build', 'npm run build --silent'],
   ['package lint', 'publint --strict'],
-  ['package types', 'attw --pack . --quiet'],
+  ['package types', 'attw --pack . --format ascii --no-color --no-emoji'],
   ['declarations, as users meet them', 'tsc -p scripts/tsconfig.consumer.json'],
   ['public surface', 'node scripts/surface.js'],
   ['package contents', 'node scripts/tarball.js'],

@@ -76,7 +76,7 @@ async function main() {
       () => assert.fail(`${name} was not thrown`),
       (one) => one,
     );
-    assert(error instanceof sdk[name], `instead of ${name}: ${error.stack}`);
+    assert(error instanceof sdk[name], `instead of ${name}: ${error}`);
     assert.strictEqual(error.constructor, sdk[name]);
     assert(error instanceof sdk.ContextGatewayError);
   }
@@ -95,4 +95,7 @@ async function main() {
   console.log(classes.length);
 }
 
-main();
+main().catch((error) => {
+  console.error(error.message);
+  process.exit(1);
+});

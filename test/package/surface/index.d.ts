@@ -998,10 +998,10 @@ export interface SchemaOptions<T> extends RequestOptions {
 /** Whether the service can have carried out a request whose answer never came: `no`, `maybe` or `yes`. */
 export type Sent = 'no' | 'maybe' | 'yes';
 
-/** One server-sent event. */
+/** One event of a stream. */
 export interface ServerSentEvent {
-    /** Its `event` field, if it has one. */
     readonly event?: string | undefined;
+    readonly id?: string | undefined;
     readonly data: string;
 }
 
