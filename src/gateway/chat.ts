@@ -62,8 +62,7 @@ export class ChatCompletions {
       accepts: chatCompletionParamsSchema,
     };
     if (!asksForStream(params)) {
-      const form = { schema: chatCompletionSchema, pick: (completion: ChatCompletion) => completion };
-      return this.#transport.request({ ...endpoint, timeout: COMPLETION_TIMEOUT }, form, options);
+      return this.#transport.request({ ...endpoint, timeout: COMPLETION_TIMEOUT }, COMPLETION, options);
     }
     return this.#transport.stream(
       { ...endpoint, accept: 'text/event-stream' },
@@ -72,6 +71,8 @@ export class ChatCompletions {
     );
   }
 }
+
+const COMPLETION = { schema: chatCompletionSchema, pick: (completion: ChatCompletion) => completion };
 
 /** Reads one field before the arguments are checked: what is wrong with them is said there. */
 function asksForStream(params: ChatCompletionParams): boolean {

@@ -7,6 +7,7 @@ import { Answered, type OpenedStream } from '../transport/call.js';
 import { LiveCalls } from '../transport/live-calls.js';
 import { findIssues } from '../transport/matches.js';
 import { checkRequestOptions } from '../transport/options.js';
+import { ServerClock } from '../transport/rate-limit.js';
 import { type RefusalContext, refusal, refusalDetails } from '../transport/refusal.js';
 import { CallTimeouts, systemRuntime } from '../transport/timeouts.js';
 import { unexpectedAnswer } from '../transport/validation.js';
@@ -44,7 +45,7 @@ export async function readChatCompletionStream(
     credential: '',
     requestId: undefined,
     rateLimit: undefined,
-    wallClock: runtime.wallClock(),
+    serverTime: new ServerClock().read(headers, runtime.wallClock()),
     explain: () => undefined,
   };
   if (!answer.ok) throw refusal(head, await readErrorText(head.body, runtime), context);

@@ -12,6 +12,8 @@ const MAX_ERROR_TIME = 1_000;
 const DRAIN_TIME = 100;
 const DRAIN_BYTES = 64 * 1024;
 
+const UTF8 = new TextDecoder();
+
 /** The whole body as text. A byte order mark is dropped; bytes that are not UTF-8 become U+FFFD. */
 export async function readText({ headers, body }: ResponseHead, limit: number): Promise<string> {
   const chunks: Uint8Array[] = [];
@@ -23,7 +25,7 @@ export async function readText({ headers, body }: ResponseHead, limit: number): 
     if (size > limit) throw tooLarge(body, limit);
     chunks.push(chunk);
   }
-  return new TextDecoder().decode(chunks.length === 1 ? chunks[0] : concat(chunks, size));
+  return UTF8.decode(chunks.length === 1 ? chunks[0] : concat(chunks, size));
 }
 
 function tooLarge(body: ByteSource, limit: number): ResponseTooLargeError {

@@ -5,7 +5,7 @@ import type { AnswerForm, AreaRules, Shared } from './call.js';
 import { LiveCalls } from './live-calls.js';
 import { type ClientOptions, ownProperties, parseBaseURL, type RequestOptions, type SchemaOptions } from './options.js';
 import { Pacer } from './pacer.js';
-import { checkHeaderName, type Method, mergeHeaders, type Query } from './request.js';
+import { checkHeaderName, checkHeaders, type Method, type Query } from './request.js';
 import { RetryBudget } from './retry.js';
 import * as s from './schema.js';
 import { type Runtime, systemRuntime } from './timeouts.js';
@@ -100,9 +100,9 @@ export function createTransport(
   runtime: Runtime = systemRuntime,
 ): { transport: Transport; shared: Shared } {
   const base = parseBaseURL(options.baseURL);
-  checkHeaders(options, area);
+  const headers = checkDefaultHeaders(options, area);
   const shared = given ?? createShared(options, runtime);
-  return { transport: new Transport(area, base, options, shared), shared };
+  return { transport: new Transport(area, base, headers, options, shared), shared };
 }
 
 function createShared(options: ClientOptions, runtime: Runtime): Shared {
@@ -124,14 +124,14 @@ function createShared(options: ClientOptions, runtime: Runtime): Shared {
   };
 }
 
-function checkHeaders({ defaultHeaders, idempotencyHeader }: ClientOptions, area: AreaRules): void {
-  if (
-    idempotencyHeader !== undefined &&
-    checkHeaderName(idempotencyHeader, 'idempotencyHeader') === area.credentialHeader
-  )
+function checkDefaultHeaders(
+  { defaultHeaders, idempotencyHeader }: ClientOptions,
+  { credentialHeader }: AreaRules,
+): Record<string, string> {
+  if (idempotencyHeader !== undefined && checkHeaderName(idempotencyHeader, 'idempotencyHeader') === credentialHeader)
     throw new ConfigurationError('idempotencyHeader must not be the header of the credential.');
   try {
-    mergeHeaders([defaultHeaders], area.credentialHeader);
+    return checkHeaders(defaultHeaders, credentialHeader);
   } catch (error) {
     if (!(error instanceof RequestValidationError)) throw error;
     const issue = error.issues[0];

@@ -9,7 +9,7 @@ const MAX_LENGTH = 64 * 1024 * 1024;
 export function encodeJson(value: unknown): string {
   let json: string;
   try {
-    assertJson(value, [], new Set());
+    assertJson(value, [], []);
     json = JSON.stringify(value);
   } catch (cause) {
     if (cause instanceof RequestValidationError) throw cause;
@@ -23,7 +23,7 @@ export function encodeJson(value: unknown): string {
 
 type Path = (string | number)[];
 
-function assertJson(value: unknown, path: Path, above: Set<object>): void {
+function assertJson(value: unknown, path: Path, above: object[]): void {
   switch (typeof value) {
     case 'string':
       if (!value.isWellFormed()) throw notJson(path, 'must be well-formed Unicode (it has half of a surrogate pair)');
@@ -41,10 +41,10 @@ function assertJson(value: unknown, path: Path, above: Set<object>): void {
   }
 }
 
-function assertJsonObject(object: object, path: Path, above: Set<object>): void {
-  if (above.has(object)) throw notJson(path, 'must not contain itself');
-  if (above.size >= MAX_DEPTH) throw notJson(path.slice(0, 5), `must not be nested deeper than ${MAX_DEPTH} levels`);
-  above.add(object);
+function assertJsonObject(object: object, path: Path, above: object[]): void {
+  if (above.includes(object)) throw notJson(path, 'must not contain itself');
+  if (above.length >= MAX_DEPTH) throw notJson(path.slice(0, 5), `must not be nested deeper than ${MAX_DEPTH} levels`);
+  above.push(object);
   if (object instanceof Date && Number.isNaN(object.getTime())) throw notJson(path, 'must be a valid Date');
   if ('toJSON' in object && typeof object.toJSON === 'function') {
     assertJson(object.toJSON(), path, above);
@@ -52,18 +52,19 @@ function assertJsonObject(object: object, path: Path, above: Set<object>): void 
     for (let at = 0; at < object.length; at += 1) assertField(object[at], at, path, above);
   } else {
     // Map, Set, bytes, Error, boxed values: JSON makes `{}` of them without a word.
-    const kind = Object.prototype.toString.call(object).slice(8, -1);
-    if (kind !== 'Object') throw notJson(path, `${kind} cannot be sent as JSON`);
-    for (const [key, field] of Object.entries(object)) {
+    const kind = Object.prototype.toString.call(object);
+    if (kind !== '[object Object]') throw notJson(path, `${kind.slice(8, -1)} cannot be sent as JSON`);
+    for (const key of Object.keys(object)) {
+      const field = (object as Record<string, unknown>)[key];
       // A field that is `undefined` is a field that is not there, in JSON as in TypeScript.
       if (field !== undefined) assertField(field, key, path, above);
     }
   }
-  above.delete(object);
+  above.pop();
 }
 
 /** One path serves the whole walk; only an issue copies it. */
-function assertField(value: unknown, key: string | number, path: Path, above: Set<object>): void {
+function assertField(value: unknown, key: string | number, path: Path, above: object[]): void {
   path.push(key);
   assertJson(value, path, above);
   path.pop();

@@ -5,13 +5,13 @@ const DELTA_SECONDS = 1e6;
 const EPOCH_SECONDS = [1e9, 1e11] as const;
 const EPOCH_MILLISECONDS = [1e12, 1e14] as const;
 
-/** The three headers of an answer. `undefined` when it has none of them. */
-export function parseRateLimit(headers: HeaderSource, wallClock: number): RateLimit | undefined {
+/** The three headers of an answer. `undefined` when it has none of them. `now` is the service's clock. */
+export function parseRateLimit(headers: HeaderSource, now: number): RateLimit | undefined {
   const limit = headers.get('x-ratelimit-limit');
   const remaining = headers.get('x-ratelimit-remaining');
   const reset = headers.get('x-ratelimit-reset');
   if (limit === undefined && remaining === undefined && reset === undefined) return undefined;
-  const resetTime = epochOf(wholeNumber(reset), () => serverTime(headers, wallClock));
+  const resetTime = epochOf(wholeNumber(reset), now);
   return {
     limit: wholeNumber(limit),
     remaining: wholeNumber(remaining),
@@ -21,9 +21,8 @@ export function parseRateLimit(headers: HeaderSource, wallClock: number): RateLi
 }
 
 /** Milliseconds from this answer to the end of its window, by the service's own clock. */
-export function untilReset(limit: RateLimit, headers: HeaderSource, wallClock: number): number | undefined {
-  if (limit.resetAt === undefined) return undefined;
-  return limit.resetAt.getTime() - serverTime(headers, wallClock);
+export function untilReset({ resetAt }: RateLimit, now: number): number | undefined {
+  return resetAt === undefined ? undefined : resetAt.getTime() - now;
 }
 
 /** What a service says about when to come back, in milliseconds: the longest of header and body, else the end of an empty window. */
@@ -31,24 +30,24 @@ export function retryHint(
   headers: HeaderSource,
   bodyHint: unknown,
   limit: RateLimit | undefined,
-  wallClock: number,
+  now: number,
 ): number | undefined {
-  const hints = [retryAfterHeader(headers, wallClock), retryAfterBody(bodyHint)].filter((hint) => hint !== undefined);
+  const hints = [retryAfterHeader(headers, now), retryAfterBody(bodyHint)].filter((hint) => hint !== undefined);
   if (hints.length > 0) return Math.max(...hints);
   if (limit?.remaining !== 0) return undefined;
-  const reset = untilReset(limit, headers, wallClock);
+  const reset = untilReset(limit, now);
   return reset === undefined || reset <= 0 || reset > LONGEST_WINDOW ? undefined : reset;
 }
 
 /** A reset further away than this is a misunderstanding, not a window. */
 const LONGEST_WINDOW = 300_000;
 
-function retryAfterHeader(headers: HeaderSource, wallClock: number): number | undefined {
+function retryAfterHeader(headers: HeaderSource, now: number): number | undefined {
   const value = headers.get('retry-after')?.trim();
   if (value === undefined) return undefined;
   if (/^\d+$/.test(value)) return Math.min(Number(value) * 1_000, Number.MAX_SAFE_INTEGER);
   const date = parseHttpDate(value);
-  return date === undefined ? undefined : Math.max(0, date - serverTime(headers, wallClock));
+  return date === undefined ? undefined : Math.max(0, date - now);
 }
 
 function retryAfterBody(value: unknown): number | undefined {
@@ -65,10 +64,21 @@ function parseHttpDate(value: string): number | undefined {
   return Number.isNaN(time) ? undefined : time;
 }
 
-/** The service's clock as of this answer: only with it a reset or a date means anything on a machine whose clock is off. */
-function serverTime(headers: HeaderSource, wallClock: number): number {
-  const date = headers.get('date');
-  return (date === undefined ? undefined : parseHttpDate(date)) ?? wallClock;
+/** The service's clock as of its answers: only with it a reset or a date means anything on a machine whose clock is off. */
+export class ServerClock {
+  /** The date that was read last. Dates have whole seconds, so that answers share them, and reading one takes a while. */
+  #date: string | undefined;
+  #time: number | undefined;
+
+  /** Milliseconds since 1970; by our own clock where the answer has no date. */
+  read(headers: HeaderSource, wallClock: number): number {
+    const date = headers.get('date');
+    if (date !== this.#date) {
+      this.#date = date;
+      this.#time = date === undefined ? undefined : parseHttpDate(date);
+    }
+    return this.#time ?? wallClock;
+  }
 }
 
 function wholeNumber(value: string | undefined): number | undefined {
@@ -76,9 +86,9 @@ function wholeNumber(value: string | undefined): number | undefined {
   return Number(value);
 }
 
-function epochOf(reset: number | undefined, serverNow: () => number): number | undefined {
+function epochOf(reset: number | undefined, now: number): number | undefined {
   if (reset === undefined) return undefined;
-  if (reset < DELTA_SECONDS) return serverNow() + reset * 1_000;
+  if (reset < DELTA_SECONDS) return now + reset * 1_000;
   if (reset >= EPOCH_SECONDS[0] && reset < EPOCH_SECONDS[1]) return reset * 1_000;
   if (reset >= EPOCH_MILLISECONDS[0] && reset < EPOCH_MILLISECONDS[1]) return reset;
   return undefined;

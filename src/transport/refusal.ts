@@ -19,7 +19,8 @@ export interface RefusalContext {
   readonly credential: string;
   readonly requestId: string | undefined;
   readonly rateLimit: RateLimit | undefined;
-  readonly wallClock: number;
+  /** The service's clock, in ms since 1970. */
+  readonly serverTime: number;
   /** What the user can do about this status, if the area knows. */
   readonly explain: (status: number) => string | undefined;
 }
@@ -36,7 +37,7 @@ export function refusalDetails(head: ResponseHead, body: unknown, context: Refus
   const mask = (text: string): string => withoutSecrets(text, context.credential);
   const error = errorObject(body, (text) => presentable(mask(text)));
   const said = error.message ?? excerpt(body, mask);
-  const retryAfter = retryHint(headers, error.retryAfter, context.rateLimit, context.wallClock);
+  const retryAfter = retryHint(headers, error.retryAfter, context.rateLimit, context.serverTime);
   const hint = context.explain(status) ?? (retryAfter && `Try again in ${Math.ceil(retryAfter / 1_000)} s.`);
   const where = requestId === undefined ? context.route : `${context.route}, request ${requestId}`;
   const redirect = redirectTarget(head);

@@ -5,7 +5,7 @@ import { readErrorText } from './body.js';
 import { Answered, type AreaRules, type Call, type Shared } from './call.js';
 import { type Observation, Ticket } from './pacer.js';
 import { quietly } from './quietly.js';
-import { parseRateLimit, untilReset } from './rate-limit.js';
+import { parseRateLimit, ServerClock, untilReset } from './rate-limit.js';
 import { type RefusalContext, refusal, requestIdOf } from './refusal.js';
 import type { CallTimeouts } from './timeouts.js';
 
@@ -18,6 +18,7 @@ type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 export class Sender {
   readonly #area: AreaRules;
   readonly #shared: Shared;
+  readonly #clock = new ServerClock();
 
   constructor(area: AreaRules, shared: Shared) {
     this.#area = area;
@@ -41,7 +42,7 @@ export class Sender {
       const head = await this.#send(call, credential).head;
       const context = this.#observe(call, head, credential, record, startedAt);
       if (head.status < 200 || head.status > 299) throw await this.#refuse(head, context, ticket, timeouts);
-      ticket.release(observation(head, context));
+      ticket.release(observation(context));
       const data = await read(head, call, context);
       record.duration = runtime.now() - startedAt;
       return { data, response: new Answered(head, attempts, context) };
@@ -106,8 +107,8 @@ export class Sender {
   ): RefusalContext {
     const { runtime, rateLimits } = this.#shared;
     const { status, headers } = head;
-    const wallClock = runtime.wallClock();
-    const rateLimit = parseRateLimit(headers, wallClock);
+    const serverTime = this.#clock.read(headers, runtime.wallClock());
+    const rateLimit = parseRateLimit(headers, serverTime);
     const requestId = requestIdOf(head, credential);
     if (rateLimit !== undefined) rateLimits.set(call.bucket, rateLimit);
     record.status = status;
@@ -116,7 +117,7 @@ export class Sender {
     call.emit?.({ type: 'response', attempt: call.attempts.length, status, duration, requestId });
     const { explain, name: area } = this.#area;
     const route = `${call.request.method} ${call.endpoint.path}`;
-    return { area, route, credential, requestId, rateLimit, wallClock, explain };
+    return { area, route, credential, requestId, rateLimit, serverTime, explain };
   }
 
   /** Reads an error's body, as far as it is worth it. */
@@ -133,14 +134,14 @@ export class Sender {
     }
     const error = refusal(head, await readErrorText(head.body, this.#shared.runtime), context);
     const blockedFor = head.status === 429 ? error.retryAfter : undefined;
-    ticket.release({ ...observation(head, context), blockedFor });
+    ticket.release({ ...observation(context), blockedFor });
     timeouts.check(); // a call that is over ends with what ended it, also where its status is known
     return error;
   }
 }
 
-function observation({ headers }: ResponseHead, { rateLimit, wallClock }: RefusalContext): Observation {
+function observation({ rateLimit, serverTime }: RefusalContext): Observation {
   if (rateLimit === undefined) return {};
   const { limit, remaining } = rateLimit;
-  return { limit, remaining, untilReset: untilReset(rateLimit, headers, wallClock) };
+  return { limit, remaining, untilReset: untilReset(rateLimit, serverTime) };
 }

@@ -57,19 +57,22 @@ export class CallTimeouts implements LiveCall {
     this.#live = live;
     this.#signal = signal;
     this.#deadline = deadline;
-    this.#endsAt = runtime.now() + deadline;
+    this.#endsAt = deadline === Number.POSITIVE_INFINITY ? deadline : runtime.now() + deadline;
     live.add(this, signal);
     if (signal?.aborted) this.abort(signal.reason);
     if (deadline === Number.POSITIVE_INFINITY) return;
     this.#deadlineTimer = runtime.setTimer(() => this.#finish(this.#deadlineError()), deadline);
   }
 
+  previous: LiveCall | undefined;
+  next: LiveCall | undefined;
+
   /** The bucket in whose queue the call stands, for the message of its deadline. */
   queuedFor: string | undefined;
 
   /** Milliseconds until the deadline; `Infinity` without one. */
   get timeLeft(): number {
-    return this.#endsAt - this.#runtime.now();
+    return this.#endsAt === Number.POSITIVE_INFINITY ? this.#endsAt : this.#endsAt - this.#runtime.now();
   }
 
   /** Throws if the call is over already. */

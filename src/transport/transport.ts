@@ -23,7 +23,7 @@ import {
   type SchemaOptions,
 } from './options.js';
 import { type RefusalContext, refusalDetails, reportsError } from './refusal.js';
-import { type EndpointSource, mergeHeaders, prepare } from './request.js';
+import { checkHeaders, type EndpointSource, prepare } from './request.js';
 import { nextWait, operationOf, type StopReason } from './retry.js';
 import type { AnySchema } from './schema.js';
 import { type Reader, Sender } from './sender.js';
@@ -39,13 +39,21 @@ const DEFAULT_MAX_RETRY_AFTER = 60_000;
 export class Transport {
   readonly #area: AreaRules;
   readonly #base: Base;
+  readonly #headers: Readonly<Record<string, string>>;
   readonly #options: ClientOptions;
   readonly #shared: Shared;
   readonly #sender: Sender;
 
-  constructor(area: AreaRules, base: Base, options: ClientOptions, shared: Shared) {
+  constructor(
+    area: AreaRules,
+    base: Base,
+    headers: Readonly<Record<string, string>>,
+    options: ClientOptions,
+    shared: Shared,
+  ) {
     this.#area = area;
     this.#base = base;
+    this.#headers = headers;
     this.#options = options;
     this.#shared = shared;
     this.#sender = new Sender(area, shared);
@@ -127,16 +135,8 @@ export class Transport {
     if (shared.closed) throw new ClientClosedError();
     const endpoint = ownProperties(typeof source === 'function' ? source() : source);
     const options = checkRequestOptions(given, endpoint.upload === undefined ? takes : [...takes, 'onProgress']);
-    const key = options.idempotencyKey;
-    const headers = mergeHeaders(
-      [
-        { accept: endpoint.accept ?? 'application/json' },
-        this.#options.defaultHeaders,
-        options.headers,
-        key === undefined ? undefined : { [this.#options.idempotencyHeader ?? 'Idempotency-Key']: key },
-      ],
-      this.#area.credentialHeader,
-    );
+    const headers = { accept: endpoint.accept ?? 'application/json', ...this.#headers };
+    this.#addHeaders(headers, options);
     const request = prepare(endpoint, this.#base, headers);
     const deadline = options.deadline ?? this.#options.deadline;
     const timeouts = new CallTimeouts(shared.runtime, shared.live, options.signal, deadline);
@@ -145,6 +145,13 @@ export class Transport {
     const emit = emitterOf(this.#options.onEvent, { call: shared.calls, area: this.#area.name, method, path });
     const timeout = options.timeout ?? this.#options.timeout ?? endpoint.timeout ?? DEFAULT_TIMEOUT;
     return { endpoint, request, options, timeouts, timeout, attempts: [], bucket, emit };
+  }
+
+  #addHeaders(headers: Record<string, string>, { headers: given, idempotencyKey: key }: RequestOptions): void {
+    const { credentialHeader } = this.#area;
+    if (given !== undefined) Object.assign(headers, checkHeaders(given, credentialHeader));
+    const name = this.#options.idempotencyHeader ?? 'Idempotency-Key';
+    if (key !== undefined) Object.assign(headers, checkHeaders({ [name]: key }, credentialHeader));
   }
 
   /** The one loop: attempt, decide, wait, again. */

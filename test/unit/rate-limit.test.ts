@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parseRateLimit, retryHint, untilReset } from '../../src/transport/rate-limit.js';
+import type { HeaderSource } from '../../src/answer.js';
+import { parseRateLimit, retryHint, ServerClock, untilReset } from '../../src/transport/rate-limit.js';
 import { anyString } from '../helpers/strings.js';
 
 /** The answer's own clock, and ours. */
@@ -13,9 +14,13 @@ const source = (headers: Record<string, string | undefined>) => ({
   toHeaders: () => new Headers(),
 });
 
+/** The time by the answer's clock, or by ours. */
+const nowBy = (given: HeaderSource, wallClock: number) => new ServerClock().read(given, wallClock);
+
 const hintOf = (headers: Record<string, string | undefined>, bodyHint?: unknown, wallClock = NOW) => {
   const given = source(headers);
-  return retryHint(given, bodyHint, parseRateLimit(given, wallClock), wallClock);
+  const now = nowBy(given, wallClock);
+  return retryHint(given, bodyHint, parseRateLimit(given, now), now);
 };
 
 describe('R8: Retry-After', () => {
@@ -103,7 +108,8 @@ describe('R25: X-RateLimit-Reset', () => {
     { reset: '99999999999999', at: 99_999_999_999_999, unit: 'milliseconds of the epoch' },
     { reset: '100000000000000', at: undefined, unit: 'nothing known' },
   ])('$reset is $unit', ({ reset, at }) => {
-    const limit = parseRateLimit(source({ 'x-ratelimit-reset': reset, date: DATE }), NOW + HOUR);
+    const given = source({ 'x-ratelimit-reset': reset, date: DATE });
+    const limit = parseRateLimit(given, nowBy(given, NOW + HOUR));
 
     expect(limit?.resetAt?.getTime()).toBe(at);
     expect(limit?.raw.reset).toBe(reset);
@@ -121,10 +127,21 @@ describe('R26: a clock that is off', () => {
   test.each([HOUR, -HOUR, 24 * HOUR, -24 * HOUR])('by %d ms changes no wait', (skew) => {
     const epoch = String(NOW / 1_000 + 60);
     const given = source({ 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': epoch, date: DATE });
-    const limit = parseRateLimit(given, NOW + skew);
+    const now = nowBy(given, NOW + skew);
+    const limit = parseRateLimit(given, now);
 
-    expect(limit && untilReset(limit, given, NOW + skew)).toBe(60_000);
+    expect(limit && untilReset(limit, now)).toBe(60_000);
     expect(hintOf({ 'retry-after': 'Thu, 15 Jan 2026 10:00:30 GMT', date: DATE }, undefined, NOW + skew)).toBe(30_000);
+  });
+
+  test('is told by each answer, not by the first one', () => {
+    const clock = new ServerClock();
+
+    expect(clock.read(source({ date: DATE }), 1)).toBe(NOW);
+    expect(clock.read(source({ date: DATE }), 2)).toBe(NOW);
+    expect(clock.read(source({ date: 'Thu, 15 Jan 2026 10:00:01 GMT' }), 3)).toBe(NOW + 1_000);
+    expect(clock.read(source({ date: 'soon' }), 4)).toBe(4);
+    expect(clock.read(source({}), 5)).toBe(5);
   });
 
   test('is used where the answer has no date of its own', () => {
@@ -173,7 +190,7 @@ test('any headers and any body give no hint, or one of at least 0 ms that is a n
       const hint = hintOf(headers, body);
 
       expect(hint === undefined || (Number.isFinite(hint) && hint >= 0)).toBe(true);
-      const limit = parseRateLimit(source(headers), NOW);
+      const limit = parseRateLimit(source(headers), nowBy(source(headers), NOW));
       expect(Number.isNaN(limit?.resetAt?.getTime())).toBe(false);
       expect(limit?.raw.reset).toBe(limit && reset);
     }),

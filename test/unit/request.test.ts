@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { RequestValidationError } from '../../src/errors.js';
-import { encodePath, mergeHeaders, prepare } from '../../src/transport/request.js';
+import { checkHeaders, encodePath, prepare } from '../../src/transport/request.js';
 import { anyString, unicodeString } from '../helpers/strings.js';
 
 const base = { origin: 'https://service.test', prefix: '/proxy' };
@@ -54,14 +54,14 @@ test('a query of any texts, numbers and flags reads the same on the other side',
   );
 });
 
-describe('mergeHeaders', () => {
+describe('checkHeaders', () => {
   test('any name and value is refused, or can be set on real Headers as it is', () => {
     const text = fc.oneof(anyString(20), fc.stringMatching(/^[\w\r\n:\t -]{0,12}$/));
     fc.assert(
       fc.property(text, text, (name, value) => {
         let merged: Record<string, string>;
         try {
-          merged = mergeHeaders([{ [name]: value }], 'authorization');
+          merged = checkHeaders({ [name]: value }, 'authorization');
         } catch (error) {
           expect(error).toBeInstanceOf(RequestValidationError);
           return;
@@ -74,14 +74,13 @@ describe('mergeHeaders', () => {
     );
   });
 
-  test('later layers win, and undefined leaves a layer below in force', () => {
-    const layers = [{ A: '1', b: '1' }, undefined, { a: '2', B: undefined }];
-
-    expect(mergeHeaders(layers, 'authorization')).toEqual({ a: '2', b: '1' });
+  test('names come out in lower case, and a field that is undefined is none', () => {
+    expect(checkHeaders({ A: '1', b: undefined }, 'authorization')).toEqual({ a: '1' });
+    expect(() => checkHeaders({ A: '1', a: '2' }, 'authorization')).toThrow(/given twice/);
   });
 
   test('the header of the credential is refused under any spelling, others are not', () => {
-    expect(() => mergeHeaders([{ 'X-Token': 'a' }], 'x-token')).toThrow(/credential/);
-    expect(mergeHeaders([{ 'X-Token': 'a' }], 'authorization')).toEqual({ 'x-token': 'a' });
+    expect(() => checkHeaders({ 'X-Token': 'a' }, 'x-token')).toThrow(/credential/);
+    expect(checkHeaders({ 'X-Token': 'a' }, 'authorization')).toEqual({ 'x-token': 'a' });
   });
 });
