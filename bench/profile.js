@@ -23,7 +23,7 @@ function dearest({ nodes, samples, timeDeltas }) {
   let busy = 0;
   samples.forEach((id, at) => {
     const { functionName, url, lineNumber } = nodeOf.get(id).callFrame;
-    if (functionName === '(idle)') return;
+    if (functionName === '(idle)' || isProfiler(functionName, url)) return;
     busy += timeDeltas[at];
     const name = functionName || '(anonymous)';
     const place = url === '' ? '' : `${shorten(url)}:${lineNumber + 1}`;
@@ -33,6 +33,11 @@ function dearest({ nodes, samples, timeDeltas }) {
   });
   const all = [...functions.values()].sort((a, b) => b.share - a.share);
   return all.map((one) => ({ ...one, share: one.share / busy }));
+}
+
+/** Starting and stopping the profiler takes a while, and is no work of the contestant's. */
+function isProfiler(name, url) {
+  return url === 'node:inspector' || (name === 'dispatch' && url === '');
 }
 
 /** From the package on; our own files from their folder on. */
