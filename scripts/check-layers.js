@@ -5,6 +5,7 @@ import { dirname, join, relative } from 'node:path';
 /** From the top down: a file may import from its own layer's folder and from every layer below it. */
 const LAYERS = [
   ['index.ts', 'schemas.ts'],
+  ['zod-of.ts'],
   ['context/', 'gateway/'], // side by side: never one from the other
   ['transport/'],
   ['platform/'],
@@ -15,7 +16,7 @@ const LAYERS = [
 const RESERVED = {
   undici: ['platform/agent.ts', 'platform/undici-agent.d.ts'],
   'eventsource-parser': ['transport/sse.ts'],
-  'zod/mini': ['schemas.ts'],
+  'zod/mini': ['zod-of.ts'],
 };
 const VAGUE_NAME = /(^|\/)(utils?|types|helpers?|common)\.ts$/;
 

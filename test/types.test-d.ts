@@ -14,6 +14,7 @@ import type {
   Preset,
   ResponseInfo,
   RollingSummary,
+  SchemaOptions,
   StandardSchema,
   StreamedChatCompletion,
   UsageReport,
@@ -88,6 +89,9 @@ export async function undocumented(): Promise<void> {
 
   const schema = z.object({ rows: z.array(z.number()) }).transform(({ rows }) => rows.length);
   expectTypeOf(gateway.presets.list({}, { schema })).toEqualTypeOf<APIPromise<number>>();
+  const options: SchemaOptions<number> = { schema };
+  expectTypeOf(gateway.presets.list({}, options)).toEqualTypeOf<APIPromise<number>>();
+  expectTypeOf(gateway.request({ method: 'GET', path: '/v1/x' }, options)).toEqualTypeOf<APIPromise<number>>();
   expectTypeOf(gateway.presets.list(undefined, { schema, signal })).toEqualTypeOf<APIPromise<number>>();
   expectTypeOf(gateway.presets.execute('p', { input: 'a', model: 'm' }, { schema })).toEqualTypeOf<
     APIPromise<number>

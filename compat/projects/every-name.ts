@@ -212,7 +212,7 @@ export async function checkedByHand(gateway: GatewayClient): Promise<number> {
   const method: Method = 'GET';
   const query: Query = { limit: 1 };
   const request: RawRequest = { method, path: '/v1/models', query };
-  return gateway.request<number>(request, options);
+  return gateway.request(request, options);
 }
 
 export async function report(usage: Usage): Promise<UsageReport> {

@@ -42,6 +42,8 @@ export class Files {
     this.#transport = transport;
   }
 
+  /** The same, with the raw answer checked and typed by `schema`. */
+  upload<T>(params: FileUploadParams, options: UploadOptions & SchemaOptions<T>): APIPromise<T>;
   /**
    * Upload a file. `POST /v1/files` (multipart/form-data)
    *
@@ -53,7 +55,6 @@ export class Files {
    * @throws {APIError} with status 413 when the file is larger than the service takes
    */
   upload(params: FileUploadParams, options?: UploadOptions): APIPromise<FileRecord>;
-  upload<T>(params: FileUploadParams, options: UploadOptions & SchemaOptions<T>): APIPromise<T>;
   upload(params: FileUploadParams, options?: UploadOptions): APIPromise<FileRecord> {
     return this.#transport.request(
       () => ({ method: 'POST', path: '/v1/files', upload: uploadOf(params, options?.onProgress) }),

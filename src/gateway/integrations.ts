@@ -21,17 +21,20 @@ export class Integrations {
     this.#transport = transport;
   }
 
+  /** The same, with the raw answer checked and typed by `schema`. */
+  list<T>(options: SchemaOptions<T>): APIPromise<T>;
   /**
    * The connected integrations. `GET /v1/integrations`
    *
    * What an integration holds is not documented (A3): pass a `schema` to have the raw answer checked and typed by it.
    */
   list(options?: RequestOptions): APIPromise<Integration[]>;
-  list<T>(options: SchemaOptions<T>): APIPromise<T>;
   list(options?: RequestOptions): APIPromise<Integration[]> {
     return this.#transport.request({ method: 'GET', path: '/v1/integrations' }, RECORDS, options);
   }
 
+  /** The same, with the raw answer checked and typed by `schema`. */
+  execute<T>(integration: string, params: IntegrationExecuteParams, options: SchemaOptions<T>): APIPromise<T>;
   /**
    * Have an integration do something: `execute('chat', { action: 'post_message', channel: '#team', text: 'Done.' })`.
    * `POST /v1/integrations/:integration/execute`
@@ -47,7 +50,6 @@ export class Integrations {
     params: IntegrationExecuteParams,
     options?: RequestOptions,
   ): APIPromise<IntegrationResult>;
-  execute<T>(integration: string, params: IntegrationExecuteParams, options: SchemaOptions<T>): APIPromise<T>;
   execute(
     integration: string,
     params: IntegrationExecuteParams,

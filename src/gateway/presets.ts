@@ -23,6 +23,8 @@ export class Presets {
     this.#transport = transport;
   }
 
+  /** The same, with the raw answer checked and typed by `schema`. */
+  list<T>(params: PresetListParams | undefined, options: SchemaOptions<T>): APIPromise<T>;
   /**
    * The stored templates, of one `category` or all, at most `limit` (the service's default is 50). `GET /v1/presets`
    *
@@ -31,7 +33,6 @@ export class Presets {
    * @throws {RequestValidationError} when `limit` is not a whole number from 1
    */
   list(params?: PresetListParams, options?: RequestOptions): APIPromise<Preset[]>;
-  list<T>(params: PresetListParams | undefined, options: SchemaOptions<T>): APIPromise<T>;
   list(params?: PresetListParams, options?: RequestOptions): APIPromise<Preset[]> {
     return this.#transport.request(
       { method: 'GET', path: '/v1/presets', query: params, accepts: presetListQuerySchema },
@@ -40,6 +41,8 @@ export class Presets {
     );
   }
 
+  /** The same, with the raw answer checked and typed by `schema`. */
+  execute<T>(presetId: string, params: PresetExecuteParams, options: SchemaOptions<T>): APIPromise<T>;
   /**
    * Fill a template with `input` and have `model` answer it. `POST /v1/presets/:presetId/execute`
    *
@@ -49,7 +52,6 @@ export class Presets {
    * @throws {NotFoundError} when there is no such preset
    */
   execute(presetId: string, params: PresetExecuteParams, options?: RequestOptions): APIPromise<PresetResult>;
-  execute<T>(presetId: string, params: PresetExecuteParams, options: SchemaOptions<T>): APIPromise<T>;
   execute(presetId: string, params: PresetExecuteParams, options?: RequestOptions): APIPromise<PresetResult> {
     return this.#transport.request(
       {

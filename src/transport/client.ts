@@ -26,7 +26,7 @@ export interface RawRequest {
 const SHARED_OPTIONS = ['fetch', 'dispatcher', 'pacing'] as const;
 
 /** What `withOptions` takes: everything but what the two clients share. */
-export type DerivedOptions<Options> = Omit<Options, (typeof SHARED_OPTIONS)[number]>;
+export type DerivedOptions<Options> = Omit<Options, 'fetch' | 'dispatcher' | 'pacing'>;
 
 /** What both clients can do. It holds no key: nothing that prints a client can print one. */
 export class ServiceClient {
@@ -44,6 +44,8 @@ export class ServiceClient {
     return Object.fromEntries(this.#shared.rateLimits);
   }
 
+  /** The same, with the raw answer checked and typed by `schema`. */
+  request<T>(request: RawRequest, options: SchemaOptions<T>): APIPromise<T>;
   /**
    * Calls an endpoint that this version does not know, with everything the other methods have: credential, retries, limits,
    * errors. Gives the parsed body as it came; pass a `schema` to have it checked and typed.
@@ -52,7 +54,6 @@ export class ServiceClient {
    * @throws {APIError} when the service refuses
    */
   request(request: RawRequest, options?: RequestOptions): APIPromise<unknown>;
-  request<T>(request: RawRequest, options: SchemaOptions<T>): APIPromise<T>;
   request(request: RawRequest, options?: RequestOptions): APIPromise<unknown> {
     return this.#transport.request(() => checkRawRequest(request), RAW, options);
   }

@@ -10,7 +10,7 @@ import { type RefusalContext, refusal, requestIdOf } from './refusal.js';
 import type { CallTimeouts } from './timeouts.js';
 
 /** Turns a successful answer into what the method returns. */
-export type Reader<T> = (head: ResponseHead, call: Call, context: RefusalContext) => T | Promise<T>;
+export type Reader<T> = (head: ResponseHead, call: Call, context: RefusalContext, startedAt: number) => T | Promise<T>;
 
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 
@@ -36,14 +36,15 @@ export class Sender {
     const record: Mutable<Attempt> = { delay, duration: 0 };
     const ticket = new Ticket(this.#shared.limiter, call.bucket);
     try {
-      timeouts.startAttempt(call.timeout);
+      timeouts.startAttempt(call.timeout, startedAt);
       attempts.push(record);
       call.emit?.({ type: 'request', attempt: attempts.length });
       const head = await this.#send(call, credential).head;
-      const context = this.#observe(call, head, credential, record, startedAt);
+      const context = this.#observe(call, head, credential, startedAt);
+      record.status = head.status;
       if (head.status < 200 || head.status > 299) throw await this.#refuse(head, context, ticket, timeouts);
       ticket.release(observation(context));
-      const data = await read(head, call, context);
+      const data = await read(head, call, context, startedAt);
       record.duration = runtime.now() - startedAt;
       return { data, response: new Answered(head, attempts, context) };
     } catch (error) {
@@ -58,11 +59,12 @@ export class Sender {
   /** Waits in the bucket's queue, if there is one. Gives the milliseconds waited. */
   async #admit(call: Call): Promise<number> {
     const { limiter, runtime } = this.#shared;
-    const since = runtime.now();
-    call.timeouts.queuedFor = call.bucket;
+    let since = 0;
     try {
       const admission = limiter?.admit(call.bucket);
       if (admission === undefined) return 0;
+      since = runtime.now();
+      call.timeouts.queuedFor = call.bucket;
       await call.timeouts.wait(admission.ready, () => quietly(() => admission.cancel()));
     } catch (cause) {
       if (cause instanceof ContextGatewayError) throw cause;
@@ -80,7 +82,7 @@ export class Sender {
     const credential = this.#area.authorize();
     if (typeof credential === 'string') return credential;
     try {
-      timeouts.startAttempt(timeout);
+      timeouts.startAttempt(timeout, this.#shared.runtime.now());
       return await timeouts.wait(credential);
     } finally {
       timeouts.stopWatching();
@@ -98,23 +100,17 @@ export class Sender {
   }
 
   /** Notes what every answer says, whatever its status. */
-  #observe(
-    call: Call,
-    head: ResponseHead,
-    credential: string,
-    record: Mutable<Attempt>,
-    startedAt: number,
-  ): RefusalContext {
+  #observe(call: Call, head: ResponseHead, credential: string, startedAt: number): RefusalContext {
     const { runtime, rateLimits } = this.#shared;
     const { status, headers } = head;
     const serverTime = this.#clock.read(headers, runtime.wallClock());
     const rateLimit = parseRateLimit(headers, serverTime);
     const requestId = requestIdOf(head, credential);
     if (rateLimit !== undefined) rateLimits.set(call.bucket, rateLimit);
-    record.status = status;
-    record.duration = runtime.now() - startedAt;
-    const { duration } = record;
-    call.emit?.({ type: 'response', attempt: call.attempts.length, status, duration, requestId });
+    if (call.emit !== undefined) {
+      const duration = runtime.now() - startedAt;
+      call.emit({ type: 'response', attempt: call.attempts.length, status, duration, requestId });
+    }
     const { explain, name: area } = this.#area;
     const route = `${call.request.method} ${call.endpoint.path}`;
     return { area, route, credential, requestId, rateLimit, serverTime, explain };

@@ -2,10 +2,10 @@ import { createParser, type EventSourceParser } from 'eventsource-parser';
 import { ResponseTooLargeError } from '../errors.js';
 import { PlainEvents } from './plain-events.js';
 
-/** One event of a stream. */
+/** One server-sent event. */
 export interface ServerSentEvent {
+  /** Its `event` field, if it has one. */
   readonly event?: string | undefined;
-  readonly id?: string | undefined;
   readonly data: string;
 }
 

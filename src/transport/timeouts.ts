@@ -117,13 +117,17 @@ export class CallTimeouts implements LiveCall {
    * Starts the clock of one attempt: it fires after `ms` without `progressed()`. The attempt is stopped, the call goes on.
    * Throws if the call is over already, or as good as over.
    */
-  startAttempt(ms: number): void {
+  startAttempt(ms: number, now: number): void {
     this.#exchange = undefined;
     this.check();
     if (this.timeLeft < SHORTEST_ATTEMPT) throw this.#deadlineError();
-    this.#watch(ms, () => {
-      this.#interrupt(this.#timeout('attempt', `The attempt did not finish within its timeout of ${ms} ms.`));
-    });
+    this.#watch(
+      ms,
+      () => {
+        this.#interrupt(this.#timeout('attempt', `The attempt did not finish within its timeout of ${ms} ms.`));
+      },
+      now,
+    );
   }
 
   /** Starts the clock of a silent stream; it runs until `stopWatching`. */
@@ -177,9 +181,9 @@ export class CallTimeouts implements LiveCall {
     if (this.#deadlineTimer !== undefined) this.#runtime.clearTimer(this.#deadlineTimer);
   }
 
-  #watch(ms: number, onSilence: () => void): void {
+  #watch(ms: number, onSilence: () => void, now = this.#runtime.now()): void {
     this.#watchdog?.stop();
-    this.#watchdog = new Watchdog(this.#runtime, Math.min(ms, LONGEST_TIMER), onSilence);
+    this.#watchdog = new Watchdog(this.#runtime, Math.min(ms, LONGEST_TIMER), onSilence, now);
   }
 
   #timeout(
@@ -220,11 +224,11 @@ class Watchdog {
   #fedAt: number;
   #timer: unknown;
 
-  constructor(runtime: Runtime, ms: number, onSilence: () => void) {
+  constructor(runtime: Runtime, ms: number, onSilence: () => void, now: number) {
     this.#runtime = runtime;
     this.#ms = ms;
     this.#onSilence = onSilence;
-    this.#fedAt = runtime.now();
+    this.#fedAt = now;
     this.#arm(ms);
   }
 

@@ -82,12 +82,17 @@ export class Transport {
     open: (stream: OpenedStream) => T | Promise<T>,
     options?: RequestOptions,
   ): APIPromise<T> {
-    return this.#call(endpoint, options, (head, call, context) => this.#open(head, call, context, open), {
-      streamed: true,
-    });
+    const read: Reader<T> = (head, call, context, startedAt) => this.#open(head, call, context, startedAt, open);
+    return this.#call(endpoint, options, read, { streamed: true });
   }
 
-  #open<T>(head: ResponseHead, call: Call, context: RefusalContext, open: (stream: OpenedStream) => T): T {
+  #open<T>(
+    head: ResponseHead,
+    call: Call,
+    context: RefusalContext,
+    startedAt: number,
+    open: (stream: OpenedStream) => T | Promise<T>,
+  ): T | Promise<T> {
     const { timeouts, attempts, options } = call;
     const { runtime } = this.#shared;
     return open({
@@ -95,7 +100,7 @@ export class Transport {
       timeouts,
       runtime,
       response: new Answered(head, attempts, context),
-      startedAt: runtime.now() - (attempts.at(-1)?.duration ?? 0),
+      startedAt,
       idleTimeout: options.streamIdleTimeout ?? this.#options.streamIdleTimeout ?? DEFAULT_IDLE_TIMEOUT,
       refuse: (body) => refusalDetails(head, body, context),
       check: (schema, value) => this.#check(schema, value, call),

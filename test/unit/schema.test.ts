@@ -3,9 +3,9 @@ import { describe, expect, test } from 'vitest';
 import * as z from 'zod/mini';
 import * as context from '../../src/context/schemas.js';
 import * as gateway from '../../src/gateway/schemas.js';
-import { zodOf } from '../../src/schemas.js';
 import { findIssues } from '../../src/transport/matches.js';
 import type { AnySchema } from '../../src/transport/schema.js';
+import { zodOf } from '../../src/zod-of.js';
 
 const schemas = Object.entries({ ...context, ...gateway }).flatMap(([name, value]) =>
   typeof value === 'object' && 'kind' in value ? [[name, value as AnySchema] as const] : [],

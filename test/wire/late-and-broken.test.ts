@@ -18,7 +18,7 @@ describe('what comes late', () => {
     const runtime = manualRuntime();
     const timeouts = new CallTimeouts(runtime, new LiveCalls(), undefined, 1_000);
     let settleLate!: () => void;
-    timeouts.startAttempt(100);
+    timeouts.startAttempt(100, 0);
     const first = timeouts.wait(new Promise<void>((resolve) => (settleLate = resolve)));
     const given = failureOf(first);
     await runtime.advance(100);

@@ -504,7 +504,7 @@ export interface Decision {
 export type DecodeChunk = (event: ServerSentEvent) => ChatCompletionChunk | 'done' | undefined;
 
 /** What `withOptions` takes: everything but what the two clients share. */
-export type DerivedOptions<Options> = Omit<Options, (typeof SHARED_OPTIONS)[number]>;
+export type DerivedOptions<Options> = Omit<Options, 'fetch' | 'dispatcher' | 'pacing'>;
 
 /** As much of an undici `Dispatcher` as is used here, so that our types need none of undici's. */
 export interface DispatcherLike {
@@ -535,6 +535,8 @@ export interface FileUploadParams {
 /** `/v1/files` */
 export declare class Files {
     #private;
+    /** The same, with the raw answer checked and typed by `schema`. */
+    upload<T>(params: FileUploadParams, options: UploadOptions & SchemaOptions<T>): APIPromise<T>;
     /**
      * Upload a file. `POST /v1/files` (multipart/form-data)
      *
@@ -546,7 +548,6 @@ export declare class Files {
      * @throws {APIError} with status 413 when the file is larger than the service takes
      */
     upload(params: FileUploadParams, options?: UploadOptions): APIPromise<FileRecord>;
-    upload<T>(params: FileUploadParams, options: UploadOptions & SchemaOptions<T>): APIPromise<T>;
 }
 
 /**
@@ -609,13 +610,16 @@ export interface IntegrationResult extends OpenRecord {
 /** `/v1/integrations` */
 export declare class Integrations {
     #private;
+    /** The same, with the raw answer checked and typed by `schema`. */
+    list<T>(options: SchemaOptions<T>): APIPromise<T>;
     /**
      * The connected integrations. `GET /v1/integrations`
      *
      * What an integration holds is not documented (A3): pass a `schema` to have the raw answer checked and typed by it.
      */
     list(options?: RequestOptions): APIPromise<Integration[]>;
-    list<T>(options: SchemaOptions<T>): APIPromise<T>;
+    /** The same, with the raw answer checked and typed by `schema`. */
+    execute<T>(integration: string, params: IntegrationExecuteParams, options: SchemaOptions<T>): APIPromise<T>;
     /**
      * Have an integration do something: `execute('chat', { action: 'post_message', channel: '#team', text: 'Done.' })`.
      * `POST /v1/integrations/:integration/execute`
@@ -627,7 +631,6 @@ export declare class Integrations {
      * @throws {NotFoundError} when there is no such integration
      */
     execute(integration: string, params: IntegrationExecuteParams, options?: RequestOptions): APIPromise<IntegrationResult>;
-    execute<T>(integration: string, params: IntegrationExecuteParams, options: SchemaOptions<T>): APIPromise<T>;
 }
 
 /** 5xx: the service failed. */
@@ -797,6 +800,8 @@ export interface PresetResult extends OpenRecord {
 /** `/v1/presets` */
 export declare class Presets {
     #private;
+    /** The same, with the raw answer checked and typed by `schema`. */
+    list<T>(params: PresetListParams | undefined, options: SchemaOptions<T>): APIPromise<T>;
     /**
      * The stored templates, of one `category` or all, at most `limit` (the service's default is 50). `GET /v1/presets`
      *
@@ -805,7 +810,8 @@ export declare class Presets {
      * @throws {RequestValidationError} when `limit` is not a whole number from 1
      */
     list(params?: PresetListParams, options?: RequestOptions): APIPromise<Preset[]>;
-    list<T>(params: PresetListParams | undefined, options: SchemaOptions<T>): APIPromise<T>;
+    /** The same, with the raw answer checked and typed by `schema`. */
+    execute<T>(presetId: string, params: PresetExecuteParams, options: SchemaOptions<T>): APIPromise<T>;
     /**
      * Fill a template with `input` and have `model` answer it. `POST /v1/presets/:presetId/execute`
      *
@@ -815,7 +821,6 @@ export declare class Presets {
      * @throws {NotFoundError} when there is no such preset
      */
     execute(presetId: string, params: PresetExecuteParams, options?: RequestOptions): APIPromise<PresetResult>;
-    execute<T>(presetId: string, params: PresetExecuteParams, options: SchemaOptions<T>): APIPromise<T>;
 }
 
 /** Hears of every part that left: bytes so far, and in all if known. */
@@ -987,9 +992,6 @@ export interface RollingSummary {
     version: number;
 }
 
-/** Options that belong to the pool and the limiter, which a derived client shares. */
-declare const SHARED_OPTIONS: readonly ["fetch", "dispatcher", "pacing"];
-
 /** For answers the interface does not describe: `schema` (zod, valibot, arktype: any Standard Schema) checks the body and types the answer. */
 export interface SchemaOptions<T> extends RequestOptions {
     schema: StandardSchema<T>;
@@ -998,10 +1000,10 @@ export interface SchemaOptions<T> extends RequestOptions {
 /** Whether the service can have carried out a request whose answer never came: `no`, `maybe` or `yes`. */
 export type Sent = 'no' | 'maybe' | 'yes';
 
-/** One event of a stream. */
+/** One server-sent event. */
 export interface ServerSentEvent {
+    /** Its `event` field, if it has one. */
     readonly event?: string | undefined;
-    readonly id?: string | undefined;
     readonly data: string;
 }
 
@@ -1010,6 +1012,8 @@ declare class ServiceClient {
     #private;
     /** The last known rate limit of each bucket: `gateway`, `context`, `compact`. A bucket appears with its first answer. */
     get rateLimit(): Readonly<Record<string, RateLimit>>;
+    /** The same, with the raw answer checked and typed by `schema`. */
+    request<T>(request: RawRequest, options: SchemaOptions<T>): APIPromise<T>;
     /**
      * Calls an endpoint that this version does not know, with everything the other methods have: credential, retries, limits,
      * errors. Gives the parsed body as it came; pass a `schema` to have it checked and typed.
@@ -1018,7 +1022,6 @@ declare class ServiceClient {
      * @throws {APIError} when the service refuses
      */
     request(request: RawRequest, options?: RequestOptions): APIPromise<unknown>;
-    request<T>(request: RawRequest, options: SchemaOptions<T>): APIPromise<T>;
     /** Ends calls that are under way with a `ClientClosedError`, refuses later ones, and gives up every connection. */
     close(): Promise<void>;
     [Symbol.asyncDispose](): Promise<void>;
