@@ -1,5 +1,5 @@
 /** Whether a call or an event costs more where there are many of them. All sizes are measured in turn, in the same rounds. */
-import { compare, median } from './measure.js';
+import { compare, median, spread } from './measure.js';
 
 const IN_FLIGHT = [1, 10, 100, 1000];
 const EVENTS = [10, 100, 1_000, 10_000, 100_000, 1_000_000];
@@ -37,9 +37,15 @@ export async function growthOfEvents(clients, contestants, effort, most) {
   return { sizes: events, samples };
 }
 
-/** How much dearer some size is than the cheapest smaller one: 1 where nothing grows. */
+/** A size whose rounds are further apart than this share of their median says nothing about growth. */
+const CERTAIN = 0.2;
+
+/** How much dearer some size is than the cheapest smaller one, of the sizes that are certain. 1: nothing grows. */
 export function growth(samplesOfSizes) {
-  return growthOf(samplesOfSizes.map(median));
+  const certain = samplesOfSizes.filter((size) => spread(size) <= CERTAIN * median(size));
+  if (certain.length < 2) return { figure: Number.NaN, rounds: [Number.NaN] };
+  const rounds = certain[0].map((_, round) => growthOf(certain.map((size) => size[round])));
+  return { figure: growthOf(certain.map(median)), rounds };
 }
 
 function growthOf(costs) {

@@ -26,8 +26,18 @@ const MARKS = [
     0.85,
     `${US}-fetch`,
   ),
-  atMost('growth-calls', 'a call, 1 to 1,000 in flight: dearest ÷ cheapest smaller number', 1.2, grows),
-  atMost('growth-events', 'an event, 10 to 1,000,000 of them: dearest ÷ cheapest smaller number', 1.2, grows),
+  atMost(
+    'growth-calls',
+    'growth of a call, 1 to 1,000 in flight: dearest ÷ cheapest smaller number (of those that are certain)',
+    1.2,
+    grows,
+  ),
+  atMost(
+    'growth-events',
+    'growth of an event, 10 and more of them: dearest ÷ cheapest smaller number (of those that are certain)',
+    1.2,
+    grows,
+  ),
   atMost('cold', 'cold import: ms over an empty process', 25, (rows) => rows[US].imported),
   atMost('cold', 'cold import and first send: ms over an empty process', 70, (rows) => rows[US].answered),
   atMost('slow', 'slow reader: MB taken from the server, ours - bare undici', 1, (rows) => ahead(rows)),
@@ -71,7 +81,5 @@ function ahead(rows) {
 
 /** Of the medians; one round alone would be judged by its largest slip. */
 function grows({ samples }) {
-  const sizes = samples[US];
-  const rounds = sizes[0].map((_, round) => growth(sizes.map((size) => [size[round]])));
-  return { figure: growth(sizes), rounds };
+  return growth(samples[US]);
 }

@@ -59,7 +59,8 @@ function start(file, args) {
 /**
  * Measures entries (`{ contestant, method, model, inFlight, units }`) in turn. First each works until it is warm, which also
  * tells how many calls make a turn of `turn` ms. Then come the rounds, in which each has one turn, every other round in reverse:
- * many short ones, so that what disturbs the machine disturbs all alike. The first are dropped. `longer` turns are for work that
+ * many short ones, so that what disturbs the machine disturbs all alike. The first are dropped, and
+ * tell the calls of a turn anew. `longer` turns are for work that
  * waits a lot. Gives for each entry its CPU and wall time in µs a unit, one of each round.
  */
 export async function compare(clients, entries, { rounds, dropped, turn, warm }) {
@@ -67,15 +68,19 @@ export async function compare(clients, entries, { rounds, dropped, turn, warm })
   for (const { contestant, units = 1, longer = 1, ...task } of entries) {
     const job = task.method === 'first' ? 'firstChunk' : 'turn';
     const ms = await clients.tell(contestant, 'warm', { ...task, ms: warm });
-    const times = Math.max(task.inFlight, Math.round((turn * longer) / ms));
-    runners.push({ run: () => clients.tell(contestant, job, { ...task, times }), units, cpu: [], wall: [] });
+    const timesOf = (msOfCall) => Math.max(task.inFlight, Math.round((turn * longer) / msOfCall));
+    const run = (times) => clients.tell(contestant, job, { ...task, times });
+    runners.push({ run, timesOf, times: timesOf(ms), units, cpu: [], wall: [] });
   }
   for (let round = -dropped; round < rounds; round += 1) {
-    for (const { run, units, cpu, wall } of round % 2 === 0 ? runners : [...runners].reverse()) {
-      const taken = await run();
-      if (round < 0) continue;
-      cpu.push(taken.cpu / units);
-      wall.push(taken.wall / units);
+    for (const runner of round % 2 === 0 ? runners : [...runners].reverse()) {
+      const { cpu, wall } = await runner.run(runner.times);
+      if (round < 0) {
+        runner.times = runner.timesOf(wall / 1000); // whoever was warmed first was measured cold
+        continue;
+      }
+      runner.cpu.push(cpu / runner.units);
+      runner.wall.push(wall / runner.units);
     }
   }
   return runners.map(({ cpu, wall }) => ({ cpu, wall }));
@@ -85,4 +90,11 @@ export function median(values) {
   const sorted = [...values].sort((a, b) => a - b);
   const middle = (sorted.length - 1) / 2;
   return (sorted[Math.floor(middle)] + sorted[Math.ceil(middle)]) / 2;
+}
+
+/** Half the distance between the quarters: how far apart the rounds are, whatever the wildest did. */
+export function spread(values) {
+  const sorted = [...values].sort((a, b) => a - b);
+  const at = (share) => sorted[Math.round(share * (sorted.length - 1))];
+  return (at(0.75) - at(0.25)) / 2;
 }

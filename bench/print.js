@@ -1,5 +1,5 @@
 /** Figures as Markdown, in the form the README carries. */
-import { median } from './measure.js';
+import { median, spread } from './measure.js';
 import { LABELS } from './tables.js';
 
 const label = (contestant) => LABELS[contestant] ?? contestant;
@@ -60,12 +60,12 @@ export function extreme(name, result) {
 }
 
 function growth(title, { sizes, samples }) {
-  heading(title);
+  heading(`${title}; ± half the distance of the quarters`);
   columns(sizes.map((size) => size.toLocaleString('en-US')));
   for (const [contestant, samplesOfSizes] of Object.entries(samples))
     row(
       label(contestant),
-      samplesOfSizes.map((size) => number(median(size))),
+      samplesOfSizes.map((size) => `${number(median(size))} ± ${number(spread(size))}`),
     );
 }
 
