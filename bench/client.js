@@ -112,10 +112,9 @@ async function leave({ streams, model }) {
       if (error !== left) throw error;
     }
   };
-  const before = process.getActiveResourcesInfo().length;
   await Promise.all(Array.from({ length: streams }, one));
   await sleep(6_000);
-  return Math.max(0, process.getActiveResourcesInfo().length - before);
+  return process.getActiveResourcesInfo().filter((type) => type === 'Timeout' || type === 'TCPSocketWrap').length;
 }
 
 async function takeProfile({ ms, file, ...task }) {
