@@ -43,7 +43,7 @@ export class ChunkReader {
     const plain = event.event === undefined && this.#decode === undefined;
     const repeated = plain ? this.#repeated.recognise(event.data) : undefined;
     if (repeated !== undefined) return repeated;
-    if (event.data.trim() === '[DONE]') return 'done';
+    if (!event.data.startsWith('{') && event.data.trim() === '[DONE]') return 'done';
     if (event.event === 'error') throw reportedError(parse(event.data) ?? event.data, this.#opened);
     const value = this.#decode === undefined ? parsed(event, cut) : decoded(event, cut, this.#decode);
     if (value === undefined || value === 'done') return value;

@@ -7,6 +7,7 @@ const LONGEST_SILENCE = 64 * 1024;
 
 const LINE_FEED = 10;
 const CARRIAGE_RETURN = 13;
+const LETTER_D = 100;
 
 /**
  * Nearly every stream is in the plain form: one `data:` line and a blank one for each event, and comments between them. Such a
@@ -57,7 +58,7 @@ export class PlainEvents {
     let at = this.#at;
     while (at < text.length) {
       const end = text.indexOf('\n', at);
-      if (text.startsWith('data:', at)) {
+      if (text.charCodeAt(at) === LETTER_D && text.slice(at, at + 5) === 'data:') {
         this.#at = at;
         if (end + 1 === text.length) return undefined; // its blank line has not come
         const from = text[at + 5] === ' ' ? at + 6 : at + 5;
