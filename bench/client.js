@@ -36,8 +36,8 @@ async function warm({ ms, ...task }) {
 /** CPU time (user and system, all threads) and wall time, in µs a call. */
 async function turn({ times, inFlight, ...task }) {
   const call = callOf(task);
-  await settle(inFlight);
-  // A full collection throws compiled code away: without a run-in, compiling it again is what a short turn measures.
+  await reconnect(inFlight);
+  // A run-in: others had the processor and its caches in the meantime.
   if (times > inFlight || inFlight === 1) await repeat(call, Math.max(inFlight, times / 2), inFlight);
   const before = process.cpuUsage();
   const since = process.hrtime.bigint();
@@ -59,7 +59,7 @@ async function repeat(call, times, inFlight) {
 
 /** The same from the call of a stream to its first chunk, one stream after the other. */
 async function firstChunk({ times, model }) {
-  await settle(1);
+  await reconnect(1);
   let cpu = 0;
   let wall = 0;
   for (let at = 1 - Math.ceil(times / 2); at <= times; at += 1) {
@@ -79,7 +79,8 @@ async function firstChunk({ times, model }) {
 
 /** Reads a long stream with a pause after every so many events, and a longer one now and then. Gives the largest heap in MB. */
 async function readSlowly({ model, events, every, pauses }) {
-  await settle(1);
+  await reconnect(1);
+  globalThis.gc();
   let seen = 0;
   let peak = 0;
   let nextRest = every;
@@ -133,11 +134,12 @@ function callOf({ method, model }) {
   };
 }
 
-/** Connections that were closed since the last turn are open again, and garbage of the last turn is gone. */
-async function settle(inFlight) {
+/**
+ * Connections that were closed since the last turn are open again. No garbage is collected by force: with the garbage goes the
+ * compiled code of whatever has no object alive at that moment, and compiling it again is what a short turn would measure.
+ */
+async function reconnect(inFlight) {
   await Promise.all(Array.from({ length: inFlight }, () => contestant.plain('json-1000')));
-  globalThis.gc();
-  await sleep(5);
 }
 
 function cpuSince(before) {
