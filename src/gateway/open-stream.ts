@@ -46,7 +46,7 @@ async function sniff(head: ResponseHead): Promise<SniffedHead> {
 
 /** A whole completion although a stream was asked for is delivered as one chunk. An error is thrown. */
 function asEvents(text: string, opened: OpenedStream): ByteSource {
-  const body = parseJson(text, 'application/json');
+  const body = parseJson(text, opened.head.headers);
   if (reportsError(body)) throw apiError(opened.head.status, opened.refuse(body));
   opened.check(chatCompletionSchema, body);
   // Its `message` is read as the `delta` of a chunk (A7).

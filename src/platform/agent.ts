@@ -9,22 +9,21 @@ export interface Agent extends Dispatch {
   destroy(): Promise<void>;
 }
 
-export interface Controller {
-  abort(reason: Error): void;
-  pause(): void;
-  resume(): void;
-}
-
-/** The part of undici's handler interface that is used. */
+/**
+ * undici's handler as all of undici 7 calls it. The newer form of it is adapted to this one inside undici, which takes an object
+ * more and reads every header: 3 µs of the 50 that a call takes.
+ */
 export interface DispatchHandler {
-  onRequestStart(controller: Controller): void;
-  onResponseStart(controller: Controller, status: number, headers: RawHeaders): void;
-  onResponseData(controller: Controller, chunk: Uint8Array): void;
-  onResponseEnd(): void;
-  onResponseError(controller: Controller | undefined, error: Error): void;
+  onConnect(abort: (reason: Error) => void): void;
+  /** `false` holds the body back until `resume`. */
+  onHeaders(status: number, headers: RawHeaders, resume: () => void): boolean;
+  onData(chunk: Uint8Array): boolean;
+  onComplete(): void;
+  onError(error: Error): void;
 }
 
-export type RawHeaders = Record<string, string | string[] | undefined>;
+/** Names and values in turn, as they came. */
+export type RawHeaders = ReadonlyArray<Buffer | string>;
 
 /** Loads undici and opens a pool of ours. `connecting` holds the sockets that are being connected: undici lets go of the others. */
 export async function createAgent(connecting: Set<Socket>): Promise<Agent> {

@@ -1,3 +1,4 @@
+import type { HeaderSource } from '../answer.js';
 import { ResponseTooLargeError, ResponseValidationError } from '../errors.js';
 import type { ByteSource, ResponseHead } from '../platform/engine.js';
 import type { Runtime } from './timeouts.js';
@@ -20,7 +21,10 @@ export async function readText({ headers, body }: ResponseHead, limit: number): 
   // What is announced as too large is not read at all. (A compressed length says nothing; what comes out is counted below.)
   if (Number(headers.get('content-length')) > limit) throw tooLarge(body, limit);
   let size = 0;
-  for (let chunk = await body.read(); chunk !== undefined; chunk = await body.read()) {
+  for (;;) {
+    const read = body.read();
+    const chunk = read instanceof Promise ? await read : read; // mostly it is here already
+    if (chunk === undefined) break;
     size += chunk.byteLength;
     if (size > limit) throw tooLarge(body, limit);
     chunks.push(chunk);
@@ -59,11 +63,11 @@ export async function readErrorText(body: ByteSource, runtime: Runtime): Promise
 }
 
 /** JSON of a successful answer. */
-export function parseJson(text: string, contentType: string | undefined): unknown {
+export function parseJson(text: string, headers: HeaderSource): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    const what = text.trim() === '' ? 'an empty body' : (contentType ?? 'no content type');
+    const what = text.trim() === '' ? 'an empty body' : (headers.get('content-type') ?? 'no content type');
     throw new ResponseValidationError(`The answer is not JSON (${what}). Does baseURL lead to the service?`, {
       body: text,
       retryable: true,

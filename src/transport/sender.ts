@@ -3,7 +3,7 @@ import { APIConnectionError, APIError, ConfigurationError, ContextGatewayError }
 import type { Exchange, ResponseHead } from '../platform/engine.js';
 import { readErrorText } from './body.js';
 import { Answered, type AreaRules, type Call, type Shared } from './call.js';
-import { type Observation, Ticket } from './pacer.js';
+import { type Admission, type Observation, Ticket } from './pacer.js';
 import { quietly } from './quietly.js';
 import { parseRateLimit, ServerClock, untilReset } from './rate-limit.js';
 import { type RefusalContext, refusal, requestIdOf } from './refusal.js';
@@ -30,8 +30,10 @@ export class Sender {
     const { timeouts, attempts } = call;
     const { runtime } = this.#shared;
     // Before the queue: what a 429 says while the key is read holds this call as well.
-    const credential = await this.#authorize(call);
-    const delay = waited + (await this.#admit(call));
+    const given = this.#area.authorize();
+    const credential = typeof given === 'string' ? given : await this.#awaitCredential(given, call);
+    const queue = this.#queueFor(call.bucket);
+    const delay = queue === undefined ? waited : waited + (await this.#awaitTurn(queue, call));
     const startedAt = runtime.now();
     const record: Mutable<Attempt> = { delay, duration: 0 };
     const ticket = new Ticket(this.#shared.limiter, call.bucket);
@@ -56,37 +58,39 @@ export class Sender {
     }
   }
 
-  /** Waits in the bucket's queue, if there is one. Gives the milliseconds waited. */
-  async #admit(call: Call): Promise<number> {
-    const { limiter, runtime } = this.#shared;
-    let since = 0;
-    try {
-      const admission = limiter?.admit(call.bucket);
-      if (admission === undefined) return 0;
-      since = runtime.now();
-      call.timeouts.queuedFor = call.bucket;
-      await call.timeouts.wait(admission.ready, () => quietly(() => admission.cancel()));
-    } catch (cause) {
-      if (cause instanceof ContextGatewayError) throw cause;
-      throw new ConfigurationError('The RateLimiter given as pacing failed. Its error is the cause.', { cause });
-    } finally {
-      call.timeouts.queuedFor = undefined;
-    }
-    const waited = runtime.now() - since;
-    call.emit?.({ type: 'paced', bucket: call.bucket, waited });
-    return waited;
-  }
-
-  /** The credential as it is now; a function that gives it runs under the attempt's clock. */
-  async #authorize({ timeouts, timeout }: Call): Promise<string> {
-    const credential = this.#area.authorize();
-    if (typeof credential === 'string') return credential;
+  /** The credential, where a function gives it: it runs under the attempt's clock. */
+  async #awaitCredential(credential: Promise<string>, { timeouts, timeout }: Call): Promise<string> {
     try {
       timeouts.startAttempt(timeout, this.#shared.runtime.now());
       return await timeouts.wait(credential);
     } finally {
       timeouts.stopWatching();
     }
+  }
+
+  #queueFor(bucket: string): Admission | undefined {
+    try {
+      return this.#shared.limiter?.admit(bucket);
+    } catch (cause) {
+      throw limiterFailure(cause);
+    }
+  }
+
+  /** Waits in the bucket's queue. Gives the milliseconds waited. */
+  async #awaitTurn(admission: Admission, { timeouts, bucket, emit }: Call): Promise<number> {
+    const { runtime } = this.#shared;
+    const since = runtime.now();
+    timeouts.queuedFor = bucket;
+    try {
+      await timeouts.wait(admission.ready, () => quietly(() => admission.cancel()));
+    } catch (cause) {
+      throw limiterFailure(cause);
+    } finally {
+      timeouts.queuedFor = undefined;
+    }
+    const waited = runtime.now() - since;
+    emit?.({ type: 'paced', bucket, waited });
+    return waited;
   }
 
   #send({ request, timeouts }: Call, credential: string): Exchange {
@@ -134,6 +138,11 @@ export class Sender {
     timeouts.check(); // a call that is over ends with what ended it, also where its status is known
     return error;
   }
+}
+
+function limiterFailure(cause: unknown): ContextGatewayError {
+  if (cause instanceof ContextGatewayError) return cause;
+  return new ConfigurationError('The RateLimiter given as pacing failed. Its error is the cause.', { cause });
 }
 
 function observation({ rateLimit, serverTime }: RefusalContext): Observation {

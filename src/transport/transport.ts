@@ -66,7 +66,8 @@ export class Transport {
     options?: RequestOptions | SchemaOptions<T>,
   ): APIPromise<T> {
     const read: Reader<T> = async (head, call, context) => {
-      const body = await this.#readJson(head, context, form.mayBeEmpty === true);
+      const text = await readText(head, MAX_JSON_BYTES);
+      const body = text === '' && form.mayBeEmpty ? { success: true } : readJson(text, head, context);
       const { schema } = call.options as Partial<SchemaOptions<T>>; // the options are checked: it is there where it may be
       // The caller's schema may take its time; the call does not last longer for it.
       if (schema !== undefined) return call.timeouts.wait(applySchema(schema, body));
@@ -190,14 +191,6 @@ export class Transport {
     }
   }
 
-  async #readJson(head: ResponseHead, context: RefusalContext, mayBeEmpty: boolean): Promise<unknown> {
-    const text = await readText(head, MAX_JSON_BYTES);
-    if (mayBeEmpty && text === '') return { success: true };
-    const body = parseJson(text, head.headers.get('content-type'));
-    if (reportsError(body)) throw apiError(head.status, refusalDetails(head, body, context));
-    return body;
-  }
-
   /** What follows a failed attempt: a wait, or the error itself. */
   #decide(error: unknown, call: Call): { wait: number; cost: number } {
     const { runtime, budget, limiter } = this.#shared;
@@ -229,6 +222,13 @@ export class Transport {
     });
     throw error;
   }
+}
+
+/** One JSON value, which may be an error all the same. */
+function readJson(text: string, head: ResponseHead, context: RefusalContext): unknown {
+  const body = parseJson(text, head.headers);
+  if (reportsError(body)) throw apiError(head.status, refusalDetails(head, body, context));
+  return body;
 }
 
 /** Whether the service may have carried out the attempt that ended so: it was not kept from it, and did not refuse. */
