@@ -173,7 +173,7 @@ export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> 
   #startWaiting(): void {
     if (this.#waitingSince !== undefined) return;
     this.#waitingSince = this.#opened.runtime.now();
-    this.#opened.timeouts.progressed();
+    this.#opened.timeouts.progressed(1, this.#waitingSince);
   }
 
   #stopWaiting(): void {

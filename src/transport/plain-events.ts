@@ -5,6 +5,7 @@ const LONGEST_LINE = 64 * 1024;
 /** Bytes of comments between two events at most, for the same reason. */
 const LONGEST_SILENCE = 64 * 1024;
 
+const NOTHING = new Uint8Array();
 const LINE_FEED = 10;
 const CARRIAGE_RETURN = 13;
 const LETTER_D = 100;
@@ -17,9 +18,9 @@ const LETTER_D = 100;
 export class PlainEvents {
   /** Whether all so far was in the plain form. */
   fits = true;
-  #bytes: Uint8Array = new Uint8Array();
+  #bytes: Uint8Array = NOTHING;
   /** The beginning of a line whose end has not come. */
-  #line: Uint8Array = new Uint8Array();
+  #line: Uint8Array = NOTHING;
   /** Whole lines, decoded, and the place of the next event in them. */
   #text = '';
   #at = 0;
@@ -79,23 +80,29 @@ export class PlainEvents {
 
   /** Decodes whole lines. */
   #decode(): void {
-    const slice = this.#bytes.subarray(0, SLICE);
+    const slice = cut(this.#bytes, 0, SLICE);
     const end = slice.lastIndexOf(LINE_FEED) + 1;
     if (end === 0) {
       this.#line = joined(this.#line, slice);
-      this.#bytes = this.#bytes.subarray(SLICE);
+      this.#bytes = cut(this.#bytes, SLICE);
       this.fits = this.#line.byteLength <= LONGEST_LINE && !slice.includes(CARRIAGE_RETURN);
       return;
     }
-    const text = this.#decoder.decode(joined(this.#line, slice.subarray(0, end)));
-    this.#bytes = this.#bytes.subarray(end);
-    this.#line = new Uint8Array();
+    const text = this.#decoder.decode(joined(this.#line, cut(slice, 0, end)));
+    this.#bytes = cut(this.#bytes, end);
+    this.#line = NOTHING;
     const whole = this.#begun || !text.startsWith('\ufeff') ? text : text.slice(1);
     this.#text = this.#at === this.#text.length ? whole : this.#text.slice(this.#at) + whole;
     this.#at = 0;
     this.#begun = true;
     this.fits = !text.includes('\r');
   }
+}
+
+/** A part of the bytes. Of most network chunks it is all or nothing, and a new view takes longer than the rest of this. */
+function cut(bytes: Uint8Array, from: number, to = bytes.byteLength): Uint8Array {
+  if (from >= bytes.byteLength) return NOTHING;
+  return from === 0 && to >= bytes.byteLength ? bytes : bytes.subarray(from, to);
 }
 
 function joined(first: Uint8Array, second: Uint8Array): Uint8Array {

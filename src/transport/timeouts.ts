@@ -147,8 +147,8 @@ export class CallTimeouts implements LiveCall {
    * Starts the running clock afresh. Cheap enough for every event: the timer itself is not touched. Of work that does not
    * show its progress, `times` says how often it would have.
    */
-  progressed(times = 1): void {
-    this.#watchdog?.feed(times);
+  progressed(times = 1, now = this.#runtime.now()): void {
+    this.#watchdog?.feed(times, now);
   }
 
   /** Nothing is expected of the service until `progressed()`: its clock stands still. */
@@ -232,8 +232,8 @@ class Watchdog {
     this.#arm(ms);
   }
 
-  feed(times: number): void {
-    this.#fedAt = this.#runtime.now() + (times - 1) * this.#ms;
+  feed(times: number, now: number): void {
+    this.#fedAt = now + (times - 1) * this.#ms;
   }
 
   pause(): void {
