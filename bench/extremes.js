@@ -33,13 +33,14 @@ export async function slowReader(server, contestants, megabytes, rounds) {
 /** Streams that are left at their first chunk: connections the server has, and what keeps the client's process busy, 6 s later. */
 export async function leftEarly(server, contestants, streams) {
   const figures = {};
+  await sleep(500);
   for (const contestant of contestants) {
     const clients = new Clients(server.origin);
     const resources = await clients.tell(contestant, 'leave', { model: 'endless', streams });
     const { connections } = await server.state();
     figures[contestant] = { connections, resources };
     clients.stop();
-    await sleep(500);
+    await sleep(500); // until the server has noticed
   }
   return figures;
 }
