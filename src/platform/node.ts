@@ -3,6 +3,7 @@ import type { HeaderSource } from '../answer.js';
 import { ConfigurationError } from '../errors.js';
 import { type Agent, createAgent, type Dispatch, type DispatchHandler, type RawHeaders } from './agent.js';
 import { decompress } from './decompress.js';
+import { EitherHandler } from './either-handler.js';
 import type {
   ByteSource,
   DispatcherLike,
@@ -39,7 +40,9 @@ class NodeEngine implements Engine {
   constructor(dispatcher: DispatcherLike | undefined) {
     this.#given = dispatcher;
     // The structural type hides undici's parameter types; what is passed to `dispatch` below is what undici documents.
-    this.#agent = dispatcher as Dispatch | undefined;
+    const given = dispatcher as Dispatch | undefined;
+    if (given !== undefined)
+      this.#agent = { dispatch: (options, handler) => given.dispatch(options, new EitherHandler(handler)) };
   }
 
   send(request: OutgoingRequest): Exchange {
