@@ -218,6 +218,11 @@ function isNamed(key: Buffer | string, name: string): boolean {
   return true;
 }
 
+/** A character for each byte, as `fetch` reads a header: as UTF-8 it would have characters that `Headers` refuses. */
+function textOf(bytes: Buffer | string): string {
+  return typeof bytes === 'string' ? bytes : bytes.toString('latin1');
+}
+
 /** Read where they lie: of a dozen headers a call looks at a few. */
 class NodeHeaders implements HeaderSource {
   readonly #raw: RawHeaders;
@@ -229,8 +234,8 @@ class NodeHeaders implements HeaderSource {
   get(name: string): string | undefined {
     let found: string | undefined;
     for (let at = 0; at + 1 < this.#raw.length; at += 2) {
-      if (!isNamed(this.#raw[at] as Buffer | string, name)) continue; // within its length
-      const value = String(this.#raw[at + 1]);
+      if (!isNamed(this.#raw[at] as Buffer | string, name)) continue;
+      const value = textOf(this.#raw[at + 1] as Buffer | string); // within its length
       found = found === undefined ? value : `${found}, ${value}`;
     }
     return found;
@@ -239,7 +244,7 @@ class NodeHeaders implements HeaderSource {
   toHeaders(): Headers {
     const headers = new Headers();
     for (let at = 0; at + 1 < this.#raw.length; at += 2) {
-      headers.append(String(this.#raw[at]), String(this.#raw[at + 1]));
+      headers.append(textOf(this.#raw[at] as Buffer | string), textOf(this.#raw[at + 1] as Buffer | string));
     }
     return headers;
   }

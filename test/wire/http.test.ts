@@ -126,6 +126,19 @@ describe.each(engines)('$engine', ({ engine, options }) => {
     expect(response.headers.get('x-long')).toHaveLength(12_000);
   });
 
+  test('W25 a header that is not ASCII is read byte by byte, and costs nobody the others', async () => {
+    const head = headOf(200, { 'x-latin': 'caf\u00e9', 'x-request-id': 'r\u00e9', 'content-length': 2 });
+    const utf8 = Buffer.from('x-utf8: €\r\n');
+    const [status, ...rest] = head.split(/(?<=\r\n)/).map((line) => Buffer.from(line, 'latin1'));
+    world.server.answers(raw(Buffer.concat([status as Buffer, utf8, ...rest]), '{}'));
+
+    const { response } = await world.gateway(once).request(GET).withResponse();
+
+    expect(response.requestId).toBe('r\u00e9');
+    expect(response.headers.get('x-latin')).toBe('caf\u00e9');
+    expect(response.headers.get('x-utf8')).toBe('\u00e2\u0082\u00ac');
+  });
+
   test('W26 bytes beyond the announced length are no part of the answer, and their connection is not used again', async () => {
     world.server.answers(raw(bytesOf(200, '{"a":1}'), '{"b":2}'), json({ c: 3 }));
     const client = world.gateway(options);
