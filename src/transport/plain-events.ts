@@ -1,9 +1,14 @@
+import { concat } from './body.js';
+
 /** Bytes decoded at a time: one large network chunk does not become a large text at once. */
 const SLICE = 8 * 1024;
 /** Bytes of a line in the plain form at most; a longer one is left to the parser, which takes it piece by piece. */
 const LONGEST_LINE = 64 * 1024;
 /** Bytes of comments between two events at most, for the same reason. */
 const LONGEST_SILENCE = 64 * 1024;
+
+/** Pieces of a line at most: a piece of one byte takes two hundred. */
+const MOST_PIECES = 256;
 
 const NOTHING = new Uint8Array();
 const LINE_FEED = 10;
@@ -19,8 +24,9 @@ export class PlainEvents {
   /** Whether all so far was in the plain form. */
   fits = true;
   #bytes: Uint8Array = NOTHING;
-  /** The beginning of a line whose end has not come. */
-  #line: Uint8Array = NOTHING;
+  /** The beginning of a line whose end has not come, in its pieces: put together at once, however many they are. */
+  #line: Uint8Array[] = [];
+  #lineLength = 0;
   /** Whole lines, decoded, and the place of the next event in them. */
   #text = '';
   #at = 0;
@@ -51,7 +57,7 @@ export class PlainEvents {
    */
   get left(): { readonly begun: boolean; readonly text: string; readonly bytes: Uint8Array; readonly silence: number } {
     const text = this.#text.slice(this.#at);
-    return { begun: this.#begun, text, bytes: joined(this.#line, this.#bytes), silence: this.#silence + text.length };
+    return { begun: this.#begun, text, bytes: this.#after(this.#bytes), silence: this.#silence + text.length };
   }
 
   #cut(): string | undefined {
@@ -78,19 +84,29 @@ export class PlainEvents {
     return undefined;
   }
 
+  /** The line that has begun, and these bytes. */
+  #after(bytes: Uint8Array): Uint8Array {
+    if (this.#lineLength === 0) return bytes;
+    return concat([...this.#line, bytes], this.#lineLength + bytes.byteLength);
+  }
+
   /** Decodes whole lines. */
   #decode(): void {
     const slice = cut(this.#bytes, 0, SLICE);
     const end = slice.lastIndexOf(LINE_FEED) + 1;
     if (end === 0) {
-      this.#line = joined(this.#line, slice);
+      if (this.#line.length === MOST_PIECES) this.#line = [concat(this.#line, this.#lineLength)];
+      this.#line.push(slice);
+      this.#lineLength += slice.byteLength;
       this.#bytes = cut(this.#bytes, SLICE);
-      this.fits = this.#line.byteLength <= LONGEST_LINE && !slice.includes(CARRIAGE_RETURN);
+      this.fits = this.#lineLength <= LONGEST_LINE && !slice.includes(CARRIAGE_RETURN);
       return;
     }
-    const text = this.#decoder.decode(joined(this.#line, cut(slice, 0, end)));
+    const lines = cut(slice, 0, end);
+    const text = this.#decoder.decode(this.#after(lines));
     this.#bytes = cut(this.#bytes, end);
-    this.#line = NOTHING;
+    if (this.#lineLength > 0) this.#line = [];
+    this.#lineLength = 0;
     const whole = this.#begun || !text.startsWith('\ufeff') ? text : text.slice(1);
     this.#text = this.#at === this.#text.length ? whole : this.#text.slice(this.#at) + whole;
     this.#at = 0;
@@ -103,12 +119,4 @@ export class PlainEvents {
 function cut(bytes: Uint8Array, from: number, to = bytes.byteLength): Uint8Array {
   if (from >= bytes.byteLength) return NOTHING;
   return from === 0 && to >= bytes.byteLength ? bytes : bytes.subarray(from, to);
-}
-
-function joined(first: Uint8Array, second: Uint8Array): Uint8Array {
-  if (first.byteLength === 0) return second;
-  const whole = new Uint8Array(first.byteLength + second.byteLength);
-  whole.set(first);
-  whole.set(second, first.byteLength);
-  return whole;
 }

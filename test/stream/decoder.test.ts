@@ -248,6 +248,20 @@ describe('size', () => {
     expect(ratio).toBeLessThan(100);
   });
 
+  test('S48: a long line that comes a byte at a time takes no longer than short ones', () => {
+    const time = (length: number): number => {
+      const line = [...bytesOf(`data: ${'x'.repeat(length - 8)}\n\n`)].map((byte) => Uint8Array.of(byte));
+      const pieces = Array.from({ length: 120_000 / length }, () => line).flat();
+      const started = performance.now();
+      eventsOf(pieces);
+      return performance.now() - started;
+    };
+    const least = (length: number): number => Math.min(time(length), time(length), time(length));
+
+    // Copying the line for every byte takes fifteen times as long.
+    expect(least(60_000) / least(200)).toBeLessThan(5);
+  });
+
   test.each(
     [
       { what: 'an event of more than 8 MB', piece: 'data: x' },
