@@ -111,6 +111,25 @@ describe('A30: properties on Object.prototype', () => {
     expect(arrived.slice(3)).toEqual(arrived.slice(0, 3));
   });
 
+  test('what is not enumerable changes nothing either', async () => {
+    const given = { timeout: 5_000 };
+    const call = async (gateway: GatewayClient) => {
+      await gateway.chat.completions.create(chatParams, given);
+      await gateway.request({ method: 'GET', path: '/v1/x' }, given);
+    };
+    const gateway = new GatewayClient({ apiKey: KEY, baseURL, maxRetries: 0 });
+    arrived.length = 0;
+    await call(gateway);
+    for (const key of ['headers', 'idempotencyKey', 'signal', 'deadline', 'query', 'body', 'accept']) {
+      Object.defineProperty(prototype, key, { value: polluted[key], configurable: true, writable: true });
+      await call(gateway).finally(() => delete prototype[key]);
+    }
+    await gateway.close();
+
+    await vi.waitFor(() => expect(arrived).toHaveLength(16));
+    for (let at = 2; at < 16; at += 2) expect(arrived.slice(at, at + 2)).toEqual(arrived.slice(0, 2));
+  });
+
   test.each(Object.keys(polluted))('%s changes nothing a given fetch receives', async (key) => {
     const received: unknown[] = [];
     const fetch = async (url: string | URL | Request, init: RequestInit = {}) => {
