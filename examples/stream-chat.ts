@@ -14,10 +14,9 @@ const stream = await gateway.chat.completions.create({
 
 try {
   for await (const text of stream.textStream) process.stdout.write(text);
+  const { usage, choices } = await stream.finalCompletion();
+  console.log(`\n${usage?.total_tokens} tokens, ended by ${choices[0]?.finish_reason}`);
 } catch (error) {
   if (!(error instanceof StreamTruncatedError)) throw error;
   console.error(`\nThe answer broke off after: ${error.partial?.choices[0]?.message.content}`);
 }
-
-const { usage, choices } = await stream.finalCompletion();
-console.log(`\n${usage?.total_tokens} tokens, ended by ${choices[0]?.finish_reason}`);

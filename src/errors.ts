@@ -281,7 +281,7 @@ export class APIConnectionError extends ContextGatewayError {
   }
 }
 
-/** Time ran out. `kind` says which: one attempt (`timeout`), the whole call (`deadline`), or a silent stream (`idle`). */
+/** Time ran out. `kind` says which: one attempt (`'attempt'`), the whole call (`'deadline'`), or a silent stream (`'idle'`). */
 export class APITimeoutError extends APIConnectionError {
   readonly kind: 'attempt' | 'deadline' | 'idle';
 

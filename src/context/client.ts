@@ -11,7 +11,7 @@ import {
   ownProperties,
   type RequestOptions,
 } from '../transport/options.js';
-import { checkHeaderName, FOR_CREDENTIALS } from '../transport/request.js';
+import { checkHeaderName, FOR_CREDENTIALS, ownFields } from '../transport/request.js';
 import type { Runtime } from '../transport/timeouts.js';
 import type { Transport } from '../transport/transport.js';
 import { Memory } from './memory.js';
@@ -132,7 +132,7 @@ export class ContextClient extends ServiceClient {
       () => ({
         method: 'POST',
         path: '/api/context/compact',
-        body: { ...params, conversationId },
+        body: { ...ownFields(params), conversationId },
         accepts: compactBodySchema,
         bucket: 'compact',
       }),
@@ -242,6 +242,6 @@ function findTokenProblem(token: string): string | undefined {
 function explain(status: number): string | undefined {
   if (status === 401)
     return 'Check sessionToken: it is missing, wrong or expired, or the service reads it from another header (sessionHeader).';
-  if (status === 403) return 'The user is not a member of this workspace.';
+  if (status === 403) return 'Use a session of a member of the workspace.';
   return undefined;
 }

@@ -41,7 +41,7 @@ export class ChatCompletions {
    *
    * With `stream: true` the answer comes piece by piece: `for await (const chunk of await create({ …, stream: true }))`.
    * A whole answer may take 600 s, the headers of a stream 60 s, unless `timeout` says otherwise. Parameters the interface
-   * does not list are passed on to the service: declare them, `const params: ChatCompletionParams & { top_p: number } = …`.
+   * does not list are passed on to the service: declare them, `const params: ChatCompletionParams & { stream?: false; top_p: number } = …`.
    *
    * @throws {RequestValidationError} before anything is sent: no messages, `temperature` outside 0 to 2
    * @throws {NotFoundError} with `code: 'model_not_found'`

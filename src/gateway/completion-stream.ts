@@ -101,7 +101,7 @@ export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> 
 
   /** Ends the stream and frees its connection. A loop over it throws a `StreamTruncatedError`, unless it was complete. */
   close(): void {
-    this.#fail(new StreamTruncatedError('The stream was closed before the completion was complete.'));
+    this.#end(new StreamTruncatedError('The stream was closed before the completion was complete.'));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -211,7 +211,13 @@ export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> 
     void discard(head.body, runtime);
   }
 
+  /** Whatever ends it before its time, unless that is the reader. */
   #fail(error: Error): void {
+    if (this.#outcome === 'open') this.#opened.failed(error);
+    this.#end(error);
+  }
+
+  #end(error: Error): void {
     if (this.#outcome !== 'open') return;
     this.#settle(error instanceof ContextGatewayError ? this.#withFacts(error) : error);
     this.#opened.head.body.cancel(error);

@@ -59,9 +59,10 @@ export async function readChatCompletionStream(
     startedAt: runtime.now(),
     idleTimeout: streamIdleTimeout,
     refuse: (body) => refusalDetails(head, body, context),
+    failed: () => {},
     check: (schema, value) => {
       const issues = findIssues(schema, value);
-      if (issues !== undefined) throw unexpectedAnswer(issues, value);
+      if (issues !== undefined) throw unexpectedAnswer(issues, value, context.route);
       return true;
     },
   };

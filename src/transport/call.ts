@@ -72,6 +72,8 @@ export interface OpenedStream {
   readonly idleTimeout: number;
   /** What an error event says, as details for a typed error. */
   readonly refuse: (body: unknown) => APIErrorDetails;
+  /** Tells the client's listener that the stream has ended badly. */
+  readonly failed: (error: Error) => void;
   /** Checks a part of the answer: `false` where it is wrong and `validation` has it all the same. @throws {ResponseValidationError} */
   readonly check: (schema: AnySchema, value: unknown) => boolean;
 }

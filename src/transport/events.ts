@@ -41,7 +41,7 @@ export interface RetryEvent extends CallFacts {
   readonly wait: number;
 }
 
-/** The call failed for good. `stop` says why it is not tried again. */
+/** The call failed for good, or its stream ended badly. `stop` says why it is not tried again. */
 export interface FailureEvent extends CallFacts {
   readonly type: 'failure';
   readonly attempt: number;

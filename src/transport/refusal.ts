@@ -39,11 +39,10 @@ export function refusalDetails(head: ResponseHead, body: unknown, context: Refus
   const said = error.message ?? excerpt(body, mask);
   const retryAfter = retryHint(headers, error.retryAfter, context.rateLimit, context.serverTime);
   const hint = context.explain(status) ?? (retryAfter && `Try again in ${Math.ceil(retryAfter / 1_000)} s.`);
-  const where = requestId === undefined ? context.route : `${context.route}, request ${requestId}`;
   const redirect = redirectTarget(head);
   const text = said || redirect || 'The service gave no reason.';
   return {
-    message: `${status} ${!hint ? text : `${text.replace(/[^.!?]$/, '$&.')} ${hint}`} (${where})`,
+    message: `${status} ${!hint ? text : `${text.replace(/[^.!?]$/, '$&.')} ${hint}`} (${whereOf(context)})`,
     area: context.area,
     type: error.type,
     code: error.code,
@@ -54,6 +53,11 @@ export function refusalDetails(head: ResponseHead, body: unknown, context: Refus
     headers,
     body,
   };
+}
+
+/** Which call an answer belongs to, for a message about it. */
+export function whereOf({ route, requestId }: RefusalContext): string {
+  return requestId === undefined ? route : `${route}, request ${requestId}`;
 }
 
 /** The service's id of a request, fit to be logged. */

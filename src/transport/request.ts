@@ -57,13 +57,19 @@ const DOT_SEGMENT = /^(\.|%2e){1,2}$/i;
 /** Checks the arguments and writes them down once: what the caller changes afterwards changes no retry. */
 export function prepare(endpoint: Endpoint, base: Base, headers: Record<string, string>): PreparedRequest {
   const { method, accepts, body, query, upload } = endpoint;
-  if (accepts !== undefined) checkArguments(accepts, ownProperties(body ?? query ?? {}));
+  if (accepts !== undefined) checkArguments(accepts, ownFields(body ?? query ?? {}));
   const path = base.prefix + encodePath(endpoint.path, endpoint.ids);
   assertOrigin(base, path);
   if (body !== undefined) headers['content-type'] = 'application/json';
   if (upload !== undefined) headers['content-type'] = upload.contentType;
   const json = body === undefined ? undefined : encodeJson(body);
   return { method, origin: base.origin, path: path + encodeQuery(query), headers, body: json, upload };
+}
+
+/** The fields of an argument. A text has fields as well: its characters. */
+export function ownFields(given: unknown): object {
+  if (typeof given === 'object' && given !== null && !Array.isArray(given)) return ownProperties(given);
+  throw new RequestValidationError([{ path: [], message: 'expected an object with named fields' }]);
 }
 
 /** Puts ids into a path, each as exactly one segment. */

@@ -22,7 +22,7 @@ import {
   type RequestOptions,
   type SchemaOptions,
 } from './options.js';
-import { type RefusalContext, refusalDetails, reportsError } from './refusal.js';
+import { type RefusalContext, refusalDetails, reportsError, whereOf } from './refusal.js';
 import { checkHeaders, type EndpointSource, prepare } from './request.js';
 import { nextWait, operationOf, type StopReason } from './retry.js';
 import type { AnySchema } from './schema.js';
@@ -70,8 +70,8 @@ export class Transport {
       const body = text === '' && form.mayBeEmpty ? { success: true } : readJson(text, head, context);
       const { schema } = call.options as Partial<SchemaOptions<T>>; // the options are checked: it is there where it may be
       // The caller's schema may take its time; the call does not last longer for it.
-      if (schema !== undefined) return call.timeouts.wait(applySchema(schema, body));
-      this.#check(form.schema, body, call);
+      if (schema !== undefined) return call.timeouts.wait(applySchema(schema, body, whereOf(context)));
+      this.#check(form.schema, body, call, context);
       return form.pick(body as Body); // checked in the line above, or wanted unchecked
     };
     return this.#call(endpoint, options, read, { takes: form.undocumented ? ['schema'] : [] });
@@ -104,16 +104,18 @@ export class Transport {
       startedAt,
       idleTimeout: options.streamIdleTimeout ?? this.#options.streamIdleTimeout ?? DEFAULT_IDLE_TIMEOUT,
       refuse: (body) => refusalDetails(head, body, context),
-      check: (schema, value) => this.#check(schema, value, call),
+      failed: ({ name }) =>
+        call.emit?.({ type: 'failure', attempt: attempts.length, reason: name, stop: 'not-repeatable' }),
+      check: (schema, value) => this.#check(schema, value, call, context),
     });
   }
 
   /** Checks an answer as `validation` has it. */
-  #check(schema: AnySchema, body: unknown, call: Call): boolean {
+  #check(schema: AnySchema, body: unknown, call: Call, context: RefusalContext): boolean {
     const issues = findIssues(schema, body);
     if (issues === undefined) return true;
     // Of `null` there is nothing to hand on.
-    if (this.#options.validation !== 'report' || body === null) throw unexpectedAnswer(issues, body);
+    if (this.#options.validation !== 'report' || body === null) throw unexpectedAnswer(issues, body, whereOf(context));
     call.emit?.({ type: 'validation', issues });
     return false;
   }

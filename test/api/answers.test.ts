@@ -192,13 +192,23 @@ describe('W12 W15: a field that is not as documented', () => {
     expect(JSON.stringify(error)).not.toContain('CANARY');
   });
 
+  test('the message says which call it was', async () => {
+    answers(json({ success: true, context: 1 }, { headers: { 'x-request-id': 'req_7' } }));
+
+    const error = (await failureOf(contextAt().retrieve('c'))) as ResponseValidationError;
+
+    expect(error.message).toBe(
+      'The answer is not what is documented: context: expected object. (GET /api/context, request req_7)',
+    );
+  });
+
   test('more than five issues are counted, and all are listed in `issues`', async () => {
     answers(json({ success: true, context: { rollingSummary: {}, pinnedMemory: [], metadata: metadata() } }));
 
     const error = (await failureOf(retrieve())) as ResponseValidationError;
 
     expect(error.issues).toHaveLength(10);
-    expect(error.message).toMatch(/; and 5 more\.$/);
+    expect(error.message).toMatch(/; and 5 more\. \(GET \/api\/context\)$/);
   });
 
   test.each(['null', '[]', '"x"', '1', 'true'])('W7: %s at the top is a ResponseValidationError', async (body) => {

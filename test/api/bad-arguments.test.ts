@@ -332,6 +332,16 @@ describe('fields of an action', () => {
 });
 
 describe('other arguments', () => {
+  const deep = 'deep' as never;
+  test.each([
+    { name: 'compact', call: () => context.compact('c', deep) },
+    { name: 'pin', call: () => context.pin('c', deep) },
+    { name: 'memory.create', call: () => context.memory.create([deep] as never) },
+    { name: 'completions', call: () => gateway.chat.completions.create(deep) },
+  ])('$name given something else than an object says so', async ({ call }) => {
+    await expectRefused(call, [], /expected an object with named fields/);
+  });
+
   test.each([0, -1, Number.NaN, 1.5, '5', null])('A23: refuses the limit %s', async (limit) => {
     await expectRefused(() => gateway.presets.list({ limit: limit as number }), ['limit'], /limit: expected/);
   });
