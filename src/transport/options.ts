@@ -37,7 +37,8 @@ export interface ClientOptions {
    */
   maxRetries?: number | undefined;
   /**
-   * The longest wait a service may ask for. Above it the error is thrown at once, with `retryAfter`.
+   * The longest wait a service may ask for. Above it the error is thrown at once, with `retryAfter`. Later calls wait for the
+   * end of the same limit (see `pacing`), unless a `deadline` ends them.
    * @default 60_000
    */
   maxRetryAfter?: number | undefined;
@@ -53,7 +54,8 @@ export interface ClientOptions {
    */
   validation?: 'error' | 'report' | undefined;
   /**
-   * Whether calls wait while the service's rate limit is used up. Or a limiter of your own.
+   * Whether calls wait while the service's rate limit is used up, 300 s at the most; `timeout` does not count that wait, a
+   * `deadline` does. Or a limiter of your own.
    * @default true
    */
   pacing?: boolean | RateLimiter | undefined;
@@ -85,7 +87,10 @@ export interface RequestOptions {
   maxRetries?: number | undefined;
   /** Headers of this request, over the client's. */
   headers?: Readonly<Record<string, string | undefined>> | undefined;
-  /** Sent with every attempt, so that a service which honours it does the work once. */
+  /**
+   * Sent with every attempt, so that a service which honours it does the work once. Whether it does is not documented: a request
+   * with an effect is still not repeated when its answer is lost. Repeat it yourself, with the same key.
+   */
   idempotencyKey?: string | undefined;
 }
 
