@@ -79,7 +79,7 @@ export declare class APIPromise<T> implements Promise<T> {
     get [Symbol.toStringTag](): string;
 }
 
-/** Time ran out. `kind` says which: one attempt (`timeout`), the whole call (`deadline`), or a silent stream (`idle`). */
+/** Time ran out. `kind` says which: one attempt (`'attempt'`), the whole call (`'deadline'`), or a silent stream (`'idle'`). */
 export declare class APITimeoutError extends APIConnectionError {
     readonly kind: 'attempt' | 'deadline' | 'idle';
     constructor(message: string, details: ConnectionDetails & {
@@ -232,7 +232,7 @@ export declare class ChatCompletions {
      *
      * With `stream: true` the answer comes piece by piece: `for await (const chunk of await create({ …, stream: true }))`.
      * A whole answer may take 600 s, the headers of a stream 60 s, unless `timeout` says otherwise. Parameters the interface
-     * does not list are passed on to the service: declare them, `const params: ChatCompletionParams & { top_p: number } = …`.
+     * does not list are passed on to the service: declare them, `const params: ChatCompletionParams & { stream?: false; top_p: number } = …`.
      *
      * @throws {RequestValidationError} before anything is sent: no messages, `temperature` outside 0 to 2
      * @throws {NotFoundError} with `code: 'model_not_found'`
@@ -294,7 +294,8 @@ export interface ClientOptions {
      */
     maxRetries?: number | undefined;
     /**
-     * The longest wait a service may ask for. Above it the error is thrown at once, with `retryAfter`.
+     * The longest wait a service may ask for. Above it the error is thrown at once, with `retryAfter`. Later calls wait for the
+     * end of the same limit (see `pacing`), unless a `deadline` ends them.
      * @default 60_000
      */
     maxRetryAfter?: number | undefined;
@@ -310,7 +311,8 @@ export interface ClientOptions {
      */
     validation?: 'error' | 'report' | undefined;
     /**
-     * Whether calls wait while the service's rate limit is used up. Or a limiter of your own.
+     * Whether calls wait while the service's rate limit is used up, 300 s at the most; `timeout` does not count that wait, a
+     * `deadline` does. Or a limiter of your own.
      * @default true
      */
     pacing?: boolean | RateLimiter | undefined;
@@ -511,7 +513,7 @@ export interface DispatcherLike {
     dispatch(options: never, handler: never): boolean;
 }
 
-/** The call failed for good. `stop` says why it is not tried again. */
+/** The call failed for good, or its stream ended badly. `stop` says why it is not tried again. */
 export interface FailureEvent extends CallFacts {
     readonly type: 'failure';
     readonly attempt: number;
@@ -907,7 +909,10 @@ export interface RequestOptions {
     maxRetries?: number | undefined;
     /** Headers of this request, over the client's. */
     headers?: Readonly<Record<string, string | undefined>> | undefined;
-    /** Sent with every attempt, so that a service which honours it does the work once. */
+    /**
+     * Sent with every attempt, so that a service which honours it does the work once. Whether it does is not documented: a request
+     * with an effect is still not repeated when its answer is lost. Repeat it yourself, with the same key.
+     */
     idempotencyKey?: string | undefined;
 }
 
