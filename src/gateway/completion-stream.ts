@@ -153,7 +153,7 @@ export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> 
         if (event === undefined && !this.#events.ended) {
           const bytes = this.#opened.head.body.read();
           this.#startWaiting();
-          this.#events.feed(bytes instanceof Promise ? await bytes : bytes);
+          this.#events.feed(bytes === undefined || ArrayBuffer.isView(bytes) ? bytes : await bytes);
           continue;
         }
         this.#stopWaiting();

@@ -99,7 +99,8 @@ class NodeExchange implements Exchange, ByteSource, DispatchHandler {
       this.#resolveHead = resolve;
       this.#rejectHead = reject;
     });
-    if (agent instanceof Promise)
+    // Not `instanceof Promise`: zone.js and others replace the global one, and an async function keeps to the engine's own.
+    if (!('dispatch' in agent))
       agent.then(
         (ready) => this.#start(request, ready),
         (error) => this.#fail(error),

@@ -23,7 +23,7 @@ export async function readText({ headers, body }: ResponseHead, limit: number): 
   let size = 0;
   for (;;) {
     const read = body.read();
-    const chunk = read instanceof Promise ? await read : read; // mostly it is here already
+    const chunk = read === undefined || ArrayBuffer.isView(read) ? read : await read; // mostly it is here already
     if (chunk === undefined) break;
     size += chunk.byteLength;
     if (size > limit) throw tooLarge(body, limit);

@@ -1,0 +1,31 @@
+import { gzipSync } from 'node:zlib';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { chatParams } from '../helpers/samples.js';
+import { answer, json } from './behaviours.js';
+import { serve } from './world.js';
+
+const Native = Promise;
+beforeEach(() => {
+  // As zone.js and promise libraries do it. An async function keeps to the engine's own class.
+  globalThis.Promise = class Replaced<T> extends Native<T> {};
+});
+afterEach(() => {
+  globalThis.Promise = Native;
+});
+
+const GET = { method: 'GET', path: '/v1/things' } as const;
+const EVENTS = 'data: {"choices":[{"index":0,"delta":{"content":"a"},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n';
+
+const world = serve();
+
+test('where the global Promise is replaced, calls and streams go on as ever, compressed ones too', async () => {
+  const gzip = { 'content-encoding': 'gzip' };
+  const stream = { 'content-type': 'text/event-stream', ...gzip };
+  world.server.answers(json({ a: 1 }), answer(200, gzipSync('{"b":2}'), gzip), answer(200, gzipSync(EVENTS), stream));
+  const gateway = world.gateway({ maxRetries: 0 });
+
+  expect(await gateway.request(GET)).toEqual({ a: 1 });
+  expect(await gateway.request(GET)).toEqual({ b: 2 });
+  const whole = await (await gateway.chat.completions.create({ ...chatParams, stream: true })).finalCompletion();
+  expect(whole.choices[0]?.message.content).toBe('a');
+});
