@@ -6,7 +6,7 @@ import { END, json, segments } from './answers.js';
  * spared some, as they read several at once. Further apart, the waking up of an idle processor is most of what is measured. */
 const PACE = 25;
 /** ms between two events of a stream that never ends. */
-const ENDLESS = 100;
+const ENDLESS = 1_000;
 const WINDOW = 60;
 const LIMIT = 5_000_000;
 
