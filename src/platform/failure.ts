@@ -31,7 +31,7 @@ const EXPLAINED: Readonly<Record<string, string>> = {
   ECONNRESET: 'the connection was reset',
   EPIPE: 'the connection was closed while the request was sent',
   ERR_SSL_WRONG_VERSION_NUMBER: 'it does not speak TLS; a service on this machine may want http: in baseURL',
-  UND_ERR_INVALID_ARG: 'the dispatcher does not understand the request; it must be of undici 6, 7 or 8',
+  UND_ERR_INVALID_ARG: 'the dispatcher does not understand the request; it must be of major version 6, 7 or 8',
   UND_ERR_SOCKET: 'the other side closed the connection',
   UND_ERR_CONNECT_TIMEOUT: 'connecting took longer than 10 s',
   UND_ERR_HEADERS_OVERFLOW: 'its headers are too large',
