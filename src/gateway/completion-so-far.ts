@@ -15,8 +15,6 @@ interface Choice {
 /** Puts the chunks of a stream together. The text is kept once. */
 export class CompletionSoFar {
   readonly #choices = new Map<number, Choice>();
-  #last: Choice | undefined;
-  #lastIndex = 0;
   #id: string | undefined;
   #model: string | undefined;
   #created: number | undefined;
@@ -72,14 +70,11 @@ export class CompletionSoFar {
   }
 
   #choice(index: number): Choice {
-    if (index === this.#lastIndex && this.#last !== undefined) return this.#last;
     let choice = this.#choices.get(index);
     if (choice === undefined) {
       choice = { role: 'assistant', text: '', pieces: [], finishReason: null };
       this.#choices.set(index, choice);
     }
-    this.#last = choice;
-    this.#lastIndex = index;
     return choice;
   }
 

@@ -13,8 +13,8 @@ const LONGEST_PAUSE = 1_024;
 /**
  * Most events of a stream differ from the one before in their content and in nothing else. Such an event is recognised by its
  * text: the same characters before the content and after it. Of it the content alone is parsed, and nothing is checked, because
- * the one it repeats was, and a probe has shown that this content is `choices[0].delta.content`. Measured on Node 20: 0.5 µs
- * instead of 2.0 for an event of 293 bytes. Any other event goes the whole way.
+ * the one it repeats was, and a probe has shown that this content is `choices[0].delta.content`. Measured on Node 20: 0.7 µs
+ * instead of 1.9 for an event of 293 bytes, all in all. Any other event goes the whole way.
  */
 export class RepeatedChunk {
   #head = '';

@@ -17,8 +17,8 @@ const LETTER_D = 100;
 
 /**
  * Nearly every stream is in the plain form: one `data:` line and a blank one for each event, and comments between them. Such a
- * stream is cut into its lines here, which takes a fifth of what a parser of the whole grammar needs. Whatever else comes is
- * not read: `fits` becomes false, and `left` is handed to the parser. Measured on Node 20: 0.1 µs for an event of 293 bytes.
+ * stream is cut into its lines here. Whatever else comes is not read: `fits` becomes false, and `left` is handed to the parser.
+ * Measured with an event of 293 bytes: 0.12 µs on Node 20, where the parser and a streaming decoder take 0.25; 0.07 on Node 24.
  */
 export class PlainEvents {
   /** Whether all so far was in the plain form. */

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import * as z from 'zod/mini';
 import * as context from '../../src/context/schemas.js';
 import * as gateway from '../../src/gateway/schemas.js';
+import { isUsualChunk } from '../../src/gateway/usual-chunk.js';
 import { findIssues } from '../../src/transport/matches.js';
 import type { AnySchema } from '../../src/transport/schema.js';
 import { zodOf } from '../../src/zod-of.js';
@@ -87,6 +88,41 @@ describe('the clients and the zod schemas that users get agree', () => {
       { numRuns: 600 },
     );
     expect(right).toBeGreaterThan(25);
+  });
+
+  test('the quick yes for a usual chunk accepts nothing that its description refuses', () => {
+    // One choice, its index 0, and everything it looks at nearly right.
+    const { fields } = gateway.chatCompletionChunkSchema;
+    const choice = right(fields.choices?.of as AnySchema).map((one) => ({ ...(one as object), index: 0 }));
+    const single = fc
+      .tuple(right(gateway.chatCompletionChunkSchema), fc.oneof(choice, near(fields.choices?.of as AnySchema)))
+      .map(([chunk, one]) => ({ ...(chunk as object), usage: null, choices: [one] }));
+    let yes = 0;
+    let no = 0;
+    fc.assert(
+      fc.property(fc.oneof(single, near(gateway.chatCompletionChunkSchema)), (value) => {
+        const accepted = findIssues(gateway.chatCompletionChunkSchema, value) === undefined;
+        if (isUsualChunk(value)) {
+          yes += 1;
+          expect(accepted).toBe(true);
+        } else if (!accepted) no += 1;
+      }),
+      { numRuns: 5_000 },
+    );
+    expect(yes).toBeGreaterThan(50);
+    expect(no).toBeGreaterThan(50);
+  });
+
+  test.each([
+    { error: { message: 'overloaded' } },
+    { error: 'overloaded' },
+    { success: false },
+    { usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 } },
+  ])('a chunk with %j is not passed by: it takes the closer look', (more) => {
+    const chunk = { choices: [{ index: 0, delta: { content: 'a' } }] };
+
+    expect(isUsualChunk(chunk)).toBe(true);
+    expect(isUsualChunk({ ...chunk, ...more })).toBe(false);
   });
 
   test('what is accepted, and what is said of the rest', () => {
