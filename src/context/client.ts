@@ -5,9 +5,11 @@ import type { Shared } from '../transport/call.js';
 import { createTransport, type DerivedOptions, deriveOptions, ServiceClient } from '../transport/client.js';
 import { credentialReader } from '../transport/credential.js';
 import {
+  CHECKED_LATER,
   type ClientOptions,
   type Credential,
   checkClientOptions,
+  type OptionRules,
   ownProperties,
   type RequestOptions,
 } from '../transport/options.js';
@@ -55,6 +57,12 @@ export interface ContextClientOptions extends ClientOptions {
   sessionHeader?: SessionHeader | undefined;
 }
 
+const OF_CONTEXT: OptionRules = {
+  sessionToken: CHECKED_LATER,
+  sessionHeader: CHECKED_LATER,
+  apiKey: [() => false, 'is for a GatewayClient; a ContextClient takes sessionToken'],
+};
+
 /**
  * The Context API (`/api`): the compact context of a conversation, its pinned and excluded messages, and user memory.
  *
@@ -71,7 +79,7 @@ export class ContextClient extends ServiceClient {
   /** @internal */
   constructor(options?: ContextClientOptions, shared?: Shared, runtime?: Runtime);
   constructor(given: ContextClientOptions = {}, givenShared?: Shared, runtime?: Runtime) {
-    const options = checkClientOptions(given, ['sessionToken', 'sessionHeader']);
+    const options = checkClientOptions(given, OF_CONTEXT);
     const { name, scheme } = checkSessionHeader(options.sessionHeader);
     const kind = { option: 'sessionToken', variable: 'CONTEXT_GATEWAY_SESSION_TOKEN', findProblem: findTokenProblem };
     const environment = readEnvironment('CONTEXT_GATEWAY_SESSION_TOKEN');

@@ -2,7 +2,14 @@ import { isBrowser, readEnvironment } from '#platform';
 import type { Shared } from '../transport/call.js';
 import { createTransport, type DerivedOptions, deriveOptions, ServiceClient } from '../transport/client.js';
 import { type CredentialKind, credentialReader } from '../transport/credential.js';
-import { type ClientOptions, type Credential, checkClientOptions } from '../transport/options.js';
+import {
+  A_FUNCTION,
+  CHECKED_LATER,
+  type ClientOptions,
+  type Credential,
+  checkClientOptions,
+  type OptionRules,
+} from '../transport/options.js';
 import type { Runtime } from '../transport/timeouts.js';
 import { Chat } from './chat.js';
 import type { DecodeChunk } from './chunk.js';
@@ -22,6 +29,12 @@ export interface GatewayClientOptions extends ClientOptions {
   /** Reads the events of a service that streams in another form (A7). */
   decodeChunk?: DecodeChunk | undefined;
 }
+
+const OF_GATEWAY: OptionRules = {
+  apiKey: CHECKED_LATER,
+  decodeChunk: A_FUNCTION,
+  sessionToken: [() => false, 'is for a ContextClient; a GatewayClient takes apiKey'],
+};
 
 /** What a key may do, as far as its prefix tells. */
 export type KeyType = 'secret' | 'publishable' | 'unknown';
@@ -50,7 +63,7 @@ export class GatewayClient extends ServiceClient {
   /** @internal */
   constructor(options?: GatewayClientOptions, shared?: Shared, runtime?: Runtime);
   constructor(given: GatewayClientOptions = {}, givenShared?: Shared, runtime?: Runtime) {
-    const options = checkClientOptions(given, ['apiKey', 'decodeChunk']);
+    const options = checkClientOptions(given, OF_GATEWAY);
     const key = { type: 'unknown' as KeyType };
     const kind = keyKind(options.dangerouslyAllowBrowser === true, key);
     const authorize = credentialReader(

@@ -100,60 +100,105 @@ export interface SchemaOptions<T> extends RequestOptions {
 }
 
 const MOST_RETRIES = 5;
-const TIMES = ['timeout', 'deadline', 'streamIdleTimeout', 'maxRetryAfter'] as const;
-const FUNCTIONS = ['fetch', 'onEvent', 'decodeChunk', 'onProgress'] as const;
-const OF_BOTH = ['timeout', 'deadline', 'streamIdleTimeout', 'maxRetries'];
-const REQUEST_OPTIONS = [...OF_BOTH, 'signal', 'headers', 'idempotencyKey'];
-const CLIENT_OPTIONS = [
-  ...[...OF_BOTH, 'baseURL', 'maxRetryAfter', 'defaultHeaders', 'fetch', 'dispatcher', 'validation', 'pacing'],
-  ...['onEvent', 'idempotencyHeader', 'dangerouslyAllowBrowser'],
+
+/** What an option has to be, and what people are told where it is not that. */
+export type OptionRule = readonly [fits: (value: unknown) => boolean, message: string];
+export type OptionRules = Readonly<Record<string, OptionRule>>;
+
+const isFunction = (value: unknown): boolean => typeof value === 'function';
+
+const TIME: OptionRule = [
+  (value) => typeof value === 'number' && value > 0 && value <= LONGEST_TIMER,
+  `must be a number of milliseconds above 0 and at most ${LONGEST_TIMER}`,
 ];
+export const A_FUNCTION: OptionRule = [isFunction, 'must be a function'];
+/** Where it is read there is more to say about it. */
+export const CHECKED_LATER: OptionRule = [() => true, ''];
 
-/** Options of one client or of some calls only. */
-type OtherOptions = { readonly [Key in 'schema' | 'decodeChunk' | 'onProgress']?: unknown };
+const OF_BOTH = {
+  timeout: TIME,
+  deadline: TIME,
+  streamIdleTimeout: TIME,
+  maxRetries: [
+    (value) => Number.isInteger(value) && (value as number) >= 0 && (value as number) <= MOST_RETRIES,
+    `must be a whole number from 0 to ${MOST_RETRIES}`,
+  ],
+} satisfies OptionRules;
+const OF_CALLS: OptionRules = {
+  ...OF_BOTH,
+  signal: [isSignal, 'must be an AbortSignal'],
+  headers: CHECKED_LATER,
+  idempotencyKey: [(value) => typeof value === 'string' && value.trim() !== '', 'must be a string that is not empty'],
+};
+const OF_CLIENTS: OptionRules = {
+  ...OF_BOTH,
+  baseURL: CHECKED_LATER,
+  maxRetryAfter: TIME,
+  defaultHeaders: CHECKED_LATER,
+  fetch: A_FUNCTION,
+  dispatcher: CHECKED_LATER,
+  validation: [(value) => value === 'error' || value === 'report', "must be 'error' or 'report'"],
+  pacing: [isPacing, 'must be true, false or a RateLimiter (with admit and release)'],
+  onEvent: A_FUNCTION,
+  idempotencyHeader: CHECKED_LATER,
+  dangerouslyAllowBrowser: CHECKED_LATER,
+};
+/** Of calls whose answer is not documented. */
+export const TAKES_SCHEMA: OptionRules = {
+  schema: [
+    (value) => isFunction((value as Partial<StandardSchema<unknown>> | null)?.['~standard']?.validate),
+    'must be a Standard Schema, such as one of zod, valibot or arktype',
+  ],
+};
 
-/** The options of a client, copied, or an error that says which one cannot work. @throws {ConfigurationError} */
-export function checkClientOptions<Options extends ClientOptions>(
-  given: Options,
-  ofThisClient: readonly string[],
-): Options {
+/** The options of a client, copied, or an error that says which ones cannot work. @throws {ConfigurationError} */
+export function checkClientOptions<Options extends ClientOptions>(given: Options, ofThisClient: OptionRules): Options {
   if (typeof given !== 'object' || given === null) {
+    const [credential] = Object.keys(ofThisClient);
     throw new ConfigurationError(
-      `The options must be an object, such as { baseURL: 'https://…', ${ofThisClient[0]}: '…' }.`,
+      `The options must be an object, such as { baseURL: 'https://…', ${credential}: '…' }.`,
     );
   }
   const options = ownProperties(given);
-  const issue = findUnknownOption(options, CLIENT_OPTIONS, ofThisClient, 'client') ?? findBadOption(options);
-  if (issue !== undefined)
-    throw new ConfigurationError(`${issue.path.join('.')} ${issue.message}`.replace(/\w$/, '$&.'));
-  return options;
+  const issues = findBadOptions(options, OF_CLIENTS, ofThisClient, 'client');
+  if (issues.length === 0) return options;
+  const message = issues.map(({ path, message }) => `${path.join('.')} ${message}`).join('; ');
+  throw new ConfigurationError(message.replace(/[^?]$/, '$&.'));
 }
 
-/** The same for the options of one call. `also` names what this call takes besides. */
+/** The same for the options of one call. `also` has what this call takes besides. */
 export function checkRequestOptions<Options extends RequestOptions>(
   given: Options | undefined,
-  also: readonly string[] = [],
+  also: OptionRules = {},
 ): Options {
   // An absent argument is an empty one; the cast is true because every option is optional.
   if (given === undefined) return NO_OPTIONS as Options;
   const options = ownProperties(given);
-  const issue = findUnknownOption(options, REQUEST_OPTIONS, also, 'call') ?? findBadOption(options);
-  if (issue !== undefined) throw new RequestValidationError([{ ...issue, path: ['options', ...issue.path] }]);
-  return options;
+  const issues = findBadOptions(options, OF_CALLS, also, 'call');
+  if (issues.length === 0) return options;
+  throw new RequestValidationError(issues.map((issue) => ({ ...issue, path: ['options', ...issue.path] })));
 }
 
-function findUnknownOption(
-  options: object,
-  known: readonly string[],
-  also: readonly string[],
-  taker: string,
-): ValidationIssue | undefined {
-  const unknown = Object.keys(options).find((key) => !known.includes(key) && !also.includes(key));
-  if (unknown === undefined) return undefined;
+function findBadOptions(options: object, known: OptionRules, also: OptionRules, taker: string): ValidationIssue[] {
+  const issues: ValidationIssue[] = [];
+  for (const [key, value] of Object.entries(options)) {
+    const rules = Object.hasOwn(known, key) ? known : also;
+    if (!Object.hasOwn(rules, key))
+      issues.push({ path: [key], message: unknownOption(key, { ...known, ...also }, taker) });
+    else if (value !== undefined && !rules[key]?.[0](value))
+      issues.push({ path: [key], message: rules[key]?.[1] ?? '' });
+  }
+  return issues;
+}
+
+function unknownOption(key: string, known: OptionRules, taker: string): string {
   const plain = (name: string): string => name.replace(/[_-]/g, '').toLowerCase();
-  const meant = [...known, ...also].find((name) => plain(name) === plain(unknown));
-  const mend = meant === undefined ? '' : `; did you mean ${meant}?`;
-  return { path: [unknown], message: `is not an option of this ${taker}${mend}` };
+  const given = plain(key);
+  // `timeoutMs`, `retries`, `headers`: what other clients call it.
+  const alike = (name: string): boolean =>
+    given.startsWith(plain(name)) || (given.length > 2 && plain(name).endsWith(given));
+  const meant = Object.keys(known).find(alike);
+  return `is not an option of this ${taker}${meant === undefined ? '' : `; did you mean ${meant}?`}`;
 }
 
 /** A copy that inherits nothing: what somebody put on `Object.prototype` is no argument of ours. */
@@ -167,49 +212,19 @@ Heirless.prototype = Object.freeze(Object.create(null));
 
 const NO_OPTIONS: object = Object.freeze(Object.create(null));
 
-function findBadOption(options: ClientOptions & RequestOptions & OtherOptions): ValidationIssue | undefined {
-  for (const key of TIMES) {
-    const value: unknown = options[key];
-    if (value === undefined || (typeof value === 'number' && value > 0 && value <= LONGEST_TIMER)) continue;
-    return { path: [key], message: `must be a number of milliseconds above 0 and at most ${LONGEST_TIMER}` };
-  }
-  const { maxRetries, signal, validation, idempotencyKey, schema } = options;
-  if (maxRetries !== undefined && !(Number.isInteger(maxRetries) && maxRetries >= 0 && maxRetries <= MOST_RETRIES)) {
-    return { path: ['maxRetries'], message: `must be a whole number from 0 to ${MOST_RETRIES}` };
-  }
-  if (signal !== undefined && !isSignal(signal)) return { path: ['signal'], message: 'must be an AbortSignal' };
-  if (validation !== undefined && validation !== 'error' && validation !== 'report') {
-    return { path: ['validation'], message: "must be 'error' or 'report'" };
-  }
-  if (idempotencyKey !== undefined && (typeof idempotencyKey !== 'string' || idempotencyKey.trim() === '')) {
-    return { path: ['idempotencyKey'], message: 'must be a string that is not empty' };
-  }
-  if (
-    schema !== undefined &&
-    typeof (schema as Partial<StandardSchema<unknown>> | null)?.['~standard']?.validate !== 'function'
-  ) {
-    return { path: ['schema'], message: 'must be a Standard Schema, such as one of zod, valibot or arktype' };
-  }
-  for (const key of FUNCTIONS) {
-    if (options[key] !== undefined && typeof options[key] !== 'function') {
-      return { path: [key], message: 'must be a function' };
-    }
-  }
-  return findBadLimiter(options.pacing);
-}
-
-function findBadLimiter(pacing: unknown): ValidationIssue | undefined {
-  if (pacing === undefined || typeof pacing === 'boolean') return undefined;
-  const limiter = pacing as Partial<RateLimiter> | null;
-  if (typeof limiter?.admit === 'function' && typeof limiter.release === 'function') return undefined;
-  return { path: ['pacing'], message: 'must be true, false or a RateLimiter (with admit and release)' };
+function isPacing(value: unknown): boolean {
+  const limiter = value as Partial<RateLimiter> | null;
+  return typeof value === 'boolean' || (isFunction(limiter?.admit) && isFunction(limiter?.release));
 }
 
 /** Structural: signals of polyfills and of other realms work as well. */
-function isSignal(value: unknown): value is AbortSignal {
+function isSignal(value: unknown): boolean {
   const signal = value as Partial<AbortSignal> | null;
-  if (typeof signal?.aborted !== 'boolean') return false;
-  return typeof signal.addEventListener === 'function' && typeof signal.removeEventListener === 'function';
+  return (
+    typeof signal?.aborted === 'boolean' &&
+    isFunction(signal.addEventListener) &&
+    isFunction(signal.removeEventListener)
+  );
 }
 
 /** Where the service is. */

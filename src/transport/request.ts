@@ -128,7 +128,8 @@ const RESERVED = new Set([
 ]);
 /** The ones a credential may be sent in all the same. */
 export const FOR_CREDENTIALS = ['authorization', 'cookie'];
-const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9a-z-]+$/;
+/** Every token of HTTP but one, which an object takes for its prototype. */
+const HEADER_NAME = /^(?!__proto__$)[!#$%&'*+.^_`|~0-9a-z-]+$/;
 const HEADER_VALUE = /^[\t\u0020-\u007e\u0080-\u00ff]*$/;
 
 /** Headers as the user gave them, checked, under lower-case names. The message names a bad one, never its value. */

@@ -15,12 +15,15 @@ import { Answered, type AnswerForm, type AreaRules, type Call, type OpenedStream
 import { emitterOf } from './events.js';
 import { findIssues } from './matches.js';
 import {
+  A_FUNCTION,
   type Base,
   type ClientOptions,
   checkRequestOptions,
+  type OptionRules,
   ownProperties,
   type RequestOptions,
   type SchemaOptions,
+  TAKES_SCHEMA,
 } from './options.js';
 import { type RefusalContext, refusalDetails, reportsError, whereOf } from './refusal.js';
 import { checkHeaders, type EndpointSource, prepare } from './request.js';
@@ -74,7 +77,7 @@ export class Transport {
       this.#check(form.schema, body, call, context);
       return form.pick(body as Body); // checked in the line above, or wanted unchecked
     };
-    return this.#call(endpoint, options, read, { takes: form.undocumented ? ['schema'] : [] });
+    return this.#call(endpoint, options, read, form.undocumented ? { takes: TAKES_SCHEMA } : {});
   }
 
   /** Sends a request and hands the open answer over. */
@@ -124,7 +127,7 @@ export class Transport {
     endpoint: EndpointSource,
     options: RequestOptions | undefined,
     read: Reader<T>,
-    { takes = [], streamed = false }: { takes?: readonly string[]; streamed?: boolean },
+    { takes = {}, streamed = false }: { takes?: OptionRules; streamed?: boolean },
   ): APIPromise<T> {
     // Checked and written down now, in the caller's own turn; what is wrong rejects, it never throws.
     let call: Call;
@@ -138,11 +141,14 @@ export class Transport {
     return new APIPromise(this.#run(call, read, streamed));
   }
 
-  #prepare(source: EndpointSource, given: RequestOptions | undefined, takes: readonly string[]): Call {
+  #prepare(source: EndpointSource, given: RequestOptions | undefined, takes: OptionRules): Call {
     const shared = this.#shared;
     if (shared.closed) throw new ClientClosedError();
     const endpoint = ownProperties(typeof source === 'function' ? source() : source);
-    const options = checkRequestOptions(given, endpoint.upload === undefined ? takes : [...takes, 'onProgress']);
+    const options = checkRequestOptions(
+      given,
+      endpoint.upload === undefined ? takes : { ...takes, onProgress: A_FUNCTION },
+    );
     const headers = { accept: endpoint.accept ?? 'application/json', ...this.#headers };
     this.#addHeaders(headers, options);
     const request = prepare(endpoint, this.#base, headers);
@@ -166,13 +172,14 @@ export class Transport {
   async #run<T>(call: Call, read: Reader<T>, streamed: boolean): Promise<WithResponse<T>> {
     const { timeouts } = call;
     let spent = 0;
-    let delay = 0;
+    let delay: number | undefined;
     let doubtful = false;
     let handedOver = false;
     try {
       for (;;) {
         try {
-          const answer = await this.#sender.attempt(call, read, delay);
+          if (delay !== undefined) await timeouts.sleep(delay);
+          const answer = await this.#sender.attempt(call, read, delay ?? 0);
           this.#shared.budget.refund(spent);
           handedOver = streamed;
           return answer;
@@ -181,7 +188,6 @@ export class Transport {
           spent += cost;
           delay = wait;
           doubtful ||= mayHaveWorked(error);
-          await timeouts.sleep(wait);
         }
       }
     } catch (error) {

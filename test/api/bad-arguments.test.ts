@@ -609,6 +609,7 @@ describe('options of a call', () => {
     { headers: { 'x-a': '1', 'X-A': '2' }, path: ['headers', 'X-A'], mend: /given twice/ },
     { headers: { 'x a': '1' }, path: ['headers', 'x a'], mend: /not a valid header name/ },
     { headers: { 'x-a\r\nhost': '1' }, path: ['headers', 'x-a\r\nhost'], mend: /not a valid header name/ },
+    { headers: { ['__proto__']: '1' }, path: ['headers', '__proto__'], mend: /not a valid header name/ },
     { headers: { '': '1' }, path: ['headers', ''], mend: /not a valid header name/ },
     { headers: { 'x-a': 'CANARY\r\nx-b: 1' }, path: ['headers', 'x-a'], mend: /without line breaks/ },
     { headers: { 'x-a': 'CANARY\0' }, path: ['headers', 'x-a'], mend: /without line breaks/ },

@@ -317,16 +317,41 @@ describe('options of a client', () => {
     ['baseUrl', 'baseURL'],
     ['timeOut', 'timeout'],
     ['maxretries', 'maxRetries'],
+    ['retries', 'maxRetries'],
+    ['headers', 'defaultHeaders'],
+    ['timeoutMs', 'timeout'],
   ])('A31: the misspelt option %s is refused with the name that was meant', (option, meant) => {
     for (const construct of bothWith({ [option]: 1 })) {
       expect(refusalOf(construct).message).toBe(`${option} is not an option of this client; did you mean ${meant}?`);
     }
   });
 
-  test.each(['retries', 'headers', 'signal', 'idempotencyKey'])('A31: the unknown option %s is refused', (option) => {
-    for (const construct of bothWith({ [option]: 1 })) {
-      expect(refusalOf(construct).message).toBe(`${option} is not an option of this client.`);
+  test.each(['signal', 'idempotencyKey', 'schema', 'x', 'constructor', '__proto__x'])(
+    'A31: the unknown option %s is refused',
+    (option) => {
+      for (const construct of bothWith({ [option]: 1 })) {
+        expect(refusalOf(construct).message).toBe(`${option} is not an option of this client.`);
+      }
+    },
+  );
+
+  test('all that is wrong is said at once', () => {
+    for (const construct of bothWith({ timeOut: 1, deadline: 0, validation: 'strict' })) {
+      expect(refusalOf(construct).message).toBe(
+        'timeOut is not an option of this client; did you mean timeout?; ' +
+          "deadline must be a number of milliseconds above 0 and at most 2147483647; validation must be 'error' or 'report'.",
+      );
     }
+  });
+
+  test("the other client's credential is told apart from an unknown option", () => {
+    const misplaced = (client: () => unknown): string => refusalOf(client).message;
+    expect(misplaced(() => new ContextClient({ baseURL: BASE, apiKey: 'svc_sk_x' } as never))).toBe(
+      'apiKey is for a GatewayClient; a ContextClient takes sessionToken.',
+    );
+    expect(misplaced(() => new GatewayClient({ baseURL: BASE, sessionToken: 'x' } as never))).toBe(
+      'sessionToken is for a ContextClient; a GatewayClient takes apiKey.',
+    );
   });
 
   test.each([

@@ -98,6 +98,33 @@ describe.each(engines)('$engine', ({ options }) => {
     ]);
   });
 
+  test.each([
+    { end: 'its signal', name: 'AbortError' },
+    { end: 'close()', name: 'ClientClosedError' },
+  ])('R37 a call that $end ends between two attempts has failed, in events too', async ({ name }) => {
+    world.server.answers(answer(503, '{}', { 'retry-after': '30' }));
+    const seen: unknown[] = [];
+    const controller = new AbortController();
+    const client = world.gateway({
+      ...options,
+      onEvent: ({ type, ...event }) => {
+        seen.push([type, 'reason' in event && event.reason, 'stop' in event && event.stop]);
+        // In a turn of its own: the wait begins after this event.
+        if (type === 'retry') setTimeout(() => (name === 'AbortError' ? controller.abort() : void client.close()));
+      },
+    });
+
+    const error = await failureOf(client.request({ method: 'GET', path: '/v1/things' }, { signal: controller.signal }));
+
+    expect(error.name).toBe(name);
+    expect(seen).toEqual([
+      ['request', false, false],
+      ['response', false, false],
+      ['retry', 503, false],
+      ['failure', name, 'not-repeatable'],
+    ]);
+  });
+
   test('R37 a request carries the headers it needs and none of ours besides', async () => {
     world.server.answers(answer(200));
     await world.gateway(options).request({ method: 'POST', path: '/v1/things', body: {} });
