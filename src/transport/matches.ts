@@ -1,5 +1,6 @@
 import type { ValidationIssue } from '../errors.js';
 import type { AnySchema } from './schema.js';
+import { tooLarge, tooSmall, unknownFields, wrongForm, wrongKind } from './wording.js';
 
 /** Hears of every place where a value is not what it has to be. */
 class Inspection {
@@ -25,69 +26,68 @@ export function findIssues(schema: AnySchema, value: unknown): ValidationIssue[]
 function matches(schema: AnySchema, value: unknown, inspection?: Inspection): boolean {
   switch (schema.kind) {
     case 'string':
-      if (typeof value !== 'string') return differs(inspection, 'expected string');
-      if (value.length < schema.least) return differs(inspection, 'must not be empty');
-      if (value.length > schema.most) return differs(inspection, `must not be longer than ${schema.most}`);
-      if (schema.pattern === undefined || schema.pattern.test(value)) return true;
-      return differs(inspection, `expected ${schema.expected}`);
+      if (typeof value !== 'string') break;
+      if (value.length < schema.least) return differs(inspection, tooSmall(schema));
+      if (value.length > schema.most) return differs(inspection, tooLarge(schema));
+      return schema.pattern === undefined || schema.pattern.test(value) || differs(inspection, wrongForm(schema));
     case 'number':
-      return matchesNumber(schema, value, inspection);
+      if (!(schema.whole ? Number.isSafeInteger(value) : Number.isFinite(value))) break;
+      if ((value as number) < schema.least) return differs(inspection, tooSmall(schema));
+      return (value as number) <= schema.most || differs(inspection, tooLarge(schema));
     case 'boolean':
-      return typeof value === 'boolean' || differs(inspection, 'expected boolean');
+      if (typeof value !== 'boolean') break;
+      return true;
     case 'literal':
-      if (schema.values.includes(value)) return true;
-      return differs(inspection, `expected ${schema.values.map((one) => JSON.stringify(one)).join(' or ')}`);
+      if (!schema.values.includes(value)) break;
+      return true;
     case 'absent':
       return value === schema.absent || matches(schema.of as AnySchema, value, inspection);
     case 'array':
+      if (!Array.isArray(value)) break;
       return matchesArray(schema, value, inspection);
     case 'record':
-      return matchesRecord(schema, value, inspection);
+      // A Map or a Headers would pass for an empty record.
+      if (Object.prototype.toString.call(value) !== '[object Object]') break;
+      return matchesRecord(schema, value as object, inspection);
     case 'object':
+      if (!isObject(value)) break;
       return matchesObject(schema, value, inspection);
     case 'union':
-      if (schema.either.some((one) => matches(one, value))) return true;
-      return differs(inspection, 'expected one of the documented forms');
+      if (!schema.either.some((one) => matches(one, value))) break;
+      return true;
     default:
       return true;
   }
+  return differs(inspection, wrongKind(schema));
 }
-
-function matchesNumber({ whole, least, most }: AnySchema, value: unknown, inspection: Inspection | undefined): boolean {
-  if (typeof value !== 'number' || !Number.isFinite(value)) return differs(inspection, 'expected number');
-  if (whole && !Number.isSafeInteger(value)) return differs(inspection, 'expected a whole number');
-  if (value < least) return differs(inspection, `expected a number of at least ${least}`);
-  return value <= most || differs(inspection, `expected a number of at most ${most}`);
-}
-
-function matchesArray({ of, least }: AnySchema, value: unknown, inspection: Inspection | undefined): boolean {
-  if (!Array.isArray(value)) return differs(inspection, 'expected array');
-  let fits = value.length >= least || differs(inspection, 'must not be empty');
-  for (let at = 0; at < value.length && (fits || inspection); at += 1) {
-    fits = matchesPart(of as AnySchema, value[at], at, inspection) && fits;
+function matchesArray(schema: AnySchema, items: unknown[], inspection: Inspection | undefined): boolean {
+  let fits = items.length >= schema.least || differs(inspection, tooSmall(schema));
+  for (let at = 0; at < items.length && (fits || inspection); at += 1) {
+    fits = matchesPart(schema.of as AnySchema, items[at], at, inspection) && fits;
   }
   return fits;
 }
 
-function matchesRecord({ of, expected }: AnySchema, value: unknown, inspection: Inspection | undefined): boolean {
-  // A Map or a Headers would pass for an empty record.
-  if (Object.prototype.toString.call(value) !== '[object Object]') return differs(inspection, 'expected record');
+function matchesRecord(schema: AnySchema, record: object, inspection: Inspection | undefined): boolean {
+  const named = schema.expected === undefined ? inspection : undefined;
   let fits = true;
-  for (const [key, one] of Object.entries(value as object)) {
-    fits = matchesPart(of as AnySchema, one, key, expected === undefined ? inspection : undefined) && fits;
-  }
-  return fits || (expected !== undefined && differs(inspection, `expected ${expected}`));
+  for (const [key, one] of Object.entries(record)) fits = matchesPart(schema.of as AnySchema, one, key, named) && fits;
+  return fits || (schema.expected !== undefined && differs(inspection, wrongForm(schema)));
 }
 
-function matchesObject(schema: AnySchema, value: unknown, inspection: Inspection | undefined): boolean {
-  if (!isObject(value)) return differs(inspection, 'expected object');
-  const { keys, fields } = schema;
+function matchesObject(
+  { keys, fields, strict }: AnySchema,
+  object: Record<string, unknown>,
+  inspection: Inspection | undefined,
+): boolean {
   let fits = true;
   for (let at = 0; at < keys.length && (fits || inspection); at += 1) {
     const key = keys[at] as string;
-    fits = matchesPart(fields[key] as AnySchema, value[key], key, inspection) && fits;
+    fits = matchesPart(fields[key] as AnySchema, object[key], key, inspection) && fits;
   }
-  return schema.strict ? hasOnly(keys, value, inspection) && fits : fits;
+  if (!strict) return fits;
+  const unknown = Object.keys(object).filter((key) => !keys.includes(key));
+  return unknown.length === 0 ? fits : differs(inspection, unknownFields(unknown));
 }
 
 function matchesPart(
@@ -101,12 +101,6 @@ function matchesPart(
   const fits = matches(schema, value, inspection);
   inspection.path.pop();
   return fits;
-}
-
-function hasOnly(keys: readonly string[], value: object, inspection: Inspection | undefined): boolean {
-  const unknown = Object.keys(value).filter((key) => !keys.includes(key));
-  if (unknown.length === 0) return true;
-  return differs(inspection, `unknown ${unknown.length === 1 ? 'field' : 'fields'} ${unknown.join(', ')}`);
 }
 
 function differs(inspection: Inspection | undefined, message: string): false {

@@ -266,7 +266,7 @@ describe("validation: 'report'", () => {
       area: 'context',
       method: 'GET',
       path: '/api/context',
-      issues: [{ path: ['context', 'metadata', 'totalTokens'], message: 'expected number' }],
+      issues: [{ path: ['context', 'metadata', 'totalTokens'], message: 'expected a whole number' }],
     });
     expect(JSON.stringify(events)).not.toContain('CANARY');
   });
