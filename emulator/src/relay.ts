@@ -59,7 +59,10 @@ export function relayBody(source: ReadableStream<Uint8Array>, options: RelayOpti
     if (ended) return;
     reader.cancel().catch(() => {});
     end('cut');
-    if (cut.how === 'reset') return fail(controller, connectionReset());
+    if (cut.how === 'reset') {
+      if (options.breakConnection !== undefined) await new Promise((resolve) => setTimeout(resolve, ON_ITS_WAY));
+      return fail(controller, connectionReset());
+    }
     if (cut.how === 'error' && cut.lastChunk !== undefined) controller.enqueue(cut.lastChunk);
     controller.close();
   };
@@ -118,6 +121,8 @@ export function connectionReset(): TypeError {
 }
 
 const COLON = 0x3a;
+/** A reset overtakes what was sent before it and is not read yet: that gets so long (ms, of real time) to arrive. */
+const ON_ITS_WAY = 50;
 
 function isDone(chunk: Uint8Array): boolean {
   return chunk.byteLength < 24 && new TextDecoder().decode(chunk).startsWith('data: [DONE]');

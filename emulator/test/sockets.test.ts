@@ -149,6 +149,27 @@ describe('E2 over a socket', () => {
     else expect((await text).match(/data: /g)).toHaveLength(3);
   });
 
+  test('a cut by reset comes after the events that were sent before it', async () => {
+    const { emulator, url, apiKeys } = await listening();
+    emulator.faults.add({ respond: { type: 'cutStream', afterEvents: 3, how: 'reset' }, times: 5 });
+    const eventsBeforeReset = async () => {
+      const response = await streamFrom(url, apiKeys.secret);
+      let text = '';
+      try {
+        for await (const piece of response.body as unknown as AsyncIterable<Uint8Array>) text += Buffer.from(piece);
+      } catch {
+        return text.match(/data: /g)?.length;
+      }
+      throw new Error('the stream was not cut');
+    };
+
+    // The reader has 50 ms for them; a machine that is busy enough to miss that five times is not meant.
+    const seen = [];
+    while (seen.length < 5 && seen.at(-1) !== 3) seen.push(await eventsBeforeReset().catch(() => 0));
+
+    expect(seen.at(-1)).toBe(3);
+  });
+
   test('stalls until the caller leaves', async () => {
     const { emulator, url, apiKeys } = await listening();
     emulator.faults.add({ respond: { type: 'stall' } });

@@ -7,14 +7,17 @@ import type { DecodeChunk } from './chunk.js';
 import { ChatCompletionStream } from './completion-stream.js';
 import { chatCompletionSchema } from './schemas.js';
 
+const EVENTS = 'text/event-stream';
+
 /** An answer to a streamed request: usually events; an error or a whole completion as JSON; or something else entirely. */
 export async function openStream(opened: OpenedStream, decode: DecodeChunk | undefined): Promise<ChatCompletionStream> {
   const { timeouts, idleTimeout, runtime } = opened;
   // From its headers on, a stream has its own clock. One that nobody reads does not keep its connection for ever.
   timeouts.startIdle(idleTimeout);
+  if (typeOf(opened.head) !== EVENTS) timeouts.progressed(); // it is read right here
   const head = opened.head.headers.get('content-type') ? opened.head : await sniff(opened.head);
   const type = typeOf(head);
-  if (head.status === 200 && type === 'text/event-stream') return new ChatCompletionStream({ ...opened, head }, decode);
+  if (head.status === 200 && type === EVENTS) return new ChatCompletionStream({ ...opened, head }, decode);
   if (head.status === 200 && type === 'application/json') {
     const body = asEvents(await readText(head, MAX_JSON_BYTES), opened);
     return new ChatCompletionStream({ ...opened, head: { ...head, body } }, decode);
@@ -36,11 +39,7 @@ function typeOf({ headers, sniffed }: SniffedHead): string | undefined {
 async function sniff(head: ResponseHead): Promise<SniffedHead> {
   const first = await head.body.read();
   const start = new TextDecoder().decode(first).trimStart();
-  const sniffed = start.startsWith('{')
-    ? 'application/json'
-    : start.startsWith('<')
-      ? 'text/html'
-      : 'text/event-stream';
+  const sniffed = start.startsWith('{') ? 'application/json' : start.startsWith('<') ? 'text/html' : EVENTS;
   return { ...head, sniffed, body: new PrefixedSource(first, head.body) };
 }
 

@@ -133,13 +133,8 @@ export class CallTimeouts implements LiveCall {
   /** Starts the clock of a silent stream; it runs until `stopWatching`. */
   startIdle(ms: number): void {
     this.#watch(ms, () => {
-      this.#interrupt(
-        this.#timeout(
-          'idle',
-          `No event of the stream was read for ${ms} ms: it was silent, or nobody read it.`,
-          STREAMING,
-        ),
-      );
+      const what = this.#watchdog?.fed ? 'The stream was silent' : 'Nobody read the stream';
+      this.#interrupt(this.#timeout('idle', `${what} for ${ms} ms (streamIdleTimeout).`, STREAMING));
     });
   }
 
@@ -221,6 +216,8 @@ class Watchdog {
   readonly #runtime: Runtime;
   readonly #ms: number;
   readonly #onSilence: () => void;
+  /** Whether it was ever fed. */
+  fed = false;
   #fedAt: number;
   #timer: unknown;
 
@@ -233,6 +230,7 @@ class Watchdog {
   }
 
   feed(times: number, now: number): void {
+    this.fed = true;
     this.#fedAt = now + (times - 1) * this.#ms;
   }
 

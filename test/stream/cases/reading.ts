@@ -94,6 +94,7 @@ export const readingCases: readonly StreamCase[] = [
       const error = await waiting;
       expect(error).toBeInstanceOf(APITimeoutError);
       expect(error).toMatchObject({ kind: 'idle', phase: 'stream', sent: 'yes', attempts: [{ status: 200 }] });
+      expect((error as Error).message).toContain('The stream was silent');
       expect((error as APITimeoutError).partial?.choices[0]?.message.content).toBe('The ');
       await expectNothingLeft(bench);
     },
@@ -323,7 +324,7 @@ export const readingCases: readonly StreamCase[] = [
 
       await expectNothingLeft(bench);
       const { error, chunks } = await readAll(stream);
-      expect(error).toMatchObject({ kind: 'idle', message: expect.stringContaining('nobody read it') });
+      expect(error).toMatchObject({ kind: 'idle', message: expect.stringContaining('Nobody read the stream') });
       expect(chunks).toEqual([]);
     },
   },
