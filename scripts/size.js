@@ -1,6 +1,9 @@
-/** What a browser app pays for this package, minified and gzipped, against a budget that fails the check. */
+/**
+ * What a browser app pays for this package, minified and gzipped, against a budget that fails the check. `node scripts/size.js parts`
+ * says what each source file adds.
+ */
 import { gzipSync } from 'node:zlib';
-import { build } from 'esbuild';
+import { build, transform } from 'esbuild';
 
 const ask = "{ model: 'm', messages: [{ role: 'user', content: 'Hello' }], stream: true }";
 const PROGRAMS = [
@@ -28,9 +31,9 @@ const PROGRAMS = [
   },
 ];
 
-let failed = false;
-for (const { name, budget, code } of PROGRAMS) {
-  const { outputFiles, metafile } = await build({
+/** Bundles a program as an app would: minified, for browsers. `plugins` may say where the package lies. */
+function bundle(code, more = {}) {
+  return build({
     stdin: { contents: code, resolveDir: process.cwd(), loader: 'js' },
     bundle: true,
     minify: true,
@@ -41,13 +44,59 @@ for (const { name, budget, code } of PROGRAMS) {
     target: 'es2022',
     platform: 'browser',
     tsconfigRaw: '{}', // ours leads to the sources; users get the built package
+    ...more,
   });
-  const size = gzipSync(outputFiles[0].contents, { level: 9 }).length / 1024;
-  const stray = Object.keys(metafile.inputs).find((path) => path.includes('undici') || path.includes('platform/node'));
-  const ok = size <= budget && stray === undefined;
-  failed ||= !ok;
-  console.log(
-    `${ok ? 'ok  ' : 'FAIL'} ${size.toFixed(1).padStart(5)} KB of ${budget} KB  ${name}${stray ? `, with ${stray} in it` : ''}`,
-  );
 }
-process.exitCode = failed ? 1 : 0;
+
+const gzipped = (text) => gzipSync(text, { level: 9 }).length;
+
+async function checkBudgets() {
+  let failed = false;
+  for (const { name, budget, code } of PROGRAMS) {
+    const { outputFiles, metafile } = await bundle(code);
+    const size = gzipped(outputFiles[0].contents) / 1024;
+    const stray = Object.keys(metafile.inputs).find(
+      (path) => path.includes('undici') || path.includes('platform/node'),
+    );
+    const ok = size <= budget && stray === undefined;
+    failed ||= !ok;
+    console.log(
+      `${ok ? 'ok  ' : 'FAIL'} ${size.toFixed(1).padStart(5)} KB of ${budget} KB  ${name}${stray ? `, with ${stray} in it` : ''}`,
+    );
+  }
+  process.exitCode = failed ? 1 : 0;
+}
+
+/** What each source file adds to the first program: its gzipped size less the size without that file's code. */
+async function printParts() {
+  const fromSource = {
+    name: 'from-source',
+    setup({ onResolve }) {
+      onResolve({ filter: /^context-gateway$/ }, () => ({ path: `${process.cwd()}/src/index.ts` }));
+      onResolve({ filter: /^#platform$/ }, () => ({ path: `${process.cwd()}/src/platform/web.ts` }));
+    },
+  };
+  const whitespaceKept = { minify: false, minifyIdentifiers: true, minifySyntax: true };
+  const { outputFiles } = await bundle(PROGRAMS[0].code, { plugins: [fromSource], ...whitespaceKept });
+  // esbuild heads each file's code with its path, as long as it leaves the lines alone.
+  const pieces = outputFiles[0].text.split(/^\/\/ ((?:src|node_modules)\/.*|<stdin>)$/m).slice(1);
+  const parts = [];
+  for (let at = 0; at < pieces.length; at += 2) {
+    const { code } = await transform(pieces[at + 1], { minifyWhitespace: true, target: 'es2022' });
+    parts.push({ file: pieces[at], code });
+  }
+  const sizeOf = (some) => gzipped(some.map(({ code }) => code).join(''));
+  const whole = sizeOf(parts);
+  const rows = parts.map((part) => [
+    whole - sizeOf(parts.filter((other) => other !== part)),
+    part.code.length,
+    part.file,
+  ]);
+  console.log('gzipped  minified, bytes');
+  for (const [added, minified, file] of rows.sort(([a], [b]) => b - a))
+    console.log(`${String(added).padStart(7)}  ${String(minified).padStart(8)}  ${file}`);
+  console.log(`${String(whole).padStart(7)}  the whole`);
+}
+
+if (process.argv.includes('parts')) await printParts();
+else await checkBudgets();
