@@ -95,7 +95,7 @@ export async function discard(body: ByteSource, runtime: Runtime): Promise<void>
 }
 
 /** Pieces as one; `size` is the sum of theirs. */
-export function concat(chunks: readonly Uint8Array[], size: number): Uint8Array {
+function concat(chunks: readonly Uint8Array[], size: number): Uint8Array {
   const whole = new Uint8Array(size);
   let at = 0;
   for (const chunk of chunks) {
