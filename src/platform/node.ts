@@ -139,7 +139,7 @@ class NodeExchange implements Exchange, ByteSource, DispatchHandler {
     const chunk = this.#chunks.shift();
     if (chunk !== undefined) {
       this.#waiting -= chunk.byteLength;
-      if (this.#paused && this.#waiting < HIGH_WATER) {
+      if (this.#paused && this.#chunks.length === 0) {
         this.#paused = false;
         this.#resume?.();
       }

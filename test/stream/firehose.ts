@@ -13,10 +13,12 @@ export class Firehose {
   readonly #piece: Buffer;
   readonly #pieces: number;
   readonly #end: Buffer;
+  readonly #header: string;
   readonly #server = createServer({ noDelay: true }, (socket) => this.#accept(socket));
 
   /** `piece` is sent `pieces` times, then `end`, then the connection is closed; without `end` it stays open. */
-  constructor(piece: string, pieces: number, end = '') {
+  constructor(piece: string, pieces: number, end = '', header = 'connection: close') {
+    this.#header = header;
     this.#piece = Buffer.from(piece);
     this.#pieces = pieces;
     this.#end = Buffer.from(end);
@@ -58,7 +60,7 @@ export class Firehose {
       seen = '';
       this.requests += 1;
       this.used.add(socket);
-      socket.write('HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n');
+      socket.write(`HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n${this.#header}\r\n\r\n`);
       this.#send(socket, this.#pieces);
     });
   }

@@ -44,6 +44,31 @@ describe.each(engines)('$engine', ({ engine, options }) => {
     await firehose.close();
   });
 
+  test('S54: holds the sender back while the reader waits after each event, each a chunk of its own', async () => {
+    const EVENT = event(chunk([{ index: 0, delta: { content: 'word ' } }], { padding: 'x'.repeat(1_860) }));
+    const firehose = new Firehose(
+      `${EVENT.length.toString(16)}\r\n${EVENT}\r\n`,
+      100_000,
+      '',
+      'transfer-encoding: chunked',
+    );
+    const client = new GatewayClient({ baseURL: await firehose.start(), apiKey: 'svc_sk_test', ...options });
+    let read = 0;
+    let ahead = 0;
+
+    for await (const _ of await client.chat.completions.create(PARAMS)) {
+      read += 1;
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      ahead = Math.max(ahead, firehose.accepted - read * EVENT.length);
+      if (read === 500) break;
+    }
+
+    console.info(`S54 ${engine}: ${megabytes(ahead)} ahead at most, event by event`);
+    expect(ahead).toBeLessThan(8 * MEGABYTE);
+    await client.close();
+    await firehose.close();
+  });
+
   test(`S68: reads ${engine === 'undici' ? 'a million' : 'many'} events with a flat heap`, async () => {
     const EVENTS = engine === 'undici' ? 1_000_000 : 300_000;
     const firehose = new Firehose(text('tok ').repeat(1_000), EVENTS / 1_000, finish() + DONE);
