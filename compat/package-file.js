@@ -4,16 +4,17 @@ import { runWell } from './child.js';
 
 const quiet = ['--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error'];
 
-/** Packs what is built, and gives the path of the file. */
-export async function pack(folder) {
+/** Packs what is built, the SDK or a workspace of it, and gives the path of the file. */
+export async function pack(folder, workspace) {
   const command = ['npm', 'pack', '--json', '--ignore-scripts', '--pack-destination', folder];
+  if (workspace !== undefined) command.push('--workspace', workspace);
   const [{ filename }] = JSON.parse(await runWell(command, { cwd: join(import.meta.dirname, '..') }));
   return join(folder, filename);
 }
 
 /** Into a project of its own, with scripts allowed, as anybody would. */
-export async function install(file, project) {
-  await runWell(['npm', 'install', ...quiet, file], { cwd: project });
+export async function install(files, project) {
+  await runWell(['npm', 'install', ...quiet, ...files], { cwd: project });
 }
 
 /** Into this folder, beside the other runtimes. */

@@ -1,6 +1,6 @@
 /** Empty projects of every kind that get the package from its file: they call, they stream, they compile. */
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { run, runWell } from './child.js';
 import { install } from './package-file.js';
 
@@ -22,8 +22,12 @@ const STRICT = {
   skipLibCheck: false,
   skipDefaultLibCheck: true,
   noEmit: true,
+  allowJs: true,
+  checkJs: true,
   types: [],
 };
+/** What is compiled in a project. */
+const PROGRAM_OF = { esm: 'every-name.ts', cjs: 'every-name.ts', tested: 'in-process.js' };
 const RESOLUTIONS = {
   bundler: { module: 'esnext', moduleResolution: 'bundler' },
   node16: { module: 'node16', moduleResolution: 'node16' },
@@ -31,15 +35,17 @@ const RESOLUTIONS = {
 };
 
 /** Makes the projects below `folder`, and gives what is to be done with them as `[name, check]`. */
-export function projectChecks(file, folder, emulator) {
+export function projectChecks(file, emulatorFile, folder, emulator) {
   const esm = newProject(folder, 'esm', 'module');
   const cjs = newProject(folder, 'cjs', 'commonjs');
+  const tested = newProject(folder, 'tested', 'module');
   return [
     ['installed in an empty ES module project', () => checkInstall(file, esm)],
     ['installed in an empty CommonJS project', () => checkInstall(file, cjs)],
     ['import: a call and a stream', () => checkCalls(esm, 'calls.js', emulator)],
     ['require: a call and a stream', () => checkCalls(cjs, 'calls.cjs', emulator)],
     ['require: every error is an instance of its class', () => checkErrors(cjs, emulator)],
+    ['the emulator beside it, in process: a call and a stream', () => checkInProcess([file, emulatorFile], tested)],
   ];
 }
 
@@ -52,6 +58,8 @@ export function typeChecks(folder) {
   ]);
   const onNode = { ...RESOLUTIONS.nodenext, lib: ['es2022'], types: ['node'], typeRoots: [NODE_TYPES] };
   kinds.push(["TypeScript, nodenext, Node's types instead of dom", 'esm', onNode]);
+  kinds.push(["TypeScript, the emulator, Node's types instead of dom", 'tested', onNode]);
+  kinds.push(['TypeScript, the emulator, dom', 'tested', { ...RESOLUTIONS.bundler, lib: dom }]);
   return kinds.map(([name, project, options]) => [name, () => checkTypes(join(folder, project), name, options)]);
 }
 
@@ -64,7 +72,7 @@ function newProject(folder, name, type) {
 }
 
 async function checkInstall(file, project) {
-  await install(file, project);
+  await install([file], project);
   const { packages } = JSON.parse(readFileSync(join(project, 'node_modules/.package-lock.json'), 'utf8'));
   const names = Object.keys(packages).map((path) => path.replace('node_modules/', ''));
   if (names.length > MOST_PACKAGES) throw new Error(`${names.length} packages: ${names.join(', ')}`);
@@ -73,10 +81,13 @@ async function checkInstall(file, project) {
   return `${names.length} packages, no install scripts`;
 }
 
-async function checkCalls(project, program, emulator) {
-  const { plain, streamed } = JSON.parse(
-    await runWell([process.execPath, program], { cwd: project, env: emulator.env }),
-  );
+async function checkInProcess(files, project) {
+  await install(files, project);
+  return checkCalls(project, 'in-process.js', { env: {} });
+}
+
+async function checkCalls(project, program, { env }) {
+  const { plain, streamed } = JSON.parse(await runWell([process.execPath, program], { cwd: project, env }));
   if (!plain.includes('PostgreSQL') || streamed !== plain)
     throw new Error(`answered "${plain}", streamed "${streamed}"`);
   return '';
@@ -91,7 +102,7 @@ async function checkTypes(project, name, compilerOptions) {
   const config = join(project, `tsconfig.${name.replaceAll(/\W+/g, '-')}.json`);
   writeFileSync(
     config,
-    JSON.stringify({ compilerOptions: { ...STRICT, ...compilerOptions }, files: ['every-name.ts'] }),
+    JSON.stringify({ compilerOptions: { ...STRICT, ...compilerOptions }, files: [PROGRAM_OF[basename(project)]] }),
   );
   const { out, code } = await run([process.execPath, TSC, '-p', config], { cwd: project });
   if (code !== 0) throw new Error(out.trim().split('\n').slice(0, 5).join('\n'));

@@ -12,6 +12,7 @@ import { checkRuntimes } from './runtimes.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'context-gateway-'));
 const file = await pack(folder);
+const emulatorFile = await pack(folder, 'emulator');
 await installHere(file);
 
 const runtimes = await checkRuntimes();
@@ -30,7 +31,7 @@ async function checkUses() {
   const bundlers = await bundlerChecks(join(folder, 'esm'), emulator);
   try {
     return [
-      ...(await runChecks(projectChecks(file, folder, emulator))),
+      ...(await runChecks(projectChecks(file, emulatorFile, folder, emulator))),
       ...(await runChecks(typeChecks(folder), 2)),
       ...(await runChecks(bundlers.checks)),
       ...(await runChecks([['cold import on Node', checkColdImport]])),

@@ -1,10 +1,13 @@
 import { connectionReset } from './relay.js';
 
-/** A `fetch` that is answered here: it rejects the moment its signal fires, and like a broken connection once closed. */
+/**
+ * A `fetch` that is answered here: it rejects the moment its signal fires, and like a broken connection once closed. Its type
+ * names what Node's types have as well: `RequestInfo` is in `dom` only.
+ */
 export function inProcessFetch(
   handle: (request: Request) => Promise<Response>,
   closed: AbortSignal,
-): (input: RequestInfo | URL, init?: RequestInit) => Promise<Response> {
+): (input: string | URL | Request, init?: RequestInit) => Promise<Response> {
   return async (input, init) => {
     const request = new Request(input, init);
     if (closed.aborted) throw connectionReset();
