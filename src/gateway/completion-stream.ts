@@ -78,16 +78,19 @@ export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> 
   }
 
   /**
-   * The whole completion, once it is complete: instead of a loop, during one, or after one. `usage` is there if the service
-   * sent it.
+   * The whole completion, once it is complete: instead of a loop, right before one, during one, or after one. `usage` is there
+   * if the service sent it.
    *
    * @throws {StreamTruncatedError} when the loop was left early; whatever else ended the stream
    */
   finalCompletion(): Promise<StreamedChatCompletion> {
-    if (!this.#consumed) return this.#readAll();
-    const whole = this.#whole();
-    // The loop throws as well: a whole that nobody comes back for then must not end the process.
-    whole.catch(() => {});
+    // It reads by itself unless somebody loops, and whoever asks for the whole first begins to loop in the same turn.
+    const whole = Promise.resolve().then(() => {
+      if (!this.#consumed) return this.#readAll();
+      // The loop throws as well: a whole that nobody comes back for then must not end the process.
+      whole.catch(() => {});
+      return this.#whole();
+    });
     return whole;
   }
 
