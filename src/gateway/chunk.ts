@@ -6,6 +6,7 @@ import {
   StreamTruncatedError,
 } from '../errors.js';
 import type { OpenedStream } from '../transport/call.js';
+import { isThenable, quietly } from '../transport/quietly.js';
 import { reportsError } from '../transport/refusal.js';
 import type { ServerSentEvent } from '../transport/sse.js';
 import { RepeatedChunk } from './repeated-chunk.js';
@@ -72,16 +73,20 @@ function parsed({ data }: ServerSentEvent, cut: boolean): object | undefined {
 }
 
 function decoded(event: ServerSentEvent, cut: boolean, decode: DecodeChunk): ChatCompletionChunk | 'done' | undefined {
+  const body = event.data;
+  let chunk: ReturnType<DecodeChunk>;
   try {
-    return decode(event) ?? undefined;
+    chunk = decode(event) ?? undefined;
   } catch (cause) {
     if (cut) return undefined;
     if (cause instanceof ContextGatewayError) throw cause;
-    throw new ResponseValidationError('decodeChunk could not read an event of the stream.', {
-      body: event.data,
-      cause,
-    });
+    throw new ResponseValidationError('decodeChunk could not read an event of the stream.', { body, cause });
   }
+  if (!isThenable(chunk)) return chunk;
+  quietly(() => chunk);
+  throw new ResponseValidationError('decodeChunk must not be async: it has to return its chunk, not a promise of it.', {
+    body,
+  });
 }
 
 /** JSON, or `undefined`, which no JSON is. */

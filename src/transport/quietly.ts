@@ -2,8 +2,13 @@
 export function quietly(call: () => unknown): void {
   try {
     const result = call();
-    if (result instanceof Promise) result.catch(() => {});
+    if (isThenable(result)) result.then(undefined, () => {});
   } catch {
     // As said.
   }
+}
+
+/** By its form: the promise of an async function is no instance of a `Promise` that was replaced, nor of another realm's. */
+export function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof (value as Partial<PromiseLike<unknown>> | null | undefined)?.then === 'function';
 }

@@ -1,0 +1,32 @@
+import { GatewayClient, ResponseValidationError } from 'context-gateway';
+import { expect, test } from 'vitest';
+import { readAll } from './bench.js';
+import { PARAMS, watchProcess } from './measure.js';
+import { RHINE } from './script.js';
+
+watchProcess();
+
+const chunk = { choices: [{ index: 0, delta: { content: 'a' } }] };
+
+test.each<{ name: string; decodeChunk: () => unknown }>([
+  { name: 'that succeeds', decodeChunk: async () => chunk },
+  {
+    name: 'that throws',
+    decodeChunk: async () => {
+      throw new Error('mine');
+    },
+  },
+  // biome-ignore lint/suspicious/noThenProperty: that is the case
+  { name: 'by its form alone', decodeChunk: () => ({ ...chunk, then: () => {} }) },
+])('A7: an async decodeChunk $name ends the stream, not the process, and is named as the mistake', async (given) => {
+  const fetch = async () => new Response(RHINE, { headers: { 'content-type': 'text/event-stream' } });
+  const decodeChunk = given.decodeChunk as () => undefined;
+  const gateway = new GatewayClient({ baseURL: 'https://service.test', apiKey: 'svc_sk_test', fetch, decodeChunk });
+
+  const { error, chunks } = await readAll(await gateway.chat.completions.create(PARAMS));
+  await new Promise((resolve) => setTimeout(resolve, 0));
+
+  expect(error).toBeInstanceOf(ResponseValidationError);
+  expect((error as Error).message).toMatch(/decodeChunk must not be async/);
+  expect(chunks).toEqual([]);
+});
