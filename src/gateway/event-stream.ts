@@ -30,6 +30,7 @@ async function nextEvent(
     const { value, done } = await chunks.next();
     return { event: `data: ${done ? '[DONE]' : JSON.stringify(value)}\n\n`, last: done === true };
   } catch (error) {
+    await chunks.return?.(); // where it is the chunk that cannot be written, the stream is still open
     return { event: `event: error\ndata: ${JSON.stringify({ error: relayed(error) })}\n\n`, last: true };
   }
 }

@@ -18,7 +18,7 @@ import { createEmulator, type FaultResponse } from 'context-gateway-emulator';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { relayTo } from '../../examples/relay/server.js';
 import { failureOf, readAll } from './bench.js';
-import { watchProcess } from './measure.js';
+import { PARAMS, watchProcess } from './measure.js';
 import { bytesOf } from './memory-source.js';
 import { DONE, finish, RHINE, text } from './script.js';
 
@@ -176,6 +176,26 @@ describe('toReadableStream', () => {
     expect(error).toMatchObject({ type: 'stream_error', partial: { choices: [{ message: { content: 'The ' } }] } });
     expect((error as StreamError).message).toBe('The stream was interrupted. (relayed stream)');
     expect(await failureOf(stream.finalCompletion())).toMatchObject({ name: 'APIConnectionError' });
+  });
+
+  test('ends with an error event at a chunk that cannot be written, and closes the stream', async () => {
+    let cancelled = false;
+    const body = new ReadableStream<Uint8Array>({
+      start: (controller) => controller.enqueue(bytesOf(text('a'))),
+      cancel: () => {
+        cancelled = true;
+      },
+    });
+    const fetch = async () => new Response(body, { headers: { 'content-type': 'text/event-stream' } });
+    const decodeChunk = () => ({ choices: [{ index: 0, delta: { content: 'a' } }], cost: 1n });
+    const gateway = new GatewayClient({ baseURL: 'https://service.test', apiKey: 'svc_sk_test', fetch, decodeChunk });
+    const stream = await gateway.chat.completions.create({ ...PARAMS });
+
+    const relayed = await new Response(stream.toReadableStream()).text();
+
+    expect(relayed).toBe('event: error\ndata: {"error":{"message":"The stream failed.","type":"stream_error"}}\n\n');
+    expect(cancelled).toBe(true);
+    expect(await failureOf(stream.finalCompletion())).toBeInstanceOf(StreamTruncatedError);
   });
 
   test('survives being relayed twice', async () => {
