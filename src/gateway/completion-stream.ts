@@ -122,6 +122,11 @@ export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> 
     };
   }
 
+  /** What Node prints: no text of anybody's. */
+  [Symbol.for('nodejs.util.inspect.custom')](): unknown {
+    return { stream: (this.#outcome as Error).name ?? this.#outcome, ...this.metrics };
+  }
+
   async #readAll(): Promise<StreamedChatCompletion> {
     for await (const _ of this);
     return this.#whole();
