@@ -1,7 +1,10 @@
 import type { APIPromise } from '../answer.js';
 import { RequestValidationError } from '../errors.js';
 import type { RequestOptions } from '../transport/options.js';
+import { ownFields } from '../transport/request.js';
+import * as s from '../transport/schema.js';
 import type { Transport } from '../transport/transport.js';
+import { checkArguments } from '../transport/validation.js';
 import { type UsageParams, type UsageReport, usageReportSchema } from './schemas.js';
 
 /** `/v1/usage` */
@@ -31,13 +34,14 @@ export class Usage {
 }
 
 const USAGE = { schema: usageReportSchema, pick: (report: UsageReport) => report };
-const FIELDS = ['start_date', 'end_date'];
+/** What a day is, is said below. */
+const periodSchema = s.strictObject({ start_date: s.unknown(), end_date: s.unknown() });
 
 function periodOf(params: UsageParams): { start_date?: string | undefined; end_date?: string | undefined } {
-  const unknown = Object.keys(params).find((key) => !FIELDS.includes(key));
-  if (unknown !== undefined) throw new RequestValidationError([{ path: [unknown], message: 'unknown field' }]);
-  const start_date = dayOf(params.start_date, 'start_date');
-  const end_date = dayOf(params.end_date, 'end_date');
+  const given: UsageParams = ownFields(params);
+  checkArguments(periodSchema, given);
+  const start_date = dayOf(given.start_date, 'start_date');
+  const end_date = dayOf(given.end_date, 'end_date');
   if (start_date !== undefined && end_date !== undefined && end_date < start_date) {
     throw new RequestValidationError([{ path: ['end_date'], message: 'must not be before start_date' }]);
   }

@@ -3,9 +3,9 @@ import type { APIPromise, RateLimit } from '../answer.js';
 import { ConfigurationError, RequestValidationError } from '../errors.js';
 import type { AnswerForm, AreaRules, Shared } from './call.js';
 import { LiveCalls } from './live-calls.js';
-import { type ClientOptions, ownProperties, parseBaseURL, type RequestOptions, type SchemaOptions } from './options.js';
+import { type ClientOptions, parseBaseURL, type RequestOptions, type SchemaOptions } from './options.js';
 import { Pacer } from './pacer.js';
-import { checkHeaderName, checkHeaders, type Method, type Query } from './request.js';
+import { checkHeaderName, checkHeaders, type Method, ownFields, type Query } from './request.js';
 import { RetryBudget } from './retry.js';
 import * as s from './schema.js';
 import { type Runtime, systemRuntime } from './timeouts.js';
@@ -80,7 +80,7 @@ const rawRequestSchema = s.strictObject({
 const RAW: AnswerForm<unknown, unknown> = { schema: s.unknown(), pick: (body) => body, undocumented: true };
 
 function checkRawRequest(given: RawRequest): RawRequest {
-  const request = ownProperties(given);
+  const request = ownFields(given) as RawRequest; // checked in the next line
   checkArguments(rawRequestSchema, request);
   if (request.method !== 'GET' || request.body === undefined) return request;
   throw new RequestValidationError([{ path: ['body'], message: 'a GET has none' }]);
@@ -88,6 +88,8 @@ function checkRawRequest(given: RawRequest): RawRequest {
 
 /** The options of a derived client. Those that belong to what the two share cannot be changed. @throws {ConfigurationError} */
 export function deriveOptions<Options extends object>(own: Options, changes: DerivedOptions<Options>): Options {
+  if (typeof changes !== 'object' || changes === null)
+    throw new ConfigurationError('withOptions takes an object, such as { timeout: 30_000 }.');
   const shared = SHARED_OPTIONS.find((key) => Object.hasOwn(changes, key));
   if (shared === undefined) return { ...own, ...changes };
   throw new ConfigurationError(`${shared} cannot be changed: both clients share it. Create a new client instead.`);

@@ -87,7 +87,7 @@ function matchesObject(
   }
   if (!strict) return fits;
   const unknown = Object.keys(object).filter((key) => !keys.includes(key));
-  return unknown.length === 0 ? fits : differs(inspection, unknownFields(unknown));
+  return unknown.length === 0 ? fits : differs(inspection, unknownFields(unknown, keys));
 }
 
 function matchesPart(

@@ -5,6 +5,7 @@ import type { ClientEvent } from './events.js';
 import type { RateLimiter } from './pacer.js';
 import { LONGEST_TIMER } from './timeouts.js';
 import type { StandardSchema } from './validation.js';
+import { didYouMean, plainName } from './wording.js';
 
 /** A credential, or a function that gives one. It is called for every attempt, so that keys can be rotated without a restart. */
 export type Credential = string | (() => string | Promise<string>);
@@ -173,6 +174,9 @@ export function checkRequestOptions<Options extends RequestOptions>(
 ): Options {
   // An absent argument is an empty one; the cast is true because every option is optional.
   if (given === undefined) return NO_OPTIONS as Options;
+  if (typeof given !== 'object') {
+    throw new RequestValidationError([{ path: ['options'], message: 'expected an object, such as { signal }' }]);
+  }
   const options = ownProperties(given);
   const issues = findBadOptions(options, OF_CALLS, also, 'call');
   if (issues.length === 0) return options;
@@ -192,13 +196,11 @@ function findBadOptions(options: object, known: OptionRules, also: OptionRules, 
 }
 
 function unknownOption(key: string, known: OptionRules, taker: string): string {
-  const plain = (name: string): string => name.replace(/[_-]/g, '').toLowerCase();
-  const given = plain(key);
+  const given = plainName(key);
   // `timeoutMs`, `retries`, `headers`: what other clients call it.
   const alike = (name: string): boolean =>
-    given.startsWith(plain(name)) || (given.length > 2 && plain(name).endsWith(given));
-  const meant = Object.keys(known).find(alike);
-  return `is not an option of this ${taker}${meant === undefined ? '' : `; did you mean ${meant}?`}`;
+    given.startsWith(plainName(name)) || (given.length > 2 && plainName(name).endsWith(given));
+  return `is not an option of this ${taker}${didYouMean(Object.keys(known).filter(alike).slice(0, 1))}`;
 }
 
 /** A copy that inherits nothing: what somebody put on `Object.prototype` is no argument of ours. */

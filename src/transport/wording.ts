@@ -23,6 +23,17 @@ export function wrongForm({ expected }: AnySchema): string {
   return `expected ${expected}`;
 }
 
-export function unknownFields(names: readonly string[]): string {
-  return `unknown ${names.length === 1 ? 'field' : 'fields'} ${names.join(', ')}`;
+export function unknownFields(names: readonly string[], known: readonly string[]): string {
+  const meant = known.filter((one) => names.some((name) => plainName(name) === plainName(one)));
+  return `unknown ${names.length === 1 ? 'field' : 'fields'} ${names.join(', ')}${didYouMean(meant)}`;
+}
+
+/** A name as people confuse it: whatever its case and its separators. */
+export function plainName(name: string): string {
+  return name.replace(/[_-]/g, '').toLowerCase();
+}
+
+/** The mend for a name that nobody knows, where some are like it. */
+export function didYouMean(names: readonly string[]): string {
+  return names.length === 0 ? '' : `; did you mean ${names.join(', ')}?`;
 }

@@ -63,6 +63,21 @@ describe('ids in a path', () => {
     for (const { name, put } of places) await expectRefused(() => put(id), [name], mend);
   });
 
+  test('one object in the place of the id and the fields is told that the id stands alone', async () => {
+    const all = { id: 'p', input: 'a', model: 'b' } as never;
+
+    await expectRefused(
+      () => gateway.presets.execute(all, undefined as never),
+      ['presetId'],
+      /presetId: expected string/,
+    );
+    await expectRefused(
+      () => context.pin(all, undefined as never),
+      ['conversationId'],
+      /conversationId: expected string/,
+    );
+  });
+
   test('A4 A5 A6: sends hazardous but legal ids as one segment', async () => {
     for (const id of [
       'a/b',
@@ -338,6 +353,9 @@ describe('other arguments', () => {
     { name: 'pin', call: () => context.pin('c', deep) },
     { name: 'memory.create', call: () => context.memory.create([deep] as never) },
     { name: 'completions', call: () => gateway.chat.completions.create(deep) },
+    { name: 'usage', call: () => gateway.usage.retrieve(deep) },
+    { name: 'request', call: () => gateway.request('/v1/x' as never) },
+    { name: 'request', call: () => context.request(null as never) },
   ])('$name given something else than an object says so', async ({ call }) => {
     await expectRefused(call, [], /expected an object with named fields/);
   });
@@ -370,8 +388,23 @@ describe('other arguments', () => {
     const error = await failureOf(call());
 
     expect(error).toBeInstanceOf(RequestValidationError);
+    expect(String(error)).toContain(`unknown field`);
     expect(String(error)).toContain(field);
     expect(fetch).not.toHaveBeenCalled();
+  });
+
+  test.each<{ call: () => PromiseLike<unknown>; says: string }>([
+    { call: () => context.pin('c', { message_id: 'm' } as never), says: 'message_id; did you mean messageId?' },
+    { call: () => context.memory.list({ workspaceID: 'w' } as never), says: 'workspaceID; did you mean workspaceId?' },
+    { call: () => gateway.presets.list({ Limit: 5 } as never), says: 'Limit; did you mean limit?' },
+    { call: () => gateway.usage.retrieve({ startDate: '2026-01-01' } as never), says: 'did you mean start_date?' },
+    { call: () => gateway.request({ method: 'GET', path: '/v1/x', Query: {} } as never), says: 'did you mean query?' },
+  ])('A31: names the field that was meant: $says', async ({ call, says }) => {
+    const error = await failureOf(call());
+
+    expect(error).toMatchObject({
+      issues: expect.arrayContaining([{ path: [], message: expect.stringContaining(says) }]),
+    });
   });
 
   test.each([
@@ -515,6 +548,12 @@ describe('options of a call', () => {
     (options) => context.memory.delete('m', options),
     (options) => gateway.request({ method: 'GET', path: '/v1/x' }, options),
   ];
+
+  test.each(['str', 5, true, () => {}])('refuses %s in their place', async (options) => {
+    for (const call of calls) {
+      await expectRefused(() => call(options as never), ['options'], /options: expected an object, such as/);
+    }
+  });
 
   test.each(['timeout', 'deadline', 'streamIdleTimeout'])('A40: refuses a %s that is no time', async (option) => {
     for (const value of [0, -1, Number.NaN, Infinity, 1e12, '5s', null]) {

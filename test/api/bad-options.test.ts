@@ -401,6 +401,14 @@ describe('options of a client', () => {
     }
   });
 
+  test.each([undefined, null, 'x', 5])('withOptions refuses %j in the place of options', (options) => {
+    for (const client of [gatewayAt(), contextAt()]) {
+      expect(refusalOf(() => client.withOptions(options as never)).message).toBe(
+        'withOptions takes an object, such as { timeout: 30_000 }.',
+      );
+    }
+  });
+
   test('withOptions keeps everything else, shares the limits, and checks what it is given', async () => {
     const fetch = vi.fn(async () =>
       Response.json(completion(), { headers: { 'x-ratelimit-limit': '5', 'x-ratelimit-remaining': '4' } }),

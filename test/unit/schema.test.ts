@@ -47,7 +47,7 @@ function right({ kind, whole, pattern, values, of, absent, either, fields }: Any
           fc.record(Object.fromEntries(Object.entries(fields).map(([key, field]) => [key, near(field)]))),
           fc.oneof(
             { weight: 12, arbitrary: fc.constant(null) },
-            { weight: 1, arbitrary: fc.constantFrom(...Object.keys(fields), 'unknown') },
+            { weight: 1, arbitrary: fc.constantFrom(...Object.keys(fields).flatMap(misspelt), 'unknown') },
           ),
           fc.boolean(),
         )
@@ -60,6 +60,9 @@ function right({ kind, whole, pattern, values, of, absent, either, fields }: Any
       return fc.jsonValue();
   }
 }
+
+/** A field, and names it is confused with. */
+const misspelt = (name: string): string[] => [name, name.toUpperCase(), `_${name}`];
 
 type Issues = ReadonlyArray<{ path: readonly PropertyKey[]; message: string }> | undefined;
 
@@ -161,6 +164,9 @@ describe('the clients and the zod schemas that users get agree', () => {
       'messageId: must not be longer than 1024',
       'category: expected "decision" or "requirement" or "reference" or "other"',
       ': unknown field categry',
+    ]);
+    expect(messagesOf(context.pinBodySchema, { messageId: 'm', message_id: 'm', CATEGORY: 'decision', x: 1 })).toEqual([
+      ': unknown fields message_id, CATEGORY, x; did you mean messageId, category?',
     ]);
     expect(messagesOf(context.decisionSchema, { id: '1', decision: 'x', reason: 1, timestamp: 'soon' })).toEqual([
       'reason: expected string',
