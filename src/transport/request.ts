@@ -57,8 +57,9 @@ const DOT_SEGMENT = /^(\.|%2e){1,2}$/i;
 /** Checks the arguments and writes them down once: what the caller changes afterwards changes no retry. */
 export function prepare(endpoint: Endpoint, base: Base, headers: Record<string, string>): PreparedRequest {
   const { method, accepts, body, query, upload } = endpoint;
-  if (accepts !== undefined) checkArguments(accepts, ownFields(body ?? query ?? {}));
+  // The ids first: whoever passes one object for everything learns that the id stands alone.
   const path = base.prefix + encodePath(endpoint.path, endpoint.ids);
+  if (accepts !== undefined) checkArguments(accepts, ownFields(body ?? query ?? {}));
   assertOrigin(base, path);
   if (body !== undefined) headers['content-type'] = 'application/json';
   if (upload !== undefined) headers['content-type'] = upload.contentType;
