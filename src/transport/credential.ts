@@ -19,11 +19,7 @@ export function credentialReader(
   format: (value: string) => string,
 ): () => string | Promise<string> {
   const credential = given ?? fromEnvironment;
-  if (credential === undefined) {
-    throw new ConfigurationError(
-      `${kind.option} is missing. Pass { ${kind.option}: … } (a string, or a function that gives one), or set ${kind.variable}.`,
-    );
-  }
+  if (credential === undefined) throw new ConfigurationError(`${kind.option} is missing. ${howToGive(kind)}.`);
   if (typeof credential !== 'function') {
     const header = format(checkCredential(credential, kind));
     return () => header;
@@ -42,15 +38,20 @@ export function credentialReader(
 }
 
 function checkCredential(value: unknown, kind: CredentialKind): string {
-  const problem = findProblem(value) ?? kind.findProblem(value as string); // the first call has seen that it is a string
+  const problem = findProblem(value, kind) ?? kind.findProblem(value as string); // the first call has seen that it is a string
   if (problem !== undefined) throw new ConfigurationError(`${kind.option} ${problem}.`);
   return value as string;
 }
 
-function findProblem(value: unknown): string | undefined {
+function howToGive({ option, variable }: CredentialKind): string {
+  return `Pass { ${option}: … } (a string, or a function that gives one), or set ${variable}`;
+}
+
+function findProblem(value: unknown, kind: CredentialKind): string | undefined {
   if (typeof value !== 'string') return 'must be a string, or a function that gives one';
-  if (value.trim() === '') return 'is empty';
+  if (value.trim() === '') return `is empty. ${howToGive(kind)}`;
   if (/^\s|\s$/.test(value)) return 'begins or ends with white space; trim it where you read it';
+  if (/^(["']).*\1$/.test(value)) return 'is in quotes; leave them out where you set it';
   if (/^bearer\b/i.test(value)) return 'must be given without "Bearer"; the client adds it';
   if (!/^[\u0021-\u007e]+$/.test(value))
     return 'has characters that no credential has: spaces, line breaks, or others beyond ASCII';

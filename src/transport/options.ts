@@ -142,7 +142,7 @@ const OF_CLIENTS: OptionRules = {
   pacing: [isPacing, 'must be true, false or a RateLimiter (with admit and release)'],
   onEvent: A_FUNCTION,
   idempotencyHeader: CHECKED_LATER,
-  dangerouslyAllowBrowser: CHECKED_LATER,
+  dangerouslyAllowBrowser: [(value) => typeof value === 'boolean', 'must be true or false'],
 };
 /** Of calls whose answer is not documented. */
 export const TAKES_SCHEMA: OptionRules = {

@@ -40,8 +40,11 @@ describe('credentials', () => {
     { value: 'CAN ARY', promise: 'A13', mend: /spaces/ },
     { value: 'CANARYé', promise: 'A13', mend: /beyond ASCII/ },
     { value: 'CANARY漢', promise: 'A13', mend: /beyond ASCII/ },
-    { value: '', promise: 'A14', mend: /is empty/ },
-    { value: '   ', promise: 'A14', mend: /is empty/ },
+    { value: '', promise: 'A14', mend: /is empty\. Pass \{ (apiKey|sessionToken): … \} .*, or set CONTEXT_GATEWAY_/ },
+    { value: '   ', promise: 'A14', mend: /is empty\. Pass/ },
+    { value: '"CANARY"', promise: 'A14', mend: /is in quotes; leave them out where you set it/ },
+    { value: "'CANARY'", promise: 'A14', mend: /is in quotes/ },
+    { value: '"Bearer CANARY"', promise: 'A14', mend: /is in quotes/ },
     { value: 'Bearer CANARY', promise: 'A14', mend: /without "Bearer"/ },
     { value: 'bearer CANARY', promise: 'A14', mend: /without "Bearer"/ },
     { value: 5 as never, promise: 'A14', mend: /must be a string, or a function/ },
@@ -67,6 +70,15 @@ describe('credentials', () => {
 
   test.each(['svc_sk_', 'svc_pk_'])('A14: the prefix %s alone is no key', (apiKey) => {
     expect(refusalOf(() => gatewayAt({ apiKey })).message).toMatch(/a prefix without a key/);
+  });
+
+  test('A14: quotes inside a token, as a cookie has them, are part of it', async () => {
+    const fetch = vi.fn(async (_: string | URL | Request, _init?: RequestInit) => Response.json({}));
+    const client = contextAt({ fetch, sessionToken: 'session="abc"', sessionHeader: { name: 'cookie' } });
+
+    await client.request({ method: 'GET', path: '/api/x' });
+
+    expect(new Headers(fetch.mock.calls[0]?.[1]?.headers).get('cookie')).toBe('session="abc"');
   });
 
   test('A14: an unknown prefix is accepted as a key of unknown kind', () => {
@@ -362,6 +374,8 @@ describe('options of a client', () => {
     { option: 'pacing', value: 'yes', mend: /true, false or a RateLimiter/ },
     { option: 'pacing', value: null, mend: /true, false or a RateLimiter/ },
     { option: 'pacing', value: { admit: () => {} }, mend: /with admit and release/ },
+    { option: 'dangerouslyAllowBrowser', value: 'yes', mend: /^dangerouslyAllowBrowser must be true or false\.$/ },
+    { option: 'dangerouslyAllowBrowser', value: 1, mend: /must be true or false/ },
     { option: 'idempotencyHeader', value: '', mend: /free to use/ },
     { option: 'idempotencyHeader', value: 'host', mend: /free to use/ },
     { option: 'idempotencyHeader', value: 'Authorization', mend: /free to use/ },
