@@ -1,17 +1,23 @@
-/** What is in the package that gets published: the files it should have and no others, and nothing in them that is nobody's business. */
+/**
+ * What is in the package that gets published: the files it should have and no others, nothing in them that is nobody's
+ * business, and no link that leads out of it.
+ */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { posix } from 'node:path';
 
 const EXPECTED = [
   /^(package\.json|README\.md|LICENSE|CHANGELOG\.md)$/,
   /^dist\/([a-z]+\/)?[\w-]+\.(c?js|d\.c?ts)$/,
   /^schemas\/[\w-]+\.json$/,
+  /^docs\/assumptions\.md$/, // the codes such as (A3) in the declarations are its numbers
 ];
 const REQUIRED = [
   'package.json',
   'README.md',
   'LICENSE',
   'CHANGELOG.md',
+  'docs/assumptions.md',
   'dist/index.js',
   'dist/index.cjs',
   'dist/index.d.ts',
@@ -28,6 +34,9 @@ const FORBIDDEN = {
 };
 /** Unpacked and packed. A new file of some size should be a decision. */
 const LARGEST = { unpackedSize: 640 * 1024, size: 160 * 1024 };
+const MOST_FILES = 40;
+/** The target of a Markdown link or picture. */
+const LINK = /\]\(([^)\s#]+)[^)]*\)/g;
 
 const [pack] = JSON.parse(
   execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], { encoding: 'utf8' }),
@@ -35,6 +44,7 @@ const [pack] = JSON.parse(
 const files = pack.files.map(({ path }) => path);
 const problems = [];
 
+if (files.length > MOST_FILES) problems.push(`it has ${files.length} files, more than ${MOST_FILES}`);
 for (const file of REQUIRED) if (!files.includes(file)) problems.push(`${file} is missing`);
 for (const file of files) {
   if (!EXPECTED.some((pattern) => pattern.test(file))) problems.push(`${file} does not belong in the package`);
@@ -44,6 +54,7 @@ for (const file of files) {
     if (found !== null)
       problems.push(`${file} has ${what} in it, at line ${text.slice(0, found.index).split('\n').length}`);
   }
+  if (file.endsWith('.md')) for (const target of brokenLinks(file, text)) problems.push(`${file} links to ${target}`);
 }
 for (const [field, most] of Object.entries(LARGEST))
   if (pack[field] > most) problems.push(`its ${field} is ${pack[field]} bytes, more than ${most}`);
@@ -51,6 +62,12 @@ for (const [field, most] of Object.entries(LARGEST))
 for (const problem of problems) console.error(problem);
 console.log(`${files.length} files, ${kilobytes(pack.size)} packed, ${kilobytes(pack.unpackedSize)} unpacked`);
 process.exitCode = problems.length === 0 ? 0 : 1;
+
+/** Who reads it in an installed package has nothing but the package. */
+function brokenLinks(file, text) {
+  const targets = [...text.matchAll(LINK)].map(([, target]) => target).filter((target) => !/^[a-z]+:/.test(target));
+  return targets.filter((target) => !files.includes(posix.join(posix.dirname(file), target)));
+}
 
 function kilobytes(bytes) {
   return `${(bytes / 1024).toFixed(0)} KB`;
