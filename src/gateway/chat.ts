@@ -1,7 +1,9 @@
 import type { APIPromise } from '../answer.js';
-import type { RequestOptions } from '../transport/options.js';
+import { RequestValidationError } from '../errors.js';
+import { OF_CALLS, type RequestOptions } from '../transport/options.js';
 import type { Endpoint } from '../transport/request.js';
 import type { Transport } from '../transport/transport.js';
+import { plainName } from '../transport/wording.js';
 import type { DecodeChunk } from './chunk.js';
 import type { ChatCompletionStream } from './completion-stream.js';
 import { openStream } from './open-stream.js';
@@ -42,6 +44,7 @@ export class ChatCompletions {
    * With `stream: true` the answer comes piece by piece: `for await (const chunk of await create({ …, stream: true }))`.
    * A whole answer may take 600 s, the headers of a stream 60 s, unless `timeout` says otherwise. Parameters the interface
    * does not list are passed on to the service: declare them, `const params: ChatCompletionParams & { stream?: false; top_p: number } = …`.
+   * Only what is certainly misplaced is refused: `maxTokens`, an option such as `timeout`.
    *
    * @throws {RequestValidationError} before anything is sent: no messages, `temperature` outside 0 to 2
    * @throws {NotFoundError} with `code: 'model_not_found'`
@@ -55,24 +58,42 @@ export class ChatCompletions {
   ): APIPromise<ChatCompletion>;
   create(params: ChatCompletionParams, options?: RequestOptions): APIPromise<ChatCompletion | ChatCompletionStream>;
   create(params: ChatCompletionParams, options?: RequestOptions): APIPromise<ChatCompletion | ChatCompletionStream> {
-    const endpoint: Endpoint = {
-      method: 'POST',
-      path: '/v1/chat/completions',
-      body: params,
-      accepts: chatCompletionParamsSchema,
-    };
     if (!asksForStream(params)) {
-      return this.#transport.request({ ...endpoint, timeout: COMPLETION_TIMEOUT }, COMPLETION, options);
+      return this.#transport.request(() => endpointOf(WHOLE, params), COMPLETION, options);
     }
     return this.#transport.stream(
-      { ...endpoint, accept: 'text/event-stream' },
+      () => endpointOf(STREAMED, params),
       (opened) => openStream(opened, this.#decodeChunk),
       options,
     );
   }
 }
 
+const ENDPOINT = { method: 'POST', path: '/v1/chat/completions', accepts: chatCompletionParamsSchema } as const;
+const WHOLE = { ...ENDPOINT, timeout: COMPLETION_TIMEOUT };
+const STREAMED = { ...ENDPOINT, accept: 'text/event-stream' };
 const COMPLETION = { schema: chatCompletionSchema, pick: (completion: ChatCompletion) => completion };
+
+/** The endpoint, once nothing in the parameters is certainly misplaced. */
+function endpointOf(common: Omit<Endpoint, 'body'>, params: ChatCompletionParams): Endpoint {
+  const fields = Object.keys(Object(params)); // what is no object is refused later, in its own words
+  if (!fields.some(findMisplaced)) return { ...common, body: params };
+  throw new RequestValidationError(
+    fields.flatMap((field) => {
+      const message = findMisplaced(field);
+      return message === undefined ? [] : { path: [field], message };
+    }),
+  );
+}
+
+/** What no service will ever add: a documented parameter in another writing, an option of the call. */
+function findMisplaced(field: string): string | undefined {
+  const { keys } = chatCompletionParamsSchema;
+  if (keys.includes(field)) return undefined;
+  if (Object.hasOwn(OF_CALLS, field)) return 'is an option of the call: pass it in the second argument';
+  const meant = keys.find((key) => plainName(key) === plainName(field));
+  return meant && `did you mean ${meant}?`;
+}
 
 /** Reads one field before the arguments are checked: what is wrong with them is said there. */
 function asksForStream(params: ChatCompletionParams): boolean {

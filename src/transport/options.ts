@@ -125,7 +125,7 @@ const OF_BOTH = {
     `must be a whole number from 0 to ${MOST_RETRIES}`,
   ],
 } satisfies OptionRules;
-const OF_CALLS: OptionRules = {
+export const OF_CALLS: OptionRules = {
   ...OF_BOTH,
   signal: [isSignal, 'must be an AbortSignal'],
   headers: CHECKED_LATER,

@@ -199,6 +199,35 @@ describe('completions', () => {
     expect(sentBody()).toEqual({ ...chatParams, seed: 7 });
   });
 
+  test.each(['maxTokens', 'MaxTokens', 'max-tokens', 'Temperature'])(
+    'A31: refuses %s, a documented parameter in another writing',
+    async (field) => {
+      await expectRefused(create({ [field]: 1 }), [field], /: did you mean (max_tokens|temperature)\?/);
+      await expectRefused(create({ [field]: 1, stream: true }), [field], /did you mean/);
+    },
+  );
+
+  test.each(['signal', 'timeout', 'deadline', 'streamIdleTimeout', 'maxRetries', 'headers', 'idempotencyKey'])(
+    'A31: refuses the option %s among the parameters, and says where it belongs',
+    async (field) => {
+      const mend = new RegExp(`${field}: is an option of the call: pass it in the second argument`);
+      await expectRefused(create({ [field]: 1 }), [field], mend);
+      await expectRefused(create({ [field]: 1, stream: true }), [field], mend);
+    },
+  );
+
+  test('A31: says of all misplaced parameters at once where they belong', async () => {
+    const error = await failureOf(create({ maxTokens: 1, timeout: 5_000, seed: 7 })());
+
+    expect((error as RequestValidationError).issues.map(({ path }) => path)).toEqual([['maxTokens'], ['timeout']]);
+  });
+
+  test('A31: an action may have a field of any name', async () => {
+    await gateway.integrations.execute('i', { action: 'a', timeout: 5, Action: 'b' });
+
+    expect(sentBody()).toEqual({ action: 'a', timeout: 5, Action: 'b' });
+  });
+
   test.each(['true', 1, null])('refuses stream: %s', async (stream) => {
     await expectRefused(create({ stream }), ['stream'], /expected boolean/);
   });
