@@ -16,7 +16,7 @@ export type Uploadable =
   | ReadableStream<Uint8Array>
   | AsyncIterable<Uint8Array>
   /** A file on this machine, streamed from disk. Node only. */
-  | { readonly path: string };
+  | { readonly path: string | URL };
 
 /** Arguments of `files.upload`. */
 export interface FileUploadParams {
@@ -33,6 +33,8 @@ export interface UploadOptions extends RequestOptions {
   onProgress?: ProgressListener | undefined;
 }
 
+const UNKNOWN_TYPE = 'application/octet-stream';
+
 /** `/v1/files` */
 export class Files {
   readonly #transport: Transport;
@@ -47,7 +49,8 @@ export class Files {
   /**
    * Upload a file. `POST /v1/files` (multipart/form-data)
    *
-   * Files on disk (`{ path }`) and streams are sent as they are read, never held in memory. `timeout` (60 s) is how long the
+   * Files on disk (`{ path }`) and streams are sent as they are read, never held in memory. A stream whose upload ends early is
+   * cancelled (one of Node's destroyed). `timeout` (60 s) is how long the
    * upload may stand still; where nobody reports its progress (a Blob sent through `fetch`), it has that long for every
    * megabyte. The record's form is not documented (A3): pass a `schema` to have it checked and typed.
    *
@@ -80,54 +83,52 @@ function contentOf(file: Uploadable, filename: string | undefined): FileContent 
   if (filename !== undefined && (typeof filename !== 'string' || filename === '' || !filename.isWellFormed())) {
     throw new RequestValidationError([{ path: ['filename'], message: 'expected a string that is not empty' }]);
   }
-  const name = (own?: string): string => baseName(filename ?? own) || 'file';
+  const name = (own?: unknown): string => baseName(filename ?? own) || 'file';
   if (file instanceof ArrayBuffer || ArrayBuffer.isView(file)) {
-    // The copy is the caller's bytes as they are now: changing them later changes no retry.
-    const blob = new Blob([file as Uint8Array<ArrayBuffer>]);
-    return fromBlob(blob, name());
+    // A copy: changing the caller's bytes later changes no retry.
+    const bytes = ArrayBuffer.isView(file)
+      ? new Uint8Array(file.buffer, file.byteOffset, file.byteLength).slice()
+      : new Uint8Array(file.slice(0));
+    return {
+      filename: name(),
+      type: UNKNOWN_TYPE,
+      size: bytes.byteLength,
+      repeatable: true,
+      get blob() {
+        return new Blob([bytes]);
+      },
+      open: () => iterate([bytes]),
+    };
   }
-  if (file instanceof Blob) return fromBlob(file, name('name' in file ? String(file.name) : undefined));
+  if (file instanceof Blob) return fromBlob(file, name((file as Partial<File>).name));
   if (isPath(file)) {
     const opened = openFile(file.path);
-    return {
-      ...opened,
-      filename: name(opened.name),
-      type: 'application/octet-stream',
-      repeatable: true,
-      blob: undefined,
-    };
+    return { ...opened, filename: name(opened.name), type: UNKNOWN_TYPE, repeatable: true, blob: undefined };
   }
   if (isStream(file)) {
-    const content = {
-      filename: name(),
-      type: 'application/octet-stream',
-      size: undefined,
-      repeatable: false,
-      blob: undefined,
-    };
-    return { ...content, open: () => iterate(file) };
+    if ((file as Partial<ReadableStream>).locked) throw badFile('this stream is locked: somebody reads it already');
+    const filename = name((file as { path?: unknown }).path); // Node's stream of a file has one
+    return { filename, type: UNKNOWN_TYPE, size: undefined, repeatable: false, blob: undefined, ...reading(file) };
   }
-  const message = 'expected a File, Blob, Uint8Array, ArrayBuffer, a stream of bytes, or { path } on Node';
-  throw new RequestValidationError([{ path: ['file'], message }]);
+  throw badFile('expected a File, Blob, Uint8Array, ArrayBuffer, a stream of bytes, or { path } on Node');
 }
 
 function fromBlob(blob: Blob, filename: string): FileContent {
-  const type = /^[\w.+-]+\/[\w.+-]+$/.test(blob.type) ? blob.type : 'application/octet-stream';
-  return { filename, type, size: blob.size, repeatable: true, blob, open: () => iterate(blob.stream()) };
+  // That of jsdom has none.
+  if (typeof blob.stream !== 'function') throw badFile('this Blob cannot be read as a stream; pass its bytes');
+  const type = /^[\w.+-]+\/[\w.+-]+$/.test(blob.type) ? blob.type : UNKNOWN_TYPE;
+  return { filename, type, size: blob.size, repeatable: true, blob, open: () => read(blob.stream().getReader()) };
 }
 
 /** The last part of a path, in either system's writing: a name never says where it lay. */
-function baseName(name: string | undefined): string | undefined {
-  return name?.split(/[/\\]/).at(-1);
+function baseName(name: unknown): string | undefined {
+  return typeof name === 'string' ? name.split(/[/\\]/).at(-1) : undefined;
 }
 
-function isPath(file: unknown): file is { path: string } {
-  return (
-    typeof file === 'object' &&
-    file !== null &&
-    !isStream(file) &&
-    typeof (file as { path?: unknown }).path === 'string'
-  );
+function isPath(file: unknown): file is { path: string | URL } {
+  if (typeof file !== 'object' || file === null || isStream(file)) return false;
+  const { path } = file as { path?: unknown };
+  return typeof path === 'string' || path instanceof URL;
 }
 
 function isStream(file: unknown): file is ReadableStream<Uint8Array> | AsyncIterable<Uint8Array> {
@@ -135,15 +136,28 @@ function isStream(file: unknown): file is ReadableStream<Uint8Array> | AsyncIter
   return typeof stream?.getReader === 'function' || typeof stream?.[Symbol.asyncIterator] === 'function';
 }
 
-/** Not every browser can iterate a web stream, so its reader is used. */
-async function* iterate(
-  stream: ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>,
-): AsyncGenerator<Uint8Array, undefined> {
+/** The bytes of a stream, and a way to let go of it while one of its reads is pending. */
+function reading(stream: ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>): Pick<FileContent, 'open' | 'cancel'> {
   if (!('getReader' in stream)) {
-    for await (const chunk of stream) yield bytesOf(chunk);
-    return;
+    // One of Node's ends a pending read when it is destroyed; a generator learns of it after its own.
+    const source = stream as Partial<AsyncGenerator & { destroy(): void }>;
+    return {
+      open: () => iterate(stream),
+      cancel: () => void (source.destroy?.() ?? source.return?.(undefined).catch(() => {})),
+    };
   }
-  const reader = stream.getReader();
+  let reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
+  return {
+    open: () => {
+      reader = stream.getReader();
+      return read(reader);
+    },
+    cancel: () => void (reader ?? stream).cancel().catch(() => {}),
+  };
+}
+
+/** Not every browser can iterate a web stream, so its reader is used. */
+async function* read(reader: ReadableStreamDefaultReader<Uint8Array>): AsyncGenerator<Uint8Array, undefined> {
   try {
     for (let step = await reader.read(); !step.done; step = await reader.read()) yield bytesOf(step.value);
   } finally {
@@ -152,8 +166,16 @@ async function* iterate(
   }
 }
 
+async function* iterate(chunks: AsyncIterable<Uint8Array> | Uint8Array[]): AsyncGenerator<Uint8Array, undefined> {
+  for await (const chunk of chunks) yield bytesOf(chunk);
+}
+
 function bytesOf(chunk: unknown): Uint8Array {
   if (chunk instanceof Uint8Array) return chunk;
   if (typeof chunk === 'string') return new TextEncoder().encode(chunk);
-  throw new RequestValidationError([{ path: ['file'], message: 'the stream must give bytes (Uint8Array)' }]);
+  throw badFile('the stream must give bytes (Uint8Array)');
+}
+
+function badFile(message: string): RequestValidationError {
+  return new RequestValidationError([{ path: ['file'], message }]);
 }

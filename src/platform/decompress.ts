@@ -1,14 +1,15 @@
 import type { Transform } from 'node:stream';
 import { APIConnectionError } from '../errors.js';
 import type { ByteSource } from './engine.js';
-import { connectionError } from './failure.js';
+import { connectionError, type FailedRequest } from './failure.js';
 
 /** More layers than this is an attack, not a compression. */
 const MOST_LAYERS = 3;
-const KNOWN = new Set(['gzip', 'x-gzip', 'deflate', 'br', 'identity', '']);
+const CHANGES = new Set(['gzip', 'x-gzip', 'deflate', 'br']);
+const KNOWN = new Set([...CHANGES, 'identity', '']);
 
 /** Undoes `content-encoding`. Every flush of the sender comes out at once, so that compressed events are not held back. */
-export function decompress(source: ByteSource, encodings: string | undefined): ByteSource {
+export function decompress(source: ByteSource, encodings: string | undefined, request: FailedRequest): ByteSource {
   if (encodings === undefined) return source;
   const layers = encodings
     .toLowerCase()
@@ -20,64 +21,74 @@ export function decompress(source: ByteSource, encodings: string | undefined): B
   }
   // What is not known is handed on as it came, as `fetch` does it: it may well be a name without a meaning.
   if (!layers.every((layer) => KNOWN.has(layer))) return source;
-  return layers.reverse().reduce((inner, layer) => {
-    const transform = transformFor(layer);
-    return transform === undefined ? inner : new TransformedSource(inner, transform);
-  }, source);
+  return layers
+    .reverse()
+    .reduce((inner, layer) => (CHANGES.has(layer) ? new TransformedSource(inner, layer, request) : inner), source);
 }
 
-/** `undefined` for an encoding that changes nothing. */
-function transformFor(encoding: string): Transform | undefined {
+function transformFor(encoding: string, first: Uint8Array): Transform {
   // Fetched here and not at the top: most programs never meet a compressed answer.
-  const { createBrotliDecompress, createGunzip, createInflate, constants } = process.getBuiltinModule('node:zlib');
-  const flush = { flush: constants.Z_SYNC_FLUSH, finishFlush: constants.Z_SYNC_FLUSH };
-  const brotli = { flush: constants.BROTLI_OPERATION_FLUSH, finishFlush: constants.BROTLI_OPERATION_FLUSH };
-  if (encoding === 'gzip' || encoding === 'x-gzip') return createGunzip(flush);
-  if (encoding === 'deflate') return createInflate(flush);
-  return encoding === 'br' ? createBrotliDecompress(brotli) : undefined;
+  const zlib = process.getBuiltinModule('node:zlib');
+  const { Z_SYNC_FLUSH, BROTLI_OPERATION_FLUSH } = zlib.constants;
+  const flush = { flush: Z_SYNC_FLUSH, finishFlush: Z_SYNC_FLUSH };
+  if (encoding === 'br')
+    return zlib.createBrotliDecompress({ flush: BROTLI_OPERATION_FLUSH, finishFlush: BROTLI_OPERATION_FLUSH });
+  if (encoding !== 'deflate') return zlib.createGunzip(flush);
+  // By its first byte: some services leave the header of zlib out.
+  return ((first[0] ?? 8) & 15) === 8 ? zlib.createInflate(flush) : zlib.createInflateRaw(flush);
 }
 
 /** A source whose bytes go through a transform. It reads ahead no further than the transform's own buffer. */
 class TransformedSource implements ByteSource {
   readonly #source: ByteSource;
-  readonly #transform: Transform;
-  readonly #chunks: AsyncIterator<Uint8Array>;
+  readonly #encoding: string;
+  readonly #request: FailedRequest;
+  #transform: Transform | undefined;
+  #chunks: Promise<AsyncIterator<Uint8Array>> | undefined;
   #sourceEnded = false;
 
-  constructor(source: ByteSource, transform: Transform) {
+  constructor(source: ByteSource, encoding: string, request: FailedRequest) {
     this.#source = source;
-    this.#transform = transform;
-    transform.on('error', () => {}); // it reaches the reader through the iterator
-    this.#chunks = transform[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;
-    void this.#pump();
+    this.#encoding = encoding;
+    this.#request = request;
   }
 
   async read(): Promise<Uint8Array | undefined> {
     try {
-      const { value, done } = await this.#chunks.next();
+      this.#chunks ??= this.#open();
+      const { value, done } = await (await this.#chunks).next();
       // What follows the end of the compressed data is nobody's, and must not keep the connection.
       if (done && !this.#sourceEnded) this.#source.cancel(new Error('the compressed answer is over'));
       return done ? undefined : value;
     } catch (error) {
       this.#source.cancel(error as Error);
-      throw connectionError(error, { phase: 'body', sent: 'yes' });
+      throw connectionError(error, { phase: 'body', sent: 'yes' }, this.#request);
     }
   }
 
   cancel(error: Error): void {
     this.#source.cancel(error);
-    this.#transform.destroy(error);
+    this.#transform?.destroy(error);
   }
 
-  async #pump(): Promise<void> {
+  async #open(): Promise<AsyncIterator<Uint8Array>> {
+    const first = await this.#source.read();
+    const transform = transformFor(this.#encoding, first ?? new Uint8Array());
+    this.#transform = transform;
+    transform.on('error', () => {}); // it reaches the reader through the iterator
+    void this.#pump(transform, first);
+    return transform[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;
+  }
+
+  async #pump(transform: Transform, first: Uint8Array | undefined): Promise<void> {
     try {
-      for (let chunk = await this.#source.read(); chunk !== undefined; chunk = await this.#source.read()) {
-        if (!this.#transform.write(chunk)) await drained(this.#transform);
+      for (let chunk = first; chunk !== undefined; chunk = await this.#source.read()) {
+        if (!transform.write(chunk)) await drained(transform);
       }
       this.#sourceEnded = true;
-      this.#transform.end();
+      transform.end();
     } catch (error) {
-      this.#transform.destroy(error as Error);
+      transform.destroy(error as Error);
     }
   }
 }

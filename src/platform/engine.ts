@@ -17,6 +17,8 @@ export interface OutgoingRequest {
   readonly path: string;
   readonly headers: Record<string, string>;
   readonly body: string | OutgoingStream | undefined;
+  /** A text about this request without what nobody may read in an error: its credential, its header values, its body. */
+  mask(text: string): string;
 }
 
 /** A body that is produced while it is sent. */
@@ -30,6 +32,8 @@ export interface OutgoingStream {
    */
   takeBlob(): Blob | undefined;
   blobSent(): void;
+  /** Nobody takes more of it, also where a read is pending: whoever fills it is told. */
+  cancel(): void;
 }
 
 /** How far a request has come. */

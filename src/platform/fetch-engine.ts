@@ -3,7 +3,7 @@ import { APIConnectionError, RequestValidationError } from '../errors.js';
 import type { Engine, Exchange, OutgoingRequest, OutgoingStream, Progress, ResponseHead } from './engine.js';
 import { isBrowser } from './environment.js';
 import { connectionError } from './failure.js';
-import { StreamSource } from './stream-source.js';
+import { type BodyReader, StreamSource } from './stream-source.js';
 
 /** Bytes leave through the web platform's `fetch`: the user's, or the global one as it is at each call. */
 export class FetchEngine implements Engine {
@@ -57,7 +57,7 @@ class FetchExchange implements Exchange {
     const response = await this.#answer(request, fetch);
     this.#progress = { phase: 'body', sent: 'yes' };
     if (typeof request.body === 'object') request.body.blobSent();
-    this.#body = new StreamSource(readerOf(response), (error) => this.#controller.abort(error));
+    this.#body = new StreamSource(readerOf(response, request), request, (error) => this.#controller.abort(error));
     if (this.#failure !== undefined) {
       this.#body.cancel(this.#failure);
       throw this.#failure;
@@ -75,7 +75,7 @@ class FetchExchange implements Exchange {
       const init = { __proto__: null, ...requestInit(request), signal: this.#controller.signal };
       response = await fetch(request.origin + request.path, init);
     } catch (error) {
-      throw this.#failure ?? connectionError(error, this.#progress, request.origin);
+      throw this.#failure ?? connectionError(error, this.#progress, request);
     }
     if (!isResponse(response)) {
       throw new APIConnectionError('No usable answer: the given fetch did not return a Response.', this.#progress);
@@ -91,12 +91,27 @@ function isResponse(value: unknown): value is Response {
 }
 
 /** Also a given fetch may hand out the same answer twice, or one that somebody has read. */
-function readerOf({ body }: Response): ReadableStreamDefaultReader<Uint8Array> | undefined {
+function readerOf(response: Response, request: OutgoingRequest): BodyReader | undefined {
   try {
-    return body?.getReader();
+    const body = response.body as Partial<ReadableStream<Uint8Array>> | null | undefined;
+    if (body === null) return undefined;
+    return body?.getReader === undefined ? wholeReader(response) : body.getReader();
   } catch (cause) {
-    throw connectionError(cause, { phase: 'body', sent: 'yes' });
+    throw connectionError(cause, { phase: 'body', sent: 'yes' }, request);
   }
+}
+
+/** Where an answer has no web stream, as in React Native, it comes as a whole. */
+function wholeReader(response: Response): BodyReader {
+  let text: Promise<string> | undefined;
+  return {
+    read: async () => {
+      if (text !== undefined) return { done: true, value: undefined };
+      text = response.text();
+      return { done: false, value: new TextEncoder().encode(await text) };
+    },
+    cancel: async () => {},
+  };
 }
 
 function requestInit({ method, headers, body }: OutgoingRequest): RequestInit {
@@ -107,7 +122,7 @@ function requestInit({ method, headers, body }: OutgoingRequest): RequestInit {
     method,
     headers,
     // Redirects are never followed. 'manual' shows the 3xx, but a browser hides it, and Node keeps a second copy of a streamed body for it.
-    redirect: browser || streamed ? 'error' : 'manual',
+    redirect: browser || (streamed && knowsRedirectError()) ? 'error' : 'manual',
   };
   if (browser)
     Object.assign(init, { credentials: 'omit', referrerPolicy: 'no-referrer', cache: 'no-store', mode: 'cors' });
@@ -115,6 +130,15 @@ function requestInit({ method, headers, body }: OutgoingRequest): RequestInit {
   init.body = typeof body === 'string' ? body : (blob ?? streamOf(body, browser));
   if (streamed) init.duplex = 'half';
   return init;
+}
+
+/** workerd does not. */
+function knowsRedirectError(): boolean {
+  try {
+    return new Request('http://localhost', { redirect: 'error' }).redirect === 'error';
+  } catch {
+    return false;
+  }
 }
 
 function streamOf(body: OutgoingStream, browser: boolean): ReadableStream<Uint8Array> {

@@ -2,14 +2,15 @@ import { RequestValidationError } from '../errors.js';
 import type { OpenedFile } from './engine.js';
 
 /** Looks a path up before anything is sent. */
-export function openFile(path: string): OpenedFile {
+export function openFile(path: string | URL): OpenedFile {
   const fs = process.getBuiltinModule('node:fs');
   const { basename } = process.getBuiltinModule('node:path');
+  if (path instanceof URL && path.protocol !== 'file:') throw unusable('a URL must be that of a file');
   const stats = fs.statSync(path, { throwIfNoEntry: false });
   if (stats === undefined) throw unusable('there is no file at this path');
   if (!stats.isFile()) throw unusable('what is at this path is not a file');
   return {
-    name: basename(path),
+    name: basename(path instanceof URL ? process.getBuiltinModule('node:url').fileURLToPath(path) : path),
     size: stats.size,
     open: () => fs.createReadStream(path, { highWaterMark: 256 * 1024 }),
   };

@@ -14,7 +14,7 @@ import type {
   Progress,
   ResponseHead,
 } from './engine.js';
-import { connectionError } from './failure.js';
+import { connectionError, type FailedRequest } from './failure.js';
 import { FetchEngine } from './fetch-engine.js';
 
 export { isBrowser, readEnvironment } from './environment.js';
@@ -47,7 +47,9 @@ class NodeEngine implements Engine {
 
   send(request: OutgoingRequest): Exchange {
     if (this.#given === undefined && this.#fetchIsReplaced()) return this.#fetchEngine.send(request);
-    return new NodeExchange(request, this.#agent ?? this.#openAgent());
+    const through = this.#given === undefined ? '' : ' through the dispatcher'; // which may use a proxy
+    const failed = { origin: request.origin + through, mask: request.mask };
+    return new NodeExchange(request, this.#agent ?? this.#openAgent(), failed);
   }
 
   async close(): Promise<void> {
@@ -90,11 +92,11 @@ class NodeExchange implements Exchange, ByteSource, DispatchHandler {
   #paused = false;
   #ended = false;
   #failure: Error | undefined;
-  readonly #origin: string;
+  readonly #request: FailedRequest;
   #reader: { resolve(chunk: Uint8Array | undefined): void; reject(error: Error): void } | undefined;
 
-  constructor(request: OutgoingRequest, agent: Dispatch | Promise<Dispatch>) {
-    this.#origin = request.origin;
+  constructor(request: OutgoingRequest, agent: Dispatch | Promise<Dispatch>, failed: FailedRequest) {
+    this.#request = failed;
     this.head = new Promise((resolve, reject) => {
       this.#resolveHead = resolve;
       this.#rejectHead = reject;
@@ -120,7 +122,7 @@ class NodeExchange implements Exchange, ByteSource, DispatchHandler {
         this,
       );
     } catch (error) {
-      this.#fail(connectionError(error, this.progress, origin));
+      this.#fail(connectionError(error, this.progress, this.#request));
     }
   }
 
@@ -169,7 +171,7 @@ class NodeExchange implements Exchange, ByteSource, DispatchHandler {
     this.#resume = resume;
     const headers = new NodeHeaders(raw);
     try {
-      this.#resolveHead({ status, headers, body: decompress(this, headers.get('content-encoding')) });
+      this.#resolveHead({ status, headers, body: decompress(this, headers.get('content-encoding'), this.#request) });
     } catch (error) {
       this.cancel(error as Error);
     }
@@ -196,7 +198,7 @@ class NodeExchange implements Exchange, ByteSource, DispatchHandler {
   }
 
   onError(error: Error): void {
-    this.#fail(connectionError(error, this.progress, this.#origin));
+    this.#fail(connectionError(error, this.progress, this.#request));
   }
 
   #fail(error: Error): void {

@@ -1,17 +1,22 @@
 import type { ByteSource, Progress } from './engine.js';
-import { connectionError } from './failure.js';
+import { connectionError, type FailedRequest } from './failure.js';
 
 const READING: Progress = { phase: 'body', sent: 'yes' };
 
+/** What reads a web stream, or stands for it. */
+export type BodyReader = Pick<ReadableStreamDefaultReader<Uint8Array>, 'read' | 'cancel'>;
+
 /** The bytes of a web stream. */
 export class StreamSource implements ByteSource {
-  readonly #reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
+  readonly #reader: BodyReader | undefined;
+  readonly #request: FailedRequest | undefined;
   readonly #onCancel: ((error: Error) => void) | undefined;
   #failure: Error | undefined;
   #rejectRead: ((error: Error) => void) | undefined;
 
-  constructor(reader: ReadableStreamDefaultReader<Uint8Array> | undefined, onCancel?: (error: Error) => void) {
+  constructor(reader: BodyReader | undefined, request?: FailedRequest, onCancel?: (error: Error) => void) {
     this.#reader = reader;
+    this.#request = request;
     this.#onCancel = onCancel;
   }
 
@@ -22,16 +27,16 @@ export class StreamSource implements ByteSource {
   }
 
   /** A platform whose own read does not end with an abort does not hold the reader up. */
-  #read(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<Uint8Array | undefined> {
+  #read(reader: BodyReader): Promise<Uint8Array | undefined> {
     return new Promise((resolve, reject) => {
       this.#rejectRead = reject;
       reader.read().then(
         ({ value, done }) => {
           if (done) resolve(undefined);
           else if (ArrayBuffer.isView(value)) resolve(value);
-          else reject(connectionError(new TypeError('not bytes'), READING));
+          else reject(connectionError(new TypeError('not bytes'), READING, this.#request));
         },
-        (error) => reject(this.#failure ?? connectionError(error, READING)),
+        (error) => reject(this.#failure ?? connectionError(error, READING, this.#request)),
       );
     });
   }

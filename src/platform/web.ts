@@ -13,6 +13,6 @@ export function createEngine(options: EngineOptions): Engine {
 }
 
 /** There are no files here. */
-export function openFile(_path: string): OpenedFile {
+export function openFile(_path: string | URL): OpenedFile {
   throw new RequestValidationError([{ path: ['file'], message: '{ path } works on Node only; pass a Blob or a File' }]);
 }

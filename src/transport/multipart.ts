@@ -13,6 +13,8 @@ export interface FileContent {
   /** The content as one Blob, where that costs no memory. */
   readonly blob: Blob | undefined;
   open(): AsyncIterable<Uint8Array>;
+  /** Tells whoever fills it that nobody reads it any more, also where a read is pending. */
+  cancel?(): void;
 }
 
 /** Hears of every part that left: bytes so far, and in all if known. */
@@ -48,7 +50,7 @@ export function multipart(
     quietly(() => listener?.(sent, total));
   };
 
-  async function* bytes(onProgress: () => void): AsyncGenerator<Uint8Array, undefined> {
+  async function* bytes(onProgress: () => void, isCancelled: () => boolean): AsyncGenerator<Uint8Array, undefined> {
     let sent = 0;
     const left = (chunk: Uint8Array): void => {
       sent += chunk.byteLength;
@@ -62,9 +64,12 @@ export function multipart(
       for (let at = 0; at < chunk.byteLength; at += PART) {
         const piece = chunk.subarray(at, at + PART);
         yield piece;
+        if (isCancelled()) throw new Error('the upload is over');
         left(piece);
       }
     }
+    // A source that was let go looks as if it had ended.
+    if (isCancelled()) throw new Error('the upload is over');
     yield tail;
     left(tail);
   }
@@ -75,9 +80,10 @@ export function multipart(
     body: (onProgress): OutgoingStream => {
       report(0);
       let unseen = false;
+      let cancelled = false;
       return {
         size: total,
-        open: () => bytes(onProgress),
+        open: () => bytes(onProgress, () => cancelled),
         takeBlob: () => {
           if (file.blob === undefined) return undefined;
           unseen = true;
@@ -88,6 +94,10 @@ export function multipart(
           if (!unseen) return;
           onProgress();
           report(total ?? 0);
+        },
+        cancel: () => {
+          cancelled = true;
+          file.cancel?.();
         },
       };
     },

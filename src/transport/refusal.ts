@@ -1,6 +1,6 @@
 import type { RateLimit } from '../answer.js';
 import { type APIError, type APIErrorDetails, type Area, apiError } from '../errors.js';
-import type { ResponseHead } from '../platform/engine.js';
+import type { OutgoingRequest, ResponseHead } from '../platform/engine.js';
 import { retryHint } from './rate-limit.js';
 
 /** Characters of the service's own message that are repeated in ours. */
@@ -134,6 +134,17 @@ function withoutSecrets(text: string, credential: string): string {
   const secret = credential.slice(credential.lastIndexOf(' ') + 1);
   const masked = secret.length >= 8 && text.includes(secret) ? text.replaceAll(secret, '***') : text;
   return masked.includes('svc_') ? masked.replace(KEYS, 'svc_$1_***') : masked;
+}
+
+/** A foreign text about a request, without what the request held: its ids, header values and JSON. */
+export function masked(text: string, { path, headers, body }: OutgoingRequest, route: string): string {
+  let left = text.replaceAll(path, route);
+  for (const value of [body, ...Object.values(headers)]) {
+    // Not a short one, and no type: without those words nobody knows what went wrong.
+    if (typeof value !== 'string' || value.length < 8 || /^\w+\/[\w-]+$/.test(value)) continue;
+    left = withoutSecrets(left.replaceAll(value, '***'), value);
+  }
+  return presentable(left);
 }
 
 /** The service's words made fit for a message: no control characters, not too long. */

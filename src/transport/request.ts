@@ -44,7 +44,7 @@ export interface Upload {
 }
 
 /** A request with everything but its credential, which is read for each attempt. */
-export type PreparedRequest = Omit<OutgoingRequest, 'body'> & {
+export type PreparedRequest = Omit<OutgoingRequest, 'body' | 'mask'> & {
   readonly body: string | undefined;
   readonly upload: Upload | undefined;
 };

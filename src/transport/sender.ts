@@ -1,12 +1,12 @@
 import type { Attempt, WithResponse } from '../answer.js';
 import { APIConnectionError, APIError, ConfigurationError, ContextGatewayError } from '../errors.js';
-import type { Exchange, ResponseHead } from '../platform/engine.js';
+import type { Exchange, OutgoingRequest, OutgoingStream, ResponseHead } from '../platform/engine.js';
 import { readErrorText } from './body.js';
 import { Answered, type AreaRules, type Call, type Shared } from './call.js';
 import { type Admission, type Observation, Ticket } from './pacer.js';
 import { quietly } from './quietly.js';
 import { parseRateLimit, ServerClock, untilReset } from './rate-limit.js';
-import { type RefusalContext, refusal, requestIdOf } from './refusal.js';
+import { masked, type RefusalContext, refusal, requestIdOf } from './refusal.js';
 import type { CallTimeouts } from './timeouts.js';
 
 /** Turns a successful answer into what the method returns. */
@@ -37,11 +37,14 @@ export class Sender {
     const startedAt = runtime.now();
     const record: Mutable<Attempt> = { delay, duration: 0 };
     const ticket = new Ticket(this.#shared.limiter, call.bucket);
+    let upload: OutgoingStream | undefined;
     try {
       timeouts.startAttempt(call.timeout, startedAt);
       attempts.push(record);
       call.emit?.({ type: 'request', attempt: attempts.length });
-      const head = await this.#send(call, credential).head;
+      timeouts.check(); // it may have ended while the credential was read
+      upload = call.request.upload?.body((times) => timeouts.progressed(times));
+      const head = await this.#send(call, credential, upload).head;
       const context = this.#observe(call, head, credential, startedAt);
       record.status = head.status;
       if (head.status < 200 || head.status > 299) throw await this.#refuse(head, context, ticket, timeouts);
@@ -55,6 +58,8 @@ export class Sender {
       record.duration = runtime.now() - startedAt;
       if (!(error instanceof APIError) && error instanceof Error) record.error = error.name;
       throw error;
+    } finally {
+      upload?.cancel(); // also where the service has answered before it had all of it
     }
   }
 
@@ -93,12 +98,18 @@ export class Sender {
     return waited;
   }
 
-  #send({ request, timeouts }: Call, credential: string): Exchange {
-    timeouts.check(); // it may have ended while the credential was read
-    const { method, origin, path, upload } = request;
+  #send({ endpoint, request, timeouts }: Call, credential: string, upload: OutgoingStream | undefined): Exchange {
+    const { method, origin, path } = request;
     const headers = { ...request.headers, [this.#area.credentialHeader]: credential };
-    const body = upload?.body((times) => timeouts.progressed(times)) ?? request.body;
-    const exchange = this.#shared.engine.send({ method, origin, path, headers, body });
+    const outgoing: OutgoingRequest = {
+      method,
+      origin,
+      path,
+      headers,
+      body: upload ?? request.body,
+      mask: (text) => masked(text, outgoing, endpoint.path),
+    };
+    const exchange = this.#shared.engine.send(outgoing);
     timeouts.follow(exchange);
     return exchange;
   }

@@ -1,4 +1,4 @@
-import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { engines } from '../helpers/engines.js';
 import { answer, flood, headOf, json, raw, rawThenEnd } from './behaviours.js';
@@ -81,6 +81,7 @@ describe.each(engines)('$engine', ({ options }) => {
     { encoding: 'GZIP', body: gzipSync('{"a":"ü"}') },
     { encoding: 'x-gzip', body: gzipSync('{"a":"ü"}') },
     { encoding: 'deflate', body: deflateSync('{"a":"ü"}') },
+    { encoding: 'deflate', body: deflateRawSync('{"a":"ü"}') },
     { encoding: 'br', body: brotliCompressSync('{"a":"ü"}') },
     { encoding: 'deflate, gzip', body: gzipSync(deflateSync('{"a":"ü"}')) },
   ])('$encoding is undone, in successes and in errors', async ({ encoding, body }) => {

@@ -1,15 +1,19 @@
+import fs from 'node:fs';
 import { mkdtemp, open, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { APITimeoutError } from '../../src/index.js';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import type { APITimeoutError, FileUploadParams } from '../../src/index.js';
 import { engines } from '../helpers/engines.js';
 import { answer, bytesOf, json, resetAtEnd, resetAtHead } from './behaviours.js';
 import { atEnd, atHead } from './fault-server.js';
 import { failureOf, PROMPT, serve, until, watched } from './world.js';
 
 const MB = 1024 * 1024;
+
+type Uploadable = FileUploadParams['file'];
 
 let folder: string;
 beforeAll(async () => {
@@ -154,6 +158,106 @@ describe.each(engines)('$engine', ({ engine, options }) => {
 
     // undici counts: it has stood still for 900 ms.
     expect(await call).toBe(engine === 'fetch' ? 'done' : 'attempt');
+  });
+
+  describe.each([
+    { end: 'the signal', options: {} },
+    { end: 'the timeout', options: { timeout: 300 } },
+  ])('an upload that $end ends', ({ end, options: ending }) => {
+    const stopped = async (file: Uploadable, started: () => boolean) => {
+      world.server.answers(atEnd(() => {}));
+      const controller = new AbortController();
+      const seen: number[] = [];
+      const call = world
+        .gateway(options)
+        .files.upload(
+          { file, purpose: 'test' },
+          { ...ending, signal: controller.signal, onProgress: (sent) => seen.push(sent) },
+        );
+      if (end === 'the signal') void until(started).then(() => controller.abort());
+      const error = await failureOf(call);
+      return { error, seen, name: end === 'the signal' ? 'AbortError' : 'APITimeoutError' };
+    };
+
+    test('cancels a web stream, also one that stands still', async () => {
+      let pulls = 0;
+      const cancel = vi.fn();
+      const file = new ReadableStream<Uint8Array>(
+        {
+          pull(controller) {
+            pulls += 1;
+            if (pulls > 1) return new Promise(() => {});
+            return controller.enqueue(bytes);
+          },
+          cancel,
+        },
+        { highWaterMark: 0 },
+      );
+
+      const { error, name } = await stopped(file, () => pulls === 2);
+
+      expect(error.name).toBe(name);
+      await until(() => cancel.mock.calls.length === 1);
+    });
+
+    test('destroys a stream of Node that stands still', async () => {
+      const file = new Readable({ read() {} });
+      file.push(bytes);
+
+      const { error, name } = await stopped(file, () => world.server.requests === 1);
+
+      expect(error.name).toBe(name);
+      await until(() => file.destroyed);
+    });
+
+    test('ends a generator after its read, and tells no more progress', async () => {
+      let made = 0;
+      let ended = false;
+      async function* endless() {
+        try {
+          for (; ; made += 1) {
+            if (end === 'the timeout' && made === 3) await new Promise((go) => setTimeout(go, 500));
+            yield bytes;
+            await new Promise((go) => setTimeout(go, 1));
+          }
+        } finally {
+          ended = true;
+        }
+      }
+
+      const { error, name, seen } = await stopped(endless(), () => made > 5);
+      const told = seen.length;
+      await until(() => ended);
+
+      expect(error.name).toBe(name);
+      expect(seen.length).toBe(told);
+    });
+
+    test.runIf(end === 'the signal')('reads its file no further', async () => {
+      const path = join(folder, `endless-${engine}.bin`);
+      await (await open(path, 'w')).close();
+      await truncate(path, 4_096 * MB);
+      const opened = vi.spyOn(fs, 'createReadStream');
+
+      const { error, name } = await stopped({ path }, () => (world.server.turns[0]?.bodySize ?? 0) > MB);
+
+      expect(error.name).toBe(name);
+      const stream = opened.mock.results[0]?.value as Readable;
+      opened.mockRestore();
+      await until(() => stream.destroyed);
+      expect(world.server.turns[0]?.bodySize).toBeLessThan(1_000 * MB);
+    });
+  });
+
+  test('a stream whose upload is answered before its end is cancelled', async () => {
+    world.server.answers(atHead(({ socket }) => void socket.write(bytesOf(413, '{"error":{"message":"too large"}}'))));
+    const cancel = vi.fn();
+    const file = new ReadableStream<Uint8Array>({ pull: () => new Promise(() => {}), cancel });
+
+    const error = await failureOf(world.gateway(options).files.upload({ file, purpose: 'test' }));
+
+    expect(error).toMatchObject({ status: 413 });
+    await until(() => cancel.mock.calls.length === 1);
   });
 
   test('a listener that fails does not cost the upload', async () => {
