@@ -1,4 +1,4 @@
-import { StreamConsumedError } from '../errors.js';
+import { RequestValidationError, StreamConsumedError } from '../errors.js';
 import type { ResponseHead } from '../platform/engine.js';
 import { FetchHeaders } from '../platform/fetch-engine.js';
 import { StreamSource } from '../platform/stream-source.js';
@@ -6,7 +6,8 @@ import { readErrorText } from '../transport/body.js';
 import { Answered, type OpenedStream } from '../transport/call.js';
 import { LiveCalls } from '../transport/live-calls.js';
 import { findIssues } from '../transport/matches.js';
-import { checkRequestOptions } from '../transport/options.js';
+import { checkRequestOptions, OF_STREAMS } from '../transport/options.js';
+import { isThenable } from '../transport/quietly.js';
 import { ServerClock } from '../transport/rate-limit.js';
 import { type RefusalContext, refusal, refusalDetails } from '../transport/refusal.js';
 import { CallTimeouts, systemRuntime } from '../transport/timeouts.js';
@@ -26,6 +27,7 @@ export interface ReadStreamOptions {
  * Reads a completion that a server of yours relays with `toReadableStream()`: in a browser, without a client or a key.
  * Give it the `Response` of your `fetch`, or a body alone.
  *
+ * @throws {RequestValidationError} when it is given neither
  * @throws {APIError} when the response is not a success
  * @throws {ResponseValidationError} when it is not a stream of events
  */
@@ -33,8 +35,8 @@ export async function readChatCompletionStream(
   source: Response | ReadableStream<Uint8Array>,
   options: ReadStreamOptions = {},
 ): Promise<ChatCompletionStream> {
-  const { signal, streamIdleTimeout = 120_000 } = checkRequestOptions(options);
-  const answer = 'body' in source ? source : new Response(source, { headers: { 'content-type': 'text/event-stream' } });
+  const { signal, streamIdleTimeout = 120_000 } = checkRequestOptions(options, {}, OF_STREAMS);
+  const answer = answerOf(source);
   if (answer.body?.locked) throw new StreamConsumedError();
   const runtime = systemRuntime;
   const headers = new FetchHeaders(answer.headers);
@@ -72,4 +74,25 @@ export async function readChatCompletionStream(
     timeouts.end();
     throw error;
   }
+}
+
+type Answer = Pick<Response, 'status' | 'ok' | 'headers'> & { readonly body: ReadableStream<Uint8Array> | null };
+
+/** By its form: the `Response` of a polyfill or of a test will do as well. */
+function answerOf(source: unknown): Answer {
+  if (isBody(source)) {
+    return { status: 200, ok: true, headers: new Headers({ 'content-type': 'text/event-stream' }), body: source };
+  }
+  const { status, headers, body } = Object(source) as Partial<Response>;
+  if (typeof status === 'number' && typeof headers?.get === 'function' && (!body || isBody(body))) {
+    return source as Response;
+  }
+  const message = isThenable(source)
+    ? 'is a promise: await it first'
+    : 'expected a Response, or its body (a ReadableStream)';
+  throw new RequestValidationError([{ path: ['source'], message }]);
+}
+
+function isBody(value: unknown): value is ReadableStream<Uint8Array> {
+  return typeof (value as Partial<ReadableStream> | null | undefined)?.getReader === 'function';
 }

@@ -125,9 +125,14 @@ const OF_BOTH = {
     `must be a whole number from 0 to ${MOST_RETRIES}`,
   ],
 } satisfies OptionRules;
+/** Of a stream that somebody else asked for. */
+export const OF_STREAMS = {
+  signal: [isSignal, 'must be an AbortSignal'],
+  streamIdleTimeout: TIME,
+} satisfies OptionRules;
 export const OF_CALLS: OptionRules = {
   ...OF_BOTH,
-  signal: [isSignal, 'must be an AbortSignal'],
+  ...OF_STREAMS,
   headers: CHECKED_LATER,
   idempotencyKey: [(value) => typeof value === 'string' && value.trim() !== '', 'must be a string that is not empty'],
 };
@@ -167,10 +172,11 @@ export function checkClientOptions<Options extends ClientOptions>(given: Options
   throw new ConfigurationError(message.replace(/[^?]$/, '$&.'));
 }
 
-/** The same for the options of one call. `also` has what this call takes besides. */
+/** The same for the options of one call. `also` has what this call takes besides what it takes as all `known` do. */
 export function checkRequestOptions<Options extends RequestOptions>(
   given: Options | undefined,
   also: OptionRules = {},
+  known: OptionRules = OF_CALLS,
 ): Options {
   // An absent argument is an empty one; the cast is true because every option is optional.
   if (given === undefined) return NO_OPTIONS as Options;
@@ -178,7 +184,7 @@ export function checkRequestOptions<Options extends RequestOptions>(
     throw new RequestValidationError([{ path: ['options'], message: 'expected an object, such as { signal }' }]);
   }
   const options = ownProperties(given);
-  const issues = findBadOptions(options, OF_CALLS, also, 'call');
+  const issues = findBadOptions(options, known, also, 'call');
   if (issues.length === 0) return options;
   throw new RequestValidationError(issues.map((issue) => ({ ...issue, path: ['options', ...issue.path] })));
 }

@@ -1,5 +1,6 @@
 import { getEventListeners } from 'node:events';
 import type { AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
 import { serve } from '@hono/node-server';
 import {
   APIAbortError,
@@ -229,6 +230,48 @@ describe('readChatCompletionStream', () => {
     expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
+  test('says that a body alone is being read already', async () => {
+    const { body } = new Response(RHINE);
+    body?.getReader();
+
+    expect(await failureOf(readChatCompletionStream(body as never))).toBeInstanceOf(StreamConsumedError);
+  });
+
+  const page = () => new Response(RHINE, { headers: { 'content-type': 'text/event-stream' } });
+
+  test.each<[name: string, source: () => unknown, mend: RegExp]>([
+    ['a promise', () => Promise.resolve(page()), /source: is a promise: await it first/],
+    ['undefined', () => undefined, /source: expected a Response, or its body/],
+    ['null', () => null, /expected a Response/],
+    ['an object', () => ({}), /expected a Response/],
+    ['a text', () => RHINE, /expected a Response/],
+    ['a Request', () => new Request('http://localhost', { method: 'POST', body: RHINE }), /expected a Response/],
+    ['a body of another kind', () => ({ ...head, body: Readable.from([RHINE]) }), /expected a Response/],
+  ])('refuses %s as its source, and names the mend', async (_, source, mend) => {
+    const error = await failureOf(readChatCompletionStream(source() as never));
+
+    expect(error).toBeInstanceOf(RequestValidationError);
+    expect(error).toMatchObject({ issues: [{ path: ['source'] }], message: expect.stringMatching(mend) });
+  });
+
+  test('takes what has the form of a response, and refuses what a service without a body refuses', async () => {
+    const mocked = { ...head, body: page().body } as Response;
+    const bare = { ...head, status: 429, ok: false, body: null } as Response;
+
+    expect((await readAll(await readChatCompletionStream(mocked))).text).toBe('The Rhine.');
+    expect(await failureOf(readChatCompletionStream(bare))).toBeInstanceOf(RateLimitError);
+  });
+
+  test.each(['timeout', 'deadline', 'maxRetries', 'headers', 'idempotencyKey', 'sgnal'])(
+    'refuses %s among its options, which it has not',
+    async (option) => {
+      expect(await failureOf(readChatCompletionStream(page(), { [option]: 5 } as never))).toMatchObject({
+        name: 'RequestValidationError',
+        issues: [{ path: ['options', option], message: expect.stringContaining('is not an option of this call') }],
+      });
+    },
+  );
+
   test.each([{ streamIdleTimeout: Number.NaN }, { streamIdleTimeout: -1 }, { signal: {} as AbortSignal }])(
     'rejects $streamIdleTimeout $signal in its options',
     async (options) => {
@@ -258,6 +301,8 @@ describe('readChatCompletionStream', () => {
     expect(source.cancelled).toBe(true);
   });
 });
+
+const head = { status: 200, ok: true, headers: new Headers({ 'content-type': 'text/event-stream' }) };
 
 const streamOf = (...events: string[]): Promise<ChatCompletionStream> =>
   readChatCompletionStream(new Response(events.join(''), { headers: { 'content-type': 'text/event-stream' } }));
