@@ -33,7 +33,7 @@ const BRAND = Symbol.for('context-gateway.error');
 /** The way in for `keepPartial`, and for nobody else. */
 const KEEP = Symbol('keepPartial');
 
-/** What every error of this package extends. It can be logged, cloned and serialised: no credential or payload is in it. */
+/** What every error of this package extends. It can be logged and serialised: no credential or payload is in it. */
 export class ContextGatewayError extends Error {
   /** What was tried before this error, in order. Empty when nothing was. */
   declare readonly attempts: readonly Attempt[];
@@ -42,7 +42,7 @@ export class ContextGatewayError extends Error {
   constructor(message: string, options?: { cause?: unknown }) {
     super(message, options);
     hide(this, BRAND, true);
-    recordAttempts(this, []);
+    hide(this, 'attempts', []);
   }
 
   /** The name of the class, safe against minifiers. */
@@ -390,8 +390,8 @@ export class StreamError extends APIError {
 export class StreamConsumedError extends ContextGatewayError {
   constructor() {
     super(
-      'A stream can be read once, and this one has been. Collect its chunks in the first loop, or call finalCompletion() ' +
-        'instead of a loop. What a loop that was left early had read is in `partial`.',
+      'A stream can be read once, and this one has been, by a loop or by finalCompletion(). Collect its chunks in the first loop, ' +
+        'or begin the loop first. What a loop that was left early had read is in `partial`.',
     );
   }
 
@@ -416,9 +416,18 @@ export function apiError(status: number, details: APIErrorDetails): APIError {
   return new ErrorClass(status, details);
 }
 
-/** Writes on an error what was sent before it. */
-export function recordAttempts(error: ContextGatewayError, attempts: readonly Attempt[]): void {
+/** Writes on an error which call it ended and what was sent for it. */
+export function recordCall(error: ContextGatewayError, where: string, attempts: readonly Attempt[]): void {
   hide(error, 'attempts', attempts);
+  const { message } = error;
+  if (!message.includes(where))
+    error.message = message.replace(/\)?\.$|$/, (end) => (end === ').' ? `, ${where}).` : ` (${where})${end}`));
+  leadHere(error, recordCall);
+}
+
+/** Leads the stack to whoever waits for the call now: an error made in a timer or by a socket leads nowhere. */
+export function leadHere(error: Error, above: (...given: never) => void = leadHere): void {
+  (Error as { captureStackTrace?: (error: Error, above: unknown) => void }).captureStackTrace?.(error, above);
 }
 
 /** An earlier attempt may have been carried out, so the call as a whole may have been, whatever became of the last one. */
@@ -435,7 +444,8 @@ export function keepPartial(error: ContextGatewayError, partial: PartialChatComp
 export function describeIssues(issues: readonly ValidationIssue[]): string {
   const shown = issues.slice(0, 5).map(({ path, message }) => `${describePath(path)}${message}`);
   const rest = issues.length - shown.length;
-  return `${shown.join('; ')}${rest > 0 ? `; and ${rest} more` : ''}.`;
+  const text = shown.join('; ');
+  return rest > 0 ? `${text}; and ${rest} more.` : text.replace(/[^?]$/, '$&.');
 }
 
 function describePath(path: ValidationIssue['path']): string {

@@ -2,7 +2,8 @@ import type { ResponseInfo } from '../answer.js';
 import {
   ContextGatewayError,
   keepPartial,
-  recordAttempts,
+  leadHere,
+  recordCall,
   StreamConsumedError,
   StreamTruncatedError,
 } from '../errors.js';
@@ -134,7 +135,10 @@ export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> 
 
   async #whole(): Promise<StreamedChatCompletion> {
     if (this.#outcome === 'open') await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    if (this.#outcome instanceof Error) throw this.#outcome;
+    if (this.#outcome instanceof Error) {
+      leadHere(this.#outcome);
+      throw this.#outcome;
+    }
     return this.#soFar.whole();
   }
 
@@ -209,6 +213,7 @@ export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> 
   #ending(): Step {
     if (!(this.#outcome instanceof Error) || this.#thrown) return END;
     this.#thrown = true;
+    leadHere(this.#outcome);
     throw this.#outcome;
   }
 
@@ -233,7 +238,7 @@ export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> 
 
   #withFacts<E extends ContextGatewayError>(error: E): E {
     keepPartial(error, this.#soFar.partial());
-    recordAttempts(error, this.response.attempts);
+    recordCall(error, this.#opened.where, this.response.attempts);
     return error;
   }
 

@@ -57,6 +57,7 @@ export async function readChatCompletionStream(
     head,
     runtime,
     timeouts,
+    where: context.route,
     response: new Answered(head, [], context),
     startedAt: runtime.now(),
     idleTimeout: streamIdleTimeout,

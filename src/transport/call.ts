@@ -46,6 +46,10 @@ export interface Call {
   readonly timeout: number;
   readonly attempts: Attempt[];
   readonly bucket: string;
+  /** Method and path as the interface writes them. */
+  readonly route: string;
+  /** The same with the service's id of the last answer's request, for messages. */
+  where: string;
   /** Tells the client's listener, if there is one. */
   readonly emit: ((event: EventBody) => void) | undefined;
 }
@@ -70,6 +74,8 @@ export interface OpenedStream {
   readonly startedAt: number;
   /** Milliseconds it may stay silent. */
   readonly idleTimeout: number;
+  /** Which call it belongs to, for messages. */
+  readonly where: string;
   /** What an error event says, as details for a typed error. */
   readonly refuse: (body: unknown) => APIErrorDetails;
   /** Tells the client's listener that the stream has ended badly. */

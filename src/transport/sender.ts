@@ -6,7 +6,7 @@ import { Answered, type AreaRules, type Call, type Shared } from './call.js';
 import { type Admission, type Observation, Ticket } from './pacer.js';
 import { quietly } from './quietly.js';
 import { parseRateLimit, ServerClock, untilReset } from './rate-limit.js';
-import { masked, type RefusalContext, refusal, requestIdOf } from './refusal.js';
+import { masked, type RefusalContext, refusal, requestIdOf, whereOf } from './refusal.js';
 import type { CallTimeouts } from './timeouts.js';
 
 /** Turns a successful answer into what the method returns. */
@@ -29,6 +29,7 @@ export class Sender {
   async attempt<T>(call: Call, read: Reader<T>, waited: number): Promise<WithResponse<T>> {
     const { timeouts, attempts } = call;
     const { runtime } = this.#shared;
+    call.where = call.route;
     // Before the queue: what a 429 says while the key is read holds this call as well.
     const given = this.#area.authorize();
     const credential = typeof given === 'string' ? given : await this.#awaitCredential(given, call);
@@ -127,8 +128,9 @@ export class Sender {
       call.emit({ type: 'response', attempt: call.attempts.length, status, duration, requestId });
     }
     const { explain, name: area } = this.#area;
-    const route = `${call.request.method} ${call.endpoint.path}`;
-    return { area, route, credential, requestId, rateLimit, serverTime, explain };
+    const context = { area, route: call.route, credential, requestId, rateLimit, serverTime, explain };
+    call.where = whereOf(context);
+    return context;
   }
 
   /** Reads an error's body, as far as it is worth it. */

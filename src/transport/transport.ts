@@ -7,7 +7,7 @@ import {
   ClientClosedError,
   ContextGatewayError,
   RequestValidationError,
-  recordAttempts,
+  recordCall,
 } from '../errors.js';
 import type { ResponseHead } from '../platform/engine.js';
 import { MAX_JSON_BYTES, parseJson, readText } from './body.js';
@@ -103,6 +103,7 @@ export class Transport {
       head,
       timeouts,
       runtime,
+      where: call.where,
       response: new Answered(head, attempts, context),
       startedAt,
       idleTimeout: options.streamIdleTimeout ?? this.#options.streamIdleTimeout ?? DEFAULT_IDLE_TIMEOUT,
@@ -158,7 +159,8 @@ export class Transport {
     const { method, path, bucket = this.#area.name } = endpoint;
     const emit = emitterOf(this.#options.onEvent, { call: shared.calls, area: this.#area.name, method, path });
     const timeout = options.timeout ?? this.#options.timeout ?? endpoint.timeout ?? DEFAULT_TIMEOUT;
-    return { endpoint, request, options, timeouts, timeout, attempts: [], bucket, emit };
+    const route = `${method} ${path}`;
+    return { endpoint, request, options, timeouts, timeout, attempts: [], bucket, route, where: route, emit };
   }
 
   #addHeaders(headers: Record<string, string>, { headers: given, idempotencyKey: key }: RequestOptions): void {
@@ -192,7 +194,7 @@ export class Transport {
       }
     } catch (error) {
       if (doubtful && error instanceof APIConnectionError) admitDoubt(error);
-      if (error instanceof ContextGatewayError) recordAttempts(error, call.attempts);
+      if (error instanceof ContextGatewayError) recordCall(error, call.where, call.attempts);
       throw error;
     } finally {
       if (!handedOver) timeouts.end();

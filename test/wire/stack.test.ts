@@ -1,0 +1,59 @@
+import { describe, expect, test } from 'vitest';
+import { engines } from '../helpers/engines.js';
+import { answer, eventOf, headOf, raw, rawThenEnd, resetAtEnd } from './behaviours.js';
+import { stall } from './fault-server.js';
+import { failureOf, serve } from './world.js';
+
+const GET = { method: 'GET', path: '/v1/things' } as const;
+const EVENTS = { 'content-type': 'text/event-stream', 'x-request-id': 'req_1' };
+
+describe.each(engines)('$engine', ({ options }) => {
+  const world = serve();
+  const gateway = () => world.gateway({ ...options, maxRetries: 0 });
+  async function streamOfMine(): Promise<unknown> {
+    const params = { model: 'm', messages: [{ role: 'user', content: 'hi' }], stream: true } as const;
+    const stream = await gateway().chat.completions.create(params, { streamIdleTimeout: 100 });
+    for await (const _ of stream);
+    return undefined;
+  }
+  async function callOfMine(): Promise<unknown> {
+    return await gateway().request(GET, { timeout: 100 });
+  }
+
+  test.each([
+    { what: 'an attempt that took too long', behaviour: stall() },
+    { what: 'a connection that was reset', behaviour: resetAtEnd() },
+    { what: 'a refusal', behaviour: answer(404, '{"error":{"message":"no"}}') },
+    { what: 'an answer that is no JSON', behaviour: answer(200, 'hello') },
+    { what: 'a body that is cut', behaviour: rawThenEnd(headOf(200, { 'content-length': 9 }), '{') },
+  ])('the error of $what names the call once, and leads to the line that waits for it', async ({ behaviour }) => {
+    world.server.answers(behaviour);
+
+    const error = await failureOf(callOfMine());
+
+    expect(error.message.match(/GET \/v1\/things/g)).toHaveLength(1);
+    expect(error.stack).toContain(error.message);
+    expect(error.stack).toMatch(/at (async )?callOfMine .*stack\.test\.ts/);
+  });
+
+  test.each([
+    { what: 'a silent stream', behaviour: raw(headOf(200, EVENTS), eventOf('a')) },
+    { what: 'a stream that ends too early', behaviour: rawThenEnd(headOf(200, EVENTS), eventOf('a')) },
+    { what: 'an event that is no JSON', behaviour: raw(headOf(200, EVENTS), 'data: hello\n\n') },
+  ])('the error of $what names its request too', async ({ behaviour }) => {
+    world.server.answers(behaviour);
+
+    const error = await failureOf(streamOfMine());
+
+    expect(error.message).toContain('POST /v1/chat/completions, request req_1)');
+    expect(error.stack).toMatch(/at (async )?streamOfMine .*stack\.test\.ts/);
+  });
+
+  test('a later attempt is not taken for the request of an earlier one', async () => {
+    world.server.answers(answer(503, '{}', { 'x-request-id': 'req_1' }), stall());
+
+    const error = await failureOf(world.gateway({ ...options, maxRetries: 1 }).request(GET, { timeout: 200 }));
+
+    expect(error.message).toBe('The attempt did not finish within its timeout of 200 ms (GET /v1/things).');
+  });
+});
