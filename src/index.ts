@@ -84,6 +84,7 @@ export type {
   ClientEvent,
   FailureEvent,
   PacedEvent,
+  QueuedEvent,
   RequestEvent,
   ResponseEvent,
   RetryEvent,

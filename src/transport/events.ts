@@ -26,6 +26,12 @@ export interface ResponseEvent extends CallFacts {
   readonly requestId: string | undefined;
 }
 
+/** The call begins to wait because the service would refuse it now: the limit of this bucket is used up. */
+export interface QueuedEvent extends CallFacts {
+  readonly type: 'queued';
+  readonly bucket: string;
+}
+
 /** The call waited `waited` ms because the service would have refused it. */
 export interface PacedEvent extends CallFacts {
   readonly type: 'paced';
@@ -56,7 +62,9 @@ export interface ValidationEvent extends CallFacts {
 }
 
 /** What `onEvent` receives. */
-export type ClientEvent = RequestEvent | ResponseEvent | PacedEvent | RetryEvent | FailureEvent | ValidationEvent;
+export type ClientEvent =
+  | (RequestEvent | ResponseEvent | RetryEvent | FailureEvent)
+  | (QueuedEvent | PacedEvent | ValidationEvent);
 
 /** An event without the facts its call adds. */
 export type EventBody<E extends ClientEvent = ClientEvent> = E extends ClientEvent ? Omit<E, keyof CallFacts> : never;

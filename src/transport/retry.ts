@@ -45,6 +45,7 @@ export type Verdict = { readonly wait: number } | { readonly stop: StopReason };
 
 /** Whether and when a failed attempt is followed by another one. Pure: the same facts give the same verdict. */
 export function nextWait(error: unknown, facts: RetryFacts): Verdict {
+  if (error instanceof APITimeoutError && error.kind === 'deadline') return { stop: 'no-time-left' };
   if (!facts.repeatable || !isRepeatable(error, facts)) return { stop: 'not-repeatable' };
   if (facts.attempts.length > facts.maxRetries || wasTriedEnough(error, facts)) return { stop: 'retries-used-up' };
   const hint = error instanceof APIError ? error.retryAfter : undefined;
@@ -78,7 +79,7 @@ function wasTriedEnough(error: unknown, { attempts }: RetryFacts): boolean {
 
 function isRepeatable(error: unknown, { operation, keyed }: RetryFacts): boolean {
   const harmless = operation !== 'effect';
-  if (error instanceof APITimeoutError && error.kind !== 'attempt') return false;
+  if (error instanceof APITimeoutError && error.kind === 'idle') return false;
   if (error instanceof APIConnectionError) return error.retryable && (harmless || error.sent === 'no');
   if (error instanceof ResponseValidationError) return error.retryable && harmless;
   if (!(error instanceof APIError)) return false;

@@ -87,6 +87,7 @@ export class Sender {
     const { runtime } = this.#shared;
     const since = runtime.now();
     timeouts.queuedFor = bucket;
+    emit?.({ type: 'queued', bucket });
     try {
       await timeouts.wait(admission.ready, () => quietly(() => admission.cancel()));
     } catch (cause) {
