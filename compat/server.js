@@ -65,6 +65,8 @@ const answers = {
       purpose: form.get('purpose'),
     });
   },
+  streamed: (response, body, request) => answers.upload(response, body, request),
+  path: (response, body, request) => answers.upload(response, body, request),
   retry(response) {
     refused += 1;
     if (refused % 2 === 1)

@@ -81,6 +81,27 @@ const CASES = {
     if (record.purpose !== 'test') return 'lost its purpose';
   },
 
+  async 'streamed: an upload that is a stream arrives byte for byte'(_sdk, gateway) {
+    const part = new Uint8Array(1_000).fill(7);
+    const file = new ReadableStream({
+      start(controller) {
+        for (let count = 0; count < 100; count += 1) controller.enqueue(part);
+        controller.close();
+      },
+    });
+    const record = await gateway.files.upload({ file, purpose: 'test' });
+    if (record.bytes !== 100_000 || record.sum !== 700_000) return `arrived as ${record.bytes} bytes`;
+  },
+
+  async 'path: a file on disk is uploaded, or refused where there are none'(sdk, gateway) {
+    const path = globalThis.process?.argv?.[1]; // this very program; workerd has none
+    const outcome = await gateway.files
+      .upload({ file: { path: path ?? '/program.js' }, purpose: 'test' })
+      .catch((error) => error);
+    if (path === undefined && !sdk.RequestValidationError.is(outcome)) return `gave ${outcome.name}`;
+    if (path !== undefined && !(outcome.bytes > 100)) return `gave ${outcome.name}: ${outcome.message}`;
+  },
+
   async 'retry: waits as long as a 429 asks, then succeeds'(_sdk, gateway) {
     const since = Date.now();
     const { response } = await gateway.presets.list().withResponse();

@@ -2,21 +2,26 @@ import type { HeaderSource } from '../answer.js';
 import { APIConnectionError, RequestValidationError } from '../errors.js';
 import type { Engine, Exchange, OutgoingRequest, OutgoingStream, Progress, ResponseHead } from './engine.js';
 import { isBrowser } from './environment.js';
-import { connectionError } from './failure.js';
+import { connectionError, type FailedRequest } from './failure.js';
 import { type BodyReader, StreamSource } from './stream-source.js';
+
+type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 /** Bytes leave through the web platform's `fetch`: the user's, or the global one as it is at each call. */
 export class FetchEngine implements Engine {
-  readonly #fetch: typeof globalThis.fetch | undefined;
+  readonly #fetch: Fetch;
+  readonly #meaningOf: FailedRequest['meaningOf'];
 
-  constructor(fetch?: typeof globalThis.fetch) {
-    this.#fetch = fetch;
+  constructor(fetch: Fetch | undefined, meaningOf?: FailedRequest['meaningOf']) {
+    // Called as a plain function: browsers refuse a `fetch` that is called as a method.
+    this.#fetch = fetch ?? ((url, init) => globalThis.fetch(url, init));
+    this.#meaningOf = meaningOf;
   }
 
   send(request: OutgoingRequest): Exchange {
-    // Called as a plain function: browsers refuse a `fetch` that is called as a method.
-    const fetch = this.#fetch ?? ((url: string, init: RequestInit) => globalThis.fetch(url, init));
-    return new FetchExchange(request, fetch);
+    const fetch = this.#fetch;
+    const { origin, mask } = request;
+    return new FetchExchange(request, fetch, { origin, mask, meaningOf: this.#meaningOf });
   }
 
   async close(): Promise<void> {}
@@ -25,12 +30,14 @@ export class FetchEngine implements Engine {
 class FetchExchange implements Exchange {
   readonly head: Promise<ResponseHead>;
   readonly #controller = new AbortController();
+  readonly #failed: FailedRequest;
   #rejectHead!: (error: Error) => void;
   #progress: Progress = { phase: 'headers', sent: 'maybe' };
   #body: StreamSource | undefined;
   #failure: Error | undefined;
 
-  constructor(request: OutgoingRequest, fetch: (url: string, init: RequestInit) => Promise<Response>) {
+  constructor(request: OutgoingRequest, fetch: Fetch, failed: FailedRequest) {
+    this.#failed = failed;
     this.head = new Promise((resolve, reject) => {
       this.#rejectHead = reject;
       this.#send(request, fetch).then(resolve, reject);
@@ -50,14 +57,13 @@ class FetchExchange implements Exchange {
     this.#controller.abort(error);
   }
 
-  async #send(
-    request: OutgoingRequest,
-    fetch: (url: string, init: RequestInit) => Promise<Response>,
-  ): Promise<ResponseHead> {
+  async #send(request: OutgoingRequest, fetch: Fetch): Promise<ResponseHead> {
     const response = await this.#answer(request, fetch);
     this.#progress = { phase: 'body', sent: 'yes' };
     if (typeof request.body === 'object') request.body.blobSent();
-    this.#body = new StreamSource(readerOf(response, request), request, (error) => this.#controller.abort(error));
+    this.#body = new StreamSource(readerOf(response, this.#failed), this.#failed, (error) =>
+      this.#controller.abort(error),
+    );
     if (this.#failure !== undefined) {
       this.#body.cancel(this.#failure);
       throw this.#failure;
@@ -65,17 +71,14 @@ class FetchExchange implements Exchange {
     return { status: response.status, headers: new FetchHeaders(response.headers), body: this.#body };
   }
 
-  async #answer(
-    request: OutgoingRequest,
-    fetch: (url: string, init: RequestInit) => Promise<Response>,
-  ): Promise<Response> {
+  async #answer(request: OutgoingRequest, fetch: Fetch): Promise<Response> {
     let response: unknown;
     try {
       // Inherits nothing: a polluted Object.prototype would give a GET a body.
       const init = { __proto__: null, ...requestInit(request), signal: this.#controller.signal };
       response = await fetch(request.origin + request.path, init);
     } catch (error) {
-      throw this.#failure ?? connectionError(error, this.#progress, request);
+      throw this.#failure ?? connectionError(error, this.#progress, this.#failed);
     }
     if (!isResponse(response)) {
       throw new APIConnectionError('No usable answer: the given fetch did not return a Response.', this.#progress);
@@ -91,7 +94,7 @@ function isResponse(value: unknown): value is Response {
 }
 
 /** Also a given fetch may hand out the same answer twice, or one that somebody has read. */
-function readerOf(response: Response, request: OutgoingRequest): BodyReader | undefined {
+function readerOf(response: Response, request: FailedRequest): BodyReader | undefined {
   try {
     const body = response.body as Partial<ReadableStream<Uint8Array>> | null | undefined;
     if (body === null) return undefined;

@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import type { HeaderSource } from '../answer.js';
 import { ConfigurationError } from '../errors.js';
 import { type Agent, createAgent, type Dispatch, type DispatchHandler, type RawHeaders } from './agent.js';
+import { meaningOf } from './codes.js';
 import { decompress } from './decompress.js';
 import { EitherHandler } from './either-handler.js';
 import type {
@@ -20,9 +21,9 @@ import { FetchEngine } from './fetch-engine.js';
 export { isBrowser, readEnvironment } from './environment.js';
 export { openFile } from './file.js';
 
-/** On Node, bytes leave through undici; through `fetch` where the user gave one, or somebody has replaced the global one. */
+/** On Node, bytes leave through undici; through `fetch` where the user gave one, or the global one is not Node's own: replaced, or that of Bun or Deno. */
 export function createEngine(options: EngineOptions): Engine {
-  if (options.fetch !== undefined) return new FetchEngine(options.fetch);
+  if (options.fetch !== undefined) return new FetchEngine(options.fetch, meaningOf);
   if (options.dispatcher !== undefined && typeof options.dispatcher.dispatch !== 'function') {
     throw new ConfigurationError('dispatcher must be an undici Dispatcher, such as a new ProxyAgent(url).');
   }
@@ -31,7 +32,7 @@ export function createEngine(options: EngineOptions): Engine {
 
 class NodeEngine implements Engine {
   readonly #given: DispatcherLike | undefined;
-  readonly #fetchEngine = new FetchEngine();
+  readonly #fetchEngine = new FetchEngine(undefined, meaningOf);
   #own: Promise<Agent> | undefined;
   #agent: Dispatch | undefined;
   #nativeFetch: unknown;
@@ -48,7 +49,7 @@ class NodeEngine implements Engine {
   send(request: OutgoingRequest): Exchange {
     if (this.#given === undefined && this.#fetchIsReplaced()) return this.#fetchEngine.send(request);
     const through = this.#given === undefined ? '' : ' through the dispatcher'; // which may use a proxy
-    const failed = { origin: request.origin + through, mask: request.mask };
+    const failed = { origin: request.origin + through, mask: request.mask, meaningOf };
     return new NodeExchange(request, this.#agent ?? this.#openAgent(), failed);
   }
 

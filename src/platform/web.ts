@@ -4,7 +4,7 @@ import { FetchEngine } from './fetch-engine.js';
 
 export { isBrowser, readEnvironment } from './environment.js';
 
-/** Off Node, bytes leave through `fetch`. */
+/** In browsers and in workers, bytes leave through `fetch`. */
 export function createEngine(options: EngineOptions): Engine {
   if (options.dispatcher !== undefined) {
     throw new ConfigurationError('dispatcher works on Node only. Pass a fetch of your own here.');

@@ -2,6 +2,7 @@ import { createServer } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, test } from 'vitest';
 import { APIConnectionError, ConfigurationError, GatewayClient, type RateLimiter } from '../../src/index.js';
+import { meaningOf } from '../../src/platform/codes.js';
 import { connectionError } from '../../src/platform/failure.js';
 import { LiveCalls } from '../../src/transport/live-calls.js';
 import { CallTimeouts } from '../../src/transport/timeouts.js';
@@ -53,9 +54,10 @@ describe('R2 what a failure says of an effect', () => {
       const progress = { phase: 'headers', sent: 'maybe' } as const;
       const broken = Object.assign(new Error(code), { code, syscall: 'read' });
       const refused = Object.assign(new Error(code), { code, syscall: 'connect' });
+      const request = { origin: 'http://localhost', mask: String, meaningOf };
 
-      expect(connectionError(broken, progress)).toMatchObject(progress);
-      expect(connectionError(refused, progress)).toMatchObject({ phase: 'connect', sent: 'no' });
+      expect(connectionError(broken, progress, request)).toMatchObject(progress);
+      expect(connectionError(refused, progress, request)).toMatchObject({ phase: 'connect', sent: 'no' });
     },
   );
 

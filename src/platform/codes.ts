@@ -1,0 +1,68 @@
+import type { Progress } from './engine.js';
+
+/** What the code of a failure says: how far the request had come, what to tell people, and whether another try may help. */
+export interface Meaning {
+  readonly reached: Progress;
+  readonly what: string | undefined;
+  readonly retryable: boolean;
+}
+
+/** Failures that happen before the first byte of a request leaves. */
+const BEFORE_SENDING = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENETDOWN',
+  'EADDRNOTAVAIL',
+  'UND_ERR_CONNECT_TIMEOUT',
+  'ConnectionRefused', // Bun
+]);
+
+/** Failures that another try does not mend: a certificate that is not trusted, or not for this host. */
+const CERTIFICATE =
+  /^(CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_CERT|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE)/;
+
+/** Failures that show that an answer came, though none that can be read. */
+const ANSWERED = /^(HPE_|HTTPParserError|UND_ERR_HEADERS_OVERFLOW|UND_ERR_RES_)/;
+
+const EXPLAINED: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'nothing listens there; check baseURL',
+  ConnectionRefused: 'nothing listens there; check baseURL',
+  ENOTFOUND: 'the host is not known; check baseURL',
+  EAI_AGAIN: 'the host name could not be looked up',
+  ECONNRESET: 'the connection was reset',
+  EPIPE: 'the connection was closed while the request was sent',
+  ERR_SSL_WRONG_VERSION_NUMBER: 'it does not speak TLS; a service on this machine may want http: in baseURL',
+  UND_ERR_INVALID_ARG: 'the dispatcher does not understand the request; it must be of major version 6, 7 or 8',
+  UND_ERR_ABORTED: 'it was given up on the way; a proxy may have refused it',
+  UND_ERR_PRX_CONN: 'the proxy refused the connection',
+  UND_ERR_SOCKET: 'the other side closed the connection',
+  UND_ERR_CONNECT_TIMEOUT: 'connecting took longer than 10 s',
+  UND_ERR_HEADERS_OVERFLOW: 'its headers are too large',
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'its body is not as long as it says',
+  UND_ERR_REQ_CONTENT_LENGTH_MISMATCH: 'the file changed its size while it was sent',
+};
+
+/** The codes of the system's own failures and of undici's. Browsers have none, and carry nothing of this file. */
+export function meaningOf(code: string, progress: Progress): Meaning {
+  const untrusted = CERTIFICATE.test(code);
+  const answered = ANSWERED.test(code);
+  const what =
+    EXPLAINED[code] ??
+    (answered ? 'it is not HTTP, or not as it has to be' : untrusted ? 'its certificate is not trusted' : undefined);
+  return {
+    reached: progressAt(progress, untrusted || BEFORE_SENDING.has(code), answered),
+    what,
+    retryable: !untrusted,
+  };
+}
+
+/** A code tells more than the engine knows, where that is `fetch`. */
+function progressAt(progress: Progress, unsent: boolean, answered: boolean): Progress {
+  if (progress.sent === 'yes') return progress;
+  if (unsent) return { phase: 'connect', sent: 'no' };
+  // What a proxy answers before the request has left is no answer to it.
+  return answered && progress.sent !== 'no' ? { phase: 'headers', sent: 'yes' } : progress;
+}
