@@ -416,10 +416,20 @@ export function apiError(status: number, details: APIErrorDetails): APIError {
   return new ErrorClass(status, details);
 }
 
+/** How a call is written on its error: which one it was, what was sent for it, and what must not be read of it. */
+export interface CallRecord {
+  /** Method and path as the interface writes them, and the service's id of the request where there is one. */
+  readonly where: string;
+  readonly attempts: readonly Attempt[];
+  /** Masks the call's credential in a text that the service may have worded. */
+  readonly clean: (text: string) => string;
+}
+
 /** Writes on an error which call it ended and what was sent for it. */
-export function recordCall(error: ContextGatewayError, where: string, attempts: readonly Attempt[]): void {
+export function recordCall(error: ContextGatewayError, { where, attempts, clean }: CallRecord): void {
   hide(error, 'attempts', attempts);
-  const { message } = error;
+  const message = clean(error.message);
+  error.message = message;
   if (!message.includes(where))
     error.message = message.replace(/\)?\.$|$/, (end) => (end === ').' ? `, ${where}).` : ` (${where})${end}`));
   leadHere(error, recordCall);

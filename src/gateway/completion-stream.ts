@@ -238,7 +238,7 @@ export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> 
 
   #withFacts<E extends ContextGatewayError>(error: E): E {
     keepPartial(error, this.#soFar.partial());
-    recordCall(error, this.#opened.where, this.response.attempts);
+    recordCall(error, this.#opened.call);
     return error;
   }
 

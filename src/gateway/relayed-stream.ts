@@ -57,7 +57,7 @@ export async function readChatCompletionStream(
     head,
     runtime,
     timeouts,
-    where: context.route,
+    call: { where: context.route, attempts: [], clean: String },
     response: new Answered(head, [], context),
     startedAt: runtime.now(),
     idleTimeout: streamIdleTimeout,
@@ -65,7 +65,7 @@ export async function readChatCompletionStream(
     failed: () => {},
     check: (schema, value) => {
       const issues = findIssues(schema, value);
-      if (issues !== undefined) throw unexpectedAnswer(issues, value, context.route);
+      if (issues !== undefined) throw unexpectedAnswer(issues, value);
       return true;
     },
   };

@@ -13,8 +13,6 @@ const MAX_ERROR_TIME = 1_000;
 const DRAIN_TIME = 100;
 const DRAIN_BYTES = 64 * 1024;
 
-const UTF8 = new TextDecoder();
-
 /** The whole body as text. A byte order mark is dropped; bytes that are not UTF-8 become U+FFFD. */
 export async function readText({ headers, body }: ResponseHead, limit: number): Promise<string> {
   const chunks: Uint8Array[] = [];
@@ -29,7 +27,8 @@ export async function readText({ headers, body }: ResponseHead, limit: number): 
     if (size > limit) throw tooLarge(body, limit);
     chunks.push(chunk);
   }
-  return UTF8.decode(chunks.length === 1 ? chunks[0] : concat(chunks, size));
+  // Made here, not once for all: jsdom has none, and importing this package must not fail for it.
+  return new TextDecoder().decode(chunks.length === 1 ? chunks[0] : concat(chunks, size));
 }
 
 function tooLarge(body: ByteSource, limit: number): ResponseTooLargeError {
@@ -67,7 +66,8 @@ export function parseJson(text: string, headers: HeaderSource): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    const what = text.trim() === '' ? 'an empty body' : (headers.get('content-type') ?? 'no content type');
+    const what =
+      text.trim() === '' ? 'an empty body' : (headers.get('content-type')?.split(';')[0] ?? 'no content type');
     throw new ResponseValidationError(`The answer is not JSON (${what}). Does baseURL lead to the service?`, {
       body: text,
       retryable: true,

@@ -1,5 +1,5 @@
 import type { Attempt, HeaderSource, RateLimit, ResponseInfo } from '../answer.js';
-import type { APIErrorDetails, Area } from '../errors.js';
+import type { APIErrorDetails, Area, CallRecord } from '../errors.js';
 import type { Engine, ResponseHead } from '../platform/engine.js';
 import type { EventBody } from './events.js';
 import type { LiveCalls } from './live-calls.js';
@@ -50,6 +50,8 @@ export interface Call {
   readonly route: string;
   /** The same with the service's id of the last answer's request, for messages. */
   where: string;
+  /** Masks the credential in a text of the service's, once there is an answer. */
+  clean: (text: string) => string;
   /** Tells the client's listener, if there is one. */
   readonly emit: ((event: EventBody) => void) | undefined;
 }
@@ -74,8 +76,8 @@ export interface OpenedStream {
   readonly startedAt: number;
   /** Milliseconds it may stay silent. */
   readonly idleTimeout: number;
-  /** Which call it belongs to, for messages. */
-  readonly where: string;
+  /** The call it belongs to, as its errors have it. */
+  readonly call: CallRecord;
   /** What an error event says, as details for a typed error. */
   readonly refuse: (body: unknown) => APIErrorDetails;
   /** Tells the client's listener that the stream has ended badly. */

@@ -5,18 +5,27 @@ const DELTA_SECONDS = 1e6;
 const EPOCH_SECONDS = [1e9, 1e11] as const;
 const EPOCH_MILLISECONDS = [1e12, 1e14] as const;
 
-/** The three headers of an answer. `undefined` when it has none of them. `now` is the service's clock. */
-export function parseRateLimit(headers: HeaderSource, now: number): RateLimit | undefined {
+/** The three headers of an answer. `undefined` when it has none of them. `now` is the service's clock, `clean` masks secrets. */
+export function parseRateLimit(
+  headers: HeaderSource,
+  now: number,
+  clean: (text: string) => string = String,
+): RateLimit | undefined {
   const limit = headers.get('x-ratelimit-limit');
   const remaining = headers.get('x-ratelimit-remaining');
   const reset = headers.get('x-ratelimit-reset');
   if (limit === undefined && remaining === undefined && reset === undefined) return undefined;
-  const resetTime = epochOf(wholeNumber(reset), now);
+  const limitNumber = wholeNumber(limit);
+  const remainingNumber = wholeNumber(remaining);
+  const resetNumber = wholeNumber(reset);
+  const resetTime = epochOf(resetNumber, now);
+  const raw = (value: string | undefined, number: number | undefined): string | undefined =>
+    value === undefined || number !== undefined ? value : clean(value);
   return {
-    limit: wholeNumber(limit),
-    remaining: wholeNumber(remaining),
+    limit: limitNumber,
+    remaining: remainingNumber,
     resetAt: resetTime === undefined ? undefined : new Date(resetTime),
-    raw: { limit, remaining, reset },
+    raw: { limit: raw(limit, limitNumber), remaining: raw(remaining, remainingNumber), reset: raw(reset, resetNumber) },
   };
 }
 

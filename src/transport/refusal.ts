@@ -35,7 +35,7 @@ export function refusalDetails(head: ResponseHead, body: unknown, context: Refus
   const { status, headers } = head;
   const { requestId } = context;
   const mask = (text: string): string => withoutSecrets(text, context.credential);
-  const error = errorObject(body, (text) => presentable(mask(text)));
+  const error = errorObject(body, (text) => cleaned(text, context.credential));
   const said = error.message ?? excerpt(body, mask);
   const retryAfter = retryHint(headers, error.retryAfter, context.rateLimit, context.serverTime);
   const hint = context.explain(status) ?? (retryAfter && `Try again in ${Math.ceil(retryAfter / 1_000)} s.`);
@@ -63,7 +63,7 @@ export function whereOf({ route, requestId }: RefusalContext): string {
 /** The service's id of a request, fit to be logged. */
 export function requestIdOf({ headers }: ResponseHead, credential: string): string | undefined {
   const id = headers.get('x-request-id') ?? headers.get('request-id');
-  return id === undefined ? undefined : presentable(withoutSecrets(id, credential));
+  return id === undefined ? undefined : cleaned(id, credential);
 }
 
 /** Whether a successful answer reports an error all the same: `success: false` (A15), or an `error` where data should be. */
@@ -128,6 +128,11 @@ function redirectTarget({ status, headers }: ResponseHead): string | undefined {
   return `The service redirects ${target}. Redirects are not followed, so that the credential goes nowhere else; correct baseURL.`;
 }
 
+/** The service's words made fit for a message: no key, no control characters, not too long. */
+export function cleaned(text: string, credential: string): string {
+  return presentable(withoutSecrets(text, credential));
+}
+
 /** Should the service repeat a key, nobody reads it. Done before a text is cut: half a key is a secret as well. */
 function withoutSecrets(text: string, credential: string): string {
   // The header's value may begin with a scheme; what follows is the secret.
@@ -147,7 +152,6 @@ export function masked(text: string, { path, headers, body }: OutgoingRequest, r
   return presentable(left);
 }
 
-/** The service's words made fit for a message: no control characters, not too long. */
 function presentable(text: string): string {
   const short = text.length > MAX_MESSAGE ? `${text.slice(0, MAX_MESSAGE)}…` : text;
   return short.replace(CONTROL, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);

@@ -6,7 +6,7 @@ import { Answered, type AreaRules, type Call, type Shared } from './call.js';
 import { type Admission, type Observation, Ticket } from './pacer.js';
 import { quietly } from './quietly.js';
 import { parseRateLimit, ServerClock, untilReset } from './rate-limit.js';
-import { masked, type RefusalContext, refusal, requestIdOf, whereOf } from './refusal.js';
+import { cleaned, masked, type RefusalContext, refusal, requestIdOf, whereOf } from './refusal.js';
 import type { CallTimeouts } from './timeouts.js';
 
 /** Turns a successful answer into what the method returns. */
@@ -121,7 +121,8 @@ export class Sender {
     const { runtime, rateLimits } = this.#shared;
     const { status, headers } = head;
     const serverTime = this.#clock.read(headers, runtime.wallClock());
-    const rateLimit = parseRateLimit(headers, serverTime);
+    call.clean = (text) => cleaned(text, credential);
+    const rateLimit = parseRateLimit(headers, serverTime, call.clean);
     const requestId = requestIdOf(head, credential);
     if (rateLimit !== undefined) rateLimits.set(call.bucket, rateLimit);
     if (call.emit !== undefined) {

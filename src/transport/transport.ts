@@ -25,7 +25,7 @@ import {
   type SchemaOptions,
   TAKES_SCHEMA,
 } from './options.js';
-import { type RefusalContext, refusalDetails, reportsError, whereOf } from './refusal.js';
+import { type RefusalContext, refusalDetails, reportsError } from './refusal.js';
 import { checkHeaders, type EndpointSource, prepare } from './request.js';
 import { nextWait, operationOf, type StopReason } from './retry.js';
 import type { AnySchema } from './schema.js';
@@ -73,8 +73,8 @@ export class Transport {
       const body = text === '' && form.mayBeEmpty ? { success: true } : readJson(text, head, context);
       const { schema } = call.options as Partial<SchemaOptions<T>>; // the options are checked: it is there where it may be
       // The caller's schema may take its time; the call does not last longer for it.
-      if (schema !== undefined) return call.timeouts.wait(applySchema(schema, body, whereOf(context)));
-      this.#check(form.schema, body, call, context);
+      if (schema !== undefined) return call.timeouts.wait(applySchema(schema, body));
+      this.#check(form.schema, body, call);
       return form.pick(body as Body); // checked in the line above, or wanted unchecked
     };
     return this.#call(endpoint, options, read, form.undocumented ? { takes: TAKES_SCHEMA } : {});
@@ -103,23 +103,26 @@ export class Transport {
       head,
       timeouts,
       runtime,
-      where: call.where,
+      call,
       response: new Answered(head, attempts, context),
       startedAt,
       idleTimeout: options.streamIdleTimeout ?? this.#options.streamIdleTimeout ?? DEFAULT_IDLE_TIMEOUT,
       refuse: (body) => refusalDetails(head, body, context),
       failed: ({ name }) =>
         call.emit?.({ type: 'failure', attempt: attempts.length, reason: name, stop: 'not-repeatable' }),
-      check: (schema, value) => this.#check(schema, value, call, context),
+      check: (schema, value) => this.#check(schema, value, call),
     });
   }
 
   /** Checks an answer as `validation` has it. */
-  #check(schema: AnySchema, body: unknown, call: Call, context: RefusalContext): boolean {
-    const issues = findIssues(schema, body);
-    if (issues === undefined) return true;
+  #check(schema: AnySchema, body: unknown, call: Call): boolean {
+    const found = findIssues(schema, body);
+    if (found === undefined) return true;
+    // A path can have the service's own words: the models of a breakdown.
+    const cleaned = (key: string | number) => (typeof key === 'string' ? call.clean(key) : key);
+    const issues = found.map(({ path, message }) => ({ path: path.map(cleaned), message }));
     // Of `null` there is nothing to hand on.
-    if (this.#options.validation !== 'report' || body === null) throw unexpectedAnswer(issues, body, whereOf(context));
+    if (this.#options.validation !== 'report' || body === null) throw unexpectedAnswer(issues, body);
     call.emit?.({ type: 'validation', issues });
     return false;
   }
@@ -160,7 +163,19 @@ export class Transport {
     const emit = emitterOf(this.#options.onEvent, { call: shared.calls, area: this.#area.name, method, path });
     const timeout = options.timeout ?? this.#options.timeout ?? endpoint.timeout ?? DEFAULT_TIMEOUT;
     const route = `${method} ${path}`;
-    return { endpoint, request, options, timeouts, timeout, attempts: [], bucket, route, where: route, emit };
+    return {
+      endpoint,
+      request,
+      options,
+      timeouts,
+      timeout,
+      attempts: [],
+      bucket,
+      route,
+      where: route,
+      clean: String,
+      emit,
+    };
   }
 
   #addHeaders(headers: Record<string, string>, { headers: given, idempotencyKey: key }: RequestOptions): void {
@@ -194,7 +209,7 @@ export class Transport {
       }
     } catch (error) {
       if (doubtful && error instanceof APIConnectionError) admitDoubt(error);
-      if (error instanceof ContextGatewayError) recordCall(error, call.where, call.attempts);
+      if (error instanceof ContextGatewayError) recordCall(error, call);
       throw error;
     } finally {
       if (!handedOver) timeouts.end();

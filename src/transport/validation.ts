@@ -25,19 +25,18 @@ export function checkArguments(schema: AnySchema, value: unknown): void {
   if (issues !== undefined) throw new RequestValidationError(issues);
 }
 
-/** Issues of an answer as an error that still holds it. `where` tells which call it belongs to. */
+/** Issues of an answer as an error that still holds it. */
 export function unexpectedAnswer(
   issues: readonly ValidationIssue[],
   body: unknown,
-  where: string,
   expected = 'what is documented',
 ): ResponseValidationError {
-  const message = `The answer is not ${expected}: ${describeIssues(issues)} (${where})`;
+  const message = `The answer is not ${expected}: ${describeIssues(issues)}`;
   return new ResponseValidationError(message, { issues, body });
 }
 
 /** Checks an undocumented body with the caller's own schema. */
-export async function applySchema<T>(schema: StandardSchema<T>, body: unknown, where: string): Promise<T> {
+export async function applySchema<T>(schema: StandardSchema<T>, body: unknown): Promise<T> {
   const result = await validated(schema, body);
   if (result.issues === undefined) return result.value;
   const issues = result.issues.map(({ path, message }) => ({
@@ -46,7 +45,7 @@ export async function applySchema<T>(schema: StandardSchema<T>, body: unknown, w
     ),
     message,
   }));
-  throw unexpectedAnswer(issues, body, where, 'what the given schema takes (it checks the whole body)');
+  throw unexpectedAnswer(issues, body, 'what the given schema takes (it checks the whole body)');
 }
 
 /** A mistake in the caller's schema costs nobody the answer. */

@@ -198,7 +198,7 @@ describe('W12 W15: a field that is not as documented', () => {
     const error = (await failureOf(contextAt().retrieve('c'))) as ResponseValidationError;
 
     expect(error.message).toBe(
-      'The answer is not what is documented: context: expected object. (GET /api/context, request req_7)',
+      'The answer is not what is documented: context: expected object (GET /api/context, request req_7).',
     );
   });
 
@@ -208,7 +208,7 @@ describe('W12 W15: a field that is not as documented', () => {
     const error = (await failureOf(retrieve())) as ResponseValidationError;
 
     expect(error.issues).toHaveLength(10);
-    expect(error.message).toMatch(/; and 5 more\. \(GET \/api\/context\)$/);
+    expect(error.message).toMatch(/; and 5 more \(GET \/api\/context\)\.$/);
   });
 
   test.each(['null', '[]', '"x"', '1', 'true'])('W7: %s at the top is a ResponseValidationError', async (body) => {

@@ -57,7 +57,7 @@ describe('a schema of the caller', () => {
     expect(error.issues[0]?.path).toEqual(['rows', 0, 'id']);
     expect(error.body).toEqual({ rows: [{ id: 'CANARY', at: '' }] });
     expect(String(error)).not.toContain('CANARY');
-    expect(error.message).toMatch(/^The answer is not what the given schema takes.* \(GET \/v1\/presets\)$/);
+    expect(error.message).toMatch(/^The answer is not what the given schema takes.* \(GET \/v1\/presets\)\.$/);
   });
 
   test('may be asynchronous, and made by hand', async () => {

@@ -135,7 +135,7 @@ describe('toJSON', () => {
 
   test('has the attempts where there were any', () => {
     const error = errors.apiError(503, details);
-    errors.recordCall(error, 'GET /v1/x', [{ status: 503, delay: 0, duration: 5 }]);
+    errors.recordCall(error, { where: 'GET /v1/x', attempts: [{ status: 503, delay: 0, duration: 5 }], clean: String });
 
     expect(error.toJSON()).toMatchObject({ attempts: [{ status: 503, delay: 0, duration: 5 }] });
     expect(error.attempts).toHaveLength(1);

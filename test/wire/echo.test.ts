@@ -1,0 +1,64 @@
+import { describe, expect, test } from 'vitest';
+import type { ClientEvent } from '../../src/index.js';
+import { engines } from '../helpers/engines.js';
+import { leaksOf } from '../helpers/leaks.js';
+import { answer, headOf, rawThenEnd } from './behaviours.js';
+import { failureOf, KEY, PROMPT, serve, TOKEN } from './world.js';
+
+const messages = [{ role: 'user', content: PROMPT }];
+
+describe.each(engines)('$engine', ({ options }) => {
+  const world = serve();
+
+  test.each([
+    {
+      where: 'the content type of an answer',
+      behaviour: (secret: string) => answer(200, 'hello', { 'content-type': `text/${secret}` }),
+    },
+    {
+      where: 'the content type of a stream',
+      stream: true,
+      behaviour: (secret: string) => rawThenEnd(headOf(200, { 'content-type': `x/${secret}` }), 'hello'),
+    },
+    {
+      where: 'a rate-limit header',
+      behaviour: (secret: string) =>
+        answer(400, '{}', { 'x-ratelimit-limit': secret, 'x-ratelimit-reset': `${secret}; w=60` }),
+    },
+    {
+      where: 'the name of a field',
+      usage: true,
+      behaviour: (secret: string) => answer(200, JSON.stringify({ breakdown_by_model: { [secret]: 'x' } })),
+    },
+    { where: 'the id of the request', behaviour: (secret: string) => answer(200, 'hello', { 'x-request-id': secret }) },
+  ])('W20 a key that is echoed in $where is in no error and in no event', async ({ behaviour, stream, usage }) => {
+    const events: ClientEvent[] = [];
+    const given = { ...options, maxRetries: 0, onEvent: (event: ClientEvent) => events.push(event) };
+    const gateway = world.gateway(given);
+    const ask = () => {
+      if (usage) return gateway.usage.retrieve();
+      return stream
+        ? gateway.chat.completions.create({ model: 'm', messages, stream })
+        : gateway.chat.completions.create({ model: 'm', messages });
+    };
+    world.server.answers(behaviour(KEY), behaviour(KEY), behaviour(TOKEN));
+
+    const errors = [await failureOf(ask())];
+    if (usage) await world.gateway({ ...given, validation: 'report' }).usage.retrieve();
+    else errors.push(await failureOf(ask()));
+    errors.push(await failureOf(world.context(given).retrieve('c')));
+
+    for (const error of errors) expect(leaksOf(error, [KEY, TOKEN, PROMPT])).toEqual([]);
+    expect(leaksOf(events, [KEY, TOKEN, PROMPT])).toEqual([]);
+  });
+
+  test('W20 control characters and long names of the service do not reach a message as they are', async () => {
+    const model = `\u001b[31m${'x'.repeat(50_000)}`;
+    world.server.answers(answer(200, JSON.stringify({ breakdown_by_model: { [model]: 'x' } })));
+
+    const error = await failureOf(world.gateway(options).usage.retrieve());
+
+    expect(error.message.length).toBeLessThan(2_500);
+    expect(error.message).not.toContain('\u001b');
+  });
+});
