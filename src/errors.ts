@@ -122,6 +122,15 @@ export class RequestValidationError extends ContextGatewayError {
   }
 }
 
+/** The one thing that is wrong with the arguments of a call. */
+export function badArgument(
+  path: ValidationIssue['path'],
+  message: string,
+  options?: { cause?: unknown },
+): RequestValidationError {
+  return new RequestValidationError([{ path, message }], options);
+}
+
 /** What an `APIError` is made of. */
 export interface APIErrorDetails {
   readonly message: string;
@@ -430,8 +439,11 @@ export function recordCall(error: ContextGatewayError, { where, attempts, clean 
   hide(error, 'attempts', attempts);
   const message = clean(error.message);
   error.message = message;
+  // A sentence that ends with a code in brackets has the call in the same ones.
   if (!message.includes(where))
-    error.message = message.replace(/\)?\.$|$/, (end) => (end === ').' ? `, ${where}).` : ` (${where})${end}`));
+    error.message = message.replace(/( \(\w+)\)\.$|\.$|$/, (end, code) =>
+      code ? `${code}, ${where}).` : ` (${where})${end}`,
+    );
   leadHere(error, recordCall);
 }
 

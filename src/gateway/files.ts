@@ -1,12 +1,14 @@
 import { openFile } from '#platform';
 import type { APIPromise } from '../answer.js';
-import { RequestValidationError } from '../errors.js';
+import { badArgument, type RequestValidationError } from '../errors.js';
+import { encodeJson } from '../transport/json.js';
 import { type FileContent, multipart, type ProgressListener } from '../transport/multipart.js';
-import { ownProperties, type RequestOptions, type SchemaOptions } from '../transport/options.js';
-import type { Upload } from '../transport/request.js';
+import type { RequestOptions, SchemaOptions } from '../transport/options.js';
+import { ownFields, type Upload } from '../transport/request.js';
 import type { Transport } from '../transport/transport.js';
+import { checkArguments } from '../transport/validation.js';
 import { RECORD } from './records.js';
-import type { FileRecord } from './schemas.js';
+import { type FileRecord, fileUploadParamsSchema } from './schemas.js';
 
 /** What can be uploaded. A stream is sent once: should its attempt fail, it is not tried again. */
 export type Uploadable =
@@ -67,22 +69,15 @@ export class Files {
   }
 }
 
-function uploadOf(params: FileUploadParams, onProgress: ProgressListener | undefined): Upload {
-  const { file, purpose, filename, ...rest } = ownProperties(params);
-  const [unknown] = Object.keys(rest);
-  if (unknown !== undefined) throw new RequestValidationError([{ path: [unknown], message: 'unknown field' }]);
-  return multipart({ purpose: checkPurpose(purpose) }, contentOf(file, filename), onProgress);
-}
-
-function checkPurpose(purpose: unknown): string {
-  if (typeof purpose === 'string' && purpose !== '' && purpose.isWellFormed()) return purpose;
-  throw new RequestValidationError([{ path: ['purpose'], message: 'expected a string that is not empty' }]);
+function uploadOf(given: FileUploadParams, onProgress: ProgressListener | undefined): Upload {
+  const params = ownFields(given) as FileUploadParams;
+  checkArguments(fileUploadParamsSchema, params);
+  const { file, purpose, filename } = params;
+  encodeJson({ purpose, filename }); // half of a surrogate pair would arrive as something else
+  return multipart({ purpose }, contentOf(file, filename), onProgress);
 }
 
 function contentOf(file: Uploadable, filename: string | undefined): FileContent {
-  if (filename !== undefined && (typeof filename !== 'string' || filename === '' || !filename.isWellFormed())) {
-    throw new RequestValidationError([{ path: ['filename'], message: 'expected a string that is not empty' }]);
-  }
   const name = (own?: unknown): string => baseName(filename ?? own) || 'file';
   if (file instanceof ArrayBuffer || ArrayBuffer.isView(file)) {
     // A copy: changing the caller's bytes later changes no retry.
@@ -177,5 +172,5 @@ function bytesOf(chunk: unknown): Uint8Array {
 }
 
 function badFile(message: string): RequestValidationError {
-  return new RequestValidationError([{ path: ['file'], message }]);
+  return badArgument(['file'], message);
 }

@@ -1,4 +1,4 @@
-import { RequestValidationError, StreamConsumedError } from '../errors.js';
+import { badArgument, ContextGatewayError, recordCall, StreamConsumedError } from '../errors.js';
 import type { ResponseHead } from '../platform/engine.js';
 import { FetchHeaders } from '../platform/fetch-engine.js';
 import { StreamSource } from '../platform/stream-source.js';
@@ -43,21 +43,20 @@ export async function readChatCompletionStream(
   const head: ResponseHead = { status: answer.status, headers, body: new StreamSource(answer.body?.getReader()) };
   const context: RefusalContext = {
     area: 'gateway',
-    route: 'relayed stream',
     credential: '',
     requestId: undefined,
     rateLimit: undefined,
     serverTime: new ServerClock().read(headers, runtime.wallClock()),
     explain: () => undefined,
   };
-  if (!answer.ok) throw refusal(head, await readErrorText(head.body, runtime), context);
+  const call = { where: 'relayed stream', attempts: [], clean: String };
   const timeouts = new CallTimeouts(runtime, new LiveCalls(), signal, undefined);
   timeouts.follow({ progress: { phase: 'body', sent: 'yes' }, cancel: (error) => head.body.cancel(error) });
   const opened: OpenedStream = {
     head,
     runtime,
     timeouts,
-    call: { where: context.route, attempts: [], clean: String },
+    call,
     response: new Answered(head, [], context),
     startedAt: runtime.now(),
     idleTimeout: streamIdleTimeout,
@@ -70,8 +69,10 @@ export async function readChatCompletionStream(
     },
   };
   try {
+    if (!answer.ok) throw refusal(head, await readErrorText(head.body, runtime), context);
     return await openStream(opened, undefined);
   } catch (error) {
+    if (error instanceof ContextGatewayError) recordCall(error, call);
     timeouts.end();
     throw error;
   }
@@ -91,7 +92,7 @@ function answerOf(source: unknown): Answer {
   const message = isThenable(source)
     ? 'is a promise: await it first'
     : 'expected a Response, or its body (a ReadableStream)';
-  throw new RequestValidationError([{ path: ['source'], message }]);
+  throw badArgument(['source'], message);
 }
 
 function isBody(value: unknown): value is ReadableStream<Uint8Array> {

@@ -214,3 +214,8 @@ export const presetExecuteBodySchema = s.exact<PresetExecuteParams>()(
   s.strictObject({ input: s.string(), model: s.requiredText }),
 );
 export const integrationExecuteBodySchema = s.object({ action: s.requiredText });
+export const fileUploadParamsSchema = s.strictObject({
+  file: s.optional(s.unknown()),
+  purpose: s.requiredText,
+  filename: s.optional(s.requiredText),
+});

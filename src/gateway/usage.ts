@@ -1,5 +1,5 @@
 import type { APIPromise } from '../answer.js';
-import { RequestValidationError } from '../errors.js';
+import { badArgument } from '../errors.js';
 import type { RequestOptions } from '../transport/options.js';
 import { ownFields } from '../transport/request.js';
 import * as s from '../transport/schema.js';
@@ -43,7 +43,7 @@ function periodOf(params: UsageParams): { start_date?: string | undefined; end_d
   const start_date = dayOf(given.start_date, 'start_date');
   const end_date = dayOf(given.end_date, 'end_date');
   if (start_date !== undefined && end_date !== undefined && end_date < start_date) {
-    throw new RequestValidationError([{ path: ['end_date'], message: 'must not be before start_date' }]);
+    throw badArgument(['end_date'], 'must not be before start_date');
   }
   return { start_date, end_date };
 }
@@ -60,5 +60,5 @@ function dayOf(date: unknown, field: string): string | undefined {
   const day = time === undefined || Number.isNaN(time.getTime()) ? undefined : time.toISOString().split('T')[0];
   // Years beyond 9999 are written with a sign, and more digits than the interface has.
   if (day?.length === 10 && (date instanceof Date || date === day)) return day;
-  throw new RequestValidationError([{ path: [field], message: "expected an existing day as 'YYYY-MM-DD', or a Date" }]);
+  throw badArgument([field], "expected an existing day as 'YYYY-MM-DD', or a Date");
 }

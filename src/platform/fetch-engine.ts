@@ -1,5 +1,5 @@
 import type { HeaderSource } from '../answer.js';
-import { APIConnectionError, RequestValidationError } from '../errors.js';
+import { APIConnectionError, badArgument } from '../errors.js';
 import type { Engine, Exchange, OutgoingRequest, OutgoingStream, Progress, ResponseHead } from './engine.js';
 import { isBrowser } from './environment.js';
 import { connectionError, type FailedRequest } from './failure.js';
@@ -146,12 +146,10 @@ function knowsRedirectError(): boolean {
 
 function streamOf(body: OutgoingStream, browser: boolean): ReadableStream<Uint8Array> {
   if (browser) {
-    throw new RequestValidationError([
-      {
-        path: ['file'],
-        message: 'browsers cannot stream an upload; pass a Blob or a File, such as await new Response(stream).blob()',
-      },
-    ]);
+    throw badArgument(
+      ['file'],
+      'browsers cannot stream an upload; pass a Blob or a File, such as await new Response(stream).blob()',
+    );
   }
   const chunks = body.open()[Symbol.asyncIterator]();
   return new ReadableStream({

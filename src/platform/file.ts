@@ -1,4 +1,4 @@
-import { RequestValidationError } from '../errors.js';
+import { badArgument, type RequestValidationError } from '../errors.js';
 import type { OpenedFile } from './engine.js';
 
 /** Looks a path up before anything is sent. */
@@ -17,5 +17,5 @@ export function openFile(path: string | URL): OpenedFile {
 }
 
 function unusable(message: string): RequestValidationError {
-  return new RequestValidationError([{ path: ['file', 'path'], message }]);
+  return badArgument(['file', 'path'], message);
 }

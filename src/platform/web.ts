@@ -1,4 +1,4 @@
-import { ConfigurationError, RequestValidationError } from '../errors.js';
+import { badArgument, ConfigurationError } from '../errors.js';
 import type { Engine, EngineOptions, OpenedFile } from './engine.js';
 import { FetchEngine } from './fetch-engine.js';
 
@@ -14,5 +14,5 @@ export function createEngine(options: EngineOptions): Engine {
 
 /** There are no files here. */
 export function openFile(_path: string | URL): OpenedFile {
-  throw new RequestValidationError([{ path: ['file'], message: '{ path } works on Node only; pass a Blob or a File' }]);
+  throw badArgument(['file'], '{ path } works on Node only; pass a Blob or a File');
 }

@@ -1,6 +1,6 @@
 import { createEngine } from '#platform';
 import type { APIPromise, RateLimit } from '../answer.js';
-import { ConfigurationError, RequestValidationError } from '../errors.js';
+import { badArgument, ConfigurationError, RequestValidationError } from '../errors.js';
 import type { AnswerForm, AreaRules, Shared } from './call.js';
 import { LiveCalls } from './live-calls.js';
 import { type ClientOptions, parseBaseURL, type RequestOptions, type SchemaOptions } from './options.js';
@@ -83,7 +83,7 @@ function checkRawRequest(given: RawRequest): RawRequest {
   const request = ownFields(given) as RawRequest; // checked in the next line
   checkArguments(rawRequestSchema, request);
   if (request.method !== 'GET' || request.body === undefined) return request;
-  throw new RequestValidationError([{ path: ['body'], message: 'a GET has none' }]);
+  throw badArgument(['body'], 'a GET has none');
 }
 
 /** The options of a derived client. Those that belong to what the two share cannot be changed. @throws {ConfigurationError} */

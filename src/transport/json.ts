@@ -1,4 +1,4 @@
-import { RequestValidationError } from '../errors.js';
+import { badArgument, RequestValidationError } from '../errors.js';
 
 /** Deeper nesting is an accident; engines fail on it with errors nobody understands. */
 const MAX_DEPTH = 500;
@@ -13,12 +13,10 @@ export function encodeJson(value: unknown): string {
     json = JSON.stringify(value);
   } catch (cause) {
     if (cause instanceof RequestValidationError) throw cause;
-    throw new RequestValidationError([{ path: [], message: 'an argument could not be read' }], { cause });
+    throw badArgument([], 'an argument could not be read', { cause });
   }
   if (json.length <= MAX_LENGTH) return json;
-  throw new RequestValidationError([
-    { path: [], message: `the request is longer than ${MAX_LENGTH} characters of JSON` },
-  ]);
+  throw badArgument([], `the request is longer than ${MAX_LENGTH} characters of JSON`);
 }
 
 type Path = (string | number)[];
@@ -71,5 +69,5 @@ function assertField(value: unknown, key: string | number, path: Path, above: ob
 }
 
 function notJson(path: Path, message: string): RequestValidationError {
-  return new RequestValidationError([{ path: [...path], message }]);
+  return badArgument([...path], message);
 }

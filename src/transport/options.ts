@@ -1,5 +1,5 @@
 import { readEnvironment } from '#platform';
-import { ConfigurationError, RequestValidationError, type ValidationIssue } from '../errors.js';
+import { badArgument, ConfigurationError, RequestValidationError, type ValidationIssue } from '../errors.js';
 import type { DispatcherLike } from '../platform/engine.js';
 import type { ClientEvent } from './events.js';
 import type { RateLimiter } from './pacer.js';
@@ -181,7 +181,7 @@ export function checkRequestOptions<Options extends RequestOptions>(
   // An absent argument is an empty one; the cast is true because every option is optional.
   if (given === undefined) return NO_OPTIONS as Options;
   if (typeof given !== 'object') {
-    throw new RequestValidationError([{ path: ['options'], message: 'expected an object, such as { signal }' }]);
+    throw badArgument(['options'], 'expected an object, such as { signal }');
   }
   const options = ownProperties(given);
   const issues = findBadOptions(options, known, also, 'call');

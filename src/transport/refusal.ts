@@ -13,8 +13,6 @@ const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g;
 /** What is known about a refused request besides its answer. */
 export interface RefusalContext {
   readonly area: Area;
-  /** Method and path for the message, as the interface writes them. */
-  readonly route: string;
   /** The credential that was sent: should the service repeat it, it is masked. */
   readonly credential: string;
   readonly requestId: string | undefined;
@@ -42,7 +40,7 @@ export function refusalDetails(head: ResponseHead, body: unknown, context: Refus
   const redirect = redirectTarget(head);
   const text = said || redirect || 'The service gave no reason.';
   return {
-    message: `${status} ${!hint ? text : `${text.replace(/[^.!?]$/, '$&.')} ${hint}`} (${whereOf(context)})`,
+    message: `${status} ${!hint ? text : `${text.replace(/[^.!?]$/, '$&.')} ${hint}`}`,
     area: context.area,
     type: error.type,
     code: error.code,
@@ -53,11 +51,6 @@ export function refusalDetails(head: ResponseHead, body: unknown, context: Refus
     headers,
     body,
   };
-}
-
-/** Which call an answer belongs to, for a message about it. */
-export function whereOf({ route, requestId }: RefusalContext): string {
-  return requestId === undefined ? route : `${route}, request ${requestId}`;
 }
 
 /** The service's id of a request, fit to be logged. */

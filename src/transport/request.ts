@@ -1,4 +1,4 @@
-import { ConfigurationError, RequestValidationError } from '../errors.js';
+import { badArgument, ConfigurationError } from '../errors.js';
 import type { OutgoingRequest, OutgoingStream } from '../platform/engine.js';
 import { encodeJson } from './json.js';
 import { type Base, ownProperties } from './options.js';
@@ -70,12 +70,12 @@ export function prepare(endpoint: Endpoint, base: Base, headers: Record<string, 
 /** The fields of an argument. A text has fields as well: its characters. */
 export function ownFields(given: unknown): object {
   if (typeof given === 'object' && given !== null && !Array.isArray(given)) return ownProperties(given);
-  throw new RequestValidationError([{ path: [], message: 'expected an object with named fields' }]);
+  throw badArgument([], 'expected an object with named fields');
 }
 
 /** Puts ids into a path, each as exactly one segment. */
 export function encodePath(template: unknown, ids: Readonly<Record<string, string>> | undefined): string {
-  if (typeof template !== 'string') throw new RequestValidationError([{ path: ['path'], message: 'expected string' }]);
+  if (typeof template !== 'string') throw badArgument(['path'], 'expected string');
   if (ids === undefined) return template;
   return template.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(checkId(ids[name], name)));
 }
@@ -83,7 +83,7 @@ export function encodePath(template: unknown, ids: Readonly<Record<string, strin
 /** An id as the interface has them: a string that is one path segment. */
 function checkId(id: unknown, name: string): string {
   const problem = findBadId(id);
-  if (problem !== undefined) throw new RequestValidationError([{ path: [name], message: problem }]);
+  if (problem !== undefined) throw badArgument([name], problem);
   return id as string; // findBadId has seen that it is one
 }
 
@@ -103,8 +103,7 @@ function encodeQuery(query: object | undefined): string {
   for (const [key, value] of Object.entries(query)) {
     if (value === undefined) continue;
     const text = String(value);
-    if (!text.isWellFormed())
-      throw new RequestValidationError([{ path: [key], message: 'must be well-formed Unicode' }]);
+    if (!text.isWellFormed()) throw badArgument([key], 'must be well-formed Unicode');
     parts.push(`${encodeURIComponent(key)}=${encodeURIComponent(text)}`);
   }
   return parts.length === 0 ? '' : `?${parts.join('&')}`;
@@ -119,7 +118,7 @@ function assertOrigin(base: Base, path: string): void {
   const url = /^\/[^?#{}\\]*$/.test(path) ? new URL(base.origin + path) : undefined;
   if (url?.origin === base.origin && url.pathname === path) return;
   const message = 'must be a plain, encoded path such as /v1/usage, without . and .. segments; a query goes into query';
-  throw new RequestValidationError([{ path: ['path'], message }]);
+  throw badArgument(['path'], message);
 }
 
 /** Headers that carry the credential, or that frame the message and belong to the engine. */
@@ -144,7 +143,7 @@ export function checkHeaders(
     if (value === undefined) continue;
     const name = key.toLowerCase();
     const problem = Object.hasOwn(headers, name) ? 'is given twice' : findBadHeader(name, value, credentialHeader);
-    if (problem !== undefined) throw new RequestValidationError([{ path: ['headers', key], message: problem }]);
+    if (problem !== undefined) throw badArgument(['headers', key], problem);
     headers[name] = value;
   }
   return headers;
@@ -154,7 +153,7 @@ export function checkHeaders(
 function headerEntries(given: object): [string, string | undefined][] {
   if (Object.prototype.toString.call(given) === '[object Object]') return Object.entries(given);
   const message = 'must be a plain object of names and values, such as Object.fromEntries(headers)';
-  throw new RequestValidationError([{ path: ['headers'], message }]);
+  throw badArgument(['headers'], message);
 }
 
 function findBadHeader(name: string, value: unknown, credentialHeader: string): string | undefined {

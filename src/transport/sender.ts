@@ -6,7 +6,7 @@ import { Answered, type AreaRules, type Call, type Shared } from './call.js';
 import { type Admission, type Observation, Ticket } from './pacer.js';
 import { quietly } from './quietly.js';
 import { parseRateLimit, ServerClock, untilReset } from './rate-limit.js';
-import { cleaned, masked, type RefusalContext, refusal, requestIdOf, whereOf } from './refusal.js';
+import { cleaned, masked, type RefusalContext, refusal, requestIdOf } from './refusal.js';
 import type { CallTimeouts } from './timeouts.js';
 
 /** Turns a successful answer into what the method returns. */
@@ -130,9 +130,8 @@ export class Sender {
       call.emit({ type: 'response', attempt: call.attempts.length, status, duration, requestId });
     }
     const { explain, name: area } = this.#area;
-    const context = { area, route: call.route, credential, requestId, rateLimit, serverTime, explain };
-    call.where = whereOf(context);
-    return context;
+    if (requestId !== undefined) call.where = `${call.route}, request ${requestId}`;
+    return { area, credential, requestId, rateLimit, serverTime, explain };
   }
 
   /** Reads an error's body, as far as it is worth it. */

@@ -154,7 +154,7 @@ describe('pages and long texts', () => {
     const error = (await failureOf(contextAt().exclude('conversation-1', 'message-1'))) as APIError;
 
     expect(error.message).toBe(
-      '500 The service gave no reason. (PATCH /api/context/exclude/{conversationId}/{messageId}, request req-9)',
+      '500 The service gave no reason (PATCH /api/context/exclude/{conversationId}/{messageId}, request req-9).',
     );
     expect(error.requestId).toBe('req-9');
   });

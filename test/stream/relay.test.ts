@@ -103,7 +103,7 @@ describe('through a server of one’s own', () => {
         afterEvents: 3,
         error: { message: 'Overloaded.', type: 'overloaded_error', code: 'busy' },
       },
-      { type: 'overloaded_error', code: 'busy', message: expect.stringMatching(/^Overloaded\. \(POST/) },
+      { type: 'overloaded_error', code: 'busy', message: expect.stringMatching(/^Overloaded \(POST/) },
     ],
   ])('throws a %s at the other end, too', async (name, respond, facts) => {
     emulator.chat.on('rivers', 'one two three four five six');
@@ -175,7 +175,7 @@ describe('toReadableStream', () => {
 
     expect(error).toBeInstanceOf(StreamError);
     expect(error).toMatchObject({ type: 'stream_error', partial: { choices: [{ message: { content: 'The ' } }] } });
-    expect((error as StreamError).message).toBe('The stream was interrupted. (relayed stream)');
+    expect((error as StreamError).message).toBe('The stream was interrupted (relayed stream).');
     expect(await failureOf(stream.finalCompletion())).toMatchObject({ name: 'APIConnectionError' });
   });
 

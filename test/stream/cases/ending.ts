@@ -304,7 +304,7 @@ export const endingCases: readonly StreamCase[] = [
   {
     title: 'S35: puts the words of the service first in a StreamError, without the status of the success',
     answers: answer(EVENTS, event(overloaded)),
-    run: throws(StreamError, { message: 'The model is overloaded. (POST /v1/chat/completions)' }, ''),
+    run: throws(StreamError, { message: 'The model is overloaded (POST /v1/chat/completions).' }, ''),
   },
   {
     title: 'S36: throws a StreamError for an event with an error object',
