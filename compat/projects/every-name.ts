@@ -62,6 +62,7 @@ import type {
   Presets,
   ProgressListener,
   Query,
+  QueuedEvent,
   RateLimit,
   RateLimiter,
   RawRequest,
@@ -249,6 +250,7 @@ export function log(event: ClientEvent): void {
   const printers = {
     request: (one: RequestEvent) => print(`${one.method} ${one.path}`),
     response: (one: ResponseEvent) => print(one.status),
+    queued: (one: QueuedEvent) => print(one.bucket),
     paced: (one: PacedEvent) => print(one.waited),
     retry: (one: RetryEvent) => print(one.wait),
     failure: (one: FailureEvent) => stops.push(one.stop),

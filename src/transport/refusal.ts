@@ -114,7 +114,7 @@ function excerpt(body: unknown, mask: (text: string) => string): string {
 
 /** Redirects are never followed; the host tells the user where baseURL should lead. */
 function redirectTarget({ status, headers }: ResponseHead): string | undefined {
-  if (status < 300 || status > 399) return undefined;
+  if (status < 300 || status > 399 || status === 304) return undefined;
   const location = headers.get('location');
   const host = location !== undefined && URL.canParse(location) ? new URL(location).host : undefined;
   const target = host === undefined ? 'to another address' : `to ${host}`;

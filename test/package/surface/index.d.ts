@@ -206,8 +206,8 @@ export declare class ChatCompletionStream implements AsyncIterable<ChatCompletio
     /** The text of the first choice, piece by piece. Reads the stream. */
     get textStream(): AsyncIterable<string>;
     /**
-     * The whole completion, once it is complete: instead of a loop, during one, or after one. `usage` is there if the service
-     * sent it.
+     * The whole completion, once it is complete: instead of a loop, right before one, during one, or after one. `usage` is there
+     * if the service sent it.
      *
      * @throws {StreamTruncatedError} when the loop was left early; whatever else ended the stream
      */
@@ -233,6 +233,7 @@ export declare class ChatCompletions {
      * With `stream: true` the answer comes piece by piece: `for await (const chunk of await create({ …, stream: true }))`.
      * A whole answer may take 600 s, the headers of a stream 60 s, unless `timeout` says otherwise. Parameters the interface
      * does not list are passed on to the service: declare them, `const params: ChatCompletionParams & { stream?: false; top_p: number } = …`.
+     * Only what is certainly misplaced is refused: `maxTokens`, an option such as `timeout`.
      *
      * @throws {RequestValidationError} before anything is sent: no messages, `temperature` outside 0 to 2
      * @throws {NotFoundError} with `code: 'model_not_found'`
@@ -264,7 +265,7 @@ export declare class ClientClosedError extends ContextGatewayError {
 }
 
 /** What `onEvent` receives. */
-export type ClientEvent = RequestEvent | ResponseEvent | PacedEvent | RetryEvent | FailureEvent | ValidationEvent;
+export type ClientEvent = (RequestEvent | ResponseEvent | RetryEvent | FailureEvent) | (QueuedEvent | PacedEvent | ValidationEvent);
 
 /** What both clients take. All times are milliseconds. */
 export interface ClientOptions {
@@ -444,7 +445,7 @@ export interface ContextClientOptions extends ClientOptions {
     sessionHeader?: SessionHeader | undefined;
 }
 
-/** What every error of this package extends. It can be logged, cloned and serialised: no credential or payload is in it. */
+/** What every error of this package extends. It can be logged and serialised: no credential or payload is in it. */
 export declare class ContextGatewayError extends Error {
     #private;
     /** What was tried before this error, in order. Empty when nothing was. */
@@ -542,7 +543,8 @@ export declare class Files {
     /**
      * Upload a file. `POST /v1/files` (multipart/form-data)
      *
-     * Files on disk (`{ path }`) and streams are sent as they are read, never held in memory. `timeout` (60 s) is how long the
+     * Files on disk (`{ path }`) and streams are sent as they are read, never held in memory. A stream whose upload ends early is
+     * cancelled (one of Node's destroyed). `timeout` (60 s) is how long the
      * upload may stand still; where nobody reports its progress (a Blob sent through `fetch`), it has that long for every
      * megabyte. The record's form is not documented (A3): pass a `schema` to have it checked and typed.
      *
@@ -831,6 +833,12 @@ export type ProgressListener = (sent: number, total: number | undefined) => void
 /** A query as the caller gave it; what is `undefined` is left out. */
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 
+/** The call begins to wait because the service would refuse it now: the limit of this bucket is used up. */
+export interface QueuedEvent extends CallFacts {
+    readonly type: 'queued';
+    readonly bucket: string;
+}
+
 /** The service's rate limit as of one answer (`X-RateLimit-*`). A field is `undefined` where its header is absent or unreadable. */
 export interface RateLimit {
     /** Requests allowed in one window. */
@@ -1116,7 +1124,7 @@ export interface UploadOptions extends RequestOptions {
 export type Uploadable = Blob | Uint8Array | ArrayBuffer | ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>
 /** A file on this machine, streamed from disk. Node only. */
  | {
-    readonly path: string;
+    readonly path: string | URL;
 };
 
 /** `/v1/usage` */
@@ -1191,6 +1199,7 @@ export interface WithResponse<T> {
  * Reads a completion that a server of yours relays with `toReadableStream()`: in a browser, without a client or a key.
  * Give it the `Response` of your `fetch`, or a body alone.
  *
+ * @throws {RequestValidationError} when it is given neither
  * @throws {APIError} when the response is not a success
  * @throws {ResponseValidationError} when it is not a stream of events
  */
