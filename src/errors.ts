@@ -399,8 +399,8 @@ export class StreamError extends APIError {
 export class StreamConsumedError extends ContextGatewayError {
   constructor() {
     super(
-      'A stream can be read once, and this one has been, by a loop or by finalCompletion(). Collect its chunks in the first loop, ' +
-        'or begin the loop first. What a loop that was left early had read is in `partial`.',
+      'A stream can be read once, and this one has been, by a loop or by finalCompletion(). Collect its chunks in the loop, ' +
+        'or begin the loop first. What was read is in `partial`.',
     );
   }
 

@@ -6,6 +6,7 @@ import {
   StreamTruncatedError,
 } from '../errors.js';
 import type { OpenedStream } from '../transport/call.js';
+import { isObject } from '../transport/matches.js';
 import { isThenable, quietly } from '../transport/quietly.js';
 import { reportsError } from '../transport/refusal.js';
 import type { ServerSentEvent } from '../transport/sse.js';
@@ -67,7 +68,7 @@ export class ChunkReader {
 
 function parsed({ data }: ServerSentEvent, cut: boolean): object | undefined {
   const value = parse(data);
-  if (typeof value === 'object' && value !== null) return value;
+  if (isObject(value)) return value;
   if (cut) return undefined;
   throw new ResponseValidationError('The stream has an event that is not a JSON object.', { body: data });
 }
@@ -115,7 +116,7 @@ function reportedError(body: unknown, opened: OpenedStream): APIError | StreamTr
 function useDelta(value: object): void {
   if (!('choices' in value) || !Array.isArray(value.choices)) return;
   for (const choice of value.choices) {
-    if (typeof choice === 'object' && choice !== null && choice.delta === undefined && choice.message !== undefined) {
+    if (isObject(choice) && choice.delta === undefined && choice.message !== undefined) {
       choice.delta = choice.message;
     }
   }

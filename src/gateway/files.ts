@@ -2,6 +2,7 @@ import { openFile } from '#platform';
 import type { APIPromise } from '../answer.js';
 import { badArgument, type RequestValidationError } from '../errors.js';
 import { encodeJson } from '../transport/json.js';
+import { isObject } from '../transport/matches.js';
 import { type FileContent, multipart, type ProgressListener } from '../transport/multipart.js';
 import type { RequestOptions, SchemaOptions } from '../transport/options.js';
 import { ownFields, type Upload } from '../transport/request.js';
@@ -121,8 +122,8 @@ function baseName(name: unknown): string | undefined {
 }
 
 function isPath(file: unknown): file is { path: string | URL } {
-  if (typeof file !== 'object' || file === null || isStream(file)) return false;
-  const { path } = file as { path?: unknown };
+  if (!isObject(file) || isStream(file)) return false;
+  const { path } = file;
   return typeof path === 'string' || path instanceof URL;
 }
 

@@ -1,3 +1,4 @@
+import { isObject } from '../transport/matches.js';
 import type { ChatCompletionChunk, ChatCompletionDelta } from './schemas.js';
 
 /**
@@ -6,8 +7,8 @@ import type { ChatCompletionChunk, ChatCompletionDelta } from './schemas.js';
  * to the schema, which knows what is wrong. A property test holds that nothing is accepted here that the schema refuses.
  */
 export function isUsualChunk(value: unknown): value is ChatCompletionChunk {
-  if (typeof value !== 'object' || value === null) return false;
-  const { id, object, created, model, choices, usage, error, success } = value as Record<string, unknown>;
+  if (!isObject(value)) return false;
+  const { id, object, created, model, choices, usage, error, success } = value;
   if (error !== undefined || success !== undefined || (usage !== undefined && usage !== null)) return false;
   if (!isText(id) || !isText(object) || !isText(model)) return false;
   if (created !== undefined && !Number.isSafeInteger(created)) return false;
@@ -15,9 +16,9 @@ export function isUsualChunk(value: unknown): value is ChatCompletionChunk {
 }
 
 function isUsualChoice(choice: unknown): boolean {
-  if (typeof choice !== 'object' || choice === null) return false;
-  const { index, delta, finish_reason } = choice as Record<string, unknown>;
-  if (index !== 0 || typeof delta !== 'object' || delta === null || Array.isArray(delta)) return false;
+  if (!isObject(choice)) return false;
+  const { index, delta, finish_reason } = choice;
+  if (index !== 0 || !isObject(delta)) return false;
   const { role, content } = delta as ChatCompletionDelta;
   return (
     (content === null || isText(content)) &&

@@ -3,6 +3,7 @@ import type { APIPromise, RateLimit } from '../answer.js';
 import { badArgument, ConfigurationError, RequestValidationError } from '../errors.js';
 import type { AnswerForm, AreaRules, Shared } from './call.js';
 import { LiveCalls } from './live-calls.js';
+import { isObject } from './matches.js';
 import { type ClientOptions, parseBaseURL, type RequestOptions, type SchemaOptions } from './options.js';
 import { Pacer } from './pacer.js';
 import { checkHeaderName, checkHeaders, type Method, ownFields, type Query } from './request.js';
@@ -88,8 +89,7 @@ function checkRawRequest(given: RawRequest): RawRequest {
 
 /** The options of a derived client. Those that belong to what the two share cannot be changed. @throws {ConfigurationError} */
 export function deriveOptions<Options extends object>(own: Options, changes: DerivedOptions<Options>): Options {
-  if (typeof changes !== 'object' || changes === null)
-    throw new ConfigurationError('withOptions takes an object, such as { timeout: 30_000 }.');
+  if (!isObject(changes)) throw new ConfigurationError('withOptions takes an object, such as { timeout: 30_000 }.');
   const shared = SHARED_OPTIONS.find((key) => Object.hasOwn(changes, key));
   if (shared === undefined) return { ...own, ...changes };
   throw new ConfigurationError(`${shared} cannot be changed: both clients share it. Create a new client instead.`);

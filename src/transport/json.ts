@@ -1,4 +1,4 @@
-import { badArgument, RequestValidationError } from '../errors.js';
+import { badArgument, type RequestValidationError } from '../errors.js';
 
 /** Deeper nesting is an accident; engines fail on it with errors nobody understands. */
 const MAX_DEPTH = 500;
@@ -7,16 +7,10 @@ const MAX_LENGTH = 64 * 1024 * 1024;
 
 /** JSON of an argument, or an error that names the place where it cannot be written as JSON without losing something. */
 export function encodeJson(value: unknown): string {
-  let json: string;
-  try {
-    assertJson(value, [], []);
-    json = JSON.stringify(value);
-  } catch (cause) {
-    if (cause instanceof RequestValidationError) throw cause;
-    throw badArgument([], 'an argument could not be read', { cause });
-  }
-  if (json.length <= MAX_LENGTH) return json;
-  throw badArgument([], `the request is longer than ${MAX_LENGTH} characters of JSON`);
+  assertJson(value, [], []);
+  const json = JSON.stringify(value);
+  if (json.length > MAX_LENGTH) throw badArgument([], `the request is longer than ${MAX_LENGTH} characters of JSON`);
+  return json;
 }
 
 type Path = (string | number)[];

@@ -108,6 +108,6 @@ function differs(inspection: Inspection | undefined, message: string): false {
   return false;
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
+export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

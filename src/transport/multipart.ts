@@ -36,13 +36,9 @@ export function multipart(
 ): Upload {
   const boundary = `----context-gateway-${randomHex(16)}`;
   const encoder = new TextEncoder();
-  const head = encoder.encode(
-    Object.entries(fields)
-      .map(([name, value]) => part(boundary, `name="${escapeName(name)}"`, value))
-      .join('') +
-      `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="${escapeName(file.filename)}"\r\n` +
-      `Content-Type: ${file.type}\r\n\r\n`,
-  );
+  const texts = Object.entries(fields).map(([name, value]) => `${partOf(boundary, name)}\r\n\r\n${value}\r\n`);
+  const opening = `${partOf(boundary, 'file')}; filename="${escapeName(file.filename)}"\r\nContent-Type: ${file.type}\r\n\r\n`;
+  const head = encoder.encode(texts.join('') + opening);
   const tail = encoder.encode(`\r\n--${boundary}--\r\n`);
   const total = file.size === undefined ? undefined : head.byteLength + file.size + tail.byteLength;
 
@@ -115,8 +111,8 @@ async function* sourceOf(file: FileContent): AsyncGenerator<Uint8Array, undefine
   }
 }
 
-function part(boundary: string, name: string, value: string): string {
-  return `--${boundary}\r\nContent-Disposition: form-data; ${name}\r\n\r\n${value}\r\n`;
+function partOf(boundary: string, name: string): string {
+  return `--${boundary}\r\nContent-Disposition: form-data; name="${escapeName(name)}"`;
 }
 
 /** As HTML forms do it: a name can neither end its quotes nor its line. */

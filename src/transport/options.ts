@@ -2,6 +2,7 @@ import { readEnvironment } from '#platform';
 import { badArgument, ConfigurationError, RequestValidationError, type ValidationIssue } from '../errors.js';
 import type { DispatcherLike } from '../platform/engine.js';
 import type { ClientEvent } from './events.js';
+import { isObject } from './matches.js';
 import type { RateLimiter } from './pacer.js';
 import { LONGEST_TIMER } from './timeouts.js';
 import type { StandardSchema } from './validation.js';
@@ -159,7 +160,7 @@ export const TAKES_SCHEMA: OptionRules = {
 
 /** The options of a client, copied, or an error that says which ones cannot work. @throws {ConfigurationError} */
 export function checkClientOptions<Options extends ClientOptions>(given: Options, ofThisClient: OptionRules): Options {
-  if (typeof given !== 'object' || given === null) {
+  if (!isObject(given)) {
     const [credential] = Object.keys(ofThisClient);
     throw new ConfigurationError(
       `The options must be an object, such as { baseURL: 'https://…', ${credential}: '…' }.`,
@@ -249,28 +250,21 @@ export function parseBaseURL(given: string | undefined): Base {
     throw new ConfigurationError("baseURL is missing. Pass { baseURL: 'https://…' }, or set CONTEXT_GATEWAY_BASE_URL.");
   }
   const url = typeof value === 'string' && URL.canParse(value) ? new URL(value) : undefined;
-  if (url === undefined)
-    throw new ConfigurationError("baseURL must be a whole URL, such as 'https://gateway.example.com'.");
-  if (url.protocol !== 'https:' && url.protocol !== 'http:')
-    throw new ConfigurationError('baseURL must begin with https:// (or with http:// for a service on this machine).');
-  if (url.username !== '' || url.password !== '') {
-    throw new ConfigurationError(
-      'baseURL must not hold a user name or password. Pass the credential as an option of its own.',
-    );
-  }
-  if (url.search !== '' || url.hash !== '')
-    throw new ConfigurationError('baseURL must not have a query or a fragment.');
-  if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
-    throw new ConfigurationError(
-      `baseURL must use HTTPS: ${url.origin} would send the credential readable to everybody on the way. ` +
-        'http: is for this machine only (localhost, 127.0.0.1, [::1]).',
-    );
-  }
-  const prefix = url.pathname.replace(/\/{2,}/g, '/').replace(/\/$/, '');
-  const version = /\/(v1|api)$/.exec(prefix)?.[1];
-  if (version !== undefined)
-    throw new ConfigurationError(`baseURL must be given without /${version}: the client adds it.`);
+  const prefix = url?.pathname.replace(/\/{2,}/g, '/').replace(/\/$/, '') ?? '';
+  const problem = findBadURL(url, prefix);
+  if (url === undefined || problem !== undefined) throw new ConfigurationError(`baseURL must ${problem}.`);
   return { origin: url.origin, prefix };
+}
+
+function findBadURL(url: URL | undefined, prefix: string): string | undefined {
+  if (url === undefined) return "be a whole URL, such as 'https://gateway.example.com'";
+  const { protocol, username, password, search, hash, hostname } = url;
+  if (protocol !== 'https:' && !(protocol === 'http:' && isLoopback(hostname)))
+    return 'begin with https://: anything else sends the credential readable to everybody on the way. http:// is for this machine only (localhost, 127.0.0.1, [::1])';
+  if (username || password || search || hash)
+    return 'have no user name, password, query or fragment; the credential is an option of its own';
+  const version = /\/(v1|api)$/.exec(prefix)?.[1];
+  return version && `be given without /${version}: the client adds it`;
 }
 
 /** By the parsed host: `127.1` is 127.0.0.1 there, and `localhost.example.com` is not localhost. */

@@ -1,6 +1,7 @@
 import type { RateLimit } from '../answer.js';
 import { type APIError, type APIErrorDetails, type Area, apiError } from '../errors.js';
 import type { OutgoingRequest, ResponseHead } from '../platform/engine.js';
+import { isObject } from './matches.js';
 import { retryHint } from './rate-limit.js';
 
 /** Characters of the service's own message that are repeated in ours. */
@@ -86,10 +87,6 @@ function errorObject(body: unknown, clean: (text: string) => string): ErrorObjec
     param: textOf(inner.param),
     retryAfter: inner.retry_after,
   };
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** JSON if it is JSON, whatever the content type says; else the text. */

@@ -1,6 +1,7 @@
 import { badArgument, ConfigurationError } from '../errors.js';
 import type { OutgoingRequest, OutgoingStream } from '../platform/engine.js';
 import { encodeJson } from './json.js';
+import { isObject } from './matches.js';
 import { type Base, ownProperties } from './options.js';
 import type { AnySchema } from './schema.js';
 import { checkArguments } from './validation.js';
@@ -69,7 +70,7 @@ export function prepare(endpoint: Endpoint, base: Base, headers: Record<string, 
 
 /** The fields of an argument. A text has fields as well: its characters. */
 export function ownFields(given: unknown): object {
-  if (typeof given === 'object' && given !== null && !Array.isArray(given)) return ownProperties(given);
+  if (isObject(given)) return ownProperties(given);
   throw badArgument([], 'expected an object with named fields');
 }
 

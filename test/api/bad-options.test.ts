@@ -232,7 +232,7 @@ describe('baseURL', () => {
     'http://localhost.',
     'http://my-localhost',
   ])('A18: %s is refused: it is not this machine', (baseURL) => {
-    for (const construct of bothWith({ baseURL })) expect(refusalOf(construct).message).toMatch(/must use HTTPS/);
+    for (const construct of bothWith({ baseURL })) expect(refusalOf(construct).message).toMatch(/begin with https/);
   });
 
   test.each([
@@ -250,10 +250,10 @@ describe('baseURL', () => {
   });
 
   test.each([
-    { baseURL: 'https://kim:CANARY@service.test', mend: /user name or password/ },
-    { baseURL: 'https://CANARY@service.test', mend: /user name or password/ },
-    { baseURL: 'https://service.test?key=CANARY', mend: /query or a fragment/ },
-    { baseURL: 'https://service.test/#CANARY', mend: /query or a fragment/ },
+    { baseURL: 'https://kim:CANARY@service.test', mend: /user name, password/ },
+    { baseURL: 'https://CANARY@service.test', mend: /user name, password/ },
+    { baseURL: 'https://service.test?key=CANARY', mend: /query or fragment/ },
+    { baseURL: 'https://service.test/#CANARY', mend: /query or fragment/ },
     { baseURL: 'ftp://service.test/CANARY', mend: /begin with https/ },
     { baseURL: 'data:text/plain,CANARY', mend: /begin with https/ },
     { baseURL: 'file:///CANARY', mend: /begin with https/ },
