@@ -14,7 +14,7 @@ export function zodOf<T>(schema: Schema<T>): z.ZodMiniType<T> {
 function written(schema: AnySchema): z.ZodMiniType {
   const { kind, least, most, whole, pattern, values, absent, either, fields, keys: known, strict } = schema;
   const of = schema.of as AnySchema; // of the kinds that have one, and read for no other
-  const error = wrongKind(schema);
+  const error = ({ input }: { input?: unknown }) => wrongKind(schema, input);
   switch (kind) {
     case 'string': {
       const checks = [
@@ -52,7 +52,8 @@ function written(schema: AnySchema): z.ZodMiniType {
       const parts = Object.fromEntries(Object.entries(fields).map(([key, field]) => [key, zodOf(field)]));
       if (!strict) return z.looseObject(parts, { error });
       return z.strictObject(parts, {
-        error: ({ code, keys }) => (code === 'unrecognized_keys' ? unknownFields(keys as string[], known) : error),
+        error: ({ code, keys, input }) =>
+          code === 'unrecognized_keys' ? unknownFields(keys as string[], known) : error({ input }),
       });
     }
     default:

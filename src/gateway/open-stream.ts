@@ -40,7 +40,7 @@ async function sniff(head: ResponseHead): Promise<SniffedHead> {
   const first = await head.body.read();
   const start = new TextDecoder().decode(first).trimStart();
   const sniffed = start.startsWith('{') ? 'application/json' : start.startsWith('<') ? 'text/html' : EVENTS;
-  return { ...head, sniffed, body: new PrefixedSource(first, head.body) };
+  return { ...head, sniffed, body: prefixed(first, head.body) };
 }
 
 /** A whole completion although a stream was asked for is delivered as one chunk. An error is thrown. */
@@ -50,7 +50,7 @@ function asEvents(text: string, opened: OpenedStream): ByteSource {
   opened.check(chatCompletionSchema, body);
   // Its `message` is read as the `delta` of a chunk (A7).
   const chunk = JSON.stringify({ ...(body as object), object: 'chat.completion.chunk' });
-  return new PrefixedSource(new TextEncoder().encode(`data: ${chunk}\n\ndata: [DONE]\n\n`), undefined);
+  return prefixed(new TextEncoder().encode(`data: ${chunk}\n\ndata: [DONE]\n\n`));
 }
 
 function notAStream(status: number, type: string | undefined, text: string): ResponseValidationError {
@@ -60,23 +60,17 @@ function notAStream(status: number, type: string | undefined, text: string): Res
 }
 
 /** Bytes that were read already, then the rest. */
-class PrefixedSource implements ByteSource {
-  #first: Uint8Array | undefined;
-  readonly #rest: ByteSource | undefined;
-
-  constructor(first: Uint8Array | undefined, rest: ByteSource | undefined) {
-    this.#first = first;
-    this.#rest = rest;
-  }
-
-  read(): Uint8Array | undefined | Promise<Uint8Array | undefined> {
-    const first = this.#first;
-    this.#first = undefined;
-    return first ?? this.#rest?.read();
-  }
-
-  cancel(error: Error): void {
-    this.#first = undefined;
-    this.#rest?.cancel(error);
-  }
+function prefixed(first: Uint8Array | undefined, rest?: ByteSource): ByteSource {
+  let pending = first;
+  return {
+    read: () => {
+      const bytes = pending;
+      pending = undefined;
+      return bytes ?? rest?.read();
+    },
+    cancel: (error) => {
+      pending = undefined;
+      rest?.cancel(error);
+    },
+  };
 }

@@ -1,22 +1,17 @@
 /** A call that is not over, as far as ending it goes. */
 export interface LiveCall {
-  /** Its neighbours in the list. A list, because a Set that is filled and emptied all the time is built anew every few calls. */
-  previous: LiveCall | undefined;
-  next: LiveCall | undefined;
   abort(reason: unknown): void;
   close(): void;
 }
 
 /** The calls of a client that are not over, streams included. */
 export class LiveCalls {
-  #newest: LiveCall | undefined;
+  readonly #calls = new Set<LiveCall>();
   /** One listener for each signal, however many calls share it: platforms take many of them for a leak and warn. */
   readonly #bySignal = new Map<AbortSignal, { readonly calls: Set<LiveCall>; readonly onAbort: () => void }>();
 
   add(call: LiveCall, signal: AbortSignal | undefined): void {
-    call.next = this.#newest;
-    if (this.#newest !== undefined) this.#newest.previous = call;
-    this.#newest = call;
+    this.#calls.add(call);
     if (signal === undefined) return;
     let sharing = this.#bySignal.get(signal);
     if (sharing === undefined) {
@@ -34,7 +29,7 @@ export class LiveCalls {
   }
 
   delete(call: LiveCall, signal: AbortSignal | undefined): void {
-    this.#unlink(call);
+    this.#calls.delete(call);
     const sharing = signal === undefined ? undefined : this.#bySignal.get(signal);
     if (signal === undefined || sharing === undefined) return;
     sharing.calls.delete(call);
@@ -44,19 +39,6 @@ export class LiveCalls {
   }
 
   closeAll(): void {
-    for (let call = this.#newest; call !== undefined; call = this.#newest) {
-      this.#unlink(call);
-      call.close();
-    }
-  }
-
-  /** Does nothing to a call that is not in the list any more. */
-  #unlink(call: LiveCall): void {
-    const { previous, next } = call;
-    if (this.#newest === call) this.#newest = next;
-    if (previous !== undefined) previous.next = next;
-    if (next !== undefined) next.previous = previous;
-    call.previous = undefined;
-    call.next = undefined;
+    for (const call of this.#calls) call.close();
   }
 }

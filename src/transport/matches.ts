@@ -58,7 +58,7 @@ function matches(schema: AnySchema, value: unknown, inspection?: Inspection): bo
     default:
       return true;
   }
-  return differs(inspection, wrongKind(schema));
+  return differs(inspection, wrongKind(schema, value));
 }
 function matchesArray(schema: AnySchema, items: unknown[], inspection: Inspection | undefined): boolean {
   let fits = items.length >= schema.least || differs(inspection, tooSmall(schema));

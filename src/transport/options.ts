@@ -154,7 +154,7 @@ const OF_CLIENTS: OptionRules = {
 export const TAKES_SCHEMA: OptionRules = {
   schema: [
     (value) => isFunction((value as Partial<StandardSchema<unknown>> | null)?.['~standard']?.validate),
-    'must be a Standard Schema, such as one of zod, valibot or arktype',
+    'must be a Standard Schema (zod, valibot, arktype)',
   ],
 };
 
@@ -260,7 +260,7 @@ function findBadURL(url: URL | undefined, prefix: string): string | undefined {
   if (url === undefined) return "be a whole URL, such as 'https://gateway.example.com'";
   const { protocol, username, password, search, hash, hostname } = url;
   if (protocol !== 'https:' && !(protocol === 'http:' && isLoopback(hostname)))
-    return 'begin with https://: anything else sends the credential readable to everybody on the way. http:// is for this machine only (localhost, 127.0.0.1, [::1])';
+    return 'begin with https://, else everybody on the way can read the credential. http:// is for this machine only (localhost, 127.0.0.1, [::1])';
   if (username || password || search || hash)
     return 'have no user name, password, query or fragment; the credential is an option of its own';
   const version = /\/(v1|api)$/.exec(prefix)?.[1];

@@ -64,9 +64,6 @@ export class CallTimeouts implements LiveCall {
     this.#deadlineTimer = runtime.setTimer(() => this.#finish(this.#deadlineError()), deadline);
   }
 
-  previous: LiveCall | undefined;
-  next: LiveCall | undefined;
-
   /** The bucket in whose queue the call stands, for the message of its deadline. */
   queuedFor: string | undefined;
 

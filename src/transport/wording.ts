@@ -3,11 +3,19 @@ import type { AnySchema } from './schema.js';
 // What people are told of a value that is not what its description says: in the errors of the clients, and in those of the zod
 // schemas. No sentence repeats the value.
 
-/** Something else altogether. */
-export function wrongKind({ kind, whole, values }: AnySchema): string {
-  if (kind === 'literal') return `expected ${values.map((one) => JSON.stringify(one)).join(' or ')}`;
+/** Something else altogether. Of the value no more is told than what kind it is. */
+export function wrongKind({ kind, whole, values }: AnySchema, value: unknown): string {
+  const got = kindOf(value);
   if (kind === 'union') return 'expected one of the documented forms';
-  return whole ? 'expected a whole number' : `expected ${kind}`;
+  const wanted = kind === 'literal' ? values.map((one) => JSON.stringify(one)).join(' or ') : kind;
+  const sameKind = got === (kind === 'literal' ? typeof values[0] : kind);
+  return `expected ${whole ? 'a whole number' : wanted}${sameKind ? '' : `, got ${got}`}`;
+}
+
+function kindOf(value: unknown): string {
+  if (value === undefined) return 'nothing';
+  if (value === null || (typeof value === 'number' && !Number.isFinite(value))) return String(value);
+  return Array.isArray(value) ? 'array' : typeof value;
 }
 
 export function tooSmall({ kind, least }: AnySchema): string {

@@ -198,7 +198,7 @@ describe('W12 W15: a field that is not as documented', () => {
     const error = (await failureOf(contextAt().retrieve('c'))) as ResponseValidationError;
 
     expect(error.message).toBe(
-      'The answer is not what is documented: context: expected object (GET /api/context, request req_7).',
+      'The answer is not what is documented: context: expected object, got number (GET /api/context, request req_7).',
     );
   });
 
@@ -266,7 +266,7 @@ describe("validation: 'report'", () => {
       area: 'context',
       method: 'GET',
       path: '/api/context',
-      issues: [{ path: ['context', 'metadata', 'totalTokens'], message: 'expected a whole number' }],
+      issues: [{ path: ['context', 'metadata', 'totalTokens'], message: 'expected a whole number, got string' }],
     });
     expect(JSON.stringify(events)).not.toContain('CANARY');
   });

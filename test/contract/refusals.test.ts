@@ -99,8 +99,8 @@ describe.each(engines)('refusals through $engine', ({ options }) => {
   test('all requests use HTTPS: http is refused off this machine, for both clients', () => {
     const baseURL = 'http://service.test';
 
-    expect(() => new GatewayClient({ baseURL, apiKey: 'svc_sk_a' })).toThrow(/HTTPS/);
-    expect(() => new ContextClient({ baseURL, sessionToken: 'a' })).toThrow(/HTTPS/);
+    expect(() => new GatewayClient({ baseURL, apiKey: 'svc_sk_a' })).toThrow(/begin with https:/);
+    expect(() => new ContextClient({ baseURL, sessionToken: 'a' })).toThrow(/begin with https:/);
   });
 
   test.each([

@@ -152,7 +152,7 @@ describe('the clients and the zod schemas that users get agree', () => {
     ]);
     expect(
       messagesOf(gateway.chatCompletionSchema, { ...completion, choices: [{ ...choice, index: 0.5 }, 1] }),
-    ).toEqual(['choices.0.index: expected a whole number', 'choices.1: expected object']);
+    ).toEqual(['choices.0.index: expected a whole number', 'choices.1: expected object, got number']);
     expect(messagesOf(gateway.chatCompletionParamsSchema, { model: '', messages: [], temperature: 2.1 })).toEqual([
       'model: must not be empty',
       'messages: must not be empty',
@@ -169,7 +169,7 @@ describe('the clients and the zod schemas that users get agree', () => {
       ': unknown fields message_id, CATEGORY, x; did you mean messageId, category?',
     ]);
     expect(messagesOf(context.decisionSchema, { id: '1', decision: 'x', reason: 1, timestamp: 'soon' })).toEqual([
-      'reason: expected string',
+      'reason: expected string, got number',
       'timestamp: expected an ISO 8601 time',
     ]);
     expect(messagesOf(gateway.openAnswerSchema, 'x')).toEqual([': expected one of the documented forms']);
