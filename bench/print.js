@@ -1,4 +1,4 @@
-/** Figures as Markdown, in the form the README carries. */
+/** Figures as Markdown, in the form RESULTS.md carries. */
 import { median, spread } from './measure.js';
 import { LABELS } from './tables.js';
 
