@@ -436,14 +436,11 @@ export interface CallRecord {
 
 /** Writes on an error which call it ended and what was sent for it. */
 export function recordCall(error: ContextGatewayError, { where, attempts, clean }: CallRecord): void {
+  // One of another call, which failed inside this one, or one that somebody has frozen.
+  if (error.attempts.length > 0 || !Object.isExtensible(error)) return;
   hide(error, 'attempts', attempts);
   const message = clean(error.message);
-  error.message = message;
-  // A sentence that ends with a code in brackets has the call in the same ones.
-  if (!message.includes(where))
-    error.message = message.replace(/( \(\w+)\)\.$|\.$|$/, (end, code) =>
-      code ? `${code}, ${where}).` : ` (${where})${end}`,
-    );
+  error.message = message.includes(where) ? message : message.replace(/\.?$/, ` (${where})$&`);
   leadHere(error, recordCall);
 }
 

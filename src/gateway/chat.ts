@@ -76,14 +76,13 @@ const COMPLETION = { schema: chatCompletionSchema, pick: (completion: ChatComple
 
 /** The endpoint, once nothing in the parameters is certainly misplaced. */
 function endpointOf(common: Omit<Endpoint, 'body'>, params: ChatCompletionParams): Endpoint {
-  const fields = Object.keys(Object(params)); // what is no object is refused later, in its own words
-  if (!fields.some(findMisplaced)) return { ...common, body: params };
-  throw new RequestValidationError(
-    fields.flatMap((field) => {
-      const message = findMisplaced(field);
-      return message === undefined ? [] : { path: [field], message };
-    }),
-  );
+  const given: Record<string, unknown> = Object(params); // what is no object is refused later, in its own words
+  const issues = Object.keys(given).flatMap((field) => {
+    const message = findMisplaced(field);
+    return message === undefined || given[field] === undefined ? [] : { path: [field], message };
+  });
+  if (issues.length > 0) throw new RequestValidationError(issues);
+  return { ...common, body: params };
 }
 
 /** What no service will ever add: a documented parameter in another writing, an option of the call. */

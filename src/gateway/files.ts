@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import { openFile } from '#platform';
 import type { APIPromise } from '../answer.js';
 import { badArgument, type RequestValidationError } from '../errors.js';
@@ -102,7 +103,8 @@ function contentOf(file: Uploadable, filename: string | undefined): FileContent 
     return { ...opened, filename: name(opened.name), type: UNKNOWN_TYPE, repeatable: true, blob: undefined };
   }
   if (isStream(file)) {
-    if ((file as Partial<ReadableStream>).locked) throw badFile('this stream is locked: somebody reads it already');
+    const { locked, readableDidRead } = file as Partial<ReadableStream & Readable>;
+    if (locked || readableDidRead) throw badFile('somebody else reads this stream, or has read it');
     const filename = name((file as { path?: unknown }).path); // Node's stream of a file has one
     return { filename, type: UNKNOWN_TYPE, size: undefined, repeatable: false, blob: undefined, ...reading(file) };
   }
@@ -139,7 +141,7 @@ function reading(stream: ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>)
     const source = stream as Partial<AsyncGenerator & { destroy(): void }>;
     return {
       open: () => iterate(stream),
-      cancel: () => void (source.destroy?.() ?? source.return?.(undefined).catch(() => {})),
+      cancel: () => (source.destroy === undefined ? source.return?.(undefined) : source.destroy()),
     };
   }
   let reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
@@ -148,7 +150,7 @@ function reading(stream: ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>)
       reader = stream.getReader();
       return read(reader);
     },
-    cancel: () => void (reader ?? stream).cancel().catch(() => {}),
+    cancel: () => (reader ?? stream).cancel(),
   };
 }
 

@@ -1,6 +1,6 @@
 import { apiError, ResponseValidationError } from '../errors.js';
 import type { ByteSource, ResponseHead } from '../platform/engine.js';
-import { MAX_JSON_BYTES, parseJson, readErrorText, readText } from '../transport/body.js';
+import { MAX_JSON_BYTES, mediaType, parseJson, readErrorText, readText } from '../transport/body.js';
 import type { OpenedStream } from '../transport/call.js';
 import { reportsError } from '../transport/refusal.js';
 import type { DecodeChunk } from './chunk.js';
@@ -32,7 +32,7 @@ interface SniffedHead extends ResponseHead {
 }
 
 function typeOf({ headers, sniffed }: SniffedHead): string | undefined {
-  return sniffed ?? headers.get('content-type')?.split(';')[0]?.trim().toLowerCase();
+  return sniffed ?? mediaType(headers);
 }
 
 /** A service that names no content type: what the body begins with tells. */
@@ -54,7 +54,7 @@ function asEvents(text: string, opened: OpenedStream): ByteSource {
 }
 
 function notAStream(status: number, type: string | undefined, text: string): ResponseValidationError {
-  const what = text === '' ? 'it is empty' : `it is ${type || 'of no known type'}`;
+  const what = text === '' ? 'it is empty' : `it is ${type ?? 'of no readable type'}`;
   const message = `A stream of events was asked for, but ${what} (status ${status}). Does baseURL lead to the service?`;
   return new ResponseValidationError(message, { body: text });
 }

@@ -69,7 +69,8 @@ export async function readChatCompletionStream(
     },
   };
   try {
-    if (!answer.ok) throw refusal(head, await readErrorText(head.body, runtime), context);
+    if (answer.status < 200 || answer.status > 299)
+      throw refusal(head, await readErrorText(head.body, runtime), context);
     return await openStream(opened, undefined);
   } catch (error) {
     if (error instanceof ContextGatewayError) recordCall(error, call);

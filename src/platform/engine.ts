@@ -17,8 +17,8 @@ export interface OutgoingRequest {
   readonly path: string;
   readonly headers: Record<string, string>;
   readonly body: string | OutgoingStream | undefined;
-  /** A text about this request without what nobody may read in an error: its credential, its header values, its body. */
-  mask(text: string): string;
+  /** A failure's own words, or `undefined` where they repeat what nobody may read in an error: credential, ids, headers, body. */
+  harmless(words: string): string | undefined;
 }
 
 /** A body that is produced while it is sent. */
@@ -32,7 +32,7 @@ export interface OutgoingStream {
    */
   takeBlob(): Blob | undefined;
   blobSent(): void;
-  /** Nobody takes more of it, also where a read is pending: whoever fills it is told. */
+  /** Its attempt is over: it gives nothing more. */
   cancel(): void;
 }
 

@@ -3,7 +3,7 @@ import type { Meaning } from './codes.js';
 import type { OutgoingRequest, Progress } from './engine.js';
 
 /** What a request says of itself to the error it ends with. */
-export interface FailedRequest extends Pick<OutgoingRequest, 'origin' | 'mask'> {
+export interface FailedRequest extends Pick<OutgoingRequest, 'origin' | 'harmless'> {
   /** What the codes of the platform's failures say, where they have any. */
   readonly meaningOf?: ((code: string, progress: Progress) => Meaning) | undefined;
 }
@@ -13,13 +13,15 @@ const CODE = /^(?!svc_)[\w.-]{1,64}$/;
 
 /**
  * A foreign failure as an `APIConnectionError`: what happened and how far the request had come, with the failure's own words
- * and stack as its cause, masked. An error of ours inside it (of an upload whose source failed, say) comes out as it is.
+ * and stack as its cause, where they are harmless. An error of ours inside it (of an upload whose source failed, say) comes out as it is.
  */
 export function connectionError(failure: unknown, progress: Progress, request?: FailedRequest): ContextGatewayError {
   const chain = causesOf(failure);
   const ours = chain.find((error) => error instanceof ContextGatewayError);
   if (ours instanceof ContextGatewayError) return ours;
-  const code = chain.map(codeOf).find((found) => found !== undefined);
+  const code = chain
+    .map(codeOf)
+    .find((found) => found !== undefined && (request === undefined || request.harmless(found) !== undefined));
   const meaning = code === undefined ? undefined : request?.meaningOf?.(code, progress);
   const from = request === undefined ? '' : ` from ${request.origin}`;
   const message = `No usable answer${from}: ${meaning?.what ?? 'the connection failed'}${code === undefined ? '' : ` (${code})`}.`;
@@ -27,7 +29,7 @@ export function connectionError(failure: unknown, progress: Progress, request?: 
   const wasOpen = chain.some(({ syscall }) => /^(read|write)/.test(String(syscall)));
   return new APIConnectionError(message, {
     ...(wasOpen ? progress : (meaning?.reached ?? progress)),
-    cause: maskedCause(chain, code, request?.mask),
+    cause: bareCause(chain, code, request),
     retryable: meaning?.retryable ?? true,
   });
 }
@@ -39,37 +41,46 @@ export function codeOf(error: unknown): string | undefined {
   return name === 'HTTPParserError' ? name : undefined; // undici knows its parser's code and leaves it out
 }
 
-type Failure = Error & { readonly syscall?: unknown };
+type Failure = Pick<Error, 'name' | 'message'> & {
+  readonly stack?: unknown;
+  readonly code?: unknown;
+  readonly syscall?: unknown;
+};
 
 /** Structural: test runners give the platform's errors another `Error` than ours. */
-function isError(value: unknown): value is Failure {
+function isError(value: unknown): value is Failure & { cause?: unknown } {
   const error = value as Partial<Error> | null | undefined;
   return typeof error?.message === 'string' && typeof error.name === 'string';
 }
 
 function causesOf(failure: unknown): Failure[] {
   const chain: Failure[] = [];
-  for (let error = failure; isError(error) && chain.length < 5; error = error.cause) chain.push(error);
+  try {
+    for (let error = failure; isError(error) && chain.length < 5; error = error.cause) {
+      // Copied at once: the fields of somebody's error may be functions that fail.
+      const { name, message, stack, code, syscall } = error;
+      chain.push(error instanceof ContextGatewayError ? error : { name, message, stack, code, syscall });
+    }
+  } catch {
+    // What cannot be read tells nothing.
+  }
   return chain;
 }
 
 /** Not the failure itself: the platform's own errors may quote header values, or hold the whole request. */
-function maskedCause(
-  chain: Failure[],
-  code: string | undefined,
-  mask: ((text: string) => string) | undefined,
-): Error | undefined {
+function bareCause(chain: Failure[], code: string | undefined, request: FailedRequest | undefined): Error | undefined {
   const [failure] = chain;
   if (failure === undefined) return undefined;
   const name = CODE.test(failure.name) ? failure.name : 'Error';
-  const said = mask?.([...new Set(chain.map(({ message }) => message).filter(Boolean))].join(': '));
+  const said = request?.harmless([...new Set(chain.map(({ message }) => message).filter(Boolean))].join(': '));
   const cause = Object.assign(new Error(said || code || name), code !== undefined && { code });
   if (name !== 'Error') cause.name = name;
   // Only the places in it: most engines begin a stack with the message.
-  const places = String(failure.stack)
-    .replace(failure.message, '')
-    .match(/^ +at .*|^.*@.*:\d+:\d+$/gm);
-  if (mask !== undefined && places !== null)
-    cause.stack = [`${name}: ${cause.message}`, ...places.map((place) => mask(place))].join('\n');
+  const places =
+    String(failure.stack)
+      .replace(failure.message, '')
+      .match(/^ +at .*|^.*@.*:\d+:\d+$/gm) ?? [];
+  const shown = places.filter((place) => request?.harmless(place) === place);
+  if (shown.length > 0) cause.stack = [`${name}: ${cause.message}`, ...shown].join('\n');
   return cause;
 }

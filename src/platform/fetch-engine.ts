@@ -20,8 +20,8 @@ export class FetchEngine implements Engine {
 
   send(request: OutgoingRequest): Exchange {
     const fetch = this.#fetch;
-    const { origin, mask } = request;
-    return new FetchExchange(request, fetch, { origin, mask, meaningOf: this.#meaningOf });
+    const { origin, harmless } = request;
+    return new FetchExchange(request, fetch, { origin, harmless, meaningOf: this.#meaningOf });
   }
 
   async close(): Promise<void> {}

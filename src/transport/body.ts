@@ -61,13 +61,17 @@ export async function readErrorText(body: ByteSource, runtime: Runtime): Promise
   return text;
 }
 
+/** The type and subtype of a body, in lower case; of a length and form that people can read. */
+export function mediaType(headers: HeaderSource): string | undefined {
+  return /^ *([\w.+-]+\/[\w.+-]{1,40}) *(;|$)/.exec(headers.get('content-type')?.toLowerCase() ?? '')?.[1];
+}
+
 /** JSON of a successful answer. */
 export function parseJson(text: string, headers: HeaderSource): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    const what =
-      text.trim() === '' ? 'an empty body' : (headers.get('content-type')?.split(';')[0] ?? 'no content type');
+    const what = text.trim() === '' ? 'an empty body' : (mediaType(headers) ?? 'of no readable type');
     throw new ResponseValidationError(`The answer is not JSON (${what}). Does baseURL lead to the service?`, {
       body: text,
       retryable: true,

@@ -14,7 +14,7 @@ export interface FileContent {
   readonly blob: Blob | undefined;
   open(): AsyncIterable<Uint8Array>;
   /** Tells whoever fills it that nobody reads it any more, also where a read is pending. */
-  cancel?(): void;
+  cancel?(): unknown;
 }
 
 /** Hears of every part that left: bytes so far, and in all if known. */
@@ -73,6 +73,7 @@ export function multipart(
   return {
     contentType: `multipart/form-data; boundary=${boundary}`,
     repeatable: file.repeatable,
+    cancel: () => quietly(() => file.cancel?.()),
     body: (onProgress): OutgoingStream => {
       report(0);
       let unseen = false;
@@ -93,7 +94,6 @@ export function multipart(
         },
         cancel: () => {
           cancelled = true;
-          file.cancel?.();
         },
       };
     },

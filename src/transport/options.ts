@@ -181,7 +181,7 @@ export function checkRequestOptions<Options extends RequestOptions>(
 ): Options {
   // An absent argument is an empty one; the cast is true because every option is optional.
   if (given === undefined) return NO_OPTIONS as Options;
-  if (typeof given !== 'object') {
+  if (!isObject(given)) {
     throw badArgument(['options'], 'expected an object, such as { signal }');
   }
   const options = ownProperties(given);

@@ -1,15 +1,12 @@
 import type { RateLimit } from '../answer.js';
 import { type APIError, type APIErrorDetails, type Area, apiError } from '../errors.js';
-import type { OutgoingRequest, ResponseHead } from '../platform/engine.js';
+import type { ResponseHead } from '../platform/engine.js';
 import { isObject } from './matches.js';
 import { retryHint } from './rate-limit.js';
+import { cleaned, withoutSecrets } from './secrets.js';
 
-/** Characters of the service's own message that are repeated in ours. */
-const MAX_MESSAGE = 2_000;
 /** Characters of a page that came instead of JSON. */
 const MAX_EXCERPT = 256;
-const KEYS = /svc_(sk|pk)_[\w-]+/g;
-const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g;
 
 /** What is known about a refused request besides its answer. */
 export interface RefusalContext {
@@ -106,7 +103,7 @@ function excerpt(body: unknown, mask: (text: string) => string): string {
     .replace(/<(script|style)[^>]*>[^<]*/gi, ' ')
     .replace(/<[^>]*>/g, ' ');
   const line = words.replace(/\s+/g, ' ').trim();
-  return presentable(line.length > MAX_EXCERPT ? `${line.slice(0, MAX_EXCERPT)}…` : line);
+  return line.length > MAX_EXCERPT ? `${line.slice(0, MAX_EXCERPT)}…` : line;
 }
 
 /** Redirects are never followed; the host tells the user where baseURL should lead. */
@@ -116,33 +113,4 @@ function redirectTarget({ status, headers }: ResponseHead): string | undefined {
   const host = location !== undefined && URL.canParse(location) ? new URL(location).host : undefined;
   const target = host === undefined ? 'to another address' : `to ${host}`;
   return `The service redirects ${target}. Redirects are not followed, so that the credential goes nowhere else; correct baseURL.`;
-}
-
-/** The service's words made fit for a message: no key, no control characters, not too long. */
-export function cleaned(text: string, credential: string): string {
-  return presentable(withoutSecrets(text, credential));
-}
-
-/** Should the service repeat a key, nobody reads it. Done before a text is cut: half a key is a secret as well. */
-function withoutSecrets(text: string, credential: string): string {
-  // The header's value may begin with a scheme; what follows is the secret.
-  const secret = credential.slice(credential.lastIndexOf(' ') + 1);
-  const masked = secret.length >= 8 && text.includes(secret) ? text.replaceAll(secret, '***') : text;
-  return masked.includes('svc_') ? masked.replace(KEYS, 'svc_$1_***') : masked;
-}
-
-/** A foreign text about a request, without what the request held: its ids, header values and JSON. */
-export function masked(text: string, { path, headers, body }: OutgoingRequest, route: string): string {
-  let left = text.replaceAll(path, route);
-  for (const value of [body, ...Object.values(headers)]) {
-    // Not a short one, and no type: without those words nobody knows what went wrong.
-    if (typeof value !== 'string' || value.length < 8 || /^\w+\/[\w-]+$/.test(value)) continue;
-    left = withoutSecrets(left.replaceAll(value, '***'), value);
-  }
-  return presentable(left);
-}
-
-function presentable(text: string): string {
-  const short = text.length > MAX_MESSAGE ? `${text.slice(0, MAX_MESSAGE)}…` : text;
-  return short.replace(CONTROL, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }

@@ -42,10 +42,12 @@ export interface Upload {
   /** Whether it can be sent a second time. */
   readonly repeatable: boolean;
   body(onProgress: (times?: number) => void): OutgoingStream;
+  /** Nobody reads it any more: whoever fills it is told. */
+  cancel(): void;
 }
 
 /** A request with everything but its credential, which is read for each attempt. */
-export type PreparedRequest = Omit<OutgoingRequest, 'body' | 'mask'> & {
+export type PreparedRequest = Omit<OutgoingRequest, 'body' | 'harmless'> & {
   readonly body: string | undefined;
   readonly upload: Upload | undefined;
 };

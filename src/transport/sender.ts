@@ -6,7 +6,9 @@ import { Answered, type AreaRules, type Call, type Shared } from './call.js';
 import { type Admission, type Observation, Ticket } from './pacer.js';
 import { quietly } from './quietly.js';
 import { parseRateLimit, ServerClock, untilReset } from './rate-limit.js';
-import { cleaned, masked, type RefusalContext, refusal, requestIdOf } from './refusal.js';
+import { type RefusalContext, refusal, requestIdOf } from './refusal.js';
+import type { Endpoint, PreparedRequest } from './request.js';
+import { harmless, withoutSecrets } from './secrets.js';
 import type { CallTimeouts } from './timeouts.js';
 
 /** Turns a successful answer into what the method returns. */
@@ -31,6 +33,7 @@ export class Sender {
     const { runtime } = this.#shared;
     call.where = call.route;
     // Before the queue: what a 429 says while the key is read holds this call as well.
+    timeouts.check();
     const given = this.#area.authorize();
     const credential = typeof given === 'string' ? given : await this.#awaitCredential(given, call);
     const queue = this.#queueFor(call.bucket);
@@ -66,6 +69,7 @@ export class Sender {
 
   /** The credential, where a function gives it: it runs under the attempt's clock. */
   async #awaitCredential(credential: Promise<string>, { timeouts, timeout }: Call): Promise<string> {
+    quietly(() => credential); // should it fail when nobody waits for it any more
     try {
       timeouts.startAttempt(timeout, this.#shared.runtime.now());
       return await timeouts.wait(credential);
@@ -109,7 +113,7 @@ export class Sender {
       path,
       headers,
       body: upload ?? request.body,
-      mask: (text) => masked(text, outgoing, endpoint.path),
+      harmless: (words) => harmless(words, credential, heldBy(endpoint, request)),
     };
     const exchange = this.#shared.engine.send(outgoing);
     timeouts.follow(exchange);
@@ -121,7 +125,7 @@ export class Sender {
     const { runtime, rateLimits } = this.#shared;
     const { status, headers } = head;
     const serverTime = this.#clock.read(headers, runtime.wallClock());
-    call.clean = (text) => cleaned(text, credential);
+    call.clean = (text) => withoutSecrets(text, credential);
     const rateLimit = parseRateLimit(headers, serverTime, call.clean);
     const requestId = requestIdOf(head, credential);
     if (rateLimit !== undefined) rateLimits.set(call.bucket, rateLimit);
@@ -152,6 +156,13 @@ export class Sender {
     timeouts.check(); // a call that is over ends with what ended it, also where its status is known
     return error;
   }
+}
+
+/** What the caller has put into a request: nobody else may read it in an error. */
+function heldBy({ ids, query }: Endpoint, { headers, body }: PreparedRequest): unknown[] {
+  const { accept: _, 'content-type': __, ...own } = headers;
+  const values = Object.values(own).filter(({ length }) => length > 11); // `production` is a word
+  return [body, ...Object.values(ids ?? {}), ...Object.values(query ?? {}), ...values];
 }
 
 function limiterFailure(cause: unknown): ContextGatewayError {

@@ -131,7 +131,7 @@ export class CallTimeouts implements LiveCall {
   startIdle(ms: number): void {
     this.#watch(ms, () => {
       const what = this.#watchdog?.fed ? 'The stream was silent' : 'Nobody read the stream';
-      this.#interrupt(this.#timeout('idle', `${what} for ${ms} ms (streamIdleTimeout).`, STREAMING));
+      this.#interrupt(this.#timeout('idle', `${what} for its streamIdleTimeout of ${ms} ms.`, STREAMING));
     });
   }
 

@@ -73,7 +73,7 @@ export class Transport {
       const body = text === '' && form.mayBeEmpty ? { success: true } : readJson(text, head, context);
       const { schema } = call.options as Partial<SchemaOptions<T>>; // the options are checked: it is there where it may be
       // The caller's schema may take its time; the call does not last longer for it.
-      if (schema !== undefined) return call.timeouts.wait(applySchema(schema, body));
+      if (schema !== undefined) return call.timeouts.wait(applySchema(schema, body, call.clean));
       this.#check(form.schema, body, call);
       return form.pick(body as Body); // checked in the line above, or wanted unchecked
     };
@@ -119,7 +119,7 @@ export class Transport {
     const found = findIssues(schema, body);
     if (found === undefined) return true;
     // A path can have the service's own words: the models of a breakdown.
-    const cleaned = (key: string | number) => (typeof key === 'string' ? call.clean(key) : key);
+    const cleaned = (key: string | number) => (typeof key === 'string' ? call.clean(key).slice(0, 100) : key);
     const issues = found.map(({ path, message }) => ({ path: path.map(cleaned), message }));
     // Of `null` there is nothing to hand on.
     if (this.#options.validation !== 'report' || body === null) throw unexpectedAnswer(issues, body);
@@ -212,6 +212,7 @@ export class Transport {
       if (error instanceof ContextGatewayError) recordCall(error, call);
       throw error;
     } finally {
+      call.request.upload?.cancel(); // also one that was never begun
       if (!handedOver) timeouts.end();
     }
   }

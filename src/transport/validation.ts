@@ -36,14 +36,18 @@ export function unexpectedAnswer(
 }
 
 /** Checks an undocumented body with the caller's own schema. */
-export async function applySchema<T>(schema: StandardSchema<T>, body: unknown): Promise<T> {
+export async function applySchema<T>(
+  schema: StandardSchema<T>,
+  body: unknown,
+  clean: (text: string) => string,
+): Promise<T> {
   const result = await validated(schema, body);
   if (result.issues === undefined) return result.value;
   const issues = result.issues.map(({ path, message }) => ({
     path: (path ?? []).map((step) =>
-      pathKey(typeof step === 'object' && step !== null ? (step as { key: unknown }).key : step),
+      pathKey(typeof step === 'object' && step !== null ? (step as { key: unknown }).key : step, clean),
     ),
-    message,
+    message: clean(message),
   }));
   throw unexpectedAnswer(issues, body, 'what the given schema takes (it checks the whole body)');
 }
@@ -60,6 +64,6 @@ async function validated<T>(schema: StandardSchema<T>, body: unknown): Promise<S
   }
 }
 
-function pathKey(key: unknown): string | number {
-  return typeof key === 'number' ? key : String(key);
+function pathKey(key: unknown, clean: (text: string) => string): string | number {
+  return typeof key === 'number' ? key : clean(String(key));
 }

@@ -222,6 +222,12 @@ describe('completions', () => {
     expect((error as RequestValidationError).issues.map(({ path }) => path)).toEqual([['maxTokens'], ['timeout']]);
   });
 
+  test('A31: a misplaced option that is undefined is one that is not there', async () => {
+    await create({ timeout: undefined, maxTokens: undefined })();
+
+    expect(Object.keys(sentBody() as object)).not.toContain('timeout');
+  });
+
   test('A31: an action may have a field of any name', async () => {
     await gateway.integrations.execute('i', { action: 'a', timeout: 5, Action: 'b' });
 

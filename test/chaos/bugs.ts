@@ -48,7 +48,7 @@ export const BUGS: readonly Bug[] = [
   {
     name: 'an unwanted body is not cancelled',
     module: 'src/platform/node.ts',
-    place: 'if (!this.#ended) this.#controller?.abort(error);',
+    place: 'if (!this.#ended) this.#abort?.(error);',
     instead: '',
     invariant: 'I9',
     fault: 'silent in the body',
@@ -64,9 +64,9 @@ export const BUGS: readonly Bug[] = [
   {
     name: 'redirects are followed',
     module: 'src/platform/node.ts',
-    place: 'const source = new NodeHeaders(headers);',
-    instead: `const source = new NodeHeaders(headers);
-    const target = status < 400 && status >= 300 ? source.get('location') : undefined;
+    place: 'const headers = new NodeHeaders(raw);',
+    instead: `const headers = new NodeHeaders(raw);
+    const target = status < 400 && status >= 300 ? headers.get('location') : undefined;
     if (target !== undefined) void fetch(target, { method: 'POST' }).catch(() => {});`,
     invariant: 'I12',
     fault: 'redirect',
@@ -74,9 +74,9 @@ export const BUGS: readonly Bug[] = [
   {
     name: 'an error keeps the request',
     module: 'src/transport/transport.ts',
-    place: 'if (error instanceof ContextGatewayError) recordAttempts(error, call.attempts);',
+    place: 'if (error instanceof ContextGatewayError) recordCall(error, call);',
     instead:
-      'if (error instanceof ContextGatewayError) { recordAttempts(error, call.attempts); Object.assign(error, { request: { ...call.request, key: this.#area.authorize() } }); }',
+      'if (error instanceof ContextGatewayError) { recordCall(error, call); Object.assign(error, { request: { ...call.request, key: this.#area.authorize() } }); }',
     invariant: 'I13',
     fault: '500',
   },

@@ -29,24 +29,69 @@ describe('the cause of a connection error', () => {
     expect((error.cause as Error).stack).toMatch(/^RangeError: no handler.*\n.*at mine .*causes\.test\.ts/);
   });
 
-  test('shows nothing of the request, whatever the failure says of it', async () => {
+  const params = { model: 'm', messages: [{ role: 'user', content: `the "secret" ${PROMPT}` }] };
+  const quoting: {
+    how: string;
+    quote: (url: string, init: { headers: Record<string, string>; body: string }) => string;
+  }[] = [
+    { how: 'all of it', quote: (url, init) => `no match for ${JSON.stringify({ url, ...init }, null, 2)}` },
+    { how: 'its headers', quote: (_, { headers }) => `bad headers ${JSON.stringify(headers)}` },
+    {
+      how: 'the header of the credential in lower case',
+      quote: (_, { headers }) => String(Object.values(headers)).toLowerCase(),
+    },
+    { how: 'it in an address', quote: (_, { headers }) => encodeURIComponent(JSON.stringify(headers)) },
+    {
+      how: 'it in base64',
+      quote: (_, { headers }) => btoa(headers['x-session'] ?? headers.authorization?.slice(7) ?? ''),
+    },
+    { how: 'a part of its body', quote: (_, { body }) => `bad body ${String(body).slice(20, 120)}` },
+    { how: 'its address', quote: (url) => `bad address ${url}` },
+    { how: 'its query, read', quote: (url) => decodeURIComponent(new URL(url).search) },
+  ];
+
+  test.each(quoting)('has no words where they quote $how', async ({ quote }) => {
     const fetch: Fetch = async (url, init) => {
-      const { headers, body } = init as { headers: Record<string, string>; body: string };
-      const said = `${String(url)} ${JSON.stringify(headers)} ${body}\n    at ${KEY} (${headers.authorization}:1:1)`;
-      throw Object.assign(new Error(said, { cause: new Error(`inside: ${headers.authorization}`) }), { headers, body });
+      const said = quote(String(url), init as never);
+      throw Object.assign(new Error(`it failed\n    at ${said}`, { cause: new Error(said) }), { code: said, init });
     };
-    const context = new ContextClient({ baseURL, sessionToken: TOKEN, maxRetries: 0, fetch }, undefined, eager);
-    const options = { headers: { 'x-team-secret': 'team-canary-0123' } };
+    const sessionToken = 'tok/en+AAAA/session-canary==';
+    const session = { sessionToken, sessionHeader: { name: 'x-session' } };
+    const context = new ContextClient({ baseURL, ...session, maxRetries: 0, fetch }, undefined, eager);
+    const options = { headers: { 'x-team-secret': 'team/canary0123' } };
 
     const errors = [
-      await failureOf(gatewayWith({ fetch }).request(POST, options)),
-      await failureOf(context.retrieve('conversation-canary', options)),
+      await failureOf(gatewayWith({ fetch }).chat.completions.create(params, options)),
+      await failureOf(context.retrieve("conversation o'canary", options)),
+      await failureOf(context.pin('conversation-canary', { messageId: 'message-canary-0123456789' }, options)),
     ];
 
-    for (const error of errors) {
-      expect(String(error.cause)).toMatch(/inside: .*\*{3}/);
-      expect(leaksOf(error, [KEY, TOKEN, 'team-canary-0123', 'conversation-canary', PROMPT])).toEqual([]);
-    }
+    const secrets = [KEY, PROMPT, sessionToken, btoa(sessionToken), encodeURIComponent(sessionToken), 'canary'];
+    for (const error of errors) expect(leaksOf(error, [...secrets, KEY.toLowerCase()])).toEqual([]);
+  });
+
+  test('has words that only sound like the request', async () => {
+    const fetch: Fetch = async () => {
+      throw new Error('connection to production lost while content was sent');
+    };
+
+    const error = await failureOf(gatewayWith({ fetch }).request(POST, { headers: { 'x-env': 'production' } }));
+
+    expect(String(error.cause)).toContain('lost while content was sent');
+  });
+
+  test('is none where the failure itself cannot be read', async () => {
+    const broken = {
+      name: 'Broken',
+      get message() {
+        throw new Error(KEY);
+      },
+    };
+
+    const error = await failureOf(gatewayWith({ fetch: () => Promise.reject(broken) }).request(GET));
+
+    expect(error.name).toBe('APIConnectionError');
+    expect(error.cause).toBeUndefined();
   });
 
   test("is undici's own where a mock has no answer", async () => {

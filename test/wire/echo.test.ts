@@ -52,6 +52,43 @@ describe.each(engines)('$engine', ({ options }) => {
     expect(leaksOf(events, [KEY, TOKEN, PROMPT])).toEqual([]);
   });
 
+  test('W20 a key that is echoed is not in the issues of a schema of the caller either', async () => {
+    world.server.answers(answer(200, JSON.stringify({ [KEY]: 1 })));
+    const schema = {
+      '~standard': {
+        version: 1,
+        vendor: 'mine',
+        validate: (value: unknown) => ({ issues: [{ message: `bad ${JSON.stringify(value)}`, path: [KEY] }] }),
+      },
+    } as const;
+
+    const error = await failureOf(world.gateway(options).presets.list({}, { schema }));
+
+    expect(error.message).toContain('***: bad');
+    expect(leaksOf(error, [KEY])).toEqual([]);
+  });
+
+  test('W20 a credential that is echoed as URLs and JSON write it is masked', async () => {
+    const sessionToken = 'tok/en+AAAA/session"canary==';
+    const spellings = [sessionToken, encodeURIComponent(sessionToken), JSON.stringify(sessionToken)];
+    world.server.answers(answer(401, spellings.join(' '), { 'content-type': 'text/plain' }));
+
+    const error = await failureOf(world.context({ ...options, sessionToken }).retrieve('c'));
+
+    expect(error.message).toContain('*** *** "***"');
+    expect(leaksOf(error, ['canary'])).toEqual([]);
+  });
+
+  test('the mend stands behind a long message too', async () => {
+    world.server.answers(
+      answer(429, JSON.stringify({ error: { message: 'x'.repeat(3_000) } }), { 'retry-after': '7' }),
+    );
+
+    const error = await failureOf(world.gateway({ ...options, maxRetries: 0 }).usage.retrieve());
+
+    expect(error.message).toMatch(/x…\. Try again in 7 s \(GET \/v1\/usage\)\.$/);
+  });
+
   test('W20 control characters and long names of the service do not reach a message as they are', async () => {
     const model = `\u001b[31m${'x'.repeat(50_000)}`;
     world.server.answers(answer(200, JSON.stringify({ breakdown_by_model: { [model]: 'x' } })));

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { ConfigurationError } from '../../src/index.js';
 import { engines } from '../helpers/engines.js';
 import { answer, eventOf, headOf, raw, rawThenEnd, resetAtEnd } from './behaviours.js';
 import { stall } from './fault-server.js';
@@ -47,6 +48,24 @@ describe.each(engines)('$engine', ({ options }) => {
 
     expect(error.message).toContain('POST /v1/chat/completions, request req_1)');
     expect(error.stack).toMatch(/at (async )?streamOfMine .*stack\.test\.ts/);
+  });
+
+  test('an error of another call, and one that is frozen, come out as they are', async () => {
+    world.server.answers(stall(), answer(404, '{"error":{"message":"no"}}'));
+    async function* failing() {
+      yield await gateway().request(GET);
+    }
+    const error = await failureOf(gateway().files.upload({ file: failing() as never, purpose: 'test' }));
+    expect(error.message.match(/ \((GET|POST) /g)).toEqual([' (GET ']);
+
+    const frozen = Object.freeze(new ConfigurationError('mine'));
+    const pacing = {
+      admit: () => {
+        throw frozen;
+      },
+      release: () => {},
+    };
+    expect(await failureOf(world.gateway({ ...options, pacing }).request(GET))).toBe(frozen);
   });
 
   test('a later attempt is not taken for the request of an earlier one', async () => {

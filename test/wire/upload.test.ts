@@ -9,7 +9,7 @@ import type { APITimeoutError, FileUploadParams } from '../../src/index.js';
 import { engines } from '../helpers/engines.js';
 import { answer, bytesOf, json, resetAtEnd, resetAtHead } from './behaviours.js';
 import { atEnd, atHead } from './fault-server.js';
-import { failureOf, PROMPT, serve, until, watched } from './world.js';
+import { failureOf, KEY, PROMPT, serve, until, watched } from './world.js';
 
 const MB = 1024 * 1024;
 
@@ -258,6 +258,67 @@ describe.each(engines)('$engine', ({ engine, options }) => {
 
     expect(error).toMatchObject({ status: 413 });
     await until(() => cancel.mock.calls.length === 1);
+  });
+
+  test.each([
+    { source: 'whose return() gives no promise', more: { return: () => ({ done: true, value: undefined }) } },
+    {
+      source: 'whose return() fails',
+      more: {
+        return: () => {
+          throw new Error('mine');
+        },
+      },
+    },
+    {
+      source: 'whose destroy() fails',
+      more: {
+        destroy: () => {
+          throw new Error('mine');
+        },
+      },
+    },
+    { source: 'whose return() rejects', more: { return: () => Promise.reject(new Error('mine')) } },
+  ])('letting go of a source $source does not cost the answer', async ({ more }) => {
+    world.server.answers(json({ id: 'f1' }));
+    let left = 3;
+    const source = {
+      [Symbol.asyncIterator]: () => source,
+      next: async () => (left-- > 0 ? { done: false, value: bytes } : { done: true, value: undefined }),
+      ...more,
+    };
+
+    const record = await world.gateway(options).files.upload({ file: source as never, purpose: 'test' });
+
+    expect(record.id).toBe('f1');
+  });
+
+  test.each([
+    { before: 'its key is there', apiKey: () => Promise.reject(new Error('no key')), signal: undefined },
+    { before: 'it begins', apiKey: KEY, signal: AbortSignal.abort() },
+  ])('a stream whose call ends before $before is let go of', async ({ apiKey, signal }) => {
+    const cancel = vi.fn();
+    const web = new ReadableStream<Uint8Array>({ cancel });
+    const node = new Readable({ read() {} });
+    const client = world.gateway({ ...options, apiKey });
+
+    await failureOf(client.files.upload({ file: web, purpose: 'test' }, { signal }));
+    await failureOf(client.files.upload({ file: node, purpose: 'test' }, { signal }));
+
+    await until(() => cancel.mock.calls.length === 1 && node.destroyed);
+    expect(world.server.requests).toBe(0);
+  });
+
+  test('a stream that somebody else has read is refused', async () => {
+    const node = Readable.from([bytes]);
+    for await (const _ of node);
+    const web = new Blob([bytes]).stream();
+    web.getReader();
+
+    for (const file of [node, web]) {
+      const error = await failureOf(world.gateway(options).files.upload({ file, purpose: 'test' }));
+      expect(error).toMatchObject({ name: 'RequestValidationError', issues: [{ path: ['file'] }] });
+    }
   });
 
   test('a listener that fails does not cost the upload', async () => {

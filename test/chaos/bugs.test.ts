@@ -1,0 +1,9 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { BUGS } from './bugs.js';
+
+test.each(BUGS)('"$name" has exactly one place to be planted at', ({ module, place }) => {
+  const source = readFileSync(new URL(`../../${module}`, import.meta.url), 'utf8');
+
+  expect(source.split(place)).toHaveLength(2);
+});

@@ -1,0 +1,21 @@
+import { expect, test } from 'vitest';
+import { failureOf, serve } from './world.js';
+
+const world = serve();
+
+test.each([{ signal: AbortSignal.abort() }, { deadline: 5 }])(
+  'R34 a key function that fails when its call is over already ends no process (%j)',
+  async (options) => {
+    const unhandled: unknown[] = [];
+    const listener = (reason: unknown): void => void unhandled.push(reason);
+    process.on('unhandledRejection', listener);
+    const client = world.gateway({ apiKey: () => Promise.reject(new Error('no key')) });
+
+    const error = await failureOf(client.usage.retrieve({}, options));
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    process.off('unhandledRejection', listener);
+
+    expect(['AbortError', 'APITimeoutError']).toContain(error.name);
+    expect(unhandled).toEqual([]);
+  },
+);
