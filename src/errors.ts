@@ -440,12 +440,14 @@ export function recordCall(error: ContextGatewayError, { where, attempts, clean 
   if (error.attempts.length > 0 || !Object.isExtensible(error)) return;
   hide(error, 'attempts', attempts);
   const message = clean(error.message);
-  error.message = message.includes(where) ? message : message.replace(/\.?$/, ` (${where})$&`);
+  error.message = message.includes(where) ? message : message.replace(/\.?$/, (end) => ` (${where})${end}`);
   leadHere(error, recordCall);
 }
 
 /** Leads the stack to whoever waits for the call now: an error made in a timer or by a socket leads nowhere. */
 export function leadHere(error: Error, above: (...given: never) => void = leadHere): void {
+  // Of an error that is not ours the stack is nobody else's to change.
+  if (!(error instanceof ContextGatewayError) || !Object.isExtensible(error)) return;
   (Error as { captureStackTrace?: (error: Error, above: unknown) => void }).captureStackTrace?.(error, above);
 }
 

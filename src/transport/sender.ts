@@ -32,8 +32,8 @@ export class Sender {
     const { timeouts, attempts } = call;
     const { runtime } = this.#shared;
     call.where = call.route;
-    // Before the queue: what a 429 says while the key is read holds this call as well.
     timeouts.check();
+    // Before the queue: what a 429 says while the key is read holds this call as well.
     const given = this.#area.authorize();
     const credential = typeof given === 'string' ? given : await this.#awaitCredential(given, call);
     const queue = this.#queueFor(call.bucket);
@@ -46,7 +46,7 @@ export class Sender {
       timeouts.startAttempt(call.timeout, startedAt);
       attempts.push(record);
       call.emit?.({ type: 'request', attempt: attempts.length });
-      timeouts.check(); // it may have ended while the credential was read
+      timeouts.check(); // the listener may have ended it
       upload = call.request.upload?.body((times) => timeouts.progressed(times));
       const head = await this.#send(call, credential, upload).head;
       const context = this.#observe(call, head, credential, startedAt);
