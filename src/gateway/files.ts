@@ -19,7 +19,7 @@ export type Uploadable =
   | ArrayBuffer
   | ReadableStream<Uint8Array>
   | AsyncIterable<Uint8Array>
-  /** A file on this machine, streamed from disk. Node only. */
+  /** A file on this machine, streamed from disk. On Node, Bun and Deno. */
   | { readonly path: string | URL };
 
 /** Arguments of `files.upload`. */
@@ -108,7 +108,7 @@ function contentOf(file: Uploadable, filename: string | undefined): FileContent 
     const filename = name((file as { path?: unknown }).path); // Node's stream of a file has one
     return { filename, type: UNKNOWN_TYPE, size: undefined, repeatable: false, blob: undefined, ...reading(file) };
   }
-  throw badFile('expected a File, Blob, Uint8Array, ArrayBuffer, a stream of bytes, or { path } on Node');
+  throw badFile('expected a File, Blob, Uint8Array, ArrayBuffer, a stream of bytes, or { path }');
 }
 
 function fromBlob(blob: Blob, filename: string): FileContent {

@@ -14,5 +14,5 @@ export function createEngine(options: EngineOptions): Engine {
 
 /** There are no files here. */
 export function openFile(_path: string | URL): OpenedFile {
-  throw badArgument(['file'], '{ path } works on Node only; pass a Blob or a File');
+  throw badArgument(['file'], '{ path } works on Node, Bun and Deno only; pass a Blob or a File');
 }

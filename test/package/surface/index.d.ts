@@ -1122,7 +1122,7 @@ export interface UploadOptions extends RequestOptions {
 
 /** What can be uploaded. A stream is sent once: should its attempt fail, it is not tried again. */
 export type Uploadable = Blob | Uint8Array | ArrayBuffer | ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>
-/** A file on this machine, streamed from disk. Node only. */
+/** A file on this machine, streamed from disk. On Node, Bun and Deno. */
  | {
     readonly path: string | URL;
 };
