@@ -79,12 +79,12 @@ export async function readChatCompletionStream(
   }
 }
 
-type Answer = Pick<Response, 'status' | 'ok' | 'headers'> & { readonly body: ReadableStream<Uint8Array> | null };
+type Answer = Pick<Response, 'status' | 'headers'> & { readonly body: ReadableStream<Uint8Array> | null };
 
 /** By its form: the `Response` of a polyfill or of a test will do as well. */
 function answerOf(source: unknown): Answer {
   if (isBody(source)) {
-    return { status: 200, ok: true, headers: new Headers({ 'content-type': 'text/event-stream' }), body: source };
+    return { status: 200, headers: new Headers({ 'content-type': 'text/event-stream' }), body: source };
   }
   const { status, headers, body } = Object(source) as Partial<Response>;
   if (typeof status === 'number' && typeof headers?.get === 'function' && (!body || isBody(body))) {

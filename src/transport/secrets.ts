@@ -35,25 +35,27 @@ function spellingsOf(secret: string): string[] {
 }
 
 /**
- * A failure's own words about a request, or `undefined` where they repeat a part of its credential or of what else it `held`: a
- * dozen letters and digits in a row, whatever stands between them. Whoever words a failure may quote a request in any spelling.
+ * Gives a failure's own words about a request, or `undefined` where they repeat a part of its credential or of what else it
+ * `held`: a dozen letters and digits in a row, whatever stands between them. Whoever words a failure may quote a request in any
+ * spelling. What it held is read once for all words of a failure.
  */
-export function harmless(words: string, credential: string, held: readonly unknown[]): string | undefined {
-  const text = words.slice(0, MAX_MESSAGE);
-  const read = lettersOf(text);
+export function harmlessFor(credential: string, held: readonly unknown[]): (words: string) => string | undefined {
   const secret = secretIn(credential);
-  const repeated = [...spellingsOf(secret), btoa(secret), ...held].some((one) => {
-    if (typeof one !== 'string') return false;
-    if (one.length > 50_000) return true; // too long to be looked through
-    const letters = lettersOf(one);
-    const window = Math.min(12, letters.length);
-    if (window < 6) return false; // a word
-    for (let at = 0; at + window <= read.length; at += 1) {
-      if (letters.includes(read.slice(at, at + window))) return true;
-    }
-    return false;
-  });
-  return repeated ? undefined : cleaned(text, credential);
+  const texts = [...spellingsOf(secret), btoa(secret), ...held].filter((one) => typeof one === 'string');
+  const tooLong = texts.some(({ length }) => length > 50_000); // to be looked through
+  const letters = tooLong ? [] : texts.map(lettersOf);
+  return (words) => {
+    const text = words.slice(0, MAX_MESSAGE);
+    const read = lettersOf(text);
+    return tooLong || letters.some((one) => shares(read, one)) ? undefined : cleaned(text, credential);
+  };
+}
+
+function shares(read: string, held: string): boolean {
+  const window = Math.min(12, held.length);
+  if (window < 6) return false; // a word
+  for (let at = 0; at + window <= read.length; at += 1) if (held.includes(read.slice(at, at + window))) return true;
+  return false;
 }
 
 function lettersOf(text: string): string {

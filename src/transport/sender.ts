@@ -8,7 +8,7 @@ import { quietly } from './quietly.js';
 import { parseRateLimit, ServerClock, untilReset } from './rate-limit.js';
 import { type RefusalContext, refusal, requestIdOf } from './refusal.js';
 import type { Endpoint, PreparedRequest } from './request.js';
-import { harmless, withoutSecrets } from './secrets.js';
+import { harmlessFor, withoutSecrets } from './secrets.js';
 import type { CallTimeouts } from './timeouts.js';
 
 /** Turns a successful answer into what the method returns. */
@@ -107,13 +107,17 @@ export class Sender {
   #send({ endpoint, request, timeouts }: Call, credential: string, upload: OutgoingStream | undefined): Exchange {
     const { method, origin, path } = request;
     const headers = { ...request.headers, [this.#area.credentialHeader]: credential };
+    let harmless: OutgoingRequest['harmless'] | undefined; // made for a failure, and for none
     const outgoing: OutgoingRequest = {
       method,
       origin,
       path,
       headers,
       body: upload ?? request.body,
-      harmless: (words) => harmless(words, credential, heldBy(endpoint, request)),
+      harmless: (words) => {
+        harmless ??= harmlessFor(credential, heldBy(endpoint, request));
+        return harmless(words);
+      },
     };
     const exchange = this.#shared.engine.send(outgoing);
     timeouts.follow(exchange);
