@@ -132,6 +132,6 @@ function explain(status: number, type: KeyType): string | undefined {
   if (status === 401) return 'Check apiKey: the service did not take it for an API key.';
   if (status !== 403) return undefined;
   if (type === 'publishable')
-    return 'If the key itself is right: a publishable key is read-only, so call this endpoint from a server, with a secret key.';
+    return 'If the key itself is right: this endpoint is not for a publishable key; call it from a server, with a secret key.';
   return 'Check that the key is valid and has the permission, and that the account has Gateway access.';
 }

@@ -79,8 +79,8 @@ export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> 
   }
 
   /**
-   * The whole completion, once it is complete: instead of a loop, right before one, during one, or after one. `usage` is there
-   * if the service sent it.
+   * The whole completion, once it is complete: instead of a loop, right before one, during one, or after one. Inside a loop,
+   * await it after the loop: it waits for the stream's end. `usage` is there if the service sent it.
    *
    * @throws {StreamTruncatedError} when the loop was left early; whatever else ended the stream
    */

@@ -206,8 +206,8 @@ export declare class ChatCompletionStream implements AsyncIterable<ChatCompletio
     /** The text of the first choice, piece by piece. Reads the stream. */
     get textStream(): AsyncIterable<string>;
     /**
-     * The whole completion, once it is complete: instead of a loop, right before one, during one, or after one. `usage` is there
-     * if the service sent it.
+     * The whole completion, once it is complete: instead of a loop, right before one, during one, or after one. Inside a loop,
+     * await it after the loop: it waits for the stream's end. `usage` is there if the service sent it.
      *
      * @throws {StreamTruncatedError} when the loop was left early; whatever else ended the stream
      */
