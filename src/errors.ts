@@ -452,8 +452,8 @@ export function leadHere(error: Error, above: (...given: never) => void = leadHe
 }
 
 /** An earlier attempt may have been carried out, so the call as a whole may have been, whatever became of the last one. */
-export function admitDoubt(error: APIConnectionError): void {
-  if (error.sent === 'no') Object.assign(error, { sent: 'maybe' });
+export function growSent(error: APIConnectionError, sent: Sent): void {
+  if (error.sent !== sent) Object.assign(error, { sent });
 }
 
 /** Keeps with an error what a stream had delivered before it. Out of sight of every printer: it is the user's text. */

@@ -6,6 +6,8 @@ import type { OutgoingRequest, Progress } from './engine.js';
 export interface FailedRequest extends Pick<OutgoingRequest, 'origin' | 'harmless'> {
   /** What the codes of the platform's failures say, where they have any. */
   readonly meaningOf?: ((code: string, progress: Progress) => Meaning) | undefined;
+  /** Whether a failure's code may tell that nothing was sent: of a `fetch` that sends once, whose progress is not seen. */
+  readonly sendsOnce?: boolean | undefined;
 }
 
 /** What a code looks like. Anything else that stands in its place may be anything, also a secret. */
@@ -25,10 +27,11 @@ export function connectionError(failure: unknown, progress: Progress, request?: 
   const meaning = code === undefined ? undefined : request?.meaningOf?.(code, progress);
   const from = request === undefined ? '' : ` from ${request.origin}`;
   const message = `No usable answer${from}: ${meaning?.what ?? 'the connection failed'}${code === undefined ? '' : ` (${code})`}.`;
+  const reached = meaning?.reached ?? progress;
   // A network that goes away breaks live connections with the codes of those that never came about.
-  const wasOpen = chain.some(({ syscall }) => /^(read|write)/.test(String(syscall)));
+  const mayBeOpen = !request?.sendsOnce || chain.some(({ syscall }) => /^(read|write)/.test(String(syscall)));
   return new APIConnectionError(message, {
-    ...(wasOpen ? progress : (meaning?.reached ?? progress)),
+    ...(reached.sent === 'no' && mayBeOpen ? progress : reached),
     cause: bareCause(chain, code, request),
     retryable: meaning?.retryable ?? true,
   });

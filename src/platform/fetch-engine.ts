@@ -11,17 +11,24 @@ type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 export class FetchEngine implements Engine {
   readonly #fetch: Fetch;
   readonly #meaningOf: FailedRequest['meaningOf'];
+  readonly #sendsOnce: boolean;
 
-  constructor(fetch: Fetch | undefined, meaningOf?: FailedRequest['meaningOf']) {
+  constructor(fetch: Fetch | undefined, meaningOf?: FailedRequest['meaningOf'], sendsOnce = false) {
     // Called as a plain function: browsers refuse a `fetch` that is called as a method.
     this.#fetch = fetch ?? ((url, init) => globalThis.fetch(url, init));
     this.#meaningOf = meaningOf;
+    this.#sendsOnce = sendsOnce;
   }
 
   send(request: OutgoingRequest): Exchange {
     const fetch = this.#fetch;
     const { origin, harmless } = request;
-    return new FetchExchange(request, fetch, { origin, harmless, meaningOf: this.#meaningOf });
+    return new FetchExchange(request, fetch, {
+      origin,
+      harmless,
+      meaningOf: this.#meaningOf,
+      sendsOnce: this.#sendsOnce,
+    });
   }
 
   async close(): Promise<void> {}

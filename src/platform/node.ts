@@ -23,7 +23,7 @@ export { openFile } from './file.js';
 
 /** On Node, bytes leave through undici; through `fetch` where the user gave one, or the global one is not Node's own: replaced, or that of Bun or Deno. */
 export function createEngine(options: EngineOptions): Engine {
-  if (options.fetch !== undefined) return new FetchEngine(options.fetch, meaningOf);
+  if (options.fetch !== undefined) return new FetchEngine(options.fetch, meaningOf, isNative(options.fetch));
   if (options.dispatcher !== undefined && typeof options.dispatcher.dispatch !== 'function') {
     throw new ConfigurationError('dispatcher must be an undici Dispatcher, such as a new ProxyAgent(url).');
   }
@@ -32,7 +32,7 @@ export function createEngine(options: EngineOptions): Engine {
 
 class NodeEngine implements Engine {
   readonly #given: DispatcherLike | undefined;
-  readonly #fetchEngine = new FetchEngine(undefined, meaningOf);
+  readonly #fetchEngine = new FetchEngine(undefined, meaningOf, false);
   #own: Promise<Agent> | undefined;
   #agent: Dispatch | undefined;
   #nativeFetch: unknown;
@@ -76,6 +76,12 @@ class NodeEngine implements Engine {
   }
 }
 
+/** The platform's own `fetch` sends once. Any other may repeat a request by itself, so that its last failure tells nothing of the first. */
+function isNative(fetch: unknown): boolean {
+  return /internal\/deps\/undici|\[native code\]/.test(String(fetch));
+}
+
+const UNTIMED = { headersTimeout: 0, bodyTimeout: 0 };
 /** Above this many bytes waiting for their reader, the socket is held back. */
 const HIGH_WATER = 64 * 1024;
 
@@ -119,7 +125,12 @@ class NodeExchange implements Exchange, ByteSource, DispatchHandler {
     try {
       agent.dispatch(
         // Inherits nothing: undici would take `upgrade`, `reset` and the like from a polluted Object.prototype.
-        { __proto__: null, origin, path, method, body: bytes, headers: length ? { ...headers, ...length } : headers },
+        {
+          __proto__: null,
+          ...{ origin, path, method, body: bytes, headers: length ? { ...headers, ...length } : headers },
+          // The timeouts are ours: undici's default of 300 s would end a plain completion early, through a given dispatcher.
+          ...UNTIMED,
+        },
         this,
       );
     } catch (error) {

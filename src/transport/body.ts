@@ -9,6 +9,8 @@ export const MAX_JSON_BYTES = 32 * 1024 * 1024;
 const MAX_ERROR_BYTES = 64 * 1024;
 /** Milliseconds for reading it. */
 const MAX_ERROR_TIME = 1_000;
+/** Bytes of a body that may say when to come back. */
+const MAX_HINT_BYTES = 1024 * 1024;
 /** Milliseconds an unwanted rest of an answer is read on for, so that its connection can serve the next request. */
 const DRAIN_TIME = 100;
 const DRAIN_BYTES = 64 * 1024;
@@ -40,25 +42,36 @@ function tooLarge(body: ByteSource, limit: number): ResponseTooLargeError {
 
 /** As much of an error's body as its limit allows; a body that breaks off is worth what came of it. */
 export async function readErrorText(body: ByteSource, runtime: Runtime): Promise<string> {
-  const enough = new Error('enough of the error body is read');
-  const timer = runtime.setTimer(() => body.cancel(enough), MAX_ERROR_TIME);
+  const timer = runtime.setTimer(() => body.cancel(new Error('enough of the error body is read')), MAX_ERROR_TIME);
+  try {
+    return (await readStart(body, MAX_ERROR_BYTES)).text;
+  } finally {
+    runtime.clearTimer(timer);
+  }
+}
+
+/** The body of a 429 or 503, which has the hint when to come back: read for as long as the attempt lasts. */
+export function readHintText(body: ByteSource): Promise<{ text: string; whole: boolean }> {
+  return readStart(body, MAX_HINT_BYTES);
+}
+
+async function readStart(body: ByteSource, limit: number): Promise<{ text: string; whole: boolean }> {
   const decoder = new TextDecoder();
   let text = '';
   let size = 0;
   try {
     for (let chunk = await body.read(); chunk !== undefined; chunk = await body.read()) {
-      text += decoder.decode(chunk.subarray(0, MAX_ERROR_BYTES - size), { stream: true });
+      text += decoder.decode(chunk.subarray(0, limit - size), { stream: true });
       size += chunk.byteLength;
-      if (size < MAX_ERROR_BYTES) continue;
-      body.cancel(enough);
-      break;
+      if (size <= limit) continue;
+      body.cancel(new Error('enough of the error body is read'));
+      return { text, whole: false };
     }
+    return { text, whole: true };
   } catch {
     // The status is known and the start of the body is read: that is the error to report.
-  } finally {
-    runtime.clearTimer(timer);
+    return { text, whole: false };
   }
-  return text;
 }
 
 /** The type and subtype of a body, in lower case; of a length and form that people can read. */

@@ -1,5 +1,5 @@
 import type { Attempt, HeaderSource, RateLimit, ResponseInfo } from '../answer.js';
-import type { APIErrorDetails, Area, CallRecord } from '../errors.js';
+import type { APIErrorDetails, Area, CallRecord, Sent } from '../errors.js';
 import type { Engine, ResponseHead } from '../platform/engine.js';
 import type { EventBody } from './events.js';
 import type { LiveCalls } from './live-calls.js';
@@ -44,7 +44,20 @@ export interface Call {
   readonly timeouts: CallTimeouts;
   /** Milliseconds for one attempt. */
   readonly timeout: number;
+  /** Milliseconds it waits for a rate limit at most. */
+  readonly maxRetryAfter: number;
   readonly attempts: Attempt[];
+  /** Whether the service can have carried out any of them. It only grows. */
+  sent: Sent;
+  /** Whether the last attempt was refused in a body that could not be read to its end: it may have had a hint. */
+  hintMissed: boolean;
+  /** The error with which it was not let into a queue that would have taken too long. */
+  notQueued: Error | undefined;
+  /** The credential that was sent last, and the one that was read to replace it. */
+  credential: string | undefined;
+  nextCredential: string | undefined;
+  /** Whether a refused credential was read again. */
+  rotated: boolean;
   readonly bucket: string;
   /** Method and path as the interface writes them. */
   readonly route: string;

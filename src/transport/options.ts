@@ -8,7 +8,10 @@ import { LONGEST_TIMER } from './timeouts.js';
 import type { StandardSchema } from './validation.js';
 import { didYouMean, plainName } from './wording.js';
 
-/** A credential, or a function that gives one. It is called for every attempt, so that keys can be rotated without a restart. */
+/**
+ * A credential, or a function that gives one. It is called for every attempt, so that keys can be rotated without a restart:
+ * after a 401 or 403 it is called again, and where it gives another credential the request is sent once more.
+ */
 export type Credential = string | (() => string | Promise<string>);
 
 /** What both clients take. All times are milliseconds. */
@@ -39,14 +42,18 @@ export interface ClientOptions {
    */
   maxRetries?: number | undefined;
   /**
-   * The longest wait a service may ask for. Above it the error is thrown at once, with `retryAfter`. Later calls wait for the
-   * end of the same limit (see `pacing`), unless a `deadline` ends them.
+   * The longest wait for the service's rate limit, whether the service asks for it or the limit is known beforehand (see
+   * `pacing`). A call that would have to wait longer fails at once with a `RateLimitError` whose `retryAfter` says how long.
+   * 0: never wait.
    * @default 60_000
    */
   maxRetryAfter?: number | undefined;
   /** Headers of every request. The credential, `host` and the headers that frame a body cannot be set. */
   defaultHeaders?: Readonly<Record<string, string | undefined>> | undefined;
-  /** A `fetch` to send with, instead of the platform's best way. */
+  /**
+   * A `fetch` to send with, instead of the platform's best way. It keeps its own timeouts: Node's ends an answer that is silent
+   * for 300 s, whatever `timeout` and `streamIdleTimeout` say.
+   */
   fetch?: typeof globalThis.fetch | undefined;
   /** Node only: an undici `Dispatcher` to send with (a proxy, a pool, a mock). It stays yours: `close()` leaves it open. */
   dispatcher?: DispatcherLike | undefined;
@@ -56,8 +63,8 @@ export interface ClientOptions {
    */
   validation?: 'error' | 'report' | undefined;
   /**
-   * Whether calls wait while the service's rate limit is used up, 300 s at the most; `timeout` does not count that wait, a
-   * `deadline` does. Or a limiter of your own.
+   * Whether calls wait, for `maxRetryAfter` at most, while the service's rate limit is used up, instead of being refused.
+   * `timeout` does not count that wait, a `deadline` does. Or a limiter that you write.
    * @default true
    */
   pacing?: boolean | RateLimiter | undefined;
@@ -140,7 +147,10 @@ export const OF_CALLS: OptionRules = {
 const OF_CLIENTS: OptionRules = {
   ...OF_BOTH,
   baseURL: CHECKED_LATER,
-  maxRetryAfter: TIME,
+  maxRetryAfter: [
+    (value) => value === 0 || TIME[0](value),
+    `must be a number of milliseconds from 0 to ${LONGEST_TIMER}; 0 never waits`,
+  ],
   defaultHeaders: CHECKED_LATER,
   fetch: A_FUNCTION,
   dispatcher: CHECKED_LATER,

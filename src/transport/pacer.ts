@@ -5,6 +5,8 @@ import { LONGEST_TIMER, type Runtime } from './timeouts.js';
 export interface Admission {
   /** Resolves when the request may be sent. */
   readonly ready: Promise<void>;
+  /** Milliseconds this will take at least, if known. A call that may not wait that long fails at once. */
+  readonly expected?: number | undefined;
   /** Gives the place up. */
   cancel(): void;
 }
@@ -17,6 +19,8 @@ export interface Observation {
   readonly remaining?: number | undefined;
   /** Milliseconds until the window ends. */
   readonly untilReset?: number | undefined;
+  /** Whether the request was refused because the limit is used up (429). */
+  readonly refused?: boolean | undefined;
   /** Milliseconds for which nothing may be sent: the hint of a 429. */
   readonly blockedFor?: number | undefined;
 }
@@ -32,13 +36,16 @@ export interface RateLimiter {
   release(bucket: string, observed: Observation): void;
 }
 
-/** A window longer than this is a misunderstanding: nobody is held back for it. */
+/** A reset further away than this is a misunderstanding, not a window (ms). */
 const LONGEST_WINDOW = 300_000;
+/** Calls that leave in the first second after a 429 that named no limit; in each further second twice as many. */
+const FIRST_SECOND = 15;
 
 /**
  * Holds calls back where the service would refuse them. Before a bucket's first rate headers nothing is held back; from then
  * on a call goes while fewer are in flight than the window has left, and when it is empty all wait for its end, first come
- * first served. A 429 with a hint stops the whole bucket once, not each caller by itself. One for each client; ends with it.
+ * first served. A 429 with a hint stops the whole bucket once, not each caller by itself. Where a service refuses without
+ * naming its limit, the bucket begins slowly afterwards and learns the limit by counting. One for each client; ends with it.
  */
 export class Pacer implements RateLimiter {
   readonly #runtime: Runtime;
@@ -75,7 +82,11 @@ class Bucket {
   #remaining = Number.POSITIVE_INFINITY;
   /** When the window ends, by our monotonic clock. */
   #resetAt = Number.POSITIVE_INFINITY;
+  /** The length of a window, as far as it was seen (ms). */
+  #window = 0;
   #blockedUntil = 0;
+  /** What is counted where the service refuses without naming its limit; absent everywhere else. */
+  #count: { openedAt: number; sent: number; windowFrom: number; passed: number } | undefined;
   #timer: unknown;
 
   constructor(runtime: Runtime) {
@@ -84,22 +95,23 @@ class Bucket {
 
   admit(): Admission | undefined {
     if (this.#queue.size === 0 && this.#open()) {
-      this.#inFlight += 1;
+      this.#go();
       return undefined;
     }
     let go!: () => void;
     const ready = new Promise<void>((resolve) => {
       go = resolve;
     });
+    const expected = this.#expectedWait();
     this.#queue.add(go);
     // Not only the timer is set: were it set afresh by one arrival after the other, it would never fire.
     this.#advance();
     const cancel = () => {
-      // Whoever was let go at the very moment it gave up hands its turn back.
+      // A caller that was let go at the very moment it gave up hands its turn back.
       if (!this.#queue.delete(go)) this.#inFlight -= 1;
       this.#advance();
     };
-    return { ready, cancel };
+    return { ready, expected, cancel };
   }
 
   release(observed: Observation): void {
@@ -108,11 +120,15 @@ class Bucket {
     this.#advance();
   }
 
-  #observe({ limit, remaining, untilReset, blockedFor }: Observation): void {
+  #observe({ limit, remaining, untilReset, refused, blockedFor }: Observation): void {
     const now = this.#runtime.now();
-    if (blockedFor !== undefined)
-      this.#blockedUntil = Math.max(this.#blockedUntil, now + Math.min(blockedFor, LONGEST_WINDOW));
-    if (remaining === undefined || untilReset === undefined || untilReset <= 0 || untilReset > LONGEST_WINDOW) return;
+    if (blockedFor !== undefined) this.#blockedUntil = Math.max(this.#blockedUntil, now + blockedFor);
+    if (remaining === undefined || untilReset === undefined || untilReset <= 0 || untilReset > LONGEST_WINDOW) {
+      if (refused) this.#begin(now, blockedFor !== undefined);
+      else if (refused === false) this.#learn(now);
+      return;
+    }
+    this.#count = undefined; // the service says it itself
     const resetAt = now + untilReset;
     // Dates have whole seconds, so estimates of one window's end scatter by one: a later one is a new window only beyond that.
     const sameWindow = now < this.#resetAt && Math.abs(resetAt - this.#resetAt) <= 1_500;
@@ -120,37 +136,92 @@ class Bucket {
     this.#remaining = sameWindow ? Math.min(this.#remaining, remaining) : remaining;
     this.#resetAt = sameWindow ? Math.min(this.#resetAt, resetAt) : resetAt;
     this.#limit = Math.max(limit ?? remaining, 1);
+    this.#window = Math.max(this.#window, untilReset);
+  }
+
+  /** A refusal that names no limit: what passed since the service's window began is the limit, as far as we can tell. */
+  #begin(now: number, hinted: boolean): void {
+    const opensAt = Math.max(now, this.#blockedUntil);
+    const count = this.#count;
+    if (count !== undefined && count.passed > 0 && hinted) {
+      const inStep = count.windowFrom === count.openedAt; // our window began with the service's: it tells the length as well
+      if (inStep) this.#window = opensAt - count.windowFrom;
+      this.#limit = inStep ? count.passed : Math.max(count.passed, Math.ceil(this.#limit / 2));
+    }
+    if (this.#window > 0) this.#startWindow(opensAt);
+    this.#count = { openedAt: opensAt, sent: 0, windowFrom: opensAt, passed: 0 };
+  }
+
+  #learn(now: number): void {
+    const count = this.#count;
+    if (count === undefined || now < this.#blockedUntil) return;
+    count.passed += 1;
+    this.#remaining -= 1;
+  }
+
+  #startWindow(at: number): void {
+    this.#remaining = this.#limit;
+    this.#resetAt = at + this.#window;
   }
 
   /** Whether one more request may go now. */
   #open(): boolean {
     const now = this.#runtime.now();
-    if (now < this.#blockedUntil) return false;
-    if (now >= this.#resetAt) {
-      // A new window has begun that no answer has told of yet: it holds what the last one did.
+    if (now >= this.#resetAt) this.#nextWindow(now);
+    return now >= this.#opensAt() && this.#inFlight < this.#remaining;
+  }
+
+  /** A new window has begun that no answer has told of yet: it holds what the last one did. */
+  #nextWindow(now: number): void {
+    const count = this.#count;
+    if (count === undefined) {
       this.#remaining = this.#limit;
       this.#resetAt = Number.POSITIVE_INFINITY;
+      return;
     }
-    return this.#inFlight < this.#remaining;
+    // A window that was used up without a refusal may hold more than we know.
+    if (this.#remaining <= 0) this.#limit += 1;
+    Object.assign(count, { windowFrom: now, passed: 0 });
+    this.#startWindow(now);
+  }
+
+  /** When the next call may go as far as time decides: after a hint, and slowly after a block whose limit is not known. */
+  #opensAt(): number {
+    if (this.#count === undefined) return this.#blockedUntil;
+    const { openedAt, sent } = this.#count;
+    return Math.max(this.#blockedUntil, openedAt + 1_000 * Math.log2(1 + sent / FIRST_SECOND));
+  }
+
+  /** Milliseconds the next caller that joins the queue will wait at least. */
+  #expectedWait(): number {
+    const full = this.#inFlight >= this.#remaining && this.#resetAt !== Number.POSITIVE_INFINITY;
+    const opensAt = Math.max(this.#opensAt(), full ? this.#resetAt : 0);
+    const windows = Math.floor(this.#queue.size / this.#limit);
+    return Math.max(0, opensAt - this.#runtime.now()) + windows * this.#window;
+  }
+
+  #go(): void {
+    this.#inFlight += 1;
+    if (this.#count !== undefined) this.#count.sent += 1;
   }
 
   #advance(): void {
     for (const go of this.#queue) {
       if (!this.#open()) break;
       this.#queue.delete(go);
-      this.#inFlight += 1;
+      this.#go();
       go();
     }
     this.#armTimer();
   }
 
-  /** One timer for all who wait; none when nobody does, or when an answer under way will let the next one go. */
+  /** One timer for all who wait; none when no call does, or when an answer under way will let the next one go. */
   #armTimer(): void {
     if (this.#timer !== undefined) this.#runtime.clearTimer(this.#timer);
     this.#timer = undefined;
     if (this.#queue.size === 0) return;
     const now = this.#runtime.now();
-    const opensAt = now < this.#blockedUntil ? this.#blockedUntil : this.#resetAt;
+    const opensAt = now < this.#opensAt() ? this.#opensAt() : this.#resetAt;
     if (opensAt === Number.POSITIVE_INFINITY) return;
     this.#timer = this.#runtime.setTimer(
       () => this.#advance(),

@@ -51,12 +51,19 @@ export function retryHint(
 /** A reset further away than this is a misunderstanding, not a window. */
 const LONGEST_WINDOW = 300_000;
 
+/** Proxies add a second one to the service's own: the largest valid value counts. */
 function retryAfterHeader(headers: HeaderSource, now: number): number | undefined {
-  const value = headers.get('retry-after')?.trim();
-  if (value === undefined) return undefined;
-  if (/^\d+$/.test(value)) return Math.min(Number(value) * 1_000, Number.MAX_SAFE_INTEGER);
-  const date = parseHttpDate(value);
-  return date === undefined ? undefined : Math.max(0, date - now);
+  const hints = retryAfterValues(headers.get('retry-after')).flatMap((value) => {
+    if (/^\d+$/.test(value)) return Math.min(Number(value) * 1_000, Number.MAX_SAFE_INTEGER);
+    const date = parseHttpDate(value);
+    return date === undefined ? [] : Math.max(0, date - now);
+  });
+  return hints.length === 0 ? undefined : Math.max(...hints);
+}
+
+/** Split at commas, but not at the one behind the weekday of a date. */
+function retryAfterValues(header = ''): string[] {
+  return header.match(/ *(?:[A-Z][a-z]+, )?[^,]+/g)?.map((value) => value.trim()) ?? [];
 }
 
 function retryAfterBody(value: unknown): number | undefined {

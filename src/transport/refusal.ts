@@ -63,6 +63,17 @@ export function reportsError(body: unknown): boolean {
   return body.success === false || (isObject(body.error) && body.success === undefined);
 }
 
+/**
+ * Whether a body is an error in the form the interface documents, so that the service itself refused. What proxies answer in its
+ * place has another form, and says nothing about what the service has done.
+ */
+export function isServiceError(body: unknown): boolean {
+  if (!isObject(body)) return false;
+  const { success, error } = body;
+  if (success === false) return typeof error === 'string';
+  return isObject(error) && typeof error.message === 'string' && typeof error.type === 'string';
+}
+
 interface ErrorObject {
   readonly message?: string | undefined;
   readonly type?: string | undefined;

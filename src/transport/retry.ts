@@ -1,6 +1,8 @@
 import type { Attempt } from '../answer.js';
+import type { Sent } from '../errors.js';
 import { APIConnectionError, APIError, APITimeoutError, ResponseValidationError } from '../errors.js';
 import { codeOf } from '../platform/failure.js';
+import { isServiceError } from './refusal.js';
 import { SHORTEST_ATTEMPT } from './timeouts.js';
 
 /** What repeating a request can do: nothing (`safe`), the same again (`idempotent`), or the work a second time (`effect`). */
@@ -13,7 +15,7 @@ export function operationOf(method: string): Operation {
 
 /** Milliseconds: the first backoff is a random part of `FIRST`, each further one of twice as much, up to `LONGEST`. */
 const FIRST_BACKOFF = 500;
-const LONGEST_BACKOFF = 8_000;
+export const LONGEST_BACKOFF = 8_000;
 /** Failures that need not be temporary are tried again this often at the most, whatever `maxRetries` is. */
 const MOST_OF_A_KIND: Readonly<Record<number, number>> = { 408: 2, 425: 1, 500: 2, 502: 2, 504: 2 };
 
@@ -31,6 +33,10 @@ export interface RetryFacts {
   readonly timeLeft: number;
   /** What was sent so far, the failed attempt included. */
   readonly attempts: readonly Attempt[];
+  /** Whether an earlier one may have been carried out. */
+  readonly sent: Sent;
+  /** Whether the body that says when to come back could not be read to its end. */
+  readonly hintMissed: boolean;
   /** Whether the caller named an idempotency key. */
   readonly keyed: boolean;
   /** 0 to 1. */
@@ -50,7 +56,8 @@ export function nextWait(error: unknown, facts: RetryFacts): Verdict {
   if (facts.attempts.length > facts.maxRetries || wasTriedEnough(error, facts)) return { stop: 'retries-used-up' };
   const hint = error instanceof APIError ? error.retryAfter : undefined;
   if (hint !== undefined && hint > facts.maxRetryAfter) return { stop: 'hint-too-long' };
-  const wait = wasClosedOnReuse(error, facts) ? 0 : backoff(facts.attempts.length, hint, facts.random);
+  const least = facts.hintMissed ? Math.max(hint ?? 0, LONGEST_BACKOFF) : hint;
+  const wait = wasClosedOnReuse(error, facts) ? 0 : backoff(facts.attempts.length, least, facts.random);
   if (wait + SHORTEST_ATTEMPT > facts.timeLeft) return { stop: 'no-time-left' };
   return { wait };
 }
@@ -77,17 +84,33 @@ function wasTriedEnough(error: unknown, { attempts }: RetryFacts): boolean {
   return alike.length > (MOST_OF_A_KIND[error.status] ?? Number.POSITIVE_INFINITY);
 }
 
-function isRepeatable(error: unknown, { operation, keyed }: RetryFacts): boolean {
-  const harmless = operation !== 'effect';
+function isRepeatable(error: unknown, { operation, keyed, sent }: RetryFacts): boolean {
+  const harmless = operation !== 'effect' || mostSent(sent, sentBy(error)) === 'no';
   if (error instanceof APITimeoutError && error.kind === 'idle') return false;
-  if (error instanceof APIConnectionError) return error.retryable && (harmless || error.sent === 'no');
-  if (error instanceof ResponseValidationError) return error.retryable && harmless;
+  if (error instanceof APIConnectionError || error instanceof ResponseValidationError)
+    return error.retryable && harmless;
   if (!(error instanceof APIError)) return false;
-  // The service refused before it did anything.
-  if (error.status === 429 || error.status === 503) return true;
   // The first request under this key is still at work.
-  if (error.status === 409) return keyed && !harmless;
-  return harmless && error.status in MOST_OF_A_KIND;
+  if (error.status === 409) return keyed && operation === 'effect';
+  return harmless && (error.status === 429 || error.status === 503 || error.status in MOST_OF_A_KIND);
+}
+
+/** Whether the service can have carried out an attempt that failed so. */
+export function sentBy(error: unknown): Sent {
+  if (error instanceof APIConnectionError) return error.sent;
+  if (error instanceof ResponseValidationError) return 'yes'; // a success, though one that cannot be read
+  if (!(error instanceof APIError)) return 'no';
+  const { status, body } = error;
+  // A proxy's 503 may hide work that was done; only the service itself can say that it refused.
+  if (status === 503) return isServiceError(body) ? 'no' : 'maybe';
+  return status < 400 || status === 408 || status === 409 || status === 425 || status >= 500 ? 'maybe' : 'no';
+}
+
+const DEGREES: readonly Sent[] = ['no', 'maybe', 'yes'];
+
+/** The stronger of two: what may have been done once stays so. */
+export function mostSent(one: Sent, other: Sent): Sent {
+  return DEGREES[Math.max(DEGREES.indexOf(one), DEGREES.indexOf(other))] as Sent; // an index of the three
 }
 
 /** How much of the budget a retry costs, and what the budget holds. */

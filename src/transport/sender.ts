@@ -1,15 +1,16 @@
-import type { Attempt, WithResponse } from '../answer.js';
-import { APIConnectionError, APIError, ConfigurationError, ContextGatewayError } from '../errors.js';
+import type { Attempt, HeaderSource, WithResponse } from '../answer.js';
+import { APIConnectionError, APIError, ConfigurationError, ContextGatewayError, RateLimitError } from '../errors.js';
 import type { Exchange, OutgoingRequest, OutgoingStream, ResponseHead } from '../platform/engine.js';
-import { readErrorText } from './body.js';
+import { readErrorText, readHintText } from './body.js';
 import { Answered, type AreaRules, type Call, type Shared } from './call.js';
 import { type Admission, type Observation, Ticket } from './pacer.js';
 import { quietly } from './quietly.js';
 import { parseRateLimit, ServerClock, untilReset } from './rate-limit.js';
 import { type RefusalContext, refusal, requestIdOf } from './refusal.js';
 import type { Endpoint, PreparedRequest } from './request.js';
+import { LONGEST_BACKOFF } from './retry.js';
 import { harmlessFor, withoutSecrets } from './secrets.js';
-import type { CallTimeouts } from './timeouts.js';
+import { LONGEST_TIMER } from './timeouts.js';
 
 /** Turns a successful answer into what the method returns. */
 export type Reader<T> = (head: ResponseHead, call: Call, context: RefusalContext, startedAt: number) => T | Promise<T>;
@@ -34,8 +35,11 @@ export class Sender {
     call.where = call.route;
     timeouts.check();
     // Before the queue: what a 429 says while the key is read holds this call as well.
-    const given = this.#area.authorize();
+    const given = call.nextCredential ?? this.#area.authorize();
+    call.nextCredential = undefined;
     const credential = typeof given === 'string' ? given : await this.#awaitCredential(given, call);
+    call.credential = credential;
+    call.hintMissed = false;
     const queue = this.#queueFor(call.bucket);
     const delay = queue === undefined ? waited : waited + (await this.#awaitTurn(queue, call));
     const startedAt = runtime.now();
@@ -51,7 +55,7 @@ export class Sender {
       const head = await this.#send(call, credential, upload).head;
       const context = this.#observe(call, head, credential, startedAt);
       record.status = head.status;
-      if (head.status < 200 || head.status > 299) throw await this.#refuse(head, context, ticket, timeouts);
+      if (head.status < 200 || head.status > 299) throw await this.#refuse(head, context, ticket, call);
       ticket.release(observation(context));
       const data = await read(head, call, context, startedAt);
       record.duration = runtime.now() - startedAt;
@@ -65,6 +69,25 @@ export class Sender {
     } finally {
       upload?.cancel(); // also where the service has answered before it had all of it
     }
+  }
+
+  /**
+   * Reads the credential again after the service has refused it, once a call: a key that was replaced while the request was
+   * on its way. Whether there is another one to try.
+   */
+  async hasNewCredential(error: unknown, call: Call): Promise<boolean> {
+    const refused = error instanceof APIError && (error.status === 401 || error.status === 403);
+    if (!refused || call.rotated || call.request.upload?.repeatable === false) return false;
+    call.rotated = true;
+    const given = this.#area.authorize();
+    if (typeof given === 'string') return false;
+    try {
+      call.nextCredential = await this.#awaitCredential(given, call);
+    } catch {
+      call.timeouts.check(); // the call is over
+      return false; // the refusal says more than a key that cannot be read
+    }
+    return call.nextCredential !== call.credential;
   }
 
   /** The credential, where a function gives it: it runs under the attempt's clock. */
@@ -86,22 +109,48 @@ export class Sender {
     }
   }
 
-  /** Waits in the bucket's queue. Gives the milliseconds waited. */
-  async #awaitTurn(admission: Admission, { timeouts, bucket, emit }: Call): Promise<number> {
+  /** Waits in the bucket's queue, for `maxRetryAfter` at most. Gives the milliseconds waited. */
+  async #awaitTurn(admission: Admission, call: Call): Promise<number> {
+    const { timeouts, bucket, emit, maxRetryAfter } = call;
     const { runtime } = this.#shared;
+    const { expected } = admission;
     const since = runtime.now();
+    let timer: unknown;
+    const tooLong = new Promise<never>((_, reject) => {
+      const refuse = () => reject(this.#notQueued(call, expected));
+      if (maxRetryAfter === 0 || (expected ?? 0) > maxRetryAfter) refuse();
+      else timer = runtime.setTimer(refuse, Math.min(maxRetryAfter, LONGEST_TIMER));
+    });
     timeouts.queuedFor = bucket;
     emit?.({ type: 'queued', bucket });
     try {
-      await timeouts.wait(admission.ready, () => quietly(() => admission.cancel()));
+      await timeouts.wait(Promise.race([tooLong, admission.ready]));
     } catch (cause) {
+      quietly(() => admission.cancel());
       throw limiterFailure(cause);
     } finally {
+      runtime.clearTimer(timer);
       timeouts.queuedFor = undefined;
     }
     const waited = runtime.now() - since;
     emit?.({ type: 'paced', bucket, waited });
     return waited;
+  }
+
+  /** The service would refuse the request: it is not sent, and does not wait either. */
+  #notQueued(call: Call, expected: number | undefined): RateLimitError {
+    const { bucket, maxRetryAfter, attempts } = call;
+    const again = attempts.length === 0 ? '' : ' again';
+    const longer = expected === undefined || expected < maxRetryAfter ? '' : ` of ${Math.ceil(expected / 1_000)} s`;
+    call.notQueued = new RateLimitError(429, {
+      message: `The rate limit of ${bucket} is used up, as earlier answers said, so the request was not sent${again}. Its wait${longer} is longer than maxRetryAfter (${maxRetryAfter} ms) allows.`,
+      area: this.#area.name,
+      retryAfter: expected,
+      rateLimit: this.#shared.rateLimits.get(bucket),
+      headers: NO_HEADERS,
+      body: undefined,
+    });
+    return call.notQueued as RateLimitError; // made in the line above
   }
 
   #send({ endpoint, request, timeouts }: Call, credential: string, upload: OutgoingStream | undefined): Exchange {
@@ -143,21 +192,22 @@ export class Sender {
   }
 
   /** Reads an error's body, as far as it is worth it. */
-  async #refuse(
-    head: ResponseHead,
-    context: RefusalContext,
-    ticket: Ticket,
-    timeouts: CallTimeouts,
-  ): Promise<ContextGatewayError> {
+  async #refuse(head: ResponseHead, context: RefusalContext, ticket: Ticket, call: Call): Promise<ContextGatewayError> {
     if (head.status > 599 || head.status < 200) {
       head.body.cancel(new Error('not an HTTP status'));
       const details = { phase: 'headers', sent: 'yes', retryable: false } as const;
       return new APIConnectionError(`No usable answer: ${head.status} is not an HTTP status.`, details);
     }
-    const error = refusal(head, await readErrorText(head.body, this.#shared.runtime), context);
-    const blockedFor = head.status === 429 ? error.retryAfter : undefined;
-    ticket.release({ ...observation(context), blockedFor });
-    timeouts.check(); // a call that is over ends with what ended it, also where its status is known
+    const limited = head.status === 429;
+    const { text, whole } =
+      limited || head.status === 503
+        ? await readHintText(head.body)
+        : { text: await readErrorText(head.body, this.#shared.runtime), whole: true };
+    const error = refusal(head, text, context);
+    call.hintMissed = !whole;
+    const blockedFor = whole ? error.retryAfter : Math.max(error.retryAfter ?? 0, LONGEST_BACKOFF);
+    ticket.release({ ...observation(context), refused: limited, ...(limited && { blockedFor }) });
+    call.timeouts.check(); // a call that is over ends with what ended it, also where its status is known
     return error;
   }
 }
@@ -169,13 +219,15 @@ function heldBy({ ids, query }: Endpoint, { headers, body }: PreparedRequest): u
   return [body, ...Object.values(ids ?? {}), ...Object.values(query ?? {}), ...values];
 }
 
+const NO_HEADERS: HeaderSource = { get: () => undefined, toHeaders: () => new Headers() };
+
 function limiterFailure(cause: unknown): ContextGatewayError {
   if (cause instanceof ContextGatewayError) return cause;
   return new ConfigurationError('The RateLimiter given as pacing failed. Its error is the cause.', { cause });
 }
 
 function observation({ rateLimit, serverTime }: RefusalContext): Observation {
-  if (rateLimit === undefined) return {};
+  if (rateLimit === undefined) return { refused: false };
   const { limit, remaining } = rateLimit;
-  return { limit, remaining, untilReset: untilReset(rateLimit, serverTime) };
+  return { limit, remaining, untilReset: untilReset(rateLimit, serverTime), refused: false };
 }

@@ -29,6 +29,9 @@ export const LONGEST_TIMER = 2_147_483_647;
 /** An attempt is not worth starting with less time than this (ms). */
 export const SHORTEST_ATTEMPT = 10;
 
+/** A timer that fires this much too late (ms) was held up by the program: what it waits for may be here, still unread. */
+const HELD_UP = 25;
+
 /** What a call waits for, as far as stopping it goes: an exchange, or a stream. */
 type Cancellable = Pick<Exchange, 'cancel' | 'progress'>;
 
@@ -46,7 +49,7 @@ export class CallTimeouts implements LiveCall {
   readonly #live: LiveCalls;
   readonly #deadline: number;
   readonly #endsAt: number;
-  readonly #deadlineTimer: unknown;
+  readonly #deadlineWatch: Watchdog | undefined;
   #watchdog: Watchdog | undefined;
   #exchange: Cancellable | undefined;
   #stop: Stop | undefined;
@@ -61,7 +64,7 @@ export class CallTimeouts implements LiveCall {
     live.add(this, signal);
     if (signal?.aborted) this.abort(signal.reason);
     if (deadline === Number.POSITIVE_INFINITY) return;
-    this.#deadlineTimer = runtime.setTimer(() => this.#finish(this.#deadlineError()), deadline);
+    this.#deadlineWatch = new Watchdog(runtime, deadline, () => this.#finish(this.#deadlineError()), runtime.now());
   }
 
   /** The bucket in whose queue the call stands, for the message of its deadline. */
@@ -170,7 +173,7 @@ export class CallTimeouts implements LiveCall {
     this.#stop = undefined;
     this.#exchange = undefined;
     this.#live.delete(this, this.#signal);
-    if (this.#deadlineTimer !== undefined) this.#runtime.clearTimer(this.#deadlineTimer);
+    this.#deadlineWatch?.stop();
   }
 
   #watch(ms: number, onSilence: () => void, now = this.#runtime.now()): void {
@@ -223,7 +226,7 @@ class Watchdog {
     this.#ms = ms;
     this.#onSilence = onSilence;
     this.#fedAt = now;
-    this.#arm(ms);
+    this.#arm();
   }
 
   feed(times: number, now: number): void {
@@ -239,12 +242,26 @@ class Watchdog {
     this.#runtime.clearTimer(this.#timer);
   }
 
-  #arm(ms: number): void {
-    this.#timer = this.#runtime.setTimer(() => {
-      const left = this.#fedAt + this.#ms - this.#runtime.now();
+  #arm(): void {
+    const armedAt = this.#runtime.now();
+    const endsAt = this.#fedAt + this.#ms;
+    const delay = Math.min(Math.max(0, endsAt - armedAt), this.#ms);
+    let believed = false;
+    const fire = (): void => {
+      const now = this.#runtime.now();
+      // Set for all of the time, and not fed since: it is over, also where tests move the timers and no clock along with them.
+      const unfed = this.#fedAt + this.#ms === endsAt && endsAt - armedAt <= delay;
       // Timers may fire a moment early by the monotonic clock: less than a millisecond left is none.
-      if (left < 1) this.#onSilence();
-      else this.#arm(Math.min(left, this.#ms));
-    }, ms);
+      const over = unfed || this.#fedAt + this.#ms - now < 1;
+      const heldUp = !believed && now - armedAt - delay >= HELD_UP;
+      if (!over) this.#arm();
+      else if (!heldUp) this.#onSilence();
+      else {
+        // One turn of I/O first, in which what has arrived meanwhile is read.
+        believed = true;
+        this.#timer = this.#runtime.setTimer(fire, 0);
+      }
+    };
+    this.#timer = this.#runtime.setTimer(fire, delay);
   }
 }

@@ -2,10 +2,10 @@ import { APIPromise, type WithResponse } from '../answer.js';
 import {
   APIConnectionError,
   APIError,
-  admitDoubt,
   apiError,
   ClientClosedError,
   ContextGatewayError,
+  growSent,
   RequestValidationError,
   recordCall,
 } from '../errors.js';
@@ -27,7 +27,7 @@ import {
 } from './options.js';
 import { type RefusalContext, refusalDetails, reportsError } from './refusal.js';
 import { checkHeaders, type EndpointSource, prepare } from './request.js';
-import { nextWait, operationOf, type StopReason } from './retry.js';
+import { mostSent, nextWait, operationOf, type StopReason, sentBy, type Verdict } from './retry.js';
 import type { AnySchema } from './schema.js';
 import { type Reader, Sender } from './sender.js';
 import { CallTimeouts } from './timeouts.js';
@@ -169,7 +169,14 @@ export class Transport {
       options,
       timeouts,
       timeout,
+      maxRetryAfter: this.#options.maxRetryAfter ?? DEFAULT_MAX_RETRY_AFTER,
       attempts: [],
+      sent: 'no',
+      hintMissed: false,
+      notQueued: undefined,
+      credential: undefined,
+      nextCredential: undefined,
+      rotated: false,
       bucket,
       route,
       where: route,
@@ -190,7 +197,6 @@ export class Transport {
     const { timeouts } = call;
     let spent = 0;
     let delay: number | undefined;
-    let doubtful = false;
     let handedOver = false;
     try {
       for (;;) {
@@ -201,14 +207,14 @@ export class Transport {
           handedOver = streamed;
           return answer;
         } catch (error) {
-          const { wait, cost } = this.#decide(error, call);
+          const { wait, cost } = this.#decide(error, call, await this.#sender.hasNewCredential(error, call));
+          call.sent = mostSent(call.sent, sentBy(error));
           spent += cost;
           delay = wait;
-          doubtful ||= mayHaveWorked(error);
         }
       }
     } catch (error) {
-      if (doubtful && error instanceof APIConnectionError) admitDoubt(error);
+      if (error instanceof APIConnectionError) growSent(error, mostSent(error.sent, call.sent));
       if (error instanceof ContextGatewayError) recordCall(error, call);
       throw error;
     } finally {
@@ -218,22 +224,32 @@ export class Transport {
   }
 
   /** What follows a failed attempt: a wait, or the error itself. */
-  #decide(error: unknown, call: Call): { wait: number; cost: number } {
+  #decide(error: unknown, call: Call, newCredential: boolean): { wait: number; cost: number } {
     const { runtime, budget, limiter } = this.#shared;
     const { options, timeouts, attempts, request } = call;
-    const verdict = nextWait(error, {
-      operation: operationOf(request.method),
-      repeatable: request.upload?.repeatable !== false,
-      maxRetries: options.maxRetries ?? this.#options.maxRetries ?? DEFAULT_RETRIES,
-      maxRetryAfter: this.#options.maxRetryAfter ?? DEFAULT_MAX_RETRY_AFTER,
-      timeLeft: timeouts.timeLeft,
-      attempts,
-      keyed: options.idempotencyKey !== undefined,
-      random: runtime.random,
-    });
-    const cost = budget.cost(error, limiter !== undefined);
     const reason = error instanceof APIError ? error.status : error instanceof Error ? error.name : 'unknown';
     const attempt = attempts.length;
+    if (newCredential) {
+      call.emit?.({ type: 'retry', attempt, reason, wait: 0 });
+      return { wait: 0, cost: 0 };
+    }
+    const verdict: Verdict =
+      error === call.notQueued
+        ? { stop: 'hint-too-long' }
+        : nextWait(error, {
+            operation: operationOf(request.method),
+            repeatable: request.upload?.repeatable !== false,
+            // One more for a key that was replaced: the service did nothing for the old one.
+            maxRetries: (options.maxRetries ?? this.#options.maxRetries ?? DEFAULT_RETRIES) + (call.rotated ? 1 : 0),
+            maxRetryAfter: call.maxRetryAfter,
+            timeLeft: timeouts.timeLeft,
+            attempts,
+            sent: call.sent,
+            hintMissed: call.hintMissed,
+            keyed: options.idempotencyKey !== undefined,
+            random: runtime.random,
+          });
+    const cost = budget.cost(error, limiter !== undefined);
     // Own properties: somebody may have put a `wait` on Object.prototype.
     const wait = Object.hasOwn(verdict, 'wait') ? (verdict as { wait: number }).wait : undefined;
     if (wait !== undefined && budget.take(cost)) {
@@ -255,10 +271,4 @@ function readJson(text: string, head: ResponseHead, context: RefusalContext): un
   const body = parseJson(text, head.headers);
   if (reportsError(body)) throw apiError(head.status, refusalDetails(head, body, context));
   return body;
-}
-
-/** Whether the service may have carried out the attempt that ended so: it was not kept from it, and did not refuse. */
-function mayHaveWorked(error: unknown): boolean {
-  if (error instanceof APIConnectionError) return error.sent !== 'no';
-  return error instanceof APIError && error.status !== 429 && error.status !== 503;
 }

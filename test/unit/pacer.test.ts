@@ -109,13 +109,33 @@ describe('R22: pacing', () => {
     expect(pacerIn(window).arrive().gone).toBe(true);
   });
 
-  test('R11: a hint beyond every window stops a bucket for the longest one, not for ever', async () => {
+  test('a hint is kept to its end, however long it is, and no timer is set beyond what platforms take', async () => {
     const { arrive, answer, runtime } = pacerIn({});
     arrive();
     answer({ blockedFor: 1e15 });
     arrive();
 
-    expect(Math.max(...runtime.delays)).toBe(300_000);
+    expect(Math.max(...runtime.delays)).toBe(2_147_483_647);
+    await runtime.advance(400_000);
+    expect(arrive().gone).toBe(false);
+  });
+});
+
+describe('the wait that is expected', () => {
+  const expected = (pacer: Pacer) => pacer.admit('gateway')?.expected;
+
+  test('is the rest of a hint', () => {
+    const { pacer, arrive, answer } = pacerIn({});
+    arrive();
+    answer({ blockedFor: 45_000 });
+
+    expect(expected(pacer)).toBe(45_000);
+  });
+
+  test('is the rest of the window, and whole windows for those further back', () => {
+    const { pacer } = pacerIn({ limit: 2, remaining: 0, untilReset: 10_000 });
+
+    expect(Array.from({ length: 5 }, () => expected(pacer))).toEqual([10_000, 10_000, 20_000, 20_000, 30_000]);
   });
 });
 
@@ -188,10 +208,8 @@ describe('R24: the queue', () => {
 });
 
 /** A service that allows `limit` requests in each window, and answers after `latency` ms. */
-function windowedService(
-  runtime: ManualRuntime,
-  { limit, window, latency }: { limit: number; window: number; latency: number },
-) {
+function windowedService(runtime: ManualRuntime, limits: { limit: number; window: number; latency: number }) {
+  const { window, latency } = limits;
   let startedAt = 0;
   let used = 0;
   const sends: number[] = [];
@@ -203,6 +221,7 @@ function windowedService(
       startedAt += window;
       used = 0;
     }
+    const { limit } = limits;
     const refused = used >= limit;
     if (refused) refusals += 1;
     else used += 1;
@@ -265,6 +284,72 @@ test('R22: a cold burst of 500 ends with all served and one shared cooldown', as
   // The 400 that went out before the first answer were refused, and nobody after them.
   expect(service.counts().refusals).toBe(400);
   expect(service.sends.some((at) => at > 20 && at < 10_000)).toBe(false);
+});
+
+/** A service that refuses with a hint and names no limit, as the Context API is documented. */
+function terseService(runtime: ManualRuntime, limits: { limit: number; window: number; latency: number }) {
+  const service = windowedService(runtime, limits);
+  const serve: typeof service.serve = async () => {
+    const { refused, observed } = await service.serve();
+    // Retry-After has whole seconds.
+    const blockedFor = refused ? Math.ceil((observed.blockedFor ?? 0) / 1_000) * 1_000 : undefined;
+    return { refused, observed: { refused, blockedFor } };
+  };
+  return { ...service, serve };
+}
+
+test.each([
+  { callers: 1_000, limit: 100, window: 10_000, latency: 20 },
+  { callers: 1_000, limit: 300, window: 60_000, latency: 20 },
+  { callers: 100, limit: 20, window: 60_000, latency: 50 },
+  { callers: 500, limit: 100, window: 10_000, latency: 300 },
+])('after a refusal that names no limit $callers callers begin slowly and learn the limit of $limit', async (given) => {
+  const { callers, limit, window } = given;
+  const runtime = manualRuntime();
+  const service = terseService(runtime, given);
+  const pacer = new Pacer(runtime);
+  const refusals: number[] = [];
+  const callUntilServed = async () => {
+    for (let refused = 0; ; refused += 1) {
+      await pacer.admit('gateway')?.ready;
+      const answer = await service.serve();
+      pacer.release('gateway', answer.observed);
+      if (!answer.refused) return refusals.push(refused);
+    }
+  };
+  for (let n = 0; n < callers; n += 1) void callUntilServed();
+
+  await runtime.advance((Math.ceil(callers / limit) + 2) * window);
+
+  expect(refusals).toHaveLength(callers);
+  // Besides those of the first burst, which nothing announced, hardly any is refused, and none so often that its call fails.
+  const afterTheBurst = service.counts().refusals - (callers - limit);
+  expect(afterTheBurst).toBeLessThanOrEqual(callers / 10);
+  expect(Math.max(...refusals)).toBeLessThanOrEqual(2);
+});
+
+test('a service that names no limit and raises it is used more and more', async () => {
+  const runtime = manualRuntime();
+  const limits = { limit: 10, window: 1_000, latency: 5 };
+  const service = terseService(runtime, limits);
+  const pacer = new Pacer(runtime);
+  for (let n = 0; n < 2_000; n += 1) {
+    void (async () => {
+      for (let served = false; !served; ) {
+        await pacer.admit('gateway')?.ready;
+        const { refused, observed } = await service.serve();
+        pacer.release('gateway', observed);
+        served = !refused;
+      }
+    })();
+  }
+
+  await runtime.advance(10_000);
+  limits.limit = 40;
+  await runtime.advance(60_000);
+
+  const inTheLastWindow = service.sends.filter((at) => at > 68_000 && at <= 69_000).length;
+  expect(inTheLastWindow).toBeGreaterThan(25);
 });
 
 test('property 10: whatever arrives, answers and gives up, the order holds, the window holds, and the queue empties', async () => {

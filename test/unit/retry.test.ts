@@ -22,6 +22,15 @@ const headers = { get: () => undefined, toHeaders: () => new Headers() };
 const status = (code: number, retryAfter?: number) =>
   apiError(code, { message: `${code}`, area: 'gateway', headers, body: undefined, retryAfter });
 
+/** In the form the interface documents. */
+const refused = (code: number) =>
+  apiError(code, {
+    message: `${code}`,
+    area: 'gateway',
+    headers,
+    body: { error: { message: 'busy', type: 'service_unavailable' } },
+  });
+
 const broken = (phase: Phase, sent: Sent, retryable = true) =>
   new APIConnectionError('broken', { phase, sent, retryable });
 
@@ -36,6 +45,8 @@ const facts = (more: Partial<RetryFacts> = {}): RetryFacts => ({
   maxRetryAfter: 60_000,
   timeLeft: Number.POSITIVE_INFINITY,
   attempts: failed(1),
+  sent: 'no',
+  hintMissed: false,
   keyed: false,
   random: () => 0.5,
   ...more,
@@ -81,7 +92,8 @@ describe('R1: the retry matrix, with five retries allowed', () => {
       effect: 1,
     },
     { failure: () => status(429), is: 'R: 429', safe: all, idempotent: all, effect: all },
-    { failure: () => status(503), is: 'R: 503', safe: all, idempotent: all, effect: all },
+    { failure: () => status(503), is: 'R: 503 of a proxy', safe: all, idempotent: all, effect: 1 },
+    { failure: () => refused(503), is: 'R: 503 of the service itself', safe: all, idempotent: all, effect: all },
     { failure: () => status(408), is: 'E: 408', safe: 3, idempotent: 3, effect: 1 },
     { failure: () => status(500), is: 'E: 500', safe: 3, idempotent: 3, effect: 1 },
     { failure: () => status(502), is: 'E: 502', safe: 3, idempotent: 3, effect: 1 },
@@ -118,6 +130,12 @@ describe('R1: the retry matrix, with five retries allowed', () => {
     expect(sends(() => broken('headers', 'maybe'), 'effect', { keyed: true })).toBe(1);
   });
 
+  test('a refusal repeats no effect that an earlier attempt may have had', () => {
+    expect(sends(() => status(429), 'effect', { sent: 'maybe' })).toBe(1);
+    expect(sends(() => refused(503), 'effect', { sent: 'yes' })).toBe(1);
+    expect(sends(() => refused(503), 'idempotent', { sent: 'yes' })).toBe(6);
+  });
+
   test('R31: a body that can be sent once is never sent again', () => {
     for (const failure of [() => status(503), () => status(429, 0), () => broken('connect', 'no')]) {
       expect(sends(failure, 'effect', { repeatable: false })).toBe(1);
@@ -125,7 +143,7 @@ describe('R1: the retry matrix, with five retries allowed', () => {
   });
 
   test.each([0, 1, 2, 5])('maxRetries %d allows so many attempts after the first', (maxRetries) => {
-    expect(sends(() => status(503), 'effect', { maxRetries })).toBe(maxRetries + 1);
+    expect(sends(() => refused(503), 'effect', { maxRetries })).toBe(maxRetries + 1);
   });
 
   test('W35: a name that is not known is looked up once more, not oftener', () => {
@@ -204,6 +222,12 @@ describe('R6: the wait', () => {
         },
       ),
     );
+  });
+
+  test('is the longest backoff where a hint may have been missed, and longer only for a longer hint', () => {
+    expect(nextWait(status(429), facts({ hintMissed: true, random: () => 0 }))).toEqual({ wait: 8_000 });
+    expect(nextWait(status(429, 1_000), facts({ hintMissed: true, random: () => 0 }))).toEqual({ wait: 8_000 });
+    expect(nextWait(status(429, 9_000), facts({ hintMissed: true, random: () => 0 }))).toEqual({ wait: 9_000 });
   });
 
   test('R9: a hint of 0 means now, but not all at the same moment', () => {

@@ -1,6 +1,6 @@
 import { GatewayClient, type GatewayClientOptions } from 'context-gateway';
 import * as fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { manualRuntime, seededRandom } from '../helpers/manual-runtime.js';
 import { failureOf, KEY } from '../helpers/service.js';
 
@@ -109,7 +109,95 @@ describe('a call on a manual clock', () => {
 
     await outcomeOf(Promise.all([client.integrations.list(), client.usage.retrieve().catch(() => {})]), runtime);
 
-    expect(sentAt).toEqual([0, 9_000, 9_000]);
+    // The limit is not known: the second of them waits a moment, see the pacer.
+    expect(sentAt).toEqual([0, 9_000, 9_094]);
+  });
+
+  const FULL = { 'x-ratelimit-limit': '3', 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '45' };
+
+  test('a call that would wait longer for a limit than maxRetryAfter fails at once, and says that nothing was sent', async () => {
+    const events: string[] = [];
+    const onEvent = ({ type }: { type: string }) => events.push(type);
+    const { client, runtime, sentAt } = clientFor([{ status: 200, headers: FULL }], { maxRetryAfter: 30_000, onEvent });
+    await client.integrations.list();
+
+    const error = await failureOf(client.integrations.list());
+
+    expect(error).toMatchObject({ name: 'RateLimitError', status: 429, retryAfter: 45_000, attempts: [] });
+    expect((error as Error).message).toMatch(
+      /rate limit of gateway is used up.*not sent.*45 s.*maxRetryAfter \(30000 ms\)/,
+    );
+    expect(sentAt).toEqual([0]);
+    expect(runtime.now()).toBe(0);
+    expect(events.slice(-2)).toEqual(['queued', 'failure']);
+    expect(runtime.pending).toBe(0);
+  });
+
+  test('a call whose place in the queue would come too late fails at once, those before it are sent', async () => {
+    const { client, runtime } = clientFor([{ status: 200, headers: { ...FULL, 'x-ratelimit-reset': '25' } }]);
+    await client.integrations.list();
+
+    const calls = Array.from({ length: 9 }, () =>
+      client.integrations.list().then(
+        () => 'sent',
+        (error) => (error as { retryAfter?: number }).retryAfter,
+      ),
+    );
+
+    // Three in each window: after 25, 50 and 75 s, of which the last is beyond the 60 s of maxRetryAfter.
+    expect(await Promise.all(calls.slice(6))).toEqual([75_000, 75_000, 75_000]);
+    expect(runtime.now()).toBe(0);
+    await runtime.advance(60_000);
+    expect(await Promise.all(calls.slice(0, 3))).toEqual(['sent', 'sent', 'sent']);
+  });
+
+  test('maxRetryAfter 0 never waits, neither for a limit nor for a hint', async () => {
+    const { client, runtime, sentAt } = clientFor(
+      [
+        { status: 200, headers: FULL },
+        { status: 429, headers: { 'retry-after': '1' } },
+      ],
+      { maxRetryAfter: 0 },
+    );
+    await client.integrations.list();
+
+    expect(await failureOf(client.integrations.list())).toMatchObject({ name: 'RateLimitError', attempts: [] });
+    await runtime.advance(45_000);
+    expect(await failureOf(client.integrations.list())).toMatchObject({ name: 'RateLimitError', retryAfter: 1_000 });
+    expect(sentAt).toEqual([0, 45_000]);
+  });
+
+  test('a limiter that says nothing of its wait holds a call for maxRetryAfter, and is told that it has left', async () => {
+    const leave = vi.fn();
+    const pacing = {
+      admit: () => ({ ready: new Promise<void>(() => {}), cancel: leave }),
+      release: () => {},
+    };
+    const { client, runtime, sentAt } = clientFor([{ status: 200 }], { pacing, maxRetryAfter: 5_000 });
+    const call = failureOf(client.integrations.list());
+
+    await runtime.advance(4_999);
+    expect(leave).not.toHaveBeenCalled();
+    await runtime.advance(1);
+
+    expect(await call).toMatchObject({ name: 'RateLimitError', retryAfter: undefined });
+    expect(leave).toHaveBeenCalledOnce();
+    expect(sentAt).toEqual([]);
+  });
+
+  test('a refused attempt that would queue too long says that the request was not sent again', async () => {
+    const waits = [undefined, { ready: new Promise<void>(() => {}), expected: 9_000, cancel: () => {} }];
+    const pacing = { admit: () => waits.shift(), release: () => {} };
+    const { client, runtime, sentAt } = clientFor([{ status: 429, headers: { 'retry-after': '5' } }], {
+      pacing,
+      maxRetryAfter: 8_000,
+    });
+
+    const error = await outcomeOf(client.integrations.list(), runtime);
+
+    expect(error).toMatchObject({ name: 'RateLimitError', retryAfter: 9_000, attempts: [{ status: 429 }] });
+    expect((error as Error).message).toContain('was not sent again');
+    expect(sentAt).toEqual([0]);
   });
 
   test('R26: a jump of the wall clock in the middle of a wait changes nothing', async () => {
