@@ -488,7 +488,7 @@ describe('other arguments', () => {
 
   test('A32: what the caller changes after the call changes no attempt', async () => {
     vi.spyOn(Math, 'random').mockReturnValue(0);
-    fetch.mockImplementationOnce(async () => new Response('', { status: 503 }));
+    fetch.mockImplementationOnce(async () => new Response('', { status: 429 }));
     const params = { ...chatParams, messages: [{ role: 'user', content: 'first' }] };
     const options = Object.freeze({ maxRetries: 1, headers: { 'x-a': 'first' } as Record<string, string> });
 

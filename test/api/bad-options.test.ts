@@ -301,18 +301,15 @@ describe('baseURL', () => {
 });
 
 describe('options of a client', () => {
-  test.each(['timeout', 'deadline', 'streamIdleTimeout', 'maxRetryAfter'])(
-    'A40: a %s that is no time is refused',
-    (option) => {
-      for (const value of [0, -1, Number.NaN, Infinity, 1e12, '5s', null]) {
-        for (const construct of bothWith({ [option]: value })) {
-          expect(refusalOf(construct).message).toBe(
-            `${option} must be a number of milliseconds above 0 and at most 2147483647.`,
-          );
-        }
+  test.each(['timeout', 'deadline', 'streamIdleTimeout'])('A40: a %s that is no time is refused', (option) => {
+    for (const value of [0, -1, Number.NaN, Infinity, 1e12, '5s', null]) {
+      for (const construct of bothWith({ [option]: value })) {
+        expect(refusalOf(construct).message).toBe(
+          `${option} must be a number of milliseconds above 0 and at most 2147483647.`,
+        );
       }
-    },
-  );
+    }
+  });
 
   test.each([-1, 1.5, 6, Number.NaN, '2', null])('A41: maxRetries %s is refused', (maxRetries) => {
     for (const construct of bothWith({ maxRetries })) {

@@ -31,7 +31,7 @@ describe('headers of the caller', () => {
 
   test('A21: an idempotency key is sent on every attempt, and none unless the caller asks', async () => {
     vi.spyOn(Math, 'random').mockReturnValue(0);
-    answers(text('', { status: 503 }), json(completion()));
+    answers(text('', { status: 429 }), json(completion()));
     const gateway = gatewayAt({ maxRetries: 1 });
 
     await gateway.chat.completions.create(chatParams, { idempotencyKey: 'once-1' });

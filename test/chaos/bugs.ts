@@ -15,10 +15,18 @@ export const BUGS: readonly Bug[] = [
   {
     name: 'an effect is repeated after a broken connection',
     module: 'src/transport/retry.ts',
-    place: "const harmless = operation !== 'effect';",
-    instead: 'const harmless = true || operation;',
+    place: "const harmless = operation !== 'effect' ||",
+    instead: "const harmless = operation !== 'none' ||",
     invariant: 'I1',
     fault: 'reset after it is done',
+  },
+  {
+    name: "a proxy's 503 is taken for a refusal of the service",
+    module: 'src/transport/retry.ts',
+    place: "return isServiceError(body) ? 'no' : 'maybe';",
+    instead: "return isServiceError(body) ? 'no' : 'no';",
+    invariant: 'I1',
+    fault: "a proxy's 503",
   },
   {
     name: 'the hint in a body is not read',

@@ -2,7 +2,7 @@
  * The chaos run: `npm run chaos`, or `npm run chaos -- 17 18` for other seeds.
  *
  * A client with sixty-four callers against a service where three answers in ten are wrong somehow, in two processes over real
- * sockets; then eight mistakes are built into the client, one at a time, to see that each is noticed. Ends with 0 only if
+ * sockets; then nine bugs are built into the client, one at a time, to see that each is noticed. Ends with 0 only if
  * all invariants hold for every seed and all mistakes are found.
  */
 import { type ChildProcess, fork } from 'node:child_process';

@@ -28,7 +28,7 @@ server.decides((turn) => {
   const due = hints.get(operation);
   if (due !== undefined) slack.push(performance.now() - due);
   hints.delete(operation);
-  if (operation.startsWith('outage')) return reply(503, '{"error":{"message":"out of order"}}');
+  if (operation.startsWith('outage')) return reply(503, '{"error":{"message":"out of order","type":"outage"}}');
   if (operation.startsWith('window')) return inWindow();
   return behaviourOf(faultOf(seed, operation, attempt, often), operation, attempt, turn.path);
 });
@@ -36,7 +36,8 @@ server.decides((turn) => {
 function behaviourOf(fault: Fault, operation: string, attempt: number, path: string): Behaviour {
   const streamed = operation.startsWith('stream');
   const hint = 1 + Math.floor(fraction(seed, `${operation}#${attempt}#hint`) * 3);
-  const error = (more: object = {}) => JSON.stringify({ error: { message: `refused, not with ${KEY}`, ...more } });
+  const error = (more: object = {}) =>
+    JSON.stringify({ error: { message: `refused, not with ${KEY}`, type: 'refused', ...more } });
   const hinted = () => hints.set(operation, performance.now() + (hint * 1_000) / SPEED);
   switch (fault) {
     case '429 with a hint in its body':
@@ -50,6 +51,9 @@ function behaviourOf(fault: Fault, operation: string, attempt: number, path: str
     case '409':
     case '425':
       return reply(Number(fault), error());
+    case "a proxy's 503":
+      // As Varnish answers when its backend did the work and then broke the connection.
+      return reply(503, '<h1>503</h1>', { 'content-type': 'text/html', 'retry-after': 0 }, () => commit(operation));
     case '500':
     case '502':
     case '504':

@@ -20,6 +20,10 @@ export function bytesOf(status: number, body: string | Uint8Array, headers: Head
 export const answer = (status: number, body: string | Uint8Array = '{}', headers: HeaderList = {}): Behaviour =>
   atEnd(({ socket }) => void socket.write(bytesOf(status, body, headers)));
 
+/** A refusal in the form the service documents: it did nothing. */
+export const refused = (status: number, headers: HeaderList = {}): Behaviour =>
+  answer(status, '{"error":{"message":"not now","type":"service_unavailable"}}', headers);
+
 export const json = (body: unknown, headers: HeaderList = {}): Behaviour => answer(200, JSON.stringify(body), headers);
 
 /** Sends these bytes, whatever they are, and then nothing. */

@@ -96,15 +96,22 @@ describe('by the code of the failure', () => {
     { code: 'ECONNRESET', attempts: 1, sent: 'maybe' },
   ])('W34 W35 $code: a POST is tried $attempts times, sent: $sent', async ({ code, attempts, sent }) => {
     const cause = Object.assign(new Error(`${code} ${KEY}`), { code });
-    const fetch = () => Promise.reject(new TypeError('fetch failed', { cause }));
-    const options = { baseURL: 'https://service.test', apiKey: KEY, fetch, maxRetries: 3 };
-    const client = new GatewayClient(options, undefined, eager);
+    const fail = () => Promise.reject(new TypeError('fetch failed', { cause }));
+    const options = { baseURL: 'https://service.test', apiKey: KEY, maxRetries: 3 };
+    // It says of itself where it comes from, as the platform's own does.
+    const fetch = Object.assign(fail, { toString: () => 'function fetch() { [native code] }' });
 
-    const error = await failureOf(client.request(POST));
+    const error = await failureOf(new GatewayClient({ ...options, fetch }, undefined, eager).request(POST));
 
     expect(error).toMatchObject({ name: 'APIConnectionError', sent });
     expect(error.attempts).toHaveLength(attempts);
     expect(error.message).toContain(code);
+
+    // A fetch that is not the platform's may have tried before: the last failure says nothing of the first.
+    const wrapped = await failureOf(
+      new GatewayClient({ ...options, fetch: () => fail() }, undefined, eager).request(POST),
+    );
+    expect(wrapped).toMatchObject({ sent: 'maybe', attempts: [{ error: 'APIConnectionError' }] });
   });
 });
 

@@ -88,8 +88,14 @@ export class FaultServer {
     this.#script = script;
   }
 
+  /** From now on connections are refused; those that are open stay. */
+  stopListening(): void {
+    if (this.#server.listening) this.#server.close();
+  }
+
   async close(): Promise<void> {
     for (const socket of this.open) socket.destroy();
+    if (!this.#server.listening) return;
     const closed = once(this.#server, 'close');
     this.#server.close();
     await closed;

@@ -152,7 +152,7 @@ describe('property 4: a sequence of answers', () => {
           };
           sentAt.push(runtime.now());
           if (status === 0) throw new TypeError('fetch failed');
-          const body = hint === undefined ? {} : { error: { message: 'later', retry_after: hint } };
+          const body = { error: { message: 'later', type: 'busy', retry_after: hint } };
           return Response.json(body, { status });
         };
         const options = { baseURL: 'https://service.test', apiKey: KEY, fetch, maxRetries, deadline, pacing: false };

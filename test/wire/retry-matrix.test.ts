@@ -9,6 +9,7 @@ import {
   raw,
   rawThenEnd,
   rawThenReset,
+  refused,
   resetAtEnd,
   resetAtHead,
 } from './behaviours.js';
@@ -50,7 +51,14 @@ const rows: Row[] = [
   { kind: 'bytes that are no HTTP', behaviour: rawThenEnd('\u0000\u0001 SSH-2.0-none\r\n\r\n'), ...cut },
   // refused: the service says that it did nothing
   { kind: '429', behaviour: answer(429), error: 'RateLimitError', sends: ALWAYS },
-  { kind: '503', behaviour: answer(503), error: 'ServiceUnavailableError', sends: ALWAYS },
+  { kind: '503', behaviour: refused(503), error: 'ServiceUnavailableError', sends: ALWAYS },
+  // whoever else says so may hide work that was done
+  ...['{}', '<h1>503</h1>', '{"message":"Service Unavailable"}', '{"error":{"message":"x","type":"y"'].map((page) => ({
+    kind: `503 with ${page}`,
+    behaviour: answer(503, page),
+    error: 'ServiceUnavailableError',
+    sends: UNLESS_EFFECT,
+  })),
   // other statuses
   { kind: '408', behaviour: answer(408), error: 'APIError', sends: UNLESS_EFFECT },
   { kind: '500', behaviour: answer(500), error: 'InternalServerError', sends: UNLESS_EFFECT },

@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { APITimeoutError, FileUploadParams } from '../../src/index.js';
 import { engines } from '../helpers/engines.js';
-import { answer, bytesOf, json, resetAtEnd, resetAtHead } from './behaviours.js';
+import { answer, bytesOf, json, refused, resetAtEnd, resetAtHead } from './behaviours.js';
 import { atEnd, atHead } from './fault-server.js';
 import { failureOf, KEY, PROMPT, serve, until, watched } from './world.js';
 
@@ -61,7 +61,7 @@ describe.each(engines)('$engine', ({ engine, options }) => {
       },
     },
   ])('R31 $kind is sent again, byte for byte, when the service was not ready', async ({ file }) => {
-    world.server.answers(answer(503), answer(429), json({ id: 'f1' }));
+    world.server.answers(refused(503), answer(429), json({ id: 'f1' }));
 
     await world.gateway(options).files.upload({ file: await file(), purpose: 'test' });
 

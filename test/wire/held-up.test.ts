@@ -1,0 +1,119 @@
+import { mock } from 'node:test';
+import { Agent, request } from 'undici';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { GatewayClient } from '../../src/index.js';
+import { engines } from '../helpers/engines.js';
+import { failureOf } from '../helpers/service.js';
+import { eventOf, headOf, json } from './behaviours.js';
+import { atEnd, type Behaviour } from './fault-server.js';
+import { KEY, serve } from './world.js';
+
+const GET = { method: 'GET', path: '/v1/things' } as const;
+const STREAM = { model: 'm', messages: [{ role: 'user', content: 'hi' }], stream: true } as const;
+
+/** Keeps the program busy right after the answer is on its way, for longer than the time that is allowed for it. */
+const whileBusy = (act: Behaviour['act'], ms: number): Behaviour =>
+  atEnd(async (turn) => {
+    await act(turn);
+    // In a turn of the loop before the answer is read.
+    setImmediate(() => {
+      for (const end = performance.now() + ms; performance.now() < end; );
+    });
+  });
+
+describe.each(engines)('$engine', ({ options }) => {
+  const world = serve();
+
+  test.each(['timeout', 'deadline'] as const)(
+    'an answer that was there is no %s, however long the program was busy',
+    async (limit) => {
+      world.server.answers(json({ warm: 1 }), whileBusy(json({ a: 1 }).act, 400));
+      const client = world.gateway({ ...options, maxRetries: 0 });
+      await client.request(GET);
+
+      expect(await client.request(GET, { [limit]: 300 })).toEqual({ a: 1 });
+    },
+  );
+
+  test('a stream whose event was there is not idle', async () => {
+    world.server.answers(
+      atEnd(async ({ socket }) => {
+        socket.write(headOf(200, { 'content-type': 'text/event-stream' }) + eventOf('a'));
+        await new Promise((go) => setTimeout(go, 30));
+        await whileBusy(() => void socket.write(`${eventOf('b', 'stop')}data: [DONE]\n\n`), 400).act({} as never);
+      }),
+    );
+    const stream = await world.gateway({ ...options, streamIdleTimeout: 300 }).chat.completions.create(STREAM);
+
+    expect((await stream.finalCompletion()).choices[0]?.message.content).toBe('ab');
+  });
+});
+
+describe('mocked timers', () => {
+  afterEach(() => {
+    mock.timers.reset();
+    vi.useRealTimers();
+  });
+  const silent: typeof fetch = (_, init) =>
+    new Promise((_, reject) => init?.signal?.addEventListener('abort', () => reject(init.signal?.reason)));
+  const client = (limits: object) =>
+    new GatewayClient({ baseURL: 'https://service.test', apiKey: KEY, maxRetries: 0, fetch: silent, ...limits });
+
+  test.each(['timeout', 'deadline'] as const)('of node:test end a call by its %s', async (limit) => {
+    mock.timers.enable({ apis: ['setTimeout'] });
+    const failure = failureOf(client({ [limit]: 5_000 }).presets.list());
+    await new Promise(setImmediate);
+    mock.timers.tick(4_999);
+    await new Promise(setImmediate);
+    mock.timers.tick(1);
+
+    expect(await failure).toMatchObject({ name: 'APITimeoutError' });
+  });
+
+  test.each(['timeout', 'deadline'] as const)(
+    'of vitest, with and without the clock, end a call by its %s',
+    async (limit) => {
+      for (const toFake of [
+        ['setTimeout', 'clearTimeout'],
+        ['setTimeout', 'clearTimeout', 'performance'],
+      ] as const) {
+        vi.useFakeTimers({ toFake: [...toFake] });
+        const failure = failureOf(client({ [limit]: 5_000 }).presets.list());
+        await vi.advanceTimersByTimeAsync(5_000);
+
+        expect(await failure).toMatchObject({ name: 'APITimeoutError' });
+        vi.useRealTimers();
+      }
+    },
+  );
+});
+
+describe("a dispatcher's own timers", () => {
+  const world = serve();
+
+  test('end neither a slow answer nor a slow stream: the limits of the client hold', async () => {
+    const dispatcher = new Agent({ headersTimeout: 100, bodyTimeout: 100 });
+    const late = (act: () => void) => void setTimeout(act, 1_500);
+    world.server.decides(({ headers }) =>
+      headers.get('accept') === 'text/event-stream'
+        ? atEnd(({ socket }) => {
+            socket.write(headOf(200, { 'content-type': 'text/event-stream' }) + eventOf('a'));
+            late(() => socket.write(`${eventOf('b', 'stop')}data: [DONE]\n\n`));
+          })
+        : atEnd((turn) => late(() => void json({ a: 1 }).act(turn))),
+    );
+    const client = world.gateway({ dispatcher, maxRetries: 0 });
+
+    // They do end a request that leaves them on: else this test could not fail.
+    const left = request(`${world.server.url}/v1/things`, { dispatcher }).then(
+      () => 'answered',
+      (error) => error.code,
+    );
+    const stream = client.chat.completions.create(STREAM).then((opened) => opened.finalCompletion());
+
+    expect(await client.request(GET)).toEqual({ a: 1 });
+    expect((await stream).choices[0]?.message.content).toBe('ab');
+    expect(await left).toBe('UND_ERR_HEADERS_TIMEOUT');
+    await dispatcher.close();
+  });
+});

@@ -1,0 +1,96 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import type { ClientEvent, GatewayClientOptions } from '../../src/index.js';
+import { engines } from '../helpers/engines.js';
+import { answer, headOf, raw, rawThenReset, refused } from './behaviours.js';
+import { atEnd, type Behaviour } from './fault-server.js';
+import { failureOf, serve } from './world.js';
+
+const GET = { method: 'GET', path: '/v1/things' } as const;
+const hintOf = (seconds: number, message = 'slow down') =>
+  JSON.stringify({ error: { message, type: 'rate_limit_error', retry_after: seconds } });
+
+/** The head of a 429, and its body `ms` later. */
+const late = (body: string, ms: number): Behaviour =>
+  atEnd(async ({ socket }) => {
+    socket.write(headOf(429, { 'content-type': 'application/json', 'content-length': body.length }));
+    await sleep(ms);
+    socket.write(body);
+  });
+
+describe.each(engines)('$engine', ({ options }) => {
+  const world = serve();
+
+  /** The wait after the first answer: the call is ended before it begins. */
+  async function waitAfter(behaviour: Behaviour, more: GatewayClientOptions = {}): Promise<number> {
+    world.server.answers(behaviour);
+    const stop = new AbortController();
+    let wait = Number.NaN;
+    const onEvent = (event: ClientEvent): void => {
+      if (event.type !== 'retry') return;
+      wait = event.wait;
+      stop.abort();
+    };
+    await failureOf(world.gateway({ ...options, onEvent, ...more }).request(GET, { signal: stop.signal }));
+    return wait;
+  }
+
+  test('a hint in a body that comes late, or is long, is read before the next attempt', async () => {
+    expect(await waitAfter(late(hintOf(5), 1_200))).toBe(5_000);
+    expect(await waitAfter(answer(429, hintOf(5, 'm'.repeat(70_000))))).toBe(5_000);
+    expect(await waitAfter(answer(429, hintOf(5, 'm'.repeat(900_000))))).toBe(5_000);
+  });
+
+  test('a hint in a body that arrives while the program is busy is read', async () => {
+    let blocked = false;
+    const onEvent = (event: ClientEvent): void => {
+      if (event.type === 'response' && !blocked) {
+        blocked = true;
+        setTimeout(() => block(1_100), 5);
+      }
+    };
+    world.server.answers(late(hintOf(2), 50), answer(200));
+    const before = performance.now();
+
+    const { response } = await world
+      .gateway({ ...options, onEvent })
+      .request(GET)
+      .withResponse();
+
+    expect(response.attempts[1]?.delay).toBeGreaterThanOrEqual(2_000);
+    expect(performance.now() - before).toBeGreaterThanOrEqual(2_000);
+  });
+
+  const start = `${headOf(429, { 'content-type': 'application/json', 'content-length': 500 })}{"error":{`;
+  test.each([
+    { kind: 'breaks off', behaviour: rawThenReset(start), wait: 8_000 },
+    { kind: 'is above its limit', behaviour: answer(429, hintOf(5, 'm'.repeat(2 ** 20))), wait: 8_000 },
+    { kind: 'ends with the attempt', behaviour: raw(start), wait: 8_000 },
+    { kind: 'is whole and has none', behaviour: answer(429, '{}'), wait: 0 },
+    { kind: 'is whole and no JSON', behaviour: answer(429, '<h1>Too many requests'), wait: 0 },
+  ])('where the body of a 429 $kind the wait is $wait ms', async ({ behaviour, wait }) => {
+    expect(await waitAfter(behaviour, { timeout: 300 })).toBe(wait);
+  });
+
+  test('of several Retry-After headers the largest counts', async () => {
+    const twice = headOf(429, { 'retry-after': '1\r\nRetry-After: 3\r\nretry-after: soon', 'content-length': 0 });
+
+    expect(await waitAfter(raw(twice))).toBe(3_000);
+  });
+
+  test('the body of a 503 is read for its hint as well', async () => {
+    const body = hintOf(4);
+    const behaviour = atEnd(async ({ socket }) => {
+      socket.write(headOf(503, { 'content-type': 'application/json', 'content-length': body.length }));
+      await sleep(1_100);
+      socket.write(body);
+    });
+
+    expect(await waitAfter(behaviour)).toBe(4_000);
+    expect(await waitAfter(refused(503, { 'retry-after': 2 }))).toBe(2_000);
+  });
+});
+
+function block(ms: number): void {
+  for (const end = performance.now() + ms; performance.now() < end; );
+}

@@ -1,0 +1,110 @@
+import { describe, expect, test } from 'vitest';
+import type { ClientEvent } from '../../src/index.js';
+import { engines } from '../helpers/engines.js';
+import { answer, json } from './behaviours.js';
+import type { Turn } from './fault-server.js';
+import { failureOf, serve } from './world.js';
+
+const POST = { method: 'POST', path: '/v1/things', body: {} } as const;
+const OLD = 'svc_sk_old0123456789';
+const NEW = 'svc_sk_new0123456789';
+const keyOf = ({ headers }: Turn) => headers.get('authorization')?.replace('Bearer ', '');
+
+/** A key function that gives one after the other; the last one stays. */
+function keys(...given: (string | Error)[]): () => Promise<string> {
+  return async () => {
+    const key = given.length > 1 ? given.shift() : given[0];
+    if (typeof key !== 'string') throw key;
+    return key;
+  };
+}
+
+describe.each(engines)('$engine', ({ options }) => {
+  const world = serve();
+  const takesOnlyTheNewKey = (status: number) =>
+    world.server.decides((turn) => (keyOf(turn) === NEW ? json({ a: 1 }) : answer(status)));
+
+  test.each([401, 403])(
+    'after a %d a key that was replaced is read, and the request is sent once more',
+    async (status) => {
+      takesOnlyTheNewKey(status);
+      const events: ClientEvent[] = [];
+      const client = world.gateway({ ...options, apiKey: keys(OLD, NEW), onEvent: (event) => events.push(event) });
+
+      const { data, response } = await client.request(POST).withResponse();
+
+      expect(data).toEqual({ a: 1 });
+      expect(response.attempts).toMatchObject([{ status }, { status: 200, delay: 0 }]);
+      expect(events.map(({ type }) => type)).toEqual(['request', 'response', 'retry', 'request', 'response']);
+    },
+  );
+
+  test('it is sent once more also where no retries are allowed, and it keeps all of its retries', async () => {
+    takesOnlyTheNewKey(401);
+    await world.gateway({ ...options, apiKey: keys(OLD, NEW), maxRetries: 0 }).request(POST);
+    expect(world.server.requests).toBe(2);
+
+    world.server.answers(answer(401), answer(429), answer(429), json({ a: 1 }));
+    await world.gateway({ ...options, apiKey: keys(OLD, NEW), maxRetries: 2 }).request(POST);
+    expect(world.server.requests).toBe(6);
+  });
+
+  test.each([
+    { what: 'the same key again', apiKey: () => keys(OLD) },
+    { what: 'no key any more', apiKey: () => keys(OLD, new Error('the vault is closed')) },
+    { what: 'another key each time', apiKey: () => keys(OLD, 'svc_sk_b0123456789', 'svc_sk_c0123456789'), sends: 2 },
+    { what: 'a key that is no function', apiKey: () => OLD },
+  ])('with $what the refusal is the error', async ({ apiKey, sends = 1 }) => {
+    world.server.answers(answer(403));
+
+    const error = await failureOf(world.gateway({ ...options, apiKey: apiKey() }).request(POST));
+
+    expect(error).toMatchObject({ name: 'PermissionDeniedError' });
+    expect(error.attempts).toHaveLength(sends);
+    expect(world.server.requests).toBe(sends);
+  });
+
+  test('a call that is aborted while the key is read again ends as aborted', async () => {
+    world.server.answers(answer(401));
+    const stop = new AbortController();
+    let reads = 0;
+    const apiKey = () => {
+      reads += 1;
+      if (reads === 1) return OLD;
+      stop.abort();
+      return new Promise<string>(() => {});
+    };
+
+    const error = await failureOf(world.gateway({ ...options, apiKey }).request(POST, { signal: stop.signal }));
+
+    expect(error.name).toBe('AbortError');
+  });
+
+  test('an upload that can be sent once is not sent again with a new key', async () => {
+    takesOnlyTheNewKey(401);
+    const file = new Blob(['once']).stream();
+    const client = world.gateway({ ...options, apiKey: keys(OLD, NEW) });
+
+    expect(await failureOf(client.files.upload({ file, purpose: 'p' }))).toMatchObject({ status: 401 });
+    expect(world.server.requests).toBe(1);
+  });
+
+  test('a thousand calls lose nothing when the old key is deleted at once', async () => {
+    let valid = OLD;
+    let served = 0;
+    world.server.decides((turn) => {
+      served += 1;
+      if (served === 300) valid = NEW;
+      return keyOf(turn) === valid ? json({ a: 1 }) : answer(401);
+    });
+    const client = world.gateway({ ...options, apiKey: async () => valid });
+
+    let left = 1_000;
+    const worker = async () => {
+      while (left-- > 0) await client.request(POST);
+    };
+    await Promise.all(Array.from({ length: 32 }, worker));
+
+    expect(served).toBeGreaterThan(1_000);
+  });
+});

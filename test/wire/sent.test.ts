@@ -1,0 +1,87 @@
+import { Agent, RetryAgent } from 'undici';
+import { describe, expect, test } from 'vitest';
+import type { APITimeoutError } from '../../src/index.js';
+import { engines } from '../helpers/engines.js';
+import { bytesOf, headOf, rawThenEnd, refused, resetAtEnd } from './behaviours.js';
+import { atEnd } from './fault-server.js';
+import { failureOf, serve } from './world.js';
+
+const POST = { method: 'POST', path: '/v1/things', body: {} } as const;
+
+describe.each(engines)('$engine', ({ options }) => {
+  const world = serve();
+
+  test.each([
+    { answer: 'a page', bytes: bytesOf(200, '<p>done', { connection: 'close' }), sent: 'yes' },
+    { answer: 'cut JSON', bytes: `${headOf(200, { connection: 'close' })}{"success":tr`, sent: 'yes' },
+    { answer: 'a body cut short', bytes: `${headOf(200, { 'content-length': 100 })}{"success":tr`, sent: 'yes' },
+    { answer: 'a 500', bytes: bytesOf(500, '{}', { connection: 'close' }), sent: 'maybe' },
+    { answer: 'a 502', bytes: bytesOf(502, '<p>', { connection: 'close' }), sent: 'maybe' },
+    { answer: "a proxy's 503", bytes: bytesOf(503, '<p>', { connection: 'close' }), sent: 'maybe' },
+    { answer: 'nothing but a reset', bytes: undefined, sent: 'maybe' },
+  ])('a change that was answered with $answer was sent: $sent, although the retry was refused', async (row) => {
+    const answered = row.bytes === undefined ? resetAtEnd() : rawThenEnd(row.bytes);
+    world.server.answers(
+      atEnd((turn) => {
+        world.server.stopListening();
+        return answered.act(turn);
+      }),
+    );
+
+    const error = await failureOf(world.context(options).memory.update('m1', { content: 'new' }));
+
+    expect(error).toMatchObject({ name: 'APIConnectionError', phase: 'connect', sent: row.sent });
+    expect(world.server.requests).toBe(1);
+  });
+
+  test('a deadline that ends the second reading of the key does not call the first attempt unsent', async () => {
+    world.server.answers(rawThenEnd(bytesOf(200, '<p>done')));
+    let read = 0;
+    const sessionToken = () => (read++ === 0 ? 'session-0123456789' : new Promise<string>(() => {}));
+    const client = world.context({ ...options, sessionToken, deadline: 400 });
+
+    const error = (await failureOf(client.memory.update('m1', { content: 'new' }))) as APITimeoutError;
+
+    expect(error).toMatchObject({ name: 'APITimeoutError', kind: 'deadline', sent: 'yes' });
+  });
+
+  test('a POST is not repeated after a refusal where an earlier attempt may have been carried out', async () => {
+    world.server.answers(refused(503), resetAtEnd(), refused(503));
+
+    const error = await failureOf(world.gateway(options).request(POST));
+
+    expect(error).toMatchObject({ sent: 'maybe', attempts: [{ status: 503 }, { error: 'APIConnectionError' }] });
+  });
+});
+
+describe('what repeats a request by itself', () => {
+  const world = serve();
+
+  /** The first request is carried out and its connection reset; the next connection is refused. */
+  const doneThenClosed = atEnd(({ socket }) => {
+    world.server.stopListening();
+    socket.resetAndDestroy();
+  });
+
+  test.each(['POST', 'DELETE'] as const)(
+    'a RetryAgent: a %s whose last try was refused may have been sent',
+    async (method) => {
+      world.server.answers(doneThenClosed);
+      const dispatcher = new RetryAgent(new Agent(), { minTimeout: 10, maxRetries: 2, methods: ['POST', 'DELETE'] });
+      const client = world.gateway({ dispatcher, maxRetries: 0 });
+
+      expect(await failureOf(client.request({ ...POST, method }))).toMatchObject({ sent: 'maybe' });
+      await dispatcher.close();
+    },
+  );
+
+  test('a fetch that tries again: a POST whose last try was refused may have been sent', async () => {
+    world.server.answers(doneThenClosed);
+    const fetch: typeof globalThis.fetch = (...given) =>
+      globalThis.fetch(...given).catch(() => globalThis.fetch(...given));
+    const client = world.gateway({ fetch, maxRetries: 0 });
+
+    expect(await failureOf(client.request(POST))).toMatchObject({ sent: 'maybe' });
+    expect(world.server.requests).toBe(1);
+  });
+});
