@@ -19,6 +19,8 @@ export interface RefusalContext {
   readonly serverTime: number;
   /** What the user can do about this status, if the area knows. */
   readonly explain: (status: number) => string | undefined;
+  /** The method of the request; absent where somebody else sent it. */
+  readonly method?: string;
 }
 
 /** The typed error for an answer that is not a success. `text` is as much of its body as was read. */
@@ -34,7 +36,10 @@ export function refusalDetails(head: ResponseHead, body: unknown, context: Refus
   const error = errorObject(body, (text) => cleaned(text, context.credential));
   const said = error.message ?? excerpt(body, mask);
   const retryAfter = retryHint(headers, error.retryAfter, context.rateLimit, context.serverTime);
-  const hint = context.explain(status) ?? (retryAfter && `Try again in ${Math.ceil(retryAfter / 1_000)} s.`);
+  const hint =
+    doubt(status, body, context) ??
+    context.explain(status) ??
+    (retryAfter && `Try again in ${Math.ceil(retryAfter / 1_000)} s.`);
   const redirect = redirectTarget(head);
   const text = said || redirect || 'The service gave no reason.';
   return {
@@ -49,6 +54,12 @@ export function refusalDetails(head: ResponseHead, body: unknown, context: Refus
     headers,
     body,
   };
+}
+
+/** Why a POST is not repeated after a 503 that is not the service's own. */
+function doubt(status: number, body: unknown, { method }: RefusalContext): string | undefined {
+  if (status !== 503 || method !== 'POST' || isServiceError(body)) return undefined;
+  return 'This is not an error of the service itself: a proxy may have answered after the work was done, so the request is not repeated.';
 }
 
 /** The service's id of a request, fit to be logged. */

@@ -5,21 +5,21 @@ import { GatewayClient } from '../../src/index.js';
 import { engines } from '../helpers/engines.js';
 import { failureOf } from '../helpers/service.js';
 import { eventOf, headOf, json } from './behaviours.js';
-import { atEnd, type Behaviour } from './fault-server.js';
+import { atEnd } from './fault-server.js';
 import { KEY, serve } from './world.js';
 
 const GET = { method: 'GET', path: '/v1/things' } as const;
 const STREAM = { model: 'm', messages: [{ role: 'user', content: 'hi' }], stream: true } as const;
 
-/** Keeps the program busy right after the answer is on its way, for longer than the time that is allowed for it. */
-const whileBusy = (act: Behaviour['act'], ms: number): Behaviour =>
-  atEnd(async (turn) => {
-    await act(turn);
-    // In a turn of the loop before the answer is read.
+/** Answers and keeps the program busy in the same breath: the timers come first afterwards, the answer lies in its socket. */
+const whileBusy =
+  (act: () => unknown, ms = 400) =>
+  (): void => {
     setImmediate(() => {
+      act();
       for (const end = performance.now() + ms; performance.now() < end; );
     });
-  });
+  };
 
 describe.each(engines)('$engine', ({ options }) => {
   const world = serve();
@@ -27,7 +27,10 @@ describe.each(engines)('$engine', ({ options }) => {
   test.each(['timeout', 'deadline'] as const)(
     'an answer that was there is no %s, however long the program was busy',
     async (limit) => {
-      world.server.answers(json({ warm: 1 }), whileBusy(json({ a: 1 }).act, 400));
+      world.server.answers(
+        json({ warm: 1 }),
+        atEnd((turn) => whileBusy(() => json({ a: 1 }).act(turn))()),
+      );
       const client = world.gateway({ ...options, maxRetries: 0 });
       await client.request(GET);
 
@@ -37,10 +40,12 @@ describe.each(engines)('$engine', ({ options }) => {
 
   test('a stream whose event was there is not idle', async () => {
     world.server.answers(
-      atEnd(async ({ socket }) => {
+      atEnd(({ socket }) => {
         socket.write(headOf(200, { 'content-type': 'text/event-stream' }) + eventOf('a'));
-        await new Promise((go) => setTimeout(go, 30));
-        await whileBusy(() => void socket.write(`${eventOf('b', 'stop')}data: [DONE]\n\n`), 400).act({} as never);
+        setTimeout(
+          whileBusy(() => socket.write(`${eventOf('b', 'stop')}data: [DONE]\n\n`)),
+          30,
+        );
       }),
     );
     const stream = await world.gateway({ ...options, streamIdleTimeout: 300 }).chat.completions.create(STREAM);

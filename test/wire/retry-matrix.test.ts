@@ -153,6 +153,16 @@ describe.each(engines)('$engine', ({ options }) => {
     expect(world.server.requests).toBe(count);
   });
 
+  test("a POST that ends with a proxy's 503 says why it was not repeated, one that the service refused does not", async () => {
+    const client = world.gateway(options);
+    const message = async () => (await failureOf(client.request({ method: 'POST', path: '/v1/things' }))).message;
+
+    world.server.answers(answer(503, '<h1>Backend fetch failed</h1>', { 'retry-after': 5 }));
+    expect(await message()).toMatch(/Backend fetch failed.*may have answered after the work was done/);
+    world.server.answers(refused(503));
+    expect(await message()).not.toContain('work was done');
+  });
+
   test('R1 a 409 is tried again where the caller named an idempotency key, which every attempt carries', async () => {
     world.server.answers(answer(409), answer(200, '{"id":"1"}'));
     const client = world.gateway(options);
