@@ -7,6 +7,7 @@ export default defineConfig({
   resolve: {
     alias: [
       { find: '#platform', replacement: source('./src/platform/node.ts') },
+      { find: '#zod', replacement: source('./src/zod.ts') },
       { find: 'context-gateway-emulator', replacement: source('./emulator/src/index.ts') },
       { find: 'context-gateway/schemas', replacement: source('./src/schemas.ts') },
       { find: /^context-gateway$/, replacement: source('./src/index.ts') },

@@ -1,5 +1,6 @@
+import * as z from '#zod';
 import type { AnswerForm } from '../transport/call.js';
-import * as s from '../transport/schema.js';
+import { count, exact, integer, openEnum, ownWords, requiredText, timestamp, wireObject } from '../transport/fields.js';
 
 /** How much a compaction removes. */
 export type CompactionLevel = 'light' | 'deep' | 'aggressive';
@@ -95,92 +96,92 @@ export interface UserMemoryItem {
   workspaceId?: string | null | undefined;
 }
 
-export const decisionSchema = s.exact<Decision>()(
-  s.object({ id: s.string(), decision: s.string(), reason: s.string(), timestamp: s.timestamp }),
+export const decisionSchema = exact<Decision>()(
+  wireObject({ id: z.string(), decision: z.string(), reason: z.string(), timestamp: timestamp }),
 );
 
-export const referenceSchema = s.exact<Reference>()(
-  s.object({ type: s.openEnum<'file'>(), value: s.string(), label: s.string() }),
+export const referenceSchema = exact<Reference>()(
+  wireObject({ type: openEnum<'file'>(), value: z.string(), label: z.string() }),
 );
 
-export const rollingSummarySchema = s.exact<RollingSummary>()(
-  s.object({
-    goals: s.array(s.string()),
-    decisions: s.array(decisionSchema),
-    requirements: s.array(s.string()),
-    currentPlan: s.array(s.string()),
-    openQuestions: s.array(s.string()),
-    definitions: s.texts(),
-    importantReferences: s.array(referenceSchema),
-    stylePreferences: s.record(s.unknown()),
-    lastUpdated: s.timestamp,
-    version: s.count,
+export const rollingSummarySchema = exact<RollingSummary>()(
+  wireObject({
+    goals: z.array(z.string()),
+    decisions: z.array(decisionSchema),
+    requirements: z.array(z.string()),
+    currentPlan: z.array(z.string()),
+    openQuestions: z.array(z.string()),
+    definitions: z.record(ownWords, z.string()),
+    importantReferences: z.array(referenceSchema),
+    stylePreferences: z.record(z.string(), z.unknown()),
+    lastUpdated: timestamp,
+    version: count,
   }),
 );
 
-export const pinnedMemoryItemSchema = s.exact<PinnedMemoryItem>()(
-  s.object({
-    id: s.string(),
-    messageId: s.string(),
-    content: s.string(),
-    category: s.openEnum<PinCategory>(),
-    pinnedAt: s.timestamp,
+export const pinnedMemoryItemSchema = exact<PinnedMemoryItem>()(
+  wireObject({
+    id: z.string(),
+    messageId: z.string(),
+    content: z.string(),
+    category: openEnum<PinCategory>(),
+    pinnedAt: timestamp,
   }),
 );
 
-export const contextMetadataSchema = s.exact<ContextMetadata>()(
-  s.object({
-    totalTokens: s.count,
-    compressedTokens: s.count,
-    preservationRatio: s.number(),
-    lastCompactionAt: s.optional(s.nullable(s.timestamp)),
-    recentMessageCount: s.count,
+export const contextMetadataSchema = exact<ContextMetadata>()(
+  wireObject({
+    totalTokens: count,
+    compressedTokens: count,
+    preservationRatio: z.number(),
+    lastCompactionAt: z.optional(z.nullable(timestamp)),
+    recentMessageCount: count,
   }),
 );
 
-export const conversationContextSchema = s.exact<ConversationContext>()(
-  s.object({
+export const conversationContextSchema = exact<ConversationContext>()(
+  wireObject({
     rollingSummary: rollingSummarySchema,
-    pinnedMemory: s.array(pinnedMemoryItemSchema),
+    pinnedMemory: z.array(pinnedMemoryItemSchema),
     metadata: contextMetadataSchema,
   }),
 );
 
-export const compactionResultSchema = s.exact<CompactionResult>()(
-  s.object({
-    success: s.boolean(),
-    previousTokenCount: s.count,
-    newTokenCount: s.count,
-    tokensRemoved: s.integer(),
-    summaryUpdated: s.boolean(),
+export const compactionResultSchema = exact<CompactionResult>()(
+  wireObject({
+    success: z.boolean(),
+    previousTokenCount: count,
+    newTokenCount: count,
+    tokensRemoved: integer,
+    summaryUpdated: z.boolean(),
   }),
 );
 
-export const userMemoryItemSchema = s.exact<UserMemoryItem>()(
-  s.object({
-    id: s.string(),
-    type: s.openEnum<MemoryType>(),
-    key: s.string(),
-    content: s.string(),
-    isActive: s.optional(s.boolean()),
-    workspaceId: s.optional(s.nullable(s.string())),
+export const userMemoryItemSchema = exact<UserMemoryItem>()(
+  wireObject({
+    id: z.string(),
+    type: openEnum<MemoryType>(),
+    key: z.string(),
+    content: z.string(),
+    isActive: z.optional(z.boolean()),
+    workspaceId: z.optional(z.nullable(z.string())),
   }),
 );
 
 // What the endpoints wrap their answers in. `success: false` never comes this far (A15).
-const success = s.literal(true);
+const success = z.literal(true);
 /** Answers that carry nothing but their success. */
 export const NOTHING: AnswerForm<unknown, void> = {
-  schema: s.object({ success }),
+  schema: wireObject({ success }),
   pick: () => undefined,
   mayBeEmpty: true,
 };
-export const contextAnswerSchema = s.object({ success, context: conversationContextSchema });
-export const summaryAnswerSchema = s.object({ success, summary: rollingSummarySchema });
-export const compactAnswerSchema = s.object({ success, result: compactionResultSchema });
-export const pinAnswerSchema = s.object({ success, pinnedItem: pinnedMemoryItemSchema });
-export const memoriesAnswerSchema = s.object({ success, memories: s.array(userMemoryItemSchema) });
-export const memoryAnswerSchema = s.object({ success, memory: userMemoryItemSchema });
+export const contextAnswerSchema = wireObject({ success, context: conversationContextSchema });
+export const summaryAnswerSchema = wireObject({ success, summary: rollingSummarySchema });
+export const compactAnswerSchema = wireObject({ success, result: compactionResultSchema });
+export const pinAnswerSchema = wireObject({ success, pinnedItem: pinnedMemoryItemSchema });
+export const memoriesAnswerSchema = wireObject({ success, memories: z.array(userMemoryItemSchema) });
+export const memoryAnswerSchema = wireObject({ success, memory: userMemoryItemSchema });
 
 /** Arguments of `compact`. */
 export interface CompactParams {
@@ -219,32 +220,32 @@ export interface MemoryUpdateParams {
   isActive?: boolean | undefined;
 }
 
-const memoryType = s.literal('preference', 'fact', 'constraint', 'definition');
+const memoryType = z.literal(['preference', 'fact', 'constraint', 'definition']);
 
 // Requests are strict: a misspelt field is an error, not a field that is silently ignored.
-export const conversationQuerySchema = s.strictObject({ conversationId: s.requiredText });
-export const compactBodySchema = s.strictObject({
-  conversationId: s.requiredText,
-  level: s.optional(s.literal('light', 'deep', 'aggressive')),
+export const conversationQuerySchema = z.strictObject({ conversationId: requiredText });
+export const compactBodySchema = z.strictObject({
+  conversationId: requiredText,
+  level: z.optional(z.literal(['light', 'deep', 'aggressive'])),
 });
-export const pinBodySchema = s.exact<PinParams>()(
-  s.strictObject({
-    messageId: s.requiredText,
-    category: s.optional(s.literal('decision', 'requirement', 'reference', 'other')),
+export const pinBodySchema = exact<PinParams>()(
+  z.strictObject({
+    messageId: requiredText,
+    category: z.optional(z.literal(['decision', 'requirement', 'reference', 'other'])),
   }),
 );
-export const unpinQuerySchema = s.strictObject({ messageId: s.requiredText });
-export const memoryListQuerySchema = s.exact<MemoryListParams>()(
-  s.strictObject({ workspaceId: s.optional(s.requiredText), type: s.optional(memoryType) }),
+export const unpinQuerySchema = z.strictObject({ messageId: requiredText });
+export const memoryListQuerySchema = exact<MemoryListParams>()(
+  z.strictObject({ workspaceId: z.optional(requiredText), type: z.optional(memoryType) }),
 );
-export const memoryCreateBodySchema = s.exact<MemoryCreateParams>()(
-  s.strictObject({
+export const memoryCreateBodySchema = exact<MemoryCreateParams>()(
+  z.strictObject({
     type: memoryType,
-    key: s.requiredText,
-    content: s.string(),
-    workspaceId: s.optional(s.requiredText),
+    key: requiredText,
+    content: z.string(),
+    workspaceId: z.optional(requiredText),
   }),
 );
-export const memoryUpdateBodySchema = s.exact<MemoryUpdateParams>()(
-  s.strictObject({ content: s.string(), isActive: s.optional(s.boolean()) }),
+export const memoryUpdateBodySchema = exact<MemoryUpdateParams>()(
+  z.strictObject({ content: z.string(), isActive: z.optional(z.boolean()) }),
 );

@@ -3,7 +3,7 @@ import { RequestValidationError } from '../errors.js';
 import { OF_CALLS, type RequestOptions } from '../transport/options.js';
 import type { Endpoint } from '../transport/request.js';
 import type { Transport } from '../transport/transport.js';
-import { plainName } from '../transport/wording.js';
+import { plainName } from '../transport/validation.js';
 import type { DecodeChunk } from './chunk.js';
 import type { ChatCompletionStream } from './completion-stream.js';
 import { openStream } from './open-stream.js';
@@ -87,7 +87,7 @@ function endpointOf(common: Omit<Endpoint, 'body'>, params: ChatCompletionParams
 
 /** What no service will ever add: a documented parameter in another writing, an option of the call. */
 function findMisplaced(field: string): string | undefined {
-  const { keys } = chatCompletionParamsSchema;
+  const keys = Object.keys(chatCompletionParamsSchema.shape);
   if (keys.includes(field)) return undefined;
   if (Object.hasOwn(OF_CALLS, field)) return 'is an option of the call: pass it in the second argument';
   const meant = keys.find((key) => plainName(key) === plainName(field));

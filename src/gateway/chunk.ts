@@ -6,13 +6,12 @@ import {
   StreamTruncatedError,
 } from '../errors.js';
 import type { OpenedStream } from '../transport/call.js';
-import { isObject } from '../transport/matches.js';
 import { isThenable, quietly } from '../transport/quietly.js';
 import { reportsError } from '../transport/refusal.js';
 import type { ServerSentEvent } from '../transport/sse.js';
+import { isObject } from '../transport/validation.js';
 import { RepeatedChunk } from './repeated-chunk.js';
 import { type ChatCompletionChunk, chatCompletionChunkSchema } from './schemas.js';
-import { isUsualChunk } from './usual-chunk.js';
 
 /**
  * Turns an event into a chunk, for services whose events have another form (A7): `'done'` ends the completion, `undefined`
@@ -49,14 +48,12 @@ export class ChunkReader {
     if (event.event === 'error') throw reportedError(parse(event.data) ?? event.data, this.#opened);
     const value = this.#decode === undefined ? parsed(event, cut) : decoded(event, cut, this.#decode);
     if (value === undefined || value === 'done') return value;
-    const usual = isUsualChunk(value);
-    const chunk = usual ? value : this.#documented(value);
-    if (plain && usual) this.#repeated.learn(event.data, chunk);
+    const chunk = this.#checked(value);
+    if (plain) this.#repeated.learn(event.data, chunk);
     return chunk;
   }
 
-  /** The whole way, for what is no usual chunk at first sight. */
-  #documented(value: object): ChatCompletionChunk {
+  #checked(value: object): ChatCompletionChunk {
     if (this.#decode === undefined) {
       if (reportsError(value) || isBareError(value)) throw reportedError(value, this.#opened);
       useDelta(value);

@@ -3,12 +3,11 @@ import { openFile } from '#platform';
 import type { APIPromise } from '../answer.js';
 import { badArgument, type RequestValidationError } from '../errors.js';
 import { encodeJson } from '../transport/json.js';
-import { isObject } from '../transport/matches.js';
 import { type FileContent, multipart, type ProgressListener } from '../transport/multipart.js';
 import type { RequestOptions, SchemaOptions } from '../transport/options.js';
 import { ownFields, type Upload } from '../transport/request.js';
 import type { Transport } from '../transport/transport.js';
-import { checkArguments } from '../transport/validation.js';
+import { checkArguments, isObject } from '../transport/validation.js';
 import { RECORD } from './records.js';
 import { type FileRecord, fileUploadParamsSchema } from './schemas.js';
 

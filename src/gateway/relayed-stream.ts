@@ -5,13 +5,12 @@ import { StreamSource } from '../platform/stream-source.js';
 import { readErrorText } from '../transport/body.js';
 import { Answered, type OpenedStream } from '../transport/call.js';
 import { LiveCalls } from '../transport/live-calls.js';
-import { findIssues } from '../transport/matches.js';
 import { checkRequestOptions, OF_STREAMS } from '../transport/options.js';
 import { isThenable } from '../transport/quietly.js';
 import { ServerClock } from '../transport/rate-limit.js';
 import { type RefusalContext, refusal, refusalDetails } from '../transport/refusal.js';
 import { CallTimeouts, systemRuntime } from '../transport/timeouts.js';
-import { unexpectedAnswer } from '../transport/validation.js';
+import { findIssues, unexpectedAnswer } from '../transport/validation.js';
 import type { ChatCompletionStream } from './completion-stream.js';
 import { openStream } from './open-stream.js';
 

@@ -1,4 +1,5 @@
-import * as s from '../transport/schema.js';
+import * as z from '#zod';
+import { count, exact, integer, openEnum, requiredText, wireObject } from '../transport/fields.js';
 
 /** Who says a message. Other roles are sent as they are; the service decides. */
 export type ChatRole = 'system' | 'user' | 'assistant' | (string & {});
@@ -109,22 +110,22 @@ export interface Integration extends OpenRecord {}
 /** What an integration's action gave. Undocumented (A3): an object, or an array (`Array.isArray` tells). */
 export interface IntegrationResult extends OpenRecord {}
 
-export const completionUsageSchema = s.exact<CompletionUsage>()(
-  s.object({ prompt_tokens: s.count, completion_tokens: s.count, total_tokens: s.count }),
+export const completionUsageSchema = exact<CompletionUsage>()(
+  wireObject({ prompt_tokens: count, completion_tokens: count, total_tokens: count }),
 );
 
-export const chatMessageSchema = s.exact<ChatMessage>()(
-  s.object({ role: s.openEnum<'system' | 'user' | 'assistant'>(), content: s.string() }),
+export const chatMessageSchema = exact<ChatMessage>()(
+  wireObject({ role: openEnum<'system' | 'user' | 'assistant'>(), content: z.string() }),
 );
 
-export const chatCompletionSchema = s.exact<ChatCompletion>()(
-  s.object({
-    id: s.string(),
-    object: s.string(),
-    created: s.integer(),
-    model: s.string(),
-    choices: s.array(
-      s.object({ index: s.count, message: chatMessageSchema, finish_reason: s.openEnum<'stop' | 'length'>() }),
+export const chatCompletionSchema = exact<ChatCompletion>()(
+  wireObject({
+    id: z.string(),
+    object: z.string(),
+    created: integer,
+    model: z.string(),
+    choices: z.array(
+      wireObject({ index: count, message: chatMessageSchema, finish_reason: openEnum<'stop' | 'length'>() }),
     ),
     usage: completionUsageSchema,
   }),
@@ -133,41 +134,41 @@ export const chatCompletionSchema = s.exact<ChatCompletion>()(
 /** More choices than this in one stream are a mistake. */
 const MOST_CHOICES = 1_024;
 
-export const chatCompletionChunkSchema = s.exact<ChatCompletionChunk>()(
-  s.object({
-    id: s.optional(s.string()),
-    object: s.optional(s.string()),
-    created: s.optional(s.integer()),
-    model: s.optional(s.string()),
-    choices: s.array(
-      s.object({
-        index: s.integer({ least: 0, most: MOST_CHOICES }),
-        delta: s.object({
-          role: s.optional(s.nullable(s.openEnum<'system' | 'user' | 'assistant'>())),
-          content: s.optional(s.nullable(s.string())),
+export const chatCompletionChunkSchema = exact<ChatCompletionChunk>()(
+  wireObject({
+    id: z.optional(z.string()),
+    object: z.optional(z.string()),
+    created: z.optional(integer),
+    model: z.optional(z.string()),
+    choices: z.array(
+      wireObject({
+        index: integer.check(z.minimum(0), z.maximum(MOST_CHOICES)),
+        delta: wireObject({
+          role: z.optional(z.nullable(openEnum<'system' | 'user' | 'assistant'>())),
+          content: z.optional(z.nullable(z.string())),
         }),
-        finish_reason: s.optional(s.nullable(s.openEnum<'stop' | 'length'>())),
+        finish_reason: z.optional(z.nullable(openEnum<'stop' | 'length'>())),
       }),
     ),
-    usage: s.optional(s.nullable(completionUsageSchema)),
+    usage: z.optional(z.nullable(completionUsageSchema)),
   }),
 );
 
-export const usageReportSchema = s.exact<UsageReport>()(
-  s.object({
-    period: s.object({ start: s.string(), end: s.string() }),
-    tokens_used: s.count,
-    tokens_included: s.count,
-    tokens_remaining: s.integer(),
-    overage_tokens: s.count,
-    estimated_overage_cost: s.number(),
-    breakdown_by_model: s.record(s.count),
+export const usageReportSchema = exact<UsageReport>()(
+  wireObject({
+    period: wireObject({ start: z.string(), end: z.string() }),
+    tokens_used: count,
+    tokens_included: count,
+    tokens_remaining: integer,
+    overage_tokens: count,
+    estimated_overage_cost: z.number(),
+    breakdown_by_model: z.record(z.string(), count),
   }),
 );
 
 /** Undocumented (A3): a record or a list, nothing more is asked. */
-const openRecordSchema = s.object({ id: s.optional(s.string()), name: s.optional(s.string()) });
-export const openAnswerSchema = s.union(s.array(s.unknown()), openRecordSchema);
+const openRecordSchema = wireObject({ id: z.optional(z.string()), name: z.optional(z.string()) });
+export const openAnswerSchema = z.union([z.array(z.unknown()), openRecordSchema]);
 
 /** Arguments of `presets.list`. */
 export interface PresetListParams {
@@ -200,22 +201,22 @@ export interface UsageParams {
 }
 
 /** Temperature and tokens are checked; fields that are not documented are passed on, because a service grows. */
-export const chatCompletionParamsSchema = s.object({
-  model: s.requiredText,
-  messages: s.array(s.object({ role: s.requiredText, content: s.string() }), { least: 1 }),
-  temperature: s.optional(s.number({ least: 0, most: 2 })),
-  max_tokens: s.optional(s.integer({ least: 1 })),
-  stream: s.optional(s.boolean()),
+export const chatCompletionParamsSchema = wireObject({
+  model: requiredText,
+  messages: z.array(wireObject({ role: requiredText, content: z.string() })).check(z.minLength(1)),
+  temperature: z.optional(z.number().check(z.minimum(0), z.maximum(2))),
+  max_tokens: z.optional(integer.check(z.minimum(1))),
+  stream: z.optional(z.boolean()),
 });
-export const presetListQuerySchema = s.exact<PresetListParams>()(
-  s.strictObject({ category: s.optional(s.requiredText), limit: s.optional(s.integer({ least: 1 })) }),
+export const presetListQuerySchema = exact<PresetListParams>()(
+  z.strictObject({ category: z.optional(requiredText), limit: z.optional(integer.check(z.minimum(1))) }),
 );
-export const presetExecuteBodySchema = s.exact<PresetExecuteParams>()(
-  s.strictObject({ input: s.string(), model: s.requiredText }),
+export const presetExecuteBodySchema = exact<PresetExecuteParams>()(
+  z.strictObject({ input: z.string(), model: requiredText }),
 );
-export const integrationExecuteBodySchema = s.object({ action: s.requiredText });
-export const fileUploadParamsSchema = s.strictObject({
-  file: s.optional(s.unknown()),
-  purpose: s.requiredText,
-  filename: s.optional(s.requiredText),
+export const integrationExecuteBodySchema = wireObject({ action: requiredText });
+export const fileUploadParamsSchema = z.strictObject({
+  file: z.optional(z.unknown()),
+  purpose: requiredText,
+  filename: z.optional(requiredText),
 });

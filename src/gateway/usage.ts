@@ -1,8 +1,8 @@
+import * as z from '#zod';
 import type { APIPromise } from '../answer.js';
 import { badArgument } from '../errors.js';
 import type { RequestOptions } from '../transport/options.js';
 import { ownFields } from '../transport/request.js';
-import * as s from '../transport/schema.js';
 import type { Transport } from '../transport/transport.js';
 import { checkArguments } from '../transport/validation.js';
 import { type UsageParams, type UsageReport, usageReportSchema } from './schemas.js';
@@ -35,7 +35,7 @@ export class Usage {
 
 const USAGE = { schema: usageReportSchema, pick: (report: UsageReport) => report };
 /** What a day is, is said below. */
-const periodSchema = s.strictObject({ start_date: s.unknown(), end_date: s.unknown() });
+const periodSchema = z.strictObject({ start_date: z.optional(z.unknown()), end_date: z.optional(z.unknown()) });
 
 function periodOf(params: UsageParams): { start_date?: string | undefined; end_date?: string | undefined } {
   const given: UsageParams = ownFields(params);

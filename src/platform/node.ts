@@ -18,6 +18,7 @@ import type {
 import { connectionError, type FailedRequest } from './failure.js';
 import { FetchEngine } from './fetch-engine.js';
 
+export { compile } from '#zod';
 export { isBrowser, readEnvironment } from './environment.js';
 export { openFile } from './file.js';
 

@@ -8,8 +8,8 @@ import type { RateLimiter } from './pacer.js';
 import type { RefusalContext } from './refusal.js';
 import type { Endpoint, PreparedRequest } from './request.js';
 import type { RetryBudget } from './retry.js';
-import type { AnySchema, Schema } from './schema.js';
 import type { CallTimeouts, Runtime } from './timeouts.js';
+import type { AnySchema, Schema } from './validation.js';
 
 /** What one half of the service adds to a request. */
 export interface AreaRules {

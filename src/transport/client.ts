@@ -1,17 +1,16 @@
 import { createEngine } from '#platform';
+import * as z from '#zod';
 import type { APIPromise, RateLimit } from '../answer.js';
 import { badArgument, ConfigurationError, RequestValidationError } from '../errors.js';
 import type { AnswerForm, AreaRules, Shared } from './call.js';
 import { LiveCalls } from './live-calls.js';
-import { isObject } from './matches.js';
 import { type ClientOptions, parseBaseURL, type RequestOptions, type SchemaOptions } from './options.js';
 import { Pacer } from './pacer.js';
 import { checkHeaderName, checkHeaders, type Method, ownFields, type Query } from './request.js';
 import { RetryBudget } from './retry.js';
-import * as s from './schema.js';
 import { type Runtime, systemRuntime } from './timeouts.js';
 import { Transport } from './transport.js';
-import { checkArguments } from './validation.js';
+import { checkArguments, isObject } from './validation.js';
 
 /** A request to an endpoint that has no method of its own yet. */
 export interface RawRequest {
@@ -71,14 +70,14 @@ export class ServiceClient {
   }
 }
 
-const rawRequestSchema = s.strictObject({
-  method: s.literal('GET', 'POST', 'PUT', 'PATCH', 'DELETE'),
-  path: s.string(),
-  query: s.optional(s.record(s.optional(s.union(s.string(), s.number(), s.boolean())))),
-  body: s.optional(s.unknown()),
+const rawRequestSchema = /* @__PURE__ */ z.strictObject({
+  method: z.literal(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']),
+  path: z.string(),
+  query: z.optional(z.record(z.string(), z.optional(z.union([z.string(), z.number(), z.boolean()])))),
+  body: z.optional(z.unknown()),
 });
 
-const RAW: AnswerForm<unknown, unknown> = { schema: s.unknown(), pick: (body) => body, undocumented: true };
+const RAW: AnswerForm<unknown, unknown> = { schema: z.unknown(), pick: (body) => body, undocumented: true };
 
 function checkRawRequest(given: RawRequest): RawRequest {
   const request = ownFields(given) as RawRequest; // checked in the next line

@@ -2,11 +2,9 @@ import { readEnvironment } from '#platform';
 import { badArgument, ConfigurationError, RequestValidationError, type ValidationIssue } from '../errors.js';
 import type { DispatcherLike } from '../platform/engine.js';
 import type { ClientEvent } from './events.js';
-import { isObject } from './matches.js';
 import type { RateLimiter } from './pacer.js';
 import { LONGEST_TIMER } from './timeouts.js';
-import type { StandardSchema } from './validation.js';
-import { didYouMean, plainName } from './wording.js';
+import { didYouMean, isObject, plainName, type StandardSchema } from './validation.js';
 
 /**
  * A credential, or a function that gives one. It is called for every attempt, so that keys can be rotated without a restart:

@@ -1,9 +1,9 @@
 import type { RateLimit } from '../answer.js';
 import { type APIError, type APIErrorDetails, type Area, apiError } from '../errors.js';
 import type { ResponseHead } from '../platform/engine.js';
-import { isObject } from './matches.js';
 import { retryHint } from './rate-limit.js';
 import { cleaned, withoutSecrets } from './secrets.js';
+import { isObject } from './validation.js';
 
 /** Characters of a page that came instead of JSON. */
 const MAX_EXCERPT = 256;

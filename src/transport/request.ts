@@ -1,10 +1,8 @@
 import { badArgument, ConfigurationError } from '../errors.js';
 import type { OutgoingRequest, OutgoingStream } from '../platform/engine.js';
 import { encodeJson } from './json.js';
-import { isObject } from './matches.js';
 import { type Base, ownProperties } from './options.js';
-import type { AnySchema } from './schema.js';
-import { checkArguments } from './validation.js';
+import { type AnySchema, checkArguments, isObject } from './validation.js';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 

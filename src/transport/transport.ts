@@ -13,7 +13,6 @@ import type { ResponseHead } from '../platform/engine.js';
 import { MAX_JSON_BYTES, parseJson, readText } from './body.js';
 import { Answered, type AnswerForm, type AreaRules, type Call, type OpenedStream, type Shared } from './call.js';
 import { emitterOf } from './events.js';
-import { findIssues } from './matches.js';
 import {
   A_FUNCTION,
   type Base,
@@ -28,10 +27,9 @@ import {
 import { type RefusalContext, refusalDetails, reportsError } from './refusal.js';
 import { checkHeaders, type EndpointSource, prepare } from './request.js';
 import { mostSent, nextWait, operationOf, type StopReason, sentBy, type Verdict } from './retry.js';
-import type { AnySchema } from './schema.js';
 import { type Reader, Sender } from './sender.js';
 import { CallTimeouts } from './timeouts.js';
-import { applySchema, unexpectedAnswer } from './validation.js';
+import { type AnySchema, applySchema, findIssues, unexpectedAnswer } from './validation.js';
 
 const DEFAULT_TIMEOUT = 60_000;
 const DEFAULT_IDLE_TIMEOUT = 120_000;

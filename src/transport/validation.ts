@@ -1,6 +1,12 @@
+import type { core, ZodMiniType } from 'zod/mini';
+import { compile } from '#platform';
+import * as z from '#zod';
 import { describeIssues, RequestValidationError, ResponseValidationError, type ValidationIssue } from '../errors.js';
-import { findIssues } from './matches.js';
-import type { AnySchema } from './schema.js';
+import { ownWords } from './fields.js';
+
+/** A description of an argument, an answer or an option. */
+export type Schema<T> = ZodMiniType<T>;
+export type AnySchema = ZodMiniType;
 
 /** The part of the Standard Schema interface (standardschema.dev, version 1) that is used here; zod, valibot and arktype have it. */
 export interface StandardSchema<Output> {
@@ -19,10 +25,127 @@ export type StandardResult<Output> =
       readonly issues: ReadonlyArray<{ readonly message: string; readonly path?: ReadonlyArray<unknown> | undefined }>;
     };
 
+/** Compiling a schema takes 2 to 4 ms, and makes a check twenty times as fast: a short program should not pay for it. */
+const USES_BEFORE_COMPILING = 30;
+
+/** What is remembered of a schema: nothing that changes an outcome. */
+const compiled = new WeakMap<AnySchema, { uses: number; schema: AnySchema }>();
+
+/** Whether a value is what a schema says. Nothing of it is copied. */
+export function matches(schema: AnySchema, value: unknown): boolean {
+  let known = compiled.get(schema);
+  if (known === undefined) {
+    known = { uses: 0, schema };
+    compiled.set(schema, known);
+  }
+  known.uses += 1;
+  if (known.uses === USES_BEFORE_COMPILING) known.schema = compile(schema);
+  return z.validate(known.schema, value);
+}
+
+/** What is wrong with a value, if anything. */
+export function findIssues(schema: AnySchema, value: unknown): ValidationIssue[] | undefined {
+  // Twice for what is wrong, so that what is right, as nearly everything is, costs no copies and no words.
+  if (matches(schema, value)) return undefined;
+  const { error } = z.safeParse(schema, value, { error: wordsOf });
+  return error?.issues.map(({ path, message }) => ({ path: pathIn(schema, path), message }));
+}
+
 /** Arguments as the caller gave them. @throws {RequestValidationError} naming each field and what it has to be */
 export function checkArguments(schema: AnySchema, value: unknown): void {
   const issues = findIssues(schema, value);
   if (issues !== undefined) throw new RequestValidationError(issues);
+}
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+type RawIssue = core.$ZodRawIssue;
+
+/** One issue in plain words, without the value. */
+function wordsOf(issue: RawIssue): string {
+  switch (issue.code) {
+    case 'invalid_type':
+      return wrongKind(partsOf(issue.inst).format === 'safeint' ? 'a whole number' : issue.expected, issue.input);
+    case 'invalid_value':
+      return wrongKind(
+        issue.values.map((one) => JSON.stringify(one)).join(' or '),
+        issue.input,
+        typeof issue.values[0],
+      );
+    case 'too_small':
+      return issue.origin === 'number' ? `expected a number of at least ${issue.minimum}` : 'must not be empty';
+    case 'too_big':
+      if (issue.origin === 'string') return `must not be longer than ${issue.maximum}`;
+      return issue.origin === 'int' ? 'expected a whole number' : `expected a number of at most ${issue.maximum}`;
+    case 'unrecognized_keys':
+      return unknownFields(issue.keys, Object.keys(partsOf(issue.inst).shape ?? {}));
+    case 'invalid_union':
+      return 'expected one of the documented forms';
+    default:
+      return 'is not valid';
+  }
+}
+
+/** Something else altogether. Of the value no more is told than what kind it is. */
+function wrongKind(wanted: string, value: unknown, kind = wanted.includes('number') ? 'number' : wanted): string {
+  const got = kindOf(value);
+  return `expected ${wanted}${got === kind ? '' : `, got ${got}`}`;
+}
+
+function kindOf(value: unknown): string {
+  if (value === undefined) return 'nothing';
+  if (value === null || (typeof value === 'number' && !Number.isFinite(value))) return String(value);
+  return Array.isArray(value) ? 'array' : typeof value;
+}
+
+function unknownFields(names: readonly string[], known: readonly string[]): string {
+  const meant = known.filter((one) => names.some((name) => plainName(name) === plainName(one)));
+  return `unknown ${names.length === 1 ? 'field' : 'fields'} ${names.join(', ')}${didYouMean(meant)}`;
+}
+
+/** A name as people confuse it: whatever its case and its separators. */
+export function plainName(name: string): string {
+  return name.replace(/[_-]/g, '').toLowerCase();
+}
+
+/** How to fix a name that is not known, where some are like it. */
+export function didYouMean(names: readonly string[]): string {
+  return names.length === 0 ? '' : `; did you mean ${names.join(', ')}?`;
+}
+
+/** The way to a field, up to a key that is a word of a conversation. */
+function pathIn(schema: AnySchema, path: readonly PropertyKey[]): (string | number)[] {
+  const shown: (string | number)[] = [];
+  let at: core.$ZodType | undefined = schema;
+  for (const key of path) {
+    at = partOf(at, key);
+    if (at === undefined) break;
+    shown.push(key as string | number); // no field has a symbol for its name
+  }
+  return shown;
+}
+
+function partOf(schema: core.$ZodType, key: PropertyKey): core.$ZodType | undefined {
+  const { innerType, shape, element, keyType, valueType } = partsOf(schema);
+  if (innerType !== undefined) return partOf(innerType, key);
+  return shape?.[key as string] ?? element ?? (keyType === ownWords ? undefined : valueType);
+}
+
+interface Parts {
+  /** Of what is optional or nullable. */
+  readonly innerType?: core.$ZodType;
+  readonly shape?: Readonly<Record<string, core.$ZodType>>;
+  readonly element?: core.$ZodType;
+  readonly keyType?: core.$ZodType;
+  readonly valueType?: core.$ZodType;
+  readonly format?: string;
+}
+
+/** Every kind of schema has some of them; which ones, zod's types know for one kind at a time. */
+function partsOf(schema: unknown): Parts {
+  return (schema as core.$ZodType)._zod.def as Parts;
 }
 
 /** Issues of an answer as an error that still holds it. */

@@ -1,0 +1,48 @@
+import type { core, ZodMiniObject, ZodMiniType } from 'zod/mini';
+import * as z from '#zod';
+
+/** Whole, and exact as a JavaScript number. */
+export const integer = /* @__PURE__ */ z.int();
+
+/** A count: whole and not negative. */
+export const count = /* @__PURE__ */ z.int().check(/* @__PURE__ */ z.minimum(0));
+
+/** A text the caller must give: an id, a name, a model. */
+export const requiredText = /* @__PURE__ */ z
+  .string()
+  .check(/* @__PURE__ */ z.minLength(1), /* @__PURE__ */ z.maxLength(1_024));
+
+const TIMESTAMP = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?$/;
+
+/** ISO 8601, with or without an offset. */
+export const timestamp = /* @__PURE__ */ z
+  .string()
+  .check(/* @__PURE__ */ z.regex(TIMESTAMP, { error: 'expected an ISO 8601 time' }));
+
+/** Keys that are words of a conversation: no issue repeats one. */
+export const ownWords = /* @__PURE__ */ z.string();
+
+/** A closed list that a service may extend: known values are offered by editors, others are strings all the same. */
+/* @__NO_SIDE_EFFECTS__ */
+export function openEnum<const Known extends string>(): ZodMiniType<Known | (string & {})> {
+  return z.string() as ZodMiniType<Known | (string & {})>; // a string, whatever editors offer
+}
+
+/** An object of the service's: fields that a newer service adds survive, and stay invisible to the types. */
+/* @__NO_SIDE_EFFECTS__ */
+export function wireObject<Shape extends core.$ZodShape>(shape: Shape): ZodMiniObject<Shape, core.$strip> {
+  return z.looseObject(shape) as unknown as ZodMiniObject<Shape, core.$strip>; // types only, see above
+}
+
+/** Equal in every detail, not only assignable. */
+type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
+
+/**
+ * Proves at compile time that a schema gives exactly the interface we publish: `exact<UsageReport>()(wireObject({ … }))`.
+ * Interfaces keep hover texts and declaration files short; this keeps them true.
+ */
+/* @__NO_SIDE_EFFECTS__ */
+export function exact<T>() {
+  return <S extends ZodMiniType>(proven: S & (Equal<core.output<S>, T> extends true ? unknown : never)) =>
+    proven as unknown as ZodMiniType<T>; // as proven
+}
