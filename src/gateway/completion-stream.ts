@@ -82,8 +82,9 @@ export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> 
   }
 
   /**
-   * The whole completion, once it is complete: instead of a loop, right before one, during one, or after one. Inside a loop,
-   * await it after the loop: it waits for the stream's end. `usage` is there if the service sent it.
+   * The whole completion, once it is complete: instead of a loop, right before one, during one, or after one. `usage` is there
+   * if the service sent it. Await it after the loop, not inside it: there the two wait for each other, until the stream has not
+   * been read for five times `streamIdleTimeout` and both end with an `APITimeoutError`.
    *
    * @throws {StreamTruncatedError} when the loop was left early; whatever else ended the stream
    */

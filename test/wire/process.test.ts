@@ -116,7 +116,7 @@ describe('a program of its own', () => {
   });
 
   test.each(engines)('R21 a relay whose browser has left lets the process end ($engine)', async ({ engine }) => {
-    world.server.answers(openStream(eventOf('x'.repeat(2_000)).repeat(500))); // more than the pipe holds
+    world.server.answers(openStream(eventOf('x'.repeat(20_000)).repeat(500))); // more than the pipe holds
 
     const { output } = await run(
       `const { createServer, get: ask } = await import('node:http');
