@@ -242,25 +242,22 @@ describe('W12 W15: a field that is not as documented', () => {
   const deepEvent = (levels: number) => `data: {"choices":[{"index":0,"delta":{}}],"x":${nested(levels)}}\n\n`;
   const stream = () => gatewayAt().chat.completions.create({ ...chatParams, stream: true });
 
-  test.each([5_000, 100_000])(
-    'W11: an answer nested %d deep is a typed error, whatever is asked for',
-    async (levels) => {
-      const tooDeep = { name: 'ResponseValidationError', message: expect.stringContaining('deeper than 500 levels') };
+  test.each([5_000, 100_000])('an answer nested %d deep is a typed error, whatever is asked for', async (levels) => {
+    const tooDeep = { name: 'ResponseValidationError', message: expect.stringContaining('deeper than 500 levels') };
 
-      answers(text(`{"data":${nested(levels)}}`, JSON_TYPE));
-      expect(await failureOf(gatewayAt().presets.list())).toMatchObject(tooDeep);
-      answers(text(nested(levels), JSON_TYPE));
-      expect(await failureOf(gatewayAt().request({ method: 'GET', path: '/v1/x' }))).toMatchObject(tooDeep);
-      answers(text(deepCompletion(levels), JSON_TYPE));
-      expect(await failureOf(gatewayAt().chat.completions.create(chatParams))).toMatchObject(tooDeep);
-      expect(await failureOf(stream())).toMatchObject(tooDeep);
-      answers(text(deepEvent(levels), EVENTS));
-      expect(await failureOf((await stream()).finalCompletion())).toMatchObject(tooDeep);
-      expect(await new Response((await stream()).toReadableStream()).text()).toMatch(/^event: error\n/);
-    },
-  );
+    answers(text(`{"data":${nested(levels)}}`, JSON_TYPE));
+    expect(await failureOf(gatewayAt().presets.list())).toMatchObject(tooDeep);
+    answers(text(nested(levels), JSON_TYPE));
+    expect(await failureOf(gatewayAt().request({ method: 'GET', path: '/v1/x' }))).toMatchObject(tooDeep);
+    answers(text(deepCompletion(levels), JSON_TYPE));
+    expect(await failureOf(gatewayAt().chat.completions.create(chatParams))).toMatchObject(tooDeep);
+    expect(await failureOf(stream())).toMatchObject(tooDeep);
+    answers(text(deepEvent(levels), EVENTS));
+    expect(await failureOf((await stream()).finalCompletion())).toMatchObject(tooDeep);
+    expect(await new Response((await stream()).toReadableStream()).text()).toMatch(/^event: error\n/);
+  });
 
-  test('W11: an answer may be nested 500 deep, and so may an event', async () => {
+  test('an answer may be nested 500 deep, and so may an event', async () => {
     answers(text(nested(500), JSON_TYPE));
     await gatewayAt().request({ method: 'GET', path: '/v1/x' });
     answers(text(nested(501), JSON_TYPE));
@@ -269,7 +266,7 @@ describe('W12 W15: a field that is not as documented', () => {
     expect(await new Response((await stream()).toReadableStream()).text()).toBe(`${deepEvent(499)}data: [DONE]\n\n`);
   });
 
-  test('W11: the body of an error may be nested as it likes', async () => {
+  test('the body of an error may be nested as it likes', async () => {
     const body = `{"error":{"message":"No such model.","code":"model_not_found","x":${nested(5_000)}}}`;
     answers(text(body, { ...JSON_TYPE, status: 404 }));
     const facts = { code: 'model_not_found', message: expect.stringContaining('No such model') };
@@ -279,7 +276,7 @@ describe('W12 W15: a field that is not as documented', () => {
     expect(await failureOf((await stream()).finalCompletion())).toMatchObject({ name: 'StreamError', ...facts });
   });
 
-  test('W11: a relay of what decodeChunk has nested 5,000 deep ends with an error event', async () => {
+  test('a relay of what decodeChunk has nested 5,000 deep ends with an error event', async () => {
     answers(text('data: {}\n\n', EVENTS));
     const decodeChunk = () => ({ choices: [], x: JSON.parse(nested(5_000)) });
 

@@ -101,7 +101,7 @@ describe('a program of its own', () => {
 
   const asked = `{ model: 'm', messages: [{ role: 'user', content: 'hi' }], stream: true }, { streamIdleTimeout: 100 }`;
 
-  test.each(engines)('R21 a stream that was begun and dropped lets the process end ($engine)', async ({ engine }) => {
+  test.each(engines)('a stream that was begun and dropped lets the process end ($engine)', async ({ engine }) => {
     world.server.answers(openStream(eventOf('a'), eventOf('b')));
 
     const { output } = await run(
@@ -115,7 +115,7 @@ describe('a program of its own', () => {
     await until(() => world.server.used === 0);
   });
 
-  test.each(engines)('R21 a relay whose browser has left lets the process end ($engine)', async ({ engine }) => {
+  test.each(engines)('a relay whose browser has left lets the process end ($engine)', async ({ engine }) => {
     world.server.answers(openStream(eventOf('x'.repeat(20_000)).repeat(500))); // more than the pipe holds
 
     const { output } = await run(

@@ -355,7 +355,7 @@ export const endingCases: readonly StreamCase[] = [
     },
   },
   {
-    title: 'S39: reads a whole completion that is larger than an event may be, and does not ask decodeChunk for it',
+    title: 'reads a whole completion that is larger than an event may be, and does not ask decodeChunk for it',
     answers: {
       headers: JSON_BODY,
       steps: [
@@ -373,7 +373,7 @@ export const endingCases: readonly StreamCase[] = [
     run: completes(),
   },
   {
-    title: 'S39: gives up a whole completion that is not read, and says so',
+    title: 'gives up a whole completion that is not read, and says so',
     answers: answer(JSON_BODY, JSON.stringify(completion)),
     options: { streamIdleTimeout: 1_000 },
     run: async (bench) => {

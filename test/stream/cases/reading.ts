@@ -390,7 +390,7 @@ export const readingCases: readonly StreamCase[] = [
     },
   },
   {
-    title: 'S63: gives a stream up that is not read, streamIdleTimeout after its headers',
+    title: 'gives a stream up that is not read, streamIdleTimeout after its headers',
     answers: stream(send(RHINE)),
     options: { streamIdleTimeout: IDLE },
     run: async (bench) => {
