@@ -32,7 +32,8 @@ export interface ClientOptions {
    */
   deadline?: number | undefined;
   /**
-   * Milliseconds a stream may stay silent while it is read. Only events with data count, keep-alive comments do not.
+   * Milliseconds a stream may stay silent while it is read. Only events with data count, keep-alive comments do not. A stream
+   * that is not read at all is given up after this time, one that was begun and dropped after five times as long.
    * @default 120_000
    */
   streamIdleTimeout?: number | undefined;

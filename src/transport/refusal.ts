@@ -44,6 +44,7 @@ export function refusalDetails(head: ResponseHead, body: unknown, context: Refus
   const text = said || redirect || 'The service gave no reason.';
   return {
     message: `${status} ${!hint ? text : `${text.replace(/[^.!?]$/, '$&.')} ${hint}`}`,
+    words: error.message,
     area: context.area,
     type: error.type,
     code: error.code,
