@@ -145,7 +145,11 @@ export interface APIErrorDetails {
   readonly body: unknown;
 }
 
-/** Statuses after which the same call may succeed. */
+/** Whether the same call may succeed after an answer with this status. */
+export function isTemporary(status: number): boolean {
+  return TEMPORARY.has(status);
+}
+
 const TEMPORARY = new Set([408, 425, 429, 500, 502, 503, 504]);
 
 /** The service answered with an error. Its subclasses name the common statuses. */
@@ -186,7 +190,7 @@ export class APIError extends ContextGatewayError {
   }
 
   override get retryable(): boolean {
-    return TEMPORARY.has(this.status);
+    return isTemporary(this.status);
   }
 
   /** The headers of the answer. Not part of any printed form. */

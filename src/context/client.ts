@@ -9,6 +9,7 @@ import {
   type ClientOptions,
   type Credential,
   checkClientOptions,
+  isNever,
   type OptionRules,
   ownProperties,
   type RequestOptions,
@@ -60,7 +61,7 @@ export interface ContextClientOptions extends ClientOptions {
 const OF_CONTEXT: OptionRules = {
   sessionToken: CHECKED_LATER,
   sessionHeader: CHECKED_LATER,
-  apiKey: [() => false, 'is for a GatewayClient; a ContextClient takes sessionToken'],
+  apiKey: [isNever, 'is for a GatewayClient; a ContextClient takes sessionToken'],
 };
 
 /**
@@ -140,7 +141,8 @@ export class ContextClient extends ServiceClient {
       () => ({
         method: 'POST',
         path: '/api/context/compact',
-        body: { ...ownFields(params), conversationId },
+        ids: { conversationId }, // an argument of its own, although it is sent in the body
+        body: { ...ownFields(params, ["level: 'deep'"]), conversationId },
         accepts: compactBodySchema,
         bucket: 'compact',
       }),

@@ -8,6 +8,7 @@ import {
   type ClientOptions,
   type Credential,
   checkClientOptions,
+  isNever,
   type OptionRules,
 } from '../transport/options.js';
 import type { Runtime } from '../transport/timeouts.js';
@@ -33,7 +34,7 @@ export interface GatewayClientOptions extends ClientOptions {
 const OF_GATEWAY: OptionRules = {
   apiKey: CHECKED_LATER,
   decodeChunk: A_FUNCTION,
-  sessionToken: [() => false, 'is for a ContextClient; a GatewayClient takes apiKey'],
+  sessionToken: [isNever, 'is for a ContextClient; a GatewayClient takes apiKey'],
 };
 
 /** What a key may do, as far as its prefix tells. */

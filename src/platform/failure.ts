@@ -6,6 +6,8 @@ import type { OutgoingRequest, Progress } from './engine.js';
 export interface FailedRequest extends Pick<OutgoingRequest, 'origin' | 'harmless'> {
   /** What the codes of the platform's failures say, where they have any. */
   readonly meaningOf?: ((code: string, progress: Progress) => Meaning) | undefined;
+  /** What it means where the platform gives no code for it. */
+  readonly unexplained?: string | undefined;
 }
 
 /** What a code looks like. Anything else that stands in its place may be anything, also a secret. */
@@ -23,8 +25,9 @@ export function connectionError(failure: unknown, progress: Progress, request?: 
     .map(codeOf)
     .find((found) => found !== undefined && (request === undefined || request.harmless(found) !== undefined));
   const meaning = code === undefined ? undefined : request?.meaningOf?.(code, progress);
+  const what = meaning?.what ?? (code === undefined ? request?.unexplained : undefined) ?? 'the connection failed';
   const from = request === undefined ? '' : ` from ${request.origin}`;
-  const message = `No usable answer${from}: ${meaning?.what ?? 'the connection failed'}${code === undefined ? '' : ` (${code})`}.`;
+  const message = `No usable answer${from}: ${what}${code === undefined ? '' : ` (${code})`}.`;
   // A network that goes away breaks live connections with the codes of those that never came about.
   const wasOpen = chain.some(({ syscall }) => /^(read|write)/.test(String(syscall)));
   return new APIConnectionError(message, {

@@ -139,7 +139,7 @@ export class Sender {
     }
     const { explain, name: area } = this.#area;
     if (requestId !== undefined) call.where = `${call.route}, request ${requestId}`;
-    return { area, credential, requestId, rateLimit, serverTime, explain };
+    return { area, credential, requestId, rateLimit, serverTime, explain, address: call.request.address };
   }
 
   /** Reads an error's body, as far as it is worth it. */
