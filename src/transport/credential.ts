@@ -60,7 +60,7 @@ function findProblem(value: unknown, kind: CredentialKind): string | undefined {
   if (/^(["']).*\1$/.test(value)) return 'is in quotes; leave them out where you set it';
   if (/^bearer\b/i.test(value)) return 'must be given without "Bearer"; the client adds it';
   if (SHORTENED.test(value))
-    return 'is shortened, as dashboards and logs show a key. Pass the whole of it: it is shown when it is created, and only then';
+    return 'is shortened, as dashboards and logs show it. Pass the whole of it; a key is shown in full only when it is created';
   if (!/^[\u0021-\u007e]+$/.test(value))
     return 'has characters that no credential has: spaces, line breaks, or others beyond ASCII';
   return undefined;

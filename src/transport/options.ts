@@ -103,7 +103,10 @@ export interface RequestOptions {
   idempotencyKey?: string | undefined;
 }
 
-/** For answers the interface does not describe: `schema` (zod, valibot, arktype: any Standard Schema) checks the body and types the answer. */
+/**
+ * For answers the interface does not describe: `schema` (zod, valibot, arktype: any Standard Schema) checks what the method
+ * gives, and types it.
+ */
 export interface SchemaOptions<T> extends RequestOptions {
   schema: StandardSchema<T>;
 }
