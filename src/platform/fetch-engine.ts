@@ -78,7 +78,8 @@ class FetchExchange implements Exchange {
       const init = { __proto__: null, ...requestInit(request), signal: this.#controller.signal };
       response = await fetch(request.origin + request.path, init);
     } catch (error) {
-      const unexplained = isBrowser() ? whyInPage(request) : undefined;
+      const hidden = isBrowser() && (error as Partial<Error> | undefined)?.name === 'TypeError'; // its network errors are these
+      const unexplained = hidden ? whyInPage(request) : undefined;
       throw this.#failure ?? connectionError(error, this.#progress, { ...this.#failed, unexplained });
     }
     if (!isResponse(response)) {

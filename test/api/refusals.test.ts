@@ -242,15 +242,6 @@ describe('pages and long texts', () => {
     expect(error.message).toBe('502 *** (GET /api/context)');
   });
 
-  test('a page made to be slow to read is read in no time', async () => {
-    for (const part of ['<', '<title', '<style>', '<!--', '&#', '<a ', '</']) {
-      answers(text(part.repeat(60_000 / part.length), { status: 502 }));
-      const before = process.cpuUsage().user;
-      await failureOf(create());
-      expect(process.cpuUsage().user - before).toBeLessThan(1_000_000);
-    }
-  });
-
   test.each([502, 503, 403])('W4: of an HTML page with %d a short text without tags is shown', async (status) => {
     const page = `<html><style>b{color:red}</style><script>alert(1)</script><h1>Bad   gateway</h1>${'<p>please wait</p>'.repeat(500)}</html>`;
     answers(text(page, { status, headers: { 'content-type': 'text/html' } }));
