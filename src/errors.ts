@@ -95,7 +95,7 @@ export class ContextGatewayError extends Error {
   }
 }
 
-/** A client was given an option that cannot work. Thrown by the constructors; the message names the mend. */
+/** A client was given an option that cannot work. Thrown by the constructors; the message says how to fix it. */
 export class ConfigurationError extends ContextGatewayError {
   override get name(): string {
     return 'ConfigurationError';

@@ -67,7 +67,7 @@ const OF_CONTEXT: OptionRules = {
 /**
  * The Context API (`/api`): the compact context of a conversation, its pinned and excluded messages, and user memory.
  *
- * @throws {ConfigurationError} when an option cannot work; the message names the mend
+ * @throws {ConfigurationError} when an option cannot work; the message says how to fix it
  */
 export class ContextClient extends ServiceClient {
   /** What the service remembers about the user. */
@@ -252,6 +252,6 @@ function findTokenProblem(token: string): string | undefined {
 function explain(status: number): string | undefined {
   if (status === 401)
     return 'Check sessionToken: it is missing, wrong or expired, or the service reads it from another header (sessionHeader).';
-  if (status === 403) return 'Use a session of a member of the workspace.';
+  if (status === 403) return 'Use the session token of a member of the workspace.';
   return undefined;
 }

@@ -91,7 +91,7 @@ function checkRawRequest(given: RawRequest): RawRequest {
   const request = ownFields(given, ['method', 'path']) as RawRequest; // checked in the next line
   checkArguments(rawRequestSchema, request, [OF_CALLS, TAKES_SCHEMA]);
   if (request.method !== 'GET' || request.body === undefined) return request;
-  throw badArgument(['body'], 'a GET has none');
+  throw badArgument(['body'], 'a GET request has none; pass query');
 }
 
 /** The options of a derived client. Those that belong to what the two share cannot be changed. @throws {ConfigurationError} */

@@ -70,7 +70,7 @@ export interface ClientOptions {
    */
   idempotencyHeader?: string | undefined;
   /**
-   * Allows a secret key in a browser, where everybody can read it. For tests.
+   * Allows a secret key in a browser, where everyone who opens the page can read it. For tests.
    * @default false
    */
   dangerouslyAllowBrowser?: boolean | undefined;
@@ -303,9 +303,9 @@ function findBadURL(url: URL | undefined, prefix: string, allowsHTTP: boolean): 
       '(localhost, 127.0.0.1, [::1]); for another machine of a network you trust, set dangerouslyAllowHTTP: true'
     );
   if (username || password || search || hash)
-    return 'have no user name, password, query or fragment; the credential is an option of its own';
+    return 'have no user name, password, query or fragment; pass the credential as apiKey or sessionToken';
   const version = /\/(v1|api)$/.exec(prefix)?.[1];
-  return version && `be given without /${version}: the client adds it`;
+  return version && `not end in /${version}: the client adds it`;
 }
 
 /** By the parsed host: `127.1` is 127.0.0.1 there, and `localhost.example.com` is not localhost. */

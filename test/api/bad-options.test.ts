@@ -344,9 +344,9 @@ describe('baseURL', () => {
     { baseURL: '', mend: /whole URL/ },
     { baseURL: 5, mend: /whole URL/ },
     { baseURL: new URL('https://service.test'), mend: /whole URL/ },
-    { baseURL: 'https://service.test/v1', mend: /without \/v1/ },
-    { baseURL: 'https://service.test/v1/', mend: /without \/v1/ },
-    { baseURL: 'https://service.test/proxy/api', mend: /without \/api/ },
+    { baseURL: 'https://service.test/v1', mend: /must not end in \/v1: the client adds it/ },
+    { baseURL: 'https://service.test/v1/', mend: /must not end in \/v1: the client adds it/ },
+    { baseURL: 'https://service.test/proxy/api', mend: /must not end in \/api/ },
   ])('A19: $baseURL is refused, and no more than its origin is shown', ({ baseURL, mend }) => {
     for (const construct of bothWith({ baseURL })) {
       const error = refusalOf(construct);
