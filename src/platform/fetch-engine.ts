@@ -89,11 +89,12 @@ class FetchExchange implements Exchange {
   }
 }
 
-/** A page is told nothing of a failed request, only its console is. The likely cause is where the page and the service are. */
-function whyInPage({ origin, headers }: OutgoingRequest): string {
+/** The likely cause of a failed request in a browser, which tells its console the reason and the page nothing. */
+function whyInPage({ origin, headers }: OutgoingRequest): string | undefined {
   const { navigator, location } = globalThis;
   if (navigator?.onLine === false) return 'the browser is offline';
-  if (location === undefined || location.origin === origin)
+  if (location === undefined) return undefined;
+  if (location.origin === origin)
     return "the page's own server did not answer, or redirected; the browser's console has the reason";
   const names = Object.keys(headers).filter((name) => name !== 'accept'); // which every page may send
   return (

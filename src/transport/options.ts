@@ -187,8 +187,8 @@ export function checkClientOptions<Options extends ClientOptions>(given: Options
   throw new ConfigurationError(message.replace(/[^?]$/, '$&.'));
 }
 
-/** What a call takes besides its options. */
-interface Parameters {
+/** What a call takes besides its options, which is easily put among them. */
+interface TakenByCall {
   readonly accepts?: { readonly keys: readonly string[] };
   /** Given as arguments of their own, before the parameters. */
   readonly ids?: object;
@@ -199,7 +199,7 @@ export function checkRequestOptions<Options extends RequestOptions>(
   given: Options | undefined,
   also: OptionRules = {},
   known: OptionRules = OF_CALLS,
-  parameters: Parameters = {},
+  call: TakenByCall = {},
 ): Options {
   // An absent argument is an empty one; the cast is true because every option is optional.
   if (given === undefined) return NO_OPTIONS as Options;
@@ -209,7 +209,7 @@ export function checkRequestOptions<Options extends RequestOptions>(
   const options = ownProperties(given);
   const issues = findBadOptions(options, known, also, 'call');
   if (issues.length === 0) return options;
-  const { accepts, ids } = parameters;
+  const { accepts, ids } = call;
   const describe = ({ path, message }: ValidationIssue): ValidationIssue => ({
     path: ['options', ...path],
     message: accepts?.keys.includes(path[0] as string) // an option is named by a string

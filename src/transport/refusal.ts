@@ -35,7 +35,7 @@ export function refusalDetails(head: ResponseHead, body: unknown, context: Refus
   const mask = (text: string): string => withoutSecrets(text, context.credential);
   const error = errorObject(body, (text) => cleaned(text, context.credential));
   const said = error.message ?? excerpt(body, status, mask);
-  // An empty window is no reason for another refusal, and its end no time to try again.
+  // With another status an empty window is not the reason, and its end no time to try again.
   const window = status === 429 || status === 503 ? context.rateLimit : undefined;
   const retryAfter = retryHint(headers, error.retryAfter, window, context.serverTime);
   const hint =

@@ -51,7 +51,7 @@ export function unexpectedAnswer(
   return new ResponseValidationError(message, { issues, body });
 }
 
-/** Checks what a method is to give with the caller's own schema. `body` is all that came. */
+/** Checks with the caller's own schema what a method gives. `body` is the whole answer. */
 export async function applySchema<T>(
   schema: StandardSchema<T>,
   value: unknown,

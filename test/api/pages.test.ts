@@ -50,6 +50,14 @@ test('a request to the origin of the page itself is not put down to CORS', async
   );
 });
 
+test('nothing is guessed where a worker does not know its own address', async () => {
+  vi.stubGlobal('location', undefined);
+
+  const error = await failureOf(contextAt({ fetch: failing() }).retrieve('c'));
+
+  expect(String(error)).toContain(`No usable answer from ${BASE}: the connection failed`);
+});
+
 test('a browser without a network is said to be offline', async () => {
   vi.stubGlobal('navigator', { onLine: false });
 
