@@ -97,7 +97,7 @@ export class ContextGatewayError extends Error {
   }
 }
 
-/** A client was given an option that cannot work. Thrown by the constructors; the message names the mend. */
+/** A client was given an option that cannot work. Thrown by the constructors; the message says how to fix it. */
 export class ConfigurationError extends ContextGatewayError {
   override get name(): string {
     return 'ConfigurationError';
@@ -149,7 +149,11 @@ export interface APIErrorDetails {
   readonly body: unknown;
 }
 
-/** Statuses after which the same call may succeed. */
+/** Whether the same call may succeed after an answer with this status. */
+export function isTemporary(status: number): boolean {
+  return TEMPORARY.has(status);
+}
+
 const TEMPORARY = new Set([408, 425, 429, 500, 502, 503, 504]);
 
 /** The service answered with an error. Its subclasses name the common statuses. */
@@ -190,7 +194,7 @@ export class APIError extends ContextGatewayError {
   }
 
   override get retryable(): boolean {
-    return TEMPORARY.has(this.status);
+    return isTemporary(this.status);
   }
 
   /** The headers of the answer. Not part of any printed form. */

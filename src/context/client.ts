@@ -9,6 +9,7 @@ import {
   type ClientOptions,
   type Credential,
   checkClientOptions,
+  isNever,
   type OptionRules,
   ownProperties,
   type RequestOptions,
@@ -60,13 +61,13 @@ export interface ContextClientOptions extends ClientOptions {
 const OF_CONTEXT: OptionRules = {
   sessionToken: CHECKED_LATER,
   sessionHeader: CHECKED_LATER,
-  apiKey: [() => false, 'is for a GatewayClient; a ContextClient takes sessionToken'],
+  apiKey: [isNever, 'is for a GatewayClient; a ContextClient takes sessionToken'],
 };
 
 /**
  * The Context API (`/api`): the compact context of a conversation, its pinned and excluded messages, and user memory.
  *
- * @throws {ConfigurationError} when an option cannot work; the message names the mend
+ * @throws {ConfigurationError} when an option cannot work; the message says how to fix it
  */
 export class ContextClient extends ServiceClient {
   /** What the service remembers about the user. */
@@ -140,7 +141,8 @@ export class ContextClient extends ServiceClient {
       () => ({
         method: 'POST',
         path: '/api/context/compact',
-        body: { ...ownFields(params), conversationId },
+        ids: { conversationId }, // an argument of its own, although it is sent in the body
+        body: { ...ownFields(params, ["level: 'deep'"]), conversationId },
         accepts: compactBodySchema,
         bucket: 'compact',
       }),
@@ -250,6 +252,6 @@ function findTokenProblem(token: string): string | undefined {
 function explain(status: number): string | undefined {
   if (status === 401)
     return 'Check sessionToken: it is missing, wrong or expired, or the service reads it from another header (sessionHeader).';
-  if (status === 403) return 'Use a session of a member of the workspace.';
+  if (status === 403) return 'Use the session token of a member of the workspace.';
   return undefined;
 }

@@ -3,6 +3,7 @@ import { RequestValidationError } from '../errors.js';
 import { OF_CALLS, type RequestOptions } from '../transport/options.js';
 import type { Endpoint } from '../transport/request.js';
 import type { Transport } from '../transport/transport.js';
+import { isAnOption } from '../transport/validation.js';
 import { plainName } from '../transport/wording.js';
 import type { DecodeChunk } from './chunk.js';
 import type { ChatCompletionStream } from './completion-stream.js';
@@ -89,7 +90,7 @@ function endpointOf(common: Omit<Endpoint, 'body'>, params: ChatCompletionParams
 function findMisplaced(field: string): string | undefined {
   const { keys } = chatCompletionParamsSchema;
   if (keys.includes(field)) return undefined;
-  if (Object.hasOwn(OF_CALLS, field)) return 'is an option of the call: pass it in the second argument';
+  if (Object.hasOwn(OF_CALLS, field)) return isAnOption();
   const meant = keys.find((key) => plainName(key) === plainName(field));
   return meant && `did you mean ${meant}?`;
 }

@@ -8,6 +8,7 @@ import {
   type ClientOptions,
   type Credential,
   checkClientOptions,
+  isNever,
   type OptionRules,
 } from '../transport/options.js';
 import type { Runtime } from '../transport/timeouts.js';
@@ -33,7 +34,7 @@ export interface GatewayClientOptions extends ClientOptions {
 const OF_GATEWAY: OptionRules = {
   apiKey: CHECKED_LATER,
   decodeChunk: A_FUNCTION,
-  sessionToken: [() => false, 'is for a ContextClient; a GatewayClient takes apiKey'],
+  sessionToken: [isNever, 'is for a ContextClient; a GatewayClient takes apiKey'],
 };
 
 /** What a key may do, as far as its prefix tells. */
@@ -42,7 +43,7 @@ export type KeyType = 'secret' | 'publishable' | 'unknown';
 /**
  * The Gateway API (`/v1`): chat completions, presets, files, integrations, usage.
  *
- * @throws {ConfigurationError} when an option cannot work; the message names the mend
+ * @throws {ConfigurationError} when an option cannot work; the message says how to fix it
  */
 export class GatewayClient extends ServiceClient {
   /** Chat completions, whole or streamed. */
@@ -115,7 +116,7 @@ function keyKind(browserAllowed: boolean, key: { type: KeyType }): CredentialKin
       if (value === 'svc_sk_' || value === 'svc_pk_') return 'is a prefix without a key';
       if (key.type === 'publishable' || browserAllowed || !isBrowser()) return undefined;
       return (
-        'must not be a secret key in a browser: everybody who opens the page can read it. Use a publishable key (svc_pk_), ' +
+        'must not be a secret key in a browser: everyone who opens the page can read it. Use a publishable key (svc_pk_), ' +
         'or call the service from your server. For tests: dangerouslyAllowBrowser'
       );
     },
@@ -129,9 +130,9 @@ function keyTypeOf(key: string): KeyType {
 
 /** What the user can do about a refusal (A9: which endpoints a publishable key may call is the service's to say). */
 function explain(status: number, type: KeyType): string | undefined {
-  if (status === 401) return 'Check apiKey: the service did not take it for an API key.';
+  if (status === 401) return 'Check apiKey: the service does not accept it as an API key.';
   if (status !== 403) return undefined;
   if (type === 'publishable')
-    return 'If the key itself is right: this endpoint is not for a publishable key; call it from a server, with a secret key.';
+    return 'If the key is valid, this endpoint does not take publishable keys: call it from your server, with a secret key.';
   return 'Check that the key is valid and has the permission, and that the account has Gateway access.';
 }

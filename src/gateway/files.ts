@@ -5,7 +5,7 @@ import { badArgument, type RequestValidationError } from '../errors.js';
 import { encodeJson } from '../transport/json.js';
 import { isObject } from '../transport/matches.js';
 import { type FileContent, multipart, type ProgressListener } from '../transport/multipart.js';
-import type { RequestOptions, SchemaOptions } from '../transport/options.js';
+import { OF_CALLS, type RequestOptions, type SchemaOptions, TAKES_SCHEMA } from '../transport/options.js';
 import { ownFields, type Upload } from '../transport/request.js';
 import type { Transport } from '../transport/transport.js';
 import { checkArguments } from '../transport/validation.js';
@@ -64,7 +64,12 @@ export class Files {
   upload(params: FileUploadParams, options?: UploadOptions): APIPromise<FileRecord>;
   upload(params: FileUploadParams, options?: UploadOptions): APIPromise<FileRecord> {
     return this.#transport.request(
-      () => ({ method: 'POST', path: '/v1/files', upload: uploadOf(params, options?.onProgress) }),
+      () => ({
+        method: 'POST',
+        path: '/v1/files',
+        upload: uploadOf(params, options?.onProgress),
+        accepts: fileUploadParamsSchema,
+      }),
       RECORD,
       options,
     );
@@ -72,8 +77,8 @@ export class Files {
 }
 
 function uploadOf(given: FileUploadParams, onProgress: ProgressListener | undefined): Upload {
-  const params = ownFields(given) as FileUploadParams;
-  checkArguments(fileUploadParamsSchema, params);
+  const params = ownFields(given, fileUploadParamsSchema.keys) as FileUploadParams;
+  checkArguments(fileUploadParamsSchema, params, [OF_CALLS, TAKES_SCHEMA, { onProgress }]);
   const { file, purpose, filename } = params;
   encodeJson({ purpose, filename }); // half of a surrogate pair would arrive as something else
   return multipart({ purpose }, contentOf(file, filename), onProgress);
@@ -108,7 +113,8 @@ function contentOf(file: Uploadable, filename: string | undefined): FileContent 
     const filename = name((file as { path?: unknown }).path); // Node's stream of a file has one
     return { filename, type: UNKNOWN_TYPE, size: undefined, repeatable: false, blob: undefined, ...reading(file) };
   }
-  throw badFile('expected a File, Blob, Uint8Array, ArrayBuffer, a stream of bytes, or { path }');
+  const hint = typeof file === 'string' ? "; a file on disk is { path: '…' }, a text new Blob([text])" : '';
+  throw badFile(`expected a File, Blob, Uint8Array, ArrayBuffer, a stream of bytes, or { path }${hint}`);
 }
 
 function fromBlob(blob: Blob, filename: string): FileContent {

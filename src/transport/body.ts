@@ -87,7 +87,7 @@ export function parseJson(text: string, headers: HeaderSource): unknown {
     body = JSON.parse(text);
   } catch {
     const what = text.trim() === '' ? 'an empty body' : (mediaType(headers) ?? 'of no readable type');
-    throw new ResponseValidationError(`The answer is not JSON (${what}). Does baseURL lead to the service?`, {
+    throw new ResponseValidationError(`The answer is not JSON (${what}). Check that baseURL leads to the service.`, {
       body: text,
       retryable: true,
     });

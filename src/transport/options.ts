@@ -1,4 +1,4 @@
-import { readEnvironment } from '#platform';
+import { isBrowser, readEnvironment } from '#platform';
 import { badArgument, ConfigurationError, RequestValidationError, type ValidationIssue } from '../errors.js';
 import type { DispatcherLike } from '../platform/engine.js';
 import type { ClientEvent } from './events.js';
@@ -17,7 +17,8 @@ export type Credential = string | (() => string | Promise<string>);
 /** What both clients take. All times are milliseconds. */
 export interface ClientOptions {
   /**
-   * Where the service is, without `/v1` or `/api`: `https://gateway.example.com`. HTTPS, except on this machine.
+   * Where the service is, without `/v1` or `/api`: `https://gateway.example.com`. HTTPS, except on this machine
+   * (see `dangerouslyAllowHTTP`).
    * @default the environment's `CONTEXT_GATEWAY_BASE_URL`
    */
   baseURL?: string | undefined;
@@ -77,10 +78,16 @@ export interface ClientOptions {
    */
   idempotencyHeader?: string | undefined;
   /**
-   * Allows a secret key in a browser, where everybody can read it. For tests.
+   * Allows a secret key in a browser, where everyone who opens the page can read it. For tests.
    * @default false
    */
   dangerouslyAllowBrowser?: boolean | undefined;
+  /**
+   * Allows an `http:` base URL on another machine: a container of the same network (`http://emulator:4010`), a computer
+   * next to your phone. Everyone on the way can read and change what is sent, the credential included. For networks you trust.
+   * @default false
+   */
+  dangerouslyAllowHTTP?: boolean | undefined;
 }
 
 /** Options of one call, always the last argument; they win over the client's. All times are milliseconds. */
@@ -104,7 +111,10 @@ export interface RequestOptions {
   idempotencyKey?: string | undefined;
 }
 
-/** For answers the interface does not describe: `schema` (zod, valibot, arktype: any Standard Schema) checks the body and types the answer. */
+/**
+ * For answers the interface does not describe: `schema` (zod, valibot, arktype: any Standard Schema) checks what the method
+ * gives, and types it.
+ */
 export interface SchemaOptions<T> extends RequestOptions {
   schema: StandardSchema<T>;
 }
@@ -122,6 +132,9 @@ const TIME: OptionRule = [
   `must be a number of milliseconds above 0 and at most ${LONGEST_TIMER}`,
 ];
 export const A_FUNCTION: OptionRule = [isFunction, 'must be a function'];
+/** Of an option that belongs elsewhere: its message says where. */
+export const isNever = (): boolean => false;
+const YES_OR_NO: OptionRule = [(value) => typeof value === 'boolean', 'must be true or false'];
 /** Where it is read there is more to say about it. */
 export const CHECKED_LATER: OptionRule = [() => true, ''];
 
@@ -136,7 +149,7 @@ const OF_BOTH = {
 } satisfies OptionRules;
 /** Of a stream that somebody else asked for. */
 export const OF_STREAMS = {
-  signal: [isSignal, 'must be an AbortSignal'],
+  signal: [isSignal, 'must be an AbortSignal (of an AbortController, pass controller.signal)'],
   streamIdleTimeout: TIME,
 } satisfies OptionRules;
 export const OF_CALLS: OptionRules = {
@@ -159,7 +172,8 @@ const OF_CLIENTS: OptionRules = {
   pacing: [isPacing, 'must be true, false or a RateLimiter (with admit and release)'],
   onEvent: A_FUNCTION,
   idempotencyHeader: CHECKED_LATER,
-  dangerouslyAllowBrowser: [(value) => typeof value === 'boolean', 'must be true or false'],
+  dangerouslyAllowBrowser: YES_OR_NO,
+  dangerouslyAllowHTTP: YES_OR_NO,
 };
 /** Of calls whose answer is not documented. */
 export const TAKES_SCHEMA: OptionRules = {
@@ -184,11 +198,19 @@ export function checkClientOptions<Options extends ClientOptions>(given: Options
   throw new ConfigurationError(message.replace(/[^?]$/, '$&.'));
 }
 
+/** What a call takes besides its options, which is easily put among them. */
+interface TakenByCall {
+  readonly accepts?: { readonly keys: readonly string[] };
+  /** Given as arguments of their own, before the parameters. */
+  readonly ids?: object;
+}
+
 /** The same for the options of one call. `also` has what this call takes besides what it takes as all `known` do. */
 export function checkRequestOptions<Options extends RequestOptions>(
   given: Options | undefined,
   also: OptionRules = {},
   known: OptionRules = OF_CALLS,
+  call: TakenByCall = {},
 ): Options {
   // An absent argument is an empty one; the cast is true because every option is optional.
   if (given === undefined) return NO_OPTIONS as Options;
@@ -198,7 +220,14 @@ export function checkRequestOptions<Options extends RequestOptions>(
   const options = ownProperties(given);
   const issues = findBadOptions(options, known, also, 'call');
   if (issues.length === 0) return options;
-  throw new RequestValidationError(issues.map((issue) => ({ ...issue, path: ['options', ...issue.path] })));
+  const { accepts, ids } = call;
+  const describe = ({ path, message }: ValidationIssue): ValidationIssue => ({
+    path: ['options', ...path],
+    message: accepts?.keys.includes(path[0] as string) // an option is named by a string
+      ? `is a parameter: pass it in the ${ids ? 'second' : 'first'} argument`
+      : message,
+  });
+  throw new RequestValidationError(issues.map(describe));
 }
 
 function findBadOptions(options: object, known: OptionRules, also: OptionRules, taker: string): ValidationIssue[] {
@@ -206,7 +235,7 @@ function findBadOptions(options: object, known: OptionRules, also: OptionRules, 
   for (const [key, value] of Object.entries(options)) {
     const rules = Object.hasOwn(known, key) ? known : also;
     if (!Object.hasOwn(rules, key))
-      issues.push({ path: [key], message: unknownOption(key, { ...known, ...also }, taker) });
+      issues.push({ path: [key], message: unknownOption(key, { ...also, ...known }, taker) });
     else if (value !== undefined && !rules[key]?.[0](value))
       issues.push({ path: [key], message: rules[key]?.[1] ?? '' });
   }
@@ -218,7 +247,9 @@ function unknownOption(key: string, known: OptionRules, taker: string): string {
   // `timeoutMs`, `retries`, `headers`: what other clients call it.
   const alike = (name: string): boolean =>
     given.startsWith(plainName(name)) || (given.length > 2 && plainName(name).endsWith(given));
-  return `is not an option of this ${taker}${didYouMean(Object.keys(known).filter(alike).slice(0, 1))}`;
+  const names = Object.keys(known).filter((name) => known[name]?.[0] !== isNever);
+  const meant = names.filter(alike).slice(0, 1);
+  return `is not an option of this ${taker}${didYouMean(meant) || ` (it takes ${names.join(', ')})`}`;
 }
 
 /** A copy that inherits nothing: what somebody put on `Object.prototype` is no argument of ours. */
@@ -255,27 +286,37 @@ export interface Base {
 }
 
 /** Reads `baseURL`, or says how to give one. */
-export function parseBaseURL(given: string | undefined): Base {
-  const value = given ?? readEnvironment('CONTEXT_GATEWAY_BASE_URL');
+export function parseBaseURL({ baseURL, dangerouslyAllowHTTP = false }: ClientOptions): Base {
+  const value = baseURL ?? readEnvironment(BASE_URL);
   if (value === undefined) {
-    throw new ConfigurationError("baseURL is missing. Pass { baseURL: 'https://…' }, or set CONTEXT_GATEWAY_BASE_URL.");
+    throw new ConfigurationError(`baseURL is missing. Pass { baseURL: 'https://…' }${orSet(BASE_URL)}.`);
   }
   const url = typeof value === 'string' && URL.canParse(value) ? new URL(value) : undefined;
   const prefix = url?.pathname.replace(/\/{2,}/g, '/').replace(/\/$/, '') ?? '';
-  const problem = findBadURL(url, prefix);
+  const problem = findBadURL(url, prefix, dangerouslyAllowHTTP);
   if (url === undefined || problem !== undefined) throw new ConfigurationError(`baseURL must ${problem}.`);
   return { origin: url.origin, prefix };
 }
 
-function findBadURL(url: URL | undefined, prefix: string): string | undefined {
+const BASE_URL = 'CONTEXT_GATEWAY_BASE_URL';
+
+/** The other way to give an option, where there is one: a page has no environment. */
+export function orSet(variable: string): string {
+  return isBrowser() ? '' : `, or set ${variable}`;
+}
+
+function findBadURL(url: URL | undefined, prefix: string, allowsHTTP: boolean): string | undefined {
   if (url === undefined) return "be a whole URL, such as 'https://gateway.example.com'";
   const { protocol, username, password, search, hash, hostname } = url;
-  if (protocol !== 'https:' && !(protocol === 'http:' && isLoopback(hostname)))
-    return 'begin with https://, else everybody on the way can read the credential. http:// is for this machine only (localhost, 127.0.0.1, [::1])';
+  if (protocol !== 'https:' && !(protocol === 'http:' && (allowsHTTP || isLoopback(hostname))))
+    return (
+      'begin with https://: over http:// everyone on the way can read the credential. http:// is for this machine ' +
+      '(localhost, 127.0.0.1, [::1]); for another machine of a network you trust, set dangerouslyAllowHTTP: true'
+    );
   if (username || password || search || hash)
-    return 'have no user name, password, query or fragment; the credential is an option of its own';
+    return 'have no user name, password, query or fragment; pass the credential as apiKey or sessionToken';
   const version = /\/(v1|api)$/.exec(prefix)?.[1];
-  return version && `be given without /${version}: the client adds it`;
+  return version && `not end in /${version}: the client adds it`;
 }
 
 /** By the parsed host: `127.1` is 127.0.0.1 there, and `localhost.example.com` is not localhost. */

@@ -19,6 +19,7 @@ import {
   type Base,
   type ClientOptions,
   checkRequestOptions,
+  OF_CALLS,
   type OptionRules,
   ownProperties,
   type RequestOptions,
@@ -62,7 +63,7 @@ export class Transport {
     this.#sender = new Sender(area, shared);
   }
 
-  /** Sends a request and reads one JSON value. With a caller's `schema` the raw body is checked by that instead. */
+  /** Sends a request and reads one JSON value. With a caller's `schema` that checks what the method gives instead. */
   request<Body, T>(
     endpoint: EndpointSource,
     form: AnswerForm<Body, T>,
@@ -72,8 +73,9 @@ export class Transport {
       const text = await readText(head, MAX_JSON_BYTES);
       const body = text === '' && form.mayBeEmpty ? { success: true } : readJson(text, head, context);
       const { schema } = call.options as Partial<SchemaOptions<T>>; // the options are checked: it is there where it may be
-      // The caller's schema may take its time; the call does not last longer for it.
-      if (schema !== undefined) return call.timeouts.wait(applySchema(schema, body, call.clean));
+      // It checks what the method gives: of a list the array. It may take its time; the call does not last longer for it.
+      if (schema !== undefined)
+        return call.timeouts.wait(applySchema(schema, form.pick(body as Body), body, call.clean));
       this.#check(form.schema, body, call);
       return form.pick(body as Body); // checked in the line above, or wanted unchecked
     };
@@ -152,10 +154,12 @@ export class Transport {
     const options = checkRequestOptions(
       given,
       endpoint.upload === undefined ? takes : { ...takes, onProgress: A_FUNCTION },
+      OF_CALLS,
+      endpoint,
     );
     const headers = { accept: endpoint.accept ?? 'application/json', ...this.#headers };
     this.#addHeaders(headers, options);
-    const request = prepare(endpoint, this.#base, headers);
+    const request = prepare(endpoint, this.#base, headers, [OF_CALLS, takes]);
     const deadline = options.deadline ?? this.#options.deadline;
     const timeouts = new CallTimeouts(shared.runtime, shared.live, options.signal, deadline);
     shared.calls += 1;

@@ -19,10 +19,26 @@ export type StandardResult<Output> =
       readonly issues: ReadonlyArray<{ readonly message: string; readonly path?: ReadonlyArray<unknown> | undefined }>;
     };
 
-/** Arguments as the caller gave them. @throws {RequestValidationError} naming each field and what it has to be */
-export function checkArguments(schema: AnySchema, value: unknown): void {
-  const issues = findIssues(schema, value);
-  if (issues !== undefined) throw new RequestValidationError(issues);
+/**
+ * Parameters as the caller gave them. `options` has the options of the call, which are easily put among them, `ids` the
+ * arguments before them.
+ *
+ * @throws {RequestValidationError} naming each field and what it has to be
+ */
+export function checkArguments(schema: AnySchema, given: object, options: readonly object[], ids?: object): void {
+  const issues = findIssues(schema, given);
+  if (issues === undefined) return;
+  const isMisplaced = (key: string): boolean =>
+    schema.strict && !schema.keys.includes(key) && options.some((table) => Object.hasOwn(table, key));
+  const misplaced = Object.keys(given).filter(isMisplaced);
+  throw new RequestValidationError(
+    misplaced.length === 0 ? issues : misplaced.map((key) => ({ path: [key], message: isAnOption(ids) })),
+  );
+}
+
+/** What is said of an option among the parameters. */
+export function isAnOption(ids?: object): string {
+  return `is an option of the call: pass it in the ${ids === undefined ? 'second' : 'third'} argument`;
 }
 
 /** Issues of an answer as an error that still holds it. */
@@ -35,13 +51,14 @@ export function unexpectedAnswer(
   return new ResponseValidationError(message, { issues, body });
 }
 
-/** Checks an undocumented body with the caller's own schema. */
+/** Checks with the caller's own schema what a method gives. `body` is the whole answer. */
 export async function applySchema<T>(
   schema: StandardSchema<T>,
+  value: unknown,
   body: unknown,
   clean: (text: string) => string,
 ): Promise<T> {
-  const result = await validated(schema, body);
+  const result = await validated(schema, value, body);
   if (result.issues === undefined) return result.value;
   const issues = result.issues.map(({ path, message }) => ({
     path: (path ?? []).map((step) =>
@@ -49,13 +66,13 @@ export async function applySchema<T>(
     ),
     message: clean(message),
   }));
-  throw unexpectedAnswer(issues, body, 'what the given schema takes (it checks the whole body)');
+  throw unexpectedAnswer(issues, body, 'what the given schema takes');
 }
 
 /** A mistake in the caller's schema costs nobody the answer. */
-async function validated<T>(schema: StandardSchema<T>, body: unknown): Promise<StandardResult<T>> {
+async function validated<T>(schema: StandardSchema<T>, value: unknown, body: unknown): Promise<StandardResult<T>> {
   try {
-    return await schema['~standard'].validate(body);
+    return await schema['~standard'].validate(value);
   } catch (cause) {
     throw new ResponseValidationError('The schema failed while it checked the answer. Its error is the cause.', {
       body,

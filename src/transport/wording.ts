@@ -41,7 +41,7 @@ export function plainName(name: string): string {
   return name.replace(/[_-]/g, '').toLowerCase();
 }
 
-/** The mend for a name that nobody knows, where some are like it. */
+/** A hint for an unknown name, where known ones are like it. */
 export function didYouMean(names: readonly string[]): string {
   return names.length === 0 ? '' : `; did you mean ${names.join(', ')}?`;
 }
