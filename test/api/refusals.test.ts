@@ -156,7 +156,7 @@ describe('a 404', () => {
 
 describe('an invitation to try again', () => {
   const emptyWindow = { 'x-ratelimit-limit': '10', 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '45' };
-  const body = { error: { message: 'no' } };
+  const body = { error: { message: 'no', type: 'busy' } };
 
   test.each([400, 401, 404, 409, 413, 422])('is not given with %d, though the window is empty', async (status) => {
     answers(json(body, { status, headers: emptyWindow }));
