@@ -9,14 +9,14 @@ const ask = "{ model: 'm', messages: [{ role: 'user', content: 'Hello' }], strea
 const PROGRAMS = [
   {
     name: 'a streamed completion, everything checked',
-    budget: 23.5,
+    budget: 25,
     code: `import { GatewayClient } from 'context-gateway';
       const gateway = new GatewayClient({ baseURL: 'https://example.com', apiKey: 'svc_pk_x' });
       for await (const text of (await gateway.chat.completions.create(${ask})).textStream) console.log(text);`,
   },
   {
     name: 'both clients whole',
-    budget: 25,
+    budget: 26.5,
     code: `export { ContextClient, GatewayClient } from 'context-gateway';`,
   },
   {

@@ -32,6 +32,8 @@ const BRAND = Symbol.for('context-gateway.error');
 
 /** The way in for `keepPartial`, and for nobody else. */
 const KEEP = Symbol('keepPartial');
+/** The same for `wordsOf`. */
+const WORDS = Symbol('wordsOf');
 
 /** What every error of this package extends. It can be logged and serialised: no credential or payload is in it. */
 export class ContextGatewayError extends Error {
@@ -95,7 +97,7 @@ export class ContextGatewayError extends Error {
   }
 }
 
-/** A client was given an option that cannot work. Thrown by the constructors; the message names the mend. */
+/** A client was given an option that cannot work. Thrown by the constructors; the message says how to fix it. */
 export class ConfigurationError extends ContextGatewayError {
   override get name(): string {
     return 'ConfigurationError';
@@ -134,6 +136,8 @@ export function badArgument(
 /** What an `APIError` is made of. */
 export interface APIErrorDetails {
   readonly message: string;
+  /** The service's own words in the message, where the body was an error as it is documented. */
+  readonly words?: string | undefined;
   readonly area: Area;
   readonly type?: string | undefined;
   readonly code?: string | undefined;
@@ -145,7 +149,11 @@ export interface APIErrorDetails {
   readonly body: unknown;
 }
 
-/** Statuses after which the same call may succeed. */
+/** Whether the same call may succeed after an answer with this status. */
+export function isTemporary(status: number): boolean {
+  return TEMPORARY.has(status);
+}
+
 const TEMPORARY = new Set([408, 425, 429, 500, 502, 503, 504]);
 
 /** The service answered with an error. Its subclasses name the common statuses. */
@@ -186,7 +194,7 @@ export class APIError extends ContextGatewayError {
   }
 
   override get retryable(): boolean {
-    return TEMPORARY.has(this.status);
+    return isTemporary(this.status);
   }
 
   /** The headers of the answer. Not part of any printed form. */
@@ -197,6 +205,11 @@ export class APIError extends ContextGatewayError {
   /** The body of the answer: parsed JSON, or text. Not part of any printed form. */
   get body(): unknown {
     return this.#details.body;
+  }
+
+  /** @internal */
+  get [WORDS](): string | undefined {
+    return this.#details.words;
   }
 
   protected override facts(): Record<string, unknown> {
@@ -459,6 +472,11 @@ export function growSent(error: APIConnectionError, sent: Sent): void {
 /** Keeps with an error what a stream had delivered before it. Out of sight of every printer: it is the user's text. */
 export function keepPartial(error: ContextGatewayError, partial: PartialChatCompletion): void {
   error[KEEP](partial);
+}
+
+/** What the service said of an error, without what we added to it; `undefined` for a page of a proxy. */
+export function wordsOf(error: APIError): string | undefined {
+  return error[WORDS];
 }
 
 /** One line for people: the first issues with their paths. */

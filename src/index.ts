@@ -50,6 +50,7 @@ export type { Chat, ChatCompletions } from './gateway/chat.js';
 export type { DecodeChunk } from './gateway/chunk.js';
 export { GatewayClient, type GatewayClientOptions, type KeyType } from './gateway/client.js';
 export type { ChatCompletionStream, StreamMetrics } from './gateway/completion-stream.js';
+export { toErrorResponse } from './gateway/error-response.js';
 export type { Files, FileUploadParams, Uploadable, UploadOptions } from './gateway/files.js';
 export type { Integrations } from './gateway/integrations.js';
 export type { Presets } from './gateway/presets.js';

@@ -14,6 +14,7 @@ export {
   maxLength,
   minimum,
   minLength,
+  never,
   nullable,
   number,
   optional,

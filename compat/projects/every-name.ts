@@ -118,6 +118,7 @@ import {
   StreamConsumedError,
   StreamError,
   StreamTruncatedError,
+  toErrorResponse,
 } from 'context-gateway';
 import {
   chatCompletionChunkSchema,
@@ -183,6 +184,7 @@ export async function stream(gateway: GatewayClient, relayed: Response): Promise
   const options: ReadStreamOptions = { streamIdleTimeout: metrics.duration };
   for await (const text of (await readChatCompletionStream(relayed, options)).textStream) print(text);
   await readChatCompletionStream(own.toReadableStream());
+  await readChatCompletionStream(toErrorResponse(new Error('The service is away.')));
   return own.finalCompletion();
 }
 

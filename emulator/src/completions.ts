@@ -90,8 +90,11 @@ async function wholeCompletion(live: LiveCompletion, signal: AbortSignal): Promi
 /** The context window of an offered model; 404 for any other. */
 function contextWindow(model: string): number {
   const known = MODELS.find(({ id }) => id === model);
-  if (known === undefined)
-    throw notFound('model', `The model ${model.slice(0, 100)} does not exist`, 'model_not_found'); // A11
+  if (known === undefined) {
+    const offered = MODELS.map(({ id }) => id).join(', ');
+    const message = `The model ${model.slice(0, 100)} does not exist. Use one of ${offered}`;
+    throw notFound('model', message, 'model_not_found'); // A11
+  }
   return known.contextWindow;
 }
 

@@ -267,6 +267,17 @@ describe('E4 the Gateway API', () => {
     expect(answer.body.error).toEqual({ message: expect.any(String), type: 'invalid_request_error', param, code });
   });
 
+  test.each(['/v1/chat/completions', '/v1/presets/summarize/execute'])(
+    'POST %s names the models there are when it is asked for another',
+    async (path) => {
+      const emulator = standingEmulator();
+      const answer = await callsTo(emulator).gateway('POST', path, { model: 'x', messages, input: 'y' });
+
+      const names = emulator.models.map(({ id }) => id).join(', ');
+      expect(answer.body.error.message).toBe(`The model x does not exist. Use one of ${names}`);
+    },
+  );
+
   test('does not take __proto__ in a body for anything but a name', async () => {
     const emulator = standingEmulator();
 

@@ -114,7 +114,11 @@ describe('E11 an upstream', () => {
   });
 
   test.each([
-    { from: 404, status: 404, error: { code: 'model_not_found', param: 'model' } },
+    {
+      from: 404,
+      status: 404,
+      error: { code: 'model_not_found', param: 'model', message: expect.stringContaining('--model-map') },
+    },
     { from: 400, status: 400, error: { code: 'upstream_refused', message: 'too hot' } },
     { from: 401, status: 503, error: { code: 'upstream_error' } },
     { from: 500, status: 503, error: { code: 'upstream_error' } },

@@ -2,10 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { serve } from '@hono/node-server';
-import { APIError, GatewayClient } from 'context-gateway';
+import { GatewayClient, toErrorResponse } from 'context-gateway';
 import { build } from 'esbuild';
 import { Hono } from 'hono';
-import type { ContentfulStatusCode } from 'hono/utils/http-status';
 
 export function relayTo(gateway: GatewayClient): Hono {
   const app = new Hono();
@@ -20,11 +19,10 @@ export function relayTo(gateway: GatewayClient): Hono {
     return body(stream.toReadableStream(), 200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' });
   });
 
-  // What the service refused arrives in the page as the same typed error; anything else is nobody's business there.
-  app.onError((error, { json }) => {
-    if (!(error instanceof APIError)) return json({ error: { message: 'The service cannot be reached.' } }, 502);
-    const { message, type, code, status } = error;
-    return json({ error: { message, type, code } }, status as ContentfulStatusCode);
+  // The page gets a typed error, without this server's own troubles; those are for the log.
+  app.onError((error) => {
+    console.error(error);
+    return toErrorResponse(error);
   });
 
   return app;

@@ -1,15 +1,17 @@
 import { readEnvironment } from '#platform';
+import * as z from '#zod';
 import type { APIPromise } from '../answer.js';
 import { ConfigurationError } from '../errors.js';
 import type { Shared } from '../transport/call.js';
 import { createTransport, type DerivedOptions, deriveOptions, ServiceClient } from '../transport/client.js';
 import { credentialReader } from '../transport/credential.js';
 import {
-  CHECKED_LATER,
   type ClientOptions,
   type Credential,
   checkClientOptions,
-  type OptionRules,
+  checkedLater,
+  clientOptions,
+  elsewhere,
   ownProperties,
   type RequestOptions,
 } from '../transport/options.js';
@@ -57,16 +59,17 @@ export interface ContextClientOptions extends ClientOptions {
   sessionHeader?: SessionHeader | undefined;
 }
 
-const OF_CONTEXT: OptionRules = {
-  sessionToken: CHECKED_LATER,
-  sessionHeader: CHECKED_LATER,
-  apiKey: [() => false, 'is for a GatewayClient; a ContextClient takes sessionToken'],
-};
+const optionsSchema = /* @__PURE__ */ z.strictObject({
+  sessionToken: checkedLater,
+  sessionHeader: checkedLater,
+  ...clientOptions,
+  apiKey: /* @__PURE__ */ elsewhere('is for a GatewayClient; a ContextClient takes sessionToken'),
+});
 
 /**
  * The Context API (`/api`): the compact context of a conversation, its pinned and excluded messages, and user memory.
  *
- * @throws {ConfigurationError} when an option cannot work; the message names the mend
+ * @throws {ConfigurationError} when an option cannot work; the message says how to fix it
  */
 export class ContextClient extends ServiceClient {
   /** What the service remembers about the user. */
@@ -79,7 +82,7 @@ export class ContextClient extends ServiceClient {
   /** @internal */
   constructor(options?: ContextClientOptions, shared?: Shared, runtime?: Runtime);
   constructor(given: ContextClientOptions = {}, givenShared?: Shared, runtime?: Runtime) {
-    const options = checkClientOptions(given, OF_CONTEXT);
+    const options = checkClientOptions(given, optionsSchema, 'sessionToken');
     const { name, scheme } = checkSessionHeader(options.sessionHeader);
     const kind = { option: 'sessionToken', variable: 'CONTEXT_GATEWAY_SESSION_TOKEN', findProblem: findTokenProblem };
     const environment = readEnvironment('CONTEXT_GATEWAY_SESSION_TOKEN');
@@ -140,7 +143,8 @@ export class ContextClient extends ServiceClient {
       () => ({
         method: 'POST',
         path: '/api/context/compact',
-        body: { ...ownFields(params), conversationId },
+        ids: { conversationId }, // an argument of its own, although it is sent in the body
+        body: { ...ownFields(params, ["level: 'deep'"]), conversationId },
         accepts: compactBodySchema,
         bucket: 'compact',
       }),
@@ -250,6 +254,6 @@ function findTokenProblem(token: string): string | undefined {
 function explain(status: number): string | undefined {
   if (status === 401)
     return 'Check sessionToken: it is missing, wrong or expired, or the service reads it from another header (sessionHeader).';
-  if (status === 403) return 'Use a session of a member of the workspace.';
+  if (status === 403) return 'Use the session token of a member of the workspace.';
   return undefined;
 }

@@ -1,9 +1,9 @@
 import type { APIPromise } from '../answer.js';
 import { RequestValidationError } from '../errors.js';
-import { OF_CALLS, type RequestOptions } from '../transport/options.js';
+import { type RequestOptions, requestOptionsSchema } from '../transport/options.js';
 import type { Endpoint } from '../transport/request.js';
 import type { Transport } from '../transport/transport.js';
-import { plainName } from '../transport/validation.js';
+import { fieldsOf, isAnOption, plainName } from '../transport/validation.js';
 import type { DecodeChunk } from './chunk.js';
 import type { ChatCompletionStream } from './completion-stream.js';
 import { openStream } from './open-stream.js';
@@ -87,9 +87,9 @@ function endpointOf(common: Omit<Endpoint, 'body'>, params: ChatCompletionParams
 
 /** What no service will ever add: a documented parameter in another writing, an option of the call. */
 function findMisplaced(field: string): string | undefined {
-  const keys = Object.keys(chatCompletionParamsSchema.shape);
+  const keys = fieldsOf(chatCompletionParamsSchema);
   if (keys.includes(field)) return undefined;
-  if (Object.hasOwn(OF_CALLS, field)) return 'is an option of the call: pass it in the second argument';
+  if (fieldsOf(requestOptionsSchema).includes(field)) return isAnOption();
   const meant = keys.find((key) => plainName(key) === plainName(field));
   return meant && `did you mean ${meant}?`;
 }

@@ -6,6 +6,7 @@ import {
   StreamTruncatedError,
 } from '../errors.js';
 import type { OpenedStream } from '../transport/call.js';
+import { checkDepth } from '../transport/json.js';
 import { isThenable, quietly } from '../transport/quietly.js';
 import { reportsError } from '../transport/refusal.js';
 import type { ServerSentEvent } from '../transport/sse.js';
@@ -65,7 +66,7 @@ export class ChunkReader {
 
 function parsed({ data }: ServerSentEvent, cut: boolean): object | undefined {
   const value = parse(data);
-  if (isObject(value)) return value;
+  if (isObject(value)) return checkDepth(value, data);
   if (cut) return undefined;
   throw new ResponseValidationError('The stream has an event that is not a JSON object.', { body: data });
 }
@@ -110,7 +111,7 @@ function reportedError(body: unknown, opened: OpenedStream): APIError | StreamTr
 }
 
 /** Some services stream `message` where the widespread form has `delta` (A7). */
-function useDelta(value: object): void {
+export function useDelta(value: object): void {
   if (!('choices' in value) || !Array.isArray(value.choices)) return;
   for (const choice of value.choices) {
     if (isObject(choice) && choice.delta === undefined && choice.message !== undefined) {

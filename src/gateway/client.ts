@@ -1,14 +1,16 @@
 import { isBrowser, readEnvironment } from '#platform';
+import * as z from '#zod';
 import type { Shared } from '../transport/call.js';
 import { createTransport, type DerivedOptions, deriveOptions, ServiceClient } from '../transport/client.js';
 import { type CredentialKind, credentialReader } from '../transport/credential.js';
 import {
-  A_FUNCTION,
-  CHECKED_LATER,
   type ClientOptions,
   type Credential,
   checkClientOptions,
-  type OptionRules,
+  checkedLater,
+  clientOptions,
+  elsewhere,
+  functionOption,
 } from '../transport/options.js';
 import type { Runtime } from '../transport/timeouts.js';
 import { Chat } from './chat.js';
@@ -30,11 +32,12 @@ export interface GatewayClientOptions extends ClientOptions {
   decodeChunk?: DecodeChunk | undefined;
 }
 
-const OF_GATEWAY: OptionRules = {
-  apiKey: CHECKED_LATER,
-  decodeChunk: A_FUNCTION,
-  sessionToken: [() => false, 'is for a ContextClient; a GatewayClient takes apiKey'],
-};
+const optionsSchema = /* @__PURE__ */ z.strictObject({
+  apiKey: checkedLater,
+  decodeChunk: functionOption,
+  ...clientOptions,
+  sessionToken: /* @__PURE__ */ elsewhere('is for a ContextClient; a GatewayClient takes apiKey'),
+});
 
 /** What a key may do, as far as its prefix tells. */
 export type KeyType = 'secret' | 'publishable' | 'unknown';
@@ -42,7 +45,7 @@ export type KeyType = 'secret' | 'publishable' | 'unknown';
 /**
  * The Gateway API (`/v1`): chat completions, presets, files, integrations, usage.
  *
- * @throws {ConfigurationError} when an option cannot work; the message names the mend
+ * @throws {ConfigurationError} when an option cannot work; the message says how to fix it
  */
 export class GatewayClient extends ServiceClient {
   /** Chat completions, whole or streamed. */
@@ -63,7 +66,7 @@ export class GatewayClient extends ServiceClient {
   /** @internal */
   constructor(options?: GatewayClientOptions, shared?: Shared, runtime?: Runtime);
   constructor(given: GatewayClientOptions = {}, givenShared?: Shared, runtime?: Runtime) {
-    const options = checkClientOptions(given, OF_GATEWAY);
+    const options = checkClientOptions(given, optionsSchema, 'apiKey');
     const key = { type: 'unknown' as KeyType };
     const kind = keyKind(options.dangerouslyAllowBrowser === true, key);
     const authorize = credentialReader(
@@ -115,7 +118,7 @@ function keyKind(browserAllowed: boolean, key: { type: KeyType }): CredentialKin
       if (value === 'svc_sk_' || value === 'svc_pk_') return 'is a prefix without a key';
       if (key.type === 'publishable' || browserAllowed || !isBrowser()) return undefined;
       return (
-        'must not be a secret key in a browser: everybody who opens the page can read it. Use a publishable key (svc_pk_), ' +
+        'must not be a secret key in a browser: everyone who opens the page can read it. Use a publishable key (svc_pk_), ' +
         'or call the service from your server. For tests: dangerouslyAllowBrowser'
       );
     },
@@ -129,9 +132,9 @@ function keyTypeOf(key: string): KeyType {
 
 /** What the user can do about a refusal (A9: which endpoints a publishable key may call is the service's to say). */
 function explain(status: number, type: KeyType): string | undefined {
-  if (status === 401) return 'Check apiKey: the service did not take it for an API key.';
+  if (status === 401) return 'Check apiKey: the service does not accept it as an API key.';
   if (status !== 403) return undefined;
   if (type === 'publishable')
-    return 'If the key itself is right: this endpoint is not for a publishable key; call it from a server, with a secret key.';
+    return 'If the key is valid, this endpoint does not take publishable keys: call it from your server, with a secret key.';
   return 'Check that the key is valid and has the permission, and that the account has Gateway access.';
 }

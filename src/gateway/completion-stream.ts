@@ -39,6 +39,8 @@ export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> 
   readonly #events = new EventReader();
   readonly #reader: ChunkReader;
   readonly #soFar = new CompletionSoFar();
+  /** A whole completion that came as JSON: the one chunk of this stream. */
+  #given: ChatCompletionChunk | undefined;
   #outcome: 'open' | 'complete' | Error = 'open';
   #consumed = false;
   #thrown = false;
@@ -54,8 +56,9 @@ export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> 
   #endedAt: number | undefined;
 
   /** @internal */
-  constructor(opened: OpenedStream, decode: DecodeChunk | undefined) {
+  constructor(opened: OpenedStream, decode: DecodeChunk | undefined, given?: ChatCompletionChunk) {
     this.#opened = opened;
+    this.#given = given;
     this.#reader = new ChunkReader(opened, decode);
     // An abort, a deadline and a silent stream come in here.
     opened.timeouts.follow({ progress: { phase: 'stream', sent: 'yes' }, cancel: (error) => this.#fail(error) });
@@ -79,8 +82,9 @@ export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> 
   }
 
   /**
-   * The whole completion, once it is complete: instead of a loop, right before one, during one, or after one. Inside a loop,
-   * await it after the loop: it waits for the stream's end. `usage` is there if the service sent it.
+   * The whole completion, once it is complete: instead of a loop, right before one, during one, or after one. `usage` is there
+   * if the service sent it. Await it after the loop, not inside it: there the two wait for each other, until the stream has not
+   * been read for five times `streamIdleTimeout` and both end with an `APITimeoutError`.
    *
    * @throws {StreamTruncatedError} when the loop was left early; whatever else ended the stream
    */
@@ -161,6 +165,7 @@ export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> 
   async #step(): Promise<Step> {
     try {
       while (this.#outcome === 'open') {
+        if (this.#given !== undefined) return { done: false, value: this.#takeGiven(this.#given) };
         const event = this.#events.next();
         if (event === undefined && !this.#events.ended) {
           const bytes = this.#opened.head.body.read();
@@ -181,7 +186,7 @@ export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> 
     return this.#ending();
   }
 
-  /** The service's clock runs while an event is waited for, whatever else arrives, and at no other time. */
+  /** The service's clock runs while an event is waited for, whatever else arrives. At all other times the reader's does. */
   #startWaiting(): void {
     if (this.#waitingSince !== undefined) return;
     this.#waitingSince = this.#opened.runtime.now();
@@ -189,9 +194,10 @@ export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> 
   }
 
   #stopWaiting(): void {
+    const now = this.#opened.runtime.now();
+    this.#opened.timeouts.pauseWatching(now);
     if (this.#waitingSince === undefined) return;
-    this.#opened.timeouts.pauseWatching();
-    const waited = this.#opened.runtime.now() - this.#waitingSince;
+    const waited = now - this.#waitingSince;
     if (this.#chunks > 0) this.#largestGap = Math.max(this.#largestGap ?? 0, waited);
     this.#waitingSince = undefined;
   }
@@ -207,6 +213,12 @@ export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> 
     this.#chunks += 1;
     this.#soFar.add(chunk);
     return chunk;
+  }
+
+  #takeGiven(chunk: ChatCompletionChunk): ChatCompletionChunk {
+    this.#given = undefined;
+    this.#stopWaiting();
+    return this.#take(chunk);
   }
 
   /** How `next` answers once the stream is over. An error is thrown once, as with every iterator. */

@@ -1,5 +1,6 @@
-import { APIConnectionError, APIError, ContextGatewayError, StreamTruncatedError } from '../errors.js';
+import { StreamTruncatedError } from '../errors.js';
 import { TRUNCATED } from './chunk.js';
+import { visibleError } from './error-response.js';
 import type { ChatCompletionChunk } from './schemas.js';
 
 /** Chunks as server-sent events again, each taken when its event is asked for. An error becomes the last event. */
@@ -36,12 +37,9 @@ async function nextEvent(
 }
 
 /** What a reader in a browser may know: the service's own words, or what happened to its stream. */
-function relayed(error: unknown): Record<string, unknown> {
-  if (error instanceof APIError) {
-    return { message: error.message, type: error.type, code: error.code, param: error.param };
-  }
-  // Where the inner service is, and how it could not be reached, is no business of the page's.
-  if (error instanceof APIConnectionError) return { message: 'The stream was interrupted.', type: 'stream_error' };
-  const type = error instanceof StreamTruncatedError ? TRUNCATED : 'stream_error';
-  return { message: error instanceof ContextGatewayError ? error.message : 'The stream failed.', type };
+function relayed(error: unknown): object {
+  const { status, told } = visibleError(error);
+  if (told !== undefined) return told;
+  const message = status === 500 ? 'The stream failed.' : 'The stream was interrupted.';
+  return { message, type: StreamTruncatedError.is(error) ? TRUNCATED : 'stream_error' };
 }

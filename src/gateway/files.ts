@@ -4,10 +4,10 @@ import type { APIPromise } from '../answer.js';
 import { badArgument, type RequestValidationError } from '../errors.js';
 import { encodeJson } from '../transport/json.js';
 import { type FileContent, multipart, type ProgressListener } from '../transport/multipart.js';
-import type { RequestOptions, SchemaOptions } from '../transport/options.js';
+import { type RequestOptions, type SchemaOptions, uploadOptionsSchema } from '../transport/options.js';
 import { ownFields, type Upload } from '../transport/request.js';
 import type { Transport } from '../transport/transport.js';
-import { checkArguments, isObject } from '../transport/validation.js';
+import { checkArguments, fieldsOf, isObject } from '../transport/validation.js';
 import { RECORD } from './records.js';
 import { type FileRecord, fileUploadParamsSchema } from './schemas.js';
 
@@ -63,7 +63,12 @@ export class Files {
   upload(params: FileUploadParams, options?: UploadOptions): APIPromise<FileRecord>;
   upload(params: FileUploadParams, options?: UploadOptions): APIPromise<FileRecord> {
     return this.#transport.request(
-      () => ({ method: 'POST', path: '/v1/files', upload: uploadOf(params, options?.onProgress) }),
+      () => ({
+        method: 'POST',
+        path: '/v1/files',
+        upload: uploadOf(params, options?.onProgress),
+        accepts: fileUploadParamsSchema,
+      }),
       RECORD,
       options,
     );
@@ -71,8 +76,8 @@ export class Files {
 }
 
 function uploadOf(given: FileUploadParams, onProgress: ProgressListener | undefined): Upload {
-  const params = ownFields(given) as FileUploadParams;
-  checkArguments(fileUploadParamsSchema, params);
+  const params = ownFields(given, fieldsOf(fileUploadParamsSchema)) as FileUploadParams;
+  checkArguments(fileUploadParamsSchema, params, uploadOptionsSchema);
   const { file, purpose, filename } = params;
   encodeJson({ purpose, filename }); // half of a surrogate pair would arrive as something else
   return multipart({ purpose }, contentOf(file, filename), onProgress);
@@ -107,7 +112,8 @@ function contentOf(file: Uploadable, filename: string | undefined): FileContent 
     const filename = name((file as { path?: unknown }).path); // Node's stream of a file has one
     return { filename, type: UNKNOWN_TYPE, size: undefined, repeatable: false, blob: undefined, ...reading(file) };
   }
-  throw badFile('expected a File, Blob, Uint8Array, ArrayBuffer, a stream of bytes, or { path }');
+  const hint = typeof file === 'string' ? "; a file on disk is { path: '…' }, a text new Blob([text])" : '';
+  throw badFile(`expected a File, Blob, Uint8Array, ArrayBuffer, a stream of bytes, or { path }${hint}`);
 }
 
 function fromBlob(blob: Blob, filename: string): FileContent {

@@ -21,12 +21,13 @@ export class Integrations {
     this.#transport = transport;
   }
 
-  /** The same, with the raw answer checked and typed by `schema`. */
+  /** The same, with the array checked and typed by `schema`. */
   list<T>(options: SchemaOptions<T>): APIPromise<T>;
   /**
    * The connected integrations. `GET /v1/integrations`
    *
-   * What an integration holds is not documented (A3): pass a `schema` to have the raw answer checked and typed by it.
+   * What an integration holds is not documented (A3): pass a `schema` to have the array checked and typed, `z.array(…)`. What
+   * stands around the array is read with `request`.
    */
   list(options?: RequestOptions): APIPromise<Integration[]>;
   list(options?: RequestOptions): APIPromise<Integration[]> {

@@ -3,11 +3,12 @@ import type { ByteSource, ResponseHead } from '../platform/engine.js';
 import { MAX_JSON_BYTES, mediaType, parseJson, readErrorText, readText } from '../transport/body.js';
 import type { OpenedStream } from '../transport/call.js';
 import { reportsError } from '../transport/refusal.js';
-import type { DecodeChunk } from './chunk.js';
+import { type DecodeChunk, useDelta } from './chunk.js';
 import { ChatCompletionStream } from './completion-stream.js';
-import { chatCompletionSchema } from './schemas.js';
+import { type ChatCompletionChunk, chatCompletionSchema } from './schemas.js';
 
 const EVENTS = 'text/event-stream';
+const DONE = 'data: [DONE]\n\n';
 
 /** An answer to a streamed request: usually events; an error or a whole completion as JSON; or something else entirely. */
 export async function openStream(opened: OpenedStream, decode: DecodeChunk | undefined): Promise<ChatCompletionStream> {
@@ -19,8 +20,13 @@ export async function openStream(opened: OpenedStream, decode: DecodeChunk | und
   const type = typeOf(head);
   if (head.status === 200 && type === EVENTS) return new ChatCompletionStream({ ...opened, head }, decode);
   if (head.status === 200 && type === 'application/json') {
-    const body = asEvents(await readText(head, MAX_JSON_BYTES), opened);
-    return new ChatCompletionStream({ ...opened, head: { ...head, body } }, decode);
+    const whole = asChunk(await readText(head, MAX_JSON_BYTES), opened);
+    timeouts.startIdle(idleTimeout); // what is left is the reader's
+    return new ChatCompletionStream(
+      { ...opened, head: { ...head, body: prefixed(new TextEncoder().encode(DONE)) } },
+      decode,
+      whole,
+    );
   }
   const text = await readErrorText(head.body, runtime);
   timeouts.check();
@@ -44,13 +50,13 @@ async function sniff(head: ResponseHead): Promise<SniffedHead> {
 }
 
 /** A whole completion although a stream was asked for is delivered as one chunk. An error is thrown. */
-function asEvents(text: string, opened: OpenedStream): ByteSource {
+function asChunk(text: string, opened: OpenedStream): ChatCompletionChunk {
   const body = parseJson(text, opened.head.headers);
   if (reportsError(body)) throw apiError(opened.head.status, opened.refuse(body));
   opened.check(chatCompletionSchema, body);
-  // Its `message` is read as the `delta` of a chunk (A7).
-  const chunk = JSON.stringify({ ...(body as object), object: 'chat.completion.chunk' });
-  return prefixed(new TextEncoder().encode(`data: ${chunk}\n\ndata: [DONE]\n\n`));
+  const chunk = { ...(body as object), object: 'chat.completion.chunk' };
+  useDelta(chunk);
+  return chunk as ChatCompletionChunk; // a completion was checked two lines above, or is wanted as it is
 }
 
 function notAStream(status: number, type: string | undefined, text: string): ResponseValidationError {

@@ -23,12 +23,13 @@ export class Presets {
     this.#transport = transport;
   }
 
-  /** The same, with the raw answer checked and typed by `schema`. */
+  /** The same, with the array checked and typed by `schema`. */
   list<T>(params: PresetListParams | undefined, options: SchemaOptions<T>): APIPromise<T>;
   /**
    * The stored templates, of one `category` or all, at most `limit` (the service's default is 50). `GET /v1/presets`
    *
-   * What a preset holds is not documented (A3): pass a `schema` to have the raw answer checked and typed by it.
+   * What a preset holds is not documented (A3): pass a `schema` to have the array checked and typed, `z.array(…)`. What
+   * stands around the array is read with `request`.
    *
    * @throws {RequestValidationError} when `limit` is not a whole number from 1
    */

@@ -21,10 +21,10 @@ export const RECORDS: AnswerForm<unknown, OpenRecord[]> = {
 
 function listIn(body: unknown): OpenRecord[] {
   if (Array.isArray(body)) return body;
-  const wrapped = WRAPPERS.map((name) => (body as OpenRecord)[name]).find(Array.isArray);
+  const wrapped = WRAPPERS.map((name) => Object(body)[name]).find(Array.isArray); // of `null` too there are no fields
   if (wrapped !== undefined) return wrapped;
   throw new ResponseValidationError(
-    `The answer holds no list: it is neither an array nor an object with ${WRAPPERS.join(', ')}. Pass a schema to read it your way.`,
+    `The answer holds no list: it is neither an array nor an object with ${WRAPPERS.join(', ')}. Use client.request() with a schema to read it your way.`,
     { issues: [{ path: [], message: 'expected a list' }], body },
   );
 }

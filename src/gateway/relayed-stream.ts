@@ -5,7 +5,7 @@ import { StreamSource } from '../platform/stream-source.js';
 import { readErrorText } from '../transport/body.js';
 import { Answered, type OpenedStream } from '../transport/call.js';
 import { LiveCalls } from '../transport/live-calls.js';
-import { checkRequestOptions, OF_STREAMS } from '../transport/options.js';
+import { checkRequestOptions, readStreamOptionsSchema } from '../transport/options.js';
 import { isThenable } from '../transport/quietly.js';
 import { ServerClock } from '../transport/rate-limit.js';
 import { type RefusalContext, refusal, refusalDetails } from '../transport/refusal.js';
@@ -34,7 +34,7 @@ export async function readChatCompletionStream(
   source: Response | ReadableStream<Uint8Array>,
   options: ReadStreamOptions = {},
 ): Promise<ChatCompletionStream> {
-  const { signal, streamIdleTimeout = 120_000 } = checkRequestOptions(options, {}, OF_STREAMS);
+  const { signal, streamIdleTimeout = 120_000 } = checkRequestOptions(options, readStreamOptionsSchema);
   const answer = answerOf(source);
   if (answer.body?.locked) throw new StreamConsumedError();
   const runtime = systemRuntime;

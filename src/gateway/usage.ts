@@ -1,10 +1,10 @@
 import * as z from '#zod';
 import type { APIPromise } from '../answer.js';
 import { badArgument } from '../errors.js';
-import type { RequestOptions } from '../transport/options.js';
+import { type RequestOptions, requestOptionsSchema } from '../transport/options.js';
 import { ownFields } from '../transport/request.js';
 import type { Transport } from '../transport/transport.js';
-import { checkArguments } from '../transport/validation.js';
+import { checkArguments, fieldsOf } from '../transport/validation.js';
 import { type UsageParams, type UsageReport, usageReportSchema } from './schemas.js';
 
 /** `/v1/usage` */
@@ -26,7 +26,7 @@ export class Usage {
    */
   retrieve(params: UsageParams = {}, options?: RequestOptions): APIPromise<UsageReport> {
     return this.#transport.request(
-      () => ({ method: 'GET', path: '/v1/usage', query: periodOf(params) }),
+      () => ({ method: 'GET', path: '/v1/usage', query: periodOf(params), accepts: periodSchema }),
       USAGE,
       options,
     );
@@ -38,8 +38,8 @@ const USAGE = { schema: usageReportSchema, pick: (report: UsageReport) => report
 const periodSchema = z.strictObject({ start_date: z.optional(z.unknown()), end_date: z.optional(z.unknown()) });
 
 function periodOf(params: UsageParams): { start_date?: string | undefined; end_date?: string | undefined } {
-  const given: UsageParams = ownFields(params);
-  checkArguments(periodSchema, given);
+  const given: UsageParams = ownFields(params, fieldsOf(periodSchema));
+  checkArguments(periodSchema, given, requestOptionsSchema);
   const start_date = dayOf(given.start_date, 'start_date');
   const end_date = dayOf(given.end_date, 'end_date');
   if (start_date !== undefined && end_date !== undefined && end_date < start_date) {

@@ -20,7 +20,7 @@ const BEFORE_SENDING = new Set([
   'ConnectionRefused', // Bun
 ]);
 
-/** Failures that another try does not mend: a certificate that is not trusted, or not for this host. */
+/** Failures that another try does not fix: a certificate that is not trusted, or not for this host. */
 const CERTIFICATE =
   /^(CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_CERT|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE)/;
 
@@ -34,14 +34,14 @@ const EXPLAINED: Readonly<Record<string, string>> = {
   EAI_AGAIN: 'the host name could not be looked up',
   ECONNRESET: 'the connection was reset',
   EPIPE: 'the connection was closed while the request was sent',
-  ERR_SSL_WRONG_VERSION_NUMBER: 'it does not speak TLS; a service on this machine may want http: in baseURL',
+  ERR_SSL_WRONG_VERSION_NUMBER: 'it does not speak TLS; for a service on this machine, use http:// in baseURL',
   UND_ERR_INVALID_ARG: 'the dispatcher does not understand the request; it must be of major version 6, 7 or 8',
-  UND_ERR_ABORTED: 'it was given up on the way; a proxy may have refused it',
+  UND_ERR_ABORTED: 'the request was aborted on the way; a proxy may have refused it',
   UND_ERR_PRX_CONN: 'the proxy refused the connection',
   UND_ERR_SOCKET: 'the other side closed the connection',
   UND_ERR_CONNECT_TIMEOUT: 'connecting took longer than 10 s',
   UND_ERR_HEADERS_OVERFLOW: 'its headers are too large',
-  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'its body is not as long as it says',
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'its body is not as long as its content-length says',
   UND_ERR_REQ_CONTENT_LENGTH_MISMATCH: 'the file changed its size while it was sent',
 };
 
@@ -50,8 +50,7 @@ export function meaningOf(code: string, progress: Progress): Meaning {
   const untrusted = CERTIFICATE.test(code);
   const answered = ANSWERED.test(code);
   const what =
-    EXPLAINED[code] ??
-    (answered ? 'it is not HTTP, or not as it has to be' : untrusted ? 'its certificate is not trusted' : undefined);
+    EXPLAINED[code] ?? (answered ? 'it is not valid HTTP' : untrusted ? 'its certificate is not trusted' : undefined);
   return {
     reached: progressAt(progress, untrusted || BEFORE_SENDING.has(code), answered),
     what,

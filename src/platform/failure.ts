@@ -8,6 +8,8 @@ export interface FailedRequest extends Pick<OutgoingRequest, 'origin' | 'harmles
   readonly meaningOf?: ((code: string, progress: Progress) => Meaning) | undefined;
   /** Whether a failure's code may tell that nothing was sent: of a `fetch` that sends once, whose progress is not seen. */
   readonly sendsOnce?: boolean | undefined;
+  /** What it means where the platform gives no code for it. */
+  readonly unexplained?: string | undefined;
 }
 
 /** What a code looks like. Anything else that stands in its place may be anything, also a secret. */
@@ -25,8 +27,9 @@ export function connectionError(failure: unknown, progress: Progress, request?: 
     .map(codeOf)
     .find((found) => found !== undefined && (request === undefined || request.harmless(found) !== undefined));
   const meaning = code === undefined ? undefined : request?.meaningOf?.(code, progress);
+  const what = meaning?.what ?? (code === undefined ? request?.unexplained : undefined) ?? 'the connection failed';
   const from = request === undefined ? '' : ` from ${request.origin}`;
-  const message = `No usable answer${from}: ${meaning?.what ?? 'the connection failed'}${code === undefined ? '' : ` (${code})`}.`;
+  const message = `No usable answer${from}: ${what}${code === undefined ? '' : ` (${code})`}.`;
   const reached = meaning?.reached ?? progress;
   // A network that goes away breaks live connections with the codes of those that never came about.
   const mayBeOpen = !request?.sendsOnce || chain.some(({ syscall }) => /^(read|write)/.test(String(syscall)));

@@ -85,13 +85,29 @@ class FetchExchange implements Exchange {
       const init = { __proto__: null, ...requestInit(request), signal: this.#controller.signal };
       response = await fetch(request.origin + request.path, init);
     } catch (error) {
-      throw this.#failure ?? connectionError(error, this.#progress, this.#failed);
+      const hidden = isBrowser() && (error as Partial<Error> | undefined)?.name === 'TypeError'; // its network errors are these
+      const unexplained = hidden ? whyInPage(request) : undefined;
+      throw this.#failure ?? connectionError(error, this.#progress, { ...this.#failed, unexplained });
     }
     if (!isResponse(response)) {
       throw new APIConnectionError('No usable answer: the given fetch did not return a Response.', this.#progress);
     }
     return response;
   }
+}
+
+/** The likely cause of a failed request in a browser, which tells its console the reason and the page nothing. */
+function whyInPage({ origin, headers }: OutgoingRequest): string | undefined {
+  const { navigator, location } = globalThis;
+  if (navigator?.onLine === false) return 'the browser is offline';
+  if (location === undefined) return undefined;
+  if (location.origin === origin)
+    return "the page's own server did not answer, or redirected; the browser's console has the reason";
+  const names = Object.keys(headers).filter((name) => name !== 'accept'); // which every page may send
+  return (
+    `CORS is the likely cause. See the browser's console for the reason. The service must answer the preflight (OPTIONS) and ` +
+    `allow the origin ${location.origin} and the headers ${names.join(', ')}`
+  );
 }
 
 /** Structural: the Response of another realm, or of a polyfill, is one as well. */

@@ -5,7 +5,7 @@ import type { OpenedFile } from './engine.js';
 export function openFile(path: string | URL): OpenedFile {
   const fs = process.getBuiltinModule('node:fs');
   const { basename } = process.getBuiltinModule('node:path');
-  if (path instanceof URL && path.protocol !== 'file:') throw unusable('a URL must be that of a file');
+  if (path instanceof URL && path.protocol !== 'file:') throw unusable('a URL must begin with file:');
   const stats = fs.statSync(path, { throwIfNoEntry: false });
   if (stats === undefined) throw unusable('there is no file at this path');
   if (!stats.isFile()) throw unusable('what is at this path is not a file');

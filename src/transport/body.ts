@@ -1,6 +1,7 @@
 import type { HeaderSource } from '../answer.js';
 import { ResponseTooLargeError, ResponseValidationError } from '../errors.js';
 import type { ByteSource, ResponseHead } from '../platform/engine.js';
+import { checkDepth } from './json.js';
 import type { Runtime } from './timeouts.js';
 
 /** Decoded bytes of one JSON answer that are read at most. */
@@ -81,15 +82,17 @@ export function mediaType(headers: HeaderSource): string | undefined {
 
 /** JSON of a successful answer. */
 export function parseJson(text: string, headers: HeaderSource): unknown {
+  let body: unknown;
   try {
-    return JSON.parse(text);
+    body = JSON.parse(text);
   } catch {
     const what = text.trim() === '' ? 'an empty body' : (mediaType(headers) ?? 'of no readable type');
-    throw new ResponseValidationError(`The answer is not JSON (${what}). Does baseURL lead to the service?`, {
+    throw new ResponseValidationError(`The answer is not JSON (${what}). Check that baseURL leads to the service.`, {
       body: text,
       retryable: true,
     });
   }
+  return checkDepth(body, text);
 }
 
 /** Lets go of an answer nobody wants. A short rest is read, so that the connection can be used again; a longer one is cut. */

@@ -18,7 +18,7 @@ export interface AreaRules {
   readonly credentialHeader: string;
   /** The value of that header, read afresh for each attempt. */
   readonly authorize: () => string | Promise<string>;
-  /** The mend for a refusal with this status, for its message. */
+  /** How to fix a refusal with this status, for its message. */
   readonly explain: (status: number) => string | undefined;
 }
 

@@ -4,7 +4,13 @@ import type { APIPromise, RateLimit } from '../answer.js';
 import { badArgument, ConfigurationError, RequestValidationError } from '../errors.js';
 import type { AnswerForm, AreaRules, Shared } from './call.js';
 import { LiveCalls } from './live-calls.js';
-import { type ClientOptions, parseBaseURL, type RequestOptions, type SchemaOptions } from './options.js';
+import {
+  type ClientOptions,
+  parseBaseURL,
+  type RequestOptions,
+  type SchemaOptions,
+  schemaOptionsSchema,
+} from './options.js';
 import { Pacer } from './pacer.js';
 import { checkHeaderName, checkHeaders, type Method, ownFields, type Query } from './request.js';
 import { RetryBudget } from './retry.js';
@@ -80,10 +86,10 @@ const rawRequestSchema = /* @__PURE__ */ z.strictObject({
 const RAW: AnswerForm<unknown, unknown> = { schema: z.unknown(), pick: (body) => body, undocumented: true };
 
 function checkRawRequest(given: RawRequest): RawRequest {
-  const request = ownFields(given) as RawRequest; // checked in the next line
-  checkArguments(rawRequestSchema, request);
+  const request = ownFields(given, ['method', 'path']) as RawRequest; // checked in the next line
+  checkArguments(rawRequestSchema, request, schemaOptionsSchema);
   if (request.method !== 'GET' || request.body === undefined) return request;
-  throw badArgument(['body'], 'a GET has none');
+  throw badArgument(['body'], 'a GET request has none; pass query');
 }
 
 /** The options of a derived client. Those that belong to what the two share cannot be changed. @throws {ConfigurationError} */
@@ -101,7 +107,7 @@ export function createTransport(
   given: Shared | undefined,
   runtime: Runtime = systemRuntime,
 ): { transport: Transport; shared: Shared } {
-  const base = parseBaseURL(options.baseURL);
+  const base = parseBaseURL(options);
   const headers = checkDefaultHeaders(options, area);
   const shared = given ?? createShared(options, runtime);
   return { transport: new Transport(area, base, headers, options, shared), shared };

@@ -1,5 +1,5 @@
 import { ConfigurationError } from '../errors.js';
-import type { Credential } from './options.js';
+import { type Credential, orSet } from './options.js';
 
 /** What a credential is called in the messages about it. Its value is in none. */
 export interface CredentialKind {
@@ -29,9 +29,12 @@ export function credentialReader(
     try {
       value = await credential();
     } catch (cause) {
-      throw new ConfigurationError(`The ${kind.option} function failed. Its error is the cause.`, {
-        cause,
-      });
+      throw new ConfigurationError(`The ${kind.option} function failed. Its error is the cause.`, { cause });
+    }
+    if (value === undefined || value === null) {
+      throw new ConfigurationError(
+        `The ${kind.option} function gave ${value}. It must return a string, or a promise of one: check that what it reads is set.`,
+      );
     }
     return format(checkCredential(value, kind));
   };
@@ -44,8 +47,11 @@ function checkCredential(value: unknown, kind: CredentialKind): string {
 }
 
 function howToGive({ option, variable }: CredentialKind): string {
-  return `Pass { ${option}: … } (a string, or a function that gives one), or set ${variable}`;
+  return `Pass { ${option}: … } (a string, or a function that gives one)${orSet(variable)}`;
 }
+
+/** A session token may have dots of its own. */
+const SHORTENED = /…|^svc_.*(\.{3}|\*{3})/;
 
 function findProblem(value: unknown, kind: CredentialKind): string | undefined {
   if (typeof value !== 'string') return 'must be a string, or a function that gives one';
@@ -53,6 +59,8 @@ function findProblem(value: unknown, kind: CredentialKind): string | undefined {
   if (/^\s|\s$/.test(value)) return 'begins or ends with white space; trim it where you read it';
   if (/^(["']).*\1$/.test(value)) return 'is in quotes; leave them out where you set it';
   if (/^bearer\b/i.test(value)) return 'must be given without "Bearer"; the client adds it';
+  if (SHORTENED.test(value))
+    return 'is shortened, as dashboards and logs show it. Pass the whole of it; a key is shown in full only when it is created';
   if (!/^[\u0021-\u007e]+$/.test(value))
     return 'has characters that no credential has: spaces, line breaks, or others beyond ASCII';
   return undefined;

@@ -1,10 +1,19 @@
-import { readEnvironment } from '#platform';
-import { badArgument, ConfigurationError, RequestValidationError, type ValidationIssue } from '../errors.js';
+import { isBrowser, readEnvironment } from '#platform';
+import * as z from '#zod';
+import { badArgument, ConfigurationError, RequestValidationError } from '../errors.js';
 import type { DispatcherLike } from '../platform/engine.js';
 import type { ClientEvent } from './events.js';
 import type { RateLimiter } from './pacer.js';
 import { LONGEST_TIMER } from './timeouts.js';
-import { didYouMean, isObject, plainName, type StandardSchema } from './validation.js';
+import {
+  type AnySchema,
+  didYouMean,
+  fieldsOf,
+  findIssues,
+  isObject,
+  plainName,
+  type StandardSchema,
+} from './validation.js';
 
 /**
  * A credential, or a function that gives one. It is called for every attempt, so that keys can be rotated without a restart:
@@ -15,7 +24,8 @@ export type Credential = string | (() => string | Promise<string>);
 /** What both clients take. All times are milliseconds. */
 export interface ClientOptions {
   /**
-   * Where the service is, without `/v1` or `/api`: `https://gateway.example.com`. HTTPS, except on this machine.
+   * Where the service is, without `/v1` or `/api`: `https://gateway.example.com`. HTTPS, except on this machine
+   * (see `dangerouslyAllowHTTP`).
    * @default the environment's `CONTEXT_GATEWAY_BASE_URL`
    */
   baseURL?: string | undefined;
@@ -30,7 +40,8 @@ export interface ClientOptions {
    */
   deadline?: number | undefined;
   /**
-   * Milliseconds a stream may stay silent while it is read. Only events with data count, keep-alive comments do not.
+   * Milliseconds a stream may stay silent while it is read. Only events with data count, keep-alive comments do not. A stream
+   * that is not read at all is given up after this time, one that was begun and dropped after five times as long.
    * @default 120_000
    */
   streamIdleTimeout?: number | undefined;
@@ -74,10 +85,16 @@ export interface ClientOptions {
    */
   idempotencyHeader?: string | undefined;
   /**
-   * Allows a secret key in a browser, where everybody can read it. For tests.
+   * Allows a secret key in a browser, where everyone who opens the page can read it. For tests.
    * @default false
    */
   dangerouslyAllowBrowser?: boolean | undefined;
+  /**
+   * Allows an `http:` base URL on another machine: a container of the same network (`http://emulator:4010`), a computer
+   * next to your phone. Everyone on the way can read and change what is sent, the credential included. For networks you trust.
+   * @default false
+   */
+  dangerouslyAllowHTTP?: boolean | undefined;
 }
 
 /** Options of one call, always the last argument; they win over the client's. All times are milliseconds. */
@@ -101,7 +118,10 @@ export interface RequestOptions {
   idempotencyKey?: string | undefined;
 }
 
-/** For answers the interface does not describe: `schema` (zod, valibot, arktype: any Standard Schema) checks the body and types the answer. */
+/**
+ * For answers the interface does not describe: `schema` (zod, valibot, arktype: any Standard Schema) checks what the method
+ * gives, and types it.
+ */
 export interface SchemaOptions<T> extends RequestOptions {
   schema: StandardSchema<T>;
 }
@@ -109,113 +129,149 @@ export interface SchemaOptions<T> extends RequestOptions {
 const MOST_RETRIES = 5;
 
 /** What an option has to be, and what people are told where it is not that. */
-export type OptionRule = readonly [fits: (value: unknown) => boolean, message: string];
-export type OptionRules = Readonly<Record<string, OptionRule>>;
+/* @__NO_SIDE_EFFECTS__ */
+function option<T>(fits: (value: unknown) => boolean, message: string) {
+  return z.optional(z.custom<T>(fits, message));
+}
 
 const isFunction = (value: unknown): boolean => typeof value === 'function';
+const isTime = (value: unknown): boolean => typeof value === 'number' && value > 0 && value <= LONGEST_TIMER;
 
-const TIME: OptionRule = [
-  (value) => typeof value === 'number' && value > 0 && value <= LONGEST_TIMER,
+const time = /* @__PURE__ */ option<number>(
+  isTime,
   `must be a number of milliseconds above 0 and at most ${LONGEST_TIMER}`,
-];
-export const A_FUNCTION: OptionRule = [isFunction, 'must be a function'];
+);
+export const functionOption = /* @__PURE__ */ option<never>(isFunction, 'must be a function');
+const yesOrNo = /* @__PURE__ */ option<boolean>((value) => typeof value === 'boolean', 'must be true or false');
 /** Where it is read there is more to say about it. */
-export const CHECKED_LATER: OptionRule = [() => true, ''];
+export const checkedLater = /* @__PURE__ */ z.optional(/* @__PURE__ */ z.unknown());
 
-const OF_BOTH = {
-  timeout: TIME,
-  deadline: TIME,
-  streamIdleTimeout: TIME,
-  maxRetries: [
+const forBoth = {
+  timeout: time,
+  deadline: time,
+  streamIdleTimeout: time,
+  maxRetries: /* @__PURE__ */ option<number>(
     (value) => Number.isInteger(value) && (value as number) >= 0 && (value as number) <= MOST_RETRIES,
     `must be a whole number from 0 to ${MOST_RETRIES}`,
-  ],
-} satisfies OptionRules;
-/** Of a stream that somebody else asked for. */
-export const OF_STREAMS = {
-  signal: [isSignal, 'must be an AbortSignal'],
-  streamIdleTimeout: TIME,
-} satisfies OptionRules;
-export const OF_CALLS: OptionRules = {
-  ...OF_BOTH,
-  ...OF_STREAMS,
-  headers: CHECKED_LATER,
-  idempotencyKey: [(value) => typeof value === 'string' && value.trim() !== '', 'must be a string that is not empty'],
+  ),
 };
-const OF_CLIENTS: OptionRules = {
-  ...OF_BOTH,
-  baseURL: CHECKED_LATER,
-  maxRetryAfter: [
-    (value) => value === 0 || TIME[0](value),
-    `must be a number of milliseconds from 0 to ${LONGEST_TIMER}; 0 never waits`,
-  ],
-  defaultHeaders: CHECKED_LATER,
-  fetch: A_FUNCTION,
-  dispatcher: CHECKED_LATER,
-  validation: [(value) => value === 'error' || value === 'report', "must be 'error' or 'report'"],
-  pacing: [isPacing, 'must be true, false or a RateLimiter (with admit and release)'],
-  onEvent: A_FUNCTION,
-  idempotencyHeader: CHECKED_LATER,
-  dangerouslyAllowBrowser: [(value) => typeof value === 'boolean', 'must be true or false'],
-};
+const signal = /* @__PURE__ */ option<AbortSignal>(
+  isSignal,
+  'must be an AbortSignal (of an AbortController, pass controller.signal)',
+);
+
+/** Of a stream that was asked for elsewhere. */
+export const readStreamOptionsSchema = /* @__PURE__ */ z.strictObject({ signal, streamIdleTimeout: time });
+
+export const requestOptionsSchema = /* @__PURE__ */ z.strictObject({
+  ...forBoth,
+  signal,
+  headers: checkedLater,
+  idempotencyKey: /* @__PURE__ */ option<string>(
+    (value) => typeof value === 'string' && value.trim() !== '',
+    'must be a string that is not empty',
+  ),
+});
+
 /** Of calls whose answer is not documented. */
-export const TAKES_SCHEMA: OptionRules = {
-  schema: [
+export const schemaOptionsSchema = /* @__PURE__ */ z.strictObject({
+  schema: /* @__PURE__ */ option<StandardSchema<unknown>>(
     (value) => isFunction((value as Partial<StandardSchema<unknown>> | null)?.['~standard']?.validate),
     'must be a Standard Schema (zod, valibot, arktype)',
-  ],
+  ),
+  ...requestOptionsSchema.shape,
+});
+
+/** Of uploads. */
+export const uploadOptionsSchema = /* @__PURE__ */ z.strictObject({
+  schema: schemaOptionsSchema.shape.schema,
+  onProgress: functionOption,
+  ...requestOptionsSchema.shape,
+});
+
+/** What both clients take; each adds its own. */
+export const clientOptions = {
+  ...forBoth,
+  baseURL: checkedLater,
+  maxRetryAfter: /* @__PURE__ */ option<number>(
+    (value) => value === 0 || isTime(value),
+    `must be a number of milliseconds from 0 to ${LONGEST_TIMER}; 0 never waits`,
+  ),
+  defaultHeaders: checkedLater,
+  fetch: functionOption,
+  dispatcher: checkedLater,
+  validation: /* @__PURE__ */ option<'error' | 'report'>(
+    (value) => value === 'error' || value === 'report',
+    "must be 'error' or 'report'",
+  ),
+  pacing: /* @__PURE__ */ option<boolean | RateLimiter>(
+    isPacing,
+    'must be true, false or a RateLimiter (with admit and release)',
+  ),
+  onEvent: functionOption,
+  idempotencyHeader: checkedLater,
+  dangerouslyAllowBrowser: yesOrNo,
+  dangerouslyAllowHTTP: yesOrNo,
 };
 
+/** Of an option that belongs to the other client. */
+/* @__NO_SIDE_EFFECTS__ */
+export function elsewhere(message: string) {
+  return z.optional(z.never({ error: message }));
+}
+
 /** The options of a client, copied, or an error that says which ones cannot work. @throws {ConfigurationError} */
-export function checkClientOptions<Options extends ClientOptions>(given: Options, ofThisClient: OptionRules): Options {
+export function checkClientOptions<Options extends ClientOptions>(
+  given: Options,
+  schema: AnySchema,
+  credential: string,
+): Options {
   if (!isObject(given)) {
-    const [credential] = Object.keys(ofThisClient);
     throw new ConfigurationError(
       `The options must be an object, such as { baseURL: 'https://…', ${credential}: '…' }.`,
     );
   }
   const options = ownProperties(given);
-  const issues = findBadOptions(options, OF_CLIENTS, ofThisClient, 'client');
-  if (issues.length === 0) return options;
+  const issues = findIssues(schema, options, (key) => unknownOption(key, schema, 'client'));
+  if (issues === undefined) return options;
   const message = issues.map(({ path, message }) => `${path.join('.')} ${message}`).join('; ');
   throw new ConfigurationError(message.replace(/[^?]$/, '$&.'));
 }
 
-/** The same for the options of one call. `also` has what this call takes besides what it takes as all `known` do. */
+/** What a call takes besides its options, which is easily put among them. */
+interface TakenByCall {
+  readonly accepts?: AnySchema;
+  /** Given as arguments of their own, before the parameters. */
+  readonly ids?: object;
+}
+
+/** The same for the options of one call. @throws {RequestValidationError} */
 export function checkRequestOptions<Options extends RequestOptions>(
   given: Options | undefined,
-  also: OptionRules = {},
-  known: OptionRules = OF_CALLS,
+  schema: AnySchema,
+  { accepts, ids }: TakenByCall = {},
 ): Options {
   // An absent argument is an empty one; the cast is true because every option is optional.
   if (given === undefined) return NO_OPTIONS as Options;
-  if (!isObject(given)) {
-    throw badArgument(['options'], 'expected an object, such as { signal }');
-  }
+  if (!isObject(given)) throw badArgument(['options'], 'expected an object, such as { signal }');
   const options = ownProperties(given);
-  const issues = findBadOptions(options, known, also, 'call');
-  if (issues.length === 0) return options;
-  throw new RequestValidationError(issues.map((issue) => ({ ...issue, path: ['options', ...issue.path] })));
+  const describe = (key: string): string =>
+    accepts !== undefined && fieldsOf(accepts).includes(key)
+      ? `is a parameter: pass it in the ${ids ? 'second' : 'first'} argument`
+      : unknownOption(key, schema, 'call');
+  const issues = findIssues(schema, options, describe);
+  if (issues === undefined) return options;
+  throw new RequestValidationError(issues.map(({ path, message }) => ({ path: ['options', ...path], message })));
 }
 
-function findBadOptions(options: object, known: OptionRules, also: OptionRules, taker: string): ValidationIssue[] {
-  const issues: ValidationIssue[] = [];
-  for (const [key, value] of Object.entries(options)) {
-    const rules = Object.hasOwn(known, key) ? known : also;
-    if (!Object.hasOwn(rules, key))
-      issues.push({ path: [key], message: unknownOption(key, { ...known, ...also }, taker) });
-    else if (value !== undefined && !rules[key]?.[0](value))
-      issues.push({ path: [key], message: rules[key]?.[1] ?? '' });
-  }
-  return issues;
-}
-
-function unknownOption(key: string, known: OptionRules, taker: string): string {
+function unknownOption(key: string, schema: AnySchema, taker: string): string {
   const given = plainName(key);
   // `timeoutMs`, `retries`, `headers`: what other clients call it.
   const alike = (name: string): boolean =>
     given.startsWith(plainName(name)) || (given.length > 2 && plainName(name).endsWith(given));
-  return `is not an option of this ${taker}${didYouMean(Object.keys(known).filter(alike).slice(0, 1))}`;
+  const names = fieldsOf(schema);
+  const meant = names.filter(alike).slice(0, 1);
+  return `is not an option of this ${taker}${didYouMean(meant) || ` (it takes ${names.join(', ')})`}`;
 }
 
 /** A copy that inherits nothing: what somebody put on `Object.prototype` is no argument of ours. */
@@ -252,27 +308,37 @@ export interface Base {
 }
 
 /** Reads `baseURL`, or says how to give one. */
-export function parseBaseURL(given: string | undefined): Base {
-  const value = given ?? readEnvironment('CONTEXT_GATEWAY_BASE_URL');
+export function parseBaseURL({ baseURL, dangerouslyAllowHTTP = false }: ClientOptions): Base {
+  const value = baseURL ?? readEnvironment(BASE_URL);
   if (value === undefined) {
-    throw new ConfigurationError("baseURL is missing. Pass { baseURL: 'https://…' }, or set CONTEXT_GATEWAY_BASE_URL.");
+    throw new ConfigurationError(`baseURL is missing. Pass { baseURL: 'https://…' }${orSet(BASE_URL)}.`);
   }
   const url = typeof value === 'string' && URL.canParse(value) ? new URL(value) : undefined;
   const prefix = url?.pathname.replace(/\/{2,}/g, '/').replace(/\/$/, '') ?? '';
-  const problem = findBadURL(url, prefix);
+  const problem = findBadURL(url, prefix, dangerouslyAllowHTTP);
   if (url === undefined || problem !== undefined) throw new ConfigurationError(`baseURL must ${problem}.`);
   return { origin: url.origin, prefix };
 }
 
-function findBadURL(url: URL | undefined, prefix: string): string | undefined {
+const BASE_URL = 'CONTEXT_GATEWAY_BASE_URL';
+
+/** The other way to give an option, where there is one: a page has no environment. */
+export function orSet(variable: string): string {
+  return isBrowser() ? '' : `, or set ${variable}`;
+}
+
+function findBadURL(url: URL | undefined, prefix: string, allowsHTTP: boolean): string | undefined {
   if (url === undefined) return "be a whole URL, such as 'https://gateway.example.com'";
   const { protocol, username, password, search, hash, hostname } = url;
-  if (protocol !== 'https:' && !(protocol === 'http:' && isLoopback(hostname)))
-    return 'begin with https://, else everybody on the way can read the credential. http:// is for this machine only (localhost, 127.0.0.1, [::1])';
+  if (protocol !== 'https:' && !(protocol === 'http:' && (allowsHTTP || isLoopback(hostname))))
+    return (
+      'begin with https://: over http:// everyone on the way can read the credential. http:// is for this machine ' +
+      '(localhost, 127.0.0.1, [::1]); for another machine of a network you trust, set dangerouslyAllowHTTP: true'
+    );
   if (username || password || search || hash)
-    return 'have no user name, password, query or fragment; the credential is an option of its own';
+    return 'have no user name, password, query or fragment; pass the credential as apiKey or sessionToken';
   const version = /\/(v1|api)$/.exec(prefix)?.[1];
-  return version && `be given without /${version}: the client adds it`;
+  return version && `not end in /${version}: the client adds it`;
 }
 
 /** By the parsed host: `127.1` is 127.0.0.1 there, and `localhost.example.com` is not localhost. */

@@ -1,5 +1,5 @@
 import type { RateLimit } from '../answer.js';
-import { type APIError, type APIErrorDetails, type Area, apiError } from '../errors.js';
+import { type APIError, type APIErrorDetails, type Area, apiError, isTemporary } from '../errors.js';
 import type { ResponseHead } from '../platform/engine.js';
 import { retryHint } from './rate-limit.js';
 import { cleaned, withoutSecrets } from './secrets.js';
@@ -15,6 +15,8 @@ export interface RefusalContext {
   readonly credential: string;
   readonly requestId: string | undefined;
   readonly rateLimit: RateLimit | undefined;
+  /** Where the request went, with ids as the interface writes them, if this client sent it. */
+  readonly address?: string;
   /** The service's clock, in ms since 1970. */
   readonly serverTime: number;
   /** What the user can do about this status, if the area knows. */
@@ -34,16 +36,21 @@ export function refusalDetails(head: ResponseHead, body: unknown, context: Refus
   const { requestId } = context;
   const mask = (text: string): string => withoutSecrets(text, context.credential);
   const error = errorObject(body, (text) => cleaned(text, context.credential));
-  const said = error.message ?? excerpt(body, mask);
-  const retryAfter = retryHint(headers, error.retryAfter, context.rateLimit, context.serverTime);
+  const said = error.message ?? excerpt(body, status, mask);
+  // With another status an empty window is not the reason, and its end no time to try again.
+  const window = status === 429 || status === 503 ? context.rateLimit : undefined;
+  const retryAfter = retryHint(headers, error.retryAfter, window, context.serverTime);
   const hint =
+    redirectTarget(head) ??
     doubt(status, body, context) ??
-    context.explain(status) ??
-    (retryAfter && `Try again in ${Math.ceil(retryAfter / 1_000)} s.`);
-  const redirect = redirectTarget(head);
-  const text = said || redirect || 'The service gave no reason.';
+    (status === 404 && error.message === undefined ? wrongPath(context) : context.explain(status)) ??
+    (retryAfter && (status < 300 || isTemporary(status)) ? `Try again in ${Math.ceil(retryAfter / 1_000)} s.` : '');
+  const text = said || (hint === '' ? 'The service gave no reason.' : '');
   return {
-    message: `${status} ${!hint ? text : `${text.replace(/[^.!?]$/, '$&.')} ${hint}`}`,
+    message: [status, hint === '' ? text : text.replace(/[^.!?]$/, '$&.'), hint]
+      .filter((part) => part !== '')
+      .join(' '),
+    words: error.message,
     area: context.area,
     type: error.type,
     code: error.code,
@@ -117,15 +124,36 @@ function parseBody(text: string): unknown {
   }
 }
 
-/** The words of an HTML page or a plain text: a proxy's error page says more than nothing. */
-function excerpt(body: unknown, mask: (text: string) => string): string {
+/** The first words of a plain text or of an HTML page, and its title: a proxy's error page says more than nothing. */
+function excerpt(body: unknown, status: number, mask: (text: string) => string): string {
   if (typeof body !== 'string') return '';
-  const words = mask(body)
-    .slice(0, 8_192)
-    .replace(/<(script|style)[^>]*>[^<]*/gi, ' ')
-    .replace(/<[^>]*>/g, ' ');
-  const line = words.replace(/\s+/g, ' ').trim();
+  // Masked before it is cut, because half a key is a secret as well, and again once the entities in it are read.
+  const page = mask(squeezed(body));
+  const wordsOf = (html: string): string => squeezed(mask(decoded(html.replace(/<[a-z/!?][^<>]*>?/gi, ' '))));
+  const title = wordsOf(/<title[^<>]*>([^<]*)/i.exec(page)?.[1] ?? '');
+  const words = wordsOf(page.replace(/<!--.*?(-->|$)|<(title|script|style)\b.*?(<\/\2[^<>]*>?|$)/gi, ' '));
+  const all = words.startsWith(title) ? words : `${title}: ${words}`.replace(/: $/, '');
+  const line = all.startsWith(`${status} `) ? all.slice(4) : all; // the message begins with it
   return line.length > MAX_EXCERPT ? `${line.slice(0, MAX_EXCERPT)}…` : line;
+}
+
+function squeezed(text: string): string {
+  return text.replace(/\s+/g, ' ').trim();
+}
+
+/** The entities that pages use. Others stay as they are. */
+function decoded(text: string): string {
+  // `0x2f` is a number as well.
+  return text.replace(/&(?:#(x[\da-f]{1,4}|\d{1,5})|(\w{2,4}));/gi, (entity, code: string | undefined, name: string) =>
+    code === undefined ? (ENTITIES[name] ?? entity) : String.fromCodePoint(Number(`0${code}`)),
+  );
+}
+
+const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: ' ' };
+
+/** A 404 in another form than the service's own: `baseURL` leads to something else. */
+function wrongPath({ address }: RefusalContext): string | undefined {
+  return address && `This is not the service's own error. Check baseURL: the request went to ${address}.`;
 }
 
 /** Redirects are never followed; the host tells the user where baseURL should lead. */

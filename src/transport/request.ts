@@ -1,8 +1,8 @@
 import { badArgument, ConfigurationError } from '../errors.js';
 import type { OutgoingRequest, OutgoingStream } from '../platform/engine.js';
 import { encodeJson } from './json.js';
-import { type Base, ownProperties } from './options.js';
-import { type AnySchema, checkArguments, isObject } from './validation.js';
+import { type Base, ownProperties, requestOptionsSchema } from './options.js';
+import { type AnySchema, checkArguments, fieldsOf, isObject } from './validation.js';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -14,14 +14,14 @@ export interface Endpoint {
   readonly method: Method;
   /** As the interface writes it: `/api/memory/{memoryId}`. */
   readonly path: string;
-  /** The values of the `{names}` in the path. */
+  /** The arguments before the parameters: values of the `{names}` in the path. */
   readonly ids?: Readonly<Record<string, string>>;
   readonly query?: object | undefined;
   /** Sent as JSON. */
   readonly body?: unknown;
   /** Sent instead of a body. */
   readonly upload?: Upload;
-  /** Checks the body, or the query where there is no body. */
+  /** Checks the body, or the query where there is no body; the parameters of an upload are checked where it is made. */
   readonly accepts?: AnySchema;
   /** The `accept` header. @default application/json */
   readonly accept?: string;
@@ -46,6 +46,8 @@ export interface Upload {
 
 /** A request with everything but its credential, which is read for each attempt. */
 export type PreparedRequest = Omit<OutgoingRequest, 'body' | 'harmless'> & {
+  /** Where it goes, with ids as the interface writes them. */
+  readonly address: string;
   readonly body: string | undefined;
   readonly upload: Upload | undefined;
 };
@@ -56,22 +58,29 @@ const CONTROL_CHARACTERS = /[\u0000-\u001f\u007f]/;
 const DOT_SEGMENT = /^(\.|%2e){1,2}$/i;
 
 /** Checks the arguments and writes them down once: what the caller changes afterwards changes no retry. */
-export function prepare(endpoint: Endpoint, base: Base, headers: Record<string, string>): PreparedRequest {
-  const { method, accepts, body, query, upload } = endpoint;
+export function prepare(
+  endpoint: Endpoint,
+  base: Base,
+  headers: Record<string, string>,
+  options: AnySchema = requestOptionsSchema,
+): PreparedRequest {
+  const { method, accepts, body, query, upload, ids } = endpoint;
   // The ids first: whoever passes one object for everything learns that the id stands alone.
-  const path = base.prefix + encodePath(endpoint.path, endpoint.ids);
-  if (accepts !== undefined) checkArguments(accepts, ownFields(body ?? query ?? {}));
+  const path = base.prefix + encodePath(endpoint.path, ids);
+  if (accepts !== undefined && upload === undefined)
+    checkArguments(accepts, ownFields(body ?? query ?? {}, fieldsOf(accepts)), options, ids);
   assertOrigin(base, path);
   if (body !== undefined) headers['content-type'] = 'application/json';
   if (upload !== undefined) headers['content-type'] = upload.contentType;
   const json = body === undefined ? undefined : encodeJson(body);
-  return { method, origin: base.origin, path: path + encodeQuery(query), headers, body: json, upload };
+  const address = base.origin + base.prefix + endpoint.path;
+  return { method, origin: base.origin, path: path + encodeQuery(query), address, headers, body: json, upload };
 }
 
-/** The fields of an argument. A text has fields as well: its characters. */
-export function ownFields(given: unknown): object {
+/** The fields of an argument; `example` has some that it may have. A text has fields as well: its characters. */
+export function ownFields(given: unknown, example: readonly string[]): object {
   if (isObject(given)) return ownProperties(given);
-  throw badArgument([], 'expected an object with named fields');
+  throw badArgument([], `expected an object with named fields, such as { ${example.join(', ')} }`);
 }
 
 /** Puts ids into a path, each as exactly one segment. */

@@ -188,7 +188,8 @@ export class Sender {
     }
     const { explain, name: area } = this.#area;
     if (requestId !== undefined) call.where = `${call.route}, request ${requestId}`;
-    return { area, credential, requestId, rateLimit, serverTime, explain, method: call.request.method };
+    const { method, address } = call.request;
+    return { area, credential, requestId, rateLimit, serverTime, explain, method, address };
   }
 
   /** Reads an error's body, as far as it is worth it. */

@@ -97,6 +97,6 @@ export class EventReader {
 }
 
 function tooLarge(): ResponseTooLargeError {
-  const message = `No event of the stream was complete within the ${MAX_EVENT} bytes this client reads.`;
+  const message = `An event of the stream is larger than the ${MAX_EVENT} bytes this client reads.`;
   return new ResponseTooLargeError(message, { phase: 'stream', sent: 'yes', retryable: false });
 }

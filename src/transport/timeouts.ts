@@ -26,6 +26,9 @@ export const systemRuntime: Runtime = {
 /** Timers fire at once above this many milliseconds. */
 export const LONGEST_TIMER = 2_147_483_647;
 
+/** A stream that was begun, and that its reader does not come back to, is given up after this many of its idle times. */
+const UNREAD_TIMES = 5;
+
 /** An attempt is not worth starting with less time than this (ms). */
 export const SHORTEST_ATTEMPT = 10;
 
@@ -133,8 +136,7 @@ export class CallTimeouts implements LiveCall {
   /** Starts the clock of a silent stream; it runs until `stopWatching`. */
   startIdle(ms: number): void {
     this.#watch(ms, () => {
-      const what = this.#watchdog?.fed ? 'The stream was silent' : 'Nobody read the stream';
-      this.#interrupt(this.#timeout('idle', `${what} for its streamIdleTimeout of ${ms} ms.`, STREAMING));
+      this.#interrupt(this.#timeout('idle', idleMessage(this.#watchdog?.times ?? 0, ms), STREAMING));
     });
   }
 
@@ -146,9 +148,9 @@ export class CallTimeouts implements LiveCall {
     this.#watchdog?.feed(times, now);
   }
 
-  /** Nothing is expected of the service until `progressed()`: its clock stands still. */
-  pauseWatching(): void {
-    this.#watchdog?.pause();
+  /** Nothing is expected of the service until `progressed()`. The reader may take its time, but not for ever. */
+  pauseWatching(now: number): void {
+    this.progressed(UNREAD_TIMES, now);
   }
 
   /** The wait is not the service's now. */
@@ -208,6 +210,16 @@ export class CallTimeouts implements LiveCall {
   }
 }
 
+function idleMessage(times: number, ms: number): string {
+  if (times === 1) return `The stream was silent for its streamIdleTimeout of ${ms} ms.`;
+  if (times === 0)
+    return `The stream was given up because it was not read within its streamIdleTimeout of ${ms} ms. Read it, or call close().`;
+  return (
+    `The stream was given up because it was not read for ${times * ms} ms, ${times} times its streamIdleTimeout. ` +
+    'Read it to its end or call close(), and await finalCompletion() after a loop over the stream, not inside it.'
+  );
+}
+
 const UNSENT: Progress = { phase: 'connect', sent: 'no' };
 const STREAMING: Progress = { phase: 'stream', sent: 'yes' };
 
@@ -216,8 +228,8 @@ class Watchdog {
   readonly #runtime: Runtime;
   readonly #ms: number;
   readonly #onSilence: () => void;
-  /** Whether it was ever fed. */
-  fed = false;
+  /** How many intervals it was last fed for; 0 if it never was. */
+  times = 0;
   #fedAt: number;
   #timer: unknown;
 
@@ -230,12 +242,8 @@ class Watchdog {
   }
 
   feed(times: number, now: number): void {
-    this.fed = true;
+    this.times = times;
     this.#fedAt = now + (times - 1) * this.#ms;
-  }
-
-  pause(): void {
-    this.#fedAt = Number.POSITIVE_INFINITY;
   }
 
   stop(): void {

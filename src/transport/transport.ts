@@ -14,15 +14,15 @@ import { MAX_JSON_BYTES, parseJson, readText } from './body.js';
 import { Answered, type AnswerForm, type AreaRules, type Call, type OpenedStream, type Shared } from './call.js';
 import { emitterOf } from './events.js';
 import {
-  A_FUNCTION,
   type Base,
   type ClientOptions,
   checkRequestOptions,
-  type OptionRules,
   ownProperties,
   type RequestOptions,
+  requestOptionsSchema,
   type SchemaOptions,
-  TAKES_SCHEMA,
+  schemaOptionsSchema,
+  uploadOptionsSchema,
 } from './options.js';
 import { type RefusalContext, refusalDetails, reportsError } from './refusal.js';
 import { checkHeaders, type EndpointSource, prepare } from './request.js';
@@ -60,7 +60,7 @@ export class Transport {
     this.#sender = new Sender(area, shared);
   }
 
-  /** Sends a request and reads one JSON value. With a caller's `schema` the raw body is checked by that instead. */
+  /** Sends a request and reads one JSON value. With a caller's `schema` that checks what the method gives instead. */
   request<Body, T>(
     endpoint: EndpointSource,
     form: AnswerForm<Body, T>,
@@ -70,12 +70,13 @@ export class Transport {
       const text = await readText(head, MAX_JSON_BYTES);
       const body = text === '' && form.mayBeEmpty ? { success: true } : readJson(text, head, context);
       const { schema } = call.options as Partial<SchemaOptions<T>>; // the options are checked: it is there where it may be
-      // The caller's schema may take its time; the call does not last longer for it.
-      if (schema !== undefined) return call.timeouts.wait(applySchema(schema, body, call.clean));
+      // It checks what the method gives: of a list the array. It may take its time; the call does not last longer for it.
+      if (schema !== undefined)
+        return call.timeouts.wait(applySchema(schema, form.pick(body as Body), body, call.clean));
       this.#check(form.schema, body, call);
       return form.pick(body as Body); // checked in the line above, or wanted unchecked
     };
-    return this.#call(endpoint, options, read, form.undocumented ? { takes: TAKES_SCHEMA } : {});
+    return this.#call(endpoint, options, read, form.undocumented ? { takes: schemaOptionsSchema } : {});
   }
 
   /** Sends a request and hands the open answer over. */
@@ -129,7 +130,7 @@ export class Transport {
     endpoint: EndpointSource,
     options: RequestOptions | undefined,
     read: Reader<T>,
-    { takes = {}, streamed = false }: { takes?: OptionRules; streamed?: boolean },
+    { takes = requestOptionsSchema, streamed = false }: { takes?: AnySchema; streamed?: boolean },
   ): APIPromise<T> {
     // Checked and written down now, in the caller's own turn; what is wrong rejects, it never throws.
     let call: Call;
@@ -143,17 +144,15 @@ export class Transport {
     return new APIPromise(this.#run(call, read, streamed));
   }
 
-  #prepare(source: EndpointSource, given: RequestOptions | undefined, takes: OptionRules): Call {
+  #prepare(source: EndpointSource, given: RequestOptions | undefined, takes: AnySchema): Call {
     const shared = this.#shared;
     if (shared.closed) throw new ClientClosedError();
     const endpoint = ownProperties(typeof source === 'function' ? source() : source);
-    const options = checkRequestOptions(
-      given,
-      endpoint.upload === undefined ? takes : { ...takes, onProgress: A_FUNCTION },
-    );
+    const schema = endpoint.upload === undefined ? takes : uploadOptionsSchema;
+    const options: RequestOptions = checkRequestOptions(given, schema, endpoint);
     const headers = { accept: endpoint.accept ?? 'application/json', ...this.#headers };
     this.#addHeaders(headers, options);
-    const request = prepare(endpoint, this.#base, headers);
+    const request = prepare(endpoint, this.#base, headers, schema);
     const deadline = options.deadline ?? this.#options.deadline;
     const timeouts = new CallTimeouts(shared.runtime, shared.live, options.signal, deadline);
     shared.calls += 1;

@@ -43,18 +43,49 @@ export function matches(schema: AnySchema, value: unknown): boolean {
   return z.validate(known.schema, value);
 }
 
-/** What is wrong with a value, if anything. */
-export function findIssues(schema: AnySchema, value: unknown): ValidationIssue[] | undefined {
+/** What is wrong with a value, if anything. `describe` says what is wrong with a field that the schema does not have. */
+export function findIssues(
+  schema: AnySchema,
+  value: unknown,
+  describe?: (key: string) => string,
+): ValidationIssue[] | undefined {
   // Twice for what is wrong, so that what is right, as nearly everything is, costs no copies and no words.
   if (matches(schema, value)) return undefined;
   const { error } = z.safeParse(schema, value, { error: wordsOf });
-  return error?.issues.map(({ path, message }) => ({ path: pathIn(schema, path), message }));
+  return error?.issues.flatMap((issue) => {
+    if (issue.code === 'unrecognized_keys' && describe !== undefined)
+      return issue.keys.map((key) => ({ path: [key], message: describe(key) }));
+    return [{ path: pathIn(schema, issue.path), message: issue.message }];
+  });
 }
 
-/** Arguments as the caller gave them. @throws {RequestValidationError} naming each field and what it has to be */
-export function checkArguments(schema: AnySchema, value: unknown): void {
-  const issues = findIssues(schema, value);
-  if (issues !== undefined) throw new RequestValidationError(issues);
+/**
+ * Parameters as the caller gave them. `options` is the schema of the call's options, which are easily put among them, `ids` the
+ * arguments before them.
+ *
+ * @throws {RequestValidationError} naming each field and what it has to be
+ */
+export function checkArguments(schema: AnySchema, given: object, options: AnySchema, ids?: object): void {
+  const issues = findIssues(schema, given);
+  if (issues === undefined) return;
+  const known = fieldsOf(schema);
+  const isStrict = partsOf(schema).catchall?._zod.def.type === 'never';
+  const isMisplaced = (key: string): boolean => isStrict && !known.includes(key) && fieldsOf(options).includes(key);
+  const misplaced = Object.keys(given).filter(isMisplaced);
+  throw new RequestValidationError(
+    misplaced.length === 0 ? issues : misplaced.map((key) => ({ path: [key], message: isAnOption(ids) })),
+  );
+}
+
+/** What is said of an option among the parameters. */
+export function isAnOption(ids?: object): string {
+  return `is an option of the call: pass it in the ${ids === undefined ? 'second' : 'third'} argument`;
+}
+
+/** The fields that an object may have by its schema. */
+export function fieldsOf(schema: AnySchema): string[] {
+  const { shape = {} } = partsOf(schema);
+  return Object.keys(shape).filter((key) => partsOf(shape[key]).innerType?._zod.def.type !== 'never');
 }
 
 export function isObject(value: unknown): value is Record<string, unknown> {
@@ -80,7 +111,7 @@ function wordsOf(issue: RawIssue): string {
       if (issue.origin === 'string') return `must not be longer than ${issue.maximum}`;
       return issue.origin === 'int' ? 'expected a whole number' : `expected a number of at most ${issue.maximum}`;
     case 'unrecognized_keys':
-      return unknownFields(issue.keys, Object.keys(partsOf(issue.inst).shape ?? {}));
+      return unknownFields(issue.keys, fieldsOf(issue.inst as AnySchema));
     case 'invalid_union':
       return 'expected one of the documented forms';
     default:
@@ -141,6 +172,8 @@ interface Parts {
   readonly keyType?: core.$ZodType;
   readonly valueType?: core.$ZodType;
   readonly format?: string;
+  /** What other fields may be: nothing at all, where the object is strict. */
+  readonly catchall?: core.$ZodType;
 }
 
 /** Every kind of schema has some of them; which ones, zod's types know for one kind at a time. */
@@ -158,13 +191,14 @@ export function unexpectedAnswer(
   return new ResponseValidationError(message, { issues, body });
 }
 
-/** Checks an undocumented body with the caller's own schema. */
+/** Checks with the caller's own schema what a method gives. `body` is the whole answer. */
 export async function applySchema<T>(
   schema: StandardSchema<T>,
+  value: unknown,
   body: unknown,
   clean: (text: string) => string,
 ): Promise<T> {
-  const result = await validated(schema, body);
+  const result = await validated(schema, value, body);
   if (result.issues === undefined) return result.value;
   const issues = result.issues.map(({ path, message }) => ({
     path: (path ?? []).map((step) =>
@@ -172,13 +206,13 @@ export async function applySchema<T>(
     ),
     message: clean(message),
   }));
-  throw unexpectedAnswer(issues, body, 'what the given schema takes (it checks the whole body)');
+  throw unexpectedAnswer(issues, body, 'what the given schema takes');
 }
 
 /** A mistake in the caller's schema costs nobody the answer. */
-async function validated<T>(schema: StandardSchema<T>, body: unknown): Promise<StandardResult<T>> {
+async function validated<T>(schema: StandardSchema<T>, value: unknown, body: unknown): Promise<StandardResult<T>> {
   try {
-    return await schema['~standard'].validate(body);
+    return await schema['~standard'].validate(value);
   } catch (cause) {
     throw new ResponseValidationError('The schema failed while it checked the answer. Its error is the cause.', {
       body,

@@ -234,15 +234,55 @@ describe('W12 W15: a field that is not as documented', () => {
     expect(String(error)).not.toContain('Sorry');
   });
 
-  test('W11: an answer nested 100,000 deep ends as a typed error or as data, never as a crash', async () => {
-    const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
-    answers(text(`{"object":"list","data":${deep}}`, { headers: { 'content-type': 'application/json' } }));
+  const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
+  const JSON_TYPE = { headers: { 'content-type': 'application/json' } };
+  const EVENTS = { headers: { 'content-type': 'text/event-stream' } };
+  const deepCompletion = (levels: number) =>
+    JSON.stringify({ ...completion(), x: 'DEEP' }).replace('"DEEP"', nested(levels));
+  const deepEvent = (levels: number) => `data: {"choices":[{"index":0,"delta":{}}],"x":${nested(levels)}}\n\n`;
+  const stream = () => gatewayAt().chat.completions.create({ ...chatParams, stream: true });
 
-    const outcome = await gatewayAt()
-      .presets.list()
-      .catch((error: unknown) => error);
+  test.each([5_000, 100_000])('an answer nested %d deep is a typed error, whatever is asked for', async (levels) => {
+    const tooDeep = { name: 'ResponseValidationError', message: expect.stringContaining('deeper than 500 levels') };
 
-    expect(Array.isArray(outcome) || outcome instanceof ResponseValidationError).toBe(true);
+    answers(text(`{"data":${nested(levels)}}`, JSON_TYPE));
+    expect(await failureOf(gatewayAt().presets.list())).toMatchObject(tooDeep);
+    answers(text(nested(levels), JSON_TYPE));
+    expect(await failureOf(gatewayAt().request({ method: 'GET', path: '/v1/x' }))).toMatchObject(tooDeep);
+    answers(text(deepCompletion(levels), JSON_TYPE));
+    expect(await failureOf(gatewayAt().chat.completions.create(chatParams))).toMatchObject(tooDeep);
+    expect(await failureOf(stream())).toMatchObject(tooDeep);
+    answers(text(deepEvent(levels), EVENTS));
+    expect(await failureOf((await stream()).finalCompletion())).toMatchObject(tooDeep);
+    expect(await new Response((await stream()).toReadableStream()).text()).toMatch(/^event: error\n/);
+  });
+
+  test('an answer may be nested 500 deep, and so may an event', async () => {
+    answers(text(nested(500), JSON_TYPE));
+    await gatewayAt().request({ method: 'GET', path: '/v1/x' });
+    answers(text(nested(501), JSON_TYPE));
+    await failureOf(gatewayAt().request({ method: 'GET', path: '/v1/x' }));
+    answers(text(`${deepEvent(499)}data: [DONE]\n\n`, EVENTS));
+    expect(await new Response((await stream()).toReadableStream()).text()).toBe(`${deepEvent(499)}data: [DONE]\n\n`);
+  });
+
+  test('the body of an error may be nested as it likes', async () => {
+    const body = `{"error":{"message":"No such model.","code":"model_not_found","x":${nested(5_000)}}}`;
+    answers(text(body, { ...JSON_TYPE, status: 404 }));
+    const facts = { code: 'model_not_found', message: expect.stringContaining('No such model') };
+    expect(await failureOf(gatewayAt().presets.list())).toMatchObject({ name: 'NotFoundError', ...facts });
+
+    answers(text(`event: error\ndata: ${body}\n\n`, EVENTS));
+    expect(await failureOf((await stream()).finalCompletion())).toMatchObject({ name: 'StreamError', ...facts });
+  });
+
+  test('a relay of what decodeChunk has nested 5,000 deep ends with an error event', async () => {
+    answers(text('data: {}\n\n', EVENTS));
+    const decodeChunk = () => ({ choices: [], x: JSON.parse(nested(5_000)) });
+
+    const stream = await gatewayAt({ decodeChunk }).chat.completions.create({ ...chatParams, stream: true });
+
+    expect(await new Response(stream.toReadableStream()).text()).toMatch(/^event: error\n.*The stream failed/);
   });
 });
 

@@ -395,6 +395,73 @@ describe('other arguments', () => {
     await expectRefused(call, [], /expected an object with named fields/);
   });
 
+  test('something else than an object is told what an object would have', async () => {
+    await expectRefused(() => context.compact('c', deep), [], /such as \{ level: 'deep' \}\.$/);
+    await expectRefused(() => context.pin('c', deep), [], /such as \{ messageId, category \}\.$/);
+    await expectRefused(() => gateway.chat.completions.create(deep), [], /such as \{ model, messages, .*stream \}\.$/);
+    await expectRefused(() => gateway.usage.retrieve(deep), [], /such as \{ start_date, end_date \}\.$/);
+    await expectRefused(() => gateway.request('/v1/x' as never), [], /such as \{ method, path \}\.$/);
+  });
+
+  const { signal } = new AbortController();
+  const among = (options: object): never => options as never;
+  test.each<{ call: () => PromiseLike<unknown>; option: string; place: string }>([
+    { option: 'signal', place: 'second', call: () => gateway.presets.list(among({ signal })) },
+    { option: 'schema', place: 'second', call: () => gateway.presets.list(among({ schema: {} })) },
+    { option: 'timeout', place: 'second', call: () => context.memory.list(among({ timeout: 5 })) },
+    { option: 'headers', place: 'second', call: () => context.memory.create(among({ headers: {} })) },
+    { option: 'signal', place: 'second', call: () => gateway.usage.retrieve(among({ signal })) },
+    { option: 'onProgress', place: 'second', call: () => gateway.files.upload(among({ onProgress: () => {} })) },
+    { option: 'deadline', place: 'second', call: () => gateway.request(among({ deadline: 5 })) },
+    { option: 'maxRetries', place: 'third', call: () => context.compact('c', among({ maxRetries: 0 })) },
+    { option: 'signal', place: 'third', call: () => context.pin('c', among({ messageId: 'm', signal })) },
+    {
+      option: 'idempotencyKey',
+      place: 'third',
+      call: () => context.memory.update('m', among({ idempotencyKey: 'k' })),
+    },
+    { option: 'schema', place: 'third', call: () => gateway.presets.execute('p', among({ schema: {} })) },
+  ])('an option among the parameters ($option) is sent to the $place argument', async ({ call, option, place }) => {
+    const error = (await failureOf(call())) as RequestValidationError;
+
+    const message = `is an option of the call: pass it in the ${place} argument`;
+    expect(error.issues).toEqual([{ path: [option], message }]);
+    expect(fetch).not.toHaveBeenCalled();
+  });
+
+  test('an option of other calls alone is an unknown field', async () => {
+    await expectRefused(() => context.memory.list(among({ schema: {} })), [], /unknown field schema/);
+    await expectRefused(() => gateway.presets.list(among({ onProgress: () => {} })), [], /unknown field onProgress/);
+  });
+
+  test.each<{ call: () => PromiseLike<unknown>; field: string; place: string }>([
+    {
+      field: 'stream',
+      place: 'first',
+      call: () => gateway.chat.completions.create(chatParams, among({ stream: true })),
+    },
+    { field: 'limit', place: 'first', call: () => gateway.presets.list({}, among({ limit: 5 })) },
+    {
+      field: 'start_date',
+      place: 'first',
+      call: () => gateway.usage.retrieve({}, among({ start_date: '2026-01-01' })),
+    },
+    { field: 'filename', place: 'first', call: () => upload({ filename: undefined }, { filename: 'a' })() },
+    { field: 'workspaceId', place: 'first', call: () => context.memory.list({}, among({ workspaceId: 'w' })) },
+    { field: 'level', place: 'second', call: () => context.compact('c', {}, among({ level: 'deep' })) },
+    {
+      field: 'category',
+      place: 'second',
+      call: () => context.pin('c', { messageId: 'm' }, among({ category: 'other' })),
+    },
+  ])('a parameter among the options ($field) is sent to the $place argument', async ({ call, field, place }) => {
+    const error = (await failureOf(call())) as RequestValidationError;
+
+    const message = `is a parameter: pass it in the ${place} argument`;
+    expect(error.issues).toEqual([{ path: ['options', field], message }]);
+    expect(fetch).not.toHaveBeenCalled();
+  });
+
   test.each([0, -1, Number.NaN, 1.5, '5', null])('A23: refuses the limit %s', async (limit) => {
     await expectRefused(() => gateway.presets.list({ limit: limit as number }), ['limit'], /limit: expected/);
   });
@@ -506,7 +573,8 @@ describe('other arguments', () => {
   });
 });
 
-const upload = (params: object) => () => gateway.files.upload({ file: new Blob(['a']), purpose: 'p', ...params });
+const upload = (params: object, options?: object) => () =>
+  gateway.files.upload({ file: new Blob(['a']), purpose: 'p', ...params }, options);
 const sentForm = async () => {
   const init = fetch.mock.calls.at(-1)?.[1];
   const raw = await new Response(init?.body).arrayBuffer();
@@ -556,6 +624,12 @@ describe('uploads', () => {
 
   test.each([undefined, null, 'text', 5, {}, { path: 5 }, [1]])('A35: refuses the file %j', async (file) => {
     await expectRefused(upload({ file }), ['file'], /expected a File, Blob, .* or \{ path \}/);
+  });
+
+  test('a path or a text in the place of the file is told how to pass it, and not shown', async () => {
+    const mend = /a file on disk is \{ path: '…' \}, a text new Blob\(\[text\]\)/;
+    await expectRefused(upload({ file: '/tmp/canary.txt' }), ['file'], mend);
+    expect(String(await failureOf(upload({ file: '/tmp/canary.txt' })()))).not.toContain('canary');
   });
 
   test('A35: refuses a path where there is no file, or a folder', async () => {
@@ -612,6 +686,27 @@ describe('options of a call', () => {
       }
     },
   );
+
+  test('A31: an unknown option is told which ones there are', async () => {
+    const all = 'signal, streamIdleTimeout, timeout, deadline, maxRetries, headers, idempotencyKey'.split(', ');
+    const error = (await failureOf(context.retrieve('c', { apiKey: 1 } as never))) as Error;
+    const listed = /\(it takes (.*)\) *\.?$/.exec(error.message)?.[1]?.split(', ') ?? [];
+    expect(listed.sort()).toEqual(all.sort());
+
+    await expectRefused(
+      () => gateway.integrations.list({ apiKey: 1 } as never),
+      ['options', 'apiKey'],
+      /\(it takes schema, /,
+    );
+    await expectRefused(upload({}, { apiKey: 1 }), ['options', 'apiKey'], /\(it takes schema, onProgress, /);
+  });
+
+  test('A42: a controller in the place of its signal is told what to pass', async () => {
+    for (const call of calls) {
+      const signal = new AbortController() as never;
+      await expectRefused(() => call({ signal } as never), ['options', 'signal'], /pass controller\.signal/);
+    }
+  });
 
   test('A31: an option of uploads is refused by the other calls', async () => {
     await expectRefused(

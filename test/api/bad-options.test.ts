@@ -72,6 +72,39 @@ describe('credentials', () => {
     expect(refusalOf(() => gatewayAt({ apiKey })).message).toMatch(/a prefix without a key/);
   });
 
+  test.each(['svc_sk_CANARY…', 'svc_pk_CANARY...9f3a', 'svc_sk_CAN...', 'svc_sk_***', '…CANARY'])(
+    'a key as a dashboard or a log shows it is told to be shortened (%#)',
+    async (apiKey) => {
+      for (const error of [
+        refusalOf(() => gatewayAt({ apiKey })),
+        (await failureOf(gatewayAt({ apiKey: () => apiKey }).integrations.list())) as Error,
+      ]) {
+        expect(error.message).toMatch(
+          /^apiKey is shortened, as dashboards and logs show it\. Pass the whole of it; a key is shown in full/,
+        );
+        expect(leaksOf(error, ['CANARY'])).toEqual([]);
+      }
+    },
+  );
+
+  test('a session token may have three dots of its own', () => {
+    expect(contextAt({ sessionToken: 'abc...def' })).toBeInstanceOf(ContextClient);
+  });
+
+  test.each([undefined, null])('a function that gives %s is told what to give', async (value) => {
+    const given = async () => value as never;
+
+    const failures = [
+      await failureOf(gatewayAt({ apiKey: () => value as never }).integrations.list()),
+      await failureOf(contextAt({ sessionToken: given }).retrieve('c')),
+    ];
+
+    expect(failures.map(String)).toEqual([
+      expect.stringContaining(`The apiKey function gave ${value}. It must return a string, or a promise of one`),
+      expect.stringContaining(`The sessionToken function gave ${value}. It must return a string`),
+    ]);
+  });
+
   test('A14: quotes inside a token, as a cookie has them, are part of it', async () => {
     const fetch = vi.fn(async (_: string | URL | Request, _init?: RequestInit) => Response.json({}));
     const client = contextAt({ fetch, sessionToken: 'session="abc"', sessionHeader: { name: 'cookie' } });
@@ -136,12 +169,30 @@ describe('credentials', () => {
   });
 });
 
-describe('A15: a secret key in a browser', () => {
-  const page = () => {
-    vi.stubGlobal('window', globalThis);
-    vi.stubGlobal('document', {});
-  };
+const page = () => {
+  vi.stubGlobal('window', globalThis);
+  vi.stubGlobal('document', {});
+};
 
+test('a page is told of options, and not of an environment it does not have', () => {
+  page();
+
+  const messages = [
+    refusalOf(() => new GatewayClient({ apiKey: 'svc_pk_abc' })).message,
+    refusalOf(() => new GatewayClient({ baseURL: BASE })).message,
+    refusalOf(() => new GatewayClient({ baseURL: BASE, apiKey: '' })).message,
+    refusalOf(() => new ContextClient({ baseURL: BASE })).message,
+  ];
+
+  expect(messages).toEqual([
+    "baseURL is missing. Pass { baseURL: 'https://…' }.",
+    'apiKey is missing. Pass { apiKey: … } (a string, or a function that gives one).',
+    'apiKey is empty. Pass { apiKey: … } (a string, or a function that gives one).',
+    'sessionToken is missing. Pass { sessionToken: … } (a string, or a function that gives one).',
+  ]);
+});
+
+describe('A15: a secret key in a browser', () => {
   test.each([KEY, 'unknown-kind'])('is refused on a page, and named as the mistake (%s)', (apiKey) => {
     page();
 
@@ -232,7 +283,36 @@ describe('baseURL', () => {
     'http://localhost.',
     'http://my-localhost',
   ])('A18: %s is refused: it is not this machine', (baseURL) => {
-    for (const construct of bothWith({ baseURL })) expect(refusalOf(construct).message).toMatch(/begin with https/);
+    for (const construct of bothWith({ baseURL })) {
+      expect(refusalOf(construct).message).toMatch(/begin with https.* set dangerouslyAllowHTTP: true\.$/);
+    }
+  });
+
+  test('http: on another machine is accepted with dangerouslyAllowHTTP, and requests go there', async () => {
+    const fetch = vi.fn(async (_url: string | URL | Request) => Response.json({ success: true }));
+    const options = { baseURL: 'http://emulator:4010', dangerouslyAllowHTTP: true, fetch } as const;
+
+    await gatewayAt(options).request({ method: 'GET', path: '/v1/x' });
+    await contextAt(options).memory.delete('m');
+
+    const sent = fetch.mock.calls.map(([url]) => url);
+    expect(sent).toEqual(['http://emulator:4010/v1/x', 'http://emulator:4010/api/memory/m']);
+  });
+
+  test('dangerouslyAllowHTTP can be given and taken back by withOptions', () => {
+    const baseURL = 'http://10.0.0.1';
+    for (const client of [gatewayAt(), contextAt()]) {
+      expect(refusalOf(() => client.withOptions({ baseURL })).message).toMatch(/dangerouslyAllowHTTP/);
+      const derived = client.withOptions({ baseURL, dangerouslyAllowHTTP: true });
+      expect(() => derived.withOptions({ timeout: 5 })).not.toThrow();
+      expect(refusalOf(() => derived.withOptions({ dangerouslyAllowHTTP: false }))).toBeDefined();
+    }
+  });
+
+  test('dangerouslyAllowHTTP allows http: and no other scheme', () => {
+    for (const construct of bothWith({ baseURL: 'ws://service.test', dangerouslyAllowHTTP: true })) {
+      expect(refusalOf(construct).message).toMatch(/begin with https/);
+    }
   });
 
   test.each([
@@ -264,9 +344,9 @@ describe('baseURL', () => {
     { baseURL: '', mend: /whole URL/ },
     { baseURL: 5, mend: /whole URL/ },
     { baseURL: new URL('https://service.test'), mend: /whole URL/ },
-    { baseURL: 'https://service.test/v1', mend: /without \/v1/ },
-    { baseURL: 'https://service.test/v1/', mend: /without \/v1/ },
-    { baseURL: 'https://service.test/proxy/api', mend: /without \/api/ },
+    { baseURL: 'https://service.test/v1', mend: /must not end in \/v1: the client adds it/ },
+    { baseURL: 'https://service.test/v1/', mend: /must not end in \/v1: the client adds it/ },
+    { baseURL: 'https://service.test/proxy/api', mend: /must not end in \/api/ },
   ])('A19: $baseURL is refused, and no more than its origin is shown', ({ baseURL, mend }) => {
     for (const construct of bothWith({ baseURL })) {
       const error = refusalOf(construct);
@@ -336,19 +416,23 @@ describe('options of a client', () => {
   });
 
   test.each(['signal', 'idempotencyKey', 'schema', 'x', 'constructor', '__proto__x'])(
-    'A31: the unknown option %s is refused',
+    'A31: the unknown option %s is refused with the list of those there are',
     (option) => {
       for (const construct of bothWith({ [option]: 1 })) {
-        expect(refusalOf(construct).message).toBe(`${option} is not an option of this client.`);
+        const { message } = refusalOf(construct);
+        expect(message).toContain(`${option} is not an option of this client (it takes `);
+        expect(message).toMatch(/timeout, .*maxRetries, baseURL, .*dangerouslyAllowHTTP\)\.$/);
       }
+      expect(refusalOf(() => gatewayAt({ [option]: 1 } as never)).message).toMatch(/takes apiKey, (?!.*sessionToken)/);
+      expect(refusalOf(() => contextAt({ [option]: 1 } as never)).message).toMatch(/takes sessionToken, (?!.*apiKey)/);
     },
   );
 
   test('all that is wrong is said at once', () => {
     for (const construct of bothWith({ timeOut: 1, deadline: 0, validation: 'strict' })) {
       expect(refusalOf(construct).message).toBe(
-        'timeOut is not an option of this client; did you mean timeout?; ' +
-          "deadline must be a number of milliseconds above 0 and at most 2147483647; validation must be 'error' or 'report'.",
+        "deadline must be a number of milliseconds above 0 and at most 2147483647; validation must be 'error' or 'report'; " +
+          'timeOut is not an option of this client; did you mean timeout?',
       );
     }
   });
@@ -373,6 +457,7 @@ describe('options of a client', () => {
     { option: 'pacing', value: { admit: () => {} }, mend: /with admit and release/ },
     { option: 'dangerouslyAllowBrowser', value: 'yes', mend: /^dangerouslyAllowBrowser must be true or false\.$/ },
     { option: 'dangerouslyAllowBrowser', value: 1, mend: /must be true or false/ },
+    { option: 'dangerouslyAllowHTTP', value: 'yes', mend: /^dangerouslyAllowHTTP must be true or false\.$/ },
     { option: 'idempotencyHeader', value: '', mend: /free to use/ },
     { option: 'idempotencyHeader', value: 'host', mend: /free to use/ },
     { option: 'idempotencyHeader', value: 'Authorization', mend: /free to use/ },

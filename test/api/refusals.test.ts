@@ -1,7 +1,7 @@
 import { APIError, type ContextGatewayError } from 'context-gateway';
 import { describe, expect, test } from 'vitest';
 import { chatParams } from '../helpers/samples.js';
-import { cannedService, contextAt, failureOf, gatewayAt, json, KEY, TOKEN, text } from '../helpers/service.js';
+import { BASE, cannedService, contextAt, failureOf, gatewayAt, json, KEY, TOKEN, text } from '../helpers/service.js';
 
 const { answers, requests } = cannedService();
 
@@ -99,7 +99,149 @@ describe('W22: every status has its class', () => {
   });
 });
 
+describe('a redirect', () => {
+  const headers = { location: 'https://login.test/secret?token=canary', 'content-type': 'text/html' };
+
+  test.each([
+    { body: '<html><title>302 Found</title><h1>302 Found</h1>nginx</html>', says: '302 Found nginx. ' },
+    { body: JSON.stringify({ error: { message: 'moved' } }), says: '302 moved. ' },
+    { body: '', says: '302 ' },
+  ])('names the host it leads to, whatever its body: $says', async ({ body, says }) => {
+    answers(text(body, { status: 302, headers }));
+
+    const error = (await failureOf(create())) as APIError;
+
+    expect(error.message).toBe(
+      `${says}The service redirects to login.test. Redirects are not followed, so that the credential goes nowhere else; ` +
+        'correct baseURL (POST /v1/chat/completions).',
+    );
+  });
+});
+
+describe('a 404', () => {
+  const at = { baseURL: `${BASE}/prefix` };
+
+  test.each([
+    {
+      body: '<html><head><title>404 Not Found</title></head><body>nginx</body></html>',
+      says: '404 Not Found: nginx. ',
+    },
+    { body: 'default backend - 404', says: '404 default backend - 404. ' },
+    { body: '', says: '404 ' },
+    { body: '{"detail":"Not Found"}', says: '404 ' },
+  ])('that is not the own error of the service shows where the request went: $body', async ({ body, says }) => {
+    answers(text(body, { status: 404 }));
+
+    const errors = [
+      await failureOf(gatewayAt(at).chat.completions.create(chatParams)),
+      await failureOf(contextAt(at).exclude('conversation-1', 'message-1')),
+    ] as APIError[];
+
+    const path = '/api/context/exclude/{conversationId}/{messageId}';
+    expect(errors.map(({ message }) => message)).toEqual([
+      `${says}This is not the service's own error. Check baseURL: the request went to ${BASE}/prefix/v1/chat/completions (POST /v1/chat/completions).`,
+      `${says}This is not the service's own error. Check baseURL: the request went to ${BASE}/prefix${path} (PATCH ${path}).`,
+    ]);
+  });
+
+  test.each([{ error: { message: 'gone' } }, { success: false, error: 'gone' }])(
+    'of the service itself is not put down to baseURL',
+    async (body) => {
+      answers(json(body, { status: 404 }));
+
+      expect(String(await failureOf(create()))).toBe('NotFoundError: 404 gone (POST /v1/chat/completions)');
+    },
+  );
+});
+
+describe('an invitation to try again', () => {
+  const emptyWindow = { 'x-ratelimit-limit': '10', 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '45' };
+  const body = { error: { message: 'no', type: 'busy' } };
+
+  test.each([400, 401, 404, 409, 413, 422])('is not given with %d, though the window is empty', async (status) => {
+    answers(json(body, { status, headers: emptyWindow }));
+    const ofWindow = (await failureOf(create())) as APIError;
+    expect(ofWindow.message).not.toContain('Try again');
+    expect(ofWindow).toMatchObject({ retryAfter: undefined, rateLimit: { remaining: 0 } });
+
+    // What the service says itself is a fact, and no advice where it cannot help.
+    answers(json(body, { status, headers: { ...emptyWindow, 'retry-after': '7' } }));
+    const ofHeader = (await failureOf(create())) as APIError;
+    expect(ofHeader.message).not.toContain('Try again');
+    expect(ofHeader.retryAfter).toBe(7_000);
+  });
+
+  test.each([429, 503])('is given with %d, for a hint or the end of an empty window', async (status) => {
+    answers(json(body, { status, headers: emptyWindow }));
+    const ofWindow = (await failureOf(create())) as APIError;
+    expect(ofWindow.message).toContain(`${status} no. Try again in 45 s`);
+    expect(ofWindow.retryAfter).toBe(45_000);
+
+    answers(json(body, { status, headers: { ...emptyWindow, 'retry-after': '7' } }));
+    expect(String(await failureOf(create()))).toContain(`${status} no. Try again in 7 s`);
+  });
+
+  test.each([408, 500, 502, 504])('is given with %d for a hint only', async (status) => {
+    answers(json(body, { status, headers: emptyWindow }));
+    expect(await failureOf(create())).toMatchObject({ retryAfter: undefined });
+
+    answers(json(body, { status, headers: { 'retry-after': '7' } }));
+    expect(String(await failureOf(create()))).toContain(`${status} no. Try again in 7 s`);
+  });
+});
+
 describe('pages and long texts', () => {
+  test.each([
+    {
+      of: 'nginx',
+      page: '<html>\r\n<head><title>502 Bad Gateway</title></head>\r\n<body>\r\n<center><h1>502 Bad Gateway</h1></center>\r\n<hr><center>nginx</center></body></html>',
+      line: '502 Bad Gateway nginx',
+    },
+    {
+      of: 'haproxy',
+      page: '<html><body><h1>502 Bad Gateway</h1>\nThe server returned an invalid or incomplete response.\n</body></html>\n',
+      line: '502 Bad Gateway The server returned an invalid or incomplete response',
+    },
+    {
+      of: 'Varnish',
+      page: '<?xml version="1.0"?>\n<!DOCTYPE html>\n<html><head><title>502 Backend fetch failed</title></head><body><h1>Error 502 Backend fetch failed</h1><p>XID: 5</p></body></html>',
+      line: '502 Backend fetch failed: Error 502 Backend fetch failed XID: 5',
+    },
+    { of: 'Express', page: '<title>Error</title><pre>Cannot POST /v1/x</pre>', line: '502 Error: Cannot POST /v1/x' },
+    {
+      of: 'an app',
+      page: '<title>Our app</title><script>if (a < b && c > d) { x = "</p>" }</script><style>p > a { color: red }</style><noscript>Please enable scripts</noscript>',
+      line: '502 Our app: Please enable scripts',
+    },
+    {
+      of: 'entities',
+      page: '<p>can&#39;t &amp; won&#x2019;t &lt;b&gt;&nbsp;&quot;x&quot; &copy; &#0;</p>',
+      line: '502 can\'t & won\u2019t <b> "x" &copy; \\u0000',
+    },
+    { of: 'comments', page: '<!-- if (x > 1) --><p>Busy</p><!-- cut', line: '502 Busy' },
+    { of: 'a style that is cut off', page: '<h1>Busy</h1><style>p { color: red', line: '502 Busy' },
+    { of: 'a tag that is cut off', page: '<h1>Busy</h1><div class="x', line: '502 Busy' },
+    { of: 'plain text', page: 'upstream  failed:\n\tx < 5 and y > 3', line: '502 upstream failed: x < 5 and y > 3' },
+    { of: 'nothing but code', page: '<style>p { color: red }</style>', line: '502 The service gave no reason' },
+  ])('the page of $of becomes one clean line', async ({ page, line }) => {
+    answers(text(page, { status: 502 }));
+
+    const error = (await failureOf(create())) as APIError;
+
+    expect(error.message.replace(/\.$/, '')).toBe(`${line} (POST /v1/chat/completions)`);
+    expect(error.body).toBe(page);
+  });
+
+  test('a credential written with entities is masked', async () => {
+    const sessionToken = 'tok/en+canary&session==';
+    const written = [...sessionToken].map((one) => (/\w/.test(one) ? one : `&#x${one.charCodeAt(0).toString(16)};`));
+    answers(text(`<title>${written.join('')}</title><p>${written.join('')}</p>`, { status: 502 }));
+
+    const error = (await failureOf(contextAt({ sessionToken }).retrieve('c'))) as APIError;
+
+    expect(error.message).toBe('502 *** (GET /api/context)');
+  });
+
   test.each([502, 503, 403])('W4: of an HTML page with %d a short text without tags is shown', async (status) => {
     const page = `<html><style>b{color:red}</style><script>alert(1)</script><h1>Bad   gateway</h1>${'<p>please wait</p>'.repeat(500)}</html>`;
     answers(text(page, { status, headers: { 'content-type': 'text/html' } }));

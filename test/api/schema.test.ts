@@ -5,10 +5,9 @@ import { cannedService, contextAt, failureOf, gatewayAt, json } from '../helpers
 
 const { answers, requests } = cannedService();
 
-const rows = z.object({
-  rows: z.array(z.object({ id: z.number(), at: z.string().transform((text) => new Date(text)) })),
-});
-const body = { rows: [{ id: 5, at: '2026-01-01T00:00:00Z' }] };
+const rows = z.array(z.object({ id: z.number(), at: z.string().transform((text) => new Date(text)) }));
+const record = z.object({ data: rows });
+const body = { data: [{ id: 5, at: '2026-01-01T00:00:00Z' }] };
 
 /** Any object with `~standard` will do; this one takes its time. */
 const upperCased: StandardSchema<string> = {
@@ -24,12 +23,37 @@ const upperCased: StandardSchema<string> = {
 };
 
 describe('a schema of the caller', () => {
-  test('sees the raw body, and its output is the answer', async () => {
+  test('sees what the method gives, and its output is the answer', async () => {
     answers(json(body));
 
-    const answer = await gatewayAt().presets.list(undefined, { schema: rows });
+    const answer = await gatewayAt().presets.execute('p', { input: 'a', model: 'b' }, { schema: record });
 
-    expect(answer.rows[0]?.at).toEqual(new Date('2026-01-01T00:00:00Z'));
+    expect(answer.data[0]?.at).toEqual(new Date('2026-01-01T00:00:00Z'));
+  });
+
+  test.each([
+    { answer: body.data, as: 'bare' },
+    { answer: body, as: 'in data' },
+    { answer: { presets: body.data, total: 1 }, as: 'in presets' },
+    { answer: { integrations: body.data }, as: 'in integrations' },
+  ])('sees the array of a list that comes $as', async ({ answer }) => {
+    answers(json(answer));
+
+    const lists = [
+      await gatewayAt().presets.list({}, { schema: rows }),
+      await gatewayAt().integrations.list({ schema: rows }),
+    ];
+
+    for (const list of lists) expect(list[0]?.at).toEqual(new Date('2026-01-01T00:00:00Z'));
+  });
+
+  test.each([{ rows: [] }, null, 'x', 5])('cannot see a list where there is none: %j', async (answer) => {
+    answers(json(answer));
+
+    const error = await failureOf(gatewayAt().presets.list({}, { schema: z.any() }));
+
+    expect(error).toMatchObject({ name: 'ResponseValidationError', body: answer });
+    expect(String(error)).toMatch(/holds no list.*client\.request\(\) with a schema/);
   });
 
   test('serves every undocumented answer', async () => {
@@ -37,27 +61,29 @@ describe('a schema of the caller', () => {
     const gateway = gatewayAt();
     const given = [
       await gateway.presets.list({}, { schema: rows }),
-      await gateway.presets.execute('p', { input: 'a', model: 'b' }, { schema: rows }),
-      await gateway.files.upload({ file: new Blob(['a']), purpose: 'p' }, { schema: rows }),
+      (await gateway.presets.execute('p', { input: 'a', model: 'b' }, { schema: record })).data,
+      (await gateway.files.upload({ file: new Blob(['a']), purpose: 'p' }, { schema: record })).data,
       await gateway.integrations.list({ schema: rows }),
-      await gateway.integrations.execute('i', { action: 'a' }, { schema: rows }),
-      await gateway.request({ method: 'GET', path: '/v1/x' }, { schema: rows }),
-      await contextAt().request({ method: 'GET', path: '/api/x' }, { schema: rows }),
+      (await gateway.integrations.execute('i', { action: 'a' }, { schema: record })).data,
+      (await gateway.request({ method: 'GET', path: '/v1/x' }, { schema: record })).data,
+      (await contextAt().request({ method: 'GET', path: '/api/x' }, { schema: record })).data,
     ];
 
-    expect(given.map((answer) => answer.rows[0]?.id)).toEqual([5, 5, 5, 5, 5, 5, 5]);
+    expect(given.map(([row]) => row?.id)).toEqual([5, 5, 5, 5, 5, 5, 5]);
   });
 
   test('that does not accept the body is a ResponseValidationError with its issues and the body', async () => {
-    answers(json({ rows: [{ id: 'CANARY', at: '' }] }));
+    answers(json({ data: [{ id: 'CANARY', at: '' }] }));
 
     const error = (await failureOf(gatewayAt().presets.list({}, { schema: rows }))) as ResponseValidationError;
 
     expect(error).toBeInstanceOf(ResponseValidationError);
-    expect(error.issues[0]?.path).toEqual(['rows', 0, 'id']);
-    expect(error.body).toEqual({ rows: [{ id: 'CANARY', at: '' }] });
+    expect(error.issues[0]?.path).toEqual([0, 'id']);
+    expect(error.body).toEqual({ data: [{ id: 'CANARY', at: '' }] });
     expect(String(error)).not.toContain('CANARY');
-    expect(error.message).toMatch(/^The answer is not what the given schema takes.* \(GET \/v1\/presets\)\.$/);
+    expect(error.message).toMatch(
+      /^The answer is not what the given schema takes: \[0\]\.id: .* \(GET \/v1\/presets\)\.$/,
+    );
   });
 
   test('may be asynchronous, and made by hand', async () => {

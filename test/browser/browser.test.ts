@@ -87,6 +87,54 @@ describe.each([
     expect(asked).toEqual(['authorization,content-type']);
   });
 
+  test('names CORS where a service of another origin does not allow it, and what it must allow', async ({ skip }) => {
+    skip(browser === undefined);
+    const closed = createServer((_, response) => response.end()).listen(0, '127.0.0.1');
+    await new Promise((resolve) => closed.once('listening', resolve));
+    const url = `http://127.0.0.1:${(closed.address() as AddressInfo).port}`;
+
+    const { name, message, facts } = await act('refused', url, emulator.apiKeys.publishable);
+    closed.close();
+
+    expect(name).toBe('APIConnectionError');
+    expect(message).toBe(
+      `No usable answer from ${url}: CORS is the likely cause. See the browser's console for the reason. The service must ` +
+        `answer the preflight (OPTIONS) and allow the origin ${pageUrl} and the headers content-type, authorization ` +
+        '(POST /v1/presets/{presetId}/execute).',
+    );
+    expect(facts).not.toContain(emulator.apiKeys.publishable);
+  });
+
+  test('does not name CORS where the own server of the page does not answer', async ({ skip }) => {
+    skip(browser === undefined);
+    const { message } = await act('refused', `${pageUrl}/broken`, emulator.apiKeys.publishable);
+
+    expect(message).toContain("the page's own server did not answer");
+    expect(message).not.toContain('CORS');
+  });
+
+  test('says that the browser is offline', async ({ skip }) => {
+    skip(browser === undefined || name === 'Firefox'); // which cannot be told to be
+    await page.setOfflineMode(true);
+    const { message } = await act('refused', gatewayUrl, emulator.apiKeys.publishable);
+    await page.setOfflineMode(false);
+
+    expect(message).toContain(`No usable answer from ${gatewayUrl}: the browser is offline`);
+    expect(message).not.toContain('CORS');
+  });
+
+  test('speaks of options, and of no environment', async ({ skip }) => {
+    skip(browser === undefined);
+    const messages = await act('missing');
+
+    expect(messages.map((text) => /^ConfigurationError: (\w+) is missing\. Pass \{/.exec(text)?.[1])).toEqual([
+      'apiKey',
+      'baseURL',
+      'sessionToken',
+    ]);
+    expect(messages.join()).not.toContain('CONTEXT_GATEWAY');
+  });
+
   test('works without rate-limit headers where the service does not expose them', async ({ skip }) => {
     skip(browser === undefined);
     const { texts, rateLimit } = await act('stream', quietUrl, quiet.apiKeys.publishable);
@@ -162,6 +210,8 @@ async function answerPage(
   if (request.url === '/app.js') {
     response.setHeader('content-type', 'text/javascript');
     response.end(bundle);
+  } else if (request.url?.startsWith('/broken')) {
+    response.socket?.destroy();
   } else if (request.url === '/relay') {
     const gateway = new GatewayClient({ baseURL: gatewayUrl, apiKey: emulator.apiKeys.secret });
     const messages = [{ role: 'user', content: 'We keep invoices in PostgreSQL. Where do we keep invoices?' }];

@@ -44,6 +44,29 @@ const actions = {
     return { record, progress };
   },
 
+  async refused(baseURL: string, apiKey: string) {
+    const gateway = new sdk.GatewayClient({ baseURL, apiKey, maxRetries: 0 });
+    const [model, input] = ['atlas-small', 'Hello'];
+    const error = await gateway.presets.execute('summarize', { model, input }).catch((failure: unknown) => failure);
+    return { name: (error as Error).name, message: (error as Error).message, facts: JSON.stringify(error) };
+  },
+
+  async missing() {
+    const { GatewayClient, ContextClient } = sdk;
+    const makers = [
+      () => new GatewayClient(),
+      () => new GatewayClient({ apiKey: 'svc_pk_x' }),
+      () => new ContextClient(),
+    ];
+    return makers.map((make) => {
+      try {
+        return String(make());
+      } catch (error) {
+        return String(error);
+      }
+    });
+  },
+
   async relay(url: string) {
     const stream = await sdk.readChatCompletionStream(await fetch(url));
     return (await stream.finalCompletion()).choices[0]?.message.content;

@@ -53,7 +53,7 @@ describe.each(engines)('$engine', ({ options }) => {
   });
 
   test('W20 a key that is echoed is not in the issues of a schema of the caller either', async () => {
-    world.server.answers(answer(200, JSON.stringify({ [KEY]: 1 })));
+    world.server.answers(answer(200, JSON.stringify([{ [KEY]: 1 }])));
     const schema = {
       '~standard': {
         version: 1,

@@ -35,6 +35,32 @@ describe.each(engines)('$engine', ({ engine, options }) => {
     await trap.close();
   });
 
+  test('a redirect names the host it leads to, also where a page comes with it', async () => {
+    const page = '<html>\r\n<head><title>302 Found</title></head>\r\n<body><h1>302 Found</h1>nginx</body></html>';
+    world.server.answers(answer(302, page, { location: 'https://login.test/x?key=1', 'content-type': 'text/html' }));
+
+    const error = await failureOf(world.gateway(options).request(POST));
+
+    expect(error.message).toMatch(/^302 Found nginx\. The service redirects to login\.test\. /);
+  });
+
+  test('a page with 404 shows where the request went, for a plain call and for a stream', async () => {
+    world.server.answers(answer(404, '<title>404 Not Found</title><h1>404 Not Found</h1>', {}));
+    const baseURL = `${world.server.url}/prefix`;
+    const { completions } = world.gateway({ ...options, baseURL }).chat;
+    const params = { model: 'm', messages: [{ role: 'user', content: 'Hello' }] };
+
+    const errors = [
+      await failureOf(completions.create(params)),
+      await failureOf(completions.create({ ...params, stream: true })),
+    ];
+
+    for (const { message } of errors) {
+      expect(message).toMatch(/^404 Not Found\. This is not the service's own error\. Check baseURL/);
+      expect(message).toContain(`the request went to ${baseURL}/v1/chat/completions (POST /v1/chat/completions).`);
+    }
+  });
+
   test('R5 an upload is not redirected either, and the credential reaches nobody else', async () => {
     const trap = await FaultServer.start();
     trap.answers(json({ trapped: true }));

@@ -4,9 +4,10 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { json, openStream } from './behaviours.js';
+import { engines } from '../helpers/engines.js';
+import { eventOf, json, openStream } from './behaviours.js';
 import { stall } from './fault-server.js';
-import { KEY, serve } from './world.js';
+import { KEY, serve, until } from './world.js';
 
 const root = resolve(import.meta.dirname, '../..');
 
@@ -30,7 +31,7 @@ describe('a program of its own', () => {
   const world = serve();
 
   /** Runs a program and says how it ended and how long it went on after it had said `done`. */
-  function run(program: string): Promise<{ output: string; lingered: number }> {
+  function run(program: string, engine = ''): Promise<{ output: string; lingered: number }> {
     const start = `import { GatewayClient } from ${JSON.stringify(join(folder, 'index.mjs'))};
       process.on('unhandledRejection', (error) => console.log('UNHANDLED', error));
       process.on('warning', (warning) => console.log('WARNING', warning));
@@ -42,7 +43,7 @@ describe('a program of its own', () => {
       let doneAt = 0;
       const child = execFile(
         process.execPath,
-        ['--input-type=module', '-e', `${start}\n${program}`, ''],
+        ['--input-type=module', '-e', `${start}\n${program}`, engine],
         { cwd: tmpdir() },
         (error, stdout, stderr) => {
           done({ output: `${stdout}${stderr}${error?.code ?? ''}`, lingered: performance.now() - doneAt });
@@ -96,6 +97,48 @@ describe('a program of its own', () => {
 
     expect(output).toBe('done AbortError\n');
     expect(lingered).toBeLessThan(2_000);
+  });
+
+  const asked = `{ model: 'm', messages: [{ role: 'user', content: 'hi' }], stream: true }, { streamIdleTimeout: 100 }`;
+
+  test.each(engines)('a stream that was begun and dropped lets the process end ($engine)', async ({ engine }) => {
+    world.server.answers(openStream(eventOf('a'), eventOf('b')));
+
+    const { output } = await run(
+      `const stream = await client.chat.completions.create(${asked});
+      await stream[Symbol.asyncIterator]().next();
+      console.log('done');`,
+      engine,
+    );
+
+    expect(output).toBe('done\n');
+    await until(() => world.server.used === 0);
+  });
+
+  test.each(engines)('a relay whose browser has left lets the process end ($engine)', async ({ engine }) => {
+    world.server.answers(openStream(eventOf('x'.repeat(20_000)).repeat(500))); // more than the pipe holds
+
+    const { output } = await run(
+      `const { createServer, get: ask } = await import('node:http');
+      const { Readable } = await import('node:stream');
+      const relay = createServer(async (_, response) => {
+        const stream = await client.chat.completions.create(${asked});
+        Readable.fromWeb(stream.toReadableStream()).pipe(response);
+      }).listen(0, '127.0.0.1', () => {
+        const request = ask(relay.address(), (response) =>
+          response.once('data', () => {
+            request.destroy();
+            relay.close();
+            console.log('done');
+          }),
+        );
+        request.on('error', () => {});
+      });`,
+      engine,
+    );
+
+    expect(output).toBe('done\n');
+    await until(() => world.server.used === 0);
   });
 
   test('a program that waits for an answer is not ended before it', async () => {

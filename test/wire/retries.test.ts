@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { engines } from '../helpers/engines.js';
-import { answer, resetAtEnd } from './behaviours.js';
+import { answer, refused, resetAtEnd } from './behaviours.js';
 import { failureOf, PROMPT, serve } from './world.js';
 
 describe.each(engines)('$engine', ({ options }) => {
@@ -47,7 +47,7 @@ describe.each(engines)('$engine', ({ options }) => {
   });
 
   test('R31 the same bytes are sent again, whatever the caller changes meanwhile', async () => {
-    world.server.answers(answer(503), answer(503), answer(200, '{"id":"1"}'));
+    world.server.answers(refused(503), refused(503), answer(200, '{"id":"1"}'));
     const body = { text: PROMPT };
     const headers = { 'x-team': 'a' };
 

@@ -69,11 +69,11 @@ describe.each(engines)('$engine', ({ options }) => {
   });
 
   test('an id of the service is written as it is, whatever characters it has', async () => {
-    world.server.answers(answer(404, '{}', { 'x-request-id': "req$&$'1" }));
+    world.server.answers(answer(409, '{}', { 'x-request-id': "req$&$'1" }));
 
     const error = await failureOf(gateway().request(GET));
 
-    expect(error.message).toBe("404 The service gave no reason (GET /v1/things, request req$&$'1).");
+    expect(error.message).toBe("409 The service gave no reason (GET /v1/things, request req$&$'1).");
   });
 
   test('a later attempt is not taken for the request of an earlier one', async () => {

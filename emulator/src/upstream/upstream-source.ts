@@ -110,8 +110,10 @@ function readChunk(data: string): z.infer<typeof chunkSchema> {
 async function refusalOf(response: Response, model: string): Promise<Refusal> {
   const text = await response.text().catch(() => '');
   const message = messageIn(text);
-  if (response.status === 404)
-    return notFound('model', `The model ${model.slice(0, 100)} does not exist`, 'model_not_found');
+  if (response.status === 404) {
+    const said = `The upstream has no model ${model.slice(0, 100)}. Map it to one it has: models, or --model-map`;
+    return notFound('model', said, 'model_not_found');
+  }
   if (response.status === 429) {
     const seconds = Number(response.headers.get('retry-after'));
     return new Refusal(429, 'Rate limit exceeded', { retryAfter: seconds >= 1 ? Math.ceil(seconds) : 1 });

@@ -355,6 +355,38 @@ export const endingCases: readonly StreamCase[] = [
     },
   },
   {
+    title: 'reads a whole completion that is larger than an event may be, and does not ask decodeChunk for it',
+    answers: {
+      headers: JSON_BODY,
+      steps: [
+        send('{"padding":"'),
+        { send: 'x'.repeat(1024), times: 10_240 },
+        send('",', JSON.stringify(completion).slice(1)),
+        END,
+      ],
+    },
+    options: {
+      decodeChunk: () => {
+        throw new Error('a whole completion is no event');
+      },
+    },
+    run: completes(),
+  },
+  {
+    title: 'gives up a whole completion that is not read, and says so',
+    answers: answer(JSON_BODY, JSON.stringify(completion)),
+    options: { streamIdleTimeout: 1_000 },
+    run: async (bench) => {
+      const stream = await bench.open();
+
+      await bench.time.advance(1_000);
+
+      expect(bench.time.pending).toBe(0);
+      const { error } = await readAll(stream);
+      expect(error).toMatchObject({ kind: 'idle', message: expect.stringContaining('was not read within') });
+    },
+  },
+  {
     title: 'S39: rejects JSON that is neither a completion nor an error',
     answers: answer(JSON_BODY, '{"hello":1}'),
     run: rejects(ResponseValidationError, { body: { hello: 1 } }),

@@ -1,0 +1,93 @@
+import {
+  APIAbortError,
+  APIConnectionError,
+  APIError,
+  APITimeoutError,
+  describeIssues,
+  RequestValidationError,
+  ResponseValidationError,
+  StreamTruncatedError,
+  wordsOf,
+} from '../errors.js';
+
+/**
+ * The `Response` that a relay sends to its page when a call fails before the stream begins. On the page,
+ * `readChatCompletionStream(response)` throws it as a typed error again, with `type`, `code`, `param` and `retryAfter`.
+ *
+ * What the service says about the request keeps its status and its words: 400, 404, 429, 503 and the like. The server's own
+ * troubles are not told: a refused key (401, 403) and everything unknown is a 500, a service that cannot be reached or gives no
+ * usable answer a 502, one that takes too long a 504. A call that its signal aborted is a 499: its page has usually left.
+ */
+export function toErrorResponse(error: unknown): Response {
+  const { status, told = { message: plainWords(status), type: 'server_error' } } = visibleError(error);
+  const headers = new Headers({ 'content-type': 'application/json', 'cache-control': 'no-store' });
+  if (told.retry_after !== undefined) headers.set('retry-after', String(told.retry_after));
+  return new Response(JSON.stringify({ error: told }), { status, headers });
+}
+
+/** What a visitor may know of an error. */
+interface VisibleError {
+  readonly status: number;
+  /** An error as the Gateway documents it; `undefined` where the trouble is the server's own. */
+  readonly told?: {
+    readonly message: string;
+    readonly type?: string | undefined;
+    readonly param?: string | undefined;
+    readonly code?: string | undefined;
+    /** Seconds. */
+    readonly retry_after?: number | undefined;
+  };
+}
+
+/** The one place that decides it: for `toErrorResponse`, and for the error events of a relayed stream. */
+export function visibleError(error: unknown): VisibleError {
+  if (APIError.is(error)) return ofService(error);
+  if (RequestValidationError.is(error)) return ofArguments(error);
+  if (APIAbortError.is(error))
+    return { status: (error.cause as Error | undefined)?.name === 'TimeoutError' ? 504 : 499 };
+  if (APITimeoutError.is(error)) return { status: 504 };
+  const unusable = [APIConnectionError, ResponseValidationError, StreamTruncatedError].some((one) => one.is(error));
+  return { status: unusable ? 502 : 500 };
+}
+
+/** Refusals of the server's key or account. */
+const OF_ACCOUNT = [401, 402, 403, 407];
+
+function ofService(error: APIError): VisibleError {
+  const { status, type, param, code, retryAfter } = error;
+  if (OF_ACCOUNT.includes(status) || (status >= 300 && status < 400)) return { status: 500 }; // a redirect: baseURL is wrong
+  if (status >= 500 && status !== 503) return { status: status < 600 ? status : 502 };
+  const answered = status < 300 ? 502 : status; // an error inside a success has no status of its own
+  const retry_after = retryAfter === undefined ? undefined : Math.ceil(retryAfter / 1_000);
+  return {
+    status: answered,
+    told: { message: wordsOf(error) ?? plainWords(answered), type, param, code, retry_after },
+  };
+}
+
+/** What a visitor sent is wrong, unless it is an option, which the server's own code has set. */
+function ofArguments({ issues }: RequestValidationError): VisibleError {
+  const param = issues[0]?.path[0];
+  if (param === undefined || param === 'options' || param === 'headers') return { status: 500 };
+  return {
+    status: 400,
+    told: { message: describeIssues(issues), type: 'invalid_request_error', param: String(param) },
+  };
+}
+
+function plainWords(status: number): string {
+  switch (status) {
+    case 429:
+      return 'Too many requests.';
+    case 499:
+      return 'The request was aborted.';
+    case 500:
+      return 'The server could not handle the request.';
+    case 503:
+      return 'The service is temporarily unavailable.';
+    case 504:
+      return 'The service did not answer in time.';
+    default:
+      return status < 500 ? 'The service refused the request.' : 'The service gave no usable answer.';
+  }
+}

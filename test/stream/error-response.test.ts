@@ -1,0 +1,258 @@
+import {
+  APIError,
+  ConfigurationError,
+  ContextClient,
+  GatewayClient,
+  type RequestOptions,
+  readChatCompletionStream,
+  StreamError,
+  toErrorResponse,
+} from 'context-gateway';
+import { createEmulator } from 'context-gateway-emulator';
+import { describe, expect, test, vi } from 'vitest';
+import { relayTo } from '../../examples/relay/server.js';
+import { failureOf } from './bench.js';
+import { PARAMS } from './measure.js';
+import { text } from './script.js';
+
+const KEY = 'svc_sk_canary_0123456789';
+const HOST = 'inner-host.test';
+
+/** Words and places that are no business of a visitor's. */
+const INNER = new RegExp(`${KEY}|canary|${HOST}|/v1/|/api/|db-7|Agency`);
+
+/** The error of a call that is answered so. */
+async function errorOf(answer: () => Response | Promise<Response>, options?: RequestOptions): Promise<unknown> {
+  const gateway = new GatewayClient({
+    baseURL: `https://${HOST}`,
+    apiKey: KEY,
+    maxRetries: 0,
+    fetch: async () => answer(),
+  });
+  return failureOf(gateway.chat.completions.create({ ...PARAMS }, options).then((stream) => stream.finalCompletion()));
+}
+
+const refused = (status: number, error: unknown, headers = {}) =>
+  errorOf(() => new Response(JSON.stringify({ error }), { status, headers }));
+const page = (status: number) =>
+  errorOf(() => new Response(`<h1>nginx on ${HOST}</h1>`, { status, headers: { 'content-type': 'text/html' } }));
+const streamed = (...events: string[]) =>
+  errorOf(() => new Response(events.join(''), { headers: { 'content-type': 'text/event-stream' } }));
+const failing = (error: Error) => errorOf(() => Promise.reject(error));
+
+/** What the page is told. */
+async function told(error: unknown) {
+  const response = toErrorResponse(error);
+  const body = await response.clone().text();
+  expect(body).not.toMatch(INNER);
+  expect(response.headers.get('content-type')).toBe('application/json');
+  return { response, ...JSON.parse(body).error };
+}
+
+describe('what the service says about the request goes on, with its status and its words', () => {
+  const unknownModel = {
+    message: 'No model atlas-9.',
+    type: 'invalid_request_error',
+    code: 'model_not_found',
+    param: 'model',
+  };
+  const tooLong = { message: 'Too long.', type: 'invalid_request_error', code: 'context_length_exceeded' };
+
+  test.each([
+    { status: 404, name: 'NotFoundError', error: unknownModel, message: '404 No model atlas-9 (relayed stream).' },
+    { status: 400, name: 'BadRequestError', error: tooLong, message: '400 Too long (relayed stream).' },
+    { status: 413, name: 'APIError', error: { message: 'Too large.' }, message: '413 Too large (relayed stream).' },
+  ])('$status: $error.message', async ({ status, name, error, message }) => {
+    const { response, ...facts } = await told(await refused(status, error));
+
+    expect(response.status).toBe(status);
+    expect(facts).toEqual(error);
+    expect(await failureOf(readChatCompletionStream(response))).toMatchObject({ name, status, ...error, message });
+  });
+
+  test.each([
+    { status: 429, name: 'RateLimitError', type: 'rate_limit_error' },
+    { status: 503, name: 'ServiceUnavailableError', type: 'service_unavailable' },
+  ])('$status, with the time to wait in whole seconds, rounded up', async ({ status, name, type }) => {
+    const error = { message: 'Slow down.', type, retry_after: 7 };
+    const { response, ...facts } = await told(await refused(status, error));
+
+    expect(response.status).toBe(status);
+    expect(response.headers.get('retry-after')).toBe('7');
+    expect(facts).toEqual(error);
+    const thrown = await failureOf(readChatCompletionStream(response));
+    expect(thrown).toMatchObject({ name, status, type, retryAfter: 7_000, retryable: true });
+    expect((thrown as Error).message).toBe(`${status} Slow down. Try again in 7 s (relayed stream).`);
+  });
+
+  test('a wait of a part of a second is a whole one', async () => {
+    const details = { message: '429 Slow down.', area: 'gateway', retryAfter: 1_200, body: {}, headers } as const;
+
+    const { response } = await told(new APIError(429, details));
+
+    expect(response.headers.get('retry-after')).toBe('2');
+  });
+
+  test('an argument that a visitor sent is a 400 that names it', async () => {
+    const gateway = new GatewayClient({ baseURL: `https://${HOST}`, apiKey: KEY });
+    const { response, ...facts } = await told(
+      await failureOf(gateway.chat.completions.create({ ...PARAMS, temperature: 3 })),
+    );
+
+    expect(response.status).toBe(400);
+    expect(facts).toEqual({
+      message: 'temperature: expected a number of at most 2.',
+      type: 'invalid_request_error',
+      param: 'temperature',
+    });
+  });
+
+  test('an error inside a stream keeps its facts, and the status of the stream is not in its message', async () => {
+    const error = { message: 'Overloaded.', type: 'overloaded_error', code: 'busy', retry_after: 3 };
+    const events = [text('The '), `event: error\ndata: ${JSON.stringify({ error })}\n\n`];
+    const open = () => new Response(events.join(''), { headers: { 'content-type': 'text/event-stream' } });
+    const stream = await readChatCompletionStream(open());
+
+    const relayed = await failureOf((await readChatCompletionStream(stream.toReadableStream())).finalCompletion());
+
+    expect(relayed).toBeInstanceOf(StreamError);
+    expect(relayed).toMatchObject({ type: 'overloaded_error', code: 'busy', retryAfter: 3_000 });
+    expect((relayed as Error).message).toBe('Overloaded. Try again in 3 s (relayed stream).');
+    const { response, ...facts } = await told(await streamed(...events));
+    expect(response.status).toBe(502);
+    expect(facts).toEqual(error);
+  });
+});
+
+const headers = { get: () => undefined, toHeaders: () => new Headers() };
+const silent = { message: 'The server could not handle the request.', type: 'server_error' };
+const unusable = { message: 'The service gave no usable answer.', type: 'server_error' };
+
+describe('the server’s own troubles are not told', () => {
+  const words = { message: `The key ${KEY} of the Agency plan`, type: 'authentication_error', code: 'canary' };
+
+  test.each([
+    ...[401, 402, 403, 407].map((status) => ({
+      what: `a key refused with ${status}`,
+      of: () => refused(status, words),
+    })),
+    { what: 'a redirect', of: () => errorOf(() => Response.redirect(`https://${HOST}/login`, 307)) },
+    { what: 'a bad configuration', of: async () => new ConfigurationError(`apiKey ${KEY} is malformed.`) },
+    { what: 'a bad option of the call', of: () => errorOf(() => Response.json({}), { timeout: -1 }) },
+    { what: 'an error of the server itself', of: async () => new TypeError(`${HOST} is undefined`) },
+    { what: 'nothing', of: async () => undefined },
+  ])('$what is a plain 500', async ({ of }) => {
+    const { response, ...facts } = await told(await of());
+
+    expect(response.status).toBe(500);
+    expect(facts).toEqual(silent);
+    expect(await failureOf(readChatCompletionStream(response))).toMatchObject({
+      name: 'InternalServerError',
+      code: undefined,
+      message: '500 The server could not handle the request (relayed stream).',
+    });
+  });
+
+  test.each([
+    { what: 'a lost connection', of: () => failing(Object.assign(new TypeError(HOST), { code: 'ECONNRESET' })) },
+    { what: 'an answer that is no stream', of: () => page(200) },
+    { what: 'an answer that is none', of: () => errorOf(() => Response.json({ hello: HOST })) },
+    { what: 'a stream that broke off', of: () => streamed(text('The ')) },
+    { what: 'a failure of the service', of: () => refused(502, { message: 'db-7 is down', code: 'canary' }) },
+    { what: 'a status that no relay has', of: () => Promise.resolve(strange(999)) },
+  ])('$what is a 502', async ({ of }) => {
+    const { response, ...facts } = await told(await of());
+
+    expect(response.status).toBe(502);
+    expect(facts).toEqual(unusable);
+  });
+
+  test('a page of a proxy keeps its status, and none of its words', async () => {
+    const refusal = { message: 'The service refused the request.' };
+    const busy = { message: 'Too many requests.' };
+    const away = { message: 'The service is temporarily unavailable.' };
+
+    for (const [status, facts] of [
+      [404, refusal],
+      [429, busy],
+      [503, away],
+    ] as const)
+      expect(await told(await page(status))).toMatchObject({ response: { status }, ...facts });
+  });
+
+  test('a service that takes too long is a 504', async () => {
+    const slow = () => new Promise<never>(() => {});
+
+    for (const options of [{ timeout: 20 }, { deadline: 20 }, { signal: AbortSignal.timeout(20) }]) {
+      const { response, message } = await told(await errorOf(slow, options));
+      expect([response.status, message]).toEqual([504, 'The service did not answer in time.']);
+    }
+  });
+
+  test('a call that the page’s own signal ended is a 499', async () => {
+    const { response } = await told(await errorOf(() => Response.json({}), { signal: AbortSignal.abort() }));
+
+    expect(response.status).toBe(499);
+  });
+
+  test('a refused key of the Context API is a plain 500 as well, and its 404 keeps its words', async () => {
+    const answer = (status: number, error: string) => async () => Response.json({ success: false, error }, { status });
+    const context = (status: number, error: string) =>
+      new ContextClient({
+        baseURL: `https://${HOST}`,
+        sessionToken: 'canary-0123456789',
+        maxRetries: 0,
+        fetch: answer(status, error),
+      });
+
+    expect((await told(await failureOf(context(401, 'canary').retrieve('c')))).response.status).toBe(500);
+    expect(await told(await failureOf(context(404, 'No such conversation.').retrieve('c')))).toMatchObject({
+      response: { status: 404 },
+      message: 'No such conversation.',
+    });
+  });
+
+  test('an error event follows the same rule', async () => {
+    const relayed = async (error: Error) => {
+      const source = new ReadableStream<Uint8Array>({ pull: () => Promise.reject(error) });
+      return new Response((await readChatCompletionStream(source)).toReadableStream()).text();
+    };
+    const odd = await readChatCompletionStream(new Response(`data: [1]\n\n`, { headers: EVENTS }));
+
+    for (const event of [await relayed(new Error(HOST)), await new Response(odd.toReadableStream()).text()])
+      expect(event).toBe(
+        'event: error\ndata: {"error":{"message":"The stream was interrupted.","type":"stream_error"}}\n\n',
+      );
+  });
+});
+
+const EVENTS = { 'content-type': 'text/event-stream' };
+
+/** A status that `Response` refuses and HTTP lets pass. */
+const strange = (status: number) =>
+  new APIError(status, { message: `${status} ${HOST}`, area: 'gateway', body: {}, headers });
+
+test('the relay of the examples tells its page what the service refuses, and not that its own key is refused', async () => {
+  const emulator = createEmulator({ seed: 'relay' });
+  const { url } = await emulator.listen({ port: 0 });
+  const log = vi.spyOn(console, 'error').mockImplementation(() => {});
+  const ask = async (apiKey: string) => {
+    const gateway = new GatewayClient({ baseURL: url, apiKey, maxRetries: 0 });
+    const body = JSON.stringify({ question: 'How do rivers find the sea?' });
+    const response = await relayTo(gateway).request('/ask', { method: 'POST', body });
+    const error = await failureOf(readChatCompletionStream(response));
+    await gateway.close();
+    return error;
+  };
+
+  emulator.faults.add({ respond: { status: 429, message: 'Slow down.', headers: { 'retry-after': '5' } } });
+  const busy = await ask(emulator.apiKeys.secret);
+  const wrongKey = await ask('svc_sk_wrong_0123456789');
+
+  expect(busy).toMatchObject({ name: 'RateLimitError', type: 'rate_limit_error', retryAfter: 5_000 });
+  expect((busy as Error).message).toBe('429 Slow down. Try again in 5 s (relayed stream).');
+  expect(wrongKey).toMatchObject({ name: 'InternalServerError', status: 500, type: 'server_error' });
+  expect(log.mock.calls).toMatchObject([[{ name: 'RateLimitError' }], [{ name: 'PermissionDeniedError' }]]);
+  log.mockRestore();
+  await emulator.close();
+});
