@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { contextMetadataSchema, rollingSummarySchema } from '../../src/context/schemas.js';
 import { chatCompletionSchema, usageReportSchema } from '../../src/gateway/schemas.js';
-import { findIssues } from '../../src/transport/matches.js';
+import { findIssues } from '../../src/transport/validation.js';
 
 /** Written from the interface's tables, not from the schemas. */
 const text = fc.string();
