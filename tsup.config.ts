@@ -10,12 +10,15 @@ export default defineConfig({
     // The two ways bytes leave; `#platform` in package.json picks one by condition.
     'platform/node': 'src/platform/node.ts',
     'platform/web': 'src/platform/web.ts',
+    // The part of zod that is used, for Node alone; `#zod` in package.json is zod/mini itself everywhere else.
+    zod: 'src/zod.ts',
   },
   format: ['esm', 'cjs'],
   target: 'es2022',
   // In CommonJS too: without it every entry would have error classes of its own.
   splitting: true,
-  external: ['#platform'],
+  external: ['#platform', '#zod'],
+  noExternal: ['zod'],
   dts: {
     entry: { index: 'src/index.ts', schemas: 'src/schemas.ts' },
     // For Symbol.asyncDispose, which older `lib` settings do not know.
