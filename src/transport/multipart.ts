@@ -118,7 +118,9 @@ async function* contentOf(file: FileContent): AsyncGenerator<Uint8Array, undefin
   for await (const chunk of sourceOf(file, (cause) => brokenOff('it could not be read to its end', cause))) {
     const bytes = typeof chunk === 'string' ? new TextEncoder().encode(chunk) : chunk;
     if (!(bytes instanceof Uint8Array)) {
-      throw brokenOff(`the stream gave something that is not bytes (${typeof chunk}). It must give Uint8Array or strings`);
+      throw brokenOff(
+        `the stream gave something that is not bytes (${typeof chunk}). It must give Uint8Array or strings`,
+      );
     }
     if (given + bytes.byteLength > size) throw brokenOff(`it ${changedFrom(size)}`);
     given += bytes.byteLength;
