@@ -67,7 +67,8 @@ function causesOf(failure: unknown): Failure[] {
     for (let error = failure; isError(error) && chain.length < 5; error = error.cause) {
       // Copied at once: the fields of somebody's error may be functions that fail.
       const { name, message, stack, code, syscall } = error;
-      chain.push(error instanceof ContextGatewayError ? error : { name, message, stack, code, syscall });
+      if (error instanceof ContextGatewayError) return [...chain, error]; // its own causes may be another request's
+      chain.push({ name, message, stack, code, syscall });
     }
   } catch {
     // What cannot be read tells nothing.
