@@ -1,8 +1,8 @@
-import type { ValidationIssue } from '../errors.js';
+import { MAX_ISSUES, type ValidationIssue } from '../errors.js';
 import type { AnySchema } from './schema.js';
 import { tooLarge, tooSmall, unknownFields, wrongForm, wrongKind } from './wording.js';
 
-/** Hears of every place where a value is not what it has to be. */
+/** Hears of the places where a value is not what it has to be, until there are enough of them. */
 class Inspection {
   readonly issues: ValidationIssue[] = [];
   /** The way to the part that is looked at now. */
@@ -13,7 +13,7 @@ class Inspection {
   }
 }
 
-/** What is wrong with a value, if anything. */
+/** What is wrong with a value, if anything; not more than an error keeps. */
 export function findIssues(schema: AnySchema, value: unknown): ValidationIssue[] | undefined {
   // Twice for what is wrong, so that what is right, as nearly everything is, costs no path and no words.
   if (matches(schema, value)) return undefined;
@@ -48,7 +48,7 @@ function matches(schema: AnySchema, value: unknown, inspection?: Inspection): bo
     case 'record':
       // A Map or a Headers would pass for an empty record.
       if (Object.prototype.toString.call(value) !== '[object Object]') break;
-      return matchesRecord(schema, value as object, inspection);
+      return matchesRecord(schema, value as Record<string, unknown>, inspection);
     case 'object':
       if (!isObject(value)) break;
       return matchesObject(schema, value, inspection);
@@ -62,16 +62,23 @@ function matches(schema: AnySchema, value: unknown, inspection?: Inspection): bo
 }
 function matchesArray(schema: AnySchema, items: unknown[], inspection: Inspection | undefined): boolean {
   let fits = items.length >= schema.least || differs(inspection, tooSmall(schema));
-  for (let at = 0; at < items.length && (fits || inspection); at += 1) {
+  for (let at = 0; at < items.length && goesOn(fits, inspection); at += 1) {
     fits = matchesPart(schema.of as AnySchema, items[at], at, inspection) && fits;
   }
   return fits;
 }
 
-function matchesRecord(schema: AnySchema, record: object, inspection: Inspection | undefined): boolean {
+function matchesRecord(
+  schema: AnySchema,
+  record: Record<string, unknown>,
+  inspection: Inspection | undefined,
+): boolean {
   const named = schema.expected === undefined ? inspection : undefined;
   let fits = true;
-  for (const [key, one] of Object.entries(record)) fits = matchesPart(schema.of as AnySchema, one, key, named) && fits;
+  for (const key of Object.keys(record)) {
+    if (!goesOn(fits, named)) break;
+    fits = matchesPart(schema.of as AnySchema, record[key], key, named) && fits;
+  }
   return fits || (schema.expected !== undefined && differs(inspection, wrongForm(schema)));
 }
 
@@ -81,7 +88,7 @@ function matchesObject(
   inspection: Inspection | undefined,
 ): boolean {
   let fits = true;
-  for (let at = 0; at < keys.length && (fits || inspection); at += 1) {
+  for (let at = 0; at < keys.length && goesOn(fits, inspection); at += 1) {
     const key = keys[at] as string;
     fits = matchesPart(fields[key] as AnySchema, object[key], key, inspection) && fits;
   }
@@ -101,6 +108,10 @@ function matchesPart(
   const fits = matches(schema, value, inspection);
   inspection.path.pop();
   return fits;
+}
+
+function goesOn(fits: boolean, inspection: Inspection | undefined): boolean {
+  return fits || (inspection !== undefined && inspection.issues.length < MAX_ISSUES);
 }
 
 function differs(inspection: Inspection | undefined, message: string): false {

@@ -1,4 +1,10 @@
-import { describeIssues, RequestValidationError, ResponseValidationError, type ValidationIssue } from '../errors.js';
+import {
+  describeIssues,
+  MAX_ISSUES,
+  RequestValidationError,
+  ResponseValidationError,
+  type ValidationIssue,
+} from '../errors.js';
 import { findIssues } from './matches.js';
 import type { AnySchema } from './schema.js';
 
@@ -60,7 +66,7 @@ export async function applySchema<T>(
 ): Promise<T> {
   const result = await validated(schema, value, body);
   if (result.issues === undefined) return result.value;
-  const issues = result.issues.map(({ path, message }) => ({
+  const issues = result.issues.slice(0, MAX_ISSUES).map(({ path, message }) => ({
     path: (path ?? []).map((step) =>
       pathKey(typeof step === 'object' && step !== null ? (step as { key: unknown }).key : step, clean),
     ),

@@ -138,6 +138,21 @@ describe('the clients and the zod schemas that users get agree', () => {
     expect(isUsualChunk({ ...chunk, ...more })).toBe(false);
   });
 
+  test('a value with a thousand mistakes is looked at until there are enough of them', () => {
+    let looked = 0;
+    const report = { period: { start: 'a', end: 'b' }, breakdown_by_model: {} };
+    for (let at = 0; at < 1_000; at += 1) {
+      const get = () => {
+        looked += 1;
+        return 'x';
+      };
+      Object.defineProperty(report.breakdown_by_model, `model-${at}`, { get, enumerable: true });
+    }
+
+    expect(findIssues(gateway.usageReportSchema, report)).toHaveLength(50);
+    expect(looked).toBeLessThan(60);
+  });
+
   test('what is accepted, and what is said of the rest', () => {
     const message = { role: 'assistant', content: 'Hello', extra: 1 };
     const usage = { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 };
