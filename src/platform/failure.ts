@@ -22,8 +22,8 @@ const CODE = /^(?!svc_)[\w.-]{1,64}$/;
  */
 export function connectionError(failure: unknown, progress: Progress, request?: FailedRequest): ContextGatewayError {
   const chain = causesOf(failure);
-  const ours = chain.find(isOfThisCall);
-  if (ours !== undefined) return ours;
+  const last = chain.at(-1);
+  if (last instanceof ContextGatewayError && (request === undefined || isOfThisCall(last))) return last;
   const code = chain
     .map(codeOf)
     .find((found) => found !== undefined && (request === undefined || request.harmless(found) !== undefined));
@@ -42,13 +42,13 @@ export function connectionError(failure: unknown, progress: Progress, request?: 
 }
 
 /** Only when a call is over, its attempts are written on its error. And here it is too late to say that nothing was sent. */
-function isOfThisCall(error: unknown): error is ContextGatewayError {
-  if (!(error instanceof ContextGatewayError) || error instanceof RequestValidationError) return false;
-  return error.attempts.length === 0;
+function isOfThisCall(error: ContextGatewayError): boolean {
+  return error.attempts.length === 0 && !(error instanceof RequestValidationError);
 }
 
 /** The system's own name for what went wrong: `ECONNRESET`. */
 export function codeOf(error: unknown): string | undefined {
+  if (error instanceof ContextGatewayError) return undefined; // of an APIError it is the service's
   const { code, name } = error as { code?: unknown; name?: unknown };
   if (typeof code === 'string' && CODE.test(code)) return code;
   // undici knows its parser's code and leaves it out; a Blob that cannot be read has none.

@@ -1,12 +1,11 @@
 /** Characters of a foreign text that are repeated in a message of ours. */
 const MAX_MESSAGE = 2_000;
 const KEYS = /svc_(sk|pk)_[\w-]+/gi;
-/** `&#x2b;`, `%2b` or `\u002b`, `&#43;`, `&plus;`, `\/` */
-const ESCAPED =
-  /&#x0*([2-7][\da-f]);?|(?:%|\\u00)([2-7][\da-f])|&#0*(\d{2,3});?|&(amp|lt|gt|quot|apos|equals|plus|sol|colon|period|lowbar);|\\(["/\\])/gi;
+/** `&#x2b;`, `%2b` or `\u002b`; `&#43;`; `&plus;`; `\/` */
+const ESCAPED = /(?:&#x0*|%|\\u00)([2-7][\da-f]);?|&#0*(\d{2,3});?|&(\w{2,6});|\\(["/\\])/gi;
 const NAMED: Readonly<Record<string, string>> = {
-  ...{ amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", equals: '=' },
-  ...{ plus: '+', sol: '/', colon: ':', period: '.', lowbar: '_' },
+  ...{ amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" },
+  ...{ plus: '+', equals: '=', sol: '/' }, // in base64
 };
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g;
 
@@ -62,9 +61,9 @@ function spellingsOf(secret: string, longest: number): string[] {
 
 /** A text with the ASCII characters in it that HTML, URLs and JSON write in another way. */
 function unescaped(text: string): string {
-  return text.replace(ESCAPED, (_, html, other, decimal, name, plain) => {
-    if (name !== undefined) return NAMED[name.toLowerCase()] ?? '';
-    return plain ?? String.fromCharCode(decimal === undefined ? Number.parseInt(html ?? other, 16) : Number(decimal));
+  return text.replace(ESCAPED, (whole, hex, decimal, name, plain) => {
+    if (name !== undefined) return NAMED[name.toLowerCase()] ?? whole;
+    return plain ?? String.fromCharCode(Number.parseInt(hex, 16) || Number(decimal));
   });
 }
 

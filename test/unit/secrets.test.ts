@@ -8,7 +8,7 @@ const code = (character: string) => character.charCodeAt(0);
 const hex = (character: string) => code(character).toString(16).padStart(2, '0');
 const NAMES: Readonly<Record<string, string>> = {
   ...{ '+': 'plus', '/': 'sol', '=': 'equals', '&': 'amp', '"': 'quot' },
-  ...{ "'": 'apos', '<': 'lt', '>': 'gt', _: 'lowbar', '.': 'period', ':': 'colon' },
+  ...{ "'": 'apos', '<': 'lt', '>': 'gt' },
 };
 
 /** Every way a character is written by something that quotes it. */

@@ -75,8 +75,20 @@ describe('A44 a fetch of the user', () => {
   });
 
   const nowhere = new GatewayClient({ baseURL: 'http://127.0.0.1:1', apiKey: KEY, maxRetries: 0 }, undefined, eager);
+  const refused = { error: { message: 'slow down', code: 'too_many' } };
+  const refusing = new GatewayClient(
+    {
+      baseURL: 'https://other.test',
+      apiKey: KEY,
+      maxRetries: 0,
+      fetch: async () => Response.json(refused, { status: 429 }),
+    },
+    undefined,
+    eager,
+  );
   test.each([
     { failure: 'was never sent', other: () => nowhere.request(GET) },
+    { failure: 'was refused', other: () => refusing.request(GET) },
     { failure: 'has bad arguments', other: () => nowhere.usage.retrieve({ start_date: 'x' }) },
   ])('whose own call $failure does not make this one unsent', async ({ other }) => {
     let sent = 0;
@@ -90,6 +102,7 @@ describe('A44 a fetch of the user', () => {
 
     expect(error).toBeInstanceOf(APIConnectionError);
     expect(error).toMatchObject({ sent: 'maybe', attempts: [{}] });
+    expect(error.message).toContain('the connection failed (POST');
     expect(sent).toBe(1);
   });
 

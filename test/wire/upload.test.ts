@@ -145,7 +145,7 @@ describe.each(engines)('$engine', ({ engine, options }) => {
 
   /** The connection is gone, and no service can take what came through it for a whole form. */
   async function brokenOff(): Promise<void> {
-    await until(() => world.server.connections > 0 && world.server.open.size === 0);
+    await until(() => world.server.open.size < world.server.connections);
     expect(world.server.turns.filter((turn) => turn.complete || isClosed(turn))).toEqual([]);
   }
 
@@ -199,7 +199,7 @@ describe.each(engines)('$engine', ({ engine, options }) => {
 
     expect(error).toMatchObject({ name: 'APIConnectionError', sent: 'maybe', retryable: false });
     expect(error.message).toContain('changed its size while it was sent');
-    await until(() => world.server.connections > 0 && world.server.open.size === 0);
+    await until(() => world.server.open.size < world.server.connections);
     expect(world.server.turns.filter(({ complete }) => complete)).toEqual([]);
   });
 
