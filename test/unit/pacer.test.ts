@@ -122,16 +122,16 @@ describe('R22: pacing', () => {
 });
 
 test('a caller is let go also where the hint ends between two looks at the clock', async () => {
-  for (let start = 0; start < 10; start += 1) {
+  for (let blockedFor = 1; blockedFor < 12; blockedFor += 1) {
     const runtime = manualRuntime();
-    let looks = start;
+    let looks = 0;
     const now = () => {
       looks += 1;
       return runtime.now() + looks;
     };
     const pacer = new Pacer({ ...runtime, now });
     pacer.admit('gateway');
-    pacer.release('gateway', { refused: true, blockedFor: 12 });
+    pacer.release('gateway', { refused: true, blockedFor });
     const caller = waiting(pacer.admit('gateway'));
 
     await runtime.advance(100);
