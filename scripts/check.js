@@ -10,8 +10,9 @@ const CHECKS = [
   ['build', 'npm run build --silent'],
   ['package lint', 'publint --strict'],
   ['package types', 'attw --pack . --format ascii --no-color --no-emoji'],
-  ['declarations, as users meet them', 'tsc -p scripts/tsconfig.consumer.json'],
-  ['public surface', 'node scripts/surface.js'],
+  ['declarations, in a browser project', 'tsc -p scripts/tsconfig.consumer.json'],
+  ['declarations, in a Node project', 'tsc -p scripts/tsconfig.consumer.json --lib es2022 --types node'],
+  ['public types', 'node scripts/api-report.js'],
   ['package contents', 'node scripts/tarball.js'],
   ['size', 'node scripts/size.js'],
 ];

@@ -1,20 +1,24 @@
 /**
  * The last step of the build: a class of which `src` exports the type alone (`export type { Files }`) leaves the bundler of
- * declarations as a value. A program could then write `instanceof Files`, compile, and fail where it runs. Put right here.
+ * declarations as a value, and `instanceof Files` would compile, and fail where it runs. What is not there at run time becomes
+ * a type here. (API Extractor's rollup loses the `type` as well.)
  */
 import { readFileSync, writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import ts from 'typescript';
 
-const LOCAL_EXPORTS = /^export \{ (.*) \};$/m;
-
-for (const entry of ['index', 'schemas']) {
-  const values = new Set(Object.keys(await import(new URL(`../dist/${entry}.js`, import.meta.url).href)));
-  const mark = (one) => (one.startsWith('type ') || values.has(one.replace(/.* as /, '')) ? one : `type ${one}`);
-
-  for (const file of [`dist/${entry}.d.ts`, `dist/${entry}.d.cts`]) {
-    const text = readFileSync(file, 'utf8');
-    writeFileSync(
-      file,
-      text.replace(LOCAL_EXPORTS, (_, names) => `export { ${names.split(', ').map(mark).join(', ')} };`),
-    );
+const { exports } = JSON.parse(readFileSync('package.json', 'utf8'));
+for (const entry of Object.values(exports).filter((target) => typeof target === 'object')) {
+  const values = Object.keys(await import(resolve(entry.import.default)));
+  for (const { types } of Object.values(entry)) {
+    let text = readFileSync(types, 'utf8');
+    const source = ts.createSourceFile(types, text, ts.ScriptTarget.ES2022);
+    const names = source.statements.filter(ts.isExportDeclaration).flatMap((one) => one.exportClause?.elements ?? []);
+    for (const name of names.reverse()) {
+      if (name.isTypeOnly || values.includes(name.name.text)) continue;
+      const at = name.getStart(source);
+      text = `${text.slice(0, at)}type ${text.slice(at)}`;
+    }
+    writeFileSync(types, text);
   }
 }

@@ -111,8 +111,8 @@ export class RequestValidationError extends ContextGatewayError {
 
   constructor(issues: readonly ValidationIssue[], options?: { cause?: unknown }) {
     super(`The request was not sent: ${describeIssues(issues)}`, options);
-    this.issues = issues;
-    hide(this, 'issues', issues);
+    this.issues = boundIssues(issues);
+    hide(this, 'issues', this.issues);
   }
 
   override get name(): string {
@@ -362,7 +362,7 @@ export class ResponseValidationError extends ContextGatewayError {
     details: { issues?: readonly ValidationIssue[]; body: unknown; retryable?: boolean; cause?: unknown },
   ) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
-    this.issues = details.issues ?? [];
+    this.issues = boundIssues(details.issues ?? []);
     hide(this, 'issues', this.issues);
     this.#body = details.body;
     this.#retryable = details.retryable ?? false;
@@ -479,12 +479,32 @@ export function wordsOf(error: APIError): string | undefined {
   return error[WORDS];
 }
 
+/** Issues that are looked for, kept and printed at the most. Where there are so many, there may be more. */
+export const MAX_ISSUES = 50;
+/** Of each: the steps of its path, and the characters of a step and of its message. */
+const MAX_STEPS = 16;
+const MAX_KEY = 100;
+const MAX_WORDS = 500;
+
+/** As much of issues as an error keeps: an answer with half a million mistakes must not become megabytes of a log. */
+export function boundIssues(issues: readonly ValidationIssue[]): readonly ValidationIssue[] {
+  return issues.slice(0, MAX_ISSUES).map(({ path, message }) => {
+    const steps = path.slice(0, MAX_STEPS).map((key) => (typeof key === 'string' ? cut(key, MAX_KEY) : key));
+    return { path: path.length > MAX_STEPS ? [...steps, '…'] : steps, message: cut(message, MAX_WORDS) };
+  });
+}
+
+function cut(text: string, most: number): string {
+  return text.length > most ? `${text.slice(0, most)}…` : text;
+}
+
 /** One line for people: the first issues with their paths. */
 export function describeIssues(issues: readonly ValidationIssue[]): string {
-  const shown = issues.slice(0, 5).map(({ path, message }) => `${describePath(path)}${message}`);
+  const shown = boundIssues(issues.slice(0, 5)).map(({ path, message }) => `${describePath(path)}${message}`);
   const rest = issues.length - shown.length;
   const text = shown.join('; ');
-  return rest > 0 ? `${text}; and ${rest} more.` : text.replace(/[^?]$/, '$&.');
+  if (rest > 0) return `${text}; and ${issues.length < MAX_ISSUES ? `${rest} ` : ''}more.`;
+  return text.replace(/[^?]$/, '$&.');
 }
 
 function describePath(path: ValidationIssue['path']): string {

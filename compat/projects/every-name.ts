@@ -1,6 +1,6 @@
 /**
  * A program that uses every public name, each for something it is there for. It is compiled in projects of every kind, never
- * run. `noUnusedLocals` holds it to using what it imports, `scripts/surface.js` to importing what is exported.
+ * run. `noUnusedLocals` holds it to using what it imports, `values` to importing every value.
  */
 import type {
   Admission,
@@ -135,6 +135,49 @@ import {
   usageReportSchema,
   userMemoryItemSchema,
 } from 'context-gateway/schemas';
+
+/** What is there at run time. Every other name is a type alone, and one more or one less here does not compile. */
+export const values: Record<keyof typeof import('context-gateway'), unknown> = {
+  APIAbortError,
+  APIConnectionError,
+  APIError,
+  APIPromise,
+  APITimeoutError,
+  AuthenticationError,
+  BadRequestError,
+  ClientClosedError,
+  ConfigurationError,
+  ContextClient,
+  ContextGatewayError,
+  GatewayClient,
+  InternalServerError,
+  NotFoundError,
+  PermissionDeniedError,
+  RateLimitError,
+  RequestValidationError,
+  ResponseTooLargeError,
+  ResponseValidationError,
+  readChatCompletionStream,
+  ServiceUnavailableError,
+  StreamConsumedError,
+  StreamError,
+  StreamTruncatedError,
+};
+export const schemas: Record<keyof typeof import('context-gateway/schemas'), unknown> = {
+  chatCompletionChunkSchema,
+  chatCompletionSchema,
+  chatMessageSchema,
+  compactionResultSchema,
+  completionUsageSchema,
+  contextMetadataSchema,
+  conversationContextSchema,
+  decisionSchema,
+  pinnedMemoryItemSchema,
+  referenceSchema,
+  rollingSummarySchema,
+  usageReportSchema,
+  userMemoryItemSchema,
+};
 
 export function configure(credential: Credential, dispatcher?: DispatcherLike): [GatewayClient, ContextClient] {
   const shared: ClientOptions = { baseURL: 'https://gateway.example.com', dispatcher, pacing: limiter, onEvent: log };

@@ -98,7 +98,7 @@ function contentOf(file: Uploadable, filename: string | undefined): FileContent 
       get blob() {
         return new Blob([bytes]);
       },
-      open: () => iterate([bytes]),
+      open: () => [bytes],
     };
   }
   if (file instanceof Blob) return fromBlob(file, name((file as Partial<File>).name));
@@ -145,7 +145,7 @@ function reading(stream: ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>)
     // One of Node's ends a pending read when it is destroyed; a generator learns of it after its own.
     const source = stream as Partial<AsyncGenerator & { destroy(): void }>;
     return {
-      open: () => iterate(stream),
+      open: () => stream,
       cancel: () => (source.destroy === undefined ? source.return?.(undefined) : source.destroy()),
     };
   }
@@ -160,23 +160,13 @@ function reading(stream: ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>)
 }
 
 /** Not every browser can iterate a web stream, so its reader is used. */
-async function* read(reader: ReadableStreamDefaultReader<Uint8Array>): AsyncGenerator<Uint8Array, undefined> {
+async function* read(reader: ReadableStreamDefaultReader<Uint8Array>): AsyncGenerator<unknown, undefined> {
   try {
-    for (let step = await reader.read(); !step.done; step = await reader.read()) yield bytesOf(step.value);
+    for (let step = await reader.read(); !step.done; step = await reader.read()) yield step.value;
   } finally {
     // Also when the upload breaks off: whoever fills the stream learns that nobody reads it.
     await reader.cancel().catch(() => {});
   }
-}
-
-async function* iterate(chunks: AsyncIterable<Uint8Array> | Uint8Array[]): AsyncGenerator<Uint8Array, undefined> {
-  for await (const chunk of chunks) yield bytesOf(chunk);
-}
-
-function bytesOf(chunk: unknown): Uint8Array {
-  if (chunk instanceof Uint8Array) return chunk;
-  if (typeof chunk === 'string') return new TextEncoder().encode(chunk);
-  throw badFile('the stream must give bytes (Uint8Array)');
 }
 
 function badFile(message: string): RequestValidationError {

@@ -43,7 +43,11 @@ const EXPLAINED: Readonly<Record<string, string>> = {
   UND_ERR_HEADERS_OVERFLOW: 'its headers are too large',
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'its body is not as long as its content-length says',
   UND_ERR_REQ_CONTENT_LENGTH_MISMATCH: 'the file changed its size while it was sent',
+  NotReadableError: 'the file that was to be uploaded is gone, or has changed since its Blob was made',
 };
+
+/** What is to be sent is no longer what it was. */
+const UNSENDABLE = new Set(['UND_ERR_REQ_CONTENT_LENGTH_MISMATCH', 'NotReadableError']);
 
 /** The codes of the system's own failures and of undici's. Browsers have none, and carry nothing of this file. */
 export function meaningOf(code: string, progress: Progress): Meaning {
@@ -54,7 +58,7 @@ export function meaningOf(code: string, progress: Progress): Meaning {
   return {
     reached: progressAt(progress, untrusted || BEFORE_SENDING.has(code), answered),
     what,
-    retryable: !untrusted,
+    retryable: !untrusted && !UNSENDABLE.has(code),
   };
 }
 

@@ -1,4 +1,4 @@
-import { APIConnectionError, ContextGatewayError } from '../errors.js';
+import { APIConnectionError, ContextGatewayError, RequestValidationError } from '../errors.js';
 import type { Meaning } from './codes.js';
 import type { OutgoingRequest, Progress } from './engine.js';
 
@@ -17,12 +17,13 @@ const CODE = /^(?!svc_)[\w.-]{1,64}$/;
 
 /**
  * A foreign failure as an `APIConnectionError`: what happened and how far the request had come, with the failure's own words
- * and stack as its cause, where they are harmless. An error of ours inside it (of an upload whose source failed, say) comes out as it is.
+ * and stack as its cause, where they are harmless. An error of ours inside it (of an upload whose source failed, say) comes out as it is;
+ * one of another call, which a given `fetch` may have made, says nothing about this one.
  */
 export function connectionError(failure: unknown, progress: Progress, request?: FailedRequest): ContextGatewayError {
   const chain = causesOf(failure);
-  const ours = chain.find((error) => error instanceof ContextGatewayError);
-  if (ours instanceof ContextGatewayError) return ours;
+  const last = chain.at(-1);
+  if (last instanceof ContextGatewayError && (request === undefined || isOfThisCall(last))) return last;
   const code = chain
     .map(codeOf)
     .find((found) => found !== undefined && (request === undefined || request.harmless(found) !== undefined));
@@ -40,11 +41,18 @@ export function connectionError(failure: unknown, progress: Progress, request?: 
   });
 }
 
+/** Only when a call is over, its attempts are written on its error. And here it is too late to say that nothing was sent. */
+function isOfThisCall(error: ContextGatewayError): boolean {
+  return error.attempts.length === 0 && !(error instanceof RequestValidationError);
+}
+
 /** The system's own name for what went wrong: `ECONNRESET`. */
 export function codeOf(error: unknown): string | undefined {
+  if (error instanceof ContextGatewayError) return undefined; // of an APIError it is the service's
   const { code, name } = error as { code?: unknown; name?: unknown };
   if (typeof code === 'string' && CODE.test(code)) return code;
-  return name === 'HTTPParserError' ? name : undefined; // undici knows its parser's code and leaves it out
+  // undici knows its parser's code and leaves it out; a Blob that cannot be read has none.
+  return name === 'HTTPParserError' || name === 'NotReadableError' ? name : undefined;
 }
 
 type Failure = Pick<Error, 'name' | 'message'> & {
@@ -65,7 +73,8 @@ function causesOf(failure: unknown): Failure[] {
     for (let error = failure; isError(error) && chain.length < 5; error = error.cause) {
       // Copied at once: the fields of somebody's error may be functions that fail.
       const { name, message, stack, code, syscall } = error;
-      chain.push(error instanceof ContextGatewayError ? error : { name, message, stack, code, syscall });
+      if (error instanceof ContextGatewayError) return [...chain, error]; // its own causes may be another request's
+      chain.push({ name, message, stack, code, syscall });
     }
   } catch {
     // What cannot be read tells nothing.

@@ -79,10 +79,10 @@ class FetchExchange implements Exchange {
   }
 
   async #answer(request: OutgoingRequest, fetch: Fetch): Promise<Response> {
+    // Inherits nothing: a polluted Object.prototype would give a GET a body.
+    const init = { __proto__: null, ...requestInit(request), signal: this.#controller.signal };
     let response: unknown;
     try {
-      // Inherits nothing: a polluted Object.prototype would give a GET a body.
-      const init = { __proto__: null, ...requestInit(request), signal: this.#controller.signal };
       response = await fetch(request.origin + request.path, init);
     } catch (error) {
       const hidden = isBrowser() && (error as Partial<Error> | undefined)?.name === 'TypeError'; // its network errors are these

@@ -1,4 +1,4 @@
-import { APIConnectionError, ContextGatewayError } from '../errors.js';
+import { APIConnectionError } from '../errors.js';
 import type { OutgoingStream } from '../platform/engine.js';
 import { quietly } from './quietly.js';
 import type { Upload } from './request.js';
@@ -7,12 +7,13 @@ import type { Upload } from './request.js';
 export interface FileContent {
   readonly filename: string;
   readonly type: string;
-  /** Bytes, if known. */
+  /** Bytes, if known: as many have to come. */
   readonly size: number | undefined;
   readonly repeatable: boolean;
   /** The content as one Blob, where that costs no memory. */
   readonly blob: Blob | undefined;
-  open(): AsyncIterable<Uint8Array>;
+  /** Bytes or text. A stream of the caller's may give anything. */
+  open(): AsyncIterable<unknown> | Iterable<unknown>;
   /** Tells whoever fills it that nobody reads it any more, also where a read is pending. */
   cancel?(): unknown;
 }
@@ -48,24 +49,27 @@ export function multipart(
 
   async function* bytes(onProgress: () => void, isCancelled: () => boolean): AsyncGenerator<Uint8Array, undefined> {
     let sent = 0;
+    const checkGoing = (): void => {
+      if (isCancelled()) throw new Error('the upload is over');
+    };
     const left = (chunk: Uint8Array): void => {
+      checkGoing();
       sent += chunk.byteLength;
       onProgress();
       report(sent);
     };
     yield head;
     left(head);
-    for await (const chunk of sourceOf(file)) {
+    for await (const chunk of contentOf(file)) {
+      checkGoing();
       // A source may give all of it at once; its progress is told, and its timeout fed, part by part all the same.
       for (let at = 0; at < chunk.byteLength; at += PART) {
         const piece = chunk.subarray(at, at + PART);
         yield piece;
-        if (isCancelled()) throw new Error('the upload is over');
         left(piece);
       }
     }
-    // A source that was let go looks as if it had ended.
-    if (isCancelled()) throw new Error('the upload is over');
+    checkGoing(); // a source that was let go looks as if it had ended
     yield tail;
     left(tail);
   }
@@ -100,14 +104,41 @@ export function multipart(
   };
 }
 
-/** A file that cannot be read to its end is no failure of the connection, and no second try mends it. */
-async function* sourceOf(file: FileContent): AsyncGenerator<Uint8Array, undefined> {
+/**
+ * The content as bytes, and as many as were promised. What is wrong with it is no failure of the connection, and another try
+ * does not help. The form stays open, so that a service can tell that it does not have all of it.
+ */
+async function* contentOf(file: FileContent): AsyncGenerator<Uint8Array, undefined> {
+  const { size = Number.POSITIVE_INFINITY } = file;
+  let given = 0;
+  const brokenOff = (why: string, cause?: unknown): APIConnectionError => {
+    const message = `The upload broke off after ${given} bytes of the file: ${why}.`;
+    return new APIConnectionError(message, { phase: 'headers', sent: 'maybe', cause, retryable: false });
+  };
+  for await (const chunk of sourceOf(file, (cause) => brokenOff('it could not be read to its end', cause))) {
+    const bytes = typeof chunk === 'string' ? new TextEncoder().encode(chunk) : chunk;
+    if (!(bytes instanceof Uint8Array)) {
+      throw brokenOff(
+        `the stream gave something that is not bytes (${typeof chunk}). It must give Uint8Array or strings`,
+      );
+    }
+    if (given + bytes.byteLength > size) throw brokenOff(`it ${changedFrom(size)}`);
+    given += bytes.byteLength;
+    yield bytes;
+  }
+  if (given < size && file.size !== undefined) throw brokenOff(`it ${changedFrom(size)}`);
+}
+
+function changedFrom(size: number): string {
+  return `had ${size} when the call began, and changed its size while it was sent. Upload it when nothing writes to it, or pass a stream`;
+}
+
+/** Also an error of this package is the source's own here: it says nothing about this request. */
+async function* sourceOf(file: FileContent, failure: (cause: unknown) => Error): AsyncGenerator<unknown, undefined> {
   try {
-    yield* file.open();
+    for await (const chunk of file.open()) yield chunk;
   } catch (cause) {
-    if (cause instanceof ContextGatewayError) throw cause;
-    const message = 'The upload broke off: what is to be uploaded could not be read to its end.';
-    throw new APIConnectionError(message, { phase: 'headers', sent: 'maybe', cause, retryable: false });
+    throw failure(cause);
   }
 }
 
@@ -115,9 +146,9 @@ function partOf(boundary: string, name: string): string {
   return `--${boundary}\r\nContent-Disposition: form-data; name="${escapeName(name)}"`;
 }
 
-/** As HTML forms do it: a name can neither end its quotes nor its line. */
+/** As browsers do it (HTML standard, "multipart/form-data"): what would end the quotes or the line is escaped, and nothing else. */
 function escapeName(name: string): string {
-  return name.replace(/\r\n|\r|\n/g, '%0D%0A').replaceAll('"', '%22');
+  return name.replace(/[\r\n"]/g, (character) => encodeURIComponent(character));
 }
 
 /** Unpredictable, so that no content can end its own part. */

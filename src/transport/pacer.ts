@@ -94,7 +94,7 @@ class Bucket {
   }
 
   admit(): Admission | undefined {
-    if (this.#queue.size === 0 && this.#open()) {
+    if (this.#queue.size === 0 && this.#open(this.#runtime.now())) {
       this.#go();
       return undefined;
     }
@@ -165,8 +165,7 @@ class Bucket {
   }
 
   /** Whether one more request may go now. */
-  #open(): boolean {
-    const now = this.#runtime.now();
+  #open(now: number): boolean {
     if (now >= this.#resetAt) this.#nextWindow(now);
     return now >= this.#opensAt() && this.#inFlight < this.#remaining;
   }
@@ -206,21 +205,22 @@ class Bucket {
   }
 
   #advance(): void {
+    // One look at the clock: what opened between two would be neither let go nor waited for.
+    const now = this.#runtime.now();
     for (const go of this.#queue) {
-      if (!this.#open()) break;
+      if (!this.#open(now)) break;
       this.#queue.delete(go);
       this.#go();
       go();
     }
-    this.#armTimer();
+    this.#armTimer(now);
   }
 
   /** One timer for all who wait; none when no call does, or when an answer under way will let the next one go. */
-  #armTimer(): void {
+  #armTimer(now: number): void {
     if (this.#timer !== undefined) this.#runtime.clearTimer(this.#timer);
     this.#timer = undefined;
     if (this.#queue.size === 0) return;
-    const now = this.#runtime.now();
     const opensAt = now < this.#opensAt() ? this.#opensAt() : this.#resetAt;
     if (opensAt === Number.POSITIVE_INFINITY) return;
     this.#timer = this.#runtime.setTimer(

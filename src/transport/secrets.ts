@@ -1,6 +1,12 @@
 /** Characters of a foreign text that are repeated in a message of ours. */
 const MAX_MESSAGE = 2_000;
 const KEYS = /svc_(sk|pk)_[\w-]+/gi;
+/** `&#x2b;`, `%2b` or `\u002b`; `&#43;`; `&plus;`; `\/` */
+const ESCAPED = /(?:&#x0*|%|\\u00)([2-7][\da-f]);?|&#0*(\d{2,3});?|&(\w{2,6});|\\(["/\\])/gi;
+const NAMED: Readonly<Record<string, string>> = {
+  ...{ amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" },
+  ...{ plus: '+', equals: '=', sol: '/' }, // in base64
+};
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g;
 
 /** The service's words made fit for a message: no credential, no control characters, not too long. */
@@ -11,14 +17,26 @@ export function cleaned(text: string, credential: string): string {
 
 /** Should the service repeat the credential, nobody reads it. Done before a text is cut: half a key is a secret as well. */
 export function withoutSecrets(text: string, credential: string): string {
-  let left = text;
-  for (const spelling of spellingsOf(secretIn(credential))) {
-    if (spelling.length >= 8 && left.toLowerCase().includes(spelling.toLowerCase()))
-      left = left.replace(new RegExp(spelling.replace(/\W/g, '\\$&'), 'gi'), '***');
+  const spellings = spellingsOf(secretIn(credential), text.length);
+  let shown = masked(text, spellings);
+  let read = shown;
+  // Escapes may be in escapes (`&amp;#43;`). Only a text that hides the credential in them is shown without them.
+  for (let layer = 0; layer < 2; layer += 1) {
+    const inner = unescaped(read);
+    if (inner === read) break;
+    read = masked(inner, spellings);
+    if (read !== inner) shown = read;
   }
-  return left
+  return shown
     .replace(KEYS, 'svc_$1_***')
     .replace(CONTROL, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
+function masked(text: string, spellings: readonly string[]): string {
+  const lower = text.toLowerCase();
+  const found = spellings.filter((one) => one.length >= 8 && lower.includes(one.toLowerCase()));
+  const mask = (left: string, one: string) => left.replace(new RegExp(one.replace(/\W/g, '\\$&'), 'gi'), '***');
+  return found.reduce(mask, text);
 }
 
 /** A header's value may begin with a scheme, or with the name of a cookie; what follows is the secret. */
@@ -28,10 +46,25 @@ function secretIn(credential: string): string {
   return value.length >= 8 ? value : secret;
 }
 
-/** As it is, and as URLs and JSON write it. */
-function spellingsOf(secret: string): string[] {
-  if (/^[\w.~-]*$/.test(secret)) return [secret];
-  return [secret, encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1)];
+/** As it is, and as the base64 of a text that it is in has it, in either alphabet: it may begin at any of three bytes. */
+function spellingsOf(secret: string, longest: number): string[] {
+  if (longest < (secret.length * 4) / 3 - 4) return [secret]; // as of most headers, which are looked at in good answers too
+  const encoded = [0, 2, 3].flatMap((unlike, before) => {
+    // Without the characters at both ends that depend on its neighbours too.
+    const one = btoa(' '.repeat(before) + secret)
+      .slice(unlike)
+      .replace(/.=+$/, '');
+    return [one, one.replaceAll('+', '-').replaceAll('/', '_')];
+  });
+  return [...new Set([secret, ...encoded])];
+}
+
+/** A text with the ASCII characters in it that HTML, URLs and JSON write in another way. */
+function unescaped(text: string): string {
+  return text.replace(ESCAPED, (whole, hex, decimal, name, plain) => {
+    if (name !== undefined) return NAMED[name.toLowerCase()] ?? whole;
+    return plain ?? String.fromCharCode(Number.parseInt(hex, 16) || Number(decimal));
+  });
 }
 
 /**
@@ -41,13 +74,15 @@ function spellingsOf(secret: string): string[] {
  */
 export function harmlessFor(credential: string, held: readonly unknown[]): (words: string) => string | undefined {
   const secret = secretIn(credential);
-  const texts = [...spellingsOf(secret), btoa(secret), ...held].filter((one) => typeof one === 'string');
+  const texts = [...spellingsOf(secret, MAX_MESSAGE), ...held].filter((one) => typeof one === 'string');
   const tooLong = texts.some(({ length }) => length > 50_000); // to be looked through
   const letters = tooLong ? [] : texts.map(lettersOf);
   return (words) => {
     const text = words.slice(0, MAX_MESSAGE);
-    const read = lettersOf(text);
-    return tooLong || letters.some((one) => shares(read, one)) ? undefined : cleaned(text, credential);
+    const read = [...new Set([text, unescaped(text)])].map(lettersOf);
+    return tooLong || letters.some((one) => read.some((words) => shares(words, one)))
+      ? undefined
+      : cleaned(text, credential);
   };
 }
 

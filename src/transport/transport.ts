@@ -3,6 +3,7 @@ import {
   APIConnectionError,
   APIError,
   apiError,
+  boundIssues,
   ClientClosedError,
   ContextGatewayError,
   growSent,
@@ -118,8 +119,8 @@ export class Transport {
     const found = findIssues(schema, body);
     if (found === undefined) return true;
     // A path can have the service's own words: the models of a breakdown.
-    const cleaned = (key: string | number) => (typeof key === 'string' ? call.clean(key).slice(0, 100) : key);
-    const issues = found.map(({ path, message }) => ({ path: path.map(cleaned), message }));
+    const cleaned = (key: string | number) => (typeof key === 'string' ? call.clean(key) : key);
+    const issues = boundIssues(found.map(({ path, message }) => ({ path: path.map(cleaned), message })));
     // Of `null` there is nothing to hand on.
     if (this.#options.validation !== 'report' || body === null) throw unexpectedAnswer(issues, body);
     call.emit?.({ type: 'validation', issues });

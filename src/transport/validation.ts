@@ -1,7 +1,13 @@
 import type { core, ZodMiniType } from 'zod/mini';
 import { compile } from '#platform';
 import * as z from '#zod';
-import { describeIssues, RequestValidationError, ResponseValidationError, type ValidationIssue } from '../errors.js';
+import {
+  describeIssues,
+  MAX_ISSUES,
+  RequestValidationError,
+  ResponseValidationError,
+  type ValidationIssue,
+} from '../errors.js';
 import { ownWords } from './fields.js';
 
 /** A description of an argument, an answer or an option. */
@@ -43,7 +49,7 @@ export function matches(schema: AnySchema, value: unknown): boolean {
   return z.validate(known.schema, value);
 }
 
-/** What is wrong with a value, if anything. `describe` says what is wrong with a field that the schema does not have. */
+/** What is wrong with a value, if anything; no more than an error keeps. `describe` says what is wrong with a field that the schema does not have. */
 export function findIssues(
   schema: AnySchema,
   value: unknown,
@@ -52,7 +58,7 @@ export function findIssues(
   // Twice for what is wrong, so that what is right, as nearly everything is, costs no copies and no words.
   if (matches(schema, value)) return undefined;
   const { error } = z.safeParse(schema, value, { error: wordsOf });
-  return error?.issues.flatMap((issue) => {
+  return error?.issues.slice(0, MAX_ISSUES).flatMap((issue) => {
     if (issue.code === 'unrecognized_keys' && describe !== undefined)
       return issue.keys.map((key) => ({ path: [key], message: describe(key) }));
     return [{ path: pathIn(schema, issue.path), message: issue.message }];
@@ -200,7 +206,7 @@ export async function applySchema<T>(
 ): Promise<T> {
   const result = await validated(schema, value, body);
   if (result.issues === undefined) return result.value;
-  const issues = result.issues.map(({ path, message }) => ({
+  const issues = result.issues.slice(0, MAX_ISSUES).map(({ path, message }) => ({
     path: (path ?? []).map((step) =>
       pathKey(typeof step === 'object' && step !== null ? (step as { key: unknown }).key : step, clean),
     ),

@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import { type ClientEvent, ResponseValidationError } from 'context-gateway';
 import { describe, expect, test } from 'vitest';
 import {
@@ -209,6 +210,31 @@ describe('W12 W15: a field that is not as documented', () => {
 
     expect(error.issues).toHaveLength(10);
     expect(error.message).toMatch(/; and 5 more \(GET \/api\/context\)\.$/);
+  });
+
+  test.each([
+    { wrong: 49, kept: 49, more: 'and 44 more' },
+    { wrong: 50, kept: 50, more: 'and more' },
+    { wrong: 20_000, kept: 50, more: 'and more' },
+  ])('of $wrong issues $kept are kept, and the message says "$more"', async ({ wrong, kept, more }) => {
+    const models = Array.from({ length: wrong }, (_, at) => [`model-${at}`, 'x']);
+    answers(json({ ...usageReport(), breakdown_by_model: Object.fromEntries(models) }));
+
+    const error = (await failureOf(gatewayAt().usage.retrieve())) as ResponseValidationError;
+
+    expect(error.issues).toHaveLength(kept);
+    expect(error.message).toMatch(new RegExp(`model-4: [^;]*; ${more} \\(GET /v1/usage\\)\\.$`));
+  });
+
+  test('an error that is printed is short, however long the names in its answer are', async () => {
+    const models = Array.from({ length: 60 }, (_, at) => [`${at}`.repeat(50_000), 'x']);
+    answers(json({ ...usageReport(), breakdown_by_model: Object.fromEntries(models) }));
+
+    const error = (await failureOf(gatewayAt().usage.retrieve())) as ResponseValidationError;
+
+    for (const printed of [JSON.stringify(error), inspect(error, { showHidden: true })]) {
+      expect(printed.length).toBeLessThan(20_000);
+    }
   });
 
   test.each(['null', '[]', '"x"', '1', 'true'])('W7: %s at the top is a ResponseValidationError', async (body) => {

@@ -72,6 +72,20 @@ describe('a schema of the caller', () => {
     expect(given.map(([row]) => row?.id)).toEqual([5, 5, 5, 5, 5, 5, 5]);
   });
 
+  test('that finds too much to tell is told in part', async () => {
+    answers(json(body));
+    const issue = { message: 'm'.repeat(100_000), path: Array<string>(5_000).fill('deep'.repeat(100)) };
+    const validate = () => ({ issues: Array<typeof issue>(100_000).fill(issue) });
+    const schema: StandardSchema<never> = { '~standard': { version: 1, vendor: 'by hand', validate } };
+
+    const error = (await failureOf(gatewayAt().presets.list({}, { schema }))) as ResponseValidationError;
+
+    expect(error.issues).toHaveLength(50);
+    expect(error.issues[0]?.path.at(-1)).toBe('…');
+    expect(error.message).toMatch(/; and more \(GET \/v1\/presets\)\.$/);
+    expect(JSON.stringify(error).length).toBeLessThan(150_000);
+  });
+
   test('that does not accept the body is a ResponseValidationError with its issues and the body', async () => {
     answers(json({ data: [{ id: 'CANARY', at: '' }] }));
 

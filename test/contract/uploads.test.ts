@@ -141,6 +141,29 @@ describe.each(engines)('uploads through $engine', ({ options }) => {
     expect(seen.map(([sent]) => sent)).toEqual(seen.map(([sent]) => sent).sort((a, b) => a - b));
   });
 
+  test.each(['a\0b', 'a\u0001\u001f\u007fb', 'a\tb\u000bc', 'a\nb', 'a\rb', 'a\r\nb', 'a"b', 'ü €.😀'])(
+    'the file name %j arrives as it was',
+    async (filename) => {
+      const record = await world.gateway().files.upload({ file: bytes, purpose: 'p', filename });
+
+      expect(record).toMatchObject({ filename, bytes: bytes.length });
+    },
+  );
+
+  test('a file that loses a part of itself on the way is not stored', async () => {
+    const shrinking = join(folder, 'shrinking.bin');
+    writeFileSync(shrinking, bytes);
+    const apiKey = async () => {
+      writeFileSync(shrinking, bytes.subarray(0, 1_000));
+      return world.emulator.apiKeys.secret;
+    };
+
+    const error = await failureOf(world.gateway({ apiKey }).files.upload({ file: { path: shrinking }, purpose: 'p' }));
+
+    expect(error).toMatchObject({ name: 'APIConnectionError', sent: 'maybe', retryable: false });
+    expect(stored()).toEqual([]);
+  });
+
   test('property 11: whatever name, purpose and content are, they arrive as they were', async () => {
     const gateway = world.gateway({ pacing: false });
     const text = fc.oneof(

@@ -121,6 +121,25 @@ describe('R22: pacing', () => {
   });
 });
 
+test('a caller is let go also where the hint ends between two looks at the clock', async () => {
+  for (let blockedFor = 1; blockedFor < 12; blockedFor += 1) {
+    const runtime = manualRuntime();
+    let looks = 0;
+    const now = () => {
+      looks += 1;
+      return runtime.now() + looks;
+    };
+    const pacer = new Pacer({ ...runtime, now });
+    pacer.admit('gateway');
+    pacer.release('gateway', { refused: true, blockedFor });
+    const caller = waiting(pacer.admit('gateway'));
+
+    await runtime.advance(100);
+
+    expect(caller.gone).toBe(true);
+  }
+});
+
 describe('the wait that is expected', () => {
   const expected = (pacer: Pacer) => pacer.admit('gateway')?.expected;
 

@@ -109,6 +109,12 @@ describe('compiled and plain schemas', () => {
     expect(JSON.stringify(paths)).not.toContain('secret');
   });
 
+  test('of a thousand mistakes fifty are named', () => {
+    const breakdown_by_model = Object.fromEntries(Array.from({ length: 1_000 }, (_, at) => [`model-${at}`, 'x']));
+
+    expect(findIssues(gateway.usageReportSchema, { breakdown_by_model })).toHaveLength(50);
+  });
+
   test('what is accepted, and what is said of the rest', () => {
     const message = { role: 'assistant', content: 'Hello', extra: 1 };
     const usage = { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 };

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { GatewayClient } from '../../src/index.js';
+import { APIConnectionError, GatewayClient } from '../../src/index.js';
 import { eager, failureOf, KEY, watched } from './world.js';
 
 const GET = { method: 'GET', path: '/v1/things' } as const;
@@ -72,6 +72,38 @@ describe('A44 a fetch of the user', () => {
 
     expect(error).toMatchObject({ name: 'APITimeoutError', kind: 'attempt', attempts: [{}, {}, {}] });
     expect(runtime.timers.size).toBe(0);
+  });
+
+  const nowhere = new GatewayClient({ baseURL: 'http://127.0.0.1:1', apiKey: KEY, maxRetries: 0 }, undefined, eager);
+  const refused = { error: { message: 'slow down', code: 'too_many' } };
+  const refusing = new GatewayClient(
+    {
+      baseURL: 'https://other.test',
+      apiKey: KEY,
+      maxRetries: 0,
+      fetch: async () => Response.json(refused, { status: 429 }),
+    },
+    undefined,
+    eager,
+  );
+  test.each([
+    { failure: 'was never sent', other: () => nowhere.request(GET) },
+    { failure: 'was refused', other: () => refusing.request(GET) },
+    { failure: 'has bad arguments', other: () => nowhere.usage.retrieve({ start_date: 'x' }) },
+  ])('whose own call $failure does not make this one unsent', async ({ other }) => {
+    let sent = 0;
+    const fetch = wrong(async () => {
+      sent += 1;
+      await other();
+    });
+    const client = new GatewayClient({ baseURL: 'https://service.test', apiKey: KEY, fetch }, undefined, eager);
+
+    const error = await failureOf(client.request({ method: 'POST', path: '/v1/things', body: {} }));
+
+    expect(error).toBeInstanceOf(APIConnectionError);
+    expect(error).toMatchObject({ sent: 'maybe', attempts: [{}] });
+    expect(error.message).toContain('the connection failed (POST');
+    expect(sent).toBe(1);
   });
 
   test('that ignores the signal does not hold an abort up', async () => {

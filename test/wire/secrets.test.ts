@@ -112,10 +112,31 @@ describe.each(engines)('$engine', ({ options }) => {
   });
 
   test.each([
+    { as: 'decimal entities', quote: (token: string) => token.replace(/\W/g, (one) => `&#${one.charCodeAt(0)};`) },
+    { as: 'hexadecimal entities', quote: (token: string) => token.replaceAll('+', '&#x2B;') },
+    { as: 'base64', quote: (token: string) => btoa(`Bearer ${token}`) },
+  ])('an error page that has the token in $as does not show it', async ({ quote }) => {
+    const sessionToken = 'k9Zq+Vt3/Lm8xQ7wR2sD5fG1hJ4==';
+    const page = `<html><h1>Bad gateway</h1><pre>Authorization: Bearer ${quote(sessionToken)}</pre></html>`;
+    const said = JSON.stringify({ success: false, error: `no such session: ${quote(sessionToken)}` });
+    world.server.answers(answer(502, page, { 'content-type': 'text/html' }), answer(401, said));
+    const client = world.context({ ...options, sessionToken, maxRetries: 0 });
+
+    for (const words of ['Bad gateway', 'no such session']) {
+      const error = await failureOf(client.retrieve('c'));
+
+      expect(error.message).toContain(words);
+      expect(error.message).toContain('***');
+      expect(leaksOf(error, [sessionToken, sessionToken.slice(0, 12), quote(sessionToken).slice(0, 30)])).toEqual([]);
+    }
+  });
+
+  test.each([
     { what: 'a key without end', text: `svc_sk_${'a'.repeat(100_000)}` },
     { what: 'many beginnings of keys', text: 'svc_sk_'.repeat(15_000) },
     { what: 'many open tags', text: '<script '.repeat(12_000) },
     { what: 'white space', text: ' \t'.repeat(50_000) },
+    { what: 'entities', text: '&amp;#43;'.repeat(11_000) },
     { what: 'control characters', text: '\u001b[31m'.repeat(20_000) },
   ])('property 12: $what of 100 kB is read in linear time, and cut', async ({ text }) => {
     world.server.answers(answer(400, text), answer(400, JSON.stringify({ error: { message: text } })));

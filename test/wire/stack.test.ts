@@ -50,13 +50,14 @@ describe.each(engines)('$engine', ({ options }) => {
     expect(error.stack).toMatch(/at (async )?streamOfMine .*stack\.test\.ts/);
   });
 
-  test('an error of another call, and one that is frozen, come out as they are', async () => {
+  test('an error of another call keeps its own words as a cause, and one that is frozen comes out as it is', async () => {
     world.server.answers(stall(), answer(404, '{"error":{"message":"no"}}'));
     async function* failing() {
       yield await gateway().request(GET);
     }
     const error = await failureOf(gateway().files.upload({ file: failing() as never, purpose: 'test' }));
-    expect(error.message.match(/ \((GET|POST) /g)).toEqual([' (GET ']);
+    expect(error.message.match(/ \((GET|POST) /g)).toEqual([' (POST ']);
+    expect(String(error.cause).match(/ \((GET|POST) /g)).toEqual([' (GET ']);
 
     const frozen = Object.freeze(new ConfigurationError('mine'));
     const pacing = {

@@ -1,5 +1,5 @@
 import fs from 'node:fs';
-import { mkdtemp, open, rm, truncate, writeFile } from 'node:fs/promises';
+import { appendFile, mkdtemp, open, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { APITimeoutError, FileUploadParams } from '../../src/index.js';
 import { engines } from '../helpers/engines.js';
 import { answer, bytesOf, json, refused, resetAtEnd, resetAtHead } from './behaviours.js';
-import { atEnd, atHead } from './fault-server.js';
+import { atEnd, atHead, type Turn } from './fault-server.js';
 import { failureOf, KEY, PROMPT, serve, until, watched } from './world.js';
 
 const MB = 1024 * 1024;
@@ -111,13 +111,96 @@ describe.each(engines)('$engine', ({ engine, options }) => {
     await until(() => world.server.used === 0);
   });
 
-  test('A35 a source that gives something else than bytes is the caller’s mistake, and named as one', async () => {
-    world.server.answers(json({}));
-    const file = oneShot([bytes, 5 as unknown as Uint8Array]);
+  test.each([
+    { place: 'first', parts: [], after: 0 },
+    { place: 'later', parts: [new Uint8Array(200_000)], after: 200_000 },
+  ])('a stream whose $place part is not bytes is not called unsent', async ({ parts, after }) => {
+    world.server.answers(json({ id: 'f1' }));
+    const file = oneShot([...parts, { not: 'bytes' } as unknown as Uint8Array]);
 
     const error = await failureOf(world.gateway(options).files.upload({ file, purpose: 'test' }));
 
-    expect(error).toMatchObject({ name: 'RequestValidationError', issues: [{ path: ['file'] }] });
+    expect(error).toMatchObject({ name: 'APIConnectionError', sent: 'maybe', retryable: false });
+    expect(error.message).toContain(`after ${after} bytes of the file: the stream gave something that is not bytes`);
+    await brokenOff();
+  });
+
+  test('an error of this package that a source fails with is the cause, and not taken for this call’s own', async () => {
+    world.server.answers(answer(503));
+    const other = world.gateway({ ...options, maxRetries: 0 });
+    const failures = [() => other.files.upload({ file: 5 as never, purpose: 'test' }), () => other.presets.list()];
+
+    for (const fail of failures) {
+      async function* failing() {
+        yield bytes;
+        await fail();
+      }
+      const error = await failureOf(world.gateway(options).files.upload({ file: failing(), purpose: 'test' }));
+      const inner = await failureOf(fail());
+
+      expect(error).toMatchObject({ name: 'APIConnectionError', sent: 'maybe', retryable: false });
+      expect((error.cause as Error).name).toBe(inner.name);
+    }
+  });
+
+  /** The connection is gone, and no service can take what came through it for a whole form. */
+  async function brokenOff(): Promise<void> {
+    await until(() => world.server.open.size < world.server.connections);
+    expect(world.server.turns.filter((turn) => turn.complete || isClosed(turn))).toEqual([]);
+  }
+
+  const CHANGES: { change: string; by: (path: string) => void | Promise<void> }[] = [
+    { change: 'shrinks', by: (path) => truncate(path, 100_000) },
+    { change: 'grows', by: (path) => appendFile(path, new Uint8Array(100_000)) },
+    { change: 'is emptied', by: (path) => truncate(path, 0) },
+    { change: 'is removed', by: (path) => rm(path) },
+  ];
+
+  test.each(CHANGES)('a file that $change while it is sent fails, and its form is never closed', async ({ by }) => {
+    world.server.answers(json({ id: 'f1' }));
+    const path = join(folder, `changing-${engine}.bin`);
+    await writeFile(path, new Uint8Array(200_000));
+    const client = world.gateway({ ...options, apiKey: () => Promise.resolve(by(path)).then(() => KEY) });
+
+    const error = await failureOf(client.files.upload({ file: { path }, purpose: 'test' }));
+
+    expect(error).toMatchObject({ name: 'APIConnectionError', sent: 'maybe', retryable: false });
+    expect(error.message).toMatch(/had 200000 when the call began, and changed its size|could not be read to its end/);
+    await brokenOff();
+  });
+
+  test.each(CHANGES)(
+    'a Blob of a file that $change before it is read fails, and no retry is suggested',
+    async ({ by }) => {
+      world.server.answers(json({ id: 'f1' }));
+      const path = join(folder, `blob-${engine}.bin`);
+      await writeFile(path, new Uint8Array(200_000));
+      const file = await fs.openAsBlob(path);
+      await by(path);
+
+      const error = await failureOf(world.gateway(options).files.upload({ file, purpose: 'test' }));
+
+      expect(error).toMatchObject({ name: 'APIConnectionError', sent: 'maybe', retryable: false });
+      expect(error.message).toMatch(/could not be read to its end|is gone, or has changed/);
+      await brokenOff();
+    },
+  );
+
+  test('a Blob that gives less than its size fails', async () => {
+    class Short extends Blob {
+      override readonly size = 100;
+      override stream() {
+        return new Blob([new Uint8Array(50)]).stream();
+      }
+    }
+    world.server.answers(json({ id: 'f1' }));
+
+    const error = await failureOf(world.gateway(options).files.upload({ file: new Short(), purpose: 'test' }));
+
+    expect(error).toMatchObject({ name: 'APIConnectionError', sent: 'maybe', retryable: false });
+    expect(error.message).toContain('changed its size while it was sent');
+    await until(() => world.server.open.size < world.server.connections);
+    expect(world.server.turns.filter(({ complete }) => complete)).toEqual([]);
   });
 
   test('an upload that moves is not ended by its timeout, however long it takes; one that stands still is', async () => {
@@ -260,6 +343,52 @@ describe.each(engines)('$engine', ({ engine, options }) => {
     await until(() => cancel.mock.calls.length === 1);
   });
 
+  test.each([200, 413])('an answer of %d before the end of an upload is its answer', async (status) => {
+    world.server.answers(
+      atHead(
+        ({ socket }) => void socket.write(bytesOf(status, status === 200 ? '{"id":"f1"}' : '{"message":"large"}')),
+      ),
+    );
+    let ended = false;
+    async function* endless() {
+      try {
+        for (;;) yield new Uint8Array(65_536);
+      } finally {
+        ended = true;
+      }
+    }
+
+    const call = world.gateway(options).files.upload({ file: endless(), purpose: 'test' });
+
+    if (status === 200) expect(await call).toEqual({ id: 'f1' });
+    else expect(await failureOf(call)).toMatchObject({ status });
+    await until(() => ended && world.server.used === 0);
+  });
+
+  test('a source that gives nothing but empty parts stands still, and is let go of', async () => {
+    world.server.answers(atEnd(() => {}));
+    let ended = false;
+    async function* empty() {
+      try {
+        for (;;) {
+          yield new Uint8Array();
+          await new Promise((go) => setTimeout(go, 1));
+        }
+      } finally {
+        ended = true;
+      }
+    }
+
+    const error = await failureOf(
+      world
+        .gateway(options)
+        .files.upload({ file: { [Symbol.asyncIterator]: empty }, purpose: 'test' }, { timeout: 100 }),
+    );
+
+    expect(error).toMatchObject({ name: 'APITimeoutError', kind: 'attempt' });
+    await until(() => ended);
+  });
+
   test.each([
     { source: 'whose return() gives no promise', more: { return: () => ({ done: true, value: undefined }) } },
     {
@@ -356,6 +485,30 @@ describe.each(engines)('$engine', ({ engine, options }) => {
     expect(world.server.requests).toBe(1);
   });
 
+  test.each([
+    'a\0b',
+    'a\u0001\u001f\u007fb',
+    'a\tb\u000bc\fd',
+    'a\nb',
+    'a\rb',
+    'a\r\nb',
+    'a"b',
+    '%22%0A',
+    'ü €.😀',
+    'a\u0085b\u2028c',
+  ])('the file name %j is written as browsers write it', async (filename) => {
+    world.server.answers(json({ id: 'f1' }));
+    const form = new FormData();
+    form.append('file', new File([], filename));
+    const header = /filename="[\s\S]*?"\r\n/;
+
+    await world.gateway(options).files.upload({ file: bytes, purpose: 'test', filename });
+
+    const [written] = header.exec(await new Response(form).text()) ?? [];
+    expect(written).toBeDefined();
+    expect(header.exec(world.server.turns[0]?.body.toString() ?? '')?.[0]).toBe(written);
+  });
+
   test('property 11: whatever the names, values and bytes are, the form says exactly that', async () => {
     const name = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 30 }).filter((s) => s.isWellFormed());
     const nasty = fc.constantFrom(
@@ -400,8 +553,12 @@ async function* oneShot(parts: Uint8Array[]): AsyncGenerator<Uint8Array> {
   yield* parts;
 }
 
-/** The platform's own parser reads `%22` as a quote and every line break as CR LF, as forms write them. */
+/** Whether a form came to its end: then a service may store what it has. */
+function isClosed({ headers, body }: Turn): boolean {
+  return body.includes(`--${headers.get('content-type')?.split('boundary=')[1]}--`);
+}
+
+/** The platform's own parser reads `%22` as a quote, and line breaks in the same way. */
 function asFormsHaveIt(name: string): string {
-  const written = name.replace(/\r\n|\r|\n/g, '%0D%0A').replaceAll('"', '%22');
-  return written.replaceAll('%0D', '\r').replaceAll('%0A', '\n').replaceAll('%22', '"');
+  return name.replaceAll('%0D', '\r').replaceAll('%0A', '\n').replaceAll('%22', '"');
 }
