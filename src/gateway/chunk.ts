@@ -5,7 +5,7 @@ import {
   StreamError,
   StreamTruncatedError,
 } from '../errors.js';
-import type { OpenedStream } from '../transport/call.js';
+import type { Answer } from '../transport/answer.js';
 import { checkDepth } from '../transport/json.js';
 import { isThenable, quietly } from '../transport/quietly.js';
 import { reportsError } from '../transport/refusal.js';
@@ -26,12 +26,12 @@ export const TRUNCATED = 'stream_truncated';
 
 /** Events to checked chunks. One for each stream. */
 export class ChunkReader {
-  readonly #opened: OpenedStream;
+  readonly #answer: Answer;
   readonly #decode: DecodeChunk | undefined;
   readonly #repeated = new RepeatedChunk();
 
-  constructor(opened: OpenedStream, decode: DecodeChunk | undefined) {
-    this.#opened = opened;
+  constructor(answer: Answer, decode: DecodeChunk | undefined) {
+    this.#answer = answer;
     this.#decode = decode;
   }
 
@@ -46,7 +46,7 @@ export class ChunkReader {
     const repeated = plain ? this.#repeated.recognise(event.data) : undefined;
     if (repeated !== undefined) return repeated;
     if (!event.data.startsWith('{') && event.data.trim() === '[DONE]') return 'done';
-    if (event.event === 'error') throw reportedError(parse(event.data) ?? event.data, this.#opened);
+    if (event.event === 'error') throw reportedError(parse(event.data) ?? event.data, this.#answer);
     const value = this.#decode === undefined ? parsed(event, cut) : decoded(event, cut, this.#decode);
     if (value === undefined || value === 'done') return value;
     const chunk = this.#checked(value);
@@ -56,10 +56,10 @@ export class ChunkReader {
 
   #checked(value: object): ChatCompletionChunk {
     if (this.#decode === undefined) {
-      if (reportsError(value) || isBareError(value)) throw reportedError(value, this.#opened);
+      if (reportsError(value) || isBareError(value)) throw reportedError(value, this.#answer);
       useDelta(value);
     }
-    this.#opened.check(chatCompletionChunkSchema, value);
+    this.#answer.check(chatCompletionChunkSchema, value);
     return value as ChatCompletionChunk; // checked in the line above, or wanted as it is
   }
 }
@@ -103,10 +103,10 @@ function isBareError(value: object): boolean {
 }
 
 /** The status is that of a success: it says nothing here, and does not head the message. */
-function reportedError(body: unknown, opened: OpenedStream): APIError | StreamTruncatedError {
-  const details = opened.refuse(body);
+function reportedError(body: unknown, answer: Answer): APIError | StreamTruncatedError {
+  const details = answer.refuse(body);
   if (details.type === TRUNCATED) return new StreamTruncatedError();
-  const { status } = opened.head;
+  const { status } = answer.head;
   return new StreamError(status, { ...details, message: details.message.replace(`${status} `, '') });
 }
 

@@ -7,8 +7,9 @@ import {
   StreamConsumedError,
   StreamTruncatedError,
 } from '../errors.js';
+import type { Answer } from '../transport/answer.js';
 import { discard } from '../transport/body.js';
-import type { OpenedStream } from '../transport/call.js';
+import type { CallFacts } from '../transport/call.js';
 import { EventReader } from '../transport/sse.js';
 import { ChunkReader, type DecodeChunk } from './chunk.js';
 import { CompletionSoFar, firstText } from './completion-so-far.js';
@@ -35,7 +36,8 @@ const END: Step = { done: true, value: undefined };
  * every other case, with what had arrived in the error's `partial`. Leaving the loop frees the connection.
  */
 export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> {
-  readonly #opened: OpenedStream;
+  readonly #answer: Answer;
+  readonly #call: CallFacts;
   readonly #events = new EventReader();
   readonly #reader: ChunkReader;
   readonly #soFar = new CompletionSoFar();
@@ -56,17 +58,18 @@ export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> 
   #endedAt: number | undefined;
 
   /** @internal */
-  constructor(opened: OpenedStream, decode: DecodeChunk | undefined, given?: ChatCompletionChunk) {
-    this.#opened = opened;
+  constructor(answer: Answer, decode: DecodeChunk | undefined, given?: ChatCompletionChunk) {
+    this.#answer = answer;
+    this.#call = answer.call;
     this.#given = given;
-    this.#reader = new ChunkReader(opened, decode);
+    this.#reader = new ChunkReader(answer, decode);
     // An abort, a deadline and a silent stream come in here.
-    opened.timeouts.follow({ progress: { phase: 'stream', sent: 'yes' }, cancel: (error) => this.#fail(error) });
+    this.#call.timeouts.follow({ progress: { phase: 'stream', sent: 'yes' }, cancel: (error) => this.#fail(error) });
   }
 
   /** What came with the stream's headers. */
   get response(): ResponseInfo {
-    return this.#opened.response;
+    return this.#answer.response;
   }
 
   /** @throws {StreamConsumedError} on a second loop */
@@ -118,7 +121,7 @@ export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> 
 
   /** How it has gone so far. */
   get metrics(): StreamMetrics {
-    const { startedAt, runtime } = this.#opened;
+    const { startedAt, runtime } = this.#call;
     return {
       timeToFirstChunk: this.#firstAt === undefined ? undefined : this.#firstAt - startedAt,
       largestGap: this.#largestGap,
@@ -168,7 +171,7 @@ export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> 
         if (this.#given !== undefined) return { done: false, value: this.#takeGiven(this.#given) };
         const event = this.#events.next();
         if (event === undefined && !this.#events.ended) {
-          const bytes = this.#opened.head.body.read();
+          const bytes = this.#answer.head.body.read();
           this.#startWaiting();
           this.#events.feed(bytes === undefined || ArrayBuffer.isView(bytes) ? bytes : await bytes);
           continue;
@@ -189,13 +192,13 @@ export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> 
   /** The service's clock runs while an event is waited for, whatever else arrives. At all other times the reader's does. */
   #startWaiting(): void {
     if (this.#waitingSince !== undefined) return;
-    this.#waitingSince = this.#opened.runtime.now();
-    this.#opened.timeouts.progressed(1, this.#waitingSince);
+    this.#waitingSince = this.#call.runtime.now();
+    this.#call.timeouts.progressed(1, this.#waitingSince);
   }
 
   #stopWaiting(): void {
-    const now = this.#opened.runtime.now();
-    this.#opened.timeouts.pauseWatching(now);
+    const now = this.#call.runtime.now();
+    this.#call.timeouts.pauseWatching(now);
     if (this.#waitingSince === undefined) return;
     const waited = now - this.#waitingSince;
     if (this.#chunks > 0) this.#largestGap = Math.max(this.#largestGap ?? 0, waited);
@@ -209,7 +212,7 @@ export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> 
   }
 
   #take(chunk: ChatCompletionChunk): ChatCompletionChunk {
-    this.#firstAt ??= this.#opened.runtime.now();
+    this.#firstAt ??= this.#call.runtime.now();
     this.#chunks += 1;
     this.#soFar.add(chunk);
     return chunk;
@@ -230,34 +233,36 @@ export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> 
   }
 
   #complete(): void {
-    const { head, runtime } = this.#opened;
     this.#settle('complete');
     // Most services end the body right after `[DONE]`: the connection can be used again then. A lingering one is cut.
-    void discard(head.body, runtime);
+    void discard(this.#answer.head.body, this.#call.runtime);
   }
 
   /** Whatever ends it before its time, unless that is the reader. */
   #fail(error: Error): void {
-    if (this.#outcome === 'open') this.#opened.failed(error);
+    if (this.#outcome === 'open') {
+      const { attempts, emit } = this.#call;
+      emit?.({ type: 'failure', attempt: attempts.length, reason: error.name, stop: 'not-repeatable' });
+    }
     this.#end(error);
   }
 
   #end(error: Error): void {
     if (this.#outcome !== 'open') return;
     this.#settle(error instanceof ContextGatewayError ? this.#withFacts(error) : error);
-    this.#opened.head.body.cancel(error);
+    this.#answer.head.body.cancel(error);
   }
 
   #withFacts<E extends ContextGatewayError>(error: E): E {
     keepPartial(error, this.#soFar.partial());
-    recordCall(error, this.#opened.call);
+    recordCall(error, this.#call);
     return error;
   }
 
   #settle(outcome: 'complete' | Error): void {
     this.#outcome = outcome;
-    this.#endedAt = this.#opened.runtime.now();
-    this.#opened.timeouts.end();
+    this.#endedAt = this.#call.runtime.now();
+    this.#call.timeouts.end();
     for (const resolve of this.#waiting) resolve();
     this.#waiting = [];
   }

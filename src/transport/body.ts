@@ -95,6 +95,15 @@ export function parseJson(text: string, headers: HeaderSource): unknown {
   return checkDepth(body, text);
 }
 
+/** An error's body: JSON if it is JSON, whatever the content type says; else the text. */
+export function parseError(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
 /** Lets go of an answer nobody wants. A short rest is read, so that the connection can be used again; a longer one is cut. */
 export async function discard(body: ByteSource, runtime: Runtime): Promise<void> {
   const rest = body.read();
