@@ -32,6 +32,9 @@ export function serveBehindProxies(idle?: number) {
 
   beforeAll(async () => {
     backend = await Backend.start();
+    // Node 20's fetch loads its parser when its first connection is open, and misses it if that one is closed meanwhile: it
+    // would wait until the timeout. (undici, as the client loads it, does not.)
+    await (await fetch(`http://127.0.0.1:${backend.port}`)).text();
     const start = async (name: ProxyName) => running.set(name, await startProxy(name, backend.port, idle));
     await Promise.all(proxies.filter(({ missing }) => !missing).map(({ proxy }) => start(proxy)));
   });
