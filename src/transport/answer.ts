@@ -2,7 +2,7 @@ import type { Attempt, HeaderSource, RateLimit, ResponseInfo } from '../answer.j
 import { type APIErrorDetails, apiError, boundIssues } from '../errors.js';
 import type { ResponseHead } from '../platform/engine.js';
 import { MAX_JSON_BYTES, parseJson, readText } from './body.js';
-import type { CallFacts } from './call.js';
+import type { AnswerFacts, CallFacts } from './call.js';
 import { parseRateLimit, type ServerClock } from './rate-limit.js';
 import { refusalDetails, reportsError, requestIdOf } from './refusal.js';
 import { withoutSecrets } from './secrets.js';
@@ -19,12 +19,11 @@ export interface AnswerForm<Body, T> {
 }
 
 /** The answer to one attempt: status, headers and body, and what they say. */
-export class Answer {
+export class Answer implements AnswerFacts {
   readonly head: ResponseHead;
   readonly call: CallFacts;
   readonly requestId: string | undefined;
   readonly rateLimit: RateLimit | undefined;
-  /** The service's clock, in ms since 1970. */
   readonly serverTime: number;
 
   constructor(head: ResponseHead, call: CallFacts, clock: ServerClock) {

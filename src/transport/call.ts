@@ -1,6 +1,6 @@
 import type { Attempt, RateLimit } from '../answer.js';
 import type { Area, CallRecord, Sent } from '../errors.js';
-import type { Engine } from '../platform/engine.js';
+import type { Engine, ResponseHead } from '../platform/engine.js';
 import type { EventBody } from './events.js';
 import type { LiveCalls } from './live-calls.js';
 import type { RequestOptions } from './options.js';
@@ -56,6 +56,16 @@ export interface CallFacts extends CallRecord {
   readonly reports: boolean;
   /** Tells the client's listener, if there is one. */
   readonly emit: ((event: EventBody) => void) | undefined;
+}
+
+/** What is known of the answer to one attempt. */
+export interface AnswerFacts {
+  readonly head: ResponseHead;
+  readonly call: CallFacts;
+  readonly requestId: string | undefined;
+  readonly rateLimit: RateLimit | undefined;
+  /** The service's clock, in ms since 1970. */
+  readonly serverTime: number;
 }
 
 /** One call on its way. */

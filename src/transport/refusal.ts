@@ -1,6 +1,6 @@
 import { type APIErrorDetails, isTemporary } from '../errors.js';
 import type { ResponseHead } from '../platform/engine.js';
-import type { Answer } from './answer.js';
+import type { AnswerFacts } from './call.js';
 import { retryHint } from './rate-limit.js';
 import { cleaned, withoutSecrets } from './secrets.js';
 import { isObject } from './validation.js';
@@ -9,7 +9,7 @@ import { isObject } from './validation.js';
 const MAX_EXCERPT = 256;
 
 /** The details of an error, also of one that came inside a successful answer. */
-export function refusalDetails(answer: Answer, body: unknown): APIErrorDetails {
+export function refusalDetails(answer: AnswerFacts, body: unknown): APIErrorDetails {
   const { head, call, requestId, rateLimit, serverTime } = answer;
   const { status, headers } = head;
   const { credential, area, request } = call;

@@ -2,6 +2,7 @@ import type { Attempt } from '../answer.js';
 import type { Sent } from '../errors.js';
 import { APIConnectionError, APIError, APITimeoutError, ResponseValidationError } from '../errors.js';
 import { codeIn } from '../platform/failure.js';
+import type { StopReason } from './events.js';
 import { isServiceError } from './refusal.js';
 import { SHORTEST_ATTEMPT } from './timeouts.js';
 
@@ -42,9 +43,6 @@ export interface RetryFacts {
   /** 0 to 1. */
   readonly random: () => number;
 }
-
-/** Why a failed call is not tried again. */
-export type StopReason = 'not-repeatable' | 'retries-used-up' | 'hint-too-long' | 'no-time-left' | 'budget-empty';
 
 /** Wait so many milliseconds and try again, or stop. */
 export type Verdict = { readonly wait: number; readonly stop?: undefined } | { readonly stop: StopReason };
