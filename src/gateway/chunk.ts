@@ -6,9 +6,9 @@ import {
   StreamTruncatedError,
 } from '../errors.js';
 import type { Answer } from '../transport/answer.js';
+import { reportsError } from '../transport/body.js';
 import { checkDepth } from '../transport/json.js';
 import { isThenable, quietly } from '../transport/quietly.js';
-import { reportsError } from '../transport/refusal.js';
 import type { ServerSentEvent } from '../transport/sse.js';
 import { isObject } from '../transport/validation.js';
 import { RepeatedChunk } from './repeated-chunk.js';

@@ -1,10 +1,10 @@
 import type { Attempt, HeaderSource, RateLimit, ResponseInfo } from '../answer.js';
 import { type APIErrorDetails, apiError, boundIssues } from '../errors.js';
 import type { ResponseHead } from '../platform/engine.js';
-import { MAX_JSON_BYTES, parseJson, readText } from './body.js';
+import { MAX_JSON_BYTES, parseJson, readText, reportsError } from './body.js';
 import type { AnswerFacts, CallFacts } from './call.js';
 import { parseRateLimit, type ServerClock } from './rate-limit.js';
-import { refusalDetails, reportsError, requestIdOf } from './refusal.js';
+import { refusalDetails, requestIdOf } from './refusal.js';
 import { withoutSecrets } from './secrets.js';
 import { type AnySchema, findIssues, type Schema, unexpectedAnswer } from './validation.js';
 

@@ -1,5 +1,6 @@
 import { type APIErrorDetails, isTemporary } from '../errors.js';
 import type { ResponseHead } from '../platform/engine.js';
+import { isServiceError } from './body.js';
 import type { AnswerFacts } from './call.js';
 import { retryHint } from './rate-limit.js';
 import { cleaned, withoutSecrets } from './secrets.js';
@@ -52,23 +53,6 @@ function doubt(status: number, body: unknown, method: string | undefined): strin
 export function requestIdOf({ headers }: ResponseHead, credential: string): string | undefined {
   const id = headers.get('x-request-id') ?? headers.get('request-id');
   return id === undefined ? undefined : cleaned(id, credential);
-}
-
-/** Whether a successful answer reports an error all the same: `success: false` (A15), or an `error` where data should be. */
-export function reportsError(body: unknown): boolean {
-  if (!isObject(body)) return false;
-  return body.success === false || (isObject(body.error) && body.success === undefined);
-}
-
-/**
- * Whether a body is an error in the form the interface documents, so that the service itself refused. What proxies answer in its
- * place has another form, and says nothing about what the service has done.
- */
-export function isServiceError(body: unknown): boolean {
-  if (!isObject(body)) return false;
-  const { success, error } = body;
-  if (success === false) return typeof error === 'string';
-  return isObject(error) && typeof error.message === 'string' && typeof error.type === 'string';
 }
 
 interface ErrorObject {

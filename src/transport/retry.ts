@@ -2,8 +2,8 @@ import type { Attempt } from '../answer.js';
 import type { Sent } from '../errors.js';
 import { APIConnectionError, APIError, APITimeoutError, ResponseValidationError } from '../errors.js';
 import { codeIn } from '../platform/failure.js';
+import { isServiceError } from './body.js';
 import type { StopReason } from './events.js';
-import { isServiceError } from './refusal.js';
 import { SHORTEST_ATTEMPT } from './timeouts.js';
 
 /** What repeating a request can do: nothing (`safe`), the same again (`idempotent`), or the work a second time (`effect`). */
