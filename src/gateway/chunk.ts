@@ -45,22 +45,17 @@ export class ChunkReader {
     const plain = event.event === undefined && this.#decode === undefined;
     const repeated = plain ? this.#repeated.recognise(event.data) : undefined;
     if (repeated !== undefined) return repeated;
-    if (!event.data.startsWith('{') && event.data.trim() === '[DONE]') return 'done';
+    if (event.data.trim() === '[DONE]') return 'done';
     if (event.event === 'error') throw reportedError(parse(event.data) ?? event.data, this.#opened);
     const value = this.#decode === undefined ? parsed(event, cut) : decoded(event, cut, this.#decode);
     if (value === undefined || value === 'done') return value;
-    const chunk = this.#checked(value);
-    if (plain) this.#repeated.learn(event.data, chunk);
-    return chunk;
-  }
-
-  #checked(value: object): ChatCompletionChunk {
     if (this.#decode === undefined) {
       if (reportsError(value) || isBareError(value)) throw reportedError(value, this.#opened);
       useDelta(value);
     }
-    this.#opened.check(chatCompletionChunkSchema, value);
-    return value as ChatCompletionChunk; // checked in the line above, or wanted as it is
+    const chunk = value as ChatCompletionChunk; // checked in the next line, or wanted as it is
+    if (this.#opened.check(chatCompletionChunkSchema, value) && plain) this.#repeated.learn(event.data, chunk);
+    return chunk;
   }
 }
 
