@@ -6,7 +6,7 @@ import {
   StreamTruncatedError,
 } from '../errors.js';
 import type { OpenedStream } from '../transport/call.js';
-import { checkDepth } from '../transport/json.js';
+import { checkDepth, tryJson } from '../transport/json.js';
 import { isThenable, quietly } from '../transport/quietly.js';
 import { reportsError } from '../transport/refusal.js';
 import type { ServerSentEvent } from '../transport/sse.js';
@@ -46,7 +46,7 @@ export class ChunkReader {
     const repeated = plain ? this.#repeated.recognise(event.data) : undefined;
     if (repeated !== undefined) return repeated;
     if (event.data.trim() === '[DONE]') return 'done';
-    if (event.event === 'error') throw reportedError(parse(event.data) ?? event.data, this.#opened);
+    if (event.event === 'error') throw reportedError(tryJson(event.data) ?? event.data, this.#opened);
     const value = this.#decode === undefined ? parsed(event, cut) : decoded(event, cut, this.#decode);
     if (value === undefined || value === 'done') return value;
     if (this.#decode === undefined) {
@@ -60,7 +60,7 @@ export class ChunkReader {
 }
 
 function parsed({ data }: ServerSentEvent, cut: boolean): object | undefined {
-  const value = parse(data);
+  const value = tryJson(data);
   if (isObject(value)) return checkDepth(value, data);
   if (cut) return undefined;
   throw new ResponseValidationError('The stream has an event that is not a JSON object.', { body: data });
@@ -81,15 +81,6 @@ function decoded(event: ServerSentEvent, cut: boolean, decode: DecodeChunk): Cha
   throw new ResponseValidationError('decodeChunk must not be async: it has to return its chunk, not a promise of it.', {
     body,
   });
-}
-
-/** JSON, or `undefined`, which no JSON is. */
-function parse(data: string): unknown {
-  try {
-    return JSON.parse(data);
-  } catch {
-    return undefined;
-  }
 }
 
 /** `{ "error": "…" }` in the place of a chunk. */

@@ -1,3 +1,4 @@
+import { tryJson } from '../transport/json.js';
 import type { ChatCompletionChunk } from './schemas.js';
 
 /** Learning takes as long as so many recognised events save. */
@@ -10,7 +11,7 @@ const PROBE = 'context-gateway probe';
 /**
  * Most events of a stream differ from an earlier one in their content and in nothing else. Such an event is recognised by its
  * text: the same characters before the content and after it. Of it the content alone is parsed, and nothing is checked, because
- * the event it repeats was. Measured on Node 20: 0.8 µs instead of 1.5 for an event of 267 bytes, all in all.
+ * the event it repeats was. An event of 267 bytes takes 0.6 µs instead of 1.4 on Node 20, and 0.5 instead of 1.3 on Node 24.
  */
 export class RepeatedChunk {
   #chunk: ChatCompletionChunk | undefined;
@@ -31,14 +32,11 @@ export class RepeatedChunk {
       data.slice(to) !== this.#after
     )
       return undefined;
-    try {
-      const inside = data.slice(from, to);
-      const content: string = PLAIN.test(inside) ? inside : JSON.parse(`"${inside}"`);
-      this.#saved += 1;
-      return withContent(this.#chunk, content);
-    } catch {
-      return undefined; // not the inside of exactly one string
-    }
+    const inside = data.slice(from, to);
+    const content = PLAIN.test(inside) ? inside : tryJson(`"${inside}"`);
+    if (typeof content !== 'string') return undefined; // not the inside of exactly one string
+    this.#saved += 1;
+    return withContent(this.#chunk, content);
   }
 
   /** Learns an event that was read and checked the long way, if it is certain where its content stands and that nothing else depends on it. */
@@ -46,15 +44,19 @@ export class RepeatedChunk {
     this.#chunk = undefined; // not repeated by this event: those after it are not compared with it either
     const content = chunk.choices[0]?.delta.content;
     if (this.#saved < COST || !content) return;
-    const [before = '', after, ...more] = data.split(JSON.stringify(content));
-    // With one choice and nothing nested elsewhere, a copy of it shares nothing that its reader could change.
-    if (after === undefined || more.length > 0 || (before + after).match(/[[{]/g)?.length !== 4) return;
     this.#saved -= COST;
-    const probe = JSON.stringify(JSON.parse(`${before}"${PROBE}"${after}`));
-    if (probe !== JSON.stringify(withContent(chunk, PROBE))) return;
-    this.#chunk = withContent(chunk, ''); // the caller may change its own
-    this.#before = `${before}"`;
-    this.#after = `"${after}`;
+    const written = JSON.stringify(content);
+    const at = data.indexOf(written);
+    if (at === -1 || at !== data.lastIndexOf(written)) return;
+    const before = data.slice(0, at + 1);
+    const after = data.slice(at + written.length - 1);
+    const probed = before + PROBE + after;
+    // Of one choice, and with nothing nested elsewhere, a copy shares nothing that its reader could change.
+    if (probed.match(/[[{]/g)?.length !== 4) return;
+    if (JSON.stringify(tryJson(probed)) !== JSON.stringify(withContent(chunk, PROBE))) return;
+    this.#chunk = withContent(chunk, ''); // the reader may change its own
+    this.#before = before;
+    this.#after = after;
   }
 }
 

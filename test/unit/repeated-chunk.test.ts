@@ -87,6 +87,12 @@ describe('repeated chunks', () => {
     });
   });
 
+  test('an event is read all the same when its content, which it writes with an escape, reads like what stands between two fields', () => {
+    const event = '{"id":"c","choices":[{"index":0,"delta":{"content":"\\u002c"}}]}';
+
+    expect(readAll([event, event])).toMatchObject({ recognised: 0, chunks: [JSON.parse(event), JSON.parse(event)] });
+  });
+
   test('a stream whose events never repeat soon stops learning, and one that repeats learns again when they change', () => {
     const different = Array.from({ length: 100 }, (_, at) =>
       JSON.stringify(chunk('x', { system_fingerprint: `f${at}` })),
