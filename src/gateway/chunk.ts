@@ -7,7 +7,7 @@ import {
 } from '../errors.js';
 import type { Answer } from '../transport/answer.js';
 import { reportsError } from '../transport/body.js';
-import { checkDepth } from '../transport/json.js';
+import { checkDepth, tryJson } from '../transport/json.js';
 import { isThenable, quietly } from '../transport/quietly.js';
 import type { ServerSentEvent } from '../transport/sse.js';
 import { isObject } from '../transport/validation.js';
@@ -45,27 +45,22 @@ export class ChunkReader {
     const plain = event.event === undefined && this.#decode === undefined;
     const repeated = plain ? this.#repeated.recognise(event.data) : undefined;
     if (repeated !== undefined) return repeated;
-    if (!event.data.startsWith('{') && event.data.trim() === '[DONE]') return 'done';
-    if (event.event === 'error') throw reportedError(parse(event.data) ?? event.data, this.#answer);
+    if (event.data.trim() === '[DONE]') return 'done';
+    if (event.event === 'error') throw reportedError(tryJson(event.data) ?? event.data, this.#answer);
     const value = this.#decode === undefined ? parsed(event, cut) : decoded(event, cut, this.#decode);
     if (value === undefined || value === 'done') return value;
-    const chunk = this.#checked(value);
-    if (plain) this.#repeated.learn(event.data, chunk);
-    return chunk;
-  }
-
-  #checked(value: object): ChatCompletionChunk {
     if (this.#decode === undefined) {
       if (reportsError(value) || isBareError(value)) throw reportedError(value, this.#answer);
       useDelta(value);
     }
-    this.#answer.check(chatCompletionChunkSchema, value);
-    return value as ChatCompletionChunk; // checked in the line above, or wanted as it is
+    const chunk = value as ChatCompletionChunk; // checked in the next line, or wanted as it is
+    if (this.#answer.check(chatCompletionChunkSchema, value) && plain) this.#repeated.learn(event.data, chunk);
+    return chunk;
   }
 }
 
 function parsed({ data }: ServerSentEvent, cut: boolean): object | undefined {
-  const value = parse(data);
+  const value = tryJson(data);
   if (isObject(value)) return checkDepth(value, data);
   if (cut) return undefined;
   throw new ResponseValidationError('The stream has an event that is not a JSON object.', { body: data });
@@ -86,15 +81,6 @@ function decoded(event: ServerSentEvent, cut: boolean, decode: DecodeChunk): Cha
   throw new ResponseValidationError('decodeChunk must not be async: it has to return its chunk, not a promise of it.', {
     body,
   });
-}
-
-/** JSON, or `undefined`, which no JSON is. */
-function parse(data: string): unknown {
-  try {
-    return JSON.parse(data);
-  } catch {
-    return undefined;
-  }
 }
 
 /** `{ "error": "…" }` in the place of a chunk. */

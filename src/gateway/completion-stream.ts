@@ -16,6 +16,10 @@ import { CompletionSoFar, firstText } from './completion-so-far.js';
 import { eventStreamOf } from './event-stream.js';
 import type { ChatCompletionChunk, StreamedChatCompletion } from './schemas.js';
 
+type Step = IteratorResult<ChatCompletionChunk, undefined>;
+
+const END: IteratorReturnResult<undefined> = { done: true, value: undefined };
+
 /** How a stream has gone so far. Times in ms. */
 export interface StreamMetrics {
   /** From the request to the first chunk. */
@@ -26,10 +30,6 @@ export interface StreamMetrics {
   /** From the request to now, or to the stream's end. */
   readonly duration: number;
 }
-
-type Step = IteratorResult<ChatCompletionChunk, undefined>;
-
-const END: Step = { done: true, value: undefined };
 
 /**
  * A completion while it is written. Loop over it once: the loop ends exactly when the completion is complete, and throws in
@@ -45,10 +45,10 @@ export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> 
   #given: ChatCompletionChunk | undefined;
   #outcome: 'open' | 'complete' | Error = 'open';
   #consumed = false;
-  #thrown = false;
   /** The last call of `next`, and how many have not been answered. */
   #turn: Promise<Step> = Promise.resolve(END);
   #unanswered = 0;
+  #thrown = false;
   /** Those who wait for the whole while somebody else reads. */
   #waiting: (() => void)[] = [];
   #waitingSince: number | undefined;
@@ -76,12 +76,18 @@ export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> 
   [Symbol.asyncIterator](): AsyncIterator<ChatCompletionChunk, undefined> {
     if (this.#consumed) throw this.#withFacts(new StreamConsumedError());
     this.#consumed = true;
-    return { next: () => this.#next(), return: () => this.#leave() };
+    return { next: () => this.#next(), return: this.#leave };
   }
 
   /** The text of the first choice, piece by piece. Reads the stream. */
   get textStream(): AsyncIterable<string> {
-    return { [Symbol.asyncIterator]: () => textOf(this) };
+    return {
+      [Symbol.asyncIterator]: () => {
+        const texts = textsOf(this[Symbol.asyncIterator]());
+        // A generator's own would come after the `next` that is waited for.
+        return { next: () => texts.next(), return: this.#leave };
+      },
+    };
   }
 
   /**
@@ -149,23 +155,14 @@ export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> 
     return this.#soFar.whole();
   }
 
-  /** Calls that overlap are answered in their order. */
+  /** Calls that overlap are answered in their order. By hand: with a generator each event takes 0.1 µs longer. */
   #next(): Promise<Step> {
     this.#unanswered += 1;
-    if (this.#unanswered === 1) this.#turn = this.#step();
-    else this.#turn = this.#turn.then(this.#takeTurn, this.#takeTurn);
+    this.#turn = this.#unanswered === 1 ? this.#step() : this.#turn.then(this.#step, this.#step);
     return this.#turn;
   }
 
-  readonly #takeTurn = (): Promise<Step> => this.#step();
-
-  #leave(): Promise<Step> {
-    this.#thrown = true; // whoever leaves a loop is not told that it was left
-    this.close();
-    return Promise.resolve(END);
-  }
-
-  async #step(): Promise<Step> {
+  readonly #step = async (): Promise<Step> => {
     try {
       while (this.#outcome === 'open') {
         if (this.#given !== undefined) return { done: false, value: this.#takeGiven(this.#given) };
@@ -182,12 +179,21 @@ export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> 
         else if (chunk !== undefined) return { done: false, value: this.#take(chunk) };
       }
     } catch (error) {
-      this.#fail(error instanceof Error ? error : new Error(String(error)));
+      this.#fail(error as Error); // nothing else is thrown here
     } finally {
       this.#unanswered -= 1;
     }
-    return this.#ending();
-  }
+    if (!(this.#outcome instanceof Error) || this.#thrown) return END;
+    this.#thrown = true; // once, as by every iterator
+    leadHere(this.#outcome);
+    throw this.#outcome;
+  };
+
+  readonly #leave = async (): Promise<typeof END> => {
+    this.#thrown = true; // whoever leaves a loop is not told that it was left
+    this.close();
+    return END;
+  };
 
   /** The service's clock runs while an event is waited for, whatever else arrives. At all other times the reader's does. */
   #startWaiting(): void {
@@ -222,14 +228,6 @@ export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> 
     this.#given = undefined;
     this.#stopWaiting();
     return this.#take(chunk);
-  }
-
-  /** How `next` answers once the stream is over. An error is thrown once, as with every iterator. */
-  #ending(): Step {
-    if (!(this.#outcome instanceof Error) || this.#thrown) return END;
-    this.#thrown = true;
-    leadHere(this.#outcome);
-    throw this.#outcome;
   }
 
   #complete(): void {
@@ -268,27 +266,9 @@ export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> 
   }
 }
 
-/** By hand, not as a generator: that would hold back whoever leaves until the text it waits for has come. */
-function textOf(stream: ChatCompletionStream): AsyncIterator<string, undefined> {
-  const chunks = stream[Symbol.asyncIterator]();
-  let turn: Promise<unknown> = Promise.resolve();
-  const next = async (): Promise<IteratorResult<string, undefined>> => {
-    for (;;) {
-      const { done, value } = await chunks.next();
-      if (done) return { done, value: undefined };
-      const text = firstText(value);
-      if (text !== '') return { done: false, value: text };
-    }
-  };
-  return {
-    next: () => {
-      const step = turn.then(next, next);
-      turn = step;
-      return step;
-    },
-    return: async () => {
-      await chunks.return?.();
-      return { done: true, value: undefined };
-    },
-  };
+async function* textsOf(chunks: AsyncIterator<ChatCompletionChunk, undefined>): AsyncGenerator<string, undefined> {
+  for await (const chunk of { [Symbol.asyncIterator]: () => chunks }) {
+    const text = firstText(chunk);
+    if (text !== '') yield text;
+  }
 }
