@@ -10,7 +10,7 @@ import { checkDepth } from '../transport/json.js';
 import { isThenable, quietly } from '../transport/quietly.js';
 import { reportsError } from '../transport/refusal.js';
 import type { ServerSentEvent } from '../transport/sse.js';
-import { isObject } from '../transport/validation.js';
+import { isObject, ownField } from '../transport/validation.js';
 import { RepeatedChunk } from './repeated-chunk.js';
 import { type ChatCompletionChunk, chatCompletionChunkSchema } from './schemas.js';
 
@@ -99,7 +99,7 @@ function parse(data: string): unknown {
 
 /** `{ "error": "…" }` in the place of a chunk. */
 function isBareError(value: object): boolean {
-  return 'error' in value && typeof value.error === 'string' && !('choices' in value);
+  return typeof ownField(value, 'error') === 'string' && !Object.hasOwn(value, 'choices');
 }
 
 /** The status is that of a success: it says nothing here, and does not head the message. */

@@ -3,7 +3,7 @@ import { type APIError, type APIErrorDetails, type Area, apiError, isTemporary }
 import type { ResponseHead } from '../platform/engine.js';
 import { retryHint } from './rate-limit.js';
 import { cleaned, withoutSecrets } from './secrets.js';
-import { isObject } from './validation.js';
+import { isObject, ownField } from './validation.js';
 
 /** Characters of a page that came instead of JSON. */
 const MAX_EXCERPT = 256;
@@ -78,7 +78,8 @@ export function requestIdOf({ headers }: ResponseHead, credential: string): stri
 /** Whether a successful answer reports an error all the same: `success: false` (A15), or an `error` where data should be. */
 export function reportsError(body: unknown): boolean {
   if (!isObject(body)) return false;
-  return body.success === false || (isObject(body.error) && body.success === undefined);
+  const success = ownField(body, 'success');
+  return success === false || (success === undefined && isObject(ownField(body, 'error')));
 }
 
 /**
@@ -87,9 +88,11 @@ export function reportsError(body: unknown): boolean {
  */
 export function isServiceError(body: unknown): boolean {
   if (!isObject(body)) return false;
-  const { success, error } = body;
-  if (success === false) return typeof error === 'string';
-  return isObject(error) && typeof error.message === 'string' && typeof error.type === 'string';
+  const error = ownField(body, 'error');
+  if (ownField(body, 'success') === false) return typeof error === 'string';
+  return (
+    isObject(error) && typeof ownField(error, 'message') === 'string' && typeof ownField(error, 'type') === 'string'
+  );
 }
 
 interface ErrorObject {
@@ -103,16 +106,15 @@ interface ErrorObject {
 /** Either area's form, wrapped or bare (A22): `{ success: false, error: "…" }`, `{ error: { message, … } }`, `{ message, … }`. */
 function errorObject(body: unknown, clean: (text: string) => string): ErrorObject {
   if (!isObject(body)) return {};
-  const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? clean(value) : undefined);
-  if (typeof body.error === 'string') return { message: textOf(body.error), retryAfter: body.retry_after };
-  const inner = isObject(body.error) ? body.error : body;
-  return {
-    message: textOf(inner.message),
-    type: textOf(inner.type),
-    code: textOf(inner.code),
-    param: textOf(inner.param),
-    retryAfter: inner.retry_after,
+  const error = ownField(body, 'error');
+  const fields = isObject(error) ? error : body;
+  const textOf = (name: string): string | undefined => {
+    const value = ownField(fields, name);
+    return typeof value === 'string' ? clean(value) : undefined;
   };
+  const retryAfter = ownField(fields, 'retry_after');
+  if (typeof error === 'string') return { message: textOf('error'), retryAfter };
+  return { message: textOf('message'), type: textOf('type'), code: textOf('code'), param: textOf('param'), retryAfter };
 }
 
 /** JSON if it is JSON, whatever the content type says; else the text. */
