@@ -139,7 +139,9 @@ class NodeExchange implements Exchange, ByteSource, DispatchHandler {
         this,
       );
     } catch (error) {
-      this.#fail(connectionError(error, this.progress, this.#request));
+      // undici 7 and 8 tell the handler what is wrong with a request; undici 6 throws what is wrong with the handler.
+      const isOld = (error as { code?: unknown } | null | undefined)?.code === 'UND_ERR_INVALID_ARG';
+      this.#fail(isOld ? oldDispatcher() : connectionError(error, this.progress, this.#request));
     }
   }
 
@@ -219,6 +221,18 @@ class NodeExchange implements Exchange, ByteSource, DispatchHandler {
     this.#fail(connectionError(error, this.progress, this.#request));
   }
 
+  /** Called by undici 6 only, which would call other methods that are not there. Nothing is sent. */
+  onConnect(abort: (reason: Error) => void): void {
+    const error = oldDispatcher();
+    this.#fail(error);
+    abort(error);
+  }
+
+  /** Called by undici 6 only, where it refuses a handler that lacks its other methods. */
+  onError(): void {
+    this.#fail(oldDispatcher());
+  }
+
   #fail(error: Error): void {
     if (this.#failure !== undefined) return;
     this.#failure = error;
@@ -226,6 +240,12 @@ class NodeExchange implements Exchange, ByteSource, DispatchHandler {
     this.#reader?.reject(error);
     this.#reader = undefined;
   }
+}
+
+function oldDispatcher(): ConfigurationError {
+  return new ConfigurationError(
+    'dispatcher must be of undici 7 or 8. This one calls its handler as undici 6 does: create it with a newer undici.',
+  );
 }
 
 /** Headers as undici has read them. They inherit from `Object.prototype`, which is no header. */
