@@ -5,10 +5,10 @@ import {
   StreamError,
   StreamTruncatedError,
 } from '../errors.js';
-import type { OpenedStream } from '../transport/call.js';
+import type { Answer } from '../transport/answer.js';
+import { reportsError } from '../transport/body.js';
 import { checkDepth, tryJson } from '../transport/json.js';
 import { isThenable, quietly } from '../transport/quietly.js';
-import { reportsError } from '../transport/refusal.js';
 import type { ServerSentEvent } from '../transport/sse.js';
 import { isObject } from '../transport/validation.js';
 import { RepeatedChunk } from './repeated-chunk.js';
@@ -26,12 +26,12 @@ export const TRUNCATED = 'stream_truncated';
 
 /** Events to checked chunks. One for each stream. */
 export class ChunkReader {
-  readonly #opened: OpenedStream;
+  readonly #answer: Answer;
   readonly #decode: DecodeChunk | undefined;
   readonly #repeated = new RepeatedChunk();
 
-  constructor(opened: OpenedStream, decode: DecodeChunk | undefined) {
-    this.#opened = opened;
+  constructor(answer: Answer, decode: DecodeChunk | undefined) {
+    this.#answer = answer;
     this.#decode = decode;
   }
 
@@ -46,15 +46,15 @@ export class ChunkReader {
     const repeated = plain ? this.#repeated.recognise(event.data) : undefined;
     if (repeated !== undefined) return repeated;
     if (event.data.trim() === '[DONE]') return 'done';
-    if (event.event === 'error') throw reportedError(tryJson(event.data) ?? event.data, this.#opened);
+    if (event.event === 'error') throw reportedError(tryJson(event.data) ?? event.data, this.#answer);
     const value = this.#decode === undefined ? parsed(event, cut) : decoded(event, cut, this.#decode);
     if (value === undefined || value === 'done') return value;
     if (this.#decode === undefined) {
-      if (reportsError(value) || isBareError(value)) throw reportedError(value, this.#opened);
+      if (reportsError(value) || isBareError(value)) throw reportedError(value, this.#answer);
       useDelta(value);
     }
     const chunk = value as ChatCompletionChunk; // checked in the next line, or wanted as it is
-    if (this.#opened.check(chatCompletionChunkSchema, value) && plain) this.#repeated.learn(event.data, chunk);
+    if (this.#answer.check(chatCompletionChunkSchema, value) && plain) this.#repeated.learn(event.data, chunk);
     return chunk;
   }
 }
@@ -89,10 +89,10 @@ function isBareError(value: object): boolean {
 }
 
 /** The status is that of a success: it says nothing here, and does not head the message. */
-function reportedError(body: unknown, opened: OpenedStream): APIError | StreamTruncatedError {
-  const details = opened.refuse(body);
+function reportedError(body: unknown, answer: Answer): APIError | StreamTruncatedError {
+  const details = answer.refuse(body);
   if (details.type === TRUNCATED) return new StreamTruncatedError();
-  const { status } = opened.head;
+  const { status } = answer.head;
   return new StreamError(status, { ...details, message: details.message.replace(`${status} `, '') });
 }
 

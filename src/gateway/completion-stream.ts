@@ -7,17 +7,14 @@ import {
   StreamConsumedError,
   StreamTruncatedError,
 } from '../errors.js';
+import type { Answer } from '../transport/answer.js';
 import { discard } from '../transport/body.js';
-import type { OpenedStream } from '../transport/call.js';
+import type { CallFacts } from '../transport/call.js';
 import { EventReader } from '../transport/sse.js';
 import { ChunkReader, type DecodeChunk } from './chunk.js';
 import { CompletionSoFar, firstText } from './completion-so-far.js';
 import { eventStreamOf } from './event-stream.js';
 import type { ChatCompletionChunk, StreamedChatCompletion } from './schemas.js';
-
-type Step = IteratorResult<ChatCompletionChunk, undefined>;
-
-const END: IteratorReturnResult<undefined> = { done: true, value: undefined };
 
 /** How a stream has gone so far. Times in ms. */
 export interface StreamMetrics {
@@ -30,12 +27,17 @@ export interface StreamMetrics {
   readonly duration: number;
 }
 
+type Step = IteratorResult<ChatCompletionChunk, undefined>;
+
+const END: IteratorReturnResult<undefined> = { done: true, value: undefined };
+
 /**
  * A completion while it is written. Loop over it once: the loop ends exactly when the completion is complete, and throws in
  * every other case, with what had arrived in the error's `partial`. Leaving the loop frees the connection.
  */
 export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> {
-  readonly #opened: OpenedStream;
+  readonly #answer: Answer;
+  readonly #call: CallFacts;
   readonly #events = new EventReader();
   readonly #reader: ChunkReader;
   readonly #soFar = new CompletionSoFar();
@@ -43,11 +45,11 @@ export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> 
   #given: ChatCompletionChunk | undefined;
   #outcome: 'open' | 'complete' | Error = 'open';
   #consumed = false;
+  #thrown = false;
   /** The last call of `next`, and how many have not been answered. */
   #turn: Promise<Step> = Promise.resolve(END);
   #unanswered = 0;
-  #thrown = false;
-  /** Those who wait for the whole while somebody else reads. */
+  /** Calls of `finalCompletion` that wait for a loop to end. */
   #waiting: (() => void)[] = [];
   #waitingSince: number | undefined;
   #chunks = 0;
@@ -56,17 +58,18 @@ export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> 
   #endedAt: number | undefined;
 
   /** @internal */
-  constructor(opened: OpenedStream, decode: DecodeChunk | undefined, given?: ChatCompletionChunk) {
-    this.#opened = opened;
+  constructor(answer: Answer, decode: DecodeChunk | undefined, given?: ChatCompletionChunk) {
+    this.#answer = answer;
+    this.#call = answer.call;
     this.#given = given;
-    this.#reader = new ChunkReader(opened, decode);
+    this.#reader = new ChunkReader(answer, decode);
     // An abort, a deadline and a silent stream come in here.
-    opened.timeouts.follow({ progress: { phase: 'stream', sent: 'yes' }, cancel: (error) => this.#fail(error) });
+    this.#call.timeouts.follow({ progress: { phase: 'stream', sent: 'yes' }, cancel: (error) => this.#fail(error) });
   }
 
   /** What came with the stream's headers. */
   get response(): ResponseInfo {
-    return this.#opened.response;
+    return this.#answer.response;
   }
 
   /** @throws {StreamConsumedError} on a second loop */
@@ -95,10 +98,10 @@ export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> 
    * @throws {StreamTruncatedError} when the loop was left early; whatever else ended the stream
    */
   finalCompletion(): Promise<StreamedChatCompletion> {
-    // It reads by itself unless somebody loops, and whoever asks for the whole first begins to loop in the same turn.
+    // It reads the stream itself unless there is a loop, which may also begin right after this call, in the same turn.
     const whole = Promise.resolve().then(() => {
       if (!this.#consumed) return this.#readAll();
-      // The loop throws as well: a whole that nobody comes back for then must not end the process.
+      // The loop throws the same error: a whole that is never awaited must not end the process.
       whole.catch(() => {});
       return this.#whole();
     });
@@ -124,7 +127,7 @@ export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> 
 
   /** How it has gone so far. */
   get metrics(): StreamMetrics {
-    const { startedAt, runtime } = this.#opened;
+    const { startedAt, runtime } = this.#call;
     return {
       timeToFirstChunk: this.#firstAt === undefined ? undefined : this.#firstAt - startedAt,
       largestGap: this.#largestGap,
@@ -133,7 +136,7 @@ export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> 
     };
   }
 
-  /** What Node prints: no text of anybody's. */
+  /** What Node prints: no text of the conversation. */
   [Symbol.for('nodejs.util.inspect.custom')](): unknown {
     return { stream: (this.#outcome as Error).name ?? this.#outcome, ...this.metrics };
   }
@@ -165,7 +168,7 @@ export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> 
         if (this.#given !== undefined) return { done: false, value: this.#takeGiven(this.#given) };
         const event = this.#events.next();
         if (event === undefined && !this.#events.ended) {
-          const bytes = this.#opened.head.body.read();
+          const bytes = this.#answer.head.body.read();
           this.#startWaiting();
           this.#events.feed(bytes === undefined || ArrayBuffer.isView(bytes) ? bytes : await bytes);
           continue;
@@ -187,7 +190,7 @@ export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> 
   };
 
   readonly #leave = async (): Promise<typeof END> => {
-    this.#thrown = true; // whoever leaves a loop is not told that it was left
+    this.#thrown = true; // leaving is no error to the reader that leaves
     this.close();
     return END;
   };
@@ -195,13 +198,13 @@ export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> 
   /** The service's clock runs while an event is waited for, whatever else arrives. At all other times the reader's does. */
   #startWaiting(): void {
     if (this.#waitingSince !== undefined) return;
-    this.#waitingSince = this.#opened.runtime.now();
-    this.#opened.timeouts.progressed(1, this.#waitingSince);
+    this.#waitingSince = this.#call.runtime.now();
+    this.#call.timeouts.progressed(1, this.#waitingSince);
   }
 
   #stopWaiting(): void {
-    const now = this.#opened.runtime.now();
-    this.#opened.timeouts.pauseWatching(now);
+    const now = this.#call.runtime.now();
+    this.#call.timeouts.pauseWatching(now);
     if (this.#waitingSince === undefined) return;
     const waited = now - this.#waitingSince;
     if (this.#chunks > 0) this.#largestGap = Math.max(this.#largestGap ?? 0, waited);
@@ -215,7 +218,7 @@ export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> 
   }
 
   #take(chunk: ChatCompletionChunk): ChatCompletionChunk {
-    this.#firstAt ??= this.#opened.runtime.now();
+    this.#firstAt ??= this.#call.runtime.now();
     this.#chunks += 1;
     this.#soFar.add(chunk);
     return chunk;
@@ -228,34 +231,36 @@ export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> 
   }
 
   #complete(): void {
-    const { head, runtime } = this.#opened;
     this.#settle('complete');
     // Most services end the body right after `[DONE]`: the connection can be used again then. A lingering one is cut.
-    void discard(head.body, runtime);
+    void discard(this.#answer.head.body, this.#call.runtime);
   }
 
   /** Whatever ends it before its time, unless that is the reader. */
   #fail(error: Error): void {
-    if (this.#outcome === 'open') this.#opened.failed(error);
+    if (this.#outcome === 'open') {
+      const { attempts, emit } = this.#call;
+      emit?.({ type: 'failure', attempt: attempts.length, reason: error.name, stop: 'not-repeatable' });
+    }
     this.#end(error);
   }
 
   #end(error: Error): void {
     if (this.#outcome !== 'open') return;
     this.#settle(error instanceof ContextGatewayError ? this.#withFacts(error) : error);
-    this.#opened.head.body.cancel(error);
+    this.#answer.head.body.cancel(error);
   }
 
   #withFacts<E extends ContextGatewayError>(error: E): E {
     keepPartial(error, this.#soFar.partial());
-    recordCall(error, this.#opened.call);
+    recordCall(error, this.#call);
     return error;
   }
 
   #settle(outcome: 'complete' | Error): void {
     this.#outcome = outcome;
-    this.#endedAt = this.#opened.runtime.now();
-    this.#opened.timeouts.end();
+    this.#endedAt = this.#call.runtime.now();
+    this.#call.timeouts.end();
     for (const resolve of this.#waiting) resolve();
     this.#waiting = [];
   }

@@ -22,10 +22,10 @@ export class FetchEngine implements Engine {
 
   send(request: OutgoingRequest): Exchange {
     const fetch = this.#fetch;
-    const { origin, harmless } = request;
+    const { origin, clean } = request;
     return new FetchExchange(request, fetch, {
       origin,
-      harmless,
+      clean,
       meaningOf: this.#meaningOf,
       sendsOnce: this.#sendsOnce,
     });

@@ -45,7 +45,7 @@ export interface Upload {
 }
 
 /** A request with everything but its credential, which is read for each attempt. */
-export type PreparedRequest = Omit<OutgoingRequest, 'body' | 'harmless'> & {
+export type PreparedRequest = Omit<OutgoingRequest, 'body' | 'clean'> & {
   /** Where it goes, with ids as the interface writes them. */
   readonly address: string;
   readonly body: string | undefined;
