@@ -52,11 +52,14 @@ export function visibleError(error: unknown): VisibleError {
 
 /** Refusals of the server's key or account. */
 const OF_ACCOUNT = [401, 402, 403, 407];
+const OF_SERVER = /auth|permission|forbidden|api_?key|billing|quota|credit|account|internal|server_error/i;
 
 function ofService(error: APIError): VisibleError {
   const { status, type, param, code, retryAfter } = error;
   if (OF_ACCOUNT.includes(status) || (status >= 300 && status < 400)) return { status: 500 }; // a redirect: baseURL is wrong
   if (status >= 500 && status !== 503) return { status: status < 600 ? status : 502 };
+  // The server's own troubles also come inside a success, or under another status.
+  if (OF_SERVER.test(`${type} ${code}`)) return { status: 500 };
   const answered = status < 300 ? 502 : status; // an error inside a success has no status of its own
   const retry_after = retryAfter === undefined ? undefined : Math.ceil(retryAfter / 1_000);
   return {

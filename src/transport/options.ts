@@ -258,7 +258,9 @@ export function checkRequestOptions<Options extends RequestOptions>(
   const describe = (key: string): string =>
     accepts !== undefined && fieldsOf(accepts).includes(key)
       ? `is a parameter: pass it in the ${ids ? 'second' : 'first'} argument`
-      : unknownOption(key, schema, 'call');
+      : schema !== readStreamOptionsSchema && Object.hasOwn(clientOptions, key)
+        ? `is not an option of this call but of the client: call client.withOptions({ ${key} })`
+        : unknownOption(key, schema, 'call');
   const issues = findIssues(schema, options, describe);
   if (issues === undefined) return options;
   throw new RequestValidationError(issues.map(({ path, message }) => ({ path: ['options', ...path], message })));
