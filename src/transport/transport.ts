@@ -311,11 +311,12 @@ export class Transport {
     const limited = status === 429;
     // The hint may be in the body: nothing else is sent before it is read.
     const free = limited ? this.#shared.limiter?.hold?.(call.bucket) : undefined;
-    const { text, whole } = await this.#readRefusal(call, answer).finally(free);
+    const { text, whole } = await this.#readRefusal(call, answer);
     const error = apiError(status, answer.refuse(parseError(text)));
     call.hintMissed = !whole;
     const blockedFor = whole ? error.retryAfter : Math.max(error.retryAfter ?? 0, LONGEST_BACKOFF);
     ticket.release({ ...observation(answer), refused: limited, ...(limited && { blockedFor }) });
+    if (free !== undefined) quietly(free);
     call.timeouts.check(); // a call that is over ends with what ended it, also where its status is known
     return error;
   }
