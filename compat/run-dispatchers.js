@@ -25,8 +25,7 @@ const DISPATCHERS = {
   Agent: new Agent(),
   ProxyAgent: new ProxyAgent({ uri: `http://127.0.0.1:${proxy.address().port}`, proxyTunnel: true }),
   RetryAgent: new RetryAgent(new Agent(), TRIES),
-  // The first version of undici 7 here has no `decompress` yet.
-  interceptors: new Agent().compose(...[retry(TRIES), dns(), decompress?.()].filter(Boolean)),
+  interceptors: new Agent().compose(retry(TRIES), dns(), decompress()),
 };
 
 const results = [];
