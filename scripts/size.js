@@ -73,7 +73,7 @@ async function printParts() {
     name: 'from-source',
     setup({ onResolve }) {
       onResolve({ filter: /^context-gateway$/ }, () => ({ path: `${process.cwd()}/src/index.ts` }));
-      onResolve({ filter: /^#platform$/ }, () => ({ path: `${process.cwd()}/src/platform/web.ts` }));
+      onResolve({ filter: /^#platform$/ }, () => ({ path: `${process.cwd()}/src/platform/browser.ts` }));
     },
   };
   const whitespaceKept = { minify: false, minifyIdentifiers: true, minifySyntax: true };

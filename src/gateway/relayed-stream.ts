@@ -1,6 +1,6 @@
 import { badArgument, ContextGatewayError, recordCall, StreamConsumedError } from '../errors.js';
 import type { ResponseHead } from '../platform/engine.js';
-import { FetchHeaders } from '../platform/fetch-engine.js';
+import { FetchHeaders } from '../platform/fetch.js';
 import { StreamSource } from '../platform/stream-source.js';
 import { readErrorText } from '../transport/body.js';
 import { Answered, type OpenedStream } from '../transport/call.js';

@@ -1,5 +1,5 @@
 import { badArgument, ConfigurationError } from '../errors.js';
-import type { OutgoingRequest, OutgoingStream } from '../platform/engine.js';
+import type { OutgoingRequest, Upload } from '../platform/engine.js';
 import { encodeJson } from './json.js';
 import { type Base, ownProperties, requestOptionsSchema } from './options.js';
 import { type AnySchema, checkArguments, fieldsOf, isObject } from './validation.js';
@@ -34,16 +34,6 @@ export interface Endpoint {
 /** An endpoint, or what makes one of arguments nobody has looked at yet: what it throws becomes a rejection. */
 export type EndpointSource = Endpoint | (() => Endpoint);
 
-/** A body that is streamed, with its content type. `onProgress` hears of every part that left, or how many there would be. */
-export interface Upload {
-  readonly contentType: string;
-  /** Whether it can be sent a second time. */
-  readonly repeatable: boolean;
-  body(onProgress: (times?: number) => void): OutgoingStream;
-  /** Nobody reads it any more: whoever fills it is told. */
-  cancel(): void;
-}
-
 /** A request with everything but its credential, which is read for each attempt. */
 export type PreparedRequest = Omit<OutgoingRequest, 'body' | 'harmless'> & {
   /** Where it goes, with ids as the interface writes them. */
@@ -71,7 +61,7 @@ export function prepare(
     checkArguments(accepts, ownFields(body ?? query ?? {}, fieldsOf(accepts)), options, ids);
   assertOrigin(base, path);
   if (body !== undefined) headers['content-type'] = 'application/json';
-  if (upload !== undefined) headers['content-type'] = upload.contentType;
+  if (upload?.contentType !== undefined) headers['content-type'] = upload.contentType;
   const json = body === undefined ? undefined : encodeJson(body);
   const address = base.origin + base.prefix + endpoint.path;
   return { method, origin: base.origin, path: path + encodeQuery(query), address, headers, body: json, upload };

@@ -198,7 +198,7 @@ async function buildPage(): Promise<string> {
     format: 'esm',
     target: 'es2022',
     platform: 'browser',
-    alias: { '#platform': './src/platform/web.ts' },
+    alias: { '#platform': './src/platform/browser.ts' },
   });
   return outputFiles[0]?.text ?? '';
 }

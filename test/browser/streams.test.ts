@@ -46,7 +46,7 @@ async function servePage(): Promise<{ url: string; close: () => void }> {
     format: 'esm',
     target: 'es2022',
     platform: 'browser',
-    alias: { '#platform': './src/platform/web.ts', vitest: './test/browser/expect.ts' },
+    alias: { '#platform': './src/platform/browser.ts', vitest: './test/browser/expect.ts' },
   });
   const server = createServer((request, response) => {
     const script = request.url === '/app.js';
