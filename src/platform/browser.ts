@@ -39,10 +39,10 @@ function whyInPage(error: unknown, { origin, headers }: OutgoingRequest): string
   if (navigator?.onLine === false) return 'the browser is offline';
   if (location === undefined) return undefined;
   if (location.origin === origin)
-    return "the page's own server did not answer, or redirected; the browser's console has the reason";
+    return "the page's own server did not answer, or redirected; the browser's console says why";
   const names = Object.keys(headers).filter((name) => name !== 'accept'); // which every page may send
   return (
-    `CORS is the likely cause. See the browser's console for the reason. The service must answer the preflight (OPTIONS) and ` +
+    `CORS is the likely cause; the browser's console says why. The service must answer the preflight (OPTIONS) and ` +
     `allow the origin ${location.origin} and the headers ${names.join(', ')}`
   );
 }

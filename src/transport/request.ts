@@ -93,7 +93,7 @@ function findBadId(id: unknown): string | undefined {
   if (id.length > MAX_ID_LENGTH) return `must not be longer than ${MAX_ID_LENGTH} characters`;
   if (DOT_SEGMENT.test(id)) return 'must not be a dot segment: it would address another path';
   if (CONTROL_CHARACTERS.test(id)) return 'must not contain control characters';
-  if (!id.isWellFormed()) return 'must be well-formed Unicode (it has half of a surrogate pair)';
+  if (!id.isWellFormed()) return 'must be well-formed Unicode';
   return undefined;
 }
 
@@ -117,7 +117,7 @@ function assertOrigin(base: Base, path: string): void {
   // With this first character and without these others there is always something to parse: canParse would only do it twice.
   const url = /^\/[^?#{}\\]*$/.test(path) ? new URL(base.origin + path) : undefined;
   if (url?.origin === base.origin && url.pathname === path) return;
-  const message = 'must be a plain, encoded path such as /v1/usage, without . and .. segments; a query goes into query';
+  const message = 'must be a plain, encoded path such as /v1/usage, without . and ..; a query goes into query';
   throw badArgument(['path'], message);
 }
 
@@ -152,16 +152,16 @@ export function checkHeaders(
 /** A `Headers` or a list of pairs has no entries of this kind, and would be lost without a word. */
 function headerEntries(given: object): [string, string | undefined][] {
   if (Object.prototype.toString.call(given) === '[object Object]') return Object.entries(given);
-  const message = 'must be a plain object of names and values, such as Object.fromEntries(headers)';
+  const message = 'must be a plain object, such as Object.fromEntries(headers)';
   throw badArgument(['headers'], message);
 }
 
 function findBadHeader(name: string, value: unknown, credentialHeader: string): string | undefined {
   if (!HEADER_NAME.test(name)) return 'is not a valid header name';
-  if (name === credentialHeader) return 'carries the credential; give it to the constructor instead';
+  if (name === credentialHeader) return 'carries the credential, which the constructor takes';
   if (RESERVED.has(name)) return 'is set by the client itself';
   if (typeof value !== 'string' || !HEADER_VALUE.test(value))
-    return 'must be a string without line breaks and control characters';
+    return 'must be a string without control characters';
   return undefined;
 }
 
@@ -171,7 +171,7 @@ export function checkHeaderName(name: unknown, option: string, also: readonly st
   const taken = (RESERVED.has(lower) && !also.includes(lower)) || lower === 'accept';
   if (!HEADER_NAME.test(lower) || taken) {
     throw new ConfigurationError(
-      `${option} must be the name of a header that is free to use, such as 'X-Session-Token'.`,
+      `${option} must be the name of a free header, such as 'X-Session-Token'.`,
     );
   }
   return lower;

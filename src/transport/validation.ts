@@ -220,7 +220,7 @@ async function validated<T>(schema: StandardSchema<T>, value: unknown, body: unk
   try {
     return await schema['~standard'].validate(value);
   } catch (cause) {
-    throw new ResponseValidationError('The schema failed while it checked the answer. Its error is the cause.', {
+    throw new ResponseValidationError('The schema failed. Its error is the cause.', {
       body,
       cause,
     });
