@@ -10,8 +10,18 @@ const SENTENCE =
   'The Danube rises in the Black Forest, and it ends in a delta at the Black Sea after 2,850 kilometres. ' +
   'On its way it meets ten countries and four capitals: no other river of the world has as many.\n\n' +
   'Its "iron gates" were blasted open; ships pass them since 1896, and dams have tamed them since the year 1972. ';
-/** As a tokenizer would cut it: most tokens are plain, some hold a line break or a quotation mark, which JSON escapes. */
-const TOKENS = SENTENCE.match(/\s?[\w,.:;-]+|\s+|"/g);
+/** What models write: English with its quotation marks and dashes, German, Japanese, code, emoji. */
+const TEXT =
+  'It’s the only river of the world that passes four capitals — Vienna, Bratislava, Budapest and Belgrade — and it ' +
+  'doesn’t end until the Black Sea, 2,850 km from where “two brooks meet,” as people say in the Black Forest. Since 1896, ' +
+  'ships haven’t stopped passing its “iron gates”; dams have tamed them since 1972.\n\n' +
+  'Die Donau entspringt im Schwarzwald und fließt durch zehn Länder: „so viele wie kein anderer Fluss“, heißt es. ' +
+  'ドナウ川は黒い森に源を発し、およそ2850キロを流れて黒海に注ぎます。\n\n' +
+  '```ts\nexport async function length(river: string): Promise<number> {\n  const { km } = await load(river);\n' +
+  '  if (km === undefined) throw new Error("no such river");\n  return km * 1_000; // → metres\n}\n```\n\n' +
+  'Have a good trip! 🚢 From the source 🌲 to the delta 🌊 it takes about three weeks 👍🏽 ';
+/** As a tokenizer would cut it, into pieces of 1 to 12 characters: one in seven is not ASCII, some hold what JSON escapes. */
+const TOKENS = TEXT.match(/ ?[A-Za-zÀ-ž0-9]{1,11}|[぀-ヿ一-龯]{1,3}|\s+| ?[^\sA-Za-zÀ-ž0-9぀-ヿ一-龯]{1,4}/gu);
 
 /** `json-BYTES`: a whole completion of about so many bytes. */
 export function json(bytes) {
@@ -22,22 +32,20 @@ export function json(bytes) {
   return Buffer.from(JSON.stringify(body));
 }
 
-/** Events of about 300 bytes. `varied` changes more than the content in each, as services do that stamp their chunks. */
+/** Events of about 270 bytes. `varied` changes more than the content in each, as services do that stamp their chunks. */
 function event(at, varied) {
   const content = TOKENS[at % TOKENS.length];
   const chunk = {
     ...completion,
     object: 'chat.completion.chunk',
     system_fingerprint: varied ? `fp_${(at + 1e9).toString(16)}` : 'fp_44709d6fcb',
-    service_tier: 'default',
     choices: [{ index: 0, delta: { content }, logprobs: null, finish_reason: null }],
-    usage: null,
   };
   return `data: ${JSON.stringify(chunk)}\n\n`;
 }
 
 /** What an event of `stream-…` takes on average, for those who count bytes only. */
-export const EVENT_BYTES = TOKENS.reduce((sum, _, at) => sum + event(at, false).length, 0) / TOKENS.length;
+export const EVENT_BYTES = TOKENS.reduce((sum, _, at) => sum + Buffer.byteLength(event(at, false)), 0) / TOKENS.length;
 
 const finish = {
   ...completion,

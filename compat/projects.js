@@ -44,6 +44,7 @@ export function projectChecks(file, emulatorFile, folder, emulator) {
     ['installed in an empty CommonJS project', () => checkInstall(file, cjs)],
     ['import: a call and a stream', () => checkCalls(esm, 'calls.js', emulator)],
     ['require: a call and a stream', () => checkCalls(cjs, 'calls.cjs', emulator)],
+    ["schemas in the project's own zod", () => checkSchemas(esm)],
     ['require: every error is an instance of its class', () => checkErrors(cjs, emulator)],
     ['the emulator beside it, in process: a call and a stream', () => checkInProcess([file, emulatorFile], tested)],
   ];
@@ -91,6 +92,11 @@ async function checkCalls(project, program, { env }) {
   if (!plain.includes('PostgreSQL') || streamed !== plain)
     throw new Error(`answered "${plain}", streamed "${streamed}"`);
   return '';
+}
+
+async function checkSchemas(project) {
+  const count = await runWell([process.execPath, 'schemas.js'], { cwd: project });
+  return `${count.trim()} schemas`;
 }
 
 async function checkErrors(project, emulator) {

@@ -89,11 +89,11 @@ export type {
   RequestEvent,
   ResponseEvent,
   RetryEvent,
+  StopReason,
   ValidationEvent,
 } from './transport/events.js';
 export type { ClientOptions, Credential, RequestOptions, SchemaOptions } from './transport/options.js';
 export type { Admission, Observation, RateLimiter } from './transport/pacer.js';
 export type { Method, Query } from './transport/request.js';
-export type { StopReason } from './transport/retry.js';
 export type { ServerSentEvent } from './transport/sse.js';
 export type { StandardResult, StandardSchema } from './transport/validation.js';

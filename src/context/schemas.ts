@@ -1,5 +1,5 @@
 import * as z from '#zod';
-import type { AnswerForm } from '../transport/call.js';
+import type { AnswerForm } from '../transport/answer.js';
 import { count, exact, integer, openEnum, ownWords, requiredText, timestamp, wireObject } from '../transport/fields.js';
 
 /** How much a compaction removes. */

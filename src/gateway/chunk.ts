@@ -5,10 +5,10 @@ import {
   StreamError,
   StreamTruncatedError,
 } from '../errors.js';
-import type { OpenedStream } from '../transport/call.js';
-import { checkDepth } from '../transport/json.js';
+import type { Answer } from '../transport/answer.js';
+import { reportsError } from '../transport/body.js';
+import { checkDepth, tryJson } from '../transport/json.js';
 import { isThenable, quietly } from '../transport/quietly.js';
-import { reportsError } from '../transport/refusal.js';
 import type { ServerSentEvent } from '../transport/sse.js';
 import { isObject } from '../transport/validation.js';
 import { RepeatedChunk } from './repeated-chunk.js';
@@ -26,12 +26,12 @@ export const TRUNCATED = 'stream_truncated';
 
 /** Events to checked chunks. One for each stream. */
 export class ChunkReader {
-  readonly #opened: OpenedStream;
+  readonly #answer: Answer;
   readonly #decode: DecodeChunk | undefined;
   readonly #repeated = new RepeatedChunk();
 
-  constructor(opened: OpenedStream, decode: DecodeChunk | undefined) {
-    this.#opened = opened;
+  constructor(answer: Answer, decode: DecodeChunk | undefined) {
+    this.#answer = answer;
     this.#decode = decode;
   }
 
@@ -45,27 +45,22 @@ export class ChunkReader {
     const plain = event.event === undefined && this.#decode === undefined;
     const repeated = plain ? this.#repeated.recognise(event.data) : undefined;
     if (repeated !== undefined) return repeated;
-    if (!event.data.startsWith('{') && event.data.trim() === '[DONE]') return 'done';
-    if (event.event === 'error') throw reportedError(parse(event.data) ?? event.data, this.#opened);
+    if (event.data.trim() === '[DONE]') return 'done';
+    if (event.event === 'error') throw reportedError(tryJson(event.data) ?? event.data, this.#answer);
     const value = this.#decode === undefined ? parsed(event, cut) : decoded(event, cut, this.#decode);
     if (value === undefined || value === 'done') return value;
-    const chunk = this.#checked(value);
-    if (plain) this.#repeated.learn(event.data, chunk);
-    return chunk;
-  }
-
-  #checked(value: object): ChatCompletionChunk {
     if (this.#decode === undefined) {
-      if (reportsError(value) || isBareError(value)) throw reportedError(value, this.#opened);
+      if (reportsError(value) || isBareError(value)) throw reportedError(value, this.#answer);
       useDelta(value);
     }
-    this.#opened.check(chatCompletionChunkSchema, value);
-    return value as ChatCompletionChunk; // checked in the line above, or wanted as it is
+    const chunk = value as ChatCompletionChunk; // checked in the next line, or wanted as it is
+    if (this.#answer.check(chatCompletionChunkSchema, value) && plain) this.#repeated.learn(event.data, chunk);
+    return chunk;
   }
 }
 
 function parsed({ data }: ServerSentEvent, cut: boolean): object | undefined {
-  const value = parse(data);
+  const value = tryJson(data);
   if (isObject(value)) return checkDepth(value, data);
   if (cut) return undefined;
   throw new ResponseValidationError('The stream has an event that is not a JSON object.', { body: data });
@@ -88,25 +83,16 @@ function decoded(event: ServerSentEvent, cut: boolean, decode: DecodeChunk): Cha
   });
 }
 
-/** JSON, or `undefined`, which no JSON is. */
-function parse(data: string): unknown {
-  try {
-    return JSON.parse(data);
-  } catch {
-    return undefined;
-  }
-}
-
 /** `{ "error": "…" }` in the place of a chunk. */
 function isBareError(value: object): boolean {
   return 'error' in value && typeof value.error === 'string' && !('choices' in value);
 }
 
 /** The status is that of a success: it says nothing here, and does not head the message. */
-function reportedError(body: unknown, opened: OpenedStream): APIError | StreamTruncatedError {
-  const details = opened.refuse(body);
+function reportedError(body: unknown, answer: Answer): APIError | StreamTruncatedError {
+  const details = answer.refuse(body);
   if (details.type === TRUNCATED) return new StreamTruncatedError();
-  const { status } = opened.head;
+  const { status } = answer.head;
   return new StreamError(status, { ...details, message: details.message.replace(`${status} `, '') });
 }
 

@@ -45,7 +45,8 @@ export class CompletionSoFar {
 
   /** What there is of it now. */
   partial(): PartialChatCompletion {
-    const choices = this.#sorted().map(([index, choice]) => ({
+    const sorted = [...this.#choices].sort(([a], [b]) => a - b);
+    const choices = sorted.map(([index, choice]) => ({
       index,
       message: { role: choice.role, content: textOf(choice) },
       finish_reason: choice.finishReason,
@@ -55,16 +56,13 @@ export class CompletionSoFar {
 
   /** The whole. Asked for when the stream is complete only; a service that ends with `[DONE]` may leave a reason out. */
   whole(): StreamedChatCompletion {
+    const { id = '', created = 0, model = '', choices } = this.partial();
     return {
-      id: this.#id ?? '',
+      id,
       object: 'chat.completion',
-      created: this.#created ?? 0,
-      model: this.#model ?? '',
-      choices: this.#sorted().map(([index, choice]) => ({
-        index,
-        message: { role: choice.role, content: textOf(choice) },
-        finish_reason: choice.finishReason ?? 'stop',
-      })),
+      created,
+      model,
+      choices: choices.map((choice) => ({ ...choice, finish_reason: choice.finish_reason ?? 'stop' })),
       ...(this.#usage && { usage: this.#usage }),
     };
   }
@@ -76,10 +74,6 @@ export class CompletionSoFar {
       this.#choices.set(index, choice);
     }
     return choice;
-  }
-
-  #sorted(): [number, Choice][] {
-    return [...this.#choices].sort(([a], [b]) => a - b);
   }
 }
 

@@ -7,13 +7,18 @@ import {
   StreamConsumedError,
   StreamTruncatedError,
 } from '../errors.js';
+import type { Answer } from '../transport/answer.js';
 import { discard } from '../transport/body.js';
-import type { OpenedStream } from '../transport/call.js';
+import type { CallFacts } from '../transport/call.js';
 import { EventReader } from '../transport/sse.js';
 import { ChunkReader, type DecodeChunk } from './chunk.js';
 import { CompletionSoFar, firstText } from './completion-so-far.js';
 import { eventStreamOf } from './event-stream.js';
 import type { ChatCompletionChunk, StreamedChatCompletion } from './schemas.js';
+
+type Step = IteratorResult<ChatCompletionChunk, undefined>;
+
+const END: IteratorReturnResult<undefined> = { done: true, value: undefined };
 
 /** How a stream has gone so far. Times in ms. */
 export interface StreamMetrics {
@@ -26,16 +31,13 @@ export interface StreamMetrics {
   readonly duration: number;
 }
 
-type Step = IteratorResult<ChatCompletionChunk, undefined>;
-
-const END: Step = { done: true, value: undefined };
-
 /**
  * A completion while it is written. Loop over it once: the loop ends exactly when the completion is complete, and throws in
  * every other case, with what had arrived in the error's `partial`. Leaving the loop frees the connection.
  */
 export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> {
-  readonly #opened: OpenedStream;
+  readonly #answer: Answer;
+  readonly #call: CallFacts;
   readonly #events = new EventReader();
   readonly #reader: ChunkReader;
   readonly #soFar = new CompletionSoFar();
@@ -43,10 +45,10 @@ export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> 
   #given: ChatCompletionChunk | undefined;
   #outcome: 'open' | 'complete' | Error = 'open';
   #consumed = false;
-  #thrown = false;
   /** The last call of `next`, and how many have not been answered. */
   #turn: Promise<Step> = Promise.resolve(END);
   #unanswered = 0;
+  #thrown = false;
   /** Those who wait for the whole while somebody else reads. */
   #waiting: (() => void)[] = [];
   #waitingSince: number | undefined;
@@ -56,29 +58,36 @@ export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> 
   #endedAt: number | undefined;
 
   /** @internal */
-  constructor(opened: OpenedStream, decode: DecodeChunk | undefined, given?: ChatCompletionChunk) {
-    this.#opened = opened;
+  constructor(answer: Answer, decode: DecodeChunk | undefined, given?: ChatCompletionChunk) {
+    this.#answer = answer;
+    this.#call = answer.call;
     this.#given = given;
-    this.#reader = new ChunkReader(opened, decode);
+    this.#reader = new ChunkReader(answer, decode);
     // An abort, a deadline and a silent stream come in here.
-    opened.timeouts.follow({ progress: { phase: 'stream', sent: 'yes' }, cancel: (error) => this.#fail(error) });
+    this.#call.timeouts.follow({ progress: { phase: 'stream', sent: 'yes' }, cancel: (error) => this.#fail(error) });
   }
 
   /** What came with the stream's headers. */
   get response(): ResponseInfo {
-    return this.#opened.response;
+    return this.#answer.response;
   }
 
   /** @throws {StreamConsumedError} on a second loop */
   [Symbol.asyncIterator](): AsyncIterator<ChatCompletionChunk, undefined> {
     if (this.#consumed) throw this.#withFacts(new StreamConsumedError());
     this.#consumed = true;
-    return { next: () => this.#next(), return: () => this.#leave() };
+    return { next: () => this.#next(), return: this.#leave };
   }
 
   /** The text of the first choice, piece by piece. Reads the stream. */
   get textStream(): AsyncIterable<string> {
-    return { [Symbol.asyncIterator]: () => textOf(this) };
+    return {
+      [Symbol.asyncIterator]: () => {
+        const texts = textsOf(this[Symbol.asyncIterator]());
+        // A generator's own would come after the `next` that is waited for.
+        return { next: () => texts.next(), return: this.#leave };
+      },
+    };
   }
 
   /**
@@ -118,7 +127,7 @@ export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> 
 
   /** How it has gone so far. */
   get metrics(): StreamMetrics {
-    const { startedAt, runtime } = this.#opened;
+    const { startedAt, runtime } = this.#call;
     return {
       timeToFirstChunk: this.#firstAt === undefined ? undefined : this.#firstAt - startedAt,
       largestGap: this.#largestGap,
@@ -146,29 +155,20 @@ export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> 
     return this.#soFar.whole();
   }
 
-  /** Calls that overlap are answered in their order. */
+  /** Calls that overlap are answered in their order. By hand: with a generator each event takes 0.1 µs longer. */
   #next(): Promise<Step> {
     this.#unanswered += 1;
-    if (this.#unanswered === 1) this.#turn = this.#step();
-    else this.#turn = this.#turn.then(this.#takeTurn, this.#takeTurn);
+    this.#turn = this.#unanswered === 1 ? this.#step() : this.#turn.then(this.#step, this.#step);
     return this.#turn;
   }
 
-  readonly #takeTurn = (): Promise<Step> => this.#step();
-
-  #leave(): Promise<Step> {
-    this.#thrown = true; // whoever leaves a loop is not told that it was left
-    this.close();
-    return Promise.resolve(END);
-  }
-
-  async #step(): Promise<Step> {
+  readonly #step = async (): Promise<Step> => {
     try {
       while (this.#outcome === 'open') {
         if (this.#given !== undefined) return { done: false, value: this.#takeGiven(this.#given) };
         const event = this.#events.next();
         if (event === undefined && !this.#events.ended) {
-          const bytes = this.#opened.head.body.read();
+          const bytes = this.#answer.head.body.read();
           this.#startWaiting();
           this.#events.feed(bytes === undefined || ArrayBuffer.isView(bytes) ? bytes : await bytes);
           continue;
@@ -179,23 +179,32 @@ export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> 
         else if (chunk !== undefined) return { done: false, value: this.#take(chunk) };
       }
     } catch (error) {
-      this.#fail(error instanceof Error ? error : new Error(String(error)));
+      this.#fail(error as Error); // nothing else is thrown here
     } finally {
       this.#unanswered -= 1;
     }
-    return this.#ending();
-  }
+    if (!(this.#outcome instanceof Error) || this.#thrown) return END;
+    this.#thrown = true; // once, as by every iterator
+    leadHere(this.#outcome);
+    throw this.#outcome;
+  };
+
+  readonly #leave = async (): Promise<typeof END> => {
+    this.#thrown = true; // whoever leaves a loop is not told that it was left
+    this.close();
+    return END;
+  };
 
   /** The service's clock runs while an event is waited for, whatever else arrives. At all other times the reader's does. */
   #startWaiting(): void {
     if (this.#waitingSince !== undefined) return;
-    this.#waitingSince = this.#opened.runtime.now();
-    this.#opened.timeouts.progressed(1, this.#waitingSince);
+    this.#waitingSince = this.#call.runtime.now();
+    this.#call.timeouts.progressed(1, this.#waitingSince);
   }
 
   #stopWaiting(): void {
-    const now = this.#opened.runtime.now();
-    this.#opened.timeouts.pauseWatching(now);
+    const now = this.#call.runtime.now();
+    this.#call.timeouts.pauseWatching(now);
     if (this.#waitingSince === undefined) return;
     const waited = now - this.#waitingSince;
     if (this.#chunks > 0) this.#largestGap = Math.max(this.#largestGap ?? 0, waited);
@@ -209,7 +218,7 @@ export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> 
   }
 
   #take(chunk: ChatCompletionChunk): ChatCompletionChunk {
-    this.#firstAt ??= this.#opened.runtime.now();
+    this.#firstAt ??= this.#call.runtime.now();
     this.#chunks += 1;
     this.#soFar.add(chunk);
     return chunk;
@@ -221,69 +230,45 @@ export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> 
     return this.#take(chunk);
   }
 
-  /** How `next` answers once the stream is over. An error is thrown once, as with every iterator. */
-  #ending(): Step {
-    if (!(this.#outcome instanceof Error) || this.#thrown) return END;
-    this.#thrown = true;
-    leadHere(this.#outcome);
-    throw this.#outcome;
-  }
-
   #complete(): void {
-    const { head, runtime } = this.#opened;
     this.#settle('complete');
     // Most services end the body right after `[DONE]`: the connection can be used again then. A lingering one is cut.
-    void discard(head.body, runtime);
+    void discard(this.#answer.head.body, this.#call.runtime);
   }
 
   /** Whatever ends it before its time, unless that is the reader. */
   #fail(error: Error): void {
-    if (this.#outcome === 'open') this.#opened.failed(error);
+    if (this.#outcome === 'open') {
+      const { attempts, emit } = this.#call;
+      emit?.({ type: 'failure', attempt: attempts.length, reason: error.name, stop: 'not-repeatable' });
+    }
     this.#end(error);
   }
 
   #end(error: Error): void {
     if (this.#outcome !== 'open') return;
     this.#settle(error instanceof ContextGatewayError ? this.#withFacts(error) : error);
-    this.#opened.head.body.cancel(error);
+    this.#answer.head.body.cancel(error);
   }
 
   #withFacts<E extends ContextGatewayError>(error: E): E {
     keepPartial(error, this.#soFar.partial());
-    recordCall(error, this.#opened.call);
+    recordCall(error, this.#call);
     return error;
   }
 
   #settle(outcome: 'complete' | Error): void {
     this.#outcome = outcome;
-    this.#endedAt = this.#opened.runtime.now();
-    this.#opened.timeouts.end();
+    this.#endedAt = this.#call.runtime.now();
+    this.#call.timeouts.end();
     for (const resolve of this.#waiting) resolve();
     this.#waiting = [];
   }
 }
 
-/** By hand, not as a generator: that would hold back whoever leaves until the text it waits for has come. */
-function textOf(stream: ChatCompletionStream): AsyncIterator<string, undefined> {
-  const chunks = stream[Symbol.asyncIterator]();
-  let turn: Promise<unknown> = Promise.resolve();
-  const next = async (): Promise<IteratorResult<string, undefined>> => {
-    for (;;) {
-      const { done, value } = await chunks.next();
-      if (done) return { done, value: undefined };
-      const text = firstText(value);
-      if (text !== '') return { done: false, value: text };
-    }
-  };
-  return {
-    next: () => {
-      const step = turn.then(next, next);
-      turn = step;
-      return step;
-    },
-    return: async () => {
-      await chunks.return?.();
-      return { done: true, value: undefined };
-    },
-  };
+async function* textsOf(chunks: AsyncIterator<ChatCompletionChunk, undefined>): AsyncGenerator<string, undefined> {
+  for await (const chunk of { [Symbol.asyncIterator]: () => chunks }) {
+    const text = firstText(chunk);
+    if (text !== '') yield text;
+  }
 }

@@ -6,33 +6,29 @@ import type { ChatCompletionChunk } from './schemas.js';
 /** Chunks as server-sent events again, each taken when its event is asked for. An error becomes the last event. */
 export function eventStreamOf(chunks: AsyncIterator<ChatCompletionChunk, undefined>): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
-  let left = false;
+  const events = eventsOf({ [Symbol.asyncIterator]: () => chunks });
   return new ReadableStream(
     {
       async pull(controller) {
-        const { event, last } = await nextEvent(chunks);
-        if (left) return;
-        controller.enqueue(encoder.encode(event));
-        if (last) controller.close();
+        const { value, done } = await events.next();
+        if (done) controller.close();
+        else controller.enqueue(encoder.encode(value));
       },
       async cancel() {
-        left = true;
-        await chunks.return?.();
+        await chunks.return?.(); // and the `pull` under way ends in an error that nobody is told
       },
     },
     { highWaterMark: 0 },
   );
 }
 
-async function nextEvent(
-  chunks: AsyncIterator<ChatCompletionChunk, undefined>,
-): Promise<{ event: string; last: boolean }> {
+async function* eventsOf(chunks: AsyncIterable<ChatCompletionChunk>): AsyncGenerator<string, undefined> {
   try {
-    const { value, done } = await chunks.next();
-    return { event: `data: ${done ? '[DONE]' : JSON.stringify(value)}\n\n`, last: done === true };
+    // A chunk that cannot be written ends the loop, and the loop its stream.
+    for await (const chunk of chunks) yield `data: ${JSON.stringify(chunk)}\n\n`;
+    yield 'data: [DONE]\n\n';
   } catch (error) {
-    await chunks.return?.(); // where it is the chunk that cannot be written, the stream is still open
-    return { event: `event: error\ndata: ${JSON.stringify({ error: relayed(error) })}\n\n`, last: true };
+    yield `event: error\ndata: ${JSON.stringify({ error: relayed(error) })}\n\n`;
   }
 }
 

@@ -1,8 +1,7 @@
-import { apiError, ResponseValidationError } from '../errors.js';
+import { ResponseValidationError } from '../errors.js';
 import type { ByteSource, ResponseHead } from '../platform/engine.js';
-import { MAX_JSON_BYTES, mediaType, parseJson, readErrorText, readText } from '../transport/body.js';
-import type { OpenedStream } from '../transport/call.js';
-import { reportsError } from '../transport/refusal.js';
+import type { Answer } from '../transport/answer.js';
+import { mediaType, readErrorText } from '../transport/body.js';
 import { type DecodeChunk, useDelta } from './chunk.js';
 import { ChatCompletionStream } from './completion-stream.js';
 import { type ChatCompletionChunk, chatCompletionSchema } from './schemas.js';
@@ -11,22 +10,19 @@ const EVENTS = 'text/event-stream';
 const DONE = 'data: [DONE]\n\n';
 
 /** An answer to a streamed request: usually events; an error or a whole completion as JSON; or something else entirely. */
-export async function openStream(opened: OpenedStream, decode: DecodeChunk | undefined): Promise<ChatCompletionStream> {
-  const { timeouts, idleTimeout, runtime } = opened;
+export async function openStream(answer: Answer, decode: DecodeChunk | undefined): Promise<ChatCompletionStream> {
+  const { timeouts, idleTimeout, runtime } = answer.call;
   // From its headers on, a stream has its own clock. One that nobody reads does not keep its connection for ever.
   timeouts.startIdle(idleTimeout);
-  if (typeOf(opened.head) !== EVENTS) timeouts.progressed(); // it is read right here
-  const head = opened.head.headers.get('content-type') ? opened.head : await sniff(opened.head);
+  if (typeOf(answer.head) !== EVENTS) timeouts.progressed(); // it is read right here
+  const head = answer.head.headers.get('content-type') ? answer.head : await sniff(answer.head);
   const type = typeOf(head);
-  if (head.status === 200 && type === EVENTS) return new ChatCompletionStream({ ...opened, head }, decode);
+  if (head.status === 200 && type === EVENTS) return new ChatCompletionStream(answer.with(head), decode);
   if (head.status === 200 && type === 'application/json') {
-    const whole = asChunk(await readText(head, MAX_JSON_BYTES), opened);
+    const whole = asChunk(await answer.with(head).json(), answer);
     timeouts.startIdle(idleTimeout); // what is left is the reader's
-    return new ChatCompletionStream(
-      { ...opened, head: { ...head, body: prefixed(new TextEncoder().encode(DONE)) } },
-      decode,
-      whole,
-    );
+    const rest = { ...head, body: prefixed(new TextEncoder().encode(DONE)) };
+    return new ChatCompletionStream(answer.with(rest), decode, whole);
   }
   const text = await readErrorText(head.body, runtime);
   timeouts.check();
@@ -49,11 +45,9 @@ async function sniff(head: ResponseHead): Promise<SniffedHead> {
   return { ...head, sniffed, body: prefixed(first, head.body) };
 }
 
-/** A whole completion although a stream was asked for is delivered as one chunk. An error is thrown. */
-function asChunk(text: string, opened: OpenedStream): ChatCompletionChunk {
-  const body = parseJson(text, opened.head.headers);
-  if (reportsError(body)) throw apiError(opened.head.status, opened.refuse(body));
-  opened.check(chatCompletionSchema, body);
+/** A whole completion although a stream was asked for is delivered as one chunk. */
+function asChunk(body: unknown, answer: Answer): ChatCompletionChunk {
+  answer.check(chatCompletionSchema, body);
   const chunk = { ...(body as object), object: 'chat.completion.chunk' };
   useDelta(chunk);
   return chunk as ChatCompletionChunk; // a completion was checked two lines above, or is wanted as it is

@@ -1,5 +1,5 @@
 import { ResponseValidationError } from '../errors.js';
-import type { AnswerForm } from '../transport/call.js';
+import type { AnswerForm } from '../transport/answer.js';
 import { type OpenRecord, openAnswerSchema } from './schemas.js';
 
 /** Where a list may be wrapped (A3). */

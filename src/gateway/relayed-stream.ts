@@ -1,16 +1,14 @@
-import { badArgument, ContextGatewayError, recordCall, StreamConsumedError } from '../errors.js';
-import type { ResponseHead } from '../platform/engine.js';
+import { apiError, badArgument, ContextGatewayError, recordCall, StreamConsumedError } from '../errors.js';
 import { FetchHeaders } from '../platform/fetch.js';
 import { StreamSource } from '../platform/stream-source.js';
-import { readErrorText } from '../transport/body.js';
-import { Answered, type OpenedStream } from '../transport/call.js';
+import { Answer } from '../transport/answer.js';
+import { parseError, readErrorText } from '../transport/body.js';
+import type { CallFacts } from '../transport/call.js';
 import { LiveCalls } from '../transport/live-calls.js';
 import { checkRequestOptions, readStreamOptionsSchema } from '../transport/options.js';
 import { isThenable } from '../transport/quietly.js';
 import { ServerClock } from '../transport/rate-limit.js';
-import { type RefusalContext, refusal, refusalDetails } from '../transport/refusal.js';
 import { CallTimeouts, systemRuntime } from '../transport/timeouts.js';
-import { findIssues, unexpectedAnswer } from '../transport/validation.js';
 import type { ChatCompletionStream } from './completion-stream.js';
 import { openStream } from './open-stream.js';
 
@@ -35,42 +33,29 @@ export async function readChatCompletionStream(
   options: ReadStreamOptions = {},
 ): Promise<ChatCompletionStream> {
   const { signal, streamIdleTimeout = 120_000 } = checkRequestOptions(options, readStreamOptionsSchema);
-  const answer = answerOf(source);
-  if (answer.body?.locked) throw new StreamConsumedError();
+  const { status, headers, body } = answerOf(source);
+  if (body?.locked) throw new StreamConsumedError();
   const runtime = systemRuntime;
-  const headers = new FetchHeaders(answer.headers);
-  const head: ResponseHead = { status: answer.status, headers, body: new StreamSource(answer.body?.getReader()) };
-  const context: RefusalContext = {
-    area: 'gateway',
-    credential: '',
-    requestId: undefined,
-    rateLimit: undefined,
-    serverTime: new ServerClock().read(headers, runtime.wallClock()),
-    explain: () => undefined,
-  };
-  const call = { where: 'relayed stream', attempts: [], clean: String };
-  const timeouts = new CallTimeouts(runtime, new LiveCalls(), signal, undefined);
+  const head = { status, headers: new FetchHeaders(headers), body: new StreamSource(body?.getReader()) };
+  const timeouts = new CallTimeouts(runtime, new LiveCalls(), signal);
   timeouts.follow({ progress: { phase: 'body', sent: 'yes' }, cancel: (error) => head.body.cancel(error) });
-  const opened: OpenedStream = {
-    head,
-    runtime,
-    timeouts,
-    call,
-    response: new Answered(head, [], context),
+  const call: CallFacts = {
+    area: { name: 'gateway', explain: () => undefined },
+    where: 'relayed stream',
+    attempts: [],
+    credential: '',
+    clean: String,
     startedAt: runtime.now(),
+    timeouts,
+    runtime,
     idleTimeout: streamIdleTimeout,
-    refuse: (body) => refusalDetails(head, body, context),
-    failed: () => {},
-    check: (schema, value) => {
-      const issues = findIssues(schema, value);
-      if (issues !== undefined) throw unexpectedAnswer(issues, value);
-      return true;
-    },
+    reports: false,
+    emit: undefined,
   };
   try {
-    if (answer.status < 200 || answer.status > 299)
-      throw refusal(head, await readErrorText(head.body, runtime), context);
-    return await openStream(opened, undefined);
+    const answer = new Answer(head, call, new ServerClock());
+    if (status >= 200 && status <= 299) return await openStream(answer, undefined);
+    throw apiError(status, answer.refuse(parseError(await readErrorText(head.body, runtime))));
   } catch (error) {
     if (error instanceof ContextGatewayError) recordCall(error, call);
     timeouts.end();
@@ -78,10 +63,10 @@ export async function readChatCompletionStream(
   }
 }
 
-type Answer = Pick<Response, 'status' | 'headers'> & { readonly body: ReadableStream<Uint8Array> | null };
+type Source = Pick<Response, 'status' | 'headers'> & { readonly body: ReadableStream<Uint8Array> | null };
 
 /** By its form: the `Response` of a polyfill or of a test will do as well. */
-function answerOf(source: unknown): Answer {
+function answerOf(source: unknown): Source {
   if (isBody(source)) {
     return { status: 200, headers: new Headers({ 'content-type': 'text/event-stream' }), body: source };
   }

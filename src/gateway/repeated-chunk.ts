@@ -1,93 +1,63 @@
+import { tryJson } from '../transport/json.js';
 import type { ChatCompletionChunk } from './schemas.js';
 
+/** Learning takes as long as so many recognised events save. */
+const COST = 16;
+/** Reads as it is written, and is short enough for a slice to be a copy: a longer one would keep the whole text it was cut from. */
+const PLAIN = /^[^"\\\u0000-\u001f]{0,12}$/;
 /** Stands where a content was, to see that nothing else in the event depends on it. */
 const PROBE = 'context-gateway probe';
-const CONTENT = '"content":';
-/** A content that is not written as it reads. */
-const NOT_PLAIN = /["\\\u0000-\u001f]/;
-/** A stream of so few events is over before learning pays. */
-export const TOO_EARLY = 8;
-/** Events that are read the long way before another one is learnt by heart, where learning did not pay: at most this many. */
-const LONGEST_PAUSE = 1_024;
 
 /**
- * Most events of a stream differ from the one before in their content and in nothing else. Such an event is recognised by its
+ * Most events of a stream differ from an earlier one in their content and in nothing else. Such an event is recognised by its
  * text: the same characters before the content and after it. Of it the content alone is parsed, and nothing is checked, because
- * the one it repeats was, and a probe has shown that this content is `choices[0].delta.content`. Measured on Node 20: 0.7 µs
- * instead of 1.9 for an event of 293 bytes, all in all. Any other event goes the whole way.
+ * the event it repeats was. An event of 267 bytes takes 0.6 µs instead of 1.4 on Node 20, and 0.5 instead of 1.3 on Node 24.
  */
 export class RepeatedChunk {
-  #head = '';
-  #tail = '';
   #chunk: ChatCompletionChunk | undefined;
-  #hits = 0;
-  #pause = 0;
-  /** Events that pass by before one is learnt. */
-  #skip = TOO_EARLY;
+  #before = '';
+  #after = '';
+  /** What recognising has saved, less what learning took: where events do not repeat, learning ends. */
+  #saved = 4 * COST;
 
-  /** The chunk of an event that repeats the last one, or `undefined`. */
+  /** The chunk of an event that repeats the one that was learnt, or `undefined`. */
   recognise(data: string): ChatCompletionChunk | undefined {
-    const chunk = this.#chunk;
-    if (chunk === undefined) return undefined;
-    const from = this.#head.length;
-    const to = data.length - this.#tail.length;
+    const from = this.#before.length;
+    const to = data.length - this.#after.length;
     // Cut and compared: `startsWith` and `endsWith` take twice as long.
-    if (to < from || data.slice(0, from) !== this.#head || data.slice(to) !== this.#tail) return undefined;
-    // Also where the content needs no reading: a slice would keep the whole text it was cut from for as long as the content.
-    const content = stringOf(data.slice(from, to));
-    if (content === undefined) return undefined;
-    this.#hits += 1;
-    return withContent(chunk, content);
+    if (
+      this.#chunk === undefined ||
+      to < from ||
+      data.slice(0, from) !== this.#before ||
+      data.slice(to) !== this.#after
+    )
+      return undefined;
+    const inside = data.slice(from, to);
+    const content = PLAIN.test(inside) ? inside : tryJson(`"${inside}"`);
+    if (typeof content !== 'string') return undefined; // not the inside of exactly one string
+    this.#saved += 1;
+    return withContent(this.#chunk, content);
   }
 
-  /** Learns an event that was read and checked the long way, unless that has not paid lately. */
+  /** Learns an event that was read and checked the long way, if it is certain where its content stands and that nothing else depends on it. */
   learn(data: string, chunk: ChatCompletionChunk): void {
-    if (this.#hits > 0) this.#pause = 0;
-    this.#chunk = undefined; // not repeated by the next one: the ones after it are not compared with it either
-    if (this.#skip > 0) {
-      this.#skip -= 1;
-      return;
-    }
-    this.#pause = Math.min(LONGEST_PAUSE, this.#pause * 2 + 1);
-    this.#skip = this.#pause;
-    this.#hits = 0;
-    const place = placeOfContent(data, chunk);
-    if (place === undefined) return;
-    this.#head = data.slice(0, place.from);
-    this.#tail = data.slice(place.to);
-    this.#chunk = withContent(chunk, ''); // the caller may change its own
+    this.#chunk = undefined; // not repeated by this event: those after it are not compared with it either
+    const content = chunk.choices[0]?.delta.content;
+    if (this.#saved < COST || !content) return;
+    this.#saved -= COST;
+    const written = JSON.stringify(content);
+    const at = data.indexOf(written);
+    if (at === -1 || at !== data.lastIndexOf(written)) return;
+    const before = data.slice(0, at + 1);
+    const after = data.slice(at + written.length - 1);
+    const probed = before + PROBE + after;
+    // Of one choice, and with nothing nested elsewhere, a copy shares nothing that its reader could change.
+    if (probed.match(/[[{]/g)?.length !== 4) return;
+    if (JSON.stringify(tryJson(probed)) !== JSON.stringify(withContent(chunk, PROBE))) return;
+    this.#chunk = withContent(chunk, ''); // the reader may change its own
+    this.#before = before;
+    this.#after = after;
   }
-}
-
-/** What stands between the quotes of a JSON string, read; `undefined` where it is not the inside of exactly one string. */
-function stringOf(inside: string): string | undefined {
-  try {
-    return JSON.parse(`"${inside}"`);
-  } catch {
-    return undefined;
-  }
-}
-
-/** Where the one choice's content stands in the event's text, if that is certain. */
-function placeOfContent(data: string, chunk: ChatCompletionChunk): { from: number; to: number } | undefined {
-  const [choice, ...others] = chunk.choices;
-  if (choice === undefined || others.length > 0 || choice.finish_reason || !isFlat(chunk, 'choices')) return undefined;
-  const { content } = choice.delta;
-  if (!content || NOT_PLAIN.test(content) || !isFlat(choice, 'delta') || !isFlat(choice.delta, 'content'))
-    return undefined;
-  const at = data.indexOf(CONTENT);
-  if (at === -1 || data.includes(CONTENT, at + 1)) return undefined;
-  const from = data.indexOf('"', at + CONTENT.length) + 1;
-  const to = from + content.length;
-  if (data.slice(from, to) !== content || data[to] !== '"') return undefined;
-  const probe: unknown = JSON.parse(`${data.slice(0, from)}${PROBE}${data.slice(to)}`);
-  const same = JSON.stringify(probe) === JSON.stringify(withContent(chunk, PROBE));
-  return same ? { from, to } : undefined;
-}
-
-/** Whether copying an object copies all of it: nothing but plain values, apart from one field. */
-function isFlat(object: object, except: string): boolean {
-  return Object.entries(object).every(([key, value]) => key === except || typeof value !== 'object' || value === null);
 }
 
 function withContent(chunk: ChatCompletionChunk, content: string): ChatCompletionChunk {

@@ -17,8 +17,8 @@ export interface OutgoingRequest {
   readonly path: string;
   readonly headers: Record<string, string>;
   readonly body: string | OutgoingStream | undefined;
-  /** A failure's own words, or `undefined` where they repeat what nobody may read in an error: credential, ids, headers, body. */
-  harmless(words: string): string | undefined;
+  /** Masks the credential in a text, in whatever spelling. */
+  clean(text: string): string;
 }
 
 /** The body of an upload, for one attempt. */

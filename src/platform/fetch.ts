@@ -43,9 +43,9 @@ class FetchExchange implements Exchange {
   #failure: Error | undefined;
 
   constructor(request: OutgoingRequest, fetch: Fetch, rules: FetchRules) {
-    const { origin, harmless } = request;
+    const { origin, clean } = request;
     this.#rules = rules;
-    this.#failed = { ...rules, origin, harmless };
+    this.#failed = { ...rules, origin, clean };
     this.head = new Promise((resolve, reject) => {
       this.#rejectHead = reject;
       this.#send(request, fetch).then(resolve, reject);

@@ -62,7 +62,8 @@ class NodeEngine implements Engine {
   send(request: OutgoingRequest): Exchange {
     if (this.#given === undefined && this.#fetchIsReplaced()) return this.#fetchEngine.send(request);
     const through = this.#given === undefined ? '' : ' through the dispatcher'; // which may use a proxy
-    const failed = { origin: request.origin + through, harmless: request.harmless, meaningOf };
+    const { clean } = request;
+    const failed = { origin: request.origin + through, clean, meaningOf };
     return new NodeExchange(request, this.#agent ?? this.#openAgent(), failed);
   }
 

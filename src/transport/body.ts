@@ -3,6 +3,7 @@ import { ResponseTooLargeError, ResponseValidationError } from '../errors.js';
 import type { ByteSource, ResponseHead } from '../platform/engine.js';
 import { checkDepth } from './json.js';
 import type { Runtime } from './timeouts.js';
+import { isObject } from './validation.js';
 
 /** Decoded bytes of one JSON answer that are read at most. */
 export const MAX_JSON_BYTES = 32 * 1024 * 1024;
@@ -95,6 +96,32 @@ export function parseJson(text: string, headers: HeaderSource): unknown {
     });
   }
   return checkDepth(body, text);
+}
+
+/** An error's body: JSON if it is JSON, whatever the content type says; else the text. */
+export function parseError(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+/** Whether a successful answer reports an error all the same: `success: false` (A15), or an `error` where data should be. */
+export function reportsError(body: unknown): boolean {
+  if (!isObject(body)) return false;
+  return body.success === false || (isObject(body.error) && body.success === undefined);
+}
+
+/**
+ * Whether a body is an error in the form the interface documents, so that the service itself refused. What proxies answer in its
+ * place has another form, and says nothing about what the service has done.
+ */
+export function isServiceError(body: unknown): boolean {
+  if (!isObject(body)) return false;
+  const { success, error } = body;
+  if (success === false) return typeof error === 'string';
+  return isObject(error) && typeof error.message === 'string' && typeof error.type === 'string';
 }
 
 /** Lets go of an answer nobody wants. A short rest is read, so that the connection can be used again; a longer one is cut. */

@@ -2,7 +2,8 @@ import { createEngine } from '#platform';
 import * as z from '#zod';
 import type { APIPromise, RateLimit } from '../answer.js';
 import { badArgument, ConfigurationError, RequestValidationError } from '../errors.js';
-import type { AnswerForm, AreaRules, Shared } from './call.js';
+import type { AnswerForm } from './answer.js';
+import type { AreaRules, Shared } from './call.js';
 import { LiveCalls } from './live-calls.js';
 import {
   type ClientOptions,

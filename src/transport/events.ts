@@ -1,6 +1,8 @@
 import type { Area, ValidationIssue } from '../errors.js';
 import { quietly } from './quietly.js';
-import type { StopReason } from './retry.js';
+
+/** Why a failed call is not tried again. */
+export type StopReason = 'not-repeatable' | 'retries-used-up' | 'hint-too-long' | 'no-time-left' | 'budget-empty';
 
 /** What every event says. Paths are written as in the interface (`/api/memory/{memoryId}`): ids, keys and texts are in none. */
 interface CallFacts {

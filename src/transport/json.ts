@@ -13,6 +13,15 @@ export function encodeJson(value: unknown): string {
   return json;
 }
 
+/** JSON, or `undefined`, which no JSON is. */
+export function tryJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /** Passes on what an answer's `json` says. @throws {ResponseValidationError} where that is nested deeper than an argument may be */
 export function checkDepth<T>(value: T, json: string): T {
   // Each level takes two characters: a short text, as nearly every event is, needs no look.

@@ -155,10 +155,7 @@ const forBoth = {
     `must be a whole number from 0 to ${MOST_RETRIES}`,
   ),
 };
-const signal = /* @__PURE__ */ option<AbortSignal>(
-  isSignal,
-  'must be an AbortSignal, such as controller.signal',
-);
+const signal = /* @__PURE__ */ option<AbortSignal>(isSignal, 'must be an AbortSignal, such as controller.signal');
 
 /** Of a stream that was asked for elsewhere. */
 export const readStreamOptionsSchema = /* @__PURE__ */ z.strictObject({ signal, streamIdleTimeout: time });
@@ -227,9 +224,7 @@ export function checkClientOptions<Options extends ClientOptions>(
   credential: string,
 ): Options {
   if (!isObject(given)) {
-    throw new ConfigurationError(
-      `Expected options such as { baseURL: 'https://…', ${credential}: '…' }.`,
-    );
+    throw new ConfigurationError(`Expected options such as { baseURL: 'https://…', ${credential}: '…' }.`);
   }
   const options = ownProperties(given);
   const issues = findIssues(schema, options, (key) => unknownOption(key, schema, 'client'));

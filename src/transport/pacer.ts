@@ -73,6 +73,18 @@ export class Pacer implements RateLimiter {
   }
 }
 
+/** What is counted of a service that does not name its limit. */
+interface Count {
+  /** When its last block ends; calls that left since; refused and served while it lasted. */
+  openedAt: number;
+  sent: number;
+  refused: number;
+  served: number;
+  /** When the window began, and calls that were served in it. */
+  windowFrom: number;
+  passed: number;
+}
+
 class Bucket {
   readonly #runtime: Runtime;
   /** Waiting callers in the order they came. */
@@ -86,7 +98,7 @@ class Bucket {
   #window = 0;
   #blockedUntil = 0;
   /** What is counted where the service refuses without naming its limit; absent everywhere else. */
-  #count: { openedAt: number; sent: number; windowFrom: number; passed: number } | undefined;
+  #count: Count | undefined;
   #timer: unknown;
 
   constructor(runtime: Runtime) {
@@ -124,8 +136,8 @@ class Bucket {
     const now = this.#runtime.now();
     if (blockedFor !== undefined) this.#blockedUntil = Math.max(this.#blockedUntil, now + blockedFor);
     if (remaining === undefined || untilReset === undefined || untilReset <= 0 || untilReset > LONGEST_WINDOW) {
-      if (refused) this.#begin(now, blockedFor !== undefined);
-      else if (refused === false) this.#learn(now);
+      if (refused === false) this.#served(now);
+      else if (refused && blockedFor !== undefined) this.#refused(now);
       return;
     }
     this.#count = undefined; // the service says it itself
@@ -139,24 +151,43 @@ class Bucket {
     this.#window = Math.max(this.#window, untilReset);
   }
 
-  /** A refusal that names no limit: what passed since the service's window began is the limit, as far as we can tell. */
-  #begin(now: number, hinted: boolean): void {
-    const opensAt = Math.max(now, this.#blockedUntil);
+  /** A refusal that names no limit: what was served since the service's window began is the limit, as far as we can tell. */
+  #refused(now: number): void {
     const count = this.#count;
-    if (count !== undefined && count.passed > 0 && hinted) {
+    const opensAt = this.#blockedUntil;
+    if (count !== undefined && now < count.openedAt) {
+      // One more of the same burst.
+      count.refused += 1;
+      if (count.windowFrom === count.openedAt) count.windowFrom = opensAt;
+      count.openedAt = opensAt;
+      if (this.#window > 0) this.#startWindow(opensAt);
+      return;
+    }
+    if (count !== undefined && count.passed > 0) {
       const inStep = count.windowFrom === count.openedAt; // our window began with the service's: it tells the length as well
       if (inStep) this.#window = opensAt - count.windowFrom;
       this.#limit = inStep ? count.passed : Math.max(count.passed, Math.ceil(this.#limit / 2));
     }
     if (this.#window > 0) this.#startWindow(opensAt);
-    this.#count = { openedAt: opensAt, sent: 0, windowFrom: opensAt, passed: 0 };
+    this.#count = { openedAt: opensAt, sent: 0, windowFrom: opensAt, passed: 0, refused: 1, served: 0 };
   }
 
-  #learn(now: number): void {
+  #served(now: number): void {
     const count = this.#count;
-    if (count === undefined || now < this.#blockedUntil) return;
-    count.passed += 1;
-    this.#remaining -= 1;
+    if (count === undefined) return;
+    if (now < count.openedAt) count.served += 1;
+    else {
+      count.passed += 1;
+      this.#remaining -= 1;
+    }
+  }
+
+  /** The block is over. Where as many were served meanwhile as refused, it was not a limit that refused them. */
+  #judge({ refused, served }: Count): void {
+    if (served < refused) return;
+    this.#count = undefined;
+    this.#limit = this.#remaining = this.#resetAt = Number.POSITIVE_INFINITY;
+    this.#window = 0;
   }
 
   #startWindow(at: number): void {
@@ -166,6 +197,7 @@ class Bucket {
 
   /** Whether one more request may go now. */
   #open(now: number): boolean {
+    if (this.#count !== undefined && now >= this.#count.openedAt) this.#judge(this.#count);
     if (now >= this.#resetAt) this.#nextWindow(now);
     return now >= this.#opensAt() && this.#inFlight < this.#remaining;
   }

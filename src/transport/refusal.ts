@@ -1,6 +1,7 @@
-import type { RateLimit } from '../answer.js';
-import { type APIError, type APIErrorDetails, type Area, apiError, isTemporary } from '../errors.js';
+import { type APIErrorDetails, isTemporary } from '../errors.js';
 import type { ResponseHead } from '../platform/engine.js';
+import { isServiceError } from './body.js';
+import type { AnswerFacts } from './call.js';
 import { retryHint } from './rate-limit.js';
 import { cleaned, withoutSecrets } from './secrets.js';
 import { isObject } from './validation.js';
@@ -8,42 +9,21 @@ import { isObject } from './validation.js';
 /** Characters of a page that came instead of JSON. */
 const MAX_EXCERPT = 256;
 
-/** What is known about a refused request besides its answer. */
-export interface RefusalContext {
-  readonly area: Area;
-  /** The credential that was sent: should the service repeat it, it is masked. */
-  readonly credential: string;
-  readonly requestId: string | undefined;
-  readonly rateLimit: RateLimit | undefined;
-  /** Where the request went, with ids as the interface writes them, if this client sent it. */
-  readonly address?: string;
-  /** The service's clock, in ms since 1970. */
-  readonly serverTime: number;
-  /** What the user can do about this status, if the area knows. */
-  readonly explain: (status: number) => string | undefined;
-  /** The method of the request; absent where somebody else sent it. */
-  readonly method?: string;
-}
-
-/** The typed error for an answer that is not a success. `text` is as much of its body as was read. */
-export function refusal(head: ResponseHead, text: string, context: RefusalContext): APIError {
-  return apiError(head.status, refusalDetails(head, parseBody(text), context));
-}
-
 /** The details of an error, also of one that came inside a successful answer. */
-export function refusalDetails(head: ResponseHead, body: unknown, context: RefusalContext): APIErrorDetails {
+export function refusalDetails(answer: AnswerFacts, body: unknown): APIErrorDetails {
+  const { head, call, requestId, rateLimit, serverTime } = answer;
   const { status, headers } = head;
-  const { requestId } = context;
-  const mask = (text: string): string => withoutSecrets(text, context.credential);
-  const error = errorObject(body, (text) => cleaned(text, context.credential));
+  const { credential, area, request } = call;
+  const mask = (text: string): string => withoutSecrets(text, credential);
+  const error = errorObject(body, (text) => cleaned(text, credential));
   const said = error.message ?? excerpt(body, status, mask);
   // With another status an empty window is not the reason, and its end no time to try again.
-  const window = status === 429 || status === 503 ? context.rateLimit : undefined;
-  const retryAfter = retryHint(headers, error.retryAfter, window, context.serverTime);
+  const window = status === 429 || status === 503 ? rateLimit : undefined;
+  const retryAfter = retryHint(headers, error.retryAfter, window, serverTime);
   const hint =
     redirectTarget(head) ??
-    doubt(status, body, context) ??
-    (status === 404 && error.message === undefined ? wrongPath(context) : context.explain(status)) ??
+    doubt(status, body, request?.method) ??
+    (status === 404 && error.message === undefined ? wrongPath(request?.address) : area.explain(status)) ??
     (retryAfter && (status < 300 || isTemporary(status)) ? `Try again in ${Math.ceil(retryAfter / 1_000)} s.` : '');
   const text = said || (hint === '' ? 'The service gave no reason.' : '');
   return {
@@ -51,20 +31,20 @@ export function refusalDetails(head: ResponseHead, body: unknown, context: Refus
       .filter((part) => part !== '')
       .join(' '),
     words: error.message,
-    area: context.area,
+    area: area.name,
     type: error.type,
     code: error.code,
     param: error.param,
     requestId,
     retryAfter,
-    rateLimit: context.rateLimit,
+    rateLimit,
     headers,
     body,
   };
 }
 
 /** Why a POST is not repeated after a 503 that is not the service's own. */
-function doubt(status: number, body: unknown, { method }: RefusalContext): string | undefined {
+function doubt(status: number, body: unknown, method: string | undefined): string | undefined {
   if (status !== 503 || method !== 'POST' || isServiceError(body)) return undefined;
   return 'This is not an error of the service itself: a proxy may have answered after the work was done, so the request is not repeated.';
 }
@@ -73,23 +53,6 @@ function doubt(status: number, body: unknown, { method }: RefusalContext): strin
 export function requestIdOf({ headers }: ResponseHead, credential: string): string | undefined {
   const id = headers.get('x-request-id') ?? headers.get('request-id');
   return id === undefined ? undefined : cleaned(id, credential);
-}
-
-/** Whether a successful answer reports an error all the same: `success: false` (A15), or an `error` where data should be. */
-export function reportsError(body: unknown): boolean {
-  if (!isObject(body)) return false;
-  return body.success === false || (isObject(body.error) && body.success === undefined);
-}
-
-/**
- * Whether a body is an error in the form the interface documents, so that the service itself refused. What proxies answer in its
- * place has another form, and says nothing about what the service has done.
- */
-export function isServiceError(body: unknown): boolean {
-  if (!isObject(body)) return false;
-  const { success, error } = body;
-  if (success === false) return typeof error === 'string';
-  return isObject(error) && typeof error.message === 'string' && typeof error.type === 'string';
 }
 
 interface ErrorObject {
@@ -113,15 +76,6 @@ function errorObject(body: unknown, clean: (text: string) => string): ErrorObjec
     param: textOf(inner.param),
     retryAfter: inner.retry_after,
   };
-}
-
-/** JSON if it is JSON, whatever the content type says; else the text. */
-function parseBody(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
 }
 
 /** The first words of a plain text or of an HTML page, and its title: a proxy's error page says more than nothing. */
@@ -152,7 +106,7 @@ function decoded(text: string): string {
 const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: ' ' };
 
 /** A 404 in another form than the service's own: `baseURL` leads to something else. */
-function wrongPath({ address }: RefusalContext): string | undefined {
+function wrongPath(address: string | undefined): string | undefined {
   return address && `This is not the service's own error. Check baseURL: the request went to ${address}.`;
 }
 

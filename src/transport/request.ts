@@ -35,7 +35,7 @@ export interface Endpoint {
 export type EndpointSource = Endpoint | (() => Endpoint);
 
 /** A request with everything but its credential, which is read for each attempt. */
-export type PreparedRequest = Omit<OutgoingRequest, 'body' | 'harmless'> & {
+export type PreparedRequest = Omit<OutgoingRequest, 'body' | 'clean'> & {
   /** Where it goes, with ids as the interface writes them. */
   readonly address: string;
   readonly body: string | undefined;
@@ -160,8 +160,7 @@ function findBadHeader(name: string, value: unknown, credentialHeader: string): 
   if (!HEADER_NAME.test(name)) return 'is not a valid header name';
   if (name === credentialHeader) return 'carries the credential, which the constructor takes';
   if (RESERVED.has(name)) return 'is set by the client itself';
-  if (typeof value !== 'string' || !HEADER_VALUE.test(value))
-    return 'must be a string without control characters';
+  if (typeof value !== 'string' || !HEADER_VALUE.test(value)) return 'must be a string without control characters';
   return undefined;
 }
 
@@ -170,9 +169,7 @@ export function checkHeaderName(name: unknown, option: string, also: readonly st
   const lower = typeof name === 'string' ? name.toLowerCase() : '';
   const taken = (RESERVED.has(lower) && !also.includes(lower)) || lower === 'accept';
   if (!HEADER_NAME.test(lower) || taken) {
-    throw new ConfigurationError(
-      `${option} must be the name of a free header, such as 'X-Session-Token'.`,
-    );
+    throw new ConfigurationError(`${option} must be the name of a free header, such as 'X-Session-Token'.`);
   }
   return lower;
 }

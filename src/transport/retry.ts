@@ -1,8 +1,9 @@
 import type { Attempt } from '../answer.js';
 import type { Sent } from '../errors.js';
 import { APIConnectionError, APIError, APITimeoutError, ResponseValidationError } from '../errors.js';
-import { codeOf } from '../platform/failure.js';
-import { isServiceError } from './refusal.js';
+import { codeIn } from '../platform/failure.js';
+import { isServiceError } from './body.js';
+import type { StopReason } from './events.js';
 import { SHORTEST_ATTEMPT } from './timeouts.js';
 
 /** What repeating a request can do: nothing (`safe`), the same again (`idempotent`), or the work a second time (`effect`). */
@@ -43,11 +44,8 @@ export interface RetryFacts {
   readonly random: () => number;
 }
 
-/** Why a failed call is not tried again. */
-export type StopReason = 'not-repeatable' | 'retries-used-up' | 'hint-too-long' | 'no-time-left' | 'budget-empty';
-
 /** Wait so many milliseconds and try again, or stop. */
-export type Verdict = { readonly wait: number } | { readonly stop: StopReason };
+export type Verdict = { readonly wait: number; readonly stop?: undefined } | { readonly stop: StopReason };
 
 /** Whether and when a failed attempt is followed by another one. Pure: the same facts give the same verdict. */
 export function nextWait(error: unknown, facts: RetryFacts): Verdict {
@@ -72,13 +70,13 @@ function backoff(failures: number, hint: number | undefined, random: () => numbe
 /** Nothing is wrong with the service then: what has no effect goes out again at once, once. */
 function wasClosedOnReuse(error: unknown, { operation, attempts }: RetryFacts): boolean {
   if (operation !== 'safe' || attempts.length > 1 || !(error instanceof APIConnectionError)) return false;
-  return error.phase === 'headers' && CLOSED_ON_REUSE.has(codeOf(error.cause ?? error) ?? '');
+  return error.phase === 'headers' && CLOSED_ON_REUSE.has(codeIn(error.cause ?? error) ?? '');
 }
 
 /** Some failures are hardly mended by one more try, whatever `maxRetries` says. */
 function wasTriedEnough(error: unknown, { attempts }: RetryFacts): boolean {
   // A name that is not known now is hardly known in a second.
-  if (error instanceof APIConnectionError) return attempts.length > 1 && codeOf(error.cause ?? error) === 'ENOTFOUND';
+  if (error instanceof APIConnectionError) return attempts.length > 1 && codeIn(error.cause ?? error) === 'ENOTFOUND';
   if (!(error instanceof APIError)) return false;
   const alike = attempts.filter(({ status }) => status === error.status);
   return alike.length > (MOST_OF_A_KIND[error.status] ?? Number.POSITIVE_INFINITY);

@@ -66,33 +66,3 @@ function unescaped(text: string): string {
     return plain ?? String.fromCharCode(Number.parseInt(hex, 16) || Number(decimal));
   });
 }
-
-/**
- * Gives a failure's own words about a request, or `undefined` where they repeat a part of its credential or of what else it
- * `held`: a dozen letters and digits in a row, whatever stands between them. Whoever words a failure may quote a request in any
- * spelling. What it held is read once for all words of a failure.
- */
-export function harmlessFor(credential: string, held: readonly unknown[]): (words: string) => string | undefined {
-  const secret = secretIn(credential);
-  const texts = [...spellingsOf(secret, MAX_MESSAGE), ...held].filter((one) => typeof one === 'string');
-  const tooLong = texts.some(({ length }) => length > 50_000); // to be looked through
-  const letters = tooLong ? [] : texts.map(lettersOf);
-  return (words) => {
-    const text = words.slice(0, MAX_MESSAGE);
-    const read = [...new Set([text, unescaped(text)])].map(lettersOf);
-    return tooLong || letters.some((one) => read.some((words) => shares(words, one)))
-      ? undefined
-      : cleaned(text, credential);
-  };
-}
-
-function shares(read: string, held: string): boolean {
-  const window = Math.min(12, held.length);
-  if (window < 6) return false; // a word
-  for (let at = 0; at + window <= read.length; at += 1) if (held.includes(read.slice(at, at + window))) return true;
-  return false;
-}
-
-function lettersOf(text: string): string {
-  return text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, '');
-}

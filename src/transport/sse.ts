@@ -19,15 +19,13 @@ const NOTHING = new Uint8Array();
 
 /** Bytes to events: `feed` it what arrives when `next` has no more. */
 export class EventReader {
-  readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+  readonly #decoder = new TextDecoder();
   readonly #parser: EventSourceParser;
   /** The events of the last slice, and which of them is next. */
   #events: ServerSentEvent[] = [];
   #at = 0;
   /** Bytes that are here and not decoded yet. */
   #bytes: Uint8Array = NOTHING;
-  /** Whether the text has begun: a byte order mark is behind us. */
-  #begun = false;
   #sinceEvent = 0;
   #ended = false;
 
@@ -39,7 +37,7 @@ export class EventReader {
         this.#sinceEvent += UNKNOWN_LINE;
       },
     });
-    // The parser would take three other characters for a byte order mark; the real one is dealt with here.
+    // The parser would take three other characters for a byte order mark; the decoder drops the real one.
     this.#parser.feed('');
   }
 
@@ -75,18 +73,9 @@ export class EventReader {
     // A new view takes as long as parsing a short event, and most network chunks need none.
     const slice = bytes.byteLength > SLICE ? bytes.subarray(0, SLICE) : bytes;
     this.#bytes = slice === bytes ? NOTHING : bytes.subarray(SLICE);
-    this.#parse(this.#decode(slice));
+    this.#parse(this.#decoder.decode(slice, { stream: true }));
     this.#sinceEvent = this.#events.length > 0 ? 0 : this.#sinceEvent + slice.byteLength;
     if (this.#sinceEvent > MAX_EVENT) throw tooLarge();
-  }
-
-  #decode(bytes: Uint8Array): string {
-    // What ends between two characters needs no `stream`, and without it Node 20 decodes six times as fast.
-    const stream = (bytes[bytes.byteLength - 1] as number) > 127;
-    const text = this.#decoder.decode(bytes, { stream });
-    if (this.#begun || text === '') return text;
-    this.#begun = true;
-    return text.startsWith('\ufeff') ? text.slice(1) : text;
   }
 
   #parse(text: string): void {

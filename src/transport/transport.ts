@@ -1,18 +1,18 @@
-import { APIPromise, type WithResponse } from '../answer.js';
+import { APIPromise, type Attempt, type WithResponse } from '../answer.js';
 import {
   APIConnectionError,
   APIError,
   apiError,
-  boundIssues,
   ClientClosedError,
   ContextGatewayError,
   growSent,
   RequestValidationError,
   recordCall,
 } from '../errors.js';
-import type { ResponseHead } from '../platform/engine.js';
-import { MAX_JSON_BYTES, parseJson, readText } from './body.js';
-import { Answered, type AnswerForm, type AreaRules, type Call, type OpenedStream, type Shared } from './call.js';
+import type { OutgoingStream, ResponseHead } from '../platform/engine.js';
+import { Answer, type AnswerForm } from './answer.js';
+import { parseError, readErrorText, readHintText } from './body.js';
+import type { AreaRules, Call, Shared } from './call.js';
 import { emitterOf } from './events.js';
 import {
   type Base,
@@ -25,17 +25,25 @@ import {
   schemaOptionsSchema,
   uploadOptionsSchema,
 } from './options.js';
-import { type RefusalContext, refusalDetails, reportsError } from './refusal.js';
+import { type Observation, Ticket } from './pacer.js';
+import { awaitTurn } from './queue.js';
+import { quietly } from './quietly.js';
+import { ServerClock, untilReset } from './rate-limit.js';
 import { checkHeaders, type EndpointSource, prepare } from './request.js';
-import { mostSent, nextWait, operationOf, type StopReason, sentBy, type Verdict } from './retry.js';
-import { type Reader, Sender } from './sender.js';
+import { LONGEST_BACKOFF, mostSent, nextWait, operationOf, sentBy, type Verdict } from './retry.js';
+import { withoutSecrets } from './secrets.js';
 import { CallTimeouts } from './timeouts.js';
-import { type AnySchema, applySchema, findIssues, unexpectedAnswer } from './validation.js';
+import { type AnySchema, applySchema } from './validation.js';
 
 const DEFAULT_TIMEOUT = 60_000;
 const DEFAULT_IDLE_TIMEOUT = 120_000;
 const DEFAULT_RETRIES = 2;
 const DEFAULT_MAX_RETRY_AFTER = 60_000;
+
+/** Turns a successful answer into what the method returns. */
+type Reader<T> = (answer: Answer, options: RequestOptions) => T | Promise<T>;
+
+type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 
 /** How any request travels. It knows no path and no resource. `docs/request-path.md` walks through it. */
 export class Transport {
@@ -44,7 +52,7 @@ export class Transport {
   readonly #headers: Readonly<Record<string, string>>;
   readonly #options: ClientOptions;
   readonly #shared: Shared;
-  readonly #sender: Sender;
+  readonly #clock = new ServerClock();
 
   constructor(
     area: AreaRules,
@@ -58,85 +66,42 @@ export class Transport {
     this.#headers = headers;
     this.#options = options;
     this.#shared = shared;
-    this.#sender = new Sender(area, shared);
   }
 
   /** Sends a request and reads one JSON value. With a caller's `schema` that checks what the method gives instead. */
   request<Body, T>(
     endpoint: EndpointSource,
-    form: AnswerForm<Body, T>,
+    { schema: documented, pick, mayBeEmpty, undocumented }: AnswerForm<Body, T>,
     options?: RequestOptions | SchemaOptions<T>,
   ): APIPromise<T> {
-    const read: Reader<T> = async (head, call, context) => {
-      const text = await readText(head, MAX_JSON_BYTES);
-      const body = text === '' && form.mayBeEmpty ? { success: true } : readJson(text, head, context);
-      const { schema } = call.options as Partial<SchemaOptions<T>>; // the options are checked: it is there where it may be
-      // It checks what the method gives: of a list the array. It may take its time; the call does not last longer for it.
-      if (schema !== undefined)
-        return call.timeouts.wait(applySchema(schema, form.pick(body as Body), body, call.clean));
-      this.#check(form.schema, body, call);
-      return form.pick(body as Body); // checked in the line above, or wanted unchecked
+    const read: Reader<T> = async (answer, checked) => {
+      const { schema } = checked as Partial<SchemaOptions<T>>; // it is there where it may be
+      const body = (await answer.json(mayBeEmpty)) as Body; // checked below, or wanted unchecked
+      const { timeouts, clean } = answer.call;
+      // A caller's schema may take its time; the call does not last longer for it.
+      if (schema !== undefined) return timeouts.wait(applySchema(schema, pick(body), body, clean));
+      answer.check(documented, body);
+      return pick(body);
     };
-    return this.#call(endpoint, options, read, form.undocumented ? { takes: schemaOptionsSchema } : {});
+    return this.#call(endpoint, options, undocumented ? schemaOptionsSchema : requestOptionsSchema, read, false);
   }
 
-  /** Sends a request and hands the open answer over. */
-  stream<T>(
-    endpoint: EndpointSource,
-    open: (stream: OpenedStream) => T | Promise<T>,
-    options?: RequestOptions,
-  ): APIPromise<T> {
-    const read: Reader<T> = (head, call, context, startedAt) => this.#open(head, call, context, startedAt, open);
-    return this.#call(endpoint, options, read, { streamed: true });
-  }
-
-  #open<T>(
-    head: ResponseHead,
-    call: Call,
-    context: RefusalContext,
-    startedAt: number,
-    open: (stream: OpenedStream) => T | Promise<T>,
-  ): T | Promise<T> {
-    const { timeouts, attempts, options } = call;
-    const { runtime } = this.#shared;
-    return open({
-      head,
-      timeouts,
-      runtime,
-      call,
-      response: new Answered(head, attempts, context),
-      startedAt,
-      idleTimeout: options.streamIdleTimeout ?? this.#options.streamIdleTimeout ?? DEFAULT_IDLE_TIMEOUT,
-      refuse: (body) => refusalDetails(head, body, context),
-      failed: ({ name }) =>
-        call.emit?.({ type: 'failure', attempt: attempts.length, reason: name, stop: 'not-repeatable' }),
-      check: (schema, value) => this.#check(schema, value, call),
-    });
-  }
-
-  /** Checks an answer as `validation` has it. */
-  #check(schema: AnySchema, body: unknown, call: Call): boolean {
-    const found = findIssues(schema, body);
-    if (found === undefined) return true;
-    // A path can have the service's own words: the models of a breakdown.
-    const cleaned = (key: string | number) => (typeof key === 'string' ? call.clean(key) : key);
-    const issues = boundIssues(found.map(({ path, message }) => ({ path: path.map(cleaned), message })));
-    // Of `null` there is nothing to hand on.
-    if (this.#options.validation !== 'report' || body === null) throw unexpectedAnswer(issues, body);
-    call.emit?.({ type: 'validation', issues });
-    return false;
+  /** Sends a request and hands the open answer over: whoever reads it ends the call. */
+  stream<T>(endpoint: EndpointSource, open: Reader<T>, options?: RequestOptions): APIPromise<T> {
+    return this.#call(endpoint, options, requestOptionsSchema, open, true);
   }
 
   #call<T>(
     endpoint: EndpointSource,
     options: RequestOptions | undefined,
+    schema: AnySchema,
     read: Reader<T>,
-    { takes = requestOptionsSchema, streamed = false }: { takes?: AnySchema; streamed?: boolean },
+    streamed: boolean,
   ): APIPromise<T> {
     // Checked and written down now, in the caller's own turn; what is wrong rejects, it never throws.
     let call: Call;
     try {
-      call = this.#prepare(endpoint, options, takes);
+      call = this.#prepare(endpoint, options, schema);
     } catch (cause) {
       const unreadable = [{ path: [], message: 'an argument could not be read' }];
       const error = cause instanceof ContextGatewayError ? cause : new RequestValidationError(unreadable, { cause });
@@ -145,41 +110,44 @@ export class Transport {
     return new APIPromise(this.#run(call, read, streamed));
   }
 
-  #prepare(source: EndpointSource, given: RequestOptions | undefined, takes: AnySchema): Call {
+  #prepare(source: EndpointSource, given: RequestOptions | undefined, taken: AnySchema): Call {
     const shared = this.#shared;
     if (shared.closed) throw new ClientClosedError();
     const endpoint = ownProperties(typeof source === 'function' ? source() : source);
-    const schema = endpoint.upload === undefined ? takes : uploadOptionsSchema;
+    const schema = endpoint.upload === undefined ? taken : uploadOptionsSchema;
     const options: RequestOptions = checkRequestOptions(given, schema, endpoint);
     const headers = { accept: endpoint.accept ?? 'application/json', ...this.#headers };
     this.#addHeaders(headers, options);
     const request = prepare(endpoint, this.#base, headers, schema);
-    const deadline = options.deadline ?? this.#options.deadline;
-    const timeouts = new CallTimeouts(shared.runtime, shared.live, options.signal, deadline);
-    shared.calls += 1;
     const { method, path, bucket = this.#area.name } = endpoint;
-    const emit = emitterOf(this.#options.onEvent, { call: shared.calls, area: this.#area.name, method, path });
-    const timeout = options.timeout ?? this.#options.timeout ?? endpoint.timeout ?? DEFAULT_TIMEOUT;
+    const { runtime, live } = shared;
+    const own = this.#options;
+    shared.calls += 1;
     const route = `${method} ${path}`;
     return {
-      endpoint,
+      area: this.#area,
       request,
       options,
-      timeouts,
-      timeout,
-      maxRetryAfter: this.#options.maxRetryAfter ?? DEFAULT_MAX_RETRY_AFTER,
-      attempts: [],
-      sent: 'no',
-      hintMissed: false,
-      notQueued: undefined,
-      credential: undefined,
-      nextCredential: undefined,
-      rotated: false,
       bucket,
       route,
       where: route,
+      runtime,
+      timeouts: new CallTimeouts(runtime, live, options.signal, options.deadline ?? own.deadline),
+      timeout: options.timeout ?? own.timeout ?? endpoint.timeout ?? DEFAULT_TIMEOUT,
+      idleTimeout: options.streamIdleTimeout ?? own.streamIdleTimeout ?? DEFAULT_IDLE_TIMEOUT,
+      maxRetries: options.maxRetries ?? own.maxRetries ?? DEFAULT_RETRIES,
+      maxRetryAfter: own.maxRetryAfter ?? DEFAULT_MAX_RETRY_AFTER,
+      reports: own.validation === 'report',
+      emit: emitterOf(own.onEvent, { call: shared.calls, area: this.#area.name, method, path }),
+      attempts: [],
+      startedAt: 0,
+      sent: 'no',
+      credential: '',
       clean: String,
-      emit,
+      hintMissed: false,
+      notQueued: undefined,
+      nextCredential: undefined,
+      rotated: false,
     };
   }
 
@@ -200,12 +168,12 @@ export class Transport {
       for (;;) {
         try {
           if (delay !== undefined) await timeouts.sleep(delay);
-          const answer = await this.#sender.attempt(call, read, delay ?? 0);
+          const answer = await this.#attempt(call, read, delay ?? 0);
           this.#shared.budget.refund(spent);
           handedOver = streamed;
           return answer;
         } catch (error) {
-          const { wait, cost } = this.#decide(error, call, await this.#sender.hasNewCredential(error, call));
+          const { wait, cost } = this.#decide(error, call, await this.#hasNewCredential(error, call));
           call.sent = mostSent(call.sent, sentBy(error));
           spent += cost;
           delay = wait;
@@ -221,52 +189,163 @@ export class Transport {
     }
   }
 
+  /** One attempt, from the credential to the answer. */
+  async #attempt<T>(call: Call, read: Reader<T>, waited: number): Promise<WithResponse<T>> {
+    const { timeouts, attempts, runtime, bucket } = call;
+    const { limiter, rateLimits } = this.#shared;
+    call.where = call.route;
+    call.hintMissed = false;
+    timeouts.check();
+    // Before the queue: what a 429 says while the key is read holds this call as well.
+    const given = call.nextCredential ?? this.#area.authorize();
+    call.nextCredential = undefined;
+    call.credential = typeof given === 'string' ? given : await this.#awaitCredential(given, call);
+    const delay = waited + (await awaitTurn(call, limiter, rateLimits.get(bucket)));
+    call.startedAt = runtime.now();
+    const record: Mutable<Attempt> = { delay, duration: 0 };
+    const ticket = new Ticket(limiter, bucket);
+    let upload: OutgoingStream | undefined;
+    try {
+      timeouts.startAttempt(call.timeout, call.startedAt);
+      attempts.push(record);
+      call.emit?.({ type: 'request', attempt: attempts.length });
+      timeouts.check(); // the listener may have ended it
+      upload = call.request.upload?.body((times) => timeouts.progressed(times));
+      const head = await this.#send(call, upload);
+      const answer = this.#observe(call, head);
+      record.status = head.status;
+      if (head.status < 200 || head.status > 299) throw await this.#refuse(call, answer, ticket);
+      ticket.release(observation(answer));
+      const data = await read(answer, call.options);
+      record.duration = runtime.now() - call.startedAt;
+      return { data, response: answer.response };
+    } catch (error) {
+      timeouts.stopWatching();
+      ticket.release({});
+      record.duration = runtime.now() - call.startedAt;
+      if (!(error instanceof APIError) && error instanceof Error) record.error = error.name;
+      throw error;
+    } finally {
+      upload?.cancel(); // also where the service has answered before it had all of it
+    }
+  }
+
+  /** The credential, where a function gives it: it runs under the attempt's clock. */
+  async #awaitCredential(credential: Promise<string>, { timeouts, timeout, runtime }: Call): Promise<string> {
+    quietly(() => credential); // should it fail when nobody waits for it any more
+    try {
+      timeouts.startAttempt(timeout, runtime.now());
+      return await timeouts.wait(credential);
+    } finally {
+      timeouts.stopWatching();
+    }
+  }
+
+  /**
+   * Reads the credential again after the service has refused it, once a call: a key may have been replaced while the request
+   * was on its way. Whether there is another one to try.
+   */
+  async #hasNewCredential(error: unknown, call: Call): Promise<boolean> {
+    const refused = error instanceof APIError && (error.status === 401 || error.status === 403);
+    if (!refused || call.rotated || call.request.upload?.repeatable === false) return false;
+    call.rotated = true;
+    const given = this.#area.authorize();
+    if (typeof given === 'string') return false;
+    try {
+      call.nextCredential = await this.#awaitCredential(given, call);
+    } catch {
+      call.timeouts.check(); // the call is over
+      return false; // the refusal says more than a key that cannot be read
+    }
+    return call.nextCredential !== call.credential;
+  }
+
+  #send(call: Call, upload: OutgoingStream | undefined): Promise<ResponseHead> {
+    const { request, credential, timeouts } = call;
+    const { method, origin, path, headers, body } = request;
+    const exchange = this.#shared.engine.send({
+      method,
+      origin,
+      path,
+      headers: { ...headers, [this.#area.credentialHeader]: credential },
+      body: upload ?? body,
+      clean: (text) => withoutSecrets(text, credential),
+    });
+    timeouts.follow(exchange);
+    return exchange.head;
+  }
+
+  /** Notes what every answer says, whatever its status. */
+  #observe(call: Call, head: ResponseHead): Answer {
+    const answer = new Answer(head, call, this.#clock);
+    const { requestId, rateLimit } = answer;
+    call.clean = (text) => withoutSecrets(text, call.credential);
+    if (requestId !== undefined) call.where = `${call.route}, request ${requestId}`;
+    if (rateLimit !== undefined) this.#shared.rateLimits.set(call.bucket, rateLimit);
+    if (call.emit !== undefined) {
+      const duration = call.runtime.now() - call.startedAt;
+      call.emit({ type: 'response', attempt: call.attempts.length, status: head.status, duration, requestId });
+    }
+    return answer;
+  }
+
+  /** Reads an error's body, as far as it is worth it. */
+  async #refuse(call: Call, answer: Answer, ticket: Ticket): Promise<ContextGatewayError> {
+    const { status, body } = answer.head;
+    if (status > 599 || status < 200) {
+      body.cancel(new Error('not an HTTP status'));
+      const details = { phase: 'headers', sent: 'yes', retryable: false } as const;
+      return new APIConnectionError(`No usable answer: ${status} is not an HTTP status.`, details);
+    }
+    const limited = status === 429;
+    const { text, whole } =
+      limited || status === 503
+        ? await readHintText(body)
+        : { text: await readErrorText(body, call.runtime), whole: true };
+    const error = apiError(status, answer.refuse(parseError(text)));
+    call.hintMissed = !whole;
+    const blockedFor = whole ? error.retryAfter : Math.max(error.retryAfter ?? 0, LONGEST_BACKOFF);
+    ticket.release({ ...observation(answer), refused: limited, ...(limited && { blockedFor }) });
+    call.timeouts.check(); // a call that is over ends with what ended it, also where its status is known
+    return error;
+  }
+
   /** What follows a failed attempt: a wait, or the error itself. */
   #decide(error: unknown, call: Call, newCredential: boolean): { wait: number; cost: number } {
     const { runtime, budget, limiter } = this.#shared;
-    const { options, timeouts, attempts, request } = call;
+    const { options, timeouts, attempts, request, emit } = call;
     const reason = error instanceof APIError ? error.status : error instanceof Error ? error.name : 'unknown';
     const attempt = attempts.length;
     if (newCredential) {
-      call.emit?.({ type: 'retry', attempt, reason, wait: 0 });
+      emit?.({ type: 'retry', attempt, reason, wait: 0 });
       return { wait: 0, cost: 0 };
     }
-    const verdict: Verdict =
-      error === call.notQueued
-        ? { stop: 'hint-too-long' }
-        : nextWait(error, {
-            operation: operationOf(request.method),
-            repeatable: request.upload?.repeatable !== false,
-            // One more for a key that was replaced: the service did nothing for the old one.
-            maxRetries: (options.maxRetries ?? this.#options.maxRetries ?? DEFAULT_RETRIES) + (call.rotated ? 1 : 0),
-            maxRetryAfter: call.maxRetryAfter,
-            timeLeft: timeouts.timeLeft,
-            attempts,
-            sent: call.sent,
-            hintMissed: call.hintMissed,
-            keyed: options.idempotencyKey !== undefined,
-            random: runtime.random,
-          });
+    const facts = {
+      operation: operationOf(request.method),
+      repeatable: request.upload?.repeatable !== false,
+      // One more for a key that was replaced: the service did nothing for the old one.
+      maxRetries: call.maxRetries + (call.rotated ? 1 : 0),
+      maxRetryAfter: call.maxRetryAfter,
+      timeLeft: timeouts.timeLeft,
+      attempts,
+      sent: call.sent,
+      hintMissed: call.hintMissed,
+      keyed: options.idempotencyKey !== undefined,
+      random: runtime.random,
+    };
+    const verdict: Verdict = error === call.notQueued ? { stop: 'hint-too-long' } : nextWait(error, facts);
     const cost = budget.cost(error, limiter !== undefined);
-    // Own properties: somebody may have put a `wait` on Object.prototype.
-    const wait = Object.hasOwn(verdict, 'wait') ? (verdict as { wait: number }).wait : undefined;
-    if (wait !== undefined && budget.take(cost)) {
-      call.emit?.({ type: 'retry', attempt, reason, wait });
-      return { wait, cost };
+    if (verdict.stop === undefined && budget.take(cost)) {
+      emit?.({ type: 'retry', attempt, reason, wait: verdict.wait });
+      return { wait: verdict.wait, cost };
     }
-    call.emit?.({
-      type: 'failure',
-      attempt,
-      reason,
-      stop: wait === undefined ? (verdict as { stop: StopReason }).stop : 'budget-empty',
-    });
+    emit?.({ type: 'failure', attempt, reason, stop: verdict.stop ?? 'budget-empty' });
     throw error;
   }
 }
 
-/** One JSON value, which may be an error all the same. */
-function readJson(text: string, head: ResponseHead, context: RefusalContext): unknown {
-  const body = parseJson(text, head.headers);
-  if (reportsError(body)) throw apiError(head.status, refusalDetails(head, body, context));
-  return body;
+function observation({ rateLimit, serverTime }: Answer): Observation {
+  if (rateLimit === undefined) return { refused: false };
+  const { limit, remaining } = rateLimit;
+  return { limit, remaining, untilReset: untilReset(rateLimit, serverTime), refused: false };
 }

@@ -38,7 +38,7 @@ const USES_BEFORE_COMPILING = 30;
 const compiled = new WeakMap<AnySchema, { uses: number; schema: AnySchema }>();
 
 /** Whether a value is what a schema says. Nothing of it is copied. */
-export function matches(schema: AnySchema, value: unknown): boolean {
+function matches(schema: AnySchema, value: unknown): boolean {
   let known = compiled.get(schema);
   if (known === undefined) {
     known = { uses: 0, schema };

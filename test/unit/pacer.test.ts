@@ -347,6 +347,19 @@ test.each([
   expect(Math.max(...refusals)).toBeLessThanOrEqual(2);
 });
 
+test('refusals between calls that are served are no limit: nothing begins slowly after them', async () => {
+  const runtime = manualRuntime();
+  const pacer = new Pacer(runtime);
+  for (let n = 0; n < 20; n += 1) pacer.admit('gateway');
+  pacer.release('gateway', { refused: true, blockedFor: 1_000 });
+  for (let n = 0; n < 19; n += 1) pacer.release('gateway', { refused: false });
+  const callers = Array.from({ length: 20 }, () => waiting(pacer.admit('gateway')));
+
+  await runtime.advance(1_000);
+
+  expect(callers.every(({ gone }) => gone)).toBe(true);
+});
+
 test('a service that names no limit and raises it is used more and more', async () => {
   const runtime = manualRuntime();
   const limits = { limit: 10, window: 1_000, latency: 5 };

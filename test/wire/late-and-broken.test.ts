@@ -54,7 +54,7 @@ describe('R2 what a failure says of an effect', () => {
       const progress = { phase: 'headers', sent: 'maybe' } as const;
       const broken = Object.assign(new Error(code), { code, syscall: 'read' });
       const refused = Object.assign(new Error(code), { code, syscall: 'connect' });
-      const request = { origin: 'http://localhost', harmless: String, meaningOf, sendsOnce: true };
+      const request = { origin: 'http://localhost', clean: String, meaningOf, sendsOnce: true };
 
       expect(connectionError(broken, progress, request)).toMatchObject(progress);
       expect(connectionError(refused, progress, request)).toMatchObject({ phase: 'connect', sent: 'no' });

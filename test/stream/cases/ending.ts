@@ -548,6 +548,16 @@ export const endingCases: readonly StreamCase[] = [
     },
   },
   {
+    title: 'S44: delivers what differs when differences are only reported, however often it comes',
+    answers: answer(EVENTS, event({ choices: {} }).repeat(20) + event({ choices: null }).repeat(20) + RHINE),
+    options: { validation: 'report' },
+    run: async (bench) => {
+      const whole = await (await bench.open()).finalCompletion();
+
+      expect(whole.choices[0]?.message.content).toBe('The Rhine.');
+    },
+  },
+  {
     title: 'S45: passes unknown fields, finish reasons and roles on',
     answers: answer(
       EVENTS,

@@ -378,6 +378,21 @@ export const readingCases: readonly StreamCase[] = [
     },
   },
   {
+    title:
+      'answers calls of next on the texts that overlap in their order, and those that wait when the texts are left',
+    answers: stream(send(text('a'), finish(), text('b'))),
+    run: async (bench) => {
+      const texts = (await bench.open()).textStream[Symbol.asyncIterator]();
+      const steps = [1, 2, 3, 4].map(() => texts.next());
+      expect((await Promise.all(steps.slice(0, 2))).map(({ value }) => value)).toEqual(['a', 'b']);
+
+      expect(await texts.return?.()).toEqual({ done: true, value: undefined });
+
+      expect(await Promise.all(steps.slice(2))).toEqual(Array(2).fill({ done: true, value: undefined }));
+      await expectNothingLeft(bench);
+    },
+  },
+  {
     title: 'S61: throws an error once, and ends for the calls behind',
     answers: stream(send(text('a')), END),
     run: async (bench) => {

@@ -1,0 +1,95 @@
+import type { Attempt, HeaderSource, RateLimit, ResponseInfo } from '../answer.js';
+import { type APIErrorDetails, apiError, boundIssues } from '../errors.js';
+import type { ResponseHead } from '../platform/engine.js';
+import { MAX_JSON_BYTES, parseJson, readText, reportsError } from './body.js';
+import type { AnswerFacts, CallFacts } from './call.js';
+import { parseRateLimit, type ServerClock } from './rate-limit.js';
+import { refusalDetails, requestIdOf } from './refusal.js';
+import { withoutSecrets } from './secrets.js';
+import { type AnySchema, findIssues, type Schema, unexpectedAnswer } from './validation.js';
+
+/** How a JSON answer becomes what the method returns. */
+export interface AnswerForm<Body, T> {
+  readonly schema: Schema<Body>;
+  readonly pick: (body: Body) => T;
+  /** The answer carries nothing but its success, so that an empty body will do (A16). */
+  readonly mayBeEmpty?: boolean;
+  /** The interface says nothing of it (A3): the caller may pass a `schema`. */
+  readonly undocumented?: boolean;
+}
+
+/** The answer to one attempt: status, headers and body, and what they say. */
+export class Answer implements AnswerFacts {
+  readonly head: ResponseHead;
+  readonly call: CallFacts;
+  readonly requestId: string | undefined;
+  readonly rateLimit: RateLimit | undefined;
+  readonly serverTime: number;
+
+  constructor(head: ResponseHead, call: CallFacts, clock: ServerClock) {
+    this.head = head;
+    this.call = call;
+    this.serverTime = clock.read(head.headers, call.runtime.wallClock());
+    this.rateLimit = parseRateLimit(head.headers, this.serverTime, (text) => withoutSecrets(text, call.credential));
+    this.requestId = requestIdOf(head, call.credential);
+  }
+
+  /** What users see of it. */
+  get response(): ResponseInfo {
+    return new Response(this);
+  }
+
+  /** The same answer with another body: one of which something was read already. */
+  with(head: ResponseHead): Answer {
+    return Object.assign(Object.create(Answer.prototype), this, { head });
+  }
+
+  /** An error in its body, as details for a typed error. */
+  refuse(body: unknown): APIErrorDetails {
+    return refusalDetails(this, body);
+  }
+
+  /** Its one JSON value, which may report an error although its status is that of a success. */
+  async json(mayBeEmpty = false): Promise<unknown> {
+    const text = await readText(this.head, MAX_JSON_BYTES);
+    if (text === '' && mayBeEmpty) return { success: true };
+    const body = parseJson(text, this.head.headers);
+    if (reportsError(body)) throw apiError(this.head.status, this.refuse(body));
+    return body;
+  }
+
+  /** Checks a part of it: `false` where it is wrong and only reported. @throws {ResponseValidationError} */
+  check(schema: AnySchema, value: unknown): boolean {
+    const found = findIssues(schema, value);
+    if (found === undefined) return true;
+    const { clean, reports, emit } = this.call;
+    // A path can have the service's own words: the models of a breakdown.
+    const cleaned = (key: string | number) => (typeof key === 'string' ? clean(key) : key);
+    const issues = boundIssues(found.map(({ path, message }) => ({ path: path.map(cleaned), message })));
+    // Of `null` there is nothing to hand on.
+    if (!reports || value === null) throw unexpectedAnswer(issues, value);
+    emit?.({ type: 'validation', issues });
+    return false;
+  }
+}
+
+/** Headers are turned into the platform's own only for those who ask. */
+class Response implements ResponseInfo {
+  readonly status: number;
+  readonly requestId: string | undefined;
+  readonly rateLimit: RateLimit | undefined;
+  readonly attempts: readonly Attempt[];
+  readonly #headers: HeaderSource;
+
+  constructor({ head, requestId, rateLimit, call }: Answer) {
+    this.status = head.status;
+    this.requestId = requestId;
+    this.rateLimit = rateLimit;
+    this.attempts = call.attempts;
+    this.#headers = head.headers;
+  }
+
+  get headers(): Headers {
+    return this.#headers.toHeaders();
+  }
+}

@@ -1,0 +1,71 @@
+import type { HeaderSource, RateLimit } from '../answer.js';
+import { ConfigurationError, ContextGatewayError, RateLimitError } from '../errors.js';
+import type { Call } from './call.js';
+import type { Admission, RateLimiter } from './pacer.js';
+import { quietly } from './quietly.js';
+import { LONGEST_TIMER } from './timeouts.js';
+
+/**
+ * Waits until the limiter lets the call go, for `maxRetryAfter` at most; `known` is what is known of its limit. Gives the
+ * milliseconds waited.
+ */
+export async function awaitTurn(call: Call, limiter: RateLimiter | undefined, known: RateLimit | undefined) {
+  const admission = admissionOf(call, limiter);
+  if (admission === undefined) return 0;
+  const { timeouts, bucket, emit, maxRetryAfter, runtime } = call;
+  const { expected } = admission;
+  const since = runtime.now();
+  let timer: unknown;
+  const tooLong = new Promise<never>((_, reject) => {
+    const refuse = (): void => {
+      call.notQueued = notQueued(call, expected, known);
+      reject(call.notQueued);
+    };
+    if (maxRetryAfter === 0 || (expected ?? 0) > maxRetryAfter) refuse();
+    else timer = runtime.setTimer(refuse, Math.min(maxRetryAfter, LONGEST_TIMER));
+  });
+  timeouts.queuedFor = bucket;
+  emit?.({ type: 'queued', bucket });
+  try {
+    await timeouts.wait(Promise.race([tooLong, admission.ready]));
+  } catch (cause) {
+    quietly(() => admission.cancel());
+    throw limiterFailure(cause);
+  } finally {
+    runtime.clearTimer(timer);
+    timeouts.queuedFor = undefined;
+  }
+  const waited = runtime.now() - since;
+  emit?.({ type: 'paced', bucket, waited });
+  return waited;
+}
+
+function admissionOf({ bucket }: Call, limiter: RateLimiter | undefined): Admission | undefined {
+  try {
+    return limiter?.admit(bucket);
+  } catch (cause) {
+    throw limiterFailure(cause);
+  }
+}
+
+/** The service would refuse the request: it is not sent, and does not wait either. */
+function notQueued(call: Call, expected: number | undefined, rateLimit: RateLimit | undefined): RateLimitError {
+  const { bucket, maxRetryAfter, attempts, area } = call;
+  const again = attempts.length === 0 ? '' : ' again';
+  const longer = expected === undefined || expected < maxRetryAfter ? '' : ` of ${Math.ceil(expected / 1_000)} s`;
+  return new RateLimitError(429, {
+    message: `The rate limit of ${bucket} is used up, as earlier answers said, so the request was not sent${again}. Its wait${longer} is longer than maxRetryAfter (${maxRetryAfter} ms) allows.`,
+    area: area.name,
+    retryAfter: expected,
+    rateLimit,
+    headers: NO_HEADERS,
+    body: undefined,
+  });
+}
+
+const NO_HEADERS: HeaderSource = { get: () => undefined, toHeaders: () => new Headers() };
+
+function limiterFailure(cause: unknown): ContextGatewayError {
+  if (cause instanceof ContextGatewayError) return cause;
+  return new ConfigurationError('The RateLimiter given as pacing failed. Its error is the cause.', { cause });
+}

@@ -1,0 +1,152 @@
+import type { ContextGatewayError } from 'context-gateway';
+import { describe, expect, test } from 'vitest';
+import { bytesOf, headOf } from '../wire/behaviours.js';
+import type { Turn } from '../wire/fault-server.js';
+import { failureOf, PROMPT } from '../wire/world.js';
+import { begin, type Fault } from './backend.js';
+import { type Kind, missingBinary, proxyNames } from './proxies.js';
+import { AT_LENGTH, type Clients, serveBehindProxies, ways } from './world.js';
+
+/** Each names its operation in what it sends. */
+const POSTS: Readonly<Record<string, (clients: Clients, id: string) => PromiseLike<unknown>>> = {
+  execute: ({ gateway }, id) =>
+    gateway.integrations.execute('chat', { action: 'post_message', channel: id, text: PROMPT }),
+  completion: ({ gateway }, id) => gateway.chat.completions.create({ model: 'm', messages: messages(id) }),
+  stream: async ({ gateway }, id) => {
+    const stream = await gateway.chat.completions.create({ model: 'm', messages: messages(id), stream: true });
+    return stream.finalCompletion();
+  },
+  upload: ({ gateway }, id) =>
+    gateway.files.upload({ file: new Blob([PROMPT, id, new Uint8Array(300_000)]), purpose: 'notes' }),
+};
+const REPEATABLES: typeof POSTS = {
+  PATCH: ({ context }, id) => context.memory.update(id, { content: PROMPT }),
+  GET: ({ gateway }, id) => gateway.presets.list({ category: id }),
+};
+const messages = (id: string) => [{ role: 'user' as const, content: `${PROMPT} ${id}` }];
+
+/** What a POST may end with: the proxy's own page, or a connection that breaks. Which of them it is can be a matter of time. */
+const HIDDEN = /^(InternalServerError 502|ServiceUnavailableError 503|APIConnectionError (maybe|yes))$/;
+const TOO_LATE = /^(InternalServerError 504|ServiceUnavailableError 503)$/;
+const CUT = /^(APIConnectionError yes|ServiceUnavailableError 503)$/;
+const SILENT = /^(APIConnectionError yes|InternalServerError 504|ServiceUnavailableError 503)$/;
+
+/** The ways to fail after the work was done. */
+const failures: readonly { service: string; act: Fault['act']; ends: RegExp; kind?: Kind }[] = [
+  { service: 'resets the connection', act: ({ socket }) => void socket.resetAndDestroy(), ends: HIDDEN },
+  { service: 'closes the connection', act: ({ socket }) => void socket.end(), ends: HIDDEN },
+  { service: 'closes it in the status line', act: closing('HTTP/1.1 20'), ends: HIDDEN },
+  { service: 'closes it in the headers', act: closing('HTTP/1.1 200 OK\r\ncontent-ty'), ends: HIDDEN },
+  { service: 'answers with what is no HTTP', act: closing('garbage\r\n\r\n'), ends: HIDDEN },
+  { service: 'resets the connection in the body', act: resetInBody, ends: CUT },
+  { service: 'closes the connection in the body', act: closeInBody, ends: CUT },
+  {
+    service: 'sends half a body of no known length',
+    act: closing(`${headOf(200, { 'content-type': 'application/json', connection: 'close' })}{"id":`),
+    ends: /^ResponseValidationError $/,
+  },
+  { service: 'answers too late for the proxy', act: () => {}, ends: TOO_LATE, kind: 'impatient' },
+  { service: 'falls silent in the body', act: begin, ends: SILENT, kind: 'impatient' },
+  { service: 'answers 500', act: answering(500), ends: /^InternalServerError 500$/ },
+  { service: 'answers 502', act: answering(502), ends: /^InternalServerError 502$/ },
+  { service: 'answers 504', act: answering(504), ends: /^InternalServerError 504$/ },
+  {
+    service: 'answers 503 with a page',
+    act: answering(503, '<h1>Service Unavailable</h1>'),
+    ends: /^ServiceUnavailableError 503$/,
+  },
+];
+
+const documented = { message: 'Too busy.', type: 'service_unavailable', param: '', code: 'service_unavailable' };
+const refusal: Fault = { works: false, act: answering(503, JSON.stringify({ error: documented })) };
+
+const world = serveBehindProxies();
+
+test('a proxy that is not installed is named', () => {
+  const missing = [...new Set(proxyNames.flatMap((name) => missingBinary(name) ?? []))];
+  if (missing.length > 0)
+    console.warn(`SKIPPED: ${missing.join(', ')} is not installed here. The tests behind it run where it is.`);
+  expect(process.env.REQUIRE_PROXIES ? missing : []).toEqual([]);
+});
+
+describe.concurrent.each(ways)('$proxy, $engine', ({ proxy, options, missing }) => {
+  const within = { timeout: 60_000, skip: missing, repeats: AT_LENGTH ? 9 : 0 };
+
+  test.each(failures)('a service that does the work and $service: one POST, one effect', within, async (row) => {
+    const { act, ends, kind = 'plain' } = row;
+    const clients = world.clients(proxy, kind, options);
+
+    const posts = Object.values(POSTS).map(async (call) => {
+      const { id, account } = world.backend.operation({ works: true, act });
+      const error = await failureOf(call(clients, id));
+      expect(endOf(error)).toMatch(ends);
+      expect(error.attempts).toHaveLength(1);
+      expect(account).toMatchObject({ effects: 1, arrivals: [expect.any(String)] });
+    });
+    const repeatables = Object.values(REPEATABLES).map(async (call) => {
+      const { id, account } = world.backend.operation({ works: true, act });
+      await call(clients, id);
+      // The proxy's doing may be among them: where a kept connection breaks, nginx and varnish repeat a GET themselves.
+      expect(account.arrivals.length).toBeGreaterThan(1);
+    });
+
+    await Promise.all([...posts, ...repeatables]);
+  });
+
+  test('a service that refuses with its own 503: what it did not do is sent again, and done once', within, async () => {
+    const clients = world.clients(proxy, 'plain', options);
+
+    await Promise.all(
+      [...Object.values(POSTS), ...Object.values(REPEATABLES)].map(async (call) => {
+        const { id, account } = world.backend.operation(refusal);
+        await call(clients, id);
+        expect(account.effects).toBe(1);
+        expect(new Set(account.arrivals).size).toBe(2);
+      }),
+    );
+  });
+
+  // Nothing was done, but the proxy's page says so no more clearly than it does where everything was.
+  test('a service that is not running: a POST is not sent again, what is repeatable is', within, async () => {
+    const clients = world.clients(proxy, 'stopped', options);
+    const failed = /^(InternalServerError 502|ServiceUnavailableError 503)$/;
+
+    const posts = Object.values(POSTS).map(async (call) => {
+      const error = await failureOf(call(clients, 'op'));
+      expect(endOf(error)).toMatch(failed);
+      expect(error.attempts).toHaveLength(1);
+    });
+    const repeatables = Object.values(REPEATABLES).map(async (call) => {
+      const error = await failureOf(call(clients, 'op'));
+      expect(endOf(error)).toMatch(failed);
+      expect(error.attempts).toHaveLength(3);
+    });
+
+    await Promise.all([...posts, ...repeatables]);
+  });
+});
+
+/** The class of an error, and what it says of the request. */
+function endOf(error: ContextGatewayError): string {
+  const { status, sent = '' } = error as { status?: number; sent?: string };
+  return `${error.name} ${status ?? sent}`;
+}
+
+function closing(bytes: string): Fault['act'] {
+  return ({ socket }) => void socket.end(bytes);
+}
+
+function answering(status: number, body = '{}'): Fault['act'] {
+  const type = body.startsWith('<') ? 'text/html' : 'application/json';
+  return ({ socket }) => void socket.write(bytesOf(status, body, { 'content-type': type }));
+}
+
+function resetInBody(turn: Turn): void {
+  begin(turn);
+  setTimeout(() => turn.socket.resetAndDestroy(), 20); // when the bytes have left
+}
+
+function closeInBody(turn: Turn): void {
+  begin(turn);
+  turn.socket.end();
+}

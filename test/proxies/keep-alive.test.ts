@@ -1,0 +1,60 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import { engines } from '../helpers/engines.js';
+import { seededRandom } from '../helpers/manual-runtime.js';
+import type { Turn } from '../wire/fault-server.js';
+import { failureOf, PROMPT } from '../wire/world.js';
+import { type Fault, succeed } from './backend.js';
+import { AT_LENGTH, proxies, serveBehindProxies } from './world.js';
+
+/** Milliseconds after which an idle connection is closed. Calls follow one another at about that distance. */
+const IDLE = 10;
+/** Of three calls each. */
+const ROUNDS = AT_LENGTH ? 400 : 15;
+
+const closings: readonly { closedBy: string; act: Fault['act'] }[] = [
+  { closedBy: 'the proxy', act: succeed },
+  { closedBy: 'the proxy and the service', act: succeedAndClose },
+];
+const rows = engines.flatMap((engine) => closings.map((closing) => ({ ...engine, ...closing })));
+
+const world = serveBehindProxies(IDLE);
+
+describe.concurrent.each(proxies)('$proxy', ({ proxy, missing }) => {
+  const within = { timeout: ROUNDS * 1_000, skip: missing };
+
+  // One after the other: a retry then finds no other connection that has been idle too long.
+  test.sequential.each(rows)(
+    '$engine: connections closed by $closedBy as they are used again: one POST, one effect',
+    within,
+    async (row) => {
+      const { gateway, context } = world.clients(proxy, 'plain', { ...row.options, maxRetries: 5 });
+      const random = seededRandom(1);
+      const operation = () =>
+        world.backend.operation(...Array.from({ length: 6 }, () => ({ works: true, act: row.act })));
+
+      for (let round = 0; round < ROUNDS; round += 1) {
+        const [get, patch, post] = [operation(), operation(), operation()];
+        await sleep(random() * 2 * IDLE);
+        await gateway.presets.list({ category: get.id });
+        await sleep(random() * 2 * IDLE);
+        await context.memory.update(patch.id, { content: PROMPT });
+        await sleep(random() * 2 * IDLE);
+        const execution = gateway.integrations.execute('chat', { action: 'post_message', channel: post.id });
+        const error = await execution.then(
+          () => undefined,
+          (failure) => failureOf(Promise.reject(failure)),
+        );
+
+        expect(post.account.arrivals.length).toBeLessThanOrEqual(1);
+        if (error === undefined) expect(post.account.effects).toBe(1);
+        if (post.account.effects > 0) expect(error).not.toMatchObject({ sent: 'no' });
+      }
+    },
+  );
+});
+
+function succeedAndClose(turn: Turn): void {
+  succeed(turn);
+  setTimeout(() => turn.socket.end(), IDLE);
+}

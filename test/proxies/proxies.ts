@@ -1,0 +1,252 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { accessSync, constants } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { connect, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const KINDS = [
+  /** As a proxy is after a minute of configuration, without limits that a slow machine would meet. */
+  'plain',
+  /** Compresses answers, and adds headers that the service sends too. */
+  'adding',
+  /** Gives a silent service up. */
+  'impatient',
+  /** Leads to a service that is not running. */
+  'stopped',
+] as const;
+/** What a proxy does, each under a port of its own. */
+export type Kind = (typeof KINDS)[number];
+type Ports = Readonly<Record<Kind | 'service' | 'nothing', number>>;
+
+export interface RunningProxy {
+  readonly urls: Readonly<Record<Kind, string>>;
+  stop(): Promise<void>;
+}
+
+interface Setup {
+  readonly binary: string;
+  /** Arguments; its configuration lies in `folder` as `config`. */
+  readonly args: (folder: string, ports: Ports, idle: number) => string[];
+  readonly config: (folder: string, ports: Ports, idle: number) => string;
+}
+
+/** Milliseconds that an impatient proxy waits for the first byte and for each further one. */
+const PATIENCE = 700;
+
+/**
+ * `X-Proxy-Request` names a request as the proxy took it: two arrivals under one name are the proxy's own doing. None of them
+ * repeats a POST by itself as they are set up here, which is how they come: nginx only with `proxy_next_upstream non_idempotent`,
+ * haproxy only with a `retry-on` beyond `conn-failure`, varnish only with a `retry` or a cached request body in its VCL.
+ */
+const SETUPS = {
+  nginx: nginx(),
+  'nginx that keeps connections': nginx({ keeps: true }),
+  haproxy: {
+    binary: 'haproxy',
+    args: (folder) => ['-db', '-f', join(folder, 'config')],
+    // `http-no-delay`: else it holds each event of a stream for 40 ms and more.
+    // It compresses no streams: it would hold them back until they are complete.
+    config: (_, ports, idle) => `
+      global
+        noreuseport
+      defaults
+        mode http
+        option abortonclose
+        option http-no-delay
+        timeout connect 10s
+        timeout client 60s
+        timeout server 60s
+        timeout http-keep-alive ${idle}ms
+      frontend plain
+        bind 127.0.0.1:${ports.plain}
+        default_backend service
+      frontend adding
+        bind 127.0.0.1:${ports.adding}
+        compression algo gzip
+        compression type application/json
+        http-response add-header Retry-After 2
+        http-response add-header X-RateLimit-Limit 1000
+        default_backend service
+      frontend impatient
+        bind 127.0.0.1:${ports.impatient}
+        default_backend impatient
+      frontend stopped
+        bind 127.0.0.1:${ports.stopped}
+        default_backend nothing
+      backend service
+        http-request set-header X-Proxy-Request %[uuid()]
+        server one 127.0.0.1:${ports.service}
+      backend impatient
+        timeout server ${PATIENCE}ms
+        http-request set-header X-Proxy-Request %[uuid()]
+        server one 127.0.0.1:${ports.service}
+      backend nothing
+        timeout connect 100ms
+        retries 1
+        server one 127.0.0.1:${ports.nothing}
+    `,
+  },
+  varnish: {
+    binary: 'varnishd',
+    args: (folder, ports, idle) => [
+      ...['-F', '-j', 'none', '-n', join(folder, 'state'), '-f', join(folder, 'config'), '-s', 'malloc,16m'],
+      ...['-p', `timeout_idle=${idle / 1_000}`],
+      ...KINDS.flatMap((kind) => ['-a', `${kind}=127.0.0.1:${ports[kind]}`]),
+    ],
+    // It compresses no streams: it would hold them back until they are complete.
+    config: (_, ports) => `
+      vcl 4.1;
+      backend service { .host = "127.0.0.1"; .port = "${ports.service}"; }
+      backend impatient {
+        .host = "127.0.0.1"; .port = "${ports.service}";
+        .first_byte_timeout = ${PATIENCE}ms; .between_bytes_timeout = ${PATIENCE}ms;
+      }
+      backend nothing { .host = "127.0.0.1"; .port = "${ports.nothing}"; }
+      sub vcl_recv {
+        set req.http.X-Proxy-Request = req.xid;
+        set req.backend_hint = service;
+        if (local.socket == "adding") { set req.http.X-Compress = "yes"; }
+        if (local.socket == "impatient") { set req.backend_hint = impatient; }
+        if (local.socket == "stopped") { set req.backend_hint = nothing; }
+      }
+      sub vcl_backend_response {
+        if (bereq.http.X-Compress && beresp.http.Content-Type ~ "json") { set beresp.do_gzip = true; }
+      }
+    `,
+  },
+} satisfies Record<string, Setup>;
+
+/** As Debian has it: HTTP/1.0 towards the service and a connection for each request, unless it `keeps` them. */
+function nginx({ keeps = false } = {}): Setup {
+  const place = (target: string, more = ''): string => `
+    location / {
+      proxy_pass http://${target};
+      proxy_buffering off;
+      proxy_set_header X-Proxy-Request $request_id;
+      ${keeps ? 'proxy_http_version 1.1; proxy_set_header Connection "";' : ''}
+      ${more}
+    }`;
+  return {
+    binary: 'nginx',
+    args: (folder) => ['-p', folder, '-e', 'stderr', '-c', join(folder, 'config')],
+    config: (folder, ports, idle) => `
+      daemon off;
+      master_process off;
+      pid ${folder}/pid;
+      events {}
+      http {
+        access_log off;
+        ${['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((what) => `${what}_temp_path ${folder}/${what};`).join(' ')}
+        keepalive_timeout ${idle}ms;
+        upstream service { server 127.0.0.1:${ports.service}; ${keeps ? 'keepalive 8;' : ''} }
+        server { listen 127.0.0.1:${ports.plain}; ${place('service')} }
+        server {
+          listen 127.0.0.1:${ports.adding};
+          gzip on; gzip_proxied any; gzip_types application/json text/event-stream;
+          ${place('service', 'add_header Retry-After 2 always; add_header X-RateLimit-Limit 1000 always;')}
+        }
+        server { listen 127.0.0.1:${ports.impatient}; ${place('service', `proxy_read_timeout ${PATIENCE}ms;`)} }
+        server { listen 127.0.0.1:${ports.stopped}; ${place(`127.0.0.1:${ports.nothing}`)} }
+      }
+    `,
+  };
+}
+
+export type ProxyName = keyof typeof SETUPS;
+
+export const proxyNames = Object.keys(SETUPS) as ProxyName[]; // its own keys
+
+/** The program a proxy is, where it is not installed. */
+export function missingBinary(name: ProxyName): string | undefined {
+  const { binary } = SETUPS[name];
+  return pathOf(binary) === undefined ? binary : undefined;
+}
+
+/** Starts a proxy in front of a service. `idle` is how many milliseconds it keeps a connection that nothing is asked over. */
+export async function startProxy(name: ProxyName, service: number, idle = 60_000): Promise<RunningProxy> {
+  const { binary, args, config }: Setup = SETUPS[name];
+  const folder = await mkdtemp(join(tmpdir(), 'proxy-'));
+  const ports = {
+    plain: await freePort(),
+    adding: await freePort(),
+    impatient: await freePort(),
+    stopped: await freePort(),
+    nothing: await freePort(),
+    service,
+  };
+  await writeFile(join(folder, 'config'), `${config(folder, ports, idle)}\n`); // haproxy wants the line to end
+  const child = spawn(pathOf(binary) ?? binary, args(folder, ports, idle), { stdio: ['ignore', 'pipe', 'pipe'] });
+  let said = '';
+  for (const output of [child.stdout, child.stderr]) output.on('data', (chunk: Buffer) => (said += chunk));
+  const kill = (): void => void child.kill();
+  process.once('exit', kill);
+  const stop = async (): Promise<void> => {
+    process.off('exit', kill);
+    if (child.exitCode === null) {
+      kill();
+      await once(child, 'exit');
+    }
+    await rm(folder, { recursive: true });
+  };
+  try {
+    for (const kind of KINDS) await listening(ports[kind], child);
+  } catch (cause) {
+    await stop();
+    throw new Error(`${name} did not start: ${said}`, { cause });
+  }
+  const url = (kind: Kind): string => `http://127.0.0.1:${ports[kind]}`;
+  return {
+    urls: { plain: url('plain'), adding: url('adding'), impatient: url('impatient'), stopped: url('stopped') },
+    stop,
+  };
+}
+
+/** Where a program is. Debian keeps servers in folders that are not in everybody's path. */
+function pathOf(binary: string): string | undefined {
+  const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/usr/local/sbin'];
+  return folders.map((folder) => join(folder, binary)).find(isExecutable);
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Each process begins elsewhere, below the ports that the system gives away by itself: two never try the same at once. */
+let nextPort = 15_000 + (process.pid % 800) * 20;
+
+/** A port that nothing listens on. */
+async function freePort(): Promise<number> {
+  for (;;) {
+    const port = nextPort++;
+    const server = createServer();
+    const isFree = await new Promise((resolve) => {
+      server.once('error', () => resolve(false)).listen(port, '127.0.0.1', () => resolve(true));
+    });
+    if (!isFree) continue;
+    server.close();
+    await once(server, 'close');
+    return port;
+  }
+}
+
+async function listening(port: number, child: ChildProcess): Promise<void> {
+  for (let tries = 0; tries < 1_500; tries += 1) {
+    if (child.exitCode !== null) throw new Error(`it ended with ${child.exitCode}`);
+    const socket = connect(port, '127.0.0.1');
+    const isOpen = await new Promise((resolve) => {
+      socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
+    });
+    socket.destroy();
+    if (isOpen) return;
+    await sleep(20);
+  }
+  throw new Error('it does not listen');
+}
