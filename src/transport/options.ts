@@ -327,11 +327,11 @@ function findBadURL(url: URL | undefined, prefix: string, allowsHTTP: boolean): 
   const { protocol, username, password, search, hash, hostname } = url;
   if (protocol !== 'https:' && !(protocol === 'http:' && (allowsHTTP || isLoopback(hostname))))
     return (
-      'begin with https://: over http:// everyone on the way can read the credential. http:// is for localhost; ' +
-      'for another machine of a network you trust, set dangerouslyAllowHTTP: true'
+      'begin with https://: over http:// everyone on the way can read the credential. ' +
+      'http:// is for localhost; elsewhere in a network you trust, set dangerouslyAllowHTTP: true'
     );
   if (username || password || search || hash)
-    return 'have no user name, password, query or fragment; the credential is passed as apiKey or sessionToken';
+    return 'have no user name, password, query or fragment; pass the credential as apiKey or sessionToken';
   const version = /\/(v1|api)$/.exec(prefix)?.[1];
   return version && `not end in /${version}: the client adds it`;
 }
