@@ -2,6 +2,8 @@ import { ConfigurationError } from '../errors.js';
 import type { Engine, EngineOptions, OutgoingRequest } from './engine.js';
 import { FetchEngine, type FetchRules } from './fetch.js';
 
+// As it is: a page with a strict content security policy allows no generated code.
+export { validate as matches } from '#zod';
 export { isBrowser } from './environment.js';
 export { formData as createForm } from './upload/form-data.js';
 
@@ -26,8 +28,9 @@ export function createEngine({ fetch, dispatcher }: EngineOptions, rules = PAGE)
   throw new ConfigurationError('dispatcher works on Node only. Pass a fetch of your own here.');
 }
 
-/** Pages with a strict content security policy allow no generated code. */
-export const compile = <Schema>(schema: Schema): Schema => schema;
+/** The system's codes for a failure stay with the system: a page is not told what it was. */
+export const wasClosed = (_failure: unknown): boolean => false;
+export const isUnknownHost = wasClosed;
 
 /** A page has no environment. */
 export const readEnvironment = (): undefined => undefined;

@@ -25,7 +25,8 @@ import { contentOf } from './upload/content.js';
 import { openFile } from './upload/disk.js';
 import { multipart } from './upload/multipart.js';
 
-export { compile } from '#zod';
+export { isUnknownHost, wasClosed } from './codes.js';
+export { matches } from './compiled.js';
 export { isBrowser, readEnvironment } from './environment.js';
 
 /** A file on disk and a stream are sent as they are read. */

@@ -6,7 +6,7 @@ import { contentOf } from './upload/content.js';
 import { refusePath } from './upload/file.js';
 import { multipart } from './upload/multipart.js';
 
-export { compile } from './browser.js';
+export { isUnknownHost, matches, wasClosed } from './browser.js';
 export { isBrowser, readEnvironment } from './environment.js';
 
 /** Where it is not known who reads the program: workers of servers, which stream uploads, and of browsers, which cannot. */
