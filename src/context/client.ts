@@ -12,7 +12,6 @@ import {
   checkedLater,
   clientOptions,
   elsewhere,
-  ownProperties,
   type RequestOptions,
 } from '../transport/options.js';
 import { checkHeaderName, FOR_CREDENTIALS, ownFields } from '../transport/request.js';
@@ -236,8 +235,8 @@ function derived(options: ContextClientOptions, shared: Shared): ContextClient {
 }
 
 function checkSessionHeader(header: SessionHeader = { name: 'authorization', scheme: 'Bearer' }): SessionHeader {
-  const { name: given, scheme } = ownProperties(header);
-  const name = checkHeaderName(given, 'sessionHeader.name', FOR_CREDENTIALS);
+  const { scheme } = header;
+  const name = checkHeaderName(header.name, 'sessionHeader.name', FOR_CREDENTIALS);
   if (scheme !== undefined && !(typeof scheme === 'string' && /^[\w-]+$/.test(scheme))) {
     throw new ConfigurationError(
       "sessionHeader.scheme must be one word, such as 'Bearer'; leave it out where the token stands alone.",

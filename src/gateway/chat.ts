@@ -1,5 +1,5 @@
 import type { APIPromise } from '../answer.js';
-import { RequestValidationError } from '../errors.js';
+import { RequestValidationError, type ValidationIssue } from '../errors.js';
 import { type RequestOptions, requestOptionsSchema } from '../transport/options.js';
 import type { Endpoint } from '../transport/request.js';
 import type { Transport } from '../transport/transport.js';
@@ -77,20 +77,20 @@ const COMPLETION = { schema: chatCompletionSchema, pick: (completion: ChatComple
 /** The endpoint, once nothing in the parameters is certainly misplaced. */
 function endpointOf(common: Omit<Endpoint, 'body'>, params: ChatCompletionParams): Endpoint {
   const given: Record<string, unknown> = Object(params); // what is no object is refused later, in its own words
-  const issues = Object.keys(given).flatMap((field) => {
-    const message = findMisplaced(field);
-    return message === undefined || given[field] === undefined ? [] : { path: [field], message };
-  });
+  const known = fieldsOf(chatCompletionParamsSchema);
+  const issues: ValidationIssue[] = [];
+  for (const field of Object.keys(given)) {
+    const message = known.includes(field) || given[field] === undefined ? undefined : findMisplaced(field, known);
+    if (message !== undefined) issues.push({ path: [field], message });
+  }
   if (issues.length > 0) throw new RequestValidationError(issues);
   return { ...common, body: params };
 }
 
 /** What no service will ever add: a documented parameter in another writing, an option of the call. */
-function findMisplaced(field: string): string | undefined {
-  const keys = fieldsOf(chatCompletionParamsSchema);
-  if (keys.includes(field)) return undefined;
+function findMisplaced(field: string, known: readonly string[]): string | undefined {
   if (fieldsOf(requestOptionsSchema).includes(field)) return isAnOption();
-  const meant = keys.find((key) => plainName(key) === plainName(field));
+  const meant = known.find((key) => plainName(key) === plainName(field));
   return meant && `did you mean ${meant}?`;
 }
 

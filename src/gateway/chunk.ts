@@ -10,7 +10,7 @@ import { reportsError } from '../transport/body.js';
 import { checkDepth, tryJson } from '../transport/json.js';
 import { isThenable, quietly } from '../transport/quietly.js';
 import type { ServerSentEvent } from '../transport/sse.js';
-import { isObject } from '../transport/validation.js';
+import { isObject, ownField } from '../transport/validation.js';
 import { RepeatedChunk } from './repeated-chunk.js';
 import { type ChatCompletionChunk, chatCompletionChunkSchema } from './schemas.js';
 
@@ -85,7 +85,7 @@ function decoded(event: ServerSentEvent, cut: boolean, decode: DecodeChunk): Cha
 
 /** `{ "error": "…" }` in the place of a chunk. */
 function isBareError(value: object): boolean {
-  return 'error' in value && typeof value.error === 'string' && !('choices' in value);
+  return typeof ownField(value, 'error') === 'string' && !Object.hasOwn(value, 'choices');
 }
 
 /** The status is that of a success: it says nothing here, and does not head the message. */

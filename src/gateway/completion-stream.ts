@@ -16,10 +16,6 @@ import { CompletionSoFar, firstText } from './completion-so-far.js';
 import { eventStreamOf } from './event-stream.js';
 import type { ChatCompletionChunk, StreamedChatCompletion } from './schemas.js';
 
-type Step = IteratorResult<ChatCompletionChunk, undefined>;
-
-const END: IteratorReturnResult<undefined> = { done: true, value: undefined };
-
 /** How a stream has gone so far. Times in ms. */
 export interface StreamMetrics {
   /** From the request to the first chunk. */
@@ -30,6 +26,10 @@ export interface StreamMetrics {
   /** From the request to now, or to the stream's end. */
   readonly duration: number;
 }
+
+type Step = IteratorResult<ChatCompletionChunk, undefined>;
+
+const END: IteratorReturnResult<undefined> = { done: true, value: undefined };
 
 /**
  * A completion while it is written. Loop over it once: the loop ends exactly when the completion is complete, and throws in
@@ -45,11 +45,11 @@ export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> 
   #given: ChatCompletionChunk | undefined;
   #outcome: 'open' | 'complete' | Error = 'open';
   #consumed = false;
+  #thrown = false;
   /** The last call of `next`, and how many have not been answered. */
   #turn: Promise<Step> = Promise.resolve(END);
   #unanswered = 0;
-  #thrown = false;
-  /** Those who wait for the whole while somebody else reads. */
+  /** Calls of `finalCompletion` that wait for a loop to end. */
   #waiting: (() => void)[] = [];
   #waitingSince: number | undefined;
   #chunks = 0;
@@ -98,10 +98,10 @@ export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> 
    * @throws {StreamTruncatedError} when the loop was left early; whatever else ended the stream
    */
   finalCompletion(): Promise<StreamedChatCompletion> {
-    // It reads by itself unless somebody loops, and whoever asks for the whole first begins to loop in the same turn.
+    // It reads the stream itself unless there is a loop, which may also begin right after this call, in the same turn.
     const whole = Promise.resolve().then(() => {
       if (!this.#consumed) return this.#readAll();
-      // The loop throws as well: a whole that nobody comes back for then must not end the process.
+      // The loop throws the same error: a whole that is never awaited must not end the process.
       whole.catch(() => {});
       return this.#whole();
     });
@@ -136,7 +136,7 @@ export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> 
     };
   }
 
-  /** What Node prints: no text of anybody's. */
+  /** What Node prints: no text of the conversation. */
   [Symbol.for('nodejs.util.inspect.custom')](): unknown {
     return { stream: (this.#outcome as Error).name ?? this.#outcome, ...this.metrics };
   }
@@ -190,7 +190,7 @@ export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> 
   };
 
   readonly #leave = async (): Promise<typeof END> => {
-    this.#thrown = true; // whoever leaves a loop is not told that it was left
+    this.#thrown = true; // leaving is no error to the reader that leaves
     this.close();
     return END;
   };

@@ -15,7 +15,7 @@ export function eventStreamOf(chunks: AsyncIterator<ChatCompletionChunk, undefin
         else controller.enqueue(encoder.encode(value));
       },
       async cancel() {
-        await chunks.return?.(); // and the `pull` under way ends in an error that nobody is told
+        await chunks.return?.(); // a `pull` under way fails then, and a cancelled stream ignores that
       },
     },
     { highWaterMark: 0 },

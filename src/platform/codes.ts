@@ -29,7 +29,6 @@ const EXPLAINED: Readonly<Record<string, string>> = {
   ECONNRESET: 'the connection was reset',
   EPIPE: 'the connection was closed while the request was sent',
   ERR_SSL_WRONG_VERSION_NUMBER: 'it does not speak TLS; for a service on this machine, use http:// in baseURL',
-  UND_ERR_INVALID_ARG: 'the dispatcher does not understand the request; it must be of major version 6, 7 or 8',
   UND_ERR_ABORTED: 'the request was aborted on the way; a proxy may have refused it',
   UND_ERR_PRX_CONN: 'the proxy refused the connection',
   UND_ERR_SOCKET: 'the other side closed the connection',

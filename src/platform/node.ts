@@ -1,10 +1,16 @@
 import type { Socket } from 'node:net';
 import type { HeaderSource } from '../answer.js';
 import { ConfigurationError } from '../errors.js';
-import { type Agent, createAgent, type Dispatch, type DispatchHandler, type RawHeaders } from './agent.js';
+import {
+  type Agent,
+  type Controller,
+  createAgent,
+  type Dispatch,
+  type DispatchHandler,
+  type ResponseFields,
+} from './agent.js';
 import { meaningOf } from './codes.js';
 import { decompress } from './decompress.js';
-import { EitherHandler } from './either-handler.js';
 import type {
   ByteSource,
   DispatcherLike,
@@ -55,9 +61,7 @@ class NodeEngine implements Engine {
   constructor(dispatcher: DispatcherLike | undefined) {
     this.#given = dispatcher;
     // The structural type hides undici's parameter types; what is passed to `dispatch` below is what undici documents.
-    const given = dispatcher as Dispatch | undefined;
-    if (given !== undefined)
-      this.#agent = { dispatch: (options, handler) => given.dispatch(options, new EitherHandler(handler)) };
+    this.#agent = dispatcher as Dispatch | undefined;
   }
 
   send(request: OutgoingRequest): Exchange {
@@ -105,8 +109,7 @@ class NodeExchange implements Exchange, ByteSource, DispatchHandler {
   readonly head: Promise<ResponseHead>;
   #resolveHead!: (head: ResponseHead) => void;
   #rejectHead!: (error: Error) => void;
-  #abort: ((reason: Error) => void) | undefined;
-  #resume: (() => void) | undefined;
+  #controller: Controller | undefined;
   #phase: Progress['phase'] = 'connect';
   #sent: Progress['sent'] = 'no';
   #chunks: Uint8Array[] = [];
@@ -149,7 +152,9 @@ class NodeExchange implements Exchange, ByteSource, DispatchHandler {
         this,
       );
     } catch (error) {
-      this.#fail(connectionError(error, this.progress, this.#request));
+      // undici 7 and 8 tell the handler what is wrong with a request; undici 6 throws what is wrong with the handler.
+      const isOld = (error as { code?: unknown } | null | undefined)?.code === 'UND_ERR_INVALID_ARG';
+      this.#fail(isOld ? oldDispatcher() : connectionError(error, this.progress, this.#request));
     }
   }
 
@@ -161,7 +166,7 @@ class NodeExchange implements Exchange, ByteSource, DispatchHandler {
     if (this.#failure !== undefined) return;
     this.#chunks = []; // a cut answer is read to its cut, a cancelled one no further
     this.#fail(error);
-    if (!this.#ended) this.#abort?.(error);
+    if (!this.#ended) this.#controller?.abort(error);
   }
 
   read(): Uint8Array | undefined | Promise<Uint8Array | undefined> {
@@ -170,7 +175,7 @@ class NodeExchange implements Exchange, ByteSource, DispatchHandler {
       this.#waiting -= chunk.byteLength;
       if (this.#paused && this.#chunks.length === 0) {
         this.#paused = false;
-        this.#resume?.();
+        this.#controller?.resume();
       }
       return chunk;
     }
@@ -181,51 +186,64 @@ class NodeExchange implements Exchange, ByteSource, DispatchHandler {
     });
   }
 
-  onConnect(abort: (reason: Error) => void): void {
+  onRequestStart(controller: Controller): void {
+    this.#controller = controller;
     if (this.#failure !== undefined) {
-      abort(this.#failure);
+      controller.abort(this.#failure);
       return;
     }
-    this.#abort = abort;
+    if (this.#sent !== 'no') return; // a dispatcher that repeats it begins again
     this.#phase = 'headers';
     this.#sent = 'maybe';
   }
 
-  onHeaders(status: number, raw: RawHeaders, resume: () => void): boolean {
-    if (status < 200 || this.#failure !== undefined) return true; // 1xx announces, the answer follows
+  onResponseStart(_controller: Controller, status: number, fields: ResponseFields): void {
+    if (status < 200 || this.#failure !== undefined) return; // 1xx announces, the answer follows
     this.#phase = 'body';
     this.#sent = 'yes';
-    this.#resume = resume;
-    const headers = new NodeHeaders(raw);
+    const headers = new NodeHeaders(fields);
     try {
       this.#resolveHead({ status, headers, body: decompress(this, headers.get('content-encoding'), this.#request) });
     } catch (error) {
       this.cancel(error as Error);
     }
-    return true;
   }
 
-  onData(chunk: Uint8Array): boolean {
+  onResponseData(controller: Controller, chunk: Uint8Array): void {
+    this.#controller = controller; // another one where a dispatcher goes on with an answer that broke off
     const reader = this.#reader;
     if (reader !== undefined) {
       this.#reader = undefined;
       reader.resolve(chunk);
-      return true;
+      return;
     }
     this.#chunks.push(chunk);
     this.#waiting += chunk.byteLength;
-    this.#paused ||= this.#waiting >= HIGH_WATER;
-    return !this.#paused;
+    if (this.#waiting < HIGH_WATER) return;
+    this.#paused = true;
+    controller.pause();
   }
 
-  onComplete(): void {
+  onResponseEnd(): void {
     this.#ended = true;
     this.#reader?.resolve(undefined);
     this.#reader = undefined;
   }
 
-  onError(error: Error): void {
+  onResponseError(_controller: Controller | undefined, error: Error): void {
     this.#fail(connectionError(error, this.progress, this.#request));
+  }
+
+  /** Called by undici 6 only, which would call other methods that are not there. Nothing is sent. */
+  onConnect(abort: (reason: Error) => void): void {
+    const error = oldDispatcher();
+    this.#fail(error);
+    abort(error);
+  }
+
+  /** Called by undici 6 only, where it refuses a handler that lacks its other methods. */
+  onError(): void {
+    this.#fail(oldDispatcher());
   }
 
   #fail(error: Error): void {
@@ -237,45 +255,36 @@ class NodeExchange implements Exchange, ByteSource, DispatchHandler {
   }
 }
 
-/** Whether a header's name is this one, which is in lower case. Byte by byte: making a text of each takes 2 µs a call. */
-function isNamed(key: Buffer | string, name: string): boolean {
-  if (key.length !== name.length) return false;
-  if (typeof key === 'string') return key.toLowerCase() === name;
-  for (let at = 0; at < key.length; at += 1) {
-    const code = name.charCodeAt(at);
-    if (key[at] !== code && ((key[at] as number) | 0x20) !== code) return false;
-  }
-  return true;
+function oldDispatcher(): ConfigurationError {
+  return new ConfigurationError(
+    'dispatcher must be of undici 7 or 8. This one calls its handler as undici 6 does: create it with a newer undici.',
+  );
 }
 
-/** A character for each byte, as `fetch` reads a header: as UTF-8 it would have characters that `Headers` refuses. */
-function textOf(bytes: Buffer | string): string {
-  return typeof bytes === 'string' ? bytes : bytes.toString('latin1');
-}
-
-/** Read where they lie: of a dozen headers a call looks at a few. */
+/** Headers as undici has read them. They inherit from `Object.prototype`, which is no header. */
 class NodeHeaders implements HeaderSource {
-  readonly #raw: RawHeaders;
+  readonly #fields: ResponseFields;
 
-  constructor(raw: RawHeaders) {
-    this.#raw = raw;
+  constructor(fields: ResponseFields) {
+    this.#fields = fields;
   }
 
   get(name: string): string | undefined {
-    let found: string | undefined;
-    for (let at = 0; at + 1 < this.#raw.length; at += 2) {
-      if (!isNamed(this.#raw[at] as Buffer | string, name)) continue;
-      const value = textOf(this.#raw[at + 1] as Buffer | string); // within its length
-      found = found === undefined ? value : `${found}, ${value}`;
-    }
-    return found;
+    if (!Object.hasOwn(this.#fields, name)) return undefined;
+    const value = this.#fields[name];
+    return typeof value === 'string' ? value : value?.join(', ');
   }
 
   toHeaders(): Headers {
     const headers = new Headers();
-    for (let at = 0; at + 1 < this.#raw.length; at += 2) {
-      headers.append(textOf(this.#raw[at] as Buffer | string), textOf(this.#raw[at + 1] as Buffer | string));
+    for (const [name, value] of Object.entries(this.#fields)) {
+      for (const one of [value].flat()) headers.append(name, byteText(one));
     }
     return headers;
   }
+}
+
+/** A character for each byte, as `Headers` takes them. undici before 7.20 reads UTF-8. */
+function byteText(text: string): string {
+  return /[^\0-\xff]/.test(text) ? Buffer.from(text).toString('latin1') : text;
 }

@@ -3,7 +3,7 @@ import { ResponseTooLargeError, ResponseValidationError } from '../errors.js';
 import type { ByteSource, ResponseHead } from '../platform/engine.js';
 import { checkDepth } from './json.js';
 import type { Runtime } from './timeouts.js';
-import { isObject } from './validation.js';
+import { isObject, ownField } from './validation.js';
 
 /** Decoded bytes of one JSON answer that are read at most. */
 export const MAX_JSON_BYTES = 32 * 1024 * 1024;
@@ -110,7 +110,8 @@ export function parseError(text: string): unknown {
 /** Whether a successful answer reports an error all the same: `success: false` (A15), or an `error` where data should be. */
 export function reportsError(body: unknown): boolean {
   if (!isObject(body)) return false;
-  return body.success === false || (isObject(body.error) && body.success === undefined);
+  const success = ownField(body, 'success');
+  return success === false || (success === undefined && isObject(ownField(body, 'error')));
 }
 
 /**
@@ -119,9 +120,11 @@ export function reportsError(body: unknown): boolean {
  */
 export function isServiceError(body: unknown): boolean {
   if (!isObject(body)) return false;
-  const { success, error } = body;
-  if (success === false) return typeof error === 'string';
-  return isObject(error) && typeof error.message === 'string' && typeof error.type === 'string';
+  const error = ownField(body, 'error');
+  if (ownField(body, 'success') === false) return typeof error === 'string';
+  return (
+    isObject(error) && typeof ownField(error, 'message') === 'string' && typeof ownField(error, 'type') === 'string'
+  );
 }
 
 /** Lets go of an answer nobody wants. A short rest is read, so that the connection can be used again; a longer one is cut. */

@@ -247,7 +247,7 @@ export function checkRequestOptions<Options extends RequestOptions>(
   { accepts, ids }: TakenByCall = {},
 ): Options {
   // An absent argument is an empty one; the cast is true because every option is optional.
-  if (given === undefined) return NO_OPTIONS as Options;
+  if (given === undefined) return ownProperties({}) as Options;
   if (!isObject(given)) throw badArgument(['options'], 'expected an object, such as { signal }');
   const options = ownProperties(given);
   const describe = (key: string): string =>
@@ -269,16 +269,10 @@ function unknownOption(key: string, schema: AnySchema, taker: string): string {
   return `is not an option of this ${taker}${didYouMean(meant) || ` (it takes ${names.join(', ')})`}`;
 }
 
-/** A copy that inherits nothing: what somebody put on `Object.prototype` is no argument of ours. */
+/** A copy that inherits nothing: a polluted `Object.prototype` sets no option. `{ __proto__: null, ...given }` is much slower. */
 export function ownProperties<Given extends object>(given: Given): Given {
-  return Object.assign(new (Heirless as unknown as new () => object)(), given);
+  return Object.setPrototypeOf({ ...given }, null);
 }
-
-/** Makes objects that inherit nothing and yet are quick: those of `Object.create(null)` are kept as hash tables. */
-function Heirless(): void {}
-Heirless.prototype = Object.freeze(Object.create(null));
-
-const NO_OPTIONS: object = Object.freeze(Object.create(null));
 
 function isPacing(value: unknown): boolean {
   const limiter = value as Partial<RateLimiter> | null;

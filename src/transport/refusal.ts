@@ -4,7 +4,7 @@ import { isServiceError } from './body.js';
 import type { AnswerFacts } from './call.js';
 import { retryHint } from './rate-limit.js';
 import { cleaned, withoutSecrets } from './secrets.js';
-import { isObject } from './validation.js';
+import { isObject, ownField } from './validation.js';
 
 /** Characters of a page that came instead of JSON. */
 const MAX_EXCERPT = 256;
@@ -66,16 +66,15 @@ interface ErrorObject {
 /** Either area's form, wrapped or bare (A22): `{ success: false, error: "…" }`, `{ error: { message, … } }`, `{ message, … }`. */
 function errorObject(body: unknown, clean: (text: string) => string): ErrorObject {
   if (!isObject(body)) return {};
-  const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? clean(value) : undefined);
-  if (typeof body.error === 'string') return { message: textOf(body.error), retryAfter: body.retry_after };
-  const inner = isObject(body.error) ? body.error : body;
-  return {
-    message: textOf(inner.message),
-    type: textOf(inner.type),
-    code: textOf(inner.code),
-    param: textOf(inner.param),
-    retryAfter: inner.retry_after,
+  const error = ownField(body, 'error');
+  const fields = isObject(error) ? error : body;
+  const textOf = (name: string): string | undefined => {
+    const value = ownField(fields, name);
+    return typeof value === 'string' ? clean(value) : undefined;
   };
+  const retryAfter = ownField(fields, 'retry_after');
+  if (typeof error === 'string') return { message: textOf('error'), retryAfter };
+  return { message: textOf('message'), type: textOf('type'), code: textOf('code'), param: textOf('param'), retryAfter };
 }
 
 /** The first words of a plain text or of an HTML page, and its title: a proxy's error page says more than nothing. */

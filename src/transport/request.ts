@@ -67,7 +67,10 @@ export function prepare(
   return { method, origin: base.origin, path: path + encodeQuery(query), address, headers, body: json, upload };
 }
 
-/** The fields of an argument; `example` has some that it may have. A text has fields as well: its characters. */
+/**
+ * The fields of an argument; `example` has some that it may have. A text has fields as well: its characters. What an argument
+ * inherits is never sent, yet zod would take it for an unknown field.
+ */
 export function ownFields(given: unknown, example: readonly string[]): object {
   if (isObject(given)) return ownProperties(given);
   throw badArgument([], `expected an object with named fields, such as { ${example.join(', ')} }`);

@@ -1,9 +1,13 @@
 import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
+import { gzipSync } from 'node:zlib';
 import { type APIError, GatewayClient } from 'context-gateway';
 import { createEmulator } from 'context-gateway-emulator';
-import { Agent, EnvHttpProxyAgent, MockAgent } from 'undici';
+import { Agent, type Dispatcher, EnvHttpProxyAgent, interceptors, MockAgent, ProxyAgent, RetryAgent } from 'undici';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { Firehose } from '../stream/firehose.js';
+import { MEGABYTE, PARAMS } from '../stream/measure.js';
+import { chunk, DONE, event, finish } from '../stream/script.js';
 
 afterEach(() => vi.unstubAllEnvs());
 
@@ -63,40 +67,44 @@ test("undici's MockAgent answers in the service's place", async () => {
   await dispatcher.close();
 });
 
-type Handler = Record<string, ((...given: unknown[]) => unknown) | undefined>;
-const OLDER = ['onConnect', 'onHeaders', 'onData', 'onComplete', 'onError'];
-const NEWER = ['onRequestStart', 'onResponseStart', 'onResponseData', 'onResponseEnd', 'onResponseError'];
+const { retry, redirect, dns, decompress } = interceptors;
+const TRIES = { minTimeout: 1, maxRetries: 1 };
+const GET = { method: 'GET', path: '/v1/things' } as const;
 
+// Of undici 7, which runs on every Node that this package runs on; compat/ has those of its first version, and of undici 8.
 describe.each([
-  { version: 'undici 6, which knows the older form of a handler only', known: OLDER },
-  { version: 'undici 8, which knows the newer form of a handler only', known: NEWER },
-])('a dispatcher of $version', ({ known }) => {
+  { kind: 'an Agent', create: () => new Agent() },
+  { kind: 'a ProxyAgent', create: (proxy: string) => new ProxyAgent(proxy) },
+  { kind: 'a RetryAgent', create: () => new RetryAgent(new Agent(), TRIES) },
+  { kind: 'interceptors', create: () => new Agent().compose(retry(TRIES), redirect(), dns(), decompress()) },
+])('through $kind', ({ create }) => {
   const text = 'x'.repeat(3_000_000);
   const server = createServer((request, response) => {
     response.setHeader('x-request-id', 'req_1').setHeader('content-type', 'application/json');
-    if (request.url === '/v1/large') response.end(JSON.stringify({ text }));
+    if (request.url === '/v1/large')
+      response.setHeader('content-encoding', 'gzip').end(gzipSync(JSON.stringify({ text })));
     else if (request.url === '/v1/refused') response.writeHead(404, { 'set-cookie': ['a', 'b'] }).end('{}');
     else if (request.url === '/v1/cut')
       response.writeHead(200, { 'content-length': 9 }).write('{', () => request.destroy());
   });
-  const agent = new Agent();
-  const dispatcher = {
-    dispatch: (options: never, handler: Handler) =>
-      agent.dispatch(options, Object.fromEntries(known.map((name) => [name, handler[name]?.bind(handler)]))),
-  };
+  let proxy: Awaited<ReturnType<typeof startProxy>>;
+  let dispatcher: Dispatcher;
   let gateway: GatewayClient;
 
   beforeAll(async () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    proxy = await startProxy();
+    dispatcher = create(proxy.url);
     const baseURL = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     gateway = new GatewayClient({ baseURL, apiKey: 'svc_sk_test12345', dispatcher, maxRetries: 0 });
   });
   afterAll(async () => {
-    await Promise.all([gateway.close(), agent.destroy()]);
+    await Promise.all([gateway.close(), dispatcher.destroy()]);
+    proxy.close();
     server.close();
   });
 
-  test('answers, however large', async () => {
+  test('answers come, compressed ones as well', async () => {
     const { data, response } = await gateway.request({ method: 'GET', path: '/v1/large' }).withResponse();
 
     expect(data).toEqual({ text });
@@ -104,20 +112,22 @@ describe.each([
     expect(response.headers.get('content-type')).toBe('application/json');
   });
 
-  test('refuses and breaks off', async () => {
-    const refused = await gateway
-      .request({ method: 'GET', path: '/v1/refused' })
-      .catch((error: unknown) => error as APIError);
+  test('a refusal has its headers', async () => {
+    const call = gateway.request({ method: 'GET', path: '/v1/refused' });
+
+    const refused = await call.catch((error: unknown) => error as APIError);
+
     expect(refused).toMatchObject({ name: 'NotFoundError', requestId: 'req_1' });
     expect((refused as APIError).headers.getSetCookie()).toEqual(['a', 'b']);
-    await expect(gateway.request({ method: 'GET', path: '/v1/cut' })).rejects.toMatchObject({
-      name: 'APIConnectionError',
-      phase: 'body',
-      sent: 'yes',
-    });
   });
 
-  test('is told of an abort', async () => {
+  test('a broken answer is an error', async () => {
+    const call = gateway.request({ method: 'GET', path: '/v1/cut' });
+
+    await expect(call).rejects.toMatchObject({ name: 'APIConnectionError', phase: 'body', sent: 'yes' });
+  });
+
+  test('the service is told of an abort', async () => {
     const controller = new AbortController();
     const call = gateway.request({ method: 'GET', path: '/v1/silent' }, { signal: controller.signal });
     const closed = new Promise((resolve) => server.once('request', (request) => request.once('close', resolve)));
@@ -126,4 +136,73 @@ describe.each([
     await expect(call).rejects.toMatchObject({ name: 'AbortError' });
     await closed;
   });
+
+  test('a slow reader holds the sender back', async () => {
+    const EVENT = event(chunk([{ index: 0, delta: { content: 'word ' } }], { padding: 'x'.repeat(9_900) }));
+    const firehose = new Firehose(EVENT, 4_000, finish() + DONE);
+    const client = new GatewayClient({ baseURL: await firehose.start(), apiKey: 'svc_sk_test12345', dispatcher });
+    let read = 0;
+    let ahead = 0;
+
+    for await (const _ of await client.chat.completions.create(PARAMS)) {
+      if (read++ % 1_000 !== 0) continue;
+      ahead = Math.max(ahead, (await firehose.standstill()) - read * EVENT.length);
+    }
+
+    expect(read).toBe(4_001);
+    expect(ahead).toBeLessThan(12 * MEGABYTE);
+    await client.close();
+    await firehose.close();
+  });
+});
+
+type Handler = Record<string, ((...given: unknown[]) => unknown) | undefined>;
+const refusal = Object.assign(new Error('invalid onHeaders method'), { code: 'UND_ERR_INVALID_ARG' });
+
+// In their words: undici 6 looks at the handler at once, in its interceptors, or not at all.
+test.each([
+  { kind: 'an Agent', dispatch: (_: never, handler: Handler) => Boolean(handler.onError?.(refusal)) },
+  {
+    kind: 'an interceptor',
+    dispatch: () => {
+      throw refusal;
+    },
+  },
+  {
+    kind: 'a MockAgent',
+    dispatch: (_: never, handler: Handler) => {
+      handler.onConnect?.((error: unknown) => handler.onError?.(error));
+      return Boolean(handler.onHeaders?.(200, [], () => {}));
+    },
+  },
+])('$kind of undici 6 is refused, with the majors that work', async ({ dispatch }) => {
+  const gateway = new GatewayClient({
+    baseURL: 'https://service.test',
+    apiKey: 'svc_sk_test12345',
+    dispatcher: { dispatch },
+  });
+
+  await expect(gateway.request(GET)).rejects.toMatchObject({
+    name: 'ConfigurationError',
+    message: expect.stringContaining('must be of undici 7 or 8'),
+  });
+  await gateway.close();
+});
+
+test('headers that undici has read as UTF-8 have a character for each byte, as fetch reads them', async () => {
+  const controller = { abort: () => {}, pause: () => {}, resume: () => {} };
+  const dispatch = (_: never, handler: Handler) => {
+    handler.onRequestStart?.(controller, null);
+    handler.onResponseStart?.(controller, 200, { 'x-city': '東京' });
+    handler.onResponseData?.(controller, new TextEncoder().encode('{}'));
+    handler.onResponseEnd?.(controller, {});
+    return true;
+  };
+  const options = { baseURL: 'https://service.test', apiKey: 'svc_sk_test12345', dispatcher: { dispatch } };
+  const gateway = new GatewayClient(options);
+
+  const { response } = await gateway.request(GET).withResponse();
+
+  expect(Buffer.from(response.headers.get('x-city') ?? '', 'latin1').toString()).toBe('東京');
+  await gateway.close();
 });

@@ -75,6 +75,20 @@ describe('what repeats a request by itself', () => {
     },
   );
 
+  test('a dispatcher that begins again after the answer has begun: the request was sent', async () => {
+    const controller = { abort: () => {}, pause: () => {}, resume: () => {} };
+    const dispatch = (_: never, handler: Record<string, (...given: unknown[]) => void>) => {
+      handler.onRequestStart?.(controller);
+      handler.onResponseStart?.(controller, 200, {});
+      handler.onRequestStart?.(controller);
+      handler.onResponseError?.(controller, Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }));
+      return true;
+    };
+    const client = world.gateway({ dispatcher: { dispatch }, maxRetries: 0 });
+
+    expect(await failureOf(client.request(POST))).toMatchObject({ phase: 'body', sent: 'yes' });
+  });
+
   test('a fetch that tries again: a POST whose last try was refused may have been sent', async () => {
     world.server.answers(doneThenClosed);
     const fetch: typeof globalThis.fetch = (...given) =>
