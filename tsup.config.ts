@@ -7,9 +7,10 @@ export default defineConfig({
     // Files of their own, so that a bundler leaves out the client that is not used.
     'context/client': 'src/context/client.ts',
     'gateway/client': 'src/gateway/client.ts',
-    // The two ways bytes leave; `#platform` in package.json picks one by condition.
+    // How bytes leave; `#platform` in package.json picks one by condition.
     'platform/node': 'src/platform/node.ts',
-    'platform/web': 'src/platform/web.ts',
+    'platform/browser': 'src/platform/browser.ts',
+    'platform/worker': 'src/platform/worker.ts',
     // The part of zod that is used, for Node alone; `#zod` in package.json is zod/mini itself everywhere else.
     zod: 'src/zod.ts',
   },

@@ -40,18 +40,20 @@ function importsOf(root, file) {
   return found.map(([, name]) => name);
 }
 
+function placeOf(file) {
+  return LAYERS.flat().find((place) => file === place || (place.endsWith('/') && file.startsWith(place)));
+}
+
 function layerOf(file) {
-  return LAYERS.findIndex((layer) =>
-    layer.some((place) => file === place || (place.endsWith('/') && file.startsWith(place))),
-  );
+  return LAYERS.findIndex((layer) => layer.includes(placeOf(file)));
 }
 
 function checkLayer(file, target) {
   const from = layerOf(file);
   const to = layerOf(target);
   if (from === -1) problems.push(`${file}: belongs to no layer; add it to scripts/check-layers.js, or move it`);
-  const sameFolder = dirname(file) === dirname(target);
-  if (to > from || (to === from && (sameFolder || from === 0))) return;
+  const samePlace = placeOf(file) === placeOf(target);
+  if (to > from || (to === from && (samePlace || from === 0))) return;
   problems.push(
     `${file} imports ${target}: ${to === from ? 'the two API areas do not know each other' : 'a lower layer does not know the ones above it'}`,
   );

@@ -46,7 +46,7 @@ async function serveBrowserExample(): Promise<void> {
     write: false,
     format: 'esm',
     target: 'es2022',
-    alias: { '#platform': './src/platform/web.ts' },
+    alias: { '#platform': './src/platform/browser.ts' },
   });
   const page = createServer((request, response) => {
     const script = request.url?.startsWith('/app.js') === true;

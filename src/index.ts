@@ -79,7 +79,7 @@ export type {
   UsageReport,
 } from './gateway/schemas.js';
 export type { Usage } from './gateway/usage.js';
-export type { DispatcherLike } from './platform/engine.js';
+export type { DispatcherLike, ProgressListener } from './platform/engine.js';
 export type { DerivedOptions, RawRequest } from './transport/client.js';
 export type {
   ClientEvent,
@@ -92,7 +92,6 @@ export type {
   StopReason,
   ValidationEvent,
 } from './transport/events.js';
-export type { ProgressListener } from './transport/multipart.js';
 export type { ClientOptions, Credential, RequestOptions, SchemaOptions } from './transport/options.js';
 export type { Admission, Observation, RateLimiter } from './transport/pacer.js';
 export type { Method, Query } from './transport/request.js';

@@ -51,7 +51,7 @@ test('the browser example builds without anything of Node in it', async () => {
     metafile: true,
     format: 'esm',
     platform: 'browser',
-    alias: { '#platform': './src/platform/web.ts' },
+    alias: { '#platform': './src/platform/browser.ts' },
   });
 
   expect(errors).toEqual([]);

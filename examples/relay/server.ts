@@ -36,7 +36,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     write: false,
     format: 'esm',
     conditions: ['browser'],
-    alias: { '#platform': './src/platform/web.ts' },
+    alias: { '#platform': './src/platform/browser.ts' },
   });
   app.get('/page.js', ({ body }) => body(outputFiles[0]?.text ?? '', 200, { 'content-type': 'text/javascript' }));
   app.get('/', ({ html }) => html(readFileSync(new URL('page.html', import.meta.url), 'utf8')));

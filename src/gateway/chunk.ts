@@ -78,7 +78,7 @@ function decoded(event: ServerSentEvent, cut: boolean, decode: DecodeChunk): Cha
   }
   if (!isThenable(chunk)) return chunk;
   quietly(() => chunk);
-  throw new ResponseValidationError('decodeChunk must not be async: it has to return its chunk, not a promise of it.', {
+  throw new ResponseValidationError('decodeChunk must not be async: it has to return its chunk.', {
     body,
   });
 }

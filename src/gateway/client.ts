@@ -118,8 +118,8 @@ function keyKind(browserAllowed: boolean, key: { type: KeyType }): CredentialKin
       if (value === 'svc_sk_' || value === 'svc_pk_') return 'is a prefix without a key';
       if (key.type === 'publishable' || browserAllowed || !isBrowser()) return undefined;
       return (
-        'must not be a secret key in a browser: everyone who opens the page can read it. Use a publishable key (svc_pk_), ' +
-        'or call the service from your server. For tests: dangerouslyAllowBrowser'
+        'must not be a secret key in a browser, where everyone can read it. Use a publishable key (svc_pk_), ' +
+        'or call from your server. For tests: dangerouslyAllowBrowser'
       );
     },
   };
@@ -132,9 +132,9 @@ function keyTypeOf(key: string): KeyType {
 
 /** What the user can do about a refusal (A9: which endpoints a publishable key may call is the service's to say). */
 function explain(status: number, type: KeyType): string | undefined {
-  if (status === 401) return 'Check apiKey: the service does not accept it as an API key.';
+  if (status === 401) return 'Check apiKey: the service does not accept it.';
   if (status !== 403) return undefined;
   if (type === 'publishable')
-    return 'If the key is valid, this endpoint does not take publishable keys: call it from your server, with a secret key.';
-  return 'Check that the key is valid and has the permission, and that the account has Gateway access.';
+    return 'Perhaps this endpoint takes no publishable key: call it from your server, with a secret one.';
+  return 'Check that the key is valid and may do this, and that the account has Gateway access.';
 }

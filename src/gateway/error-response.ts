@@ -79,18 +79,15 @@ function ofArguments({ issues }: RequestValidationError): VisibleError {
 }
 
 function plainWords(status: number): string {
-  switch (status) {
-    case 429:
-      return 'Too many requests.';
-    case 499:
-      return 'The request was aborted.';
-    case 500:
-      return 'The server could not handle the request.';
-    case 503:
-      return 'The service is temporarily unavailable.';
-    case 504:
-      return 'The service did not answer in time.';
-    default:
-      return status < 500 ? 'The service refused the request.' : 'The service gave no usable answer.';
-  }
+  return (
+    PLAIN_WORDS[status] ?? (status < 500 ? 'The service refused the request.' : 'The service gave no usable answer.')
+  );
 }
+
+const PLAIN_WORDS: Readonly<Record<number, string>> = {
+  429: 'Too many requests.',
+  499: 'The request was aborted.',
+  500: 'The server could not handle the request.',
+  503: 'The service is temporarily unavailable.',
+  504: 'The service did not answer in time.',
+};

@@ -1,13 +1,12 @@
-import type { Readable } from 'node:stream';
-import { openFile } from '#platform';
+import { createForm } from '#platform';
 import type { APIPromise } from '../answer.js';
-import { badArgument, type RequestValidationError } from '../errors.js';
+import type { ProgressListener, Upload } from '../platform/engine.js';
 import { encodeJson } from '../transport/json.js';
-import { type FileContent, multipart, type ProgressListener } from '../transport/multipart.js';
 import { type RequestOptions, type SchemaOptions, uploadOptionsSchema } from '../transport/options.js';
-import { ownFields, type Upload } from '../transport/request.js';
+import { quietly } from '../transport/quietly.js';
+import { ownFields } from '../transport/request.js';
 import type { Transport } from '../transport/transport.js';
-import { checkArguments, fieldsOf, isObject } from '../transport/validation.js';
+import { checkArguments, fieldsOf } from '../transport/validation.js';
 import { RECORD } from './records.js';
 import { type FileRecord, fileUploadParamsSchema } from './schemas.js';
 
@@ -35,8 +34,6 @@ export interface UploadOptions extends RequestOptions {
   /** Told the bytes that left, and how many there are (`undefined` for streams). In browsers, at the start and at the end only. */
   onProgress?: ProgressListener | undefined;
 }
-
-const UNKNOWN_TYPE = 'application/octet-stream';
 
 /** `/v1/files` */
 export class Files {
@@ -80,95 +77,8 @@ function uploadOf(given: FileUploadParams, onProgress: ProgressListener | undefi
   checkArguments(fileUploadParamsSchema, params, uploadOptionsSchema);
   const { file, purpose, filename } = params;
   encodeJson({ purpose, filename }); // half of a surrogate pair would arrive as something else
-  return multipart({ purpose }, contentOf(file, filename), onProgress);
-}
-
-function contentOf(file: Uploadable, filename: string | undefined): FileContent {
-  const name = (own?: unknown): string => baseName(filename ?? own) || 'file';
-  if (file instanceof ArrayBuffer || ArrayBuffer.isView(file)) {
-    // A copy: changing the caller's bytes later changes no retry.
-    const bytes = ArrayBuffer.isView(file)
-      ? new Uint8Array(file.buffer, file.byteOffset, file.byteLength).slice()
-      : new Uint8Array(file.slice(0));
-    return {
-      filename: name(),
-      type: UNKNOWN_TYPE,
-      size: bytes.byteLength,
-      repeatable: true,
-      get blob() {
-        return new Blob([bytes]);
-      },
-      open: () => [bytes],
-    };
-  }
-  if (file instanceof Blob) return fromBlob(file, name((file as Partial<File>).name));
-  if (isPath(file)) {
-    const opened = openFile(file.path);
-    return { ...opened, filename: name(opened.name), type: UNKNOWN_TYPE, repeatable: true, blob: undefined };
-  }
-  if (isStream(file)) {
-    const { locked, readableDidRead } = file as Partial<ReadableStream & Readable>;
-    if (locked || readableDidRead) throw badFile('somebody else reads this stream, or has read it');
-    const filename = name((file as { path?: unknown }).path); // Node's stream of a file has one
-    return { filename, type: UNKNOWN_TYPE, size: undefined, repeatable: false, blob: undefined, ...reading(file) };
-  }
-  const hint = typeof file === 'string' ? "; a file on disk is { path: '…' }, a text new Blob([text])" : '';
-  throw badFile(`expected a File, Blob, Uint8Array, ArrayBuffer, a stream of bytes, or { path }${hint}`);
-}
-
-function fromBlob(blob: Blob, filename: string): FileContent {
-  // That of jsdom has none.
-  if (typeof blob.stream !== 'function') throw badFile('this Blob cannot be read as a stream; pass its bytes');
-  const type = /^[\w.+-]+\/[\w.+-]+$/.test(blob.type) ? blob.type : UNKNOWN_TYPE;
-  return { filename, type, size: blob.size, repeatable: true, blob, open: () => read(blob.stream().getReader()) };
-}
-
-/** The last part of a path, in either system's writing: a name never says where it lay. */
-function baseName(name: unknown): string | undefined {
-  return typeof name === 'string' ? name.split(/[/\\]/).at(-1) : undefined;
-}
-
-function isPath(file: unknown): file is { path: string | URL } {
-  if (!isObject(file) || isStream(file)) return false;
-  const { path } = file;
-  return typeof path === 'string' || path instanceof URL;
-}
-
-function isStream(file: unknown): file is ReadableStream<Uint8Array> | AsyncIterable<Uint8Array> {
-  const stream = file as Partial<ReadableStream & AsyncIterable<Uint8Array>> | null;
-  return typeof stream?.getReader === 'function' || typeof stream?.[Symbol.asyncIterator] === 'function';
-}
-
-/** The bytes of a stream, and a way to let go of it while one of its reads is pending. */
-function reading(stream: ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>): Pick<FileContent, 'open' | 'cancel'> {
-  if (!('getReader' in stream)) {
-    // One of Node's ends a pending read when it is destroyed; a generator learns of it after its own.
-    const source = stream as Partial<AsyncGenerator & { destroy(): void }>;
-    return {
-      open: () => stream,
-      cancel: () => (source.destroy === undefined ? source.return?.(undefined) : source.destroy()),
-    };
-  }
-  let reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
-  return {
-    open: () => {
-      reader = stream.getReader();
-      return read(reader);
-    },
-    cancel: () => (reader ?? stream).cancel(),
-  };
-}
-
-/** Not every browser can iterate a web stream, so its reader is used. */
-async function* read(reader: ReadableStreamDefaultReader<Uint8Array>): AsyncGenerator<unknown, undefined> {
-  try {
-    for (let step = await reader.read(); !step.done; step = await reader.read()) yield step.value;
-  } finally {
-    // Also when the upload breaks off: whoever fills the stream learns that nobody reads it.
-    await reader.cancel().catch(() => {});
-  }
-}
-
-function badFile(message: string): RequestValidationError {
-  return badArgument(['file'], message);
+  const form = createForm({ fields: { purpose }, file, filename }, (sent, total) =>
+    quietly(() => onProgress?.(sent, total)),
+  );
+  return { ...form, cancel: () => quietly(form.cancel) };
 }

@@ -55,7 +55,7 @@ function asChunk(body: unknown, answer: Answer): ChatCompletionChunk {
 
 function notAStream(status: number, type: string | undefined, text: string): ResponseValidationError {
   const what = text === '' ? 'it is empty' : `it is ${type ?? 'of no readable type'}`;
-  const message = `A stream of events was asked for, but ${what} (status ${status}). Does baseURL lead to the service?`;
+  const message = `A stream of events was asked for, but ${what} (status ${status}). Check baseURL.`;
   return new ResponseValidationError(message, { body: text });
 }
 

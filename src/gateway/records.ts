@@ -24,7 +24,7 @@ function listIn(body: unknown): OpenRecord[] {
   const wrapped = WRAPPERS.map((name) => Object(body)[name]).find(Array.isArray); // of `null` too there are no fields
   if (wrapped !== undefined) return wrapped;
   throw new ResponseValidationError(
-    `The answer holds no list: it is neither an array nor an object with ${WRAPPERS.join(', ')}. Use client.request() with a schema to read it your way.`,
+    `The answer is no array, and has none as ${WRAPPERS.join(', ')}. Read it your way with client.request() and a schema.`,
     { issues: [{ path: [], message: 'expected a list' }], body },
   );
 }

@@ -1,5 +1,5 @@
 import { apiError, badArgument, ContextGatewayError, recordCall, StreamConsumedError } from '../errors.js';
-import { FetchHeaders } from '../platform/fetch-engine.js';
+import { FetchHeaders } from '../platform/fetch.js';
 import { StreamSource } from '../platform/stream-source.js';
 import { Answer } from '../transport/answer.js';
 import { parseError, readErrorText } from '../transport/body.js';

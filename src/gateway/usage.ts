@@ -51,14 +51,10 @@ function periodOf(params: UsageParams): { start_date?: string | undefined; end_d
 /** A day as the interface writes it. `2026-02-30` has the form of one and is none. */
 function dayOf(date: unknown, field: string): string | undefined {
   if (date === undefined) return undefined;
-  const time =
-    date instanceof Date
-      ? date
-      : typeof date === 'string' && /^\d{4}-\d\d-\d\d$/.test(date)
-        ? new Date(date)
-        : undefined;
-  const day = time === undefined || Number.isNaN(time.getTime()) ? undefined : time.toISOString().split('T')[0];
+  const isDate = date instanceof Date;
+  const time = isDate || typeof date === 'string' ? new Date(date).getTime() : Number.NaN;
+  const day = Number.isNaN(time) ? '' : new Date(time).toISOString().slice(0, -14);
   // Years beyond 9999 are written with a sign, and more digits than the interface has.
-  if (day?.length === 10 && (date instanceof Date || date === day)) return day;
+  if (day.length === 10 && (isDate || date === day)) return day;
   throw badArgument([field], "expected an existing day as 'YYYY-MM-DD', or a Date");
 }

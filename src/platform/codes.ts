@@ -1,11 +1,5 @@
 import type { Progress } from './engine.js';
-
-/** What the code of a failure says: how far the request had come, what to tell people, and whether another try may help. */
-export interface Meaning {
-  readonly reached: Progress;
-  readonly what: string | undefined;
-  readonly retryable: boolean;
-}
+import { codeIn, type Meaning } from './failure.js';
 
 /** Failures that happen before the first byte of a request leaves. */
 const BEFORE_SENDING = new Set([
@@ -59,6 +53,19 @@ export function meaningOf(code: string, progress: Progress): Meaning {
     what,
     retryable: !untrusted && !UNSENDABLE.has(code),
   };
+}
+
+/** How it shows that a connection was closed by the other side at the very moment it was used again. */
+const CLOSED = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']);
+
+/** Whether the other side has closed the connection. */
+export function wasClosed(failure: unknown): boolean {
+  return CLOSED.has(codeIn(failure) ?? '');
+}
+
+/** Whether the host has no address. */
+export function isUnknownHost(failure: unknown): boolean {
+  return codeIn(failure) === 'ENOTFOUND';
 }
 
 /** A code tells more than the engine knows, where that is `fetch`. */

@@ -21,20 +21,44 @@ export interface OutgoingRequest {
   clean(text: string): string;
 }
 
-/** A body that is produced while it is sent. */
+/** The body of an upload, for one attempt. */
 export interface OutgoingStream {
   /** Bytes in all, if known. */
   readonly size: number | undefined;
-  open(): AsyncIterable<Uint8Array>;
   /**
-   * The whole body as a Blob, where that costs no memory: some platforms can send nothing else. Whoever sends it counts none
-   * of its bytes, and calls `blobSent` when all have left.
+   * The whole body, where that costs no memory: `fetch` is given this. It counts none of its bytes; `wholeSent` is called when
+   * all have left.
    */
-  takeBlob(): Blob | undefined;
-  blobSent(): void;
+  takeWhole(): Blob | FormData | undefined;
+  wholeSent(): void;
+  /** Its bytes, read while they are sent. Browsers cannot send a body like this, and have none. */
+  open?(): AsyncIterable<Uint8Array>;
   /** Its attempt is over: it gives nothing more. */
   cancel(): void;
 }
+
+/** What an upload is made of. */
+export interface Form {
+  readonly fields: Readonly<Record<string, string>>;
+  /** As the caller gave it. */
+  readonly file: unknown;
+  readonly filename: string | undefined;
+}
+
+/** A form on its way: a body for each attempt. */
+export interface Upload {
+  /** `undefined` where the platform writes the form, and its header with it. */
+  readonly contentType: string | undefined;
+  /** Whether it can be sent a second time. */
+  readonly repeatable: boolean;
+  /** `onProgress` hears of every part that left, or how many there would be. */
+  body(onProgress: (times?: number) => void): OutgoingStream;
+  /** No attempt reads it any more: what fills it is told. */
+  cancel(): unknown;
+}
+
+/** Hears of every part that left: bytes so far, and in all if known. */
+export type ProgressListener = (sent: number, total: number | undefined) => void;
 
 /** How far a request has come. */
 export interface Progress {
@@ -77,11 +101,4 @@ export interface EngineOptions {
 export interface DispatcherLike {
   // A method, not a property: undici's own, narrower parameter types stay assignable.
   dispatch(options: never, handler: never): boolean;
-}
-
-/** A file of this machine: its size, and its bytes as often as they are asked for. Nothing of it is kept in memory. */
-export interface OpenedFile {
-  readonly name: string;
-  readonly size: number;
-  open(): AsyncIterable<Uint8Array>;
 }

@@ -1,6 +1,12 @@
 import { APIConnectionError, ContextGatewayError, RequestValidationError } from '../errors.js';
-import type { Meaning } from './codes.js';
 import type { OutgoingRequest, Progress } from './engine.js';
+
+/** What the code of a failure says: how far the request had come, what to tell people, and whether another try may help. */
+export interface Meaning {
+  readonly reached: Progress;
+  readonly what: string | undefined;
+  readonly retryable: boolean;
+}
 
 /** What a request says of itself to the error it ends with. */
 export interface FailedRequest extends Pick<OutgoingRequest, 'origin' | 'clean'> {

@@ -17,20 +17,33 @@ import type {
   Engine,
   EngineOptions,
   Exchange,
+  Form,
   OutgoingRequest,
   Progress,
+  ProgressListener,
   ResponseHead,
+  Upload,
 } from './engine.js';
 import { connectionError, type FailedRequest } from './failure.js';
-import { FetchEngine } from './fetch-engine.js';
+import { FetchEngine } from './fetch.js';
+import { init } from './server-fetch.js';
+import { contentOf } from './upload/content.js';
+import { openFile } from './upload/disk.js';
+import { multipart } from './upload/multipart.js';
 
-export { compile } from '#zod';
+export { isUnknownHost, wasClosed } from './codes.js';
+export { matches } from './compiled.js';
 export { isBrowser, readEnvironment } from './environment.js';
-export { openFile } from './file.js';
+
+/** A file on disk and a stream are sent as they are read. */
+export function createForm(form: Form, listener: ProgressListener): Upload {
+  return multipart(form, contentOf(form, openFile), listener);
+}
 
 /** On Node, bytes leave through undici; through `fetch` where the user gave one, or the global one is not Node's own: replaced, or that of Bun or Deno. */
 export function createEngine(options: EngineOptions): Engine {
-  if (options.fetch !== undefined) return new FetchEngine(options.fetch, meaningOf, sendsOnce(options.fetch));
+  if (options.fetch !== undefined)
+    return new FetchEngine(options.fetch, { init, meaningOf, sendsOnce: sendsOnce(options.fetch) });
   if (options.dispatcher !== undefined && typeof options.dispatcher.dispatch !== 'function') {
     throw new ConfigurationError('dispatcher must be an undici Dispatcher, such as a new ProxyAgent(url).');
   }
@@ -39,7 +52,7 @@ export function createEngine(options: EngineOptions): Engine {
 
 class NodeEngine implements Engine {
   readonly #given: DispatcherLike | undefined;
-  readonly #fetchEngine = new FetchEngine(undefined, meaningOf, false);
+  readonly #fetchEngine = new FetchEngine(undefined, { init, meaningOf });
   #own: Promise<Agent> | undefined;
   #agent: Dispatch | undefined;
   #nativeFetch: unknown;
@@ -133,7 +146,7 @@ class NodeExchange implements Exchange, ByteSource, DispatchHandler {
 
   #start({ method, origin, path, headers, body }: OutgoingRequest, agent: Dispatch): void {
     if (this.#failure !== undefined) return;
-    const bytes = typeof body === 'object' ? body.open() : body;
+    const bytes = typeof body === 'object' ? body.open?.() : body;
     const length =
       typeof body === 'object' && body.size !== undefined ? { 'content-length': String(body.size) } : undefined;
     try {

@@ -16,6 +16,8 @@ const MAX_HINT_BYTES = 1024 * 1024;
 /** Milliseconds an unwanted rest of an answer is read on for, so that its connection can serve the next request. */
 const DRAIN_TIME = 100;
 const DRAIN_BYTES = 64 * 1024;
+/** What a given fetch reads in the abort of such an answer. */
+const UNWANTED = 'the rest of the answer is not needed';
 
 /** The whole body as text. A byte order mark is dropped; bytes that are not UTF-8 become U+FFFD. */
 export async function readText({ headers, body }: ResponseHead, limit: number): Promise<string> {
@@ -44,7 +46,7 @@ function tooLarge(body: ByteSource, limit: number): ResponseTooLargeError {
 
 /** As much of an error's body as its limit allows; a body that breaks off is worth what came of it. */
 export async function readErrorText(body: ByteSource, runtime: Runtime): Promise<string> {
-  const timer = runtime.setTimer(() => body.cancel(new Error('enough of the error body is read')), MAX_ERROR_TIME);
+  const timer = runtime.setTimer(() => body.cancel(new Error(UNWANTED)), MAX_ERROR_TIME);
   try {
     return (await readStart(body, MAX_ERROR_BYTES)).text;
   } finally {
@@ -66,7 +68,7 @@ async function readStart(body: ByteSource, limit: number): Promise<{ text: strin
       text += decoder.decode(chunk.subarray(0, limit - size), { stream: true });
       size += chunk.byteLength;
       if (size <= limit) continue;
-      body.cancel(new Error('enough of the error body is read'));
+      body.cancel(new Error(UNWANTED));
       return { text, whole: false };
     }
     return { text, whole: true };
@@ -88,7 +90,7 @@ export function parseJson(text: string, headers: HeaderSource): unknown {
     body = JSON.parse(text);
   } catch {
     const what = text.trim() === '' ? 'an empty body' : (mediaType(headers) ?? 'of no readable type');
-    throw new ResponseValidationError(`The answer is not JSON (${what}). Check that baseURL leads to the service.`, {
+    throw new ResponseValidationError(`The answer is not JSON (${what}). Check baseURL.`, {
       body: text,
       retryable: true,
     });
@@ -129,7 +131,7 @@ export function isServiceError(body: unknown): boolean {
 export async function discard(body: ByteSource, runtime: Runtime): Promise<void> {
   const rest = body.read();
   if (rest === undefined) return;
-  const unwanted = new Error('the rest of the answer is not wanted');
+  const unwanted = new Error(UNWANTED);
   const timer = runtime.setTimer(() => body.cancel(unwanted), DRAIN_TIME);
   try {
     let size = 0;

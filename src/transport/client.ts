@@ -98,7 +98,7 @@ export function deriveOptions<Options extends object>(own: Options, changes: Der
   if (!isObject(changes)) throw new ConfigurationError('withOptions takes an object, such as { timeout: 30_000 }.');
   const shared = SHARED_OPTIONS.find((key) => Object.hasOwn(changes, key));
   if (shared === undefined) return { ...own, ...changes };
-  throw new ConfigurationError(`${shared} cannot be changed: both clients share it. Create a new client instead.`);
+  throw new ConfigurationError(`${shared} cannot be changed, because both clients share it. Create a new client.`);
 }
 
 /** Builds the transport of a client; a derived client is given what it shares. */
@@ -117,9 +117,7 @@ export function createTransport(
 function createShared(options: ClientOptions, runtime: Runtime): Shared {
   const { fetch, dispatcher, pacing = true } = options;
   if (fetch !== undefined && dispatcher !== undefined) {
-    throw new ConfigurationError(
-      'fetch and dispatcher exclude each other: both say how requests are sent. Pass one of them.',
-    );
+    throw new ConfigurationError('fetch and dispatcher both say how requests are sent: pass one of them.');
   }
   return {
     engine: createEngine({ fetch, dispatcher }),

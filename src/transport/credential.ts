@@ -32,9 +32,7 @@ export function credentialReader(
       throw new ConfigurationError(`The ${kind.option} function failed. Its error is the cause.`, { cause });
     }
     if (value === undefined || value === null) {
-      throw new ConfigurationError(
-        `The ${kind.option} function gave ${value}. It must return a string, or a promise of one: check that what it reads is set.`,
-      );
+      throw new ConfigurationError(`The ${kind.option} function gave ${value}: check that what it reads is set.`);
     }
     return format(checkCredential(value, kind));
   };
@@ -47,21 +45,21 @@ function checkCredential(value: unknown, kind: CredentialKind): string {
 }
 
 function howToGive({ option, variable }: CredentialKind): string {
-  return `Pass { ${option}: … } (a string, or a function that gives one)${orSet(variable)}`;
+  return `Pass { ${option}: … }, a string or a function that gives one${orSet(variable)}`;
 }
 
 /** A session token may have dots of its own. */
 const SHORTENED = /…|^svc_.*(\.{3}|\*{3})/;
 
 function findProblem(value: unknown, kind: CredentialKind): string | undefined {
-  if (typeof value !== 'string') return 'must be a string, or a function that gives one';
+  if (typeof value !== 'string') return 'must be a string or a function that gives one';
   if (value.trim() === '') return `is empty. ${howToGive(kind)}`;
-  if (/^\s|\s$/.test(value)) return 'begins or ends with white space; trim it where you read it';
-  if (/^(["']).*\1$/.test(value)) return 'is in quotes; leave them out where you set it';
-  if (/^bearer\b/i.test(value)) return 'must be given without "Bearer"; the client adds it';
+  if (/^\s|\s$/.test(value)) return 'begins or ends with white space; trim it';
+  if (/^(["']).*\1$/.test(value)) return 'is in quotes; leave them out';
+  if (/^bearer\b/i.test(value)) return 'must not begin with "Bearer"; the client adds it';
   if (SHORTENED.test(value))
-    return 'is shortened, as dashboards and logs show it. Pass the whole of it; a key is shown in full only when it is created';
+    return 'is shortened, as dashboards and logs show it; a key is shown in full only when it is created';
   if (!/^[\u0021-\u007e]+$/.test(value))
-    return 'has characters that no credential has: spaces, line breaks, or others beyond ASCII';
+    return 'has spaces, line breaks or characters beyond ASCII, as no credential has';
   return undefined;
 }

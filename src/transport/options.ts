@@ -139,7 +139,7 @@ const isTime = (value: unknown): boolean => typeof value === 'number' && value >
 
 const time = /* @__PURE__ */ option<number>(
   isTime,
-  `must be a number of milliseconds above 0 and at most ${LONGEST_TIMER}`,
+  `must be a number of milliseconds above 0, at most ${LONGEST_TIMER}`,
 );
 export const functionOption = /* @__PURE__ */ option<never>(isFunction, 'must be a function');
 const yesOrNo = /* @__PURE__ */ option<boolean>((value) => typeof value === 'boolean', 'must be true or false');
@@ -155,10 +155,7 @@ const forBoth = {
     `must be a whole number from 0 to ${MOST_RETRIES}`,
   ),
 };
-const signal = /* @__PURE__ */ option<AbortSignal>(
-  isSignal,
-  'must be an AbortSignal (of an AbortController, pass controller.signal)',
-);
+const signal = /* @__PURE__ */ option<AbortSignal>(isSignal, 'must be an AbortSignal, such as controller.signal');
 
 /** Of a stream that was asked for elsewhere. */
 export const readStreamOptionsSchema = /* @__PURE__ */ z.strictObject({ signal, streamIdleTimeout: time });
@@ -169,7 +166,7 @@ export const requestOptionsSchema = /* @__PURE__ */ z.strictObject({
   headers: checkedLater,
   idempotencyKey: /* @__PURE__ */ option<string>(
     (value) => typeof value === 'string' && value.trim() !== '',
-    'must be a string that is not empty',
+    'must be a string, and not empty',
   ),
 });
 
@@ -195,7 +192,7 @@ export const clientOptions = {
   baseURL: checkedLater,
   maxRetryAfter: /* @__PURE__ */ option<number>(
     (value) => value === 0 || isTime(value),
-    `must be a number of milliseconds from 0 to ${LONGEST_TIMER}; 0 never waits`,
+    `must be a number of milliseconds from 0 (never wait) to ${LONGEST_TIMER}`,
   ),
   defaultHeaders: checkedLater,
   fetch: functionOption,
@@ -227,9 +224,7 @@ export function checkClientOptions<Options extends ClientOptions>(
   credential: string,
 ): Options {
   if (!isObject(given)) {
-    throw new ConfigurationError(
-      `The options must be an object, such as { baseURL: 'https://…', ${credential}: '…' }.`,
-    );
+    throw new ConfigurationError(`Expected options such as { baseURL: 'https://…', ${credential}: '…' }.`);
   }
   const options = ownProperties(given);
   const issues = findIssues(schema, options, (key) => unknownOption(key, schema, 'client'));
@@ -328,8 +323,8 @@ function findBadURL(url: URL | undefined, prefix: string, allowsHTTP: boolean): 
   const { protocol, username, password, search, hash, hostname } = url;
   if (protocol !== 'https:' && !(protocol === 'http:' && (allowsHTTP || isLoopback(hostname))))
     return (
-      'begin with https://: over http:// everyone on the way can read the credential. http:// is for this machine ' +
-      '(localhost, 127.0.0.1, [::1]); for another machine of a network you trust, set dangerouslyAllowHTTP: true'
+      'begin with https://: over http:// everyone on the way can read the credential. ' +
+      'http:// is for localhost; elsewhere in a network you trust, set dangerouslyAllowHTTP: true'
     );
   if (username || password || search || hash)
     return 'have no user name, password, query or fragment; pass the credential as apiKey or sessionToken';

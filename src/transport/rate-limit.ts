@@ -1,31 +1,27 @@
 import type { HeaderSource, RateLimit } from '../answer.js';
 
-/** Where the gap is: the unit of `X-RateLimit-Reset` is told by its size (A13). */
-const DELTA_SECONDS = 1e6;
-const EPOCH_SECONDS = [1e9, 1e11] as const;
-const EPOCH_MILLISECONDS = [1e12, 1e14] as const;
-
 /** The three headers of an answer. `undefined` when it has none of them. `now` is the service's clock, `clean` masks secrets. */
 export function parseRateLimit(
   headers: HeaderSource,
   now: number,
   clean: (text: string) => string = String,
 ): RateLimit | undefined {
-  const limit = headers.get('x-ratelimit-limit');
-  const remaining = headers.get('x-ratelimit-remaining');
-  const reset = headers.get('x-ratelimit-reset');
-  if (limit === undefined && remaining === undefined && reset === undefined) return undefined;
-  const limitNumber = wholeNumber(limit);
-  const remainingNumber = wholeNumber(remaining);
-  const resetNumber = wholeNumber(reset);
-  const resetTime = epochOf(resetNumber, now);
-  const raw = (value: string | undefined, number: number | undefined): string | undefined =>
-    value === undefined || number !== undefined ? value : clean(value);
+  const read = (name: string) => {
+    const text = headers.get(`x-ratelimit-${name}`);
+    const number = text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
+    return { number, raw: text === undefined || number !== undefined ? text : clean(text) };
+  };
+  const limit = read('limit');
+  const remaining = read('remaining');
+  const reset = read('reset');
+  const raw = { limit: limit.raw, remaining: remaining.raw, reset: reset.raw };
+  if ((raw.limit ?? raw.remaining ?? raw.reset) === undefined) return undefined;
+  const resetTime = epochOf(reset.number, now);
   return {
-    limit: limitNumber,
-    remaining: remainingNumber,
+    limit: limit.number,
+    remaining: remaining.number,
     resetAt: resetTime === undefined ? undefined : new Date(resetTime),
-    raw: { limit: raw(limit, limitNumber), remaining: raw(remaining, remainingNumber), reset: raw(reset, resetNumber) },
+    raw,
   };
 }
 
@@ -70,9 +66,9 @@ function retryAfterBody(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value * 1_000 : undefined;
 }
 
-/** The three forms of a date that HTTP knows, and no other that `Date.parse` would guess at. */
+/** The three forms of a date that HTTP knows, and hardly another that `Date.parse` would guess at. */
 const HTTP_DATE =
-  /^(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day, \d\d-[A-Z][a-z]{2}-\d\d \d\d:\d\d:\d\d GMT|(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4})$/;
+  /^[A-Z][a-z]{2,8},? (\d\d[ -][A-Z][a-z]{2}[ -](\d\d|\d{4}) [\d:]{8} GMT|[A-Z][a-z]{2} [ \d]\d [\d:]{8} \d{4})$/;
 
 function parseHttpDate(value: string): number | undefined {
   if (!HTTP_DATE.test(value)) return undefined;
@@ -97,15 +93,10 @@ export class ServerClock {
   }
 }
 
-function wholeNumber(value: string | undefined): number | undefined {
-  if (value === undefined || !/^\d{1,15}$/.test(value)) return undefined;
-  return Number(value);
-}
-
+/** Its unit is told by its size, where the gap is (A13): delta seconds, epoch seconds, epoch milliseconds. */
 function epochOf(reset: number | undefined, now: number): number | undefined {
   if (reset === undefined) return undefined;
-  if (reset < DELTA_SECONDS) return now + reset * 1_000;
-  if (reset >= EPOCH_SECONDS[0] && reset < EPOCH_SECONDS[1]) return reset * 1_000;
-  if (reset >= EPOCH_MILLISECONDS[0] && reset < EPOCH_MILLISECONDS[1]) return reset;
-  return undefined;
+  if (reset < 1e6) return now + reset * 1_000;
+  if (reset >= 1e9 && reset < 1e11) return reset * 1_000;
+  return reset >= 1e12 && reset < 1e14 ? reset : undefined;
 }

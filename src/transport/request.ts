@@ -1,5 +1,5 @@
 import { badArgument, ConfigurationError } from '../errors.js';
-import type { OutgoingRequest, OutgoingStream } from '../platform/engine.js';
+import type { OutgoingRequest, Upload } from '../platform/engine.js';
 import { encodeJson } from './json.js';
 import { type Base, ownProperties, requestOptionsSchema } from './options.js';
 import { type AnySchema, checkArguments, fieldsOf, isObject } from './validation.js';
@@ -34,16 +34,6 @@ export interface Endpoint {
 /** An endpoint, or what makes one of arguments nobody has looked at yet: what it throws becomes a rejection. */
 export type EndpointSource = Endpoint | (() => Endpoint);
 
-/** A body that is streamed, with its content type. `onProgress` hears of every part that left, or how many there would be. */
-export interface Upload {
-  readonly contentType: string;
-  /** Whether it can be sent a second time. */
-  readonly repeatable: boolean;
-  body(onProgress: (times?: number) => void): OutgoingStream;
-  /** Nobody reads it any more: whoever fills it is told. */
-  cancel(): void;
-}
-
 /** A request with everything but its credential, which is read for each attempt. */
 export type PreparedRequest = Omit<OutgoingRequest, 'body' | 'clean'> & {
   /** Where it goes, with ids as the interface writes them. */
@@ -71,7 +61,7 @@ export function prepare(
     checkArguments(accepts, ownFields(body ?? query ?? {}, fieldsOf(accepts)), options, ids);
   assertOrigin(base, path);
   if (body !== undefined) headers['content-type'] = 'application/json';
-  if (upload !== undefined) headers['content-type'] = upload.contentType;
+  if (upload?.contentType !== undefined) headers['content-type'] = upload.contentType;
   const json = body === undefined ? undefined : encodeJson(body);
   const address = base.origin + base.prefix + endpoint.path;
   return { method, origin: base.origin, path: path + encodeQuery(query), address, headers, body: json, upload };
@@ -106,7 +96,7 @@ function findBadId(id: unknown): string | undefined {
   if (id.length > MAX_ID_LENGTH) return `must not be longer than ${MAX_ID_LENGTH} characters`;
   if (DOT_SEGMENT.test(id)) return 'must not be a dot segment: it would address another path';
   if (CONTROL_CHARACTERS.test(id)) return 'must not contain control characters';
-  if (!id.isWellFormed()) return 'must be well-formed Unicode (it has half of a surrogate pair)';
+  if (!id.isWellFormed()) return 'must be well-formed Unicode';
   return undefined;
 }
 
@@ -130,7 +120,7 @@ function assertOrigin(base: Base, path: string): void {
   // With this first character and without these others there is always something to parse: canParse would only do it twice.
   const url = /^\/[^?#{}\\]*$/.test(path) ? new URL(base.origin + path) : undefined;
   if (url?.origin === base.origin && url.pathname === path) return;
-  const message = 'must be a plain, encoded path such as /v1/usage, without . and .. segments; a query goes into query';
+  const message = 'must be a plain, encoded path such as /v1/usage, without . and ..; a query goes into query';
   throw badArgument(['path'], message);
 }
 
@@ -165,16 +155,15 @@ export function checkHeaders(
 /** A `Headers` or a list of pairs has no entries of this kind, and would be lost without a word. */
 function headerEntries(given: object): [string, string | undefined][] {
   if (Object.prototype.toString.call(given) === '[object Object]') return Object.entries(given);
-  const message = 'must be a plain object of names and values, such as Object.fromEntries(headers)';
+  const message = 'must be a plain object, such as Object.fromEntries(headers)';
   throw badArgument(['headers'], message);
 }
 
 function findBadHeader(name: string, value: unknown, credentialHeader: string): string | undefined {
   if (!HEADER_NAME.test(name)) return 'is not a valid header name';
-  if (name === credentialHeader) return 'carries the credential; give it to the constructor instead';
+  if (name === credentialHeader) return 'carries the credential, which the constructor takes';
   if (RESERVED.has(name)) return 'is set by the client itself';
-  if (typeof value !== 'string' || !HEADER_VALUE.test(value))
-    return 'must be a string without line breaks and control characters';
+  if (typeof value !== 'string' || !HEADER_VALUE.test(value)) return 'must be a string without control characters';
   return undefined;
 }
 
@@ -183,9 +172,7 @@ export function checkHeaderName(name: unknown, option: string, also: readonly st
   const lower = typeof name === 'string' ? name.toLowerCase() : '';
   const taken = (RESERVED.has(lower) && !also.includes(lower)) || lower === 'accept';
   if (!HEADER_NAME.test(lower) || taken) {
-    throw new ConfigurationError(
-      `${option} must be the name of a header that is free to use, such as 'X-Session-Token'.`,
-    );
+    throw new ConfigurationError(`${option} must be the name of a free header, such as 'X-Session-Token'.`);
   }
   return lower;
 }

@@ -1,7 +1,7 @@
+import { isUnknownHost, wasClosed } from '#platform';
 import type { Attempt } from '../answer.js';
 import type { Sent } from '../errors.js';
 import { APIConnectionError, APIError, APITimeoutError, ResponseValidationError } from '../errors.js';
-import { codeIn } from '../platform/failure.js';
 import { isServiceError } from './body.js';
 import type { StopReason } from './events.js';
 import { SHORTEST_ATTEMPT } from './timeouts.js';
@@ -19,9 +19,6 @@ const FIRST_BACKOFF = 500;
 export const LONGEST_BACKOFF = 8_000;
 /** Failures that need not be temporary are tried again this often at the most, whatever `maxRetries` is. */
 const MOST_OF_A_KIND: Readonly<Record<number, number>> = { 408: 2, 425: 1, 500: 2, 502: 2, 504: 2 };
-
-/** How it shows that a connection was closed by the other side at the very moment it was used again. */
-const CLOSED_ON_REUSE = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']);
 
 /** Everything the decision rests on besides the error. */
 export interface RetryFacts {
@@ -70,13 +67,13 @@ function backoff(failures: number, hint: number | undefined, random: () => numbe
 /** Nothing is wrong with the service then: what has no effect goes out again at once, once. */
 function wasClosedOnReuse(error: unknown, { operation, attempts }: RetryFacts): boolean {
   if (operation !== 'safe' || attempts.length > 1 || !(error instanceof APIConnectionError)) return false;
-  return error.phase === 'headers' && CLOSED_ON_REUSE.has(codeIn(error.cause ?? error) ?? '');
+  return error.phase === 'headers' && wasClosed(error.cause ?? error);
 }
 
 /** Some failures are hardly mended by one more try, whatever `maxRetries` says. */
 function wasTriedEnough(error: unknown, { attempts }: RetryFacts): boolean {
   // A name that is not known now is hardly known in a second.
-  if (error instanceof APIConnectionError) return attempts.length > 1 && codeIn(error.cause ?? error) === 'ENOTFOUND';
+  if (error instanceof APIConnectionError) return attempts.length > 1 && isUnknownHost(error.cause ?? error);
   if (!(error instanceof APIError)) return false;
   const alike = attempts.filter(({ status }) => status === error.status);
   return alike.length > (MOST_OF_A_KIND[error.status] ?? Number.POSITIVE_INFINITY);

@@ -213,11 +213,9 @@ export class CallTimeouts implements LiveCall {
 
 function idleMessage(times: number, ms: number): string {
   if (times === 1) return `The stream was silent for its streamIdleTimeout of ${ms} ms.`;
-  if (times === 0)
-    return `The stream was given up because it was not read within its streamIdleTimeout of ${ms} ms. Read it, or call close().`;
   return (
-    `The stream was given up because it was not read for ${times * ms} ms, ${times} times its streamIdleTimeout. ` +
-    'Read it to its end or call close(), and await finalCompletion() after a loop over the stream, not inside it.'
+    `The stream was given up: it was not read for ${(times || 1) * ms} ms (streamIdleTimeout: ${ms} ms). ` +
+    'Read it to its end or call close(); await finalCompletion() after a loop over the stream, not inside it.'
   );
 }
 

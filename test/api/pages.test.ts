@@ -1,7 +1,9 @@
-import { APIConnectionError } from 'context-gateway';
+import { APIConnectionError, type Uploadable } from 'context-gateway';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { chatParams } from '../helpers/samples.js';
 import { BASE, contextAt, failureOf, gatewayAt } from '../helpers/service.js';
+
+vi.mock('#platform', () => import('../../src/platform/browser.js'));
 
 const PAGE = 'https://app.test';
 
@@ -88,4 +90,58 @@ test('nothing is put down to CORS outside of browsers', async () => {
   const error = await failureOf(contextAt({ fetch: failing() }).retrieve('c'));
 
   expect(String(error)).toContain(`No usable answer from ${BASE}: the connection failed`);
+});
+
+test.each<{ kind: string; file: Uploadable; name: string; type: string }>([
+  { kind: 'bytes', file: new Uint8Array([1, 2, 3]), name: 'file', type: '' },
+  { kind: 'a view of a larger buffer', file: new Uint8Array([0, 1, 2, 3, 4]).subarray(1, 4), name: 'file', type: '' },
+  { kind: 'an ArrayBuffer', file: new Uint8Array([1, 2, 3]).buffer, name: 'file', type: '' },
+  {
+    kind: 'a Blob',
+    file: new Blob([new Uint8Array([1, 2, 3])], { type: 'image/png' }),
+    name: 'file',
+    type: 'image/png',
+  },
+  { kind: 'a File', file: new File([new Uint8Array([1, 2, 3])], 'own.bin'), name: 'own.bin', type: '' },
+])('$kind is uploaded in a form that the platform writes, and writes the header of', async ({ file, name, type }) => {
+  const fetch = vi.fn(async (_url: string, _init: RequestInit) => Response.json({ id: 'f1' }));
+  const progress: unknown[] = [];
+
+  await gatewayAt({ fetch: fetch as never, apiKey: 'svc_pk_abc' }).files.upload(
+    { file, purpose: 'test' },
+    { onProgress: (...told) => progress.push(told) },
+  );
+
+  const init = fetch.mock.calls[0]?.[1];
+  const body = init?.body as FormData;
+  const sent = body.get('file') as File;
+  expect(init?.headers).not.toHaveProperty('content-type');
+  expect(init).toMatchObject({ redirect: 'error', credentials: 'omit' });
+  expect([...body.keys()]).toEqual(['purpose', 'file']);
+  expect({ name: sent.name, type: sent.type }).toEqual({ name, type });
+  expect(new Uint8Array(await sent.arrayBuffer())).toEqual(new Uint8Array([1, 2, 3]));
+  expect(progress).toEqual([
+    [0, 3],
+    [3, 3],
+  ]);
+});
+
+test.each<{ file: unknown; says: string }>([
+  {
+    file: new Blob().stream(),
+    says: 'browsers cannot stream an upload; pass a Blob or a File, such as await new Response(stream).blob()',
+  },
+  {
+    file: (async function* () {})(),
+    says: 'browsers cannot stream an upload; pass a Blob or a File, such as await new Response(stream).blob()',
+  },
+  { file: { path: '/etc/hosts' }, says: '{ path } works on Node, Bun and Deno only; pass a Blob or a File' },
+  { file: 'text', says: 'expected a File, Blob, Uint8Array or ArrayBuffer' },
+])('what a page cannot upload is refused before the key is read: $says', async ({ file, says }) => {
+  const apiKey = vi.fn(() => 'svc_pk_abc');
+
+  const error = await failureOf(gatewayAt({ apiKey }).files.upload({ file: file as Uploadable, purpose: 'test' }));
+
+  expect(error).toMatchObject({ name: 'RequestValidationError', issues: [{ path: ['file'], message: says }] });
+  expect(apiKey).not.toHaveBeenCalled();
 });

@@ -1,5 +1,39 @@
 import { existsSync } from 'node:fs';
 import puppeteer, { type Browser } from 'puppeteer-core';
+import { launchWebKit } from './webkit.js';
+
+/** As much of a browser as these tests use. */
+export interface TestBrowser {
+  newPage(): Promise<TestPage>;
+  close(): Promise<void>;
+}
+
+export interface TestPage {
+  goto(url: string): Promise<unknown>;
+  /** Runs a function in the page. What goes in and out is JSON. */
+  evaluate<Argument, Result>(act: (argument: Argument) => Result, argument: Argument): Promise<Awaited<Result>>;
+  /** Chromium only: the others cannot be told to be. */
+  setOfflineMode?(isOffline: boolean): Promise<void>;
+}
+
+/** Gives `undefined` where it is not installed. */
+type Launch = () => Promise<TestBrowser | undefined>;
+
+// The casts are true because no test passes one of puppeteer's handles.
+export const browsers: readonly { name: string; launch: Launch }[] = [
+  { name: 'Chromium', launch: launchChromium as Launch },
+  { name: 'Firefox', launch: launchFirefox as Launch },
+  { name: 'WebKit', launch: launchWebKit },
+];
+
+/** A browser that is not installed is skipped, out loud, unless `REQUIRE_BROWSERS` is set. */
+export async function launchBrowser({ name, launch }: (typeof browsers)[number]): Promise<TestBrowser | undefined> {
+  const browser = await launch();
+  if (browser === undefined && process.env.REQUIRE_BROWSERS)
+    throw new Error(`${name} is not installed, and REQUIRE_BROWSERS is set. On Debian: see .ci/run`);
+  if (browser === undefined) console.warn(`SKIPPED: ${name} is not installed here. Its tests run where it is.`);
+  return browser;
+}
 
 const FLAGS = [
   '--no-sandbox',

@@ -3,21 +3,12 @@ import type { AddressInfo } from 'node:net';
 import { build } from 'esbuild';
 import { describe, expect, test } from 'vitest';
 import { ScriptServer } from '../stream/script-server.js';
-import { launchChromium, launchFirefox } from './launch.js';
+import { browsers, launchBrowser } from './launch.js';
 
-describe.each([
-  { name: 'Chromium', launch: launchChromium },
-  { name: 'Firefox', launch: launchFirefox },
-])('$name', ({ name, launch }) => {
+describe.each(browsers)('$name', (one) => {
   test('passes the stream suite', { timeout: 240_000 }, async ({ skip }) => {
-    const browser = await launch();
-    if (browser === undefined) {
-      if (process.env.REQUIRE_BROWSERS)
-        throw new Error(`${name} is not installed, and this run is not to do without it`);
-      console.warn(`SKIPPED: ${name} is not installed here. Its tests run where it is.`);
-      skip();
-      return;
-    }
+    const browser = await launchBrowser(one);
+    if (browser === undefined) return skip();
     const scripts = await ScriptServer.start();
     const { url, close } = await servePage();
     const page = await browser.newPage();
@@ -46,7 +37,7 @@ async function servePage(): Promise<{ url: string; close: () => void }> {
     format: 'esm',
     target: 'es2022',
     platform: 'browser',
-    alias: { '#platform': './src/platform/web.ts', vitest: './test/browser/expect.ts' },
+    alias: { '#platform': './src/platform/browser.ts', vitest: './test/browser/expect.ts' },
   });
   const server = createServer((request, response) => {
     const script = request.url === '/app.js';

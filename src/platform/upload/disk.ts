@@ -1,5 +1,5 @@
-import { badArgument, type RequestValidationError } from '../errors.js';
-import type { OpenedFile } from './engine.js';
+import { badArgument, type RequestValidationError } from '../../errors.js';
+import type { OpenedFile } from './content.js';
 
 /** Looks a path up before anything is sent. */
 export function openFile(path: string | URL): OpenedFile {

@@ -1,40 +1,16 @@
-import { APIConnectionError } from '../errors.js';
-import type { OutgoingStream } from '../platform/engine.js';
-import { quietly } from './quietly.js';
-import type { Upload } from './request.js';
-
-/** A file on its way: its bytes as often as they are asked for, if that is possible. */
-export interface FileContent {
-  readonly filename: string;
-  readonly type: string;
-  /** Bytes, if known: as many have to come. */
-  readonly size: number | undefined;
-  readonly repeatable: boolean;
-  /** The content as one Blob, where that costs no memory. */
-  readonly blob: Blob | undefined;
-  /** Bytes or text. A stream of the caller's may give anything. */
-  open(): AsyncIterable<unknown> | Iterable<unknown>;
-  /** Tells whoever fills it that nobody reads it any more, also where a read is pending. */
-  cancel?(): unknown;
-}
-
-/** Hears of every part that left: bytes so far, and in all if known. */
-export type ProgressListener = (sent: number, total: number | undefined) => void;
+import { APIConnectionError } from '../../errors.js';
+import type { Form, OutgoingStream, ProgressListener, Upload } from '../engine.js';
+import type { FileContent } from './content.js';
+import { unseenParts } from './file.js';
 
 /** Bytes sent at a time. */
 const PART = 256 * 1024;
-/** Bytes that a healthy upload moves within its timeout, where nobody reports how many it has moved. */
-const UNSEEN_PROGRESS = 1024 * 1024;
 
 /**
  * A form with text fields and one file, as multipart/form-data. Written here, because the platform's FormData cannot stream
  * a file it does not hold, and undici cannot send it from outside `fetch`.
  */
-export function multipart(
-  fields: Readonly<Record<string, string>>,
-  file: FileContent,
-  listener: ProgressListener | undefined,
-): Upload {
+export function multipart({ fields }: Form, file: FileContent, listener: ProgressListener): Upload {
   const boundary = `----context-gateway-${randomHex(16)}`;
   const encoder = new TextEncoder();
   const texts = Object.entries(fields).map(([name, value]) => `${partOf(boundary, name)}\r\n\r\n${value}\r\n`);
@@ -42,10 +18,6 @@ export function multipart(
   const head = encoder.encode(texts.join('') + opening);
   const tail = encoder.encode(`\r\n--${boundary}--\r\n`);
   const total = file.size === undefined ? undefined : head.byteLength + file.size + tail.byteLength;
-
-  const report = (sent: number): void => {
-    quietly(() => listener?.(sent, total));
-  };
 
   async function* bytes(onProgress: () => void, isCancelled: () => boolean): AsyncGenerator<Uint8Array, undefined> {
     let sent = 0;
@@ -56,7 +28,7 @@ export function multipart(
       checkGoing();
       sent += chunk.byteLength;
       onProgress();
-      report(sent);
+      listener(sent, total);
     };
     yield head;
     left(head);
@@ -77,24 +49,25 @@ export function multipart(
   return {
     contentType: `multipart/form-data; boundary=${boundary}`,
     repeatable: file.repeatable,
-    cancel: () => quietly(() => file.cancel?.()),
+    cancel: () => file.cancel?.(),
     body: (onProgress): OutgoingStream => {
-      report(0);
+      listener(0, total);
       let unseen = false;
       let cancelled = false;
       return {
         size: total,
         open: () => bytes(onProgress, () => cancelled),
-        takeBlob: () => {
-          if (file.blob === undefined) return undefined;
+        takeWhole: () => {
+          const { blob } = file;
+          if (blob === undefined) return undefined;
           unseen = true;
-          onProgress(Math.ceil((total ?? 0) / UNSEEN_PROGRESS));
-          return new Blob([head, file.blob, tail]);
+          onProgress(unseenParts(total ?? 0));
+          return new Blob([head, blob, tail]);
         },
-        blobSent: () => {
+        wholeSent: () => {
           if (!unseen) return;
           onProgress();
-          report(total ?? 0);
+          listener(total ?? 0, total);
         },
         cancel: () => {
           cancelled = true;

@@ -1,0 +1,41 @@
+import type { OutgoingRequest } from './engine.js';
+
+/** How `fetch` is asked on servers and in workers. Redirects are never followed: 'manual' shows the 3xx. */
+export function init({ method, headers, body }: OutgoingRequest): RequestInit {
+  const upload = typeof body === 'object' ? body : undefined;
+  const whole = typeof body === 'object' ? body.takeWhole() : body;
+  const bytes = whole === undefined ? upload?.open?.() : undefined;
+  if (bytes === undefined) return { method, headers, body: whole ?? null, redirect: 'manual' };
+  const streamed: RequestInit & { duplex: 'half' } = {
+    method,
+    headers,
+    body: streamOf(bytes),
+    // For 'manual' Node keeps a second copy of a streamed body.
+    redirect: knowsRedirectError() ? 'error' : 'manual',
+    duplex: 'half',
+  };
+  return streamed;
+}
+
+/** workerd does not. */
+function knowsRedirectError(): boolean {
+  try {
+    return new Request('http://localhost', { redirect: 'error' }).redirect === 'error';
+  } catch {
+    return false;
+  }
+}
+
+function streamOf(bytes: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array> {
+  const chunks = bytes[Symbol.asyncIterator]();
+  return new ReadableStream({
+    async pull(controller) {
+      const { value, done } = await chunks.next();
+      if (done) controller.close();
+      else controller.enqueue(value);
+    },
+    async cancel() {
+      await chunks.return?.();
+    },
+  });
+}

@@ -1,0 +1,95 @@
+import type { Readable } from 'node:stream';
+import type { Form } from '../engine.js';
+import { badFile, copyOfBytes, fileName, isPath, isStream } from './file.js';
+
+/** A file on its way: its bytes as often as they are asked for, if that is possible. */
+export interface FileContent {
+  readonly filename: string;
+  readonly type: string;
+  /** Bytes, if known: as many have to come. */
+  readonly size: number | undefined;
+  readonly repeatable: boolean;
+  /** The content as one Blob, where that costs no memory. */
+  readonly blob?: Blob;
+  /** Bytes or text. A stream of the caller's may give anything. */
+  open(): AsyncIterable<unknown> | Iterable<unknown>;
+  /** Tells what fills it that its bytes are not read any more, also where a read is pending. */
+  cancel?(): unknown;
+}
+
+/** A file of this machine: its size, and its bytes as often as they are asked for. Nothing of it is kept in memory. */
+export interface OpenedFile {
+  readonly name: string;
+  readonly size: number;
+  open(): AsyncIterable<Uint8Array>;
+}
+
+const UNKNOWN_TYPE = 'application/octet-stream';
+
+/** What the caller gave as a file, looked at before anything is sent. `openFile` takes a path, where there are files. */
+export function contentOf({ file, filename }: Form, openFile: (path: string | URL) => OpenedFile): FileContent {
+  const of = (own: unknown, size: number | undefined) => ({
+    filename: fileName(filename ?? own),
+    type: UNKNOWN_TYPE,
+    size,
+    repeatable: size !== undefined,
+  });
+  const bytes = copyOfBytes(file);
+  if (bytes !== undefined) {
+    return {
+      ...of(undefined, bytes.byteLength),
+      get blob() {
+        return new Blob([bytes]);
+      },
+      open: () => [bytes],
+    };
+  }
+  if (file instanceof Blob) {
+    // That of jsdom has none.
+    if (typeof file.stream !== 'function') throw badFile('this Blob cannot be read as a stream; pass its bytes');
+    const type = /^[\w.+-]+\/[\w.+-]+$/.test(file.type) ? file.type : UNKNOWN_TYPE;
+    const content = of((file as Partial<File>).name, file.size);
+    return { ...content, type, blob: file, open: () => read(file.stream().getReader()) };
+  }
+  if (isStream(file)) {
+    const { locked, readableDidRead, path } = file as Partial<ReadableStream & Readable & { path: unknown }>;
+    if (locked || readableDidRead) throw badFile('this stream is being read elsewhere, or has been read');
+    return { ...of(path, undefined), ...reading(file) }; // Node's stream of a file has a path
+  }
+  if (isPath(file)) {
+    const { name, size, open } = openFile(file.path);
+    return { ...of(name, size), open };
+  }
+  const hint = typeof file === 'string' ? "; a file on disk is { path: '…' }, a text new Blob([text])" : '';
+  throw badFile(`expected a File, Blob, Uint8Array, ArrayBuffer, a stream of bytes, or { path }${hint}`);
+}
+
+/** The bytes of a stream, and a way to let go of it while one of its reads is pending. */
+function reading(stream: ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>): Pick<FileContent, 'open' | 'cancel'> {
+  if (!('getReader' in stream)) {
+    // One of Node's ends a pending read when it is destroyed; a generator learns of it after its own.
+    const source = stream as Partial<AsyncGenerator & { destroy(): void }>;
+    return {
+      open: () => stream,
+      cancel: () => (source.destroy === undefined ? source.return?.(undefined) : source.destroy()),
+    };
+  }
+  let reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
+  return {
+    open: () => {
+      reader = stream.getReader();
+      return read(reader);
+    },
+    cancel: () => (reader ?? stream).cancel(),
+  };
+}
+
+/** Not every platform can iterate a web stream, so its reader is used. */
+async function* read(reader: ReadableStreamDefaultReader<Uint8Array>): AsyncGenerator<unknown, undefined> {
+  try {
+    for (let step = await reader.read(); !step.done; step = await reader.read()) yield step.value;
+  } finally {
+    // Also when the upload breaks off: what fills the stream learns that it is not read any more.
+    await reader.cancel().catch(() => {});
+  }
+}

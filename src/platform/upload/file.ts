@@ -1,0 +1,39 @@
+import { badArgument, type RequestValidationError } from '../../errors.js';
+
+/** Bytes that a healthy upload moves within its timeout, where nothing reports how many it has moved. */
+const UNSEEN_PROGRESS = 1024 * 1024;
+
+/** How often an upload of this size would have told of its progress. */
+export function unseenParts(size: number): number {
+  return Math.ceil(size / UNSEEN_PROGRESS);
+}
+
+/** The last part of a path, in either system's writing: a name never says where the file was. */
+export function fileName(given: unknown): string {
+  return (typeof given === 'string' && given.split(/[/\\]/).at(-1)) || 'file';
+}
+
+/** A copy of bytes, so that changing the caller's later changes no retry; `undefined` where these are no bytes. */
+export function copyOfBytes(file: unknown): Uint8Array<ArrayBuffer> | undefined {
+  if (ArrayBuffer.isView(file)) return new Uint8Array(file.buffer, file.byteOffset, file.byteLength).slice();
+  return file instanceof ArrayBuffer ? new Uint8Array(file.slice(0)) : undefined;
+}
+
+export function isStream(file: unknown): file is ReadableStream<Uint8Array> | AsyncIterable<Uint8Array> {
+  const stream = file as Partial<ReadableStream & AsyncIterable<Uint8Array>> | null;
+  return typeof stream?.getReader === 'function' || typeof stream?.[Symbol.asyncIterator] === 'function';
+}
+
+export function isPath(file: unknown): file is { path: string | URL } {
+  const path = (file as { path?: unknown } | null)?.path;
+  return typeof path === 'string' || path instanceof URL;
+}
+
+export function badFile(message: string): RequestValidationError {
+  return badArgument(['file'], message);
+}
+
+/** Where there are no files. */
+export function refusePath(): never {
+  throw badFile('{ path } works on Node, Bun and Deno only; pass a Blob or a File');
+}

@@ -1,0 +1,39 @@
+import type { Form, ProgressListener, Upload } from '../engine.js';
+import { badFile, copyOfBytes, fileName, isPath, isStream, refusePath, unseenParts } from './file.js';
+
+/** A form as the platform writes it. It takes what can be sent as a whole; a browser can send nothing else. */
+export function formData({ fields, file, filename }: Form, listener: ProgressListener): Upload {
+  const blob = blobOf(file);
+  const form = new FormData();
+  for (const [name, value] of Object.entries(fields)) form.append(name, value);
+  form.append('file', blob, fileName(filename ?? (blob as Partial<File>).name));
+  const { size } = blob;
+  return {
+    contentType: undefined,
+    repeatable: true,
+    body: (onProgress) => ({
+      size,
+      takeWhole: () => {
+        listener(0, size);
+        onProgress(unseenParts(size));
+        return form;
+      },
+      wholeSent: () => {
+        onProgress();
+        listener(size, size);
+      },
+      cancel: () => {},
+    }),
+    cancel: () => {},
+  };
+}
+
+function blobOf(file: unknown): Blob {
+  if (file instanceof Blob) return file;
+  const bytes = copyOfBytes(file);
+  if (bytes !== undefined) return new Blob([bytes]);
+  if (isStream(file))
+    throw badFile('browsers cannot stream an upload; pass a Blob or a File, such as await new Response(stream).blob()');
+  if (isPath(file)) refusePath();
+  throw badFile('expected a File, Blob, Uint8Array or ArrayBuffer');
+}

@@ -1,0 +1,20 @@
+import * as page from './browser.js';
+import type { Engine, EngineOptions, Form, ProgressListener, Upload } from './engine.js';
+import { isBrowser } from './environment.js';
+import { init } from './server-fetch.js';
+import { contentOf } from './upload/content.js';
+import { refusePath } from './upload/file.js';
+import { multipart } from './upload/multipart.js';
+
+export { isUnknownHost, matches, wasClosed } from './browser.js';
+export { isBrowser, readEnvironment } from './environment.js';
+
+/** Where it is not known who reads the program: workers of servers, which stream uploads, and of browsers, which cannot. */
+export function createEngine(options: EngineOptions): Engine {
+  return page.createEngine(options, isBrowser() ? page.PAGE : { init });
+}
+
+export function createForm(form: Form, listener: ProgressListener): Upload {
+  if (isBrowser()) return page.createForm(form, listener);
+  return multipart(form, contentOf(form, refusePath), listener);
+}
