@@ -34,7 +34,7 @@ export interface Shared {
   calls: number;
 }
 
-/** What an answer and its errors need to know of the call they belong to: also of one that somebody else has made and relays. */
+/** What an answer and its errors need to know of the call they belong to: also of a call that a server made and relays. */
 export interface CallFacts extends CallRecord {
   readonly area: Pick<AreaRules, 'name' | 'explain'>;
   /** What was sent, where that is known. */

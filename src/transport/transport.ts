@@ -89,7 +89,7 @@ export class Transport {
     return this.#call(endpoint, options, undocumented ? schemaOptionsSchema : requestOptionsSchema, read, false);
   }
 
-  /** Sends a request and hands the open answer over: whoever reads it ends the call. */
+  /** Sends a request and hands the open answer over: its reader ends the call. */
   stream<T>(endpoint: EndpointSource, open: Reader<T>, options?: RequestOptions): APIPromise<T> {
     return this.#call(endpoint, options, requestOptionsSchema, open, true);
   }

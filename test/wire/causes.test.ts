@@ -67,6 +67,36 @@ describe('the cause of a connection error', () => {
     for (const error of errors) expect(leaksOf(error, [...secrets, KEY.toLowerCase()])).toEqual([]);
   });
 
+  const symbol = Symbol('request');
+  const holding: { what: string; failure: (secret: string) => Error }[] = [
+    { what: 'in a field named by a symbol', failure: (s) => Object.assign(new Error('x'), { [symbol]: s }) },
+    { what: 'in a cause that is a string', failure: (s) => new Error('x', { cause: s }) },
+    { what: 'in a cause that is an object', failure: (s) => new Error('x', { cause: { headers: [s] } }) },
+    { what: 'in the errors of an AggregateError', failure: (s) => new AggregateError([new Error(s)], 'x') },
+    {
+      what: 'in a field that is not enumerable',
+      failure: (s) => Object.defineProperty(new Error('x'), 'request', { value: s }),
+    },
+    {
+      what: 'in what a class prints of itself',
+      failure: (s) =>
+        new (class extends Error {
+          toJSON() {
+            return s;
+          }
+        })('x'),
+    },
+  ];
+
+  test.each(holding)('shows no credential that the failure holds $what', async ({ failure }) => {
+    const fetch: Fetch = (_, init) => Promise.reject(failure(new Headers(init?.headers).get('authorization') ?? ''));
+
+    const error = await failureOf(gatewayWith({ fetch }).request(GET));
+
+    expect(error.cause).toBeInstanceOf(Error);
+    expect(leaksOf(error.cause, [KEY])).toEqual([]);
+  });
+
   test('is the failure itself where it repeats no credential', async () => {
     const failure = new Error('connection to production lost while content was sent');
     const fetch: Fetch = () => Promise.reject(failure);
