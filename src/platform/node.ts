@@ -109,7 +109,6 @@ function sendsOnce(fetch: unknown): boolean {
   );
 }
 
-const UNTIMED = { headersTimeout: 0, bodyTimeout: 0 };
 /** Above this many bytes waiting for their reader, the socket is held back. */
 const HIGH_WATER = 64 * 1024;
 
@@ -146,20 +145,20 @@ class NodeExchange implements Exchange, ByteSource, DispatchHandler {
 
   #start({ method, origin, path, headers, body }: OutgoingRequest, agent: Dispatch): void {
     if (this.#failure !== undefined) return;
-    const bytes = typeof body === 'object' ? body.open?.() : body;
-    const length =
-      typeof body === 'object' && body.size !== undefined ? { 'content-length': String(body.size) } : undefined;
+    const length = typeof body === 'object' ? body.size : undefined;
+    const options = {
+      origin,
+      path,
+      method,
+      headers: length === undefined ? headers : { ...headers, 'content-length': String(length) },
+      body: typeof body === 'object' ? body.open?.() : body,
+      // The timeouts are ours: undici's default of 300 s would end a plain completion early, through a given dispatcher.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    };
     try {
-      agent.dispatch(
-        // Inherits nothing: undici would take `upgrade`, `reset` and the like from a polluted Object.prototype.
-        {
-          __proto__: null,
-          ...{ origin, path, method, body: bytes, headers: length ? { ...headers, ...length } : headers },
-          // The timeouts are ours: undici's default of 300 s would end a plain completion early, through a given dispatcher.
-          ...UNTIMED,
-        },
-        this,
-      );
+      // Inherits nothing: undici would take `upgrade`, `reset` and the like from a polluted Object.prototype.
+      agent.dispatch(Object.setPrototypeOf(options, null), this);
     } catch (error) {
       // undici 7 and 8 tell the handler what is wrong with a request; undici 6 throws what is wrong with the handler.
       const isOld = (error as { code?: unknown } | null | undefined)?.code === 'UND_ERR_INVALID_ARG';
