@@ -14,9 +14,9 @@ import {
  * The `Response` that a relay sends to its page when a call fails before the stream begins. On the page,
  * `readChatCompletionStream(response)` throws it as a typed error again, with `type`, `code`, `param` and `retryAfter`.
  *
- * An error about the request itself (400, 404, 429, 503 and the like) keeps the service's status and message. Problems of your
- * server are hidden: a rejected key (401, 403) or an unknown error becomes a 500, a service that cannot be reached or sends no
- * usable response a 502, a timeout a 504. A call aborted by its signal becomes a 499; its page has usually left.
+ * What the service says about the request keeps its status and its words: 400, 404, 429, 503 and the like. The server's own
+ * troubles are not told: a refused key (401, 403) and everything unknown is a 500, a service that cannot be reached or gives no
+ * usable answer a 502, one that takes too long a 504. A call that its signal aborted is a 499: its page has usually left.
  */
 export function toErrorResponse(error: unknown): Response {
   const { status, told = { message: plainWords(status), type: 'server_error' } } = visibleError(error);

@@ -306,7 +306,7 @@ export class Transport {
     if (status > 599 || status < 200) {
       body.cancel(new Error('not an HTTP status'));
       const details = { phase: 'headers', sent: 'yes', retryable: false } as const;
-      return new APIConnectionError(`No usable response: ${status} is not an HTTP status.`, details);
+      return new APIConnectionError(`No usable answer: ${status} is not an HTTP status.`, details);
     }
     const limited = status === 429;
     // The hint may be in the body: nothing else is sent before it is read.
