@@ -24,6 +24,11 @@ const RUNTIMES = [
     ],
   },
   { name: 'workerd', command: [node(22), 'run-worker.js'] },
+  // Dispatchers of the user's. undici 8 needs Node 22.
+  { name: 'Node 20, dispatchers of undici 7.16.0', command: [node(20), 'run-dispatchers.js', 'undici-first'] },
+  { name: 'Node 20, dispatchers of undici 7', command: [node(20), 'run-dispatchers.js', 'undici'] },
+  { name: 'Node 22, dispatchers of undici 8', command: [node(22), 'run-dispatchers.js', 'undici-next'] },
+  { name: 'Node 24, dispatchers of undici 8', command: [node(24), 'run-dispatchers.js', 'undici-next'] },
 ];
 
 /** Gives a table of runtimes and cases, and how many of them failed. What failed is written at once. */

@@ -44,7 +44,7 @@ export interface ResponseInfo {
   readonly attempts: readonly Attempt[];
 }
 
-/** Data and what came with it. */
+/** The data of a call, and its response. */
 export interface WithResponse<T> {
   readonly data: T;
   readonly response: ResponseInfo;
@@ -63,7 +63,7 @@ export class APIPromise<T> implements Promise<T> {
     this.#answer = answer;
   }
 
-  /** The data together with what came with it. */
+  /** The data, together with the status, headers, rate limit and attempts. */
   withResponse(): Promise<WithResponse<T>> {
     return this.#answer;
   }

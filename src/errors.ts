@@ -6,7 +6,7 @@ export type Area = 'context' | 'gateway';
 /** How far a request had come when its connection failed. */
 export type Phase = 'connect' | 'headers' | 'body' | 'stream';
 
-/** Whether the service can have carried out a request whose answer never came: `no`, `maybe` or `yes`. */
+/** Whether the service may have carried out the request: `no`, `maybe` or `yes`. */
 export type Sent = 'no' | 'maybe' | 'yes';
 
 /** Where a value is not what it has to be. `path` leads to the field; the value itself is never repeated. */
@@ -35,7 +35,7 @@ const KEEP = Symbol('keepPartial');
 /** The same for `wordsOf`. */
 const WORDS = Symbol('wordsOf');
 
-/** What every error of this package extends. It can be logged and serialised: no credential or payload is in it. */
+/** The base class of every error of this package. Safe to log and serialise: that shows no credential and no payload. */
 export class ContextGatewayError extends Error {
   /** What was tried before this error, in order. Empty when nothing was. */
   declare readonly attempts: readonly Attempt[];
@@ -52,7 +52,7 @@ export class ContextGatewayError extends Error {
     return 'ContextGatewayError';
   }
 
-  /** What of a streamed completion had arrived before this error. Not part of any printed form. */
+  /** The part of a streamed completion that arrived before this error. Never printed or serialised. */
   get partial(): PartialChatCompletion | undefined {
     return this.#partial;
   }
@@ -97,7 +97,7 @@ export class ContextGatewayError extends Error {
   }
 }
 
-/** A client was given an option that cannot work. Thrown by the constructors; the message says how to fix it. */
+/** An option of a client is invalid. The message says how to fix it. */
 export class ConfigurationError extends ContextGatewayError {
   override get name(): string {
     return 'ConfigurationError';
@@ -342,7 +342,7 @@ export class APIAbortError extends ContextGatewayError {
 /** The client was closed before or during the call. */
 export class ClientClosedError extends ContextGatewayError {
   constructor() {
-    super('This client is closed. Create a new one, or close it after its last call.');
+    super('This client is closed. Create a new client, or call close() only after the last call has finished.');
   }
 
   override get name(): string {
@@ -350,7 +350,7 @@ export class ClientClosedError extends ContextGatewayError {
   }
 }
 
-/** A success whose body is not what the interface documents. The answer is in `body`. */
+/** A successful response whose body does not match the documentation. The whole response is in `body`. */
 export class ResponseValidationError extends ContextGatewayError {
   /** Where the answer differs. */
   readonly issues: readonly ValidationIssue[];
@@ -412,8 +412,8 @@ export class StreamError extends APIError {
 export class StreamConsumedError extends ContextGatewayError {
   constructor() {
     super(
-      'A stream can be read once, and this one has been, by a loop or by finalCompletion(). Collect its chunks in the loop, ' +
-        'or begin the loop first. What was read is in `partial`.',
+      'A stream can be read only once, and a loop or finalCompletion() has already read this one. Collect the chunks in ' +
+        'your loop, or start the loop before you await finalCompletion(). What was read is in `partial`.',
     );
   }
 

@@ -32,7 +32,7 @@ export function errorAnswer(
 export function areaRoutes(): Hono<RouteEnv> {
   const app = new Hono<RouteEnv>();
   app.notFound((c) =>
-    errorAnswer(c.env.exchange.area, 404, 'There is no such endpoint', { param: 'path', code: 'not_found' }),
+    errorAnswer(c.env.exchange.area, 404, 'This endpoint does not exist', { param: 'path', code: 'not_found' }),
   );
   app.onError((error) => {
     throw error;

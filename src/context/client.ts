@@ -233,8 +233,8 @@ function derived(options: ContextClientOptions, shared: Shared): ContextClient {
 }
 
 function checkSessionHeader(header: SessionHeader = { name: 'authorization', scheme: 'Bearer' }): SessionHeader {
-  const { scheme } = header;
-  const name = checkHeaderName(header.name, 'sessionHeader.name', FOR_CREDENTIALS);
+  const { name: given, scheme } = Object(header) as Partial<SessionHeader>; // nothing is known of it yet
+  const name = checkHeaderName(given, 'sessionHeader.name', FOR_CREDENTIALS);
   if (scheme !== undefined && !(typeof scheme === 'string' && /^[\w-]+$/.test(scheme))) {
     throw new ConfigurationError(
       "sessionHeader.scheme must be one word, such as 'Bearer'; leave it out where the token stands alone.",

@@ -74,7 +74,10 @@ function decoded(event: ServerSentEvent, cut: boolean, decode: DecodeChunk): Cha
   } catch (cause) {
     if (cut) return undefined;
     if (cause instanceof ContextGatewayError) throw cause;
-    throw new ResponseValidationError('decodeChunk could not read an event of the stream.', { body, cause });
+    throw new ResponseValidationError('decodeChunk threw on an event of the stream. Its error is the cause.', {
+      body,
+      cause,
+    });
   }
   if (!isThenable(chunk)) return chunk;
   quietly(() => chunk);

@@ -32,8 +32,8 @@ type Step = IteratorResult<ChatCompletionChunk, undefined>;
 const END: IteratorReturnResult<undefined> = { done: true, value: undefined };
 
 /**
- * A completion while it is written. Loop over it once: the loop ends exactly when the completion is complete, and throws in
- * every other case, with what had arrived in the error's `partial`. Leaving the loop frees the connection.
+ * A streamed completion. Loop over it once: the loop ends only when the completion is complete. In every other case it
+ * throws an error whose `partial` has what arrived. Leaving the loop frees the connection.
  */
 export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> {
   readonly #answer: Answer;
@@ -91,9 +91,9 @@ export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> 
   }
 
   /**
-   * The whole completion, once it is complete: instead of a loop, right before one, during one, or after one. `usage` is there
-   * if the service sent it. Await it after the loop, not inside it: there the two wait for each other, until the stream has not
-   * been read for five times `streamIdleTimeout` and both end with an `APITimeoutError`.
+   * Resolves to the whole completion. Use it instead of a loop or along with one. `usage` is there if the service sent it.
+   * Never await it inside the loop: that deadlocks, until both end with an `APITimeoutError` after five times
+   * `streamIdleTimeout`.
    *
    * @throws {StreamTruncatedError} when the loop was left early; whatever else ended the stream
    */

@@ -14,9 +14,9 @@ import {
  * The `Response` that a relay sends to its page when a call fails before the stream begins. On the page,
  * `readChatCompletionStream(response)` throws it as a typed error again, with `type`, `code`, `param` and `retryAfter`.
  *
- * What the service says about the request keeps its status and its words: 400, 404, 429, 503 and the like. The server's own
- * troubles are not told: a refused key (401, 403) and everything unknown is a 500, a service that cannot be reached or gives no
- * usable answer a 502, one that takes too long a 504. A call that its signal aborted is a 499: its page has usually left.
+ * An error about the request itself (400, 404, 429, 503 and the like) keeps the service's status and message. Problems of your
+ * server are hidden: a rejected key (401, 403) or an unknown error becomes a 500, a service that cannot be reached or sends no
+ * usable response a 502, a timeout a 504. A call aborted by its signal becomes a 499; its page has usually left.
  */
 export function toErrorResponse(error: unknown): Response {
   const { status, told = { message: plainWords(status), type: 'server_error' } } = visibleError(error);
@@ -52,11 +52,14 @@ export function visibleError(error: unknown): VisibleError {
 
 /** Refusals of the server's key or account. */
 const OF_ACCOUNT = [401, 402, 403, 407];
+const OF_SERVER = /auth|permission|forbidden|api_?key|billing|quota|credit|account|internal|server_error/i;
 
 function ofService(error: APIError): VisibleError {
   const { status, type, param, code, retryAfter } = error;
   if (OF_ACCOUNT.includes(status) || (status >= 300 && status < 400)) return { status: 500 }; // a redirect: baseURL is wrong
   if (status >= 500 && status !== 503) return { status: status < 600 ? status : 502 };
+  // The server's own troubles also come inside a success, or under another status.
+  if (OF_SERVER.test(`${type} ${code}`)) return { status: 500 };
   const answered = status < 300 ? 502 : status; // an error inside a success has no status of its own
   const retry_after = retryAfter === undefined ? undefined : Math.ceil(retryAfter / 1_000);
   return {

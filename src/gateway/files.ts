@@ -10,7 +10,7 @@ import { checkArguments, fieldsOf } from '../transport/validation.js';
 import { RECORD } from './records.js';
 import { type FileRecord, fileUploadParamsSchema } from './schemas.js';
 
-/** What can be uploaded. A stream is sent once: should its attempt fail, it is not tried again. */
+/** What can be uploaded. A stream can be sent only once, so a failed upload of one is not retried. */
 export type Uploadable =
   | Blob
   | Uint8Array
@@ -31,7 +31,7 @@ export interface FileUploadParams {
 
 /** Options of `files.upload`. */
 export interface UploadOptions extends RequestOptions {
-  /** Told the bytes that left, and how many there are (`undefined` for streams). In browsers, at the start and at the end only. */
+  /** Called with the bytes sent so far and the total (`undefined` for streams). In browsers, only at the start and at the end. */
   onProgress?: ProgressListener | undefined;
 }
 
@@ -49,10 +49,10 @@ export class Files {
   /**
    * Upload a file. `POST /v1/files` (multipart/form-data)
    *
-   * Files on disk (`{ path }`) and streams are sent as they are read, never held in memory. A stream whose upload ends early is
-   * cancelled (one of Node's destroyed). `timeout` (60 s) is how long the
-   * upload may stand still; where nobody reports its progress (a Blob sent through `fetch`), it has that long for every
-   * megabyte. The record's form is not documented (A3): pass a `schema` to have it checked and typed.
+   * Files on disk (`{ path }`) and streams are sent as they are read, never held in memory. If the upload ends early, the
+   * stream is cancelled (a Node stream is destroyed). `timeout` (60 s) is the longest time without progress; where progress
+   * is not visible (a Blob sent through `fetch`), it is the time for each megabyte. The record is not documented (A3): pass a
+   * `schema` to validate and type it.
    *
    * @throws {RequestValidationError} before anything is sent: no such file, a stream where the platform can send none
    * @throws {APIError} with status 413 when the file is larger than the service takes

@@ -26,8 +26,8 @@ export class Integrations {
   /**
    * The connected integrations. `GET /v1/integrations`
    *
-   * What an integration holds is not documented (A3): pass a `schema` to have the array checked and typed, `z.array(…)`. What
-   * stands around the array is read with `request`.
+   * The fields of an integration are not documented (A3): pass a `schema`, such as `z.array(…)`, to validate and type the
+   * array. To read fields outside the array, use `request`.
    */
   list(options?: RequestOptions): APIPromise<Integration[]>;
   list(options?: RequestOptions): APIPromise<Integration[]> {

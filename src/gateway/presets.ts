@@ -28,8 +28,8 @@ export class Presets {
   /**
    * The stored templates, of one `category` or all, at most `limit` (the service's default is 50). `GET /v1/presets`
    *
-   * What a preset holds is not documented (A3): pass a `schema` to have the array checked and typed, `z.array(…)`. What
-   * stands around the array is read with `request`.
+   * The fields of a preset are not documented (A3): pass a `schema`, such as `z.array(…)`, to validate and type the array.
+   * To read fields outside the array, use `request`.
    *
    * @throws {RequestValidationError} when `limit` is not a whole number from 1
    */

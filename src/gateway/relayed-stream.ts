@@ -21,7 +21,7 @@ export interface ReadStreamOptions {
 }
 
 /**
- * Reads a completion that a server of yours relays with `toReadableStream()`: in a browser, without a client or a key.
+ * Reads a completion that your server relays with `toReadableStream()`: in a browser, without a client or a key.
  * Give it the `Response` of your `fetch`, or a body alone.
  *
  * @throws {RequestValidationError} when it is given neither

@@ -47,7 +47,8 @@ export function meaningOf(code: string, progress: Progress): Meaning {
   const untrusted = CERTIFICATE.test(code);
   const answered = ANSWERED.test(code);
   const what =
-    EXPLAINED[code] ?? (answered ? 'it is not valid HTTP' : untrusted ? 'its certificate is not trusted' : undefined);
+    EXPLAINED[code] ??
+    (answered ? 'the response is not valid HTTP' : untrusted ? 'the certificate is not trusted' : undefined);
   return {
     reached: progressAt(progress, untrusted || BEFORE_SENDING.has(code), answered),
     what,

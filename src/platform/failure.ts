@@ -87,15 +87,16 @@ function causesOf(failure: unknown): Failure[] {
   return chain;
 }
 
-/** The failure as it came. One that repeats the credential, or holds objects that may, is copied: name, words, code, stack. */
+/**
+ * The failure as it came, where all that it holds is seen to be harmless: plain values that do not repeat the credential. Any other
+ * is copied: name, words, code, stack.
+ */
 function causeOf(failure: unknown, chain: Failure[], code: string | undefined, request: FailedRequest | undefined) {
   const [first] = chain;
   if (request === undefined || first === undefined) return request === undefined ? failure : undefined;
   const { clean } = request;
   try {
-    const held = chain.flatMap(({ message, stack, cause: _, ...own }) => [message, stack, ...Object.values(own)]);
-    const isPlain = (one: unknown) => (typeof one === 'string' ? !clean(one).includes('***') : Object(one) !== one);
-    if (held.every(isPlain)) return failure;
+    if (isHarmless(first, clean)) return first;
     const words = clean([...new Set(chain.map(({ message }) => message).filter(Boolean))].join(': '));
     const name = CODE.test(first.name) ? first.name : 'Error';
     const cause = Object.assign(new Error(words || code || name), code !== undefined && { code });
@@ -104,4 +105,18 @@ function causeOf(failure: unknown, chain: Failure[], code: string | undefined, r
   } catch {
     return undefined; // what cannot be read cannot be printed either
   }
+}
+
+/** Of a class of the platform or undici, which print nothing of their own; every field, hidden ones too, a plain value. */
+function isHarmless(error: unknown, clean: (text: string) => string, depth = 0): boolean {
+  if (!isError(error) || error instanceof ContextGatewayError || depth > 4) return false;
+  for (let proto = Object.getPrototypeOf(error); proto !== null; proto = Object.getPrototypeOf(proto)) {
+    if (Object.hasOwn(proto, 'toJSON') || Reflect.ownKeys(proto).some((key) => String(key).includes('inspect')))
+      return false;
+  }
+  return Reflect.ownKeys(error).every((key) => {
+    const value = (error as unknown as Record<PropertyKey, unknown>)[key];
+    if (key === 'cause') return value === undefined || isHarmless(value, clean, depth + 1);
+    return typeof value === 'string' ? !clean(value).includes('***') : Object(value) !== value;
+  });
 }

@@ -43,7 +43,7 @@ export function createForm(form: Form, listener: ProgressListener): Upload {
 /** On Node, bytes leave through undici; through `fetch` where the user gave one, or the global one is not Node's own: replaced, or that of Bun or Deno. */
 export function createEngine(options: EngineOptions): Engine {
   if (options.fetch !== undefined)
-    return new FetchEngine(options.fetch, { init, meaningOf, sendsOnce: isNative(options.fetch) });
+    return new FetchEngine(options.fetch, { init, meaningOf, sendsOnce: sendsOnce(options.fetch) });
   if (options.dispatcher !== undefined && typeof options.dispatcher.dispatch !== 'function') {
     throw new ConfigurationError('dispatcher must be an undici Dispatcher, such as a new ProxyAgent(url).');
   }
@@ -95,9 +95,18 @@ class NodeEngine implements Engine {
   }
 }
 
-/** The platform's own `fetch` sends once. Any other may repeat a request by itself, so that its last failure tells nothing of the first. */
-function isNative(fetch: unknown): boolean {
-  return /internal\/deps\/undici|\[native code\]/.test(String(fetch));
+/**
+ * The platform's own `fetch` sends once. Any other, or one whose dispatcher was replaced, may repeat a request by itself, so that
+ * its last failure tells nothing of the first.
+ */
+function sendsOnce(fetch: unknown): boolean {
+  const dispatcher = (globalThis as Record<symbol, unknown>)[Symbol.for('undici.globalDispatcher.1')];
+  const isPlain = dispatcher === undefined || Object(dispatcher).constructor?.name === 'Agent';
+  return (
+    fetch === globalThis.fetch &&
+    isPlain &&
+    /internal\/deps\/undici|^function fetch\(.*\[native code\]/s.test(String(fetch))
+  );
 }
 
 const UNTIMED = { headersTimeout: 0, bodyTimeout: 0 };

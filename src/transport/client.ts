@@ -54,8 +54,8 @@ export class ServiceClient {
   /** The same, with the raw answer checked and typed by `schema`. */
   request<T>(request: RawRequest, options: SchemaOptions<T>): APIPromise<T>;
   /**
-   * Calls an endpoint that this version does not know, with everything the other methods have: credential, retries, limits,
-   * errors. Gives the parsed body as it came; pass a `schema` to have it checked and typed.
+   * Calls an endpoint that this version has no method for, with the same credential, retries, limits and errors as the other
+   * methods. Returns the parsed body unchanged; pass a `schema` to validate and type it.
    *
    * @throws {RequestValidationError} when `path` is not a plain path
    * @throws {APIError} when the service refuses
@@ -95,7 +95,7 @@ function checkRawRequest(given: RawRequest): RawRequest {
   const request = ownFields(given, ['method', 'path']) as RawRequest; // checked in the next line
   checkArguments(rawRequestSchema, request, schemaOptionsSchema);
   if (request.method !== 'GET' || request.body === undefined) return request;
-  throw badArgument(['body'], 'a GET request has none; pass query');
+  throw badArgument(['body'], 'must be absent in a GET request; use query');
 }
 
 /** The options of a derived client. Those that belong to what the two share cannot be changed. @throws {ConfigurationError} */

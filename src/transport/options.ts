@@ -16,21 +16,22 @@ import {
 } from './validation.js';
 
 /**
- * A credential, or a function that gives one. It is called for every attempt, so that keys can be rotated without a restart:
- * after a 401 or 403 it is called again, and where it gives another credential the request is sent once more.
+ * A credential, or a function that returns one. The function is called for every attempt, so you can rotate keys without a
+ * restart. After a 401 or 403 it is called again; if it returns a different credential, the request is sent once more.
  */
 export type Credential = string | (() => string | Promise<string>);
 
 /** What both clients take. All times are milliseconds. */
 export interface ClientOptions {
   /**
-   * Where the service is, without `/v1` or `/api`: `https://gateway.example.com`. HTTPS, except on this machine
+   * The address of the service, without `/v1` or `/api`: `https://gateway.example.com`. HTTPS, except on this machine
    * (see `dangerouslyAllowHTTP`).
    * @default the environment's `CONTEXT_GATEWAY_BASE_URL`
    */
   baseURL?: string | undefined;
   /**
-   * Milliseconds for one attempt: until its body is read; for a stream, until its headers; for an upload, without progress.
+   * Milliseconds for one attempt, including its body; for a stream, until its headers; for an upload, the longest time
+   * without progress.
    * @default 60_000, and 600_000 for plain completions and for executing presets and integrations
    */
   timeout?: number | undefined;
@@ -40,8 +41,8 @@ export interface ClientOptions {
    */
   deadline?: number | undefined;
   /**
-   * Milliseconds a stream may stay silent while it is read. Only events with data count, keep-alive comments do not. A stream
-   * that is not read at all is given up after this time, one that was begun and dropped after five times as long.
+   * Milliseconds a stream may stay silent while you read it; keep-alive comments do not count as events. A stream that is
+   * never read is closed after this time, one that is read in part and then abandoned after five times as long.
    * @default 120_000
    */
   streamIdleTimeout?: number | undefined;
@@ -57,27 +58,28 @@ export interface ClientOptions {
    * @default 60_000
    */
   maxRetryAfter?: number | undefined;
-  /** Headers of every request. The credential, `host` and the headers that frame a body cannot be set. */
+  /** Headers sent with every request. You cannot set the credential, `host`, `content-length` or other transport headers. */
   defaultHeaders?: Readonly<Record<string, string | undefined>> | undefined;
   /**
-   * A `fetch` to send with, instead of the platform's best way. It keeps its own timeouts: Node's ends an answer that is silent
-   * for 300 s, whatever `timeout` and `streamIdleTimeout` say.
+   * Your own `fetch`, used for every request. It keeps its own timeouts: Node's ends a response that is silent for 300 s,
+   * whatever `timeout` and `streamIdleTimeout` say.
    */
   fetch?: typeof globalThis.fetch | undefined;
   /** Node only: an undici `Dispatcher` to send with (a proxy, a pool, a mock). It stays yours: `close()` leaves it open. */
   dispatcher?: DispatcherLike | undefined;
   /**
-   * What happens with an answer that is not as documented: an error, or an event for `onEvent` and the answer as it is.
+   * What to do with a response that does not match the documentation: throw (`'error'`), or return it unchanged and send an
+   * event to `onEvent` (`'report'`).
    * @default 'error'
    */
   validation?: 'error' | 'report' | undefined;
   /**
-   * Whether calls wait, for `maxRetryAfter` at most, while the service's rate limit is used up, instead of being refused.
-   * `timeout` does not count that wait, a `deadline` does. Or a limiter that you write.
+   * Whether calls wait in a queue, for at most `maxRetryAfter`, while the service's rate limit is used up. The wait counts
+   * towards `deadline`, but not towards `timeout`. Also takes your own `RateLimiter`.
    * @default true
    */
   pacing?: boolean | RateLimiter | undefined;
-  /** Told what happens inside: requests, answers, retries, waits. Without credentials, ids and texts. What it throws is ignored. */
+  /** Called for requests, responses, retries and waits, with no credentials or message text. What it throws is ignored. */
   onEvent?: ((event: ClientEvent) => void) | undefined;
   /**
    * The header an `idempotencyKey` is sent in.
@@ -112,8 +114,8 @@ export interface RequestOptions {
   /** Headers of this request, over the client's. */
   headers?: Readonly<Record<string, string | undefined>> | undefined;
   /**
-   * Sent with every attempt, so that a service which honours it does the work once. Whether it does is not documented: a request
-   * with an effect is still not repeated when its answer is lost. Repeat it yourself, with the same key.
+   * Sent with every attempt, so that a service that supports idempotency keys does the work once. Support is not documented,
+   * so a POST whose response is lost is still not retried. Repeat it yourself, with the same key.
    */
   idempotencyKey?: string | undefined;
 }
@@ -253,7 +255,9 @@ export function checkRequestOptions<Options extends RequestOptions>(
   const describe = (key: string): string =>
     accepts !== undefined && fieldsOf(accepts).includes(key)
       ? `is a parameter: pass it in the ${ids ? 'second' : 'first'} argument`
-      : unknownOption(key, schema, 'call');
+      : schema !== readStreamOptionsSchema && Object.hasOwn(clientOptions, key)
+        ? `is not an option of this call but of the client: call client.withOptions({ ${key} })`
+        : unknownOption(key, schema, 'call');
   const issues = findIssues(schema, options, describe);
   if (issues === undefined) return options;
   throw new RequestValidationError(issues.map(({ path, message }) => ({ path: ['options', ...path], message })));

@@ -34,10 +34,17 @@ export interface RateLimiter {
   admit(bucket: string): Admission | undefined;
   /** The request is answered, or has failed. */
   release(bucket: string, observed: Observation): void;
+  /**
+   * The request was refused (429), and its body, which may say for how long, is still on its way: nothing is sent until the
+   * returned function is called. Optional.
+   */
+  hold?(bucket: string): () => void;
 }
 
 /** A reset further away than this is a misunderstanding, not a window (ms). */
 const LONGEST_WINDOW = 300_000;
+/** A hint beyond a day is a misunderstanding as well, such as a time since 1970: the service is asked again after a day (ms). */
+const LONGEST_BLOCK = 86_400_000;
 /** Calls that leave in the first second after a 429 that named no limit; in each further second twice as many. */
 const FIRST_SECOND = 15;
 
@@ -63,6 +70,10 @@ export class Pacer implements RateLimiter {
     this.#bucket(bucket).release(observed);
   }
 
+  hold(bucket: string): () => void {
+    return this.#bucket(bucket).hold();
+  }
+
   #bucket(name: string): Bucket {
     let bucket = this.#buckets.get(name);
     if (bucket === undefined) {
@@ -73,16 +84,17 @@ export class Pacer implements RateLimiter {
   }
 }
 
-/** What is counted of a service that does not name its limit. */
+/** What is counted after a refusal that no rate headers explain. */
 interface Count {
   /** When its last block ends; calls that left since; refused and served while it lasted. */
   openedAt: number;
   sent: number;
   refused: number;
   served: number;
-  /** When the window began, and calls that were served in it. */
+  /** Where no headers name a limit: when the window began, the calls that were served in it, and what the next one has more. */
   windowFrom: number;
   passed: number;
+  growth: number;
 }
 
 class Bucket {
@@ -94,10 +106,15 @@ class Bucket {
   #remaining = Number.POSITIVE_INFINITY;
   /** When the window ends, by our monotonic clock. */
   #resetAt = Number.POSITIVE_INFINITY;
-  /** The length of a window, as far as it was seen (ms). */
+  /** The length of the last window, as far as it was seen (ms). */
   #window = 0;
+  /** Whether rate headers name the limit; else it is a guess, which slows calls down and refuses none. */
+  #named = false;
+  /** Of those in flight, the ones that the service has counted in an earlier window. */
+  #earlier = 0;
   #blockedUntil = 0;
-  /** What is counted where the service refuses without naming its limit; absent everywhere else. */
+  /** Refusals whose bodies are on their way. */
+  #holds = 0;
   #count: Count | undefined;
   #timer: unknown;
 
@@ -126,32 +143,45 @@ class Bucket {
     return { ready, expected, cancel };
   }
 
+  hold(): () => void {
+    this.#holds += 1;
+    return () => {
+      this.#holds -= 1;
+      this.#advance();
+    };
+  }
+
   release(observed: Observation): void {
     this.#inFlight -= 1;
+    this.#earlier = Math.max(0, this.#earlier - 1);
     this.#observe(observed);
     this.#advance();
   }
 
   #observe({ limit, remaining, untilReset, refused, blockedFor }: Observation): void {
     const now = this.#runtime.now();
-    if (blockedFor !== undefined) this.#blockedUntil = Math.max(this.#blockedUntil, now + blockedFor);
-    if (remaining === undefined || untilReset === undefined || untilReset <= 0 || untilReset > LONGEST_WINDOW) {
-      if (refused === false) this.#served(now);
-      else if (refused && blockedFor !== undefined) this.#refused(now);
-      return;
+    if (blockedFor !== undefined) {
+      const until = now + Math.min(blockedFor, LONGEST_BLOCK);
+      this.#blockedUntil = Math.max(this.#blockedUntil, until);
     }
-    this.#count = undefined; // the service says it itself
-    const resetAt = now + untilReset;
-    // Dates have whole seconds, so estimates of one window's end scatter by one: a later one is a new window only beyond that.
-    const sameWindow = now < this.#resetAt && Math.abs(resetAt - this.#resetAt) <= 1_500;
-    // Answers overtake each other: in one window the lowest figure is the latest.
-    this.#remaining = sameWindow ? Math.min(this.#remaining, remaining) : remaining;
-    this.#resetAt = sameWindow ? Math.min(this.#resetAt, resetAt) : resetAt;
-    this.#limit = Math.max(limit ?? remaining, 1);
-    this.#window = Math.max(this.#window, untilReset);
+    const named = remaining !== undefined && untilReset !== undefined && untilReset > 0 && untilReset <= LONGEST_WINDOW;
+    if (named) {
+      this.#named = true;
+      const resetAt = now + untilReset;
+      // Dates have whole seconds, so estimates of one window's end scatter by one: a later one is a new window only beyond that.
+      const sameWindow = now < this.#resetAt && Math.abs(resetAt - this.#resetAt) <= 1_500;
+      // Answers overtake each other: in one window the lowest figure is the latest.
+      this.#remaining = sameWindow ? Math.min(this.#remaining, remaining) : remaining;
+      this.#resetAt = sameWindow ? Math.min(this.#resetAt, resetAt) : resetAt;
+      this.#limit = Math.max(limit ?? remaining, 1);
+      this.#window = sameWindow ? Math.max(this.#window, untilReset) : untilReset;
+      if (refused && remaining === 0) this.#count = undefined; // it says itself what it refused for
+    }
+    if (refused === false) this.#served(now);
+    else if (refused && blockedFor !== undefined && !(named && remaining === 0)) this.#refused(now);
   }
 
-  /** A refusal that names no limit: what was served since the service's window began is the limit, as far as we can tell. */
+  /** A refusal that no headers explain: what was served since the service's window began is the limit, as far as we can tell. */
   #refused(now: number): void {
     const count = this.#count;
     const opensAt = this.#blockedUntil;
@@ -160,16 +190,20 @@ class Bucket {
       count.refused += 1;
       if (count.windowFrom === count.openedAt) count.windowFrom = opensAt;
       count.openedAt = opensAt;
-      if (this.#window > 0) this.#startWindow(opensAt);
-      return;
+    } else {
+      if (!this.#named && count !== undefined && count.passed > 0) this.#learn(count, opensAt);
+      this.#count = { openedAt: opensAt, sent: 0, windowFrom: opensAt, passed: 0, refused: 1, served: 0, growth: 1 };
     }
-    if (count !== undefined && count.passed > 0) {
-      const inStep = count.windowFrom === count.openedAt; // our window began with the service's: it tells the length as well
-      if (inStep) this.#window = opensAt - count.windowFrom;
-      this.#limit = inStep ? count.passed : Math.max(count.passed, Math.ceil(this.#limit / 2));
-    }
-    if (this.#window > 0) this.#startWindow(opensAt);
-    this.#count = { openedAt: opensAt, sent: 0, windowFrom: opensAt, passed: 0, refused: 1, served: 0 };
+    if (!this.#named && this.#window > 0) this.#startWindow(opensAt);
+  }
+
+  #learn({ windowFrom, openedAt, passed }: Count, opensAt: number): void {
+    const inStep = windowFrom === openedAt; // our window began with the service's: it tells the length as well
+    const window = inStep ? opensAt - windowFrom : this.#window;
+    const known = window <= LONGEST_WINDOW;
+    this.#window = known ? window : 0;
+    this.#limit = !known ? Number.POSITIVE_INFINITY : inStep ? passed : Math.max(passed, Math.ceil(this.#limit / 2));
+    if (!known) this.#forgetWindow();
   }
 
   #served(now: number): void {
@@ -178,7 +212,7 @@ class Bucket {
     if (now < count.openedAt) count.served += 1;
     else {
       count.passed += 1;
-      this.#remaining -= 1;
+      if (!this.#named) this.#remaining -= 1;
     }
   }
 
@@ -186,6 +220,10 @@ class Bucket {
   #judge({ refused, served }: Count): void {
     if (served < refused) return;
     this.#count = undefined;
+    if (!this.#named) this.#forgetWindow();
+  }
+
+  #forgetWindow(): void {
     this.#limit = this.#remaining = this.#resetAt = Number.POSITIVE_INFINITY;
     this.#window = 0;
   }
@@ -199,19 +237,23 @@ class Bucket {
   #open(now: number): boolean {
     if (this.#count !== undefined && now >= this.#count.openedAt) this.#judge(this.#count);
     if (now >= this.#resetAt) this.#nextWindow(now);
-    return now >= this.#opensAt() && this.#inFlight < this.#remaining;
+    return this.#holds === 0 && now >= this.#opensAt() && this.#inFlight - this.#earlier < this.#remaining;
   }
 
   /** A new window has begun that no answer has told of yet: it holds what the last one did. */
   #nextWindow(now: number): void {
+    this.#earlier = this.#inFlight;
     const count = this.#count;
-    if (count === undefined) {
+    if (this.#named || count === undefined) {
       this.#remaining = this.#limit;
       this.#resetAt = Number.POSITIVE_INFINITY;
       return;
     }
-    // A window that was used up without a refusal may hold more than we know.
-    if (this.#remaining <= 0) this.#limit += 1;
+    // A window that was used up without a refusal may hold more than we know, and soon much more.
+    if (this.#remaining <= 0) {
+      this.#limit += count.growth;
+      count.growth *= 2;
+    }
     Object.assign(count, { windowFrom: now, passed: 0 });
     this.#startWindow(now);
   }
@@ -223,12 +265,14 @@ class Bucket {
     return Math.max(this.#blockedUntil, openedAt + 1_000 * Math.log2(1 + sent / FIRST_SECOND));
   }
 
-  /** Milliseconds the next caller that joins the queue will wait at least. */
+  /** Milliseconds the next caller that joins the queue will wait at least, by what the service has said. */
   #expectedWait(): number {
-    const full = this.#inFlight >= this.#remaining && this.#resetAt !== Number.POSITIVE_INFINITY;
-    const opensAt = Math.max(this.#opensAt(), full ? this.#resetAt : 0);
+    const now = this.#runtime.now();
+    const blocked = Math.max(0, this.#blockedUntil - now);
+    if (!this.#named) return blocked;
+    const full = this.#inFlight - this.#earlier >= this.#remaining && this.#resetAt !== Number.POSITIVE_INFINITY;
     const windows = Math.floor(this.#queue.size / this.#limit);
-    return Math.max(0, opensAt - this.#runtime.now()) + windows * this.#window;
+    return Math.max(blocked, full ? this.#resetAt - now : 0) + windows * this.#window;
   }
 
   #go(): void {
@@ -254,7 +298,7 @@ class Bucket {
     this.#timer = undefined;
     if (this.#queue.size === 0) return;
     const opensAt = now < this.#opensAt() ? this.#opensAt() : this.#resetAt;
-    if (opensAt === Number.POSITIVE_INFINITY) return;
+    if (opensAt === Number.POSITIVE_INFINITY || this.#holds > 0) return;
     this.#timer = this.#runtime.setTimer(
       () => this.#advance(),
       Math.min(Math.max(1, Math.ceil(opensAt - now)), LONGEST_TIMER),

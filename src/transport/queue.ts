@@ -18,11 +18,16 @@ export async function awaitTurn(call: Call, limiter: RateLimiter | undefined, kn
   let timer: unknown;
   const tooLong = new Promise<never>((_, reject) => {
     const refuse = (): void => {
-      call.notQueued = notQueued(call, expected, known);
+      // What was expected and has passed tells nothing of the rest.
+      const rest = Math.ceil((expected ?? 0) - (runtime.now() - since));
+      call.notQueued = notQueued(call, rest > 0 ? rest : undefined, known);
       reject(call.notQueued);
     };
-    if (maxRetryAfter === 0 || (expected ?? 0) > maxRetryAfter) refuse();
-    else timer = runtime.setTimer(refuse, Math.min(maxRetryAfter, LONGEST_TIMER));
+    if (maxRetryAfter === 0 || (expected ?? 0) > maxRetryAfter + WHOLE_SECONDS) refuse();
+    else {
+      const longest = expected === undefined ? maxRetryAfter : maxRetryAfter + WHOLE_SECONDS;
+      timer = runtime.setTimer(refuse, Math.min(longest, LONGEST_TIMER));
+    }
   });
   timeouts.queuedFor = bucket;
   emit?.({ type: 'queued', bucket });
@@ -52,9 +57,9 @@ function admissionOf({ bucket }: Call, limiter: RateLimiter | undefined): Admiss
 function notQueued(call: Call, expected: number | undefined, rateLimit: RateLimit | undefined): RateLimitError {
   const { bucket, maxRetryAfter, attempts, area } = call;
   const again = attempts.length === 0 ? '' : ' again';
-  const longer = expected === undefined || expected < maxRetryAfter ? '' : ` of ${Math.ceil(expected / 1_000)} s`;
+  const longer = expected === undefined ? '' : ` of ${Math.ceil(expected / 1_000)} s`;
   return new RateLimitError(429, {
-    message: `The rate limit of ${bucket} is used up, as earlier answers said, so the request was not sent${again}. Its wait${longer} is longer than maxRetryAfter (${maxRetryAfter} ms) allows.`,
+    message: `The rate limit of ${bucket} is used up, as earlier answers said, so the request was not sent${again}. The wait${longer} is longer than maxRetryAfter (${maxRetryAfter} ms) allows: call again later, or raise maxRetryAfter.`,
     area: area.name,
     retryAfter: expected,
     rateLimit,
@@ -62,6 +67,9 @@ function notQueued(call: Call, expected: number | undefined, rateLimit: RateLimi
     body: undefined,
   });
 }
+
+/** A reset and the date it is measured by have whole seconds: a window of 60 s looks like one of up to 62. */
+const WHOLE_SECONDS = 2_000;
 
 const NO_HEADERS: HeaderSource = { get: () => undefined, toHeaders: () => new Headers() };
 

@@ -30,7 +30,7 @@ export function refusalDetails(answer: AnswerFacts, body: unknown): APIErrorDeta
     message: [status, hint === '' ? text : text.replace(/[^.!?]$/, '$&.'), hint]
       .filter((part) => part !== '')
       .join(' '),
-    words: error.message,
+    words: isObject(body) && Object.hasOwn(body, 'error') ? error.message : undefined,
     area: area.name,
     type: error.type,
     code: error.code,

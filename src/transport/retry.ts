@@ -96,8 +96,8 @@ export function sentBy(error: unknown): Sent {
   if (error instanceof ResponseValidationError) return 'yes'; // a success, though one that cannot be read
   if (!(error instanceof APIError)) return 'no';
   const { status, body } = error;
-  // A proxy's 503 may hide work that was done; only the service itself can say that it refused.
-  if (status === 503) return isServiceError(body) ? 'no' : 'maybe';
+  // A proxy's page may hide work that was done; only the service itself can say that it refused.
+  if (status === 503 || status === 401 || status === 403) return isServiceError(body) ? 'no' : 'maybe';
   return status < 400 || status === 408 || status === 409 || status === 425 || status >= 500 ? 'maybe' : 'no';
 }
 

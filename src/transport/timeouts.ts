@@ -34,6 +34,7 @@ export const SHORTEST_ATTEMPT = 10;
 
 /** A timer that fires this much too late (ms) was held up by the program: what it waits for may be here, still unread. */
 const HELD_UP = 25;
+const GRACE_TURNS = 8;
 
 /** What a call waits for, as far as stopping it goes: an exchange, or a stream. */
 type Cancellable = Pick<Exchange, 'cancel' | 'progress'>;
@@ -253,20 +254,20 @@ class Watchdog {
     const armedAt = this.#runtime.now();
     const endsAt = this.#fedAt + this.#ms;
     const delay = Math.min(Math.max(0, endsAt - armedAt), this.#ms);
-    let believed = false;
+    let turns = 0;
     const fire = (): void => {
       const now = this.#runtime.now();
       // Set for all of the time, and not fed since: it is over, also where tests move the timers and no clock along with them.
       const unfed = this.#fedAt + this.#ms === endsAt && endsAt - armedAt <= delay;
       // Timers may fire a moment early by the monotonic clock: less than a millisecond left is none.
       const over = unfed || this.#fedAt + this.#ms - now < 1;
-      const heldUp = !believed && now - armedAt - delay >= HELD_UP;
+      const heldUp = turns > 0 ? turns < GRACE_TURNS : now - armedAt - delay >= HELD_UP;
       if (!over) this.#arm();
       else if (!heldUp) this.#onSilence();
       else {
-        // One turn of I/O first, in which what has arrived meanwhile is read.
-        believed = true;
-        this.#timer = this.#runtime.setTimer(fire, 0);
+        // Some turns of I/O first, in which what has arrived meanwhile is read, and decompressed.
+        turns += 1;
+        this.#timer = this.#runtime.setTimer(fire, 4);
       }
     };
     this.#timer = this.#runtime.setTimer(fire, delay);

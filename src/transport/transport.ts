@@ -2,6 +2,7 @@ import { APIPromise, type Attempt, type WithResponse } from '../answer.js';
 import {
   APIConnectionError,
   APIError,
+  APITimeoutError,
   apiError,
   ClientClosedError,
   ContextGatewayError,
@@ -28,7 +29,7 @@ import {
 import { type Observation, Ticket } from './pacer.js';
 import { awaitTurn } from './queue.js';
 import { quietly } from './quietly.js';
-import { ServerClock, untilReset } from './rate-limit.js';
+import { retryHint, ServerClock, untilReset } from './rate-limit.js';
 import { checkHeaders, type EndpointSource, prepare } from './request.js';
 import { LONGEST_BACKOFF, mostSent, nextWait, operationOf, sentBy, type Verdict } from './retry.js';
 import { withoutSecrets } from './secrets.js';
@@ -39,6 +40,8 @@ const DEFAULT_TIMEOUT = 60_000;
 const DEFAULT_IDLE_TIMEOUT = 120_000;
 const DEFAULT_RETRIES = 2;
 const DEFAULT_MAX_RETRY_AFTER = 60_000;
+/** A key that is read again may take this long (ms): the refusal is already here. */
+const LONGEST_REREAD = 5_000;
 
 /** Turns a successful answer into what the method returns. */
 type Reader<T> = (answer: Answer, options: RequestOptions) => T | Promise<T>;
@@ -199,7 +202,7 @@ export class Transport {
     // Before the queue: what a 429 says while the key is read holds this call as well.
     const given = call.nextCredential ?? this.#area.authorize();
     call.nextCredential = undefined;
-    call.credential = typeof given === 'string' ? given : await this.#awaitCredential(given, call);
+    call.credential = typeof given === 'string' ? given : await this.#awaitCredential(given, call, call.timeout);
     const delay = waited + (await awaitTurn(call, limiter, rateLimits.get(bucket)));
     call.startedAt = runtime.now();
     const record: Mutable<Attempt> = { delay, duration: 0 };
@@ -231,11 +234,16 @@ export class Transport {
   }
 
   /** The credential, where a function gives it: it runs under the attempt's clock. */
-  async #awaitCredential(credential: Promise<string>, { timeouts, timeout, runtime }: Call): Promise<string> {
-    quietly(() => credential); // should it fail when nobody waits for it any more
+  async #awaitCredential(credential: Promise<string>, { timeouts, runtime }: Call, ms: number): Promise<string> {
+    quietly(() => credential); // it may fail when nothing waits for it any more
     try {
-      timeouts.startAttempt(timeout, runtime.now());
+      timeouts.startAttempt(ms, runtime.now());
       return await timeouts.wait(credential);
+    } catch (error) {
+      if (!(error instanceof APITimeoutError) || error.kind !== 'attempt') throw error;
+      const option = this.#area.name === 'gateway' ? 'apiKey' : 'sessionToken';
+      const message = `The ${option} function gave nothing within ${ms} ms, the timeout of an attempt.`;
+      throw new APITimeoutError(message, { kind: 'attempt', phase: 'connect', sent: 'no', retryable: false });
     } finally {
       timeouts.stopWatching();
     }
@@ -247,12 +255,15 @@ export class Transport {
    */
   async #hasNewCredential(error: unknown, call: Call): Promise<boolean> {
     const refused = error instanceof APIError && (error.status === 401 || error.status === 403);
-    if (!refused || call.rotated || call.request.upload?.repeatable === false) return false;
+    if (!refused || error.retryAfter !== undefined || call.rotated) return false;
+    const { method, upload } = call.request;
+    // As with every refusal, a POST is repeated only where the service itself says so.
+    if (upload?.repeatable === false || (method === 'POST' && sentBy(error) !== 'no')) return false;
     call.rotated = true;
     const given = this.#area.authorize();
     if (typeof given === 'string') return false;
     try {
-      call.nextCredential = await this.#awaitCredential(given, call);
+      call.nextCredential = await this.#awaitCredential(given, call, Math.min(call.timeout, LONGEST_REREAD));
     } catch {
       call.timeouts.check(); // the call is over
       return false; // the refusal says more than a key that cannot be read
@@ -295,19 +306,28 @@ export class Transport {
     if (status > 599 || status < 200) {
       body.cancel(new Error('not an HTTP status'));
       const details = { phase: 'headers', sent: 'yes', retryable: false } as const;
-      return new APIConnectionError(`No usable answer: ${status} is not an HTTP status.`, details);
+      return new APIConnectionError(`No usable response: ${status} is not an HTTP status.`, details);
     }
     const limited = status === 429;
-    const { text, whole } =
-      limited || status === 503
-        ? await readHintText(body)
-        : { text: await readErrorText(body, call.runtime), whole: true };
+    // The hint may be in the body: nothing else is sent before it is read.
+    const free = limited ? this.#shared.limiter?.hold?.(call.bucket) : undefined;
+    const { text, whole } = await this.#readRefusal(call, answer);
     const error = apiError(status, answer.refuse(parseError(text)));
     call.hintMissed = !whole;
     const blockedFor = whole ? error.retryAfter : Math.max(error.retryAfter ?? 0, LONGEST_BACKOFF);
     ticket.release({ ...observation(answer), refused: limited, ...(limited && { blockedFor }) });
+    if (free !== undefined) quietly(free);
     call.timeouts.check(); // a call that is over ends with what ended it, also where its status is known
     return error;
+  }
+
+  /** The body of a 429 or 503 is read to its end, unless no hint in it could change what follows. */
+  async #readRefusal(call: Call, { head, rateLimit, serverTime }: Answer): Promise<{ text: string; whole: boolean }> {
+    const { status, headers, body } = head;
+    const hint = retryHint(headers, undefined, rateLimit, serverTime) ?? 0;
+    const isLast = call.attempts.length > call.maxRetries || hint > call.maxRetryAfter;
+    if ((status === 429 || status === 503) && !isLast) return readHintText(body);
+    return { text: await readErrorText(body, call.runtime), whole: true };
   }
 
   /** What follows a failed attempt: a wait, or the error itself. */

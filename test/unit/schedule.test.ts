@@ -186,7 +186,7 @@ describe('a call on a manual clock', () => {
   });
 
   test('a refused attempt that would queue too long says that the request was not sent again', async () => {
-    const waits = [undefined, { ready: new Promise<void>(() => {}), expected: 9_000, cancel: () => {} }];
+    const waits = [undefined, { ready: new Promise<void>(() => {}), expected: 11_000, cancel: () => {} }];
     const pacing = { admit: () => waits.shift(), release: () => {} };
     const { client, runtime, sentAt } = clientFor([{ status: 429, headers: { 'retry-after': '5' } }], {
       pacing,
@@ -195,7 +195,7 @@ describe('a call on a manual clock', () => {
 
     const error = await outcomeOf(client.integrations.list(), runtime);
 
-    expect(error).toMatchObject({ name: 'RateLimitError', retryAfter: 9_000, attempts: [{ status: 429 }] });
+    expect(error).toMatchObject({ name: 'RateLimitError', retryAfter: 11_000, attempts: [{ status: 429 }] });
     expect((error as Error).message).toContain('was not sent again');
     expect(sentAt).toEqual([0]);
   });

@@ -1,5 +1,5 @@
 import Agent from 'undici/lib/dispatcher/agent.js';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { GatewayClient } from '../../src/index.js';
 import { engines } from '../helpers/engines.js';
 import { json } from './behaviours.js';
@@ -100,8 +100,11 @@ describe('by the code of the failure', () => {
     const options = { baseURL: 'https://service.test', apiKey: KEY, maxRetries: 3 };
     // It says of itself where it comes from, as the platform's own does.
     const fetch = Object.assign(fail, { toString: () => 'function fetch() { [native code] }' });
+    vi.stubGlobal('fetch', fetch);
+    const native = new GatewayClient({ ...options, fetch }, undefined, eager);
+    vi.unstubAllGlobals();
 
-    const error = await failureOf(new GatewayClient({ ...options, fetch }, undefined, eager).request(POST));
+    const error = await failureOf(native.request(POST));
 
     expect(error).toMatchObject({ name: 'APIConnectionError', sent });
     expect(error.attempts).toHaveLength(attempts);

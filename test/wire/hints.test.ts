@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import type { ClientEvent, GatewayClientOptions } from '../../src/index.js';
 import { engines } from '../helpers/engines.js';
-import { answer, headOf, raw, rawThenReset, refused } from './behaviours.js';
+import { answer, type HeaderList, headOf, raw, rawThenReset, refused } from './behaviours.js';
 import { atEnd, type Behaviour } from './fault-server.js';
-import { failureOf, serve } from './world.js';
+import { failureOf, serve, until } from './world.js';
 
 const GET = { method: 'GET', path: '/v1/things' } as const;
 const hintOf = (seconds: number, message = 'slow down') =>
@@ -59,6 +59,38 @@ describe.each(engines)('$engine', ({ options }) => {
 
     expect(response.attempts[1]?.delay).toBeGreaterThanOrEqual(2_000);
     expect(performance.now() - before).toBeGreaterThanOrEqual(2_000);
+  });
+
+  test('nothing else leaves while the body of a 429 is on its way', async () => {
+    world.server.answers(late(hintOf(30), 400), answer(200));
+    const client = world.gateway({ ...options, maxRetries: 1, maxRetryAfter: 10_000 });
+    const first = failureOf(client.request(GET));
+    await until(() => world.server.requests === 1);
+    await sleep(50);
+
+    const stop = new AbortController();
+    const second = failureOf(client.request(GET, { signal: stop.signal }));
+    expect(await first).toMatchObject({ name: 'RateLimitError', retryAfter: 30_000 });
+    await sleep(50);
+
+    expect(world.server.requests).toBe(1);
+    stop.abort();
+    expect((await second).name).toBe('AbortError');
+  });
+
+  test('a call that will not be repeated does not wait for the rest of a refusal', async () => {
+    const stalled = (headers: HeaderList) => raw(headOf(429, { ...headers, 'content-length': 500 }), '{');
+    for (const [headers, more] of [
+      [{ 'retry-after': 3600 }, {}],
+      [{}, { maxRetries: 0 }],
+    ] as const) {
+      world.server.answers(stalled(headers));
+      const since = performance.now();
+
+      await failureOf(world.gateway({ ...options, ...more }).request(GET, { timeout: 20_000 }));
+
+      expect(performance.now() - since).toBeLessThan(10_000);
+    }
   });
 
   const start = `${headOf(429, { 'content-type': 'application/json', 'content-length': 500 })}{"error":{`;

@@ -165,6 +165,17 @@ describe.each(engines)('$engine', ({ engine, options }) => {
     expect(response.headers.get('x-utf8')).toBe('\u00e2\u0082\u00ac');
   });
 
+  test('a header may have the name of a method that every object has, or of its prototype', async () => {
+    const names = ['constructor', '__proto__', 'valueOf'];
+    const named = Object.fromEntries([...names.map((name) => [name, 'a']), ['x-request-id', 'r1']]);
+    world.server.answers(raw(headOf(200, { ...named, 'content-length': 2 }), '{}'));
+
+    const { response } = await world.gateway(once).request(GET).withResponse();
+
+    expect(names.map((name) => response.headers.get(name))).toEqual(['a', 'a', 'a']);
+    expect(response.requestId).toBe('r1');
+  });
+
   test('W26 bytes beyond the announced length are no part of the answer, and their connection is not used again', async () => {
     world.server.answers(raw(bytesOf(200, '{"a":1}'), '{"b":2}'), json({ c: 3 }));
     const client = world.gateway(options);

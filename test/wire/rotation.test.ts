@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { ClientEvent } from '../../src/index.js';
 import { engines } from '../helpers/engines.js';
-import { answer, json } from './behaviours.js';
+import { answer, json, refused } from './behaviours.js';
 import type { Turn } from './fault-server.js';
 import { failureOf, serve } from './world.js';
 
@@ -22,7 +22,7 @@ function keys(...given: (string | Error)[]): () => Promise<string> {
 describe.each(engines)('$engine', ({ options }) => {
   const world = serve();
   const takesOnlyTheNewKey = (status: number) =>
-    world.server.decides((turn) => (keyOf(turn) === NEW ? json({ a: 1 }) : answer(status)));
+    world.server.decides((turn) => (keyOf(turn) === NEW ? json({ a: 1 }) : refused(status)));
 
   test.each([401, 403])(
     'after a %d a key that was replaced is read, and the request is sent once more',
@@ -44,7 +44,7 @@ describe.each(engines)('$engine', ({ options }) => {
     await world.gateway({ ...options, apiKey: keys(OLD, NEW), maxRetries: 0 }).request(POST);
     expect(world.server.requests).toBe(2);
 
-    world.server.answers(answer(401), answer(429), answer(429), json({ a: 1 }));
+    world.server.answers(refused(401), answer(429), answer(429), json({ a: 1 }));
     await world.gateway({ ...options, apiKey: keys(OLD, NEW), maxRetries: 2 }).request(POST);
     expect(world.server.requests).toBe(6);
   });
@@ -55,7 +55,7 @@ describe.each(engines)('$engine', ({ options }) => {
     { what: 'another key each time', apiKey: () => keys(OLD, 'svc_sk_b0123456789', 'svc_sk_c0123456789'), sends: 2 },
     { what: 'a key that is no function', apiKey: () => OLD },
   ])('with $what the refusal is the error', async ({ apiKey, sends = 1 }) => {
-    world.server.answers(answer(403));
+    world.server.answers(refused(403));
 
     const error = await failureOf(world.gateway({ ...options, apiKey: apiKey() }).request(POST));
 
@@ -65,7 +65,7 @@ describe.each(engines)('$engine', ({ options }) => {
   });
 
   test('a call that is aborted while the key is read again ends as aborted', async () => {
-    world.server.answers(answer(401));
+    world.server.answers(refused(401));
     const stop = new AbortController();
     let reads = 0;
     const apiKey = () => {
@@ -78,6 +78,36 @@ describe.each(engines)('$engine', ({ options }) => {
     const error = await failureOf(world.gateway({ ...options, apiKey }).request(POST, { signal: stop.signal }));
 
     expect(error.name).toBe('AbortError');
+  });
+
+  test.each([401, 403])("a proxy's %d repeats no POST: it may hide work that was done", async (status) => {
+    world.server.answers(answer(status, '<h1>Blocked'), json({ a: 1 }));
+    const client = world.gateway({ ...options, apiKey: keys(OLD, NEW) });
+
+    expect(await failureOf(client.request(POST))).toMatchObject({ status });
+    expect(world.server.requests).toBe(1);
+  });
+
+  test('a refusal with a hint is not repeated before it', async () => {
+    world.server.answers(refused(401, { 'retry-after': 3 }), json({ a: 1 }));
+
+    await failureOf(world.gateway({ ...options, apiKey: keys(OLD, NEW) }).request(POST));
+
+    expect(world.server.requests).toBe(1);
+  });
+
+  test('a key function that never answers is asked once, and named', async () => {
+    let calls = 0;
+    const apiKey = () => {
+      calls += 1;
+      return new Promise<string>(() => {});
+    };
+
+    const error = await failureOf(world.gateway({ ...options, apiKey, timeout: 50 }).request(POST));
+
+    expect(error).toMatchObject({ name: 'APITimeoutError', kind: 'attempt', sent: 'no' });
+    expect(error.message).toContain('The apiKey function gave nothing within 50 ms');
+    expect(calls).toBe(1);
   });
 
   test('an upload that can be sent once is not sent again with a new key', async () => {
@@ -95,7 +125,7 @@ describe.each(engines)('$engine', ({ options }) => {
     world.server.decides((turn) => {
       served += 1;
       if (served === 300) valid = NEW;
-      return keyOf(turn) === valid ? json({ a: 1 }) : answer(401);
+      return keyOf(turn) === valid ? json({ a: 1 }) : refused(401);
     });
     const client = world.gateway({ ...options, apiKey: async () => valid });
 

@@ -89,6 +89,17 @@ describe('what repeats a request by itself', () => {
     expect(await failureOf(client.request(POST))).toMatchObject({ phase: 'body', sent: 'yes' });
   });
 
+  test('a bound fetch that tries again, whose source cannot be seen, proves nothing either', async () => {
+    world.server.answers(doneThenClosed);
+    const http = {
+      fetch: (...given: Parameters<typeof fetch>) => fetch(...given).catch(() => fetch(...given)),
+    };
+    const client = world.gateway({ fetch: http.fetch.bind(http), maxRetries: 2 });
+
+    expect(await failureOf(client.request(POST))).toMatchObject({ sent: 'maybe' });
+    expect(world.server.requests).toBe(1);
+  });
+
   test('a fetch that tries again: a POST whose last try was refused may have been sent', async () => {
     world.server.answers(doneThenClosed);
     const fetch: typeof globalThis.fetch = (...given) =>
