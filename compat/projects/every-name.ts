@@ -162,6 +162,7 @@ export const values: Record<keyof typeof import('context-gateway'), unknown> = {
   StreamConsumedError,
   StreamError,
   StreamTruncatedError,
+  toErrorResponse,
 };
 export const schemas: Record<keyof typeof import('context-gateway/schemas'), unknown> = {
   chatCompletionChunkSchema,
