@@ -23,7 +23,6 @@ export {
   safeParse,
   strictObject,
   string,
-  union,
   unknown,
   validate,
 } from 'zod/mini';

@@ -1,4 +1,3 @@
-import { readEnvironment } from '#platform';
 import * as z from '#zod';
 import type { APIPromise } from '../answer.js';
 import { ConfigurationError } from '../errors.js';
@@ -84,8 +83,7 @@ export class ContextClient extends ServiceClient {
     const options = checkClientOptions(given, optionsSchema, 'sessionToken');
     const { name, scheme } = checkSessionHeader(options.sessionHeader);
     const kind = { option: 'sessionToken', variable: 'CONTEXT_GATEWAY_SESSION_TOKEN', findProblem: findTokenProblem };
-    const environment = readEnvironment('CONTEXT_GATEWAY_SESSION_TOKEN');
-    const authorize = credentialReader(options.sessionToken, environment, kind, (token) =>
+    const authorize = credentialReader(options.sessionToken, kind, (token) =>
       scheme === undefined ? token : `${scheme} ${token}`,
     );
     const area = { name: 'context', credentialHeader: name, authorize, explain } as const;

@@ -1,4 +1,4 @@
-import { isBrowser, readEnvironment } from '#platform';
+import { isBrowser } from '#platform';
 import * as z from '#zod';
 import type { Shared } from '../transport/call.js';
 import { createTransport, type DerivedOptions, deriveOptions, ServiceClient } from '../transport/client.js';
@@ -69,12 +69,7 @@ export class GatewayClient extends ServiceClient {
     const options = checkClientOptions(given, optionsSchema, 'apiKey');
     const key = { type: 'unknown' as KeyType };
     const kind = keyKind(options.dangerouslyAllowBrowser === true, key);
-    const authorize = credentialReader(
-      options.apiKey,
-      readEnvironment('CONTEXT_GATEWAY_API_KEY'),
-      kind,
-      (value) => `Bearer ${value}`,
-    );
+    const authorize = credentialReader(options.apiKey, kind, (value) => `Bearer ${value}`);
     const area = {
       name: 'gateway',
       credentialHeader: 'authorization',
@@ -115,7 +110,7 @@ function keyKind(browserAllowed: boolean, key: { type: KeyType }): CredentialKin
     variable: 'CONTEXT_GATEWAY_API_KEY',
     findProblem: (value) => {
       key.type = keyTypeOf(value);
-      if (value === 'svc_sk_' || value === 'svc_pk_') return 'is a prefix without a key';
+      if (/^svc_[sp]k_$/.test(value)) return 'is a prefix without a key';
       if (key.type === 'publishable' || browserAllowed || !isBrowser()) return undefined;
       return (
         'must not be a secret key in a browser, where everyone can read it. Use a publishable key (svc_pk_), ' +
@@ -135,6 +130,6 @@ function explain(status: number, type: KeyType): string | undefined {
   if (status === 401) return 'Check apiKey: the service does not accept it.';
   if (status !== 403) return undefined;
   if (type === 'publishable')
-    return 'Perhaps this endpoint takes no publishable key: call it from your server, with a secret one.';
+    return 'If the key is valid, this endpoint does not take publishable keys: call it from your server, with a secret key.';
   return 'Check that the key is valid and may do this, and that the account has Gateway access.';
 }

@@ -1,9 +1,17 @@
+import * as z from '#zod';
 import { ResponseValidationError } from '../errors.js';
 import type { AnswerForm } from '../transport/answer.js';
-import { type OpenRecord, openAnswerSchema } from './schemas.js';
+import { isObject } from '../transport/validation.js';
+import type { OpenRecord } from './schemas.js';
 
 /** Where a list may be wrapped (A3). */
 const WRAPPERS = ['data', 'presets', 'integrations', 'items'];
+
+/** Undocumented (A3): nothing more is asked. */
+const openAnswerSchema = /* @__PURE__ */ z.custom<unknown>(
+  isRecordOrList,
+  'expected a list, or an object whose id and name are strings',
+);
 
 /** One record the interface does not describe. */
 export const RECORD: AnswerForm<unknown, OpenRecord> = {
@@ -27,4 +35,9 @@ function listIn(body: unknown): OpenRecord[] {
     `The answer is no array, and has none as ${WRAPPERS.join(', ')}. Read it your way with client.request() and a schema.`,
     { issues: [{ path: [], message: 'expected a list' }], body },
   );
+}
+
+function isRecordOrList(body: unknown): boolean {
+  if (!isObject(body)) return Array.isArray(body);
+  return [body.id, body.name].every((field) => field === undefined || typeof field === 'string');
 }

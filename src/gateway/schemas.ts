@@ -166,10 +166,6 @@ export const usageReportSchema = exact<UsageReport>()(
   }),
 );
 
-/** Undocumented (A3): a record or a list, nothing more is asked. */
-const openRecordSchema = wireObject({ id: z.optional(z.string()), name: z.optional(z.string()) });
-export const openAnswerSchema = z.union([z.array(z.unknown()), openRecordSchema]);
-
 /** Arguments of `presets.list`. */
 export interface PresetListParams {
   /** Presets of this category only. */

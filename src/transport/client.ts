@@ -77,12 +77,17 @@ export class ServiceClient {
   }
 }
 
+const METHODS: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 const rawRequestSchema = /* @__PURE__ */ z.strictObject({
-  method: z.literal(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']),
+  method: z.custom<Method>((value) => METHODS.includes(value as Method), `expected ${METHODS.join(', ')}`),
   path: z.string(),
-  query: z.optional(z.record(z.string(), z.optional(z.union([z.string(), z.number(), z.boolean()])))),
+  query: z.optional(z.record(z.string(), z.custom(isQueryValue, 'expected a string, a number or a boolean'))),
   body: z.optional(z.unknown()),
 });
+
+function isQueryValue(value: unknown): boolean {
+  return value === undefined || Number.isFinite(value) || typeof value === 'string' || typeof value === 'boolean';
+}
 
 const RAW: AnswerForm<unknown, unknown> = { schema: z.unknown(), pick: (body) => body, undocumented: true };
 

@@ -1,3 +1,4 @@
+import { readEnvironment } from '#platform';
 import { ConfigurationError } from '../errors.js';
 import { type Credential, orSet } from './options.js';
 
@@ -14,11 +15,10 @@ export interface CredentialKind {
 /** Gives the header's value: at once for a string, afresh for a function. @throws {ConfigurationError} */
 export function credentialReader(
   given: Credential | undefined,
-  fromEnvironment: string | undefined,
   kind: CredentialKind,
   format: (value: string) => string,
 ): () => string | Promise<string> {
-  const credential = given ?? fromEnvironment;
+  const credential = given ?? readEnvironment(kind.variable);
   if (credential === undefined) throw new ConfigurationError(`${kind.option} is missing. ${howToGive(kind)}.`);
   if (typeof credential !== 'function') {
     const header = format(checkCredential(credential, kind));
@@ -32,7 +32,9 @@ export function credentialReader(
       throw new ConfigurationError(`The ${kind.option} function failed. Its error is the cause.`, { cause });
     }
     if (value === undefined || value === null) {
-      throw new ConfigurationError(`The ${kind.option} function gave ${value}: check that what it reads is set.`);
+      throw new ConfigurationError(
+        `The ${kind.option} function gave ${value} instead of a string: check that what it reads is set.`,
+      );
     }
     return format(checkCredential(value, kind));
   };
@@ -45,18 +47,18 @@ function checkCredential(value: unknown, kind: CredentialKind): string {
 }
 
 function howToGive({ option, variable }: CredentialKind): string {
-  return `Pass { ${option}: … }, a string or a function that gives one${orSet(variable)}`;
+  return `Pass { ${option}: … } (a string, or a function that gives one)${orSet(variable)}`;
 }
 
 /** A session token may have dots of its own. */
 const SHORTENED = /…|^svc_.*(\.{3}|\*{3})/;
 
 function findProblem(value: unknown, kind: CredentialKind): string | undefined {
-  if (typeof value !== 'string') return 'must be a string or a function that gives one';
+  if (typeof value !== 'string') return 'must be a string, or a function that gives one';
   if (value.trim() === '') return `is empty. ${howToGive(kind)}`;
   if (/^\s|\s$/.test(value)) return 'begins or ends with white space; trim it';
   if (/^(["']).*\1$/.test(value)) return 'is in quotes; leave them out';
-  if (/^bearer\b/i.test(value)) return 'must not begin with "Bearer"; the client adds it';
+  if (/^bearer\b/i.test(value)) return 'must be given without "Bearer"; the client adds it';
   if (SHORTENED.test(value))
     return 'is shortened, as dashboards and logs show it; a key is shown in full only when it is created';
   if (!/^[\u0021-\u007e]+$/.test(value))

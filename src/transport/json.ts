@@ -61,7 +61,7 @@ function assertJson(value: unknown, path: Path, above: object[]): void {
 
 function assertJsonObject(object: object, path: Path, above: object[]): void {
   if (above.includes(object)) throw notJson(path, 'must not contain itself');
-  if (above.length >= MAX_DEPTH) throw notJson(path.slice(0, 5), `is nested deeper than ${MAX_DEPTH} levels`);
+  if (above.length >= MAX_DEPTH) throw notJson(path.slice(0, 5), `must not be nested deeper than ${MAX_DEPTH} levels`);
   above.push(object);
   if (object instanceof Date && Number.isNaN(object.getTime())) throw notJson(path, 'must be a valid Date');
   if ('toJSON' in object && typeof object.toJSON === 'function') {

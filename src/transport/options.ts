@@ -139,7 +139,7 @@ const isTime = (value: unknown): boolean => typeof value === 'number' && value >
 
 const time = /* @__PURE__ */ option<number>(
   isTime,
-  `must be a number of milliseconds above 0, at most ${LONGEST_TIMER}`,
+  `must be a number of milliseconds above 0 and at most ${LONGEST_TIMER}`,
 );
 export const functionOption = /* @__PURE__ */ option<never>(isFunction, 'must be a function');
 const yesOrNo = /* @__PURE__ */ option<boolean>((value) => typeof value === 'boolean', 'must be true or false');

@@ -161,9 +161,9 @@ function headerEntries(given: object): [string, string | undefined][] {
 
 function findBadHeader(name: string, value: unknown, credentialHeader: string): string | undefined {
   if (!HEADER_NAME.test(name)) return 'is not a valid header name';
-  if (name === credentialHeader) return 'carries the credential, which the constructor takes';
+  if (name === credentialHeader) return 'carries the credential; give it to the constructor instead';
   if (RESERVED.has(name)) return 'is set by the client itself';
-  if (typeof value !== 'string' || !HEADER_VALUE.test(value)) return 'must be a string without control characters';
+  if (typeof value !== 'string' || !HEADER_VALUE.test(value)) return 'must be a string of printable Latin-1 characters';
   return undefined;
 }
 
@@ -172,7 +172,9 @@ export function checkHeaderName(name: unknown, option: string, also: readonly st
   const lower = typeof name === 'string' ? name.toLowerCase() : '';
   const taken = (RESERVED.has(lower) && !also.includes(lower)) || lower === 'accept';
   if (!HEADER_NAME.test(lower) || taken) {
-    throw new ConfigurationError(`${option} must be the name of a free header, such as 'X-Session-Token'.`);
+    throw new ConfigurationError(
+      `${option} must be the name of a header that is free to use, such as 'X-Session-Token'.`,
+    );
   }
   return lower;
 }

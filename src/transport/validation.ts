@@ -113,8 +113,6 @@ function wordsOf(issue: RawIssue): string {
       return issue.origin === 'int' ? 'expected a whole number' : `expected a number of at most ${issue.maximum}`;
     case 'unrecognized_keys':
       return unknownFields(issue.keys, fieldsOf(issue.inst as AnySchema));
-    case 'invalid_union':
-      return 'expected one of the documented forms';
     default:
       return 'is not valid';
   }
@@ -192,36 +190,26 @@ export function unexpectedAnswer(
   return new ResponseValidationError(message, { issues, body });
 }
 
-/** Checks with the caller's own schema what a method gives. `body` is the whole answer. */
+/** Checks with the caller's own schema what a method gives. `body` is the whole answer, which no mistake in the schema may lose. */
 export async function applySchema<T>(
   schema: StandardSchema<T>,
   value: unknown,
   body: unknown,
   clean: (text: string) => string,
 ): Promise<T> {
-  const result = await validated(schema, value, body);
+  let result: StandardResult<T>;
+  try {
+    result = await schema['~standard'].validate(value);
+  } catch (cause) {
+    throw new ResponseValidationError('The schema failed. Its error is the cause.', { body, cause });
+  }
   if (result.issues === undefined) return result.value;
-  const issues = result.issues.slice(0, MAX_ISSUES).map(({ path, message }) => ({
-    path: (path ?? []).map((step) =>
-      pathKey(typeof step === 'object' && step !== null ? (step as { key: unknown }).key : step, clean),
-    ),
+  const issues = result.issues.slice(0, MAX_ISSUES).map(({ path = [], message }) => ({
+    path: path.map((step) => {
+      const key = (step as { key?: unknown } | null)?.key ?? step;
+      return typeof key === 'number' ? key : clean(String(key));
+    }),
     message: clean(message),
   }));
   throw unexpectedAnswer(issues, body, 'what the given schema takes');
-}
-
-/** A mistake in the caller's schema costs nobody the answer. */
-async function validated<T>(schema: StandardSchema<T>, value: unknown, body: unknown): Promise<StandardResult<T>> {
-  try {
-    return await schema['~standard'].validate(value);
-  } catch (cause) {
-    throw new ResponseValidationError('The schema failed. Its error is the cause.', {
-      body,
-      cause,
-    });
-  }
-}
-
-function pathKey(key: unknown, clean: (text: string) => string): string | number {
-  return typeof key === 'number' ? key : clean(String(key));
 }

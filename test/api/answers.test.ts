@@ -440,6 +440,17 @@ describe('A3: undocumented lists and records', () => {
     expect(String(error)).toMatch(/data, presets, integrations, items.*schema/);
   });
 
+  test.each([5, 'x', { id: 5 }, { name: null }])('an answer of %j is neither a list nor a record', async (answer) => {
+    answers(json(answer as never));
+
+    const expected = 'expected a list, or an object whose id and name are strings';
+    for (const call of [gatewayAt().presets.list(), gatewayAt().presets.execute('p', { input: '', model: 'm' })])
+      expect(await failureOf(call)).toMatchObject({
+        name: 'ResponseValidationError',
+        issues: [{ path: [], message: expected }],
+      });
+  });
+
   test('records are handed on whole, arrays too', async () => {
     answers(json({ id: 'x', output: [1, 2] }));
     expect(await gatewayAt().integrations.execute('i', { action: 'a' })).toEqual({ id: 'x', output: [1, 2] });

@@ -704,7 +704,7 @@ describe('options of a call', () => {
   test('A42: a controller in the place of its signal is told what to pass', async () => {
     for (const call of calls) {
       const signal = new AbortController() as never;
-      await expectRefused(() => call({ signal } as never), ['options', 'signal'], /pass controller\.signal/);
+      await expectRefused(() => call({ signal } as never), ['options', 'signal'], /such as controller\.signal/);
     }
   });
 
@@ -780,9 +780,9 @@ describe('options of a call', () => {
     { headers: { 'x-a\r\nhost': '1' }, path: ['headers', 'x-a\r\nhost'], mend: /not a valid header name/ },
     { headers: { ['__proto__']: '1' }, path: ['headers', '__proto__'], mend: /not a valid header name/ },
     { headers: { '': '1' }, path: ['headers', ''], mend: /not a valid header name/ },
-    { headers: { 'x-a': 'CANARY\r\nx-b: 1' }, path: ['headers', 'x-a'], mend: /without line breaks/ },
-    { headers: { 'x-a': 'CANARY\0' }, path: ['headers', 'x-a'], mend: /without line breaks/ },
-    { headers: { 'x-a': 'CANARY漢' }, path: ['headers', 'x-a'], mend: /without line breaks/ },
+    { headers: { 'x-a': 'CANARY\r\nx-b: 1' }, path: ['headers', 'x-a'], mend: /printable Latin-1/ },
+    { headers: { 'x-a': 'CANARY\0' }, path: ['headers', 'x-a'], mend: /printable Latin-1/ },
+    { headers: { 'x-a': 'CANARY漢' }, path: ['headers', 'x-a'], mend: /printable Latin-1/ },
     { headers: { 'x-a': 5 }, path: ['headers', 'x-a'], mend: /must be a string/ },
     { headers: new Headers({ 'x-a': '1' }), path: ['headers'], mend: /plain object/ },
     { headers: [['x-a', '1']], path: ['headers'], mend: /plain object/ },

@@ -53,7 +53,7 @@ describe('a schema of the caller', () => {
     const error = await failureOf(gatewayAt().presets.list({}, { schema: z.any() }));
 
     expect(error).toMatchObject({ name: 'ResponseValidationError', body: answer });
-    expect(String(error)).toMatch(/holds no list.*client\.request\(\) with a schema/);
+    expect(String(error)).toMatch(/is no array.*client\.request\(\) and a schema/);
   });
 
   test('serves every undocumented answer', async () => {

@@ -89,7 +89,7 @@ describe.each(browsers)('$name', (one) => {
 
     expect(name).toBe('APIConnectionError');
     expect(message).toBe(
-      `No usable answer from ${url}: CORS is the likely cause. See the browser's console for the reason. The service must ` +
+      `No usable answer from ${url}: CORS is the likely cause; the browser's console says why. The service must ` +
         `answer the preflight (OPTIONS) and allow the origin ${pageUrl} and the headers content-type, authorization ` +
         '(POST /v1/presets/{presetId}/execute).',
     );

@@ -149,6 +149,5 @@ describe('compiled and plain schemas', () => {
       'reason: expected string, got number',
       'timestamp: expected an ISO 8601 time',
     ]);
-    expect(messagesOf(gateway.openAnswerSchema, 'x')).toEqual([': expected one of the documented forms']);
   });
 });
