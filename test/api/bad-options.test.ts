@@ -461,7 +461,11 @@ describe('options of a client', () => {
     { option: 'idempotencyHeader', value: 'Authorization', mend: /free to use/ },
     { option: 'idempotencyHeader', value: 'cookie', mend: /free to use/ },
     { option: 'defaultHeaders', value: { Host: 'CANARY' }, mend: /defaultHeaders\.Host is set by the client itself/ },
-    { option: 'defaultHeaders', value: { 'x-a': 'CANARY\r\n' }, mend: /defaultHeaders\.x-a must be a string of printable/ },
+    {
+      option: 'defaultHeaders',
+      value: { 'x-a': 'CANARY\r\n' },
+      mend: /defaultHeaders\.x-a must be a string of printable/,
+    },
     { option: 'defaultHeaders', value: { 'x-a': '1', 'X-A': '2' }, mend: /defaultHeaders\.X-A is given twice/ },
     { option: 'defaultHeaders', value: new Headers(), mend: /defaultHeaders must be a plain object/ },
   ])('$option $value is refused', ({ option, value, mend }) => {
