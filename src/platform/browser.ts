@@ -30,7 +30,7 @@ export function createEngine({ fetch, dispatcher }: EngineOptions, rules = PAGE)
 
 /** The system's codes for a failure stay with the system: a page is not told what it was. */
 export const wasClosed = (_failure: unknown): boolean => false;
-export const isUnknownHost = wasClosed;
+export const isUnknownHost = (_failure: unknown): boolean => false;
 
 /** A page has no environment. */
 export const readEnvironment = (): undefined => undefined;
