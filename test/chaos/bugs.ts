@@ -56,7 +56,7 @@ export const BUGS: readonly Bug[] = [
   {
     name: 'an unwanted body is not cancelled',
     module: 'src/platform/node.ts',
-    place: 'if (!this.#ended) this.#abort?.(error);',
+    place: 'if (!this.#ended) this.#controller?.abort(error);',
     instead: '',
     invariant: 'I9',
     fault: 'silent in the body',
@@ -72,8 +72,8 @@ export const BUGS: readonly Bug[] = [
   {
     name: 'redirects are followed',
     module: 'src/platform/node.ts',
-    place: 'const headers = new NodeHeaders(raw);',
-    instead: `const headers = new NodeHeaders(raw);
+    place: 'const headers = new NodeHeaders(fields);',
+    instead: `const headers = new NodeHeaders(fields);
     const target = status < 400 && status >= 300 ? headers.get('location') : undefined;
     if (target !== undefined) void fetch(target, { method: 'POST' }).catch(() => {});`,
     invariant: 'I12',

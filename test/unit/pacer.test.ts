@@ -155,7 +155,7 @@ describe('R22: pacing', () => {
   });
 
   test('a guess refuses no call, and one that was too low is outgrown', async () => {
-    const { arrive, answer, runtime } = pacerIn({});
+    const { arrive, answer, pacer, runtime } = pacerIn({});
     const refusal = { refused: true, blockedFor: 1_000 };
     arrive();
     answer(refusal);
@@ -167,8 +167,8 @@ describe('R22: pacing', () => {
     let sent = 0;
     for (let n = 0; n < 3_000; n += 1) {
       void (async () => {
-        const caller = arrive();
-        for (; !caller.gone; ) await new Promise<void>((go) => runtime.setTimer(go, 100));
+        await pacer.admit('gateway')?.ready;
+        await new Promise<void>((go) => runtime.setTimer(go, 100));
         sent += 1;
         answer({ refused: false });
       })();
