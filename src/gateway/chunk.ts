@@ -85,7 +85,7 @@ function decoded(event: ServerSentEvent, cut: boolean, decode: DecodeChunk): Cha
 
 /** `{ "error": "…" }` in the place of a chunk. */
 function isBareError(value: object): boolean {
-  return typeof ownField(value, 'error') === 'string' && !Object.hasOwn(value, 'choices');
+  return 'error' in value && typeof ownField(value, 'error') === 'string' && !Object.hasOwn(value, 'choices');
 }
 
 /** The status is that of a success: it says nothing here, and does not head the message. */

@@ -110,6 +110,7 @@ export function parseError(text: string): unknown {
 /** Whether a successful answer reports an error all the same: `success: false` (A15), or an `error` where data should be. */
 export function reportsError(body: unknown): boolean {
   if (!isObject(body)) return false;
+  if (body.success === undefined && body.error === undefined) return false; // as every chunk, and the quickest to see
   const success = ownField(body, 'success');
   return success === false || (success === undefined && isObject(ownField(body, 'error')));
 }
