@@ -1,26 +1,26 @@
 import { setMaxListeners } from 'node:events';
-import type { Socket } from 'node:net';
-import type { Clock } from './clock.js';
-import type { CompactionLevel } from './compaction/compact.js';
-import { Completions } from './completions.js';
-import type { CompactionResult } from './context-answers.js';
-import { contextRoutes } from './context-routes.js';
+import { contextRoutes } from './api/context-routes.js';
+import { gatewayRoutes } from './api/gateway-routes.js';
+import type { Clock } from './base/clock.js';
+import { type EmulatorModel, MODELS } from './base/models.js';
+import { Completions } from './completions/completions.js';
+import { ScriptedReplies } from './completions/scripted-replies.js';
+import type { CompactionResult } from './context/answers.js';
+import type { CompactionLevel } from './context/compaction/compact.js';
+import { ConversationContexts } from './context/conversation-context.js';
+import { upstreamSummarizer } from './context/summarizer.js';
+import { type InspectedConversation, inspectConversation, type Overview, overviewOf } from './control/overview.js';
 import type { ControlledEmulator } from './control/plane.js';
-import { controlRoutes } from './control-routes.js';
-import { Faults } from './faults.js';
-import { gatewayRoutes } from './gateway-routes.js';
-import { inProcessFetch } from './in-process-fetch.js';
-import { LanguageLoader } from './language.js';
-import { type EmulatorModel, MODELS } from './models.js';
+import { controlRoutes } from './control/routes.js';
+import { type EmulatorState, exportState, importState } from './control/state.js';
+import { Faults } from './faults/faults.js';
+import { inProcessFetch } from './http/in-process-fetch.js';
+import { RateLimiter } from './http/rate-limit.js';
+import { RequestLog, type RequestRecord } from './http/request-log.js';
+import { type Listening, listenOn } from './http/server.js';
+import { Service } from './http/service.js';
 import type { ServiceOptions } from './options.js';
-import { type InspectedConversation, inspectConversation, type Overview, overviewOf } from './overview.js';
-import { RateLimiter } from './rate-limit.js';
-import { RequestLog, type RequestRecord } from './request-log.js';
-import { ScriptedReplies } from './scripted-replies.js';
-import { type Listening, listenOn } from './server.js';
-import { Service } from './service.js';
-import { resolveSettings, type Settings } from './settings.js';
-import { type EmulatorState, exportState, importState } from './state.js';
+import { resolveSettings } from './settings.js';
 import type { Account } from './store/account.js';
 import type { ApiKeys } from './store/api-keys.js';
 import type { Conversations } from './store/conversations.js';
@@ -31,10 +31,12 @@ import type { Presets } from './store/presets.js';
 import type { Sessions } from './store/sessions.js';
 import { SqliteStorage } from './store/sqlite.js';
 import { MemoryStorage, type Storage } from './store/storage.js';
-import { Stores } from './store/stores.js';
+import { beginState, forgetDerived, type Origin, type Stores, storesOver } from './store/stores.js';
 import type { Workspaces } from './store/workspaces.js';
-import { upstreamSummarizer } from './summarizer.js';
-import { modelSource } from './upstream/source.js';
+import { LanguageLoader } from './text/language.js';
+import { RecordingSource, ReplaySource } from './upstream/cassettes.js';
+import type { ModelSource } from './upstream/model-source.js';
+import { UpstreamSource } from './upstream/upstream-source.js';
 
 /** Where a listening emulator is found, and what opens it. */
 export interface ListeningEmulator extends Listening {
@@ -65,8 +67,8 @@ export class Emulator implements ControlledEmulator {
   readonly clock: Clock;
 
   readonly #options: EmulatorOptions;
-  readonly #settings: Settings;
   readonly #stores: Stores;
+  readonly #contexts: ConversationContexts;
   readonly #limiter: RateLimiter;
   readonly #log = new RequestLog();
   readonly #service: Service;
@@ -76,13 +78,13 @@ export class Emulator implements ControlledEmulator {
 
   constructor(options: EmulatorOptions = {}) {
     const settings = resolveSettings(options);
-    const source = modelSource(options.upstream, options.cassettes);
+    const source = modelSource(options);
     const language = new LanguageLoader();
     const summarizer = settings.summarizer === 'upstream' ? upstreamSummarizer(source, language) : undefined;
-    const stores = new Stores(storageOf(options), settings, language, summarizer);
+    const stores = storesOver(storageOf(options), settings);
     const { ids } = stores;
+    this.#contexts = new ConversationContexts(stores.conversations, language, ids, settings.clock, summarizer);
     this.#options = options;
-    this.#settings = settings;
     this.#stores = stores;
     this.clock = settings.clock;
     this.faults = new Faults(() => ids.fraction('fault'));
@@ -93,14 +95,15 @@ export class Emulator implements ControlledEmulator {
       limiter: this.#limiter,
       faults: this.faults,
       log: this.#log,
-      context: contextRoutes(stores, settings),
+      context: contextRoutes(stores, this.#contexts, settings),
       gateway: gatewayRoutes({ settings, stores, completions: new Completions(language, this.chat, settings, source) }),
       control: controlRoutes(this),
       closed: this.#closed.signal,
     });
     // Every open stream listens to it.
     setMaxListeners(0, this.#closed.signal);
-    if (stores.isNew) this.#begin(String(options.seed ?? crypto.randomUUID()));
+    if (stores.origin() === undefined)
+      this.#begin({ seed: String(options.seed ?? crypto.randomUUID()), isKnown: options.seed !== undefined });
   }
 
   /** The account's plan. */
@@ -168,7 +171,10 @@ export class Emulator implements ControlledEmulator {
     return this.#log.recent(limit, after);
   }
 
-  /** Everything that is stored, as plain data: a snapshot for `restore`. Keys are in it as hashes only. */
+  /**
+   * Everything that is stored, as plain data: a snapshot for `restore`. It holds keys and tokens as hashes, and the seed that the first
+   * two keys and the first token come from: who has the snapshot has those.
+   */
   state(): EmulatorState {
     return exportState(this.#stores.storage);
   }
@@ -176,23 +182,24 @@ export class Emulator implements ControlledEmulator {
   /** Put a state in the place of everything that is stored; its keys and sessions are then the valid ones. */
   restore(state: EmulatorState): void {
     importState(this.#stores.storage, state);
-    this.#stores.forget();
+    forgetDerived(this.#stores);
+    this.#contexts.reset();
   }
 
   /** What the inspector's page shows at a glance. */
   overview(): Overview {
-    return overviewOf(this.#stores, this.#limiter, this.#settings, this.models);
+    return overviewOf(this.#stores, this.#limiter, this.clock, this.models);
   }
 
   /** One conversation with its context, its messages' standing and the versions of its summary. */
   inspect(conversationId: string): Promise<InspectedConversation | undefined> {
-    return inspectConversation(this.#stores, conversationId);
+    return inspectConversation(this.#stores, this.#contexts, conversationId);
   }
 
   /** Compact a conversation, as the Context API does; undefined when there is none of this id. */
   async compact(conversationId: string, level: CompactionLevel): Promise<CompactionResult | undefined> {
     if (this.conversations.get(conversationId) === undefined) return undefined;
-    return (await this.#stores.contexts.compact(conversationId, level)).result;
+    return (await this.#contexts.compact(conversationId, level)).result;
   }
 
   /** Answer a request in process; usable wherever a `fetch` is asked for. */
@@ -206,8 +213,7 @@ export class Emulator implements ControlledEmulator {
     port?: number | undefined;
     host?: string | undefined;
   } = {}): Promise<ListeningEmulator> {
-    const handle = (request: Request, socket: Socket): Promise<Response> => this.#service.handle(request, socket);
-    const listening = await listenOn(handle, { port, host });
+    const listening = await listenOn((request, incoming) => this.#service.handle(request, incoming), { port, host });
     this.#listening.add(listening);
     const { secret, publishable } = this.apiKeys;
     return {
@@ -222,13 +228,19 @@ export class Emulator implements ControlledEmulator {
     };
   }
 
-  /** Back to the first state, with the same keys: data, faults, replies, limits and the request log are gone. */
+  /** Back to the first state, with the same keys: data, faults, replies, limits and the request log are gone. All or nothing. */
   reset(): void {
-    this.faults.clear();
-    this.chat.clear();
+    // `setup` may add rules and replies, so they go first; they come back when it fails.
+    const takeBack = [this.faults.clear(), this.chat.clear()];
+    try {
+      // There is one since the first state.
+      this.#begin(this.#stores.origin() as Origin);
+    } catch (error) {
+      for (const again of takeBack) again();
+      throw error;
+    }
     this.#limiter.reset();
     this.#log.clear();
-    this.#begin(this.#stores.seed);
   }
 
   /** Stop listening, and end everything that still waits. */
@@ -244,12 +256,24 @@ export class Emulator implements ControlledEmulator {
     return this.close();
   }
 
-  #begin(seed: string): void {
-    this.#stores.begin(seed, () => this.#options.setup?.(this));
+  #begin(origin: Origin): void {
+    beginState(this.#stores, origin, () => this.#options.setup?.(this));
+    this.#contexts.reset();
   }
 }
 
 function storageOf({ storage, data }: ServiceOptions): Storage {
   if (storage !== undefined) return storage;
   return data === undefined ? new MemoryStorage() : SqliteStorage.open(data);
+}
+
+/** The source that the options ask for; none without an upstream or recorded answers. */
+function modelSource({ upstream, cassettes }: ServiceOptions): ModelSource | undefined {
+  if (cassettes?.mode === 'replay') return new ReplaySource(cassettes.directory);
+  if (upstream === undefined) {
+    if (cassettes === undefined) return undefined;
+    throw new RangeError('recording needs an upstream');
+  }
+  const source = new UpstreamSource(upstream);
+  return cassettes === undefined ? source : new RecordingSource(source, cassettes.directory);
 }

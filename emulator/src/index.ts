@@ -1,21 +1,25 @@
-export { assumed } from './assume.js';
-export { type Clock, manualClock, systemClock } from './clock.js';
-export type { CompactionLevel } from './compaction/compact.js';
-export type { RollingSummary } from './compaction/summary.js';
+export { type Clock, manualClock, systemClock } from './base/clock.js';
+export type { EmulatorModel } from './base/models.js';
+export { assumed } from './cli/assume.js';
+export { addSampleConversation } from './cli/sample.js';
+export { seedFrom } from './cli/seed-file.js';
+export type {
+  Reply,
+  ReplyContent,
+  ReplyMatch,
+  ScriptedReplies,
+  ScriptedRequest,
+} from './completions/scripted-replies.js';
+export type { CompactionLevel } from './context/compaction/compact.js';
+export type { InspectedConversation, Overview } from './control/overview.js';
+export type { ConversationInState, EmulatorState } from './control/state.js';
 export { createEmulator, type Emulator, type EmulatorOptions, type ListeningEmulator } from './emulator.js';
-export type { ActiveFault, FaultMatch, FaultResponse, FaultRule, Faults } from './faults.js';
-export type { EmulatorModel } from './models.js';
+export type { ActiveFault, Faults } from './faults/faults.js';
+export type { FaultMatch, FaultResponse, FaultRule } from './faults/rule.js';
+export type { RequestRecord } from './http/request-log.js';
+export type { Listening } from './http/server.js';
 export type { ServiceOptions, StreamPace } from './options.js';
-export type { InspectedConversation, Overview } from './overview.js';
-export type { RateLimit } from './rate-limit.js';
-export type { RequestRecord } from './request-log.js';
-export type { ChatMessage } from './responder.js';
-export { addSampleConversation } from './sample.js';
-export type { Reply, ReplyContent, ReplyMatch, ScriptedReplies, ScriptedRequest } from './scripted-replies.js';
-export { seedFrom } from './seed-file.js';
-export type { Listening } from './server.js';
-export type { ConversationInState, EmulatorState } from './state.js';
-export type { Account, Plan, PlanName } from './store/account.js';
+export type { Account, Plan, PlanName, RateLimit } from './store/account.js';
 export type { ApiKeyInfo, ApiKeyKind, ApiKeys } from './store/api-keys.js';
 export type {
   ConversationInput,
@@ -41,6 +45,7 @@ export type { MemoryInput, MemoryType, UserMemory, UserMemoryItem } from './stor
 export type { Preset, PresetInput, Presets } from './store/presets.js';
 export type { Session, Sessions } from './store/sessions.js';
 export type { Collection, Storage } from './store/storage.js';
+export type { RollingSummary } from './store/summary.js';
 export type { UsageEntry } from './store/usage.js';
 export type { Workspace, WorkspaceInput, Workspaces } from './store/workspaces.js';
-export type { UpstreamOptions } from './upstream/model-source.js';
+export type { ChatMessage, UpstreamOptions } from './upstream/model-source.js';

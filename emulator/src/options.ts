@@ -1,6 +1,8 @@
-import type { Clock } from './clock.js';
-import type { RateLimit } from './rate-limit.js';
-import type { Plan, PlanName } from './store/account.js';
+import type { ListForm } from './api/gateway-routes.js';
+import type { Clock } from './base/clock.js';
+import type { RateLimitReset } from './http/service.js';
+import type { Plan, PlanName, RateLimit } from './store/account.js';
+import type { SummarizerName } from './store/conversation-records.js';
 import type { Storage } from './store/storage.js';
 import type { UpstreamOptions } from './upstream/model-source.js';
 
@@ -51,15 +53,18 @@ export interface ServiceOptions {
   /** The header of the session token (A8); an empty scheme means the bare token. @default Authorization, Bearer */
   sessionHeader?: { name?: string | undefined; scheme?: string | undefined } | undefined;
   /** The unit of `X-RateLimit-Reset` (A13). @default 'epoch-seconds' */
-  rateLimitReset?: 'epoch-seconds' | 'epoch-milliseconds' | 'delta-seconds' | undefined;
-  /** Browsers: which origins may call, and whether they may read our headers. @default any origin, yes; false: no CORS */
+  rateLimitReset?: RateLimitReset | undefined;
+  /**
+   * Browsers: which origins may call, and whether they may read our headers; false: no CORS.
+   * @default any origin, with a seed only those of this machine, because its keys are no secret; yes
+   */
   cors?: { origins?: '*' | readonly string[] | undefined; exposeHeaders?: boolean | undefined } | false | undefined;
   /** Milliseconds before every answer of the two API areas. @default 0 */
   latency?: number | undefined;
   /** How streams are paced. @default at once, a chunk per token */
   pace?: StreamPace | undefined;
   /** How lists are wrapped (A3): `{ data }`, a bare array, `{ presets }`/`{ integrations }`, or `{ items }`. @default 'data' */
-  listForm?: 'data' | 'bare' | 'named' | 'items' | undefined;
+  listForm?: ListForm | undefined;
   /** The default and the largest `limit` of the presets list (A14). @default 50, 100 */
   presetsLimit?: { default?: number | undefined; max?: number | undefined } | undefined;
   /** A directory in which everything is kept, in one file. @default in memory */
@@ -73,5 +78,5 @@ export interface ServiceOptions {
   /** Keep what the upstream answers in a directory, or answer from one without any connection. */
   cassettes?: { directory: string; mode: 'record' | 'replay' } | undefined;
   /** Who writes summaries. With `'upstream'` a model does, and the extractive engine where it fails. @default 'extractive' */
-  summarizer?: 'extractive' | 'upstream' | undefined;
+  summarizer?: SummarizerName | undefined;
 }

@@ -1,34 +1,16 @@
-import { type Clock, manualClock, systemClock } from './clock.js';
+import type { GatewaySettings } from './api/gateway-routes.js';
+import { manualClock, systemClock } from './base/clock.js';
+import type { Pace } from './completions/stream.js';
+import type { ServiceSettings } from './http/service.js';
 import type { ServiceOptions } from './options.js';
-import type { RateLimit } from './rate-limit.js';
-import { type AccountSettings, resolvePlan } from './store/account.js';
+import { type AccountSettings, type RateLimit, resolvePlan } from './store/account.js';
+import type { SummarizerName } from './store/conversation-records.js';
 
-/** A stream's pace with every default filled in. */
-export interface Pace {
-  ttft: number;
-  tokensPerSecond: number;
-  chunkBy: 'token' | 'word' | 'char';
-  splitBytes: number;
-  lineEnd: 'lf' | 'crlf' | 'cr';
-  heartbeat: number;
-}
-
-/** The options with every default filled in. */
-export interface Settings extends AccountSettings {
-  clock: Clock;
-  maxFileSize: number;
-  maxBodySize: number;
-  maxTokens: number;
-  publishableEndpoints: readonly string[];
-  sessionHeader: { name: string; scheme: string };
-  rateLimitReset: 'epoch-seconds' | 'epoch-milliseconds' | 'delta-seconds';
-  cors: { origins: '*' | readonly string[]; exposeHeaders: boolean } | undefined;
-  latency: number;
+/** The options with every default filled in: what each part of the service works by. */
+export interface Settings extends AccountSettings, ServiceSettings, GatewaySettings {
   pace: Pace;
-  strict: boolean;
-  summarizer: 'extractive' | 'upstream';
-  listForm: 'data' | 'bare' | 'named' | 'items';
-  presetsLimit: { default: number; max: number };
+  maxTokens: number;
+  summarizer: SummarizerName;
 }
 
 /** The settings an emulator works by; a RangeError names the option that cannot be. */
@@ -53,11 +35,12 @@ export function resolveSettings(options: ServiceOptions): Settings {
     ),
     publishableEndpoints: options.publishableEndpoints ?? PUBLISHABLE_ENDPOINTS,
     sessionHeader: {
-      name: (options.sessionHeader?.name ?? 'authorization').toLowerCase(),
+      name: headerName('sessionHeader.name', options.sessionHeader?.name ?? 'authorization'),
       scheme: options.sessionHeader?.scheme ?? 'Bearer',
     },
     rateLimitReset: options.rateLimitReset ?? 'epoch-seconds',
-    cors: cors === false ? undefined : { origins: cors?.origins ?? '*', exposeHeaders: cors?.exposeHeaders ?? true },
+    cors:
+      cors === false ? undefined : { origins: corsOrigins(cors?.origins), exposeHeaders: cors?.exposeHeaders ?? true },
     latency: atLeastZero('latency', options.latency, 0),
     pace: {
       ttft: atLeastZero('pace.ttft', options.pace?.ttft, 0),
@@ -79,6 +62,21 @@ export function resolveSettings(options: ServiceOptions): Settings {
 
 // A9
 const PUBLISHABLE_ENDPOINTS = ['GET /v1/presets', 'GET /v1/integrations', 'POST /v1/chat/completions'];
+
+function headerName(option: string, name: string): string {
+  if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name))
+    throw new RangeError(`${option} is not the name of a header: ${name}`);
+  return name.toLowerCase();
+}
+
+function corsOrigins(origins: '*' | readonly string[] | undefined): '*' | readonly string[] | undefined {
+  for (const origin of Array.isArray(origins) ? origins : []) {
+    if (!/^[a-z][a-z0-9+.-]*:\/\/[^/?#\s]+$/i.test(origin)) {
+      throw new RangeError(`cors.origins: ${origin} is not an origin such as https://app.example.com`);
+    }
+  }
+  return origins;
+}
 
 function rateLimit(name: string, value: RateLimit | number | undefined): RateLimit | undefined {
   if (value === undefined) return undefined;

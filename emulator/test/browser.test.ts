@@ -1,3 +1,4 @@
+import { get } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import type { EmulatorOptions } from '../src/index.js';
 import { standingEmulator } from './support.js';
@@ -7,7 +8,7 @@ const fromPage = (
   init: RequestInit & { headers: Record<string, string> },
   path = '/v1/presets',
 ) => {
-  const emulator = standingEmulator(options);
+  const emulator = standingEmulator({ seed: undefined, ...options });
   const authorization = `Bearer ${emulator.apiKeys.publishable}`;
   return emulator.fetch(`http://emulator.test${path}`, { ...init, headers: { authorization, ...init.headers } });
 };
@@ -63,6 +64,69 @@ describe('a page in a browser', () => {
     const other = await fromPage(named, { headers: { origin: 'https://elsewhere.example' } });
     expect(other.headers.has('access-control-allow-origin')).toBe(false);
     expect(other.headers.get('vary')).toBe('Origin');
+  });
+
+  test.each(['http://localhost:3000', 'https://127.0.0.1', 'http://[::1]:8080', 'http://shop.localhost'])(
+    'of this machine (%s) is answered where the keys come from a seed',
+    async (page) => {
+      const asked = await fromPage(
+        { seed: 'public' },
+        { ...preflight, headers: { ...preflight.headers, origin: page } },
+      );
+      expect(asked.headers.get('access-control-allow-origin')).toBe(page);
+      const answered = await fromPage({ seed: 'public' }, { headers: { origin: page } });
+      expect(answered.status).toBe(200);
+      expect(answered.headers.get('access-control-allow-origin')).toBe(page);
+    },
+  );
+
+  test.each(['https://evil.example', 'http://localhost.evil.example', 'http://127.0.0.1.evil.example', 'null'])(
+    'of another machine (%s) is refused there, unless the options name it',
+    async (page) => {
+      const asked = await fromPage({ seed: 0 }, { ...preflight, headers: { ...preflight.headers, origin: page } });
+      expect(asked.headers.has('access-control-allow-origin')).toBe(false);
+      for (const path of ['/v1/presets', '/api/memory']) {
+        const refused = await fromPage({ seed: 0 }, { headers: { origin: page } }, path);
+        expect(refused.status).toBe(403);
+        expect(refused.headers.has('access-control-allow-origin')).toBe(false);
+        expect(await refused.text()).toContain('--cors');
+      }
+      const any = await fromPage({ seed: 0, cors: { origins: '*' } }, { headers: { origin: page } });
+      expect(any.status).toBe(200);
+      expect(any.headers.get('access-control-allow-origin')).toBe('*');
+    },
+  );
+
+  test('of another machine is refused also after a reset, and where a state was put in', async () => {
+    const emulator = standingEmulator({ seed: 'public' });
+    const other = standingEmulator({ seed: undefined });
+    const status = async (one: typeof emulator) => {
+      const headers = { origin, authorization: `Bearer ${one.apiKeys.publishable}` };
+      return (await one.fetch('http://emulator.test/v1/presets', { headers })).status;
+    };
+
+    emulator.reset();
+    expect(await status(emulator)).toBe(403);
+    expect(await status(other)).toBe(200);
+    other.restore(emulator.state());
+    expect(await status(other)).toBe(403);
+  });
+
+  test('whose name was made to resolve to this machine is refused with a seed', async () => {
+    const emulator = standingEmulator({ seed: 'public', data: undefined });
+    const { port, close } = await emulator.listen();
+    const status = (host: string) =>
+      new Promise((resolve, reject) => {
+        const headers = { host, authorization: `Bearer ${emulator.apiKeys.publishable}` };
+        get({ port, host: '127.0.0.1', path: '/v1/presets', headers }, (answer) => {
+          answer.resume();
+          resolve(answer.statusCode);
+        }).once('error', reject);
+      });
+
+    expect(await status(`evil.example:${port}`)).toBe(403);
+    expect(await status(`localhost:${port}`)).toBe(200);
+    await close();
   });
 
   test('gets nothing of the kind without CORS', async () => {

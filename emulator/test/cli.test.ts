@@ -1,17 +1,14 @@
 import { execFile, spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { runCommand } from '../src/cli.js';
+import { runCommand } from '../src/cli/cli.js';
 import { dataDirectory } from './support.js';
 
-const command = [
-  createRequire(import.meta.url).resolve('tsx/cli'),
-  fileURLToPath(new URL('../src/cli.ts', import.meta.url)),
-];
+// Without the process that the tsx command puts around it, which does not always wait for what it passes a signal on to.
+const command = ['--import', 'tsx', fileURLToPath(new URL('../src/cli/cli.ts', import.meta.url))];
 
 const run = (...args: string[]) =>
   new Promise<{ code: number; out: string; err: string }>((resolve) => {
@@ -150,6 +147,10 @@ describe('E3 the command', () => {
     { args: ['--pace', 'quick'], says: '--pace' },
     { args: ['--assume', 'gravity=no'], says: 'session-header' },
     { args: ['--assume', 'list-form=tree'], says: 'tree' },
+    { args: ['--assume', 'toString=x'], says: 'session-header' },
+    { args: ['--assume', 'session-header=a b'], says: 'a b' },
+    { args: ['--assume', 'publishable=GET /v1/nothing'], says: 'there is no GET /v1/nothing' },
+    { args: ['--cors', 'app.example.com'], says: 'app.example.com' },
     { args: ['--seed-file', '/nowhere.json'], says: 'cannot be read' },
     { args: ['--upstream-key', 'x'], says: '--upstream' },
     { args: ['--record', 'x', '--replay', 'y'], says: 'not both' },

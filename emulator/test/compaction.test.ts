@@ -1,10 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { messageCandidates } from '../src/compaction/candidates.js';
-import { classify } from '../src/compaction/cues.js';
-import { findReferences } from '../src/compaction/references.js';
-import { messageSentences } from '../src/compaction/sentences.js';
-import { LanguageLoader } from '../src/language.js';
+import { atOnce } from '../src/base/slices.js';
+import { offerOf } from '../src/context/compaction/candidates.js';
+import { classify } from '../src/context/compaction/cues.js';
+import { findReferences } from '../src/context/compaction/references.js';
+import { lineSentences } from '../src/context/compaction/sentences.js';
+import { LanguageLoader } from '../src/text/language.js';
 import { callsTo, standingEmulator } from './support.js';
 
 const language = await new LanguageLoader().load();
@@ -71,24 +72,23 @@ describe('prose', () => {
     ['Actually, that that we had had was better.', 'Actually, that that we had had was better.'],
     ['Use a {input} in C compilers.', 'Use a {input} in C compilers.'],
   ])('%s becomes: %s', (content, sentence) => {
-    expect(messageSentences(content, sentences)).toEqual([sentence]);
+    expect(atOnce(lineSentences(content, sentences))).toEqual([sentence]);
   });
 
-  test('without a cue stays together, in the section its words are nearest to', () => {
-    const passages = (content: string) =>
-      messageCandidates(
-        { id: 'm', role: 'user', content, createdAt: '' },
-        { split: sentences, countTokens: language.countTokens },
-      ).map(({ item }) => [item.section, item.text]);
+  test('without a cue stays as it was said, in no section', () => {
+    const said = (content: string) =>
+      atOnce(
+        offerOf(
+          { id: 'm', role: 'user', content, createdAt: '' },
+          { split: sentences, countTokens: language.countTokens },
+        ),
+      ).candidates.map(({ item }) => [item.section, item.type, item.text]);
 
-    expect(passages('The boats are old. Nobody repairs the boats in winter, and')).toEqual([
-      ['currentPlan', 'The boats are old. Nobody repairs the boats in winter'],
+    expect(said('The boats are old. Nobody repairs the boats in winter, and')).toEqual([
+      ['importantReferences', 'excerpt', 'The boats are old. Nobody repairs the boats in winter'],
     ]);
-    expect(passages('The old boats fail in winter storms.')).toEqual([
-      ['requirements', 'The old boats fail in winter storms.'],
-    ]);
-    expect(passages('The crew hopes for a heated cabin. Why not?')).toEqual([
-      ['goals', 'The crew hopes for a heated cabin.'],
+    expect(said('The crew hopes for a heated cabin. Why not?')).toEqual([
+      ['importantReferences', 'excerpt', 'The crew hopes for a heated cabin.'],
     ]);
   });
 });
@@ -98,7 +98,7 @@ describe('references', () => {
     const text =
       'See https://docs.example.com/a/b.html?c=1#d, and src/store/ledger.ts or `npm run build -- --watch`. #42 and BILL-212 took 350 ms.\n```\n$ make all\n./bin/run.sh\n```\nAgain src/store/ledger.ts; `word` is none.';
 
-    const found = findReferences(text).map(({ type, value }) => [type, value]);
+    const found = atOnce(findReferences(text)).map(({ type, value }) => [type, value]);
 
     expect(found).toEqual([
       ['url', 'https://docs.example.com/a/b.html?c=1#d'],
@@ -113,10 +113,10 @@ describe('references', () => {
   });
 
   test('are labelled by a few words before them, or after them', () => {
-    expect(findReferences('The whole layout stands in docs/layout.md for everyone.')[0]?.label).toBe(
+    expect(atOnce(findReferences('The whole layout stands in docs/layout.md for everyone.'))[0]?.label).toBe(
       'whole layout stands in',
     );
-    expect(findReferences('docs/layout.md is for everyone here.')[0]?.label).toBe('is for everyone');
+    expect(atOnce(findReferences('docs/layout.md is for everyone here.'))[0]?.label).toBe('is for everyone');
   });
 });
 

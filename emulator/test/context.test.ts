@@ -12,6 +12,19 @@ const talk = () => {
 };
 
 describe('E1 the context of a conversation', () => {
+  test('never has more than all of it, also when everything in the summary is pinned', async () => {
+    const { calls, id, context, compact } = talk();
+    await compact('light');
+    for (const message of PROJECT_TALK) {
+      await calls.context('POST', `/api/context/pin/${id}`, { messageId: message.id });
+    }
+
+    const { metadata } = await context();
+
+    expect(metadata.compressedTokens).toBeGreaterThan(metadata.totalTokens);
+    expect(metadata.preservationRatio).toBe(1);
+  });
+
   test('is empty of summary and whole in tokens before any compaction', async () => {
     const { context } = talk();
 

@@ -116,6 +116,8 @@ describe('E10 the control plane', () => {
     { path: '/faults', body: { respond: { type: 'flood' } }, status: 400 },
     { path: '/faults', body: {}, status: 400 },
     { path: '/clock', body: { advance: -1 }, status: 400 },
+    { path: '/clock', body: { advance: 1e15 }, status: 400 },
+    { path: '/clock', body: { advance: 1e300 }, status: 400 },
     { path: '/elsewhere', body: {}, status: 404 },
   ])('answers $status to $path $body', async ({ path, body, status }) => {
     const answer = await plane().call('POST', path, body);
@@ -130,6 +132,22 @@ describe('E10 the control plane', () => {
     { because: 'a name that only starts like one', url: 'http://127.0.0.1.evil.example', headers: {} },
     { because: 'a page of another site', url: 'http://127.0.0.1:4010', headers: { origin: 'https://evil.example' } },
     { because: 'a page without an origin', url: 'http://127.0.0.1:4010', headers: { origin: 'null' } },
+    {
+      because: 'a page of this machine on another port',
+      url: 'http://localhost:4010',
+      headers: { origin: 'http://localhost:3000' },
+    },
+    {
+      because: 'a page of another scheme',
+      url: 'http://localhost:4010',
+      headers: { origin: 'https://localhost:4010' },
+    },
+    {
+      because: 'a page of another loopback name',
+      url: 'http://127.0.0.1:4010',
+      headers: { origin: 'http://localhost:4010' },
+    },
+    { because: 'a request of another port', url: 'http://127.0.0.1:4010', headers: { 'sec-fetch-site': 'same-site' } },
     { because: 'a request across sites', url: 'http://127.0.0.1:4010', headers: { 'sec-fetch-site': 'cross-site' } },
   ])('refuses $because', async ({ url, headers }) => {
     const emulator = standingEmulator();

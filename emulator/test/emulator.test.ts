@@ -182,6 +182,11 @@ describe('an emulator', () => {
     expect(() => createEmulator({ maxFileSize: 0 })).toThrow('maxFileSize');
     expect(() => createEmulator({ limits: { compact: -1 } })).toThrow('limits.compact');
     expect(() => createEmulator({ now: 'soon' })).toThrow('soon');
+    expect(() => createEmulator({ now: 8e15 })).toThrow('9999');
+    expect(() => createEmulator({ sessionHeader: { name: 'a b' } })).toThrow('a b');
+    expect(() => createEmulator({ publishableEndpoints: ['GET /v9/nothing'] })).toThrow('there is no GET /v9/nothing');
+    expect(() => createEmulator({ publishableEndpoints: ['PUT /v1/usage'] })).toThrow('there is no PUT /v1/usage');
+    expect(() => createEmulator({ cors: { origins: ['app.example.com'] } })).toThrow('app.example.com');
   });
 });
 
@@ -223,6 +228,23 @@ describe('an idempotency key', () => {
 
     expect(status).toBe(400);
     expect(body.error).toMatchObject({ param: 'Idempotency-Key', code: 'idempotency_key_reused' });
+  });
+
+  test.each([
+    ['DELETE', '/api/context/pin/talk?messageId=a', '/api/context/pin/talk?messageId=b'],
+    ['PATCH', '/api/context/exclude/talk/a', '/api/context/exclude/talk/b'],
+  ])('belongs to the query and the path of its %s too', async (method, first, second) => {
+    const emulator = standingEmulator();
+    const messages = ['a', 'b'].map((id) => ({ id, role: 'user' as const, content: id }));
+    emulator.conversations.create({ id: 'talk', messages });
+    const { bare, context } = callsTo(emulator);
+    for (const { id } of messages) await context('POST', '/api/context/pin/talk', { messageId: id });
+    const headers = { authorization: `Bearer ${emulator.sessionToken}`, 'idempotency-key': 'k' };
+    const body = method === 'PATCH' ? { exclude: true } : undefined;
+
+    expect((await bare(method, first, body, headers)).status).toBe(200);
+    expect((await bare(method, first, body, headers)).status).toBe(200);
+    expect((await bare(method, second, body, headers)).status).toBe(400);
   });
 
   test('does not keep a refusal', async () => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { describe, expect, test } from 'vitest';
-import { LanguageLoader } from '../src/language.js';
+import { LanguageLoader } from '../src/text/language.js';
 
 const language = await new LanguageLoader().load();
 

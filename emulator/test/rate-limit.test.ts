@@ -49,6 +49,17 @@ describe('E5 the Gateway limit', () => {
     expect((await gateway('GET', '/v1/presets')).status).toBe(200);
   });
 
+  test.each(['/api/context/compact', '/api/context/comp%61ct', '/%61pi/context/compac%74', '/api//context/compact'])(
+    'of compaction counts %s, however it is spelled',
+    async (path) => {
+      const { context } = callsTo(standingEmulator({ limits: { compact: 1, context: 100 } }));
+      const compact = (at: string) => context('POST', at, { conversationId: 'none' });
+      await compact('/api/context/compact');
+
+      expect((await compact(path)).status).toBe(path.includes('//') ? 404 : 429);
+    },
+  );
+
   test('is not used up by callers without a valid key', async () => {
     const { gateway, bare } = callsTo(standingEmulator({ limits: { gateway: 1 } }));
 

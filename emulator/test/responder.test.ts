@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
-import { LanguageLoader } from '../src/language.js';
-import { type ChatMessage, extractiveAnswer } from '../src/responder.js';
+import { extractiveAnswer } from '../src/completions/responder.js';
+import { LanguageLoader } from '../src/text/language.js';
+import type { ChatMessage } from '../src/upstream/model-source.js';
 
 const language = await new LanguageLoader().load();
 const answer = (...contents: string[]) => {

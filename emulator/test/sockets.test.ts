@@ -80,7 +80,7 @@ describe('E2 over a socket', () => {
   });
 
   test('streams events one by one', async () => {
-    const { url, apiKeys } = await listening({ pace: { ttft: 30 } });
+    const { url, apiKeys } = await listening({ pace: { ttft: 50 } });
 
     const response = await streamFrom(url, apiKeys.secret);
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Turns } from '../src/turns.js';
+import { Turns } from '../src/completions/turns.js';
 
 /** Keep the thread busy, as counting tokens does. */
 function work(ms: number): void {

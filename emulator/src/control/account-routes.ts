@@ -1,7 +1,8 @@
 import * as z from 'zod/mini';
-import { checked } from '../body.js';
-import { Refusal } from '../errors.js';
-import { PLANS } from '../store/account.js';
+import { checked } from '../base/checked.js';
+import { Refusal } from '../base/errors.js';
+import { PLAN_NAMES, PLANS } from '../store/account.js';
+import { API_KEY_KINDS } from '../store/api-keys.js';
 import { bodyOf, type ControlledEmulator, found, type Plane } from './plane.js';
 import { idSchema, workspaceSchema } from './schemas.js';
 
@@ -46,7 +47,7 @@ export function accountRoutes(app: Plane, emulator: ControlledEmulator): void {
 const rate = z.number().check(z.gte(0));
 const planSchema = z.object({
   plan: z.union([
-    z.enum(['starter', 'agency', 'enterprise']),
+    z.enum(PLAN_NAMES),
     z.object({
       id: idSchema,
       gatewayAccess: z.boolean(),
@@ -58,7 +59,7 @@ const planSchema = z.object({
   ]),
 });
 const keySchema = z.object({
-  kind: z.enum(['secret', 'publishable']),
+  kind: z.enum(API_KEY_KINDS),
   name: z.optional(idSchema),
   expiresAt: z.optional(z.string()),
 });

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
-import { checked } from '../body.js';
+import { checked } from '../base/checked.js';
+import { COMPACTION_LEVELS } from '../context/compaction/compact.js';
 import { bodyOf, type ControlledEmulator, found, type Plane } from './plane.js';
 import { conversationSchema, messageListSchema, messagesSchema } from './schemas.js';
 
@@ -37,4 +38,4 @@ export function conversationRoutes(app: Plane, emulator: ControlledEmulator): vo
   app.get('/integrations/executions', (c) => c.json(integrations.executions()));
 }
 
-const compactSchema = z.object({ level: z.optional(z.enum(['light', 'deep', 'aggressive'])) });
+const compactSchema = z.object({ level: z.optional(z.enum(COMPACTION_LEVELS)) });

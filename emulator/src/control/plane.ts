@@ -1,31 +1,20 @@
 import type { Context, Hono } from 'hono';
-import { parseJson, readBytes } from '../body.js';
-import type { Clock } from '../clock.js';
-import type { CompactionLevel } from '../compaction/compact.js';
-import type { CompactionResult } from '../context-answers.js';
-import { Refusal } from '../errors.js';
-import type { Faults } from '../faults.js';
-import type { EmulatorModel } from '../models.js';
-import type { InspectedConversation, Overview } from '../overview.js';
-import type { RequestRecord } from '../request-log.js';
-import type { EmulatorState } from '../state.js';
-import type { Account } from '../store/account.js';
-import type { ApiKeys } from '../store/api-keys.js';
-import type { Conversations } from '../store/conversations.js';
-import type { Files } from '../store/files.js';
-import type { Integrations } from '../store/integrations.js';
-import type { Sessions } from '../store/sessions.js';
-import type { Workspaces } from '../store/workspaces.js';
+import { parseJson } from '../base/checked.js';
+import type { Clock } from '../base/clock.js';
+import { Refusal } from '../base/errors.js';
+import type { EmulatorModel } from '../base/models.js';
+import type { CompactionResult } from '../context/answers.js';
+import type { CompactionLevel } from '../context/compaction/compact.js';
+import type { Faults } from '../faults/faults.js';
+import { readBytes } from '../http/body.js';
+import type { RequestRecord } from '../http/request-log.js';
+import type { Stores } from '../store/stores.js';
+import type { InspectedConversation, Overview } from './overview.js';
+import type { EmulatorState } from './state.js';
 
 /** What the control plane needs of an emulator. */
-export interface ControlledEmulator {
-  readonly account: Account;
-  readonly apiKeys: ApiKeys;
-  readonly sessions: Sessions;
-  readonly workspaces: Workspaces;
-  readonly conversations: Conversations;
-  readonly files: Files;
-  readonly integrations: Integrations;
+export interface ControlledEmulator
+  extends Pick<Stores, 'account' | 'apiKeys' | 'sessions' | 'workspaces' | 'conversations' | 'files' | 'integrations'> {
   readonly models: readonly EmulatorModel[];
   readonly faults: Faults;
   readonly clock: Clock;

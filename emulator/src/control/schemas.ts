@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { MESSAGE_ROLES } from '../store/conversation-records.js';
 
 /** An id as the control plane takes it. */
 export const idSchema = z.string().check(z.minLength(1));
@@ -7,7 +8,7 @@ export const idSchema = z.string().check(z.minLength(1));
 export const messageListSchema = z.array(
   z.object({
     id: z.optional(idSchema),
-    role: z.enum(['system', 'user', 'assistant']),
+    role: z.enum(MESSAGE_ROLES),
     content: z.string(),
     createdAt: z.optional(z.string()),
   }),

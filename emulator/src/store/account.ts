@@ -1,5 +1,10 @@
-import type { RateLimit } from '../rate-limit.js';
 import type { Collection, Storage } from './storage.js';
+
+/** So many requests in a window of so many milliseconds. */
+export interface RateLimit {
+  requests: number;
+  windowMs: number;
+}
 
 /** What an account pays for. */
 export interface Plan {
@@ -16,7 +21,9 @@ export interface Plan {
 }
 
 /** The name of a plan the emulator knows. */
-export type PlanName = 'starter' | 'agency' | 'enterprise';
+export type PlanName = (typeof PLAN_NAMES)[number];
+/** Every one there is. */
+export const PLAN_NAMES = ['starter', 'agency', 'enterprise'] as const;
 
 /** What is set for an emulator, and wins over its plan where it is given. */
 export interface AccountSettings {

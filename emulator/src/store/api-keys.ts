@@ -1,9 +1,11 @@
 import { hash } from 'node:crypto';
-import type { IdSource } from '../random.js';
+import type { IdSource } from './random.js';
 import type { Collection, Storage } from './storage.js';
 
 /** What a key may do. */
-export type ApiKeyKind = 'secret' | 'publishable';
+export type ApiKeyKind = (typeof API_KEY_KINDS)[number];
+/** Every one there is. */
+export const API_KEY_KINDS = ['secret', 'publishable'] as const;
 
 /** A key as it is listed: never in full. */
 export interface ApiKeyInfo {

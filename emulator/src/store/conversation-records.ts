@@ -1,7 +1,9 @@
-import type { RollingSummary, SummaryItem } from '../compaction/summary.js';
+import type { RollingSummary, SummaryItem } from './summary.js';
 
 /** Who said a message. */
-export type MessageRole = 'system' | 'user' | 'assistant';
+export type MessageRole = (typeof MESSAGE_ROLES)[number];
+/** Every one there is. */
+export const MESSAGE_ROLES = ['system', 'user', 'assistant'] as const;
 
 /** A message as the emulator keeps it (A17: the service documents no such record). */
 export interface MessageRecord {
@@ -45,7 +47,9 @@ export interface ConversationInput {
 }
 
 /** The category of a pinned message. */
-export type PinCategory = 'decision' | 'requirement' | 'reference' | 'other';
+export type PinCategory = (typeof PIN_CATEGORIES)[number];
+/** Every one there is. */
+export const PIN_CATEGORIES = ['decision', 'requirement', 'reference', 'other'] as const;
 
 /** A pinned message, in the form of the interface. */
 export interface PinnedMemoryItem {
@@ -78,13 +82,18 @@ export interface ConversationState {
   summaryBasis?: string | undefined;
 }
 
+/** Who writes a summary. */
+export type SummarizerName = (typeof SUMMARIZERS)[number];
+/** Every one there is. */
+export const SUMMARIZERS = ['extractive', 'upstream'] as const;
+
 /** A summary as it was, and what it cost. */
 export interface SummaryVersion {
   summary: RollingSummary;
   /** What made it: a level, or an excluded message. */
   cause: 'light' | 'deep' | 'aggressive' | 'exclude';
   /** Who wrote it. */
-  summarizer: 'extractive' | 'upstream';
+  summarizer: SummarizerName;
   totalTokens: number;
   /** Tokens of summary, pins and recent messages before and with it. */
   previousTokens: number;

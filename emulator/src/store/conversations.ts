@@ -1,13 +1,14 @@
-import type { IdSource } from '../random.js';
-import type {
-  ConversationInput,
-  ConversationRecord,
-  ConversationState,
-  MessageInput,
-  MessageRecord,
-  SummaryVersion,
+import {
+  type ConversationInput,
+  type ConversationRecord,
+  type ConversationState,
+  MESSAGE_ROLES,
+  type MessageInput,
+  type MessageRecord,
+  type SummaryVersion,
 } from './conversation-records.js';
-import type { Collection, Storage } from './storage.js';
+import type { IdSource } from './random.js';
+import { type Collection, type Storage, usableId } from './storage.js';
 import type { Workspaces } from './workspaces.js';
 
 /** Conversations and their messages. */
@@ -30,7 +31,7 @@ export class Conversations {
 
   /** Start a conversation; the answer carries the ids of its messages. */
   create(input: ConversationInput = {}): ConversationRecord {
-    const id = input.id ?? this.#ids.next('conv');
+    const id = usableId('conversation', input.id ?? this.#ids.next('conv'));
     if (this.#states.get(id) !== undefined) throw new RangeError(`conversation ${id} exists already`);
     if (input.workspaceId !== undefined && this.#workspaces.get(input.workspaceId) === undefined) {
       throw new RangeError(`there is no workspace ${input.workspaceId}`);
@@ -39,7 +40,7 @@ export class Conversations {
     const createdAt = new Date(this.#now()).toISOString();
     const state: ConversationState = {
       id,
-      ownerId: input.ownerId ?? this.#defaultUser(),
+      ownerId: usableId('user', input.ownerId ?? this.#defaultUser()),
       workspaceId: input.workspaceId,
       createdAt,
       stylePreferences: structuredClone(input.stylePreferences ?? {}),
@@ -151,9 +152,9 @@ export class Conversations {
     const existing = this.#messages(conversationId);
     const seen = new Set<string>();
     return inputs.map((input) => {
-      if (!ROLES.includes(input.role)) throw new RangeError(`not a message role: ${String(input.role)}`);
+      if (!MESSAGE_ROLES.includes(input.role)) throw new RangeError(`not a message role: ${String(input.role)}`);
       if (typeof input.content !== 'string') throw new RangeError('the content of a message is a string');
-      const id = input.id ?? this.#ids.next('msg');
+      const id = usableId('message', input.id ?? this.#ids.next('msg'));
       if (seen.has(id) || existing.get(id) !== undefined) throw new RangeError(`message ${id} exists already`);
       seen.add(id);
       const createdAt = input.createdAt ?? new Date(this.#now()).toISOString();
@@ -176,4 +177,3 @@ export class Conversations {
 }
 
 const MOST_VERSIONS = 100;
-const ROLES: readonly string[] = ['system', 'user', 'assistant'];

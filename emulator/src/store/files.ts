@@ -1,4 +1,4 @@
-import type { IdSource } from '../random.js';
+import type { IdSource } from './random.js';
 import type { Collection, Storage } from './storage.js';
 
 /** The record of an uploaded file (A3). */

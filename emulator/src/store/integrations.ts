@@ -1,6 +1,6 @@
-import type { Clock } from '../clock.js';
-import { badRequest, notFound } from '../errors.js';
-import type { IdSource } from '../random.js';
+import type { Clock } from '../base/clock.js';
+import { badRequest, notFound } from '../base/errors.js';
+import type { IdSource } from './random.js';
 import type { Collection, Storage } from './storage.js';
 
 /** A field an action takes. */

@@ -1,8 +1,10 @@
-import type { IdSource } from '../random.js';
+import type { IdSource } from './random.js';
 import type { Collection, Storage } from './storage.js';
 
 /** The kind of a memory item. */
-export type MemoryType = 'preference' | 'fact' | 'constraint' | 'definition';
+export type MemoryType = (typeof MEMORY_TYPES)[number];
+/** Every one there is. */
+export const MEMORY_TYPES = ['preference', 'fact', 'constraint', 'definition'] as const;
 
 /** A memory item in the form of the interface. */
 export interface UserMemoryItem {

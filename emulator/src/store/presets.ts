@@ -1,5 +1,5 @@
-import type { IdSource } from '../random.js';
-import type { Collection, Storage } from './storage.js';
+import type { IdSource } from './random.js';
+import { type Collection, type Storage, usableId } from './storage.js';
 
 /** A stored template (A3). `{{input}}` in the template stands for what a caller sends. */
 export interface Preset {
@@ -32,7 +32,7 @@ export class Presets {
   }
 
   create(input: PresetInput): Preset {
-    const id = input.id ?? this.#ids.next('preset');
+    const id = usableId('preset', input.id ?? this.#ids.next('preset'));
     if (this.#records.get(id) !== undefined) throw new RangeError(`preset ${id} exists already`);
     const { name, template, description = '', category = 'general' } = input;
     const preset: Preset = { id, object: 'preset', name, description, category, template };

@@ -1,6 +1,6 @@
-import type { IdSource } from '../random.js';
 import { hashKey } from './api-keys.js';
-import type { Collection, Storage } from './storage.js';
+import type { IdSource } from './random.js';
+import { type Collection, type Storage, usableId } from './storage.js';
 
 /** A signed-in user. */
 export interface Session {
@@ -34,7 +34,7 @@ export class Sessions {
 
   /** Sign a user in; without an id a new user. */
   create(options: { userId?: string | undefined } = {}): Session {
-    const userId = options.userId ?? this.#ids.next('user');
+    const userId = usableId('user', options.userId ?? this.#ids.next('user'));
     const token = tokenText(this.#ids.token('session', 24));
     const hash = hashKey(token);
     this.#records.set(hash, { hash, userId });

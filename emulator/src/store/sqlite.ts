@@ -1,8 +1,9 @@
-import { mkdirSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type Database from 'libsql';
-import type { Collection, Storage } from './storage.js';
+import { Refusal } from '../base/errors.js';
+import { type Collection, MemoryStorage, type Storage } from './storage.js';
 
 /**
  * Everything in one SQLite file. What is read comes from memory; every write is in the file before the call returns, so
@@ -13,7 +14,7 @@ export class SqliteStorage implements Storage {
   readonly #write: Database.Statement<unknown[]>;
   readonly #remove: Database.Statement<unknown[]>;
   readonly #readBytes: Database.Statement<unknown[]>;
-  readonly #records = new Map<string, Map<string, unknown>>();
+  readonly #records = new MemoryStorage();
   #depth = 0;
 
   private constructor(db: Database.Database) {
@@ -28,71 +29,63 @@ export class SqliteStorage implements Storage {
 
   /** Open the directory's file, or make it. One emulator at a time; a second one is refused. */
   static open(directory: string): SqliteStorage {
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
-    // Loaded here and not at the top: an emulator in memory needs no native code.
-    const Sqlite = createRequire(import.meta.url)('libsql') as typeof Database;
     const file = join(directory, DATA_FILE);
-    const db = new Sqlite(file);
+    let db: Database.Database | undefined;
     try {
+      mkdirSync(directory, { recursive: true, mode: 0o700 });
+      // The library's own words for a directory or file that is read-only are a number.
+      accessSync(directory, constants.W_OK);
+      if (existsSync(file)) accessSync(file, constants.W_OK);
+      // Loaded here and not at the top: an emulator in memory needs no native code.
+      const Sqlite = createRequire(import.meta.url)('libsql') as typeof Database;
+      db = new Sqlite(file);
       prepareFile(db);
       return new SqliteStorage(db);
     } catch (error) {
-      db.close();
-      throw problemOf(error, file);
+      db?.close();
+      throw openingProblem(error, file);
     }
   }
 
   collection<T>(name: string): Collection<T> {
-    const records = (): Map<string, unknown> => {
-      let map = this.#records.get(name);
-      if (map === undefined) {
-        map = new Map();
-        this.#records.set(name, map);
-      }
-      return map;
-    };
+    const records = this.#records.collection<unknown>(name);
     // A name is only ever used with one record type, by the store that owns it.
-    const value = (id: string, record: unknown): T => (record === IN_FILE ? this.#bytes(name, id) : record) as T;
+    const value = (record: unknown): T => (record instanceof InFile ? this.#bytes(record) : record) as T;
     return {
       get size() {
-        return records().size;
+        return records.size;
       },
-      get: (id) => {
-        const record = records().get(id);
-        return record === undefined ? undefined : value(id, record);
-      },
+      get: (id) => value(records.get(id)),
       set: (id, record) => {
         const isBytes = record instanceof Uint8Array;
-        this.#write.run(name, id, isBytes ? Buffer.from(record) : JSON.stringify(record));
-        records().set(id, isBytes ? IN_FILE : record);
+        this.#written(() => this.#write.run(name, id, isBytes ? Buffer.from(record) : JSON.stringify(record)));
+        records.set(id, isBytes ? new InFile(name, id) : record);
       },
       delete: (id) => {
-        if (!records().has(id)) return false;
-        this.#remove.run(name, id);
-        return records().delete(id);
+        if (records.get(id) === undefined) return false;
+        this.#written(() => this.#remove.run(name, id));
+        return records.delete(id);
       },
       values: function* () {
-        for (const [id, record] of records()) yield value(id, record);
+        for (const record of records.values()) yield value(record);
       },
     };
-  }
-
-  names(): string[] {
-    return [...this.#records].filter(([, records]) => records.size > 0).map(([name]) => name);
   }
 
   transaction<T>(work: () => T): T {
     if (this.#depth > 0) return work();
-    this.#db.exec('BEGIN IMMEDIATE');
+    this.#written(() => this.#db.exec('BEGIN IMMEDIATE'));
     this.#depth = 1;
     try {
-      const result = work();
-      this.#db.exec('COMMIT');
-      return result;
+      // Memory takes back what the work had changed, also when the file does not take it.
+      return this.#records.transaction(() => {
+        const result = work();
+        this.#written(() => this.#db.exec('COMMIT'));
+        return result;
+      });
     } catch (error) {
-      this.#db.exec('ROLLBACK');
-      // What the work had changed in memory is taken back too.
-      this.#load();
+      // After some failures SQLite has rolled back by itself.
+      if (this.#db.inTransaction) this.#db.exec('ROLLBACK');
       throw error;
     } finally {
       this.#depth = 0;
@@ -100,39 +93,54 @@ export class SqliteStorage implements Storage {
   }
 
   clear(): void {
-    this.#db.exec('DELETE FROM records');
+    this.#written(() => this.#db.exec('DELETE FROM records'));
     this.#records.clear();
   }
 
   close(): void {
     if (!this.#db.open) return;
-    // The library lets go of the file only when its statements have been collected, so the lock is given back by hand:
-    // by leaving the log, by asking for a shared lock, and by the next read, which takes and frees it.
-    this.#db.pragma('journal_mode = DELETE');
-    this.#db.pragma('locking_mode = NORMAL');
-    this.#db.prepare('SELECT count(*) FROM records').get();
+    // The library lets go of the file only when its statements have been collected (tursodatabase/libsql-js#228), so the
+    // lock is given back by hand: by leaving the log, by asking for a shared lock, and by the next read, which takes and frees it.
+    try {
+      this.#db.pragma('journal_mode = DELETE');
+      this.#db.pragma('locking_mode = NORMAL');
+      this.#db.prepare('SELECT count(*) FROM records').get();
+    } catch {
+      // A full disk: what was acknowledged is in the log, and read from there next time.
+    }
     this.#db.close();
   }
 
-  #bytes(name: string, id: string): Uint8Array {
-    const row = this.#readBytes.get(name, id) as { value: Uint8Array };
+  /** A write to the file; where it takes none, a 507. Reads go on: they come from memory. */
+  #written(write: () => void): void {
+    try {
+      write();
+    } catch (error) {
+      const code = codeOf(error);
+      if (!UNWRITABLE.test(code)) throw error;
+      const reason = code === 'SQLITE_FULL' ? 'its disk is full' : `it cannot be written to (${code})`;
+      throw new Refusal(507, `The emulator's data file takes no more: ${reason}. Nothing was changed`, {
+        code: 'insufficient_storage',
+      });
+    }
+  }
+
+  #bytes({ collection, id }: InFile): Uint8Array {
+    const row = this.#readBytes.get(collection, id) as { value: Uint8Array };
     return new Uint8Array(row.value);
   }
 
+  /** Texts are read as bytes and decoded here: the library ends the process over one that is not UTF-8. */
   #load(): void {
-    this.#records.clear();
     const rows = this.#db
       .prepare(
-        "SELECT collection, id, CASE typeof(value) WHEN 'blob' THEN NULL ELSE value END AS text FROM records ORDER BY position",
+        "SELECT CAST(collection AS BLOB) AS collection, CAST(id AS BLOB) AS id, CASE typeof(value) WHEN 'blob' THEN NULL ELSE CAST(value AS BLOB) END AS text FROM records ORDER BY position",
       )
-      .all() as { collection: string; id: string; text: string | null }[];
+      .all() as { collection: ArrayBuffer; id: ArrayBuffer; text: ArrayBuffer | null }[];
+    const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
     for (const { collection, id, text } of rows) {
-      let records = this.#records.get(collection);
-      if (records === undefined) {
-        records = new Map();
-        this.#records.set(collection, records);
-      }
-      records.set(id, text === null ? IN_FILE : JSON.parse(text));
+      const place = new InFile(utf8.decode(collection), utf8.decode(id));
+      this.#records.collection(place.collection).set(place.id, text === null ? place : JSON.parse(utf8.decode(text)));
     }
   }
 }
@@ -142,7 +150,12 @@ const DATA_FILE = 'emulator.db';
 
 const FORMAT = 1;
 /** Stands for bytes that are only in the file. */
-const IN_FILE = Symbol('bytes in the file');
+class InFile {
+  constructor(
+    readonly collection: string,
+    readonly id: string,
+  ) {}
+}
 
 function prepareFile(db: Database.Database): void {
   // Held until the process ends, however it ends: the records in memory are the only ones.
@@ -160,10 +173,26 @@ function prepareFile(db: Database.Database): void {
   db.pragma(`user_version = ${FORMAT}`);
 }
 
-function problemOf(error: unknown, file: string): Error {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  const reason = error instanceof Error ? error.message : String(error);
-  if (code.startsWith('SQLITE_BUSY')) return new Error(`${file} is in use by another emulator`, { cause: error });
-  if (code === 'SQLITE_NOTADB') return new Error(`${file} is not a data file of the emulator`, { cause: error });
-  return new Error(`cannot open ${file}: ${reason}`, { cause: error });
+/** SQLite's words for a disk that is full, broken or read-only. */
+const UNWRITABLE = /^SQLITE_(?:FULL|IOERR|READONLY|CANTOPEN)/;
+
+/** One plain line about why the directory cannot be used. */
+function openingProblem(error: unknown, file: string): Error {
+  const code = codeOf(error);
+  const problem = (text: string): Error => new Error(text, { cause: error });
+  if (code.startsWith('SQLITE_BUSY')) return problem(`${file} is in use by another emulator`);
+  if (code === 'SQLITE_NOTADB') return problem(`${file} is not a data file of the emulator`);
+  if (code.startsWith('SQLITE_CORRUPT') || error instanceof SyntaxError || error instanceof TypeError) {
+    return problem(`${file} is damaged; put a copy in its place, or move it away to start anew`);
+  }
+  if (UNWRITABLE.test(code) || /^E[A-Z]+$/.test(code)) {
+    return problem(
+      `cannot write to ${file} (${code}); check the directory's permissions and its disk, or choose another`,
+    );
+  }
+  return problem(`cannot open ${file}: ${error instanceof Error ? error.message : String(error)}`);
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : '';
 }

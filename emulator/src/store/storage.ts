@@ -13,8 +13,6 @@ export interface Collection<T> {
  */
 export interface Storage {
   collection<T>(name: string): Collection<T>;
-  /** The names of all collections that hold something. */
-  names(): string[];
   /** Make all writes of the work, or none when it throws. */
   transaction<T>(work: () => T): T;
   clear(): void;
@@ -22,45 +20,87 @@ export interface Storage {
   close(): void;
 }
 
+type Records = Map<string, unknown>;
+
 /** Keeps everything in memory until `clear`. */
 export class MemoryStorage implements Storage {
-  readonly #collections = new Map<string, Map<string, unknown>>();
+  #collections = new Map<string, Records>();
+  /** Takes back what the transaction under way has changed, last change first; undefined outside of one. */
+  #undo: (() => void)[] | undefined;
 
   collection<T>(name: string): Collection<T> {
-    const collections = this.#collections;
     // Looked up per call: `clear` may have emptied the storage in between.
-    const records = (): Map<string, T> => {
-      let map = collections.get(name);
+    const records = (): Records => {
+      let map = this.#collections.get(name);
       if (map === undefined) {
         map = new Map();
-        collections.set(name, map);
+        this.#collections.set(name, map);
       }
-      // A name is only ever used with one record type, by the store that owns it.
-      return map as Map<string, T>;
+      return map;
     };
     return {
       get size() {
         return records().size;
       },
-      get: (id) => records().get(id),
-      set: (id, record) => void records().set(id, record),
-      delete: (id) => records().delete(id),
-      values: () => records().values(),
+      // A name is only ever used with one record type, by the store that owns it.
+      get: (id) => records().get(id) as T | undefined,
+      set: (id, record) => this.#set(records(), id, record),
+      delete: (id) => this.#delete(records(), id),
+      values: () => records().values() as Iterable<T>,
     };
   }
 
-  names(): string[] {
-    return [...this.#collections].filter(([, records]) => records.size > 0).map(([name]) => name);
-  }
-
-  /** In memory there is nothing to be torn: callers check before they write. */
   transaction<T>(work: () => T): T {
-    return work();
+    if (this.#undo !== undefined) return work();
+    const undo: (() => void)[] = [];
+    this.#undo = undo;
+    try {
+      return work();
+    } catch (error) {
+      for (const takeBack of undo.reverse()) takeBack();
+      throw error;
+    } finally {
+      this.#undo = undefined;
+    }
   }
 
   clear(): void {
-    this.#collections.clear();
+    const before = this.#collections;
+    this.#undo?.push(() => {
+      this.#collections = before;
+    });
+    this.#collections = new Map();
   }
 
   close(): void {}
+
+  #set(records: Records, id: string, record: unknown): void {
+    if (this.#undo !== undefined) {
+      const before = records.get(id);
+      this.#undo.push(() => (before === undefined ? records.delete(id) : records.set(id, before)));
+    }
+    records.set(id, record);
+  }
+
+  #delete(records: Records, id: string): boolean {
+    if (this.#undo !== undefined && records.has(id)) {
+      // All of them, for the place of this one is lost.
+      const before = [...records];
+      this.#undo.push(() => {
+        records.clear();
+        for (const [id, record] of before) records.set(id, record);
+      });
+    }
+    return records.delete(id);
+  }
+}
+
+/** The id as it was given. A RangeError for what a file cannot keep apart: a NUL, and half of a character. */
+export function usableId(what: string, id: string): string {
+  if (id.includes('\u0000') || !id.isWellFormed()) {
+    throw new RangeError(
+      `the id of a ${what} must not hold a NUL character or a lone surrogate: ${JSON.stringify(id)}`,
+    );
+  }
+  return id;
 }

@@ -32,8 +32,4 @@ export class Usage {
     }
     return totals;
   }
-
-  list(): UsageEntry[] {
-    return [...this.#records.values()].map((entry) => ({ ...entry }));
-  }
 }

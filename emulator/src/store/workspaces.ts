@@ -1,5 +1,5 @@
-import type { IdSource } from '../random.js';
-import type { Collection, Storage } from './storage.js';
+import type { IdSource } from './random.js';
+import { type Collection, type Storage, usableId } from './storage.js';
 
 /** A workspace and the users who may see what is in it. */
 export interface Workspace {
@@ -29,9 +29,10 @@ export class Workspaces {
   }
 
   create(input: WorkspaceInput = {}): Workspace {
-    const id = input.id ?? this.#ids.next('ws');
+    const id = usableId('workspace', input.id ?? this.#ids.next('ws'));
     if (this.#records.get(id) !== undefined) throw new RangeError(`workspace ${id} exists already`);
-    const workspace = { id, name: input.name ?? id, members: [...(input.members ?? [this.#defaultUser()])] };
+    const members = [...(input.members ?? [this.#defaultUser()])].map((member) => usableId('user', member));
+    const workspace = { id, name: input.name ?? id, members };
     this.#records.set(id, workspace);
     return structuredClone(workspace);
   }
@@ -46,8 +47,8 @@ export class Workspaces {
 
   addMember(id: string, userId: string): void {
     const workspace = this.#existing(id);
-    if (!workspace.members.includes(userId))
-      this.#records.set(id, { ...workspace, members: [...workspace.members, userId] });
+    if (workspace.members.includes(userId)) return;
+    this.#records.set(id, { ...workspace, members: [...workspace.members, usableId('user', userId)] });
   }
 
   removeMember(id: string, userId: string): void {

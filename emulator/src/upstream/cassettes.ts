@@ -2,10 +2,9 @@ import { hash } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod/mini';
-import type { CompletionRequest } from '../completion-request.js';
-import { Refusal } from '../errors.js';
-import { redact } from '../redact.js';
-import type { ModelAnswer, ModelAnswerEnd, ModelSource } from './model-source.js';
+import { Refusal } from '../base/errors.js';
+import { redact } from '../base/redact.js';
+import type { CompletionRequest, ModelAnswer, ModelAnswerEnd, ModelSource } from './model-source.js';
 
 /** Passes requests on, and keeps every whole answer in a directory: one redacted file for each request. */
 export class RecordingSource implements ModelSource {

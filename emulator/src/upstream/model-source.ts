@@ -1,4 +1,17 @@
-import type { CompletionRequest } from '../completion-request.js';
+/** A message of a completion request. */
+export interface ChatMessage {
+  role: 'system' | 'user' | 'assistant';
+  content: string;
+}
+
+/** What the body of a completion request says. */
+export interface CompletionRequest {
+  model: string;
+  messages: ChatMessage[];
+  temperature?: number | undefined;
+  max_tokens?: number | undefined;
+  stream?: boolean | undefined;
+}
 
 /** A server of the OpenAI form whose models answer in the emulator's place. */
 export interface UpstreamOptions {

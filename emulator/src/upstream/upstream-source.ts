@@ -1,8 +1,8 @@
 import * as z from 'zod/mini';
-import type { CompletionRequest } from '../completion-request.js';
-import { badRequest, notFound, Refusal } from '../errors.js';
+import { badRequest, notFound, Refusal } from '../base/errors.js';
 import { eventData } from './events.js';
 import {
+  type CompletionRequest,
   type ModelAnswer,
   type ModelAnswerEnd,
   type ModelSource,

@@ -1,0 +1,184 @@
+import * as z from 'zod/mini';
+import { checked } from '../base/checked.js';
+import type { Clock } from '../base/clock.js';
+import { badRequest, notFound, Refusal } from '../base/errors.js';
+import { type Completion, type Completions, usageOf } from '../completions/completions.js';
+import { completionEvents, eventBody, liveEvents, type Pace } from '../completions/stream.js';
+import { type Answer, json } from '../http/answers.js';
+import { AreaRoutes, pathParam, type RouteContext } from '../http/area-routes.js';
+import { parseMultipart } from '../http/body.js';
+import { MESSAGE_ROLES } from '../store/conversation-records.js';
+import { fillTemplate } from '../store/presets.js';
+import type { Stores } from '../store/stores.js';
+import type { CompletionRequest } from '../upstream/model-source.js';
+import { usageReport } from './usage-report.js';
+
+/** How lists are wrapped (A3). */
+export type ListForm = (typeof LIST_FORMS)[number];
+/** Every one there is. */
+export const LIST_FORMS = ['data', 'bare', 'named', 'items'] as const;
+
+/** What the Gateway API works by. */
+export interface GatewaySettings {
+  clock: Clock;
+  maxFileSize: number;
+  publishableEndpoints: readonly string[];
+  pace: Pace;
+  strict: boolean;
+  listForm: ListForm;
+  presetsLimit: { default: number; max: number };
+}
+
+/** The state the Gateway API works on. */
+export interface GatewayApiState {
+  settings: GatewaySettings;
+  stores: Stores;
+  completions: Completions;
+}
+
+/** The Gateway API: everything under `/v1`. */
+export function gatewayRoutes(state: GatewayApiState): AreaRoutes {
+  const { settings, stores, completions } = state;
+  const { ids, presets, files, integrations, usage } = stores;
+  const { strict } = settings;
+  const now = (): number => settings.clock.now();
+  const area = new AreaRoutes();
+
+  // A3: a list comes wrapped as the setting says.
+  const list = (name: 'presets' | 'integrations', records: unknown[]): Answer => {
+    if (settings.listForm === 'bare') return json(records);
+    if (settings.listForm === 'named') return json({ [name]: records });
+    return settings.listForm === 'items' ? json({ items: records }) : json({ object: 'list', data: records });
+  };
+  /** The text of a whole answer, billed. */
+  const written = (completion: Completion): { content: string; usage: ReturnType<typeof usageOf> } => {
+    const counted = usageOf(completion.promptTokens, completion.tokens.count);
+    usage.add(completion.model, counted.total_tokens);
+    return { content: completion.tokens.pieces.join(''), usage: counted };
+  };
+  const streamed = async (request: CompletionRequest, left: AbortSignal, created: number): Promise<Answer> => {
+    const stop = new AbortController();
+    const signal = AbortSignal.any([left, stop.signal]);
+    const completion = await completions.begin(request, () => signal);
+    const id = ids.next('chatcmpl');
+    const { clock, pace } = settings;
+    const bill = (tokens: number): void => usage.add(completion.model, completion.promptTokens + tokens);
+    const context = { id, created, clock, pace, signal, bill };
+    const events = 'answer' in completion ? liveEvents(completion, context) : completionEvents(completion, context);
+    const headers = { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' };
+    return { status: 200, headers, body: eventBody(events, stop) };
+  };
+
+  area.route('/v1/chat/completions', {
+    POST: async (c) => {
+      const { exchange } = c.env;
+      const request = checked(completionBody, await exchange.json(), strict);
+      const created = Math.floor(now() / 1000);
+      if (request.stream) return streamed(request, exchange.request.signal, created);
+      const completion = await completions.complete(request, () => exchange.request.signal);
+      const id = ids.next('chatcmpl');
+      const { content, usage } = written(completion);
+      const choice = { index: 0, message: { role: 'assistant', content }, finish_reason: completion.finishReason };
+      return json({ id, object: 'chat.completion', created, model: request.model, choices: [choice], usage });
+    },
+  });
+
+  area.route('/v1/presets', {
+    GET: (c) => {
+      const limit = limitOf(c, settings.presetsLimit);
+      return list('presets', presets.list(c.req.query('category')).slice(0, limit));
+    },
+  });
+
+  area.route('/v1/presets/:presetId/execute', {
+    POST: async (c) => {
+      const { exchange } = c.env;
+      const presetId = pathParam(c, 'presetId');
+      const preset = presets.get(presetId);
+      if (preset === undefined) throw notFound('presetId', `There is no preset ${presetId}`, 'preset_not_found');
+      const { input, model } = checked(presetBody, await exchange.json(), strict);
+      const content = fillTemplate(preset.template, input);
+      const completion = await completions.complete(
+        { model, messages: [{ role: 'user', content }] },
+        () => exchange.request.signal,
+      );
+      const answer = written(completion);
+      return json({
+        id: ids.next('presetrun'),
+        object: 'preset.execution',
+        preset_id: preset.id,
+        model,
+        created: Math.floor(now() / 1000),
+        output: answer.content,
+        finish_reason: completion.finishReason,
+        usage: answer.usage,
+      });
+    },
+  });
+
+  area.route('/v1/files', {
+    POST: async (c) => {
+      const { exchange } = c.env;
+      const form = await parseMultipart(await exchange.bytes(), exchange.request.headers.get('content-type'));
+      const file = form.get('file');
+      if (!(file instanceof Blob))
+        throw badRequest('file', 'file is required and must be a file part', 'missing_parameter');
+      const purpose = form.get('purpose');
+      if (typeof purpose !== 'string' || purpose === '')
+        throw badRequest('purpose', 'purpose is required', 'missing_parameter');
+      if (file.size > settings.maxFileSize) {
+        throw new Refusal(413, `The file is larger than ${settings.maxFileSize} bytes`, {
+          param: 'file',
+          code: 'file_too_large',
+        });
+      }
+      const content = new Uint8Array(await file.arrayBuffer());
+      return json(files.add({ filename: file.name, purpose, content, contentType: file.type }));
+    },
+  });
+
+  area.route('/v1/integrations', { GET: () => list('integrations', integrations.list()) });
+
+  area.route('/v1/integrations/:integration/execute', {
+    POST: async (c) => {
+      const body = await c.env.exchange.json();
+      if (typeof body !== 'object' || body === null || Array.isArray(body))
+        throw badRequest('body', 'The body must be a JSON object');
+      return json(integrations.execute(pathParam(c, 'integration'), new Map(Object.entries(body)), strict));
+    },
+  });
+
+  area.route('/v1/usage', {
+    GET: (c) => {
+      const { start_date, end_date } = c.req.query();
+      return json(usageReport(usage, { start_date, end_date }, now(), stores.account.tokens));
+    },
+  });
+
+  for (const endpoint of settings.publishableEndpoints) requireEndpoint(area.endpoints, endpoint);
+  return area;
+}
+
+/** A publishable endpoint that is not there would be a typing error that goes unnoticed. */
+function requireEndpoint(known: readonly string[], endpoint: string): void {
+  const plain = (text: string): string => text.replace(/:[^/]+/g, ':');
+  if (known.some((one) => plain(one) === plain(endpoint))) return;
+  throw new RangeError(`publishableEndpoints: there is no ${endpoint}; there are ${known.join(', ')}`);
+}
+
+function limitOf(c: RouteContext, bounds: { default: number; max: number }): number {
+  const value = c.req.query('limit');
+  if (value === undefined) return bounds.default;
+  const limit = Number(value);
+  if (/^\d+$/.test(value) && limit >= 1 && limit <= bounds.max) return limit;
+  throw badRequest('limit', `limit must be a whole number from 1 to ${bounds.max}`);
+}
+
+const completionBody = z.object({
+  model: z.string().check(z.minLength(1)),
+  messages: z.array(z.object({ role: z.enum(MESSAGE_ROLES), content: z.string() })).check(z.minLength(1)),
+  temperature: z.optional(z.number().check(z.gte(0), z.lte(2))),
+  max_tokens: z.optional(z.int().check(z.gte(1))),
+  stream: z.optional(z.boolean()),
+});
+const presetBody = z.object({ input: z.string(), model: z.string().check(z.minLength(1)) });

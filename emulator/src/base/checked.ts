@@ -1,0 +1,57 @@
+import * as z from 'zod/mini';
+import { badRequest } from './errors.js';
+
+/** The value of a JSON text; 400 when it is none. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw badRequest('body', 'The request body is not valid JSON', 'invalid_json');
+  }
+}
+
+/** The value in the form of the schema; a 400 that names the first field that is not or, when strict, is not known. */
+export function checked<T>(schema: z.ZodMiniType<T>, value: unknown, strict = false): T {
+  const result = z.safeParse(schema, value);
+  if (result.success) {
+    const unknown = strict ? unknownField(value, result.data) : undefined;
+    if (unknown === undefined) return result.data;
+    throw badRequest(unknown, `${unknown} is not a documented field`, 'unknown_parameter');
+  }
+  const issue = result.error.issues[0];
+  const param = issue?.path.map(String).join('.') || 'body';
+  const missing = issue !== undefined && issue.code === 'invalid_type' && valueAt(value, issue.path) === undefined;
+  if (missing) throw badRequest(param, `${param} is required`, 'missing_parameter');
+  throw badRequest(param, `${param} is not valid: ${describe(issue)}`);
+}
+
+/** The first field, by its path, that the schema has not taken over. */
+function unknownField(given: unknown, taken: unknown): string | undefined {
+  if (typeof given !== 'object' || given === null || typeof taken !== 'object' || taken === null) return undefined;
+  for (const [name, value] of Object.entries(given)) {
+    if (!Object.hasOwn(taken, name)) return name;
+    const inner = unknownField(value, (taken as Record<string, unknown>)[name]);
+    if (inner !== undefined) return `${name}.${inner}`;
+  }
+  return undefined;
+}
+
+function describe(issue: z.core.$ZodIssue | undefined): string {
+  if (issue === undefined) return 'unexpected value';
+  if (issue.code === 'custom' || issue.code === 'invalid_format') return issue.message;
+  if (issue.code === 'invalid_key') return describe(issue.issues[0]);
+  if (issue.code === 'invalid_value') return `expected one of ${issue.values.map(String).join(', ')}`;
+  if (issue.code === 'invalid_type') return `expected ${issue.expected}`;
+  if (issue.code === 'too_big') return `at most ${String(issue.maximum)}`;
+  if (issue.code === 'too_small') return `at least ${String(issue.minimum)}`;
+  return 'unexpected value';
+}
+
+function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
+  let inner: unknown = value;
+  for (const key of path) {
+    if (typeof inner !== 'object' || inner === null || !Object.hasOwn(inner, key)) return undefined;
+    inner = (inner as Record<PropertyKey, unknown>)[key];
+  }
+  return inner;
+}

@@ -1,0 +1,88 @@
+/** The one source of time of an emulator: what it reads, and what it waits on. */
+export interface Clock {
+  /** Milliseconds since the epoch. */
+  now(): number;
+  /** Move time forward by so many milliseconds, to the end of the year 9999 at most. */
+  advance(ms: number): void;
+  /** Resolves after so many milliseconds of this clock; rejects with the signal's reason. */
+  sleep(ms: number, signal?: AbortSignal | undefined): Promise<void>;
+}
+
+/** Real time. `advance` shifts what `now` says; waiting stays real. */
+export function systemClock(): Clock {
+  let shift = 0;
+  return {
+    now: () => Date.now() + shift,
+    advance: (ms) => {
+      advanced(Date.now() + shift, ms);
+      shift += ms;
+    },
+    sleep: (ms, signal) => realSleep(ms, signal),
+  };
+}
+
+/** Time that stands still until `advance` is called; a sleep ends when the time has been moved past it. */
+export function manualClock(start: Date | string | number = '2026-01-05T09:00:00.000Z'): Clock {
+  let time = new Date(start).getTime();
+  if (!(time >= 0 && time <= LAST_TIME))
+    throw new RangeError(`not a point in time from 1970 to 9999: ${String(start)}`);
+  const sleepers = new Set<{ wakeAt: number; wake: () => void }>();
+  return {
+    now: () => time,
+    advance: (ms) => {
+      time = advanced(time, ms);
+      const due = [...sleepers].filter((sleeper) => sleeper.wakeAt <= time).sort((a, b) => a.wakeAt - b.wakeAt);
+      for (const sleeper of due) sleeper.wake();
+    },
+    sleep: (ms, signal) =>
+      new Promise((resolve, reject) => {
+        if (signal?.aborted) return reject(signal.reason);
+        if (ms <= 0) return resolve();
+        const leave = (): void => {
+          sleepers.delete(sleeper);
+          signal?.removeEventListener('abort', abort);
+        };
+        const abort = (): void => {
+          leave();
+          reject(signal?.reason);
+        };
+        const sleeper = {
+          wakeAt: time + ms,
+          wake: () => {
+            leave();
+            resolve();
+          },
+        };
+        sleepers.add(sleeper);
+        signal?.addEventListener('abort', abort, { once: true });
+      }),
+  };
+}
+
+function advanced(time: number, ms: number): number {
+  if (!(ms >= 0)) throw new RangeError(`time cannot be advanced by ${ms} ms: only forward`);
+  if (time + ms > LAST_TIME) throw new RangeError(`time cannot be advanced by ${ms} ms: it ends with the year 9999`);
+  return time + ms;
+}
+
+/** Later times have another form in ISO 8601. */
+const LAST_TIME = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
+
+function realSleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason);
+    const done = (): void => {
+      signal?.removeEventListener('abort', abort);
+      resolve();
+    };
+    const timer = setTimeout(done, Math.min(ms, LONGEST_TIMER));
+    const abort = (): void => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    signal?.addEventListener('abort', abort, { once: true });
+  });
+}
+
+/** A timer above this fires at once in Node. */
+const LONGEST_TIMER = 2 ** 31 - 1;

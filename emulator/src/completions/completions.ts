@@ -1,0 +1,110 @@
+import { badRequest, notFound } from '../base/errors.js';
+import { MODELS } from '../base/models.js';
+import { type Language, type LanguageLoader, TOKENS_PER_MESSAGE, type TokenPieces } from '../text/language.js';
+import type { ChatMessage, CompletionRequest, ModelAnswer, ModelSource } from '../upstream/model-source.js';
+import { extractiveAnswer } from './responder.js';
+import type { ScriptedReplies } from './scripted-replies.js';
+import { Turns } from './turns.js';
+
+/** An answer before it is written down: its tokens, and what they cost. */
+export interface Completion {
+  model: string;
+  tokens: TokenPieces;
+  finishReason: string;
+  promptTokens: number;
+}
+
+/** An answer that an upstream is still giving. */
+export interface LiveCompletion {
+  model: string;
+  promptTokens: number;
+  answer: ModelAnswer;
+  countTokens: (text: string) => number;
+}
+
+/** Answers completion requests. */
+export class Completions {
+  readonly #language: LanguageLoader;
+  readonly #scripts: ScriptedReplies;
+  readonly #maxTokens: number;
+  readonly #source: ModelSource | undefined;
+  readonly #turns = new Turns();
+
+  constructor(
+    language: LanguageLoader,
+    scripts: ScriptedReplies,
+    { maxTokens }: { maxTokens: number },
+    source: ModelSource | undefined,
+  ) {
+    this.#language = language;
+    this.#scripts = scripts;
+    this.#maxTokens = maxTokens;
+    this.#source = source;
+  }
+
+  /** A whole answer. `left` gives the signal of a caller that has gone; making one costs, so only an upstream's answer asks. */
+  async complete(request: CompletionRequest, left: () => AbortSignal): Promise<Completion> {
+    const completion = await this.begin({ ...request, stream: false }, left);
+    return 'answer' in completion ? wholeCompletion(completion, left()) : completion;
+  }
+
+  /** An answer to be streamed: whole already when it is made here, live when an upstream gives it. */
+  async begin(request: CompletionRequest, left: () => AbortSignal): Promise<Completion | LiveCompletion> {
+    const window = contextWindow(request.model);
+    const language = await this.#language.load();
+    await this.#turns.wait();
+    const promptTokens = countPrompt(request.messages, language);
+    if (promptTokens > window) {
+      const message = `The messages have ${promptTokens} tokens; the context window of ${request.model} is ${window}`;
+      throw badRequest('messages', message, 'context_length_exceeded'); // A28
+    }
+    const scripted = await this.#scripts.find({ model: request.model, messages: request.messages });
+    if (scripted === undefined && this.#source !== undefined) {
+      const answer = await this.#source.answer(request, left());
+      return { model: request.model, promptTokens, answer, countTokens: language.countTokens };
+    }
+    const content = scripted?.content ?? extractiveAnswer(request.messages, language);
+    const limit = Math.min(request.max_tokens ?? this.#maxTokens, window - promptTokens);
+    const tokens = language.tokenPieces(content, limit);
+    return {
+      model: request.model,
+      tokens,
+      finishReason: tokens.cut ? 'length' : (scripted?.finish_reason ?? 'stop'),
+      promptTokens,
+    };
+  }
+}
+
+/** A live answer, read to its end; tokens that the upstream did not count are counted here. */
+async function wholeCompletion(live: LiveCompletion, signal: AbortSignal): Promise<Completion> {
+  let content = '';
+  for await (const piece of live.answer.pieces) content += piece;
+  signal.throwIfAborted();
+  const { finishReason, usage } = live.answer.ended();
+  const count = usage?.completion_tokens ?? live.countTokens(content);
+  const tokens = { pieces: [content], count, cut: false };
+  return { model: live.model, tokens, finishReason, promptTokens: usage?.prompt_tokens ?? live.promptTokens };
+}
+
+/** The context window of an offered model; 404 for any other. */
+function contextWindow(model: string): number {
+  const known = MODELS.find(({ id }) => id === model);
+  if (known === undefined) {
+    const offered = MODELS.map(({ id }) => id).join(', ');
+    const message = `The model ${model.slice(0, 100)} does not exist. Use one of ${offered}`;
+    throw notFound('model', message, 'model_not_found'); // A11
+  }
+  return known.contextWindow;
+}
+
+export function usageOf(promptTokens: number, completionTokens: number) {
+  return {
+    prompt_tokens: promptTokens,
+    completion_tokens: completionTokens,
+    total_tokens: promptTokens + completionTokens,
+  };
+}
+
+function countPrompt(messages: readonly ChatMessage[], language: Language): number {
+  return messages.reduce((sum, message) => sum + language.countTokens(message.content) + TOKENS_PER_MESSAGE, 0);
+}

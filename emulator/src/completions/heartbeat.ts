@@ -1,0 +1,44 @@
+import type { Clock } from '../base/clock.js';
+
+/** Wait, with a comment line after every so many milliseconds of silence. */
+export async function* waiting(
+  clock: Clock,
+  ms: number,
+  { heartbeat, comment, signal }: { heartbeat: number; comment: string; signal: AbortSignal },
+): AsyncGenerator<string, void> {
+  let left = ms;
+  while (left > heartbeat) {
+    await clock.sleep(heartbeat, signal);
+    left -= heartbeat;
+    yield comment;
+  }
+  if (left > 0) await clock.sleep(left, signal);
+}
+
+/** What comes, with a comment line whenever nothing has come for so many milliseconds. */
+export async function* beating(
+  clock: Clock,
+  source: AsyncIterable<string>,
+  { heartbeat, signal }: { heartbeat: number; signal: AbortSignal },
+): AsyncGenerator<string | undefined, void> {
+  if (heartbeat === Number.POSITIVE_INFINITY) return yield* source;
+  const iterator = source[Symbol.asyncIterator]();
+  try {
+    for (;;) {
+      const next = iterator.next();
+      let result: IteratorResult<string> | undefined;
+      while (result === undefined) {
+        const quiet = new AbortController();
+        const silence = clock.sleep(heartbeat, AbortSignal.any([signal, quiet.signal])).then(() => undefined);
+        silence.catch(() => {});
+        result = await Promise.race([next, silence]);
+        quiet.abort();
+        if (result === undefined) yield undefined;
+      }
+      if (result.done) return;
+      yield result.value;
+    }
+  } finally {
+    await iterator.return?.();
+  }
+}

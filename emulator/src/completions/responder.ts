@@ -1,0 +1,112 @@
+import type { Language } from '../text/language.js';
+import { contentTerms } from '../text/terms.js';
+import type { ChatMessage } from '../upstream/model-source.js';
+
+/**
+ * Answers from the request itself, without a model: the last question against the sentences of the other messages
+ * (BM25), one to three of them word for word. The same request always gets the same answer.
+ */
+export function extractiveAnswer(messages: readonly ChatMessage[], language: Pick<Language, 'sentences'>): string {
+  const last = messages.findLastIndex((message) => message.role === 'user');
+  const own = last === -1 ? [] : language.sentences(messages[last]?.content ?? '');
+  const questionAt = questionIndex(own);
+  const question = own[questionAt];
+  if (question === undefined) return 'There is no question in this request.';
+
+  const statements: string[] = [];
+  messages.forEach((message, i) => {
+    const sentences = i === last ? own.filter((_, j) => j !== questionAt) : language.sentences(message.content);
+    for (const sentence of sentences) if (isStatement(sentence)) statements.push(withoutMark(sentence));
+  });
+  const found = bestSentences(question, statements);
+  if (found.length > 0) return found.join(' ');
+
+  // An instruction over a text ("give the main points") shares no word with it: its most central sentences then.
+  const given = own.filter((sentence, j) => j !== questionAt && isStatement(sentence)).map(withoutMark);
+  if (given.length >= 2) return centralSentences(given).join(' ');
+  return `${NOTHING_FOUND} "${shortened(question)}"`;
+}
+
+const NOTHING_FOUND = 'Nothing in this conversation answers:';
+
+/** The last sentence that asks; without one the first sentence. */
+function questionIndex(sentences: readonly string[]): number {
+  const asked = sentences.findLastIndex((sentence) => ASKS.test(sentence));
+  return asked === -1 ? 0 : asked;
+}
+
+function bestSentences(question: string, statements: readonly string[]): string[] {
+  const asked = [...new Set(contentTerms(question))];
+  const documents = statements.map(contentTerms);
+  const frequency = documentFrequency(documents);
+  const weight = (term: string): number => {
+    const df = frequency.get(term) ?? 0;
+    return Math.log(1 + (documents.length - df + 0.5) / (df + 0.5));
+  };
+  const askedWeight = asked.reduce((sum, term) => sum + weight(term), 0);
+  const averageLength = documents.reduce((sum, terms) => sum + terms.length, 0) / Math.max(1, documents.length);
+
+  const hits: { index: number; score: number }[] = [];
+  documents.forEach((terms, index) => {
+    let score = 0;
+    let covered = 0;
+    for (const term of asked) {
+      const count = terms.reduce((sum, candidate) => sum + (candidate === term ? 1 : 0), 0);
+      if (count === 0) continue;
+      covered += weight(term);
+      score += (weight(term) * count * 2.2) / (count + 1.2 * (0.25 + (0.75 * terms.length) / averageLength));
+    }
+    // Of two that fit equally the later one is in force.
+    if (covered >= askedWeight * LEAST_COVERAGE)
+      hits.push({ index, score: score * (1 + (0.1 * index) / documents.length) });
+  });
+  const best = Math.max(0, ...hits.map((hit) => hit.score));
+  return inOrder(
+    hits.filter((hit) => hit.score > 0 && hit.score >= best * CLOSE_TO_BEST),
+    statements,
+  );
+}
+
+/** The question's rarer words must be met at least so far; sentences are added while they are about as good as the best. */
+const LEAST_COVERAGE = 0.3;
+const CLOSE_TO_BEST = 0.6;
+
+function centralSentences(statements: readonly string[]): string[] {
+  const documents = statements.map((statement) => new Set(contentTerms(statement)));
+  const frequency = documentFrequency(documents.map((terms) => [...terms]));
+  const scored = documents.map((terms, index) => {
+    let shared = 0;
+    for (const term of terms) shared += (frequency.get(term) ?? 0) - 1;
+    return { index, score: (1 + shared) / Math.sqrt(4 + terms.size) };
+  });
+  return inOrder(scored, statements);
+}
+
+function inOrder(hits: readonly { index: number; score: number }[], statements: readonly string[]): string[] {
+  const chosen = [...hits].sort((a, b) => b.score - a.score || b.index - a.index).slice(0, 3);
+  const sentences = chosen.sort((a, b) => a.index - b.index).map((hit) => statements[hit.index] ?? '');
+  return [...new Set(sentences)];
+}
+
+function documentFrequency(documents: readonly (readonly string[])[]): Map<string, number> {
+  const frequency = new Map<string, number>();
+  for (const terms of documents) for (const term of new Set(terms)) frequency.set(term, (frequency.get(term) ?? 0) + 1);
+  return frequency;
+}
+
+/** Questions do not answer, nor does an earlier answer that said so. */
+function isStatement(sentence: string): boolean {
+  return !ASKS.test(sentence) && !sentence.startsWith(NOTHING_FOUND) && /[\p{L}\p{N}]/u.test(sentence);
+}
+
+function withoutMark(sentence: string): string {
+  return sentence.replace(LIST_MARK, '').trim();
+}
+
+function shortened(text: string): string {
+  const characters = [...text.replaceAll(/\s+/g, ' ')];
+  return characters.length <= 160 ? characters.join('') : `${characters.slice(0, 157).join('')}...`;
+}
+
+const ASKS = /[?？]["'”’)\]]*\s*$/;
+const LIST_MARK = /^\s*(?:[-*•]|\d+[.)]|#{1,6})\s+/;

@@ -1,0 +1,162 @@
+import type { Clock } from '../base/clock.js';
+import { errorBody, Refusal } from '../base/errors.js';
+import { type Completion, type LiveCompletion, usageOf } from './completions.js';
+import { beating, waiting } from './heartbeat.js';
+
+/** A stream's pace with every default filled in. */
+export interface Pace {
+  ttft: number;
+  tokensPerSecond: number;
+  chunkBy: 'token' | 'word' | 'char';
+  splitBytes: number;
+  lineEnd: 'lf' | 'crlf' | 'cr';
+  heartbeat: number;
+}
+
+/** What a stream needs beside its completion. */
+export interface StreamContext {
+  id: string;
+  created: number;
+  clock: Clock;
+  pace: Pace;
+  /** Ends the waiting when the reader has gone. */
+  signal: AbortSignal;
+  /** Called once with the tokens that were really sent, at the end or when the reader leaves. */
+  bill: (completionTokens: number) => void;
+}
+
+/** The events of a streamed completion, in the form of A7. */
+export async function* completionEvents(completion: Completion, context: StreamContext): AsyncGenerator<string, void> {
+  const { clock, pace, signal } = context;
+  const { heartbeat } = pace;
+  const write = chunkWriter(completion.model, context);
+  const bill = once(context.bill);
+  let sentTokens = 0;
+  try {
+    yield write.choice({ role: 'assistant', content: '' }, null);
+    yield* waiting(clock, pace.ttft, { heartbeat, comment: write.comment, signal });
+    const startedAt = clock.now();
+    for (const { text, tokens } of paced(completion.tokens.pieces, pace.chunkBy)) {
+      sentTokens += tokens;
+      yield write.choice({ content: text }, null);
+      const wait = startedAt + (sentTokens * 1000) / pace.tokensPerSecond - clock.now();
+      if (wait > 0) yield* waiting(clock, wait, { heartbeat, comment: write.comment, signal });
+    }
+    sentTokens = completion.tokens.count;
+    yield write.choice({}, completion.finishReason);
+    yield write.usage(completion.promptTokens, sentTokens);
+    bill(sentTokens);
+    yield write.done;
+  } finally {
+    bill(sentTokens);
+  }
+}
+
+/** The events of an answer that is still being given: in the upstream's own pieces and pace. */
+export async function* liveEvents(completion: LiveCompletion, context: StreamContext): AsyncGenerator<string, void> {
+  const write = chunkWriter(completion.model, context);
+  const bill = once(context.bill);
+  let text = '';
+  let counted: number | undefined;
+  try {
+    yield write.choice({ role: 'assistant', content: '' }, null);
+    const { clock, pace, signal } = context;
+    for await (const piece of beating(clock, completion.answer.pieces, { heartbeat: pace.heartbeat, signal })) {
+      if (piece === undefined) {
+        yield write.comment;
+        continue;
+      }
+      text += piece;
+      yield write.choice({ content: piece }, null);
+    }
+    const { finishReason, usage } = completion.answer.ended();
+    counted = usage?.completion_tokens ?? completion.countTokens(text);
+    yield write.choice({}, finishReason);
+    yield write.usage(usage?.prompt_tokens ?? completion.promptTokens, counted);
+    bill(counted);
+    yield write.done;
+  } catch (error) {
+    if (context.signal.aborted) throw error;
+    const message = error instanceof Refusal ? error.message : 'The upstream broke off';
+    yield write.event(errorBody('gateway', 503, message, { code: 'upstream_unavailable' }));
+  } finally {
+    bill(counted ?? completion.countTokens(text));
+  }
+}
+
+/** Bills on the first call: who has read `[DONE]` finds the stream in the usage, and a reader that left is billed too. */
+function once(bill: (tokens: number) => void): (tokens: number) => void {
+  let isBilled = false;
+  return (tokens) => {
+    if (isBilled) return;
+    isBilled = true;
+    bill(tokens);
+  };
+}
+
+/** Writes the events of one stream. The head of a chunk is made once. */
+function chunkWriter(model: string, { id, created, pace }: StreamContext) {
+  const head = `"id":${JSON.stringify(id)},"object":"chat.completion.chunk","created":${created},"model":${JSON.stringify(model)}`;
+  const end = `${LINE_ENDS[pace.lineEnd]}${LINE_ENDS[pace.lineEnd]}`;
+  return {
+    choice: (delta: object, finishReason: string | null): string =>
+      `data: {${head},"choices":[{"index":0,"delta":${JSON.stringify(delta)},"finish_reason":${JSON.stringify(finishReason)}}]}${end}`,
+    usage: (promptTokens: number, completionTokens: number): string =>
+      `data: {${head},"choices":[],"usage":${JSON.stringify(usageOf(promptTokens, completionTokens))}}${end}`,
+    event: (data: object): string => `data: ${JSON.stringify(data)}${end}`,
+    done: `data: [DONE]${end}`,
+    comment: `: keep-alive${end}`,
+  };
+}
+
+const LINE_ENDS = { lf: '\n', crlf: '\r\n', cr: '\r' } as const;
+
+/** The pieces put together to chunks. Tokens that end inside a character count with the chunk that completes it. */
+function* paced(
+  pieces: readonly string[],
+  chunkBy: 'token' | 'word' | 'char',
+): Generator<{ text: string; tokens: number }> {
+  let text = '';
+  let tokens = 0;
+  for (const [i, piece] of pieces.entries()) {
+    text += piece;
+    tokens += 1;
+    if (piece === '') continue;
+    if (chunkBy === 'word' && !/^\s/.test(pieces[i + 1] ?? ' ')) continue;
+    if (chunkBy === 'char') {
+      for (const character of text) {
+        yield { text: character, tokens };
+        tokens = 0;
+      }
+    } else {
+      yield { text, tokens };
+    }
+    text = '';
+    tokens = 0;
+  }
+  if (text !== '') yield { text, tokens };
+}
+
+/** A generator of event texts as a body: one chunk per event, produced only as it is read. */
+export function eventBody(events: AsyncGenerator<string, void>, stop: AbortController): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder();
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        try {
+          const { done, value } = await events.next();
+          if (done) controller.close();
+          else controller.enqueue(encoder.encode(value));
+        } catch (error) {
+          controller.error(error);
+        }
+      },
+      async cancel(reason) {
+        stop.abort(reason);
+        // The generator may be inside a wait that has just been ended; either way its `finally` runs.
+        await events.return().catch(() => {});
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}

@@ -1,0 +1,170 @@
+import type { Sliced } from '../../base/slices.js';
+import { type SummaryItem, summaryTokens } from '../../store/summary.js';
+import type { Offer } from './candidates.js';
+import { Summaries } from './extractive.js';
+
+/** How far a compaction goes. */
+export type CompactionLevel = (typeof COMPACTION_LEVELS)[number];
+/** Every one there is. */
+export const COMPACTION_LEVELS = ['light', 'deep', 'aggressive'] as const;
+
+/** A message with what compaction needs to know of it. */
+export interface CompactableMessage {
+  role: string;
+  tokens: number;
+  /** Not excluded. */
+  live: boolean;
+  pinned: boolean;
+  /** The summary has taken it in. A live message that is neither this nor pinned stands in the context as it is. */
+  summarized: boolean;
+  /** What it has to offer to a summary. */
+  offer: () => Offer;
+}
+
+/** What a compaction leaves. */
+export interface CompactionState {
+  /** How many messages, from the first, are folded into the summary. */
+  folded: number;
+  items: SummaryItem[];
+  /** Tokens the summary was meant to have. */
+  budget: number;
+}
+
+/**
+ * A18: what each level leaves of the conversation's tokens, how much of that the newest messages have at least, and how
+ * much the summary has at least. The mildest first.
+ */
+const LEVELS: readonly Level[] = [
+  { name: 'light', target: 0.6, tail: 0.3, leastSummary: 0.1 },
+  { name: 'deep', target: 0.35, tail: 0.1, leastSummary: 0.06 },
+  { name: 'aggressive', target: 0.15, tail: 0.03, leastSummary: 0.03 },
+];
+
+interface Level {
+  name: CompactionLevel;
+  target: number;
+  tail: number;
+  leastSummary: number;
+}
+
+type CountTokens = (text: string) => Sliced<number>;
+
+/**
+ * Fold older messages into a summary. The same messages, level and state give the same result; it never grows, and a
+ * stronger level never leaves more than a milder one would.
+ */
+export function* compact(
+  messages: readonly CompactableMessage[],
+  level: CompactionLevel,
+  before: CompactionState,
+  countTokens: CountTokens,
+): Sliced<CompactionState> {
+  const summaries = yield* summariesOf(messages, countTokens);
+  const strongest = LEVELS.findIndex(({ name }) => name === level);
+  let state = before;
+  let most = contextTokens(messages, before.items);
+  for (const mild of LEVELS.slice(0, strongest + 1)) {
+    state = yield* atLevel(mild, { messages, before, most, summaries });
+    most = state === before ? most : tokensBeside(messages, state.folded) + summaryTokens(state.items);
+  }
+  return state;
+}
+
+/** The summary again after a message was taken out: as far as it was folded, and no larger than it was. */
+export function* resummarize(
+  messages: readonly CompactableMessage[],
+  state: CompactionState,
+  countTokens: CountTokens,
+): Sliced<CompactionState> {
+  const summaries = yield* summariesOf(messages, countTokens);
+  const isTaken = (message: number): boolean => messages[message]?.summarized === true;
+  return { ...state, items: yield* summaries.write(isTaken, state.budget, summaryTokens(state.items)) };
+}
+
+function summariesOf(messages: readonly CompactableMessage[], countTokens: CountTokens): Sliced<Summaries> {
+  const entries = messages.map(({ role, live, pinned, offer }) =>
+    live ? { role, isPinned: pinned, offer } : undefined,
+  );
+  return Summaries.of(entries, countTokens);
+}
+
+function* atLevel(
+  level: Level,
+  work: { messages: readonly CompactableMessage[]; before: CompactionState; most: number; summaries: Summaries },
+): Sliced<CompactionState> {
+  const { messages, before, most, summaries } = work;
+  const total = totalTokens(messages);
+  yield;
+  const folded = Math.max(before.folded, foldPoint(level, messages, summaries.supplies()));
+  const rest = tokensBeside(messages, folded);
+  const budget = Math.floor(Math.max(total * level.target - rest, total * level.leastSummary));
+  const isDone = folded === before.folded && isUpToDate(messages, folded);
+  if (isDone && contextTokens(messages, before.items) <= rest + budget) return before;
+  const items = yield* summaries.write((message) => message < folded, budget, most - rest);
+  return { folded, budget, items };
+}
+
+/**
+ * How many messages to fold. The newest ones stay within their share of the target, and beyond it as long as the summary
+ * of the others would not fill the rest; the very newest stays unless it is too large for the level.
+ */
+function foldPoint(
+  { target, tail, leastSummary }: Level,
+  messages: readonly CompactableMessage[],
+  supplies: readonly number[],
+): number {
+  const total = totalTokens(messages);
+  const room = total * target - pinnedTokens(messages);
+  const most = room - total * leastSummary;
+  let supply = supplies.reduce((sum, tokens) => sum + tokens, 0);
+  let kept = 0;
+  for (let at = messages.length - 1; at >= 0; at -= 1) {
+    const message = messages[at];
+    const cost = message?.live && !message.pinned ? message.tokens : 0;
+    const isOwed = kept + cost <= total * tail || (kept === 0 && cost <= SMALL_MESSAGE);
+    const isNeeded = kept + supply * USABLE < room;
+    const fits = kept + cost <= most || (kept === 0 && cost <= SMALL_MESSAGE);
+    if (cost > 0 && !(fits && (isOwed || isNeeded))) return at + 1;
+    kept += cost;
+    supply -= supplies[at] ?? 0;
+  }
+  return 0;
+}
+
+/** In tokens: the newest message stays as it was said whatever the level, if it is no larger. */
+const SMALL_MESSAGE = 500;
+/** What a summary can use of what is offered: the prices of parts are those they would have alone. */
+const USABLE = 0.9;
+
+/** A18: tokens of summary, pins and recent messages; a pinned message counts once. */
+export function contextTokens(messages: readonly CompactableMessage[], items: readonly SummaryItem[]): number {
+  return summaryTokens(items) + pinnedTokens(messages) + sum(messages, isRecent);
+}
+
+/** Tokens of all live messages. */
+export function totalTokens(messages: readonly CompactableMessage[]): number {
+  return sum(messages, (message) => message.live || message.pinned);
+}
+
+/** Stands in the context as it was said, without being pinned. */
+export function isRecent(message: CompactableMessage): boolean {
+  return message.live && !message.pinned && !message.summarized;
+}
+
+/** Has the summary seen what it should have seen, and nothing else? */
+function isUpToDate(messages: readonly CompactableMessage[], folded: number): boolean {
+  return messages.slice(0, folded).every((message) => message.summarized === (message.live && !message.pinned));
+}
+
+/** What stands beside the summary when so many messages are folded. */
+function tokensBeside(messages: readonly CompactableMessage[], folded: number): number {
+  return pinnedTokens(messages) + sum(messages.slice(folded), (message) => message.live && !message.pinned);
+}
+
+function pinnedTokens(messages: readonly CompactableMessage[]): number {
+  return sum(messages, (message) => message.pinned);
+}
+
+function sum(messages: readonly CompactableMessage[], counts: (message: CompactableMessage) => boolean): number {
+  return messages.reduce((total, message) => (counts(message) ? total + message.tokens : total), 0);
+}

@@ -1,0 +1,130 @@
+import type { Sliced } from '../../base/slices.js';
+import { type SummaryItem, summaryTokens } from '../../store/summary.js';
+import { type Reply, repliesTo } from './answers.js';
+import { type Candidate, itemWords, type Offer, TOKENS_PER_ITEM } from './candidates.js';
+import { Coverage } from './coverage.js';
+import { excerpt } from './excerpt.js';
+import { withoutAnswered, withoutRepeated, withoutRevoked } from './overruled.js';
+import { type Offered, Selection } from './select.js';
+
+/** A message as a source of a summary. */
+export interface SourceEntry {
+  role: string;
+  /** Stands in the context as it was said: it is there for what it takes back, answers or repeats. */
+  isPinned: boolean;
+  offer: () => Offer;
+}
+
+type Standing = Offered & { message: number };
+
+/**
+ * Summaries of extracts: each item is a sentence or a clause of one message, or what stays of the rest of it. Everything
+ * that does not depend on their size is done once.
+ */
+export class Summaries {
+  private constructor(
+    private readonly entries: readonly (SourceEntry | undefined)[],
+    private readonly standing: readonly Standing[],
+    private readonly coverage: Coverage,
+    private readonly countTokens: (text: string) => Sliced<number>,
+  ) {}
+
+  /** Sifts what live messages offer; a place without a message is one that is excluded. */
+  static *of(
+    entries: readonly (SourceEntry | undefined)[],
+    countTokens: (text: string) => Sliced<number>,
+  ): Sliced<Summaries> {
+    const offers: { candidate: Candidate; message: number }[] = [];
+    const live = entries.map((entry, message) => ({ entry, message })).filter(({ entry }) => entry !== undefined);
+    yield;
+    const replies = repliesTo(live.map(({ entry }) => ({ role: entry?.role ?? '', ...replyOf(entry) })));
+    for (const [i, { entry, message }] of live.entries()) {
+      for (const candidate of entry?.offer().candidates ?? []) {
+        const open = stillOpen(candidate, replies[i] ?? 'nothing');
+        if (open !== undefined) offers.push({ candidate: open, message });
+      }
+      yield;
+    }
+    const sifted = yield* withoutAnswered(yield* withoutRevoked(yield* withoutRepeated(offers)));
+    const coverage = yield* Coverage.of(sifted.map(({ candidate }) => candidate.terms));
+    const standing = sifted
+      .map((offer, at) => ({ ...offer, at }))
+      .filter(({ message }) => entries[message]?.isPinned === false);
+    return new Summaries(entries, standing, coverage, countTokens);
+  }
+
+  /** Tokens that each message could give to a summary. */
+  supplies(): number[] {
+    const supplies = this.entries.map(() => 0);
+    for (const { message, candidate } of this.standing) {
+      supplies[message] = (supplies[message] ?? 0) + candidate.item.tokens;
+    }
+    return supplies;
+  }
+
+  /** The summary of some messages that should have `budget` tokens, and must not have more than `most`. */
+  *write(isTaken: (message: number) => boolean, budget: number, most: number): Sliced<SummaryItem[]> {
+    const limit = Math.min(budget, most);
+    yield;
+    const selection = new Selection(
+      this.standing.filter(({ message }) => isTaken(message)),
+      this.coverage,
+    );
+    yield;
+    yield* selection.fill(yield* selection.fillSections(budget, limit));
+    let items = yield* this.#items(selection.chosen);
+    // What stands together costs less than its parts alone: there is room for more.
+    for (let round = 0; round < REFILLS; round += 1) {
+      const left = limit - summaryTokens(items);
+      if (left < LEAST_REFILL) break;
+      const before = selection.chosen.size;
+      yield* selection.fill(left);
+      if (selection.chosen.size === before) break;
+      items = yield* this.#items(selection.chosen);
+    }
+    while (summaryTokens(items) > limit) items.pop();
+    return items;
+  }
+
+  /** In the order of the conversation; what stays of one message is one item. */
+  *#items(chosen: ReadonlySet<Offered>): Sliced<SummaryItem[]> {
+    const items: SummaryItem[] = [];
+    const kept = new Map<number, { item: SummaryItem; pieces: Set<number> }>();
+    for (const offer of this.standing) {
+      const { candidate, message } = offer;
+      if (!chosen.has(offer)) continue;
+      if (candidate.piece === undefined) {
+        items.push(candidate.item);
+        continue;
+      }
+      const known = kept.get(message) ?? { item: { ...candidate.item }, pieces: new Set() };
+      if (!kept.has(message)) items.push(known.item);
+      kept.set(message, known);
+      known.pieces.add(candidate.piece);
+    }
+    for (const [message, { item, pieces }] of kept) {
+      item.text = excerpt(this.entries[message]?.offer().pieces ?? [], pieces);
+      item.tokens = (yield* this.countTokens(itemWords(item))) + TOKENS_PER_ITEM;
+      yield;
+    }
+    return items;
+  }
+}
+
+function replyOf(entry: SourceEntry | undefined): Pick<Offer, 'asks' | 'reply'> {
+  const { asks = false, reply = 'nothing' } = entry?.offer() ?? {};
+  return { asks, reply };
+}
+
+/** A question that was answered in the next breath is gone, one that nobody could answer counts for more. */
+function stillOpen(candidate: Candidate, reply: Reply): Candidate | undefined {
+  const { item, weight } = candidate;
+  if (item.section !== 'openQuestions' || weight >= OUTRIGHT || reply === 'nothing') return candidate;
+  return reply === 'answer' ? undefined : { ...candidate, weight: OUTRIGHT };
+}
+
+/** The weight of a question that is called open in so many words. */
+const OUTRIGHT = 3;
+const REFILLS = 4;
+/** In tokens: no entry is shorter. */
+const LEAST_REFILL = 8;

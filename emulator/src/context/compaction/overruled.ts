@@ -1,0 +1,101 @@
+import type { Sliced } from '../../base/slices.js';
+import { overlap, saysTheSame } from '../../text/terms.js';
+import type { Candidate } from './candidates.js';
+
+/** Of several wordings of one thing in one section the newest stays. */
+export function* withoutRepeated<T extends { candidate: Candidate }>(offers: readonly T[]): Sliced<T[]> {
+  const rareFirst = yield* rarestTerms(offers);
+  const near = new Nearest<Candidate>();
+  const kept: T[] = [];
+  for (const offer of [...offers].reverse()) {
+    yield;
+    const { candidate } = offer;
+    const keys = rareFirst(candidate).map((term) => `${candidate.item.section} ${term}`);
+    if (candidate.item.id !== undefined) keys.push(candidate.item.id);
+    if (near.some(keys, (other) => isSame(candidate, other))) continue;
+    kept.push(offer);
+    near.add(keys, candidate);
+  }
+  return kept.reverse();
+}
+
+function isSame(a: Candidate, b: Candidate): boolean {
+  return saysTheSame(a.terms, b.terms) || (a.item.id !== undefined && a.item.id === b.item.id);
+}
+
+/**
+ * Two sets that share four fifths of their terms share one of the rarest fifth and one more of either, so only those
+ * need to be compared.
+ */
+function* rarestTerms(offers: readonly { candidate: Candidate }[]): Sliced<(candidate: Candidate) => string[]> {
+  const counts = new Map<string, number>();
+  for (const { candidate } of offers) {
+    for (const term of candidate.terms) counts.set(term, (counts.get(term) ?? 0) + 1);
+    yield;
+  }
+  const compare = (a: string, b: string): number => (counts.get(a) ?? 0) - (counts.get(b) ?? 0) || (a < b ? -1 : 1);
+  return ({ terms }) => [...terms].sort(compare).slice(0, Math.floor(terms.size / 5) + 1);
+}
+
+/** A decision that a later one takes back is gone. */
+export function* withoutRevoked<T extends { candidate: Candidate }>(offers: readonly T[]): Sliced<T[]> {
+  const earlier = new Nearest<Candidate>();
+  const revoked = new Set<Candidate>();
+  for (const { candidate } of offers) {
+    if (candidate.item.section !== 'decisions') continue;
+    yield;
+    const terms = [...candidate.terms];
+    if (candidate.revises) {
+      for (const other of earlier.all(terms)) if (isAbout(candidate, other)) revoked.add(other);
+    }
+    earlier.add(terms, candidate);
+  }
+  return offers.filter(({ candidate }) => !revoked.has(candidate));
+}
+
+function isAbout(later: Candidate, earlier: Candidate): boolean {
+  const shared = overlap(earlier.terms, later.terms);
+  return shared >= 2 && shared >= Math.min(earlier.terms.size, later.terms.size) * 0.4;
+}
+
+/** A question is no longer open once a later decision speaks of half of its terms. */
+export function* withoutAnswered<T extends { candidate: Candidate }>(offers: readonly T[]): Sliced<T[]> {
+  const later = new Nearest<Candidate>();
+  const answered = new Set<Candidate>();
+  for (const { candidate } of [...offers].reverse()) {
+    const { item, terms } = candidate;
+    if (item.section === 'decisions') later.add([...terms], candidate);
+    if (item.section !== 'openQuestions') continue;
+    yield;
+    const isAnswer = (decision: Candidate): boolean => {
+      const shared = overlap(terms, decision.terms);
+      return shared >= 2 && shared * 2 >= terms.size;
+    };
+    if (later.some([...terms], isAnswer)) answered.add(candidate);
+  }
+  return offers.filter(({ candidate }) => !answered.has(candidate));
+}
+
+/** Entries by key. Of a key that very many have, the last ones alone: to look at all would take quadratic time. */
+class Nearest<T> {
+  readonly #byKey = new Map<string, T[]>();
+
+  add(keys: readonly string[], entry: T): void {
+    for (const key of keys) {
+      const entries = this.#byKey.get(key);
+      if (entries === undefined) this.#byKey.set(key, [entry]);
+      else if (entries.push(entry) > MOST_PER_KEY) entries.shift();
+    }
+  }
+
+  all(keys: readonly string[]): Set<T> {
+    return new Set(keys.flatMap((key) => this.#byKey.get(key) ?? []));
+  }
+
+  some(keys: readonly string[], fits: (entry: T) => boolean): boolean {
+    for (const entry of this.all(keys)) if (fits(entry)) return true;
+    return false;
+  }
+}
+
+const MOST_PER_KEY = 32;

@@ -1,0 +1,165 @@
+import type { Sliced } from '../../base/slices.js';
+
+/** Something a conversation points to. */
+export interface FoundReference {
+  type: 'url' | 'file' | 'command' | 'issue' | 'value';
+  value: string;
+  /** Where it stood, in a few words. */
+  label: string;
+}
+
+/**
+ * Links, paths, commands, issues and measured values in a text; code is read as well as prose. Every expression takes a
+ * whole run of its characters at once and is looked at by hand then: one that tries each beginning of a long run needs
+ * quadratic time.
+ */
+export function* findReferences(content: string): Sliced<FoundReference[]> {
+  const text = content.slice(0, MOST_CHARACTERS);
+  const found: FoundReference[] = [];
+  const seen = new Set<string>();
+  // What has been taken is marked, so that a path inside a link is not found a second time.
+  const taken = new Uint8Array(text.length);
+  for (const spots of [urls, quotedCommands, shellCommands, files, issues, values]) {
+    yield;
+    for (const spot of spots(text)) {
+      yield;
+      if (spot === undefined) continue;
+      const { type, start, end, value: inner } = spot;
+      const value = (inner ?? text.slice(start, end)).replace(/[.,;:!?)\]]{1,9}$/, '').trim();
+      if (value.length < 2 || value.length > LONGEST || taken[start] === 1 || taken[end - 1] === 1) continue;
+      taken.fill(1, start, end);
+      if (seen.has(value) || (type === 'command' && !isCommand(value))) continue;
+      seen.add(value);
+      const isFile = type === 'command' && endsAsFile(value) && /^[\w@.\-/\\:]+$/.test(value);
+      found.push({ type: isFile ? 'file' : type, value, label: labelAround(text, start, end) });
+      if (found.length === MOST_REFERENCES) return found;
+    }
+  }
+  return found;
+}
+
+/** What is scanned of a message, in characters, and what one may point to. */
+const MOST_CHARACTERS = 100_000;
+const MOST_REFERENCES = 500;
+const LONGEST = 300;
+
+interface Spot {
+  type: FoundReference['type'];
+  start: number;
+  end: number;
+  /** The value where it is not all of the text between. */
+  value?: string;
+}
+
+function* urls(text: string): Generator<Spot | undefined> {
+  for (const { 0: url, index } of text.matchAll(/\bhttps?:\/\/[^\s<>"'`\])}]+/gi)) {
+    yield undefined;
+    yield { type: 'url', start: index, end: index + url.length };
+  }
+}
+
+/** Between single back-ticks on one line. */
+function* quotedCommands(text: string): Generator<Spot | undefined> {
+  let opening: { index: number; line: number } | undefined;
+  let line = 0;
+  for (const { 0: mark, index } of text.matchAll(/`+|\n/g)) {
+    yield undefined;
+    if (mark === '\n') line += 1;
+    else if (mark !== '`') opening = undefined;
+    else if (opening?.line !== line || index - opening.index < 3 || index - opening.index > 201) {
+      opening = { index, line };
+    } else {
+      const start = opening.index;
+      yield { type: 'command', start, end: index + 1, value: text.slice(start + 1, index) };
+      opening = undefined;
+    }
+  }
+}
+
+/** What follows the prompt of a shell. */
+function* shellCommands(text: string): Generator<Spot | undefined> {
+  for (const { 0: line, 1: command, index } of text.matchAll(/^[ \t]{0,20}\$ (\S[^\n]{1,200})$/gm)) {
+    yield undefined;
+    yield { type: 'command', start: index, end: index + line.length, value: command ?? '' };
+  }
+}
+
+/** Names with a known extension, and paths of two steps at least. */
+function* files(text: string): Generator<Spot | undefined> {
+  for (const { 0: run, index } of text.matchAll(/[\w@.\-/\\~]+/g)) {
+    yield undefined;
+    const drive = /^\\/.test(run) && /(?<!\w)[A-Za-z]:$/.test(text.slice(Math.max(0, index - 3), index)) ? 2 : 0;
+    const path = run.slice(0, LONGEST + 1).replace(/[.]{1,9}$/, '');
+    const isPath = /^(?:~|\.{1,2})?\/[\w@.-]+\//.test(path);
+    if (run.length > LONGEST || (!isPath && !endsAsFile(path)) || /^[.\-/\\~]*$/.test(path)) continue;
+    yield { type: 'file', start: index - drive, end: index + path.length };
+  }
+}
+
+/** `#42`, `owner/name#42` and `KEY-42`. */
+function* issues(text: string): Generator<Spot | undefined> {
+  for (const { index, 0: number } of text.matchAll(/#\d{1,6}(?!\w)/g)) {
+    yield undefined;
+    const owner =
+      /(?<![\w#&/.-])[\w.-]{1,60}\/[\w.-]{1,60}$/.exec(text.slice(Math.max(0, index - 122), index))?.[0] ?? '';
+    const start = index - owner.length;
+    if (!/[\w#&/]/.test(text.charAt(start - 1))) yield { type: 'issue', start, end: index + number.length };
+  }
+  for (const { index, 0: key } of text.matchAll(/(?<!\w)[A-Z][A-Z0-9]{1,9}-\d{1,6}(?!\w)/g)) {
+    yield undefined;
+    yield { type: 'issue', start: index, end: index + key.length };
+  }
+}
+
+/** Money, and numbers with a unit. */
+function* values(text: string): Generator<Spot | undefined> {
+  for (const { 0: run, index } of text.matchAll(/(?:[$€£]\s?)?\d[\d,.]*/g)) {
+    yield undefined;
+    if (run.length > LONGEST_NUMBER || /[\w.]/.test(text.charAt(index - 1))) continue;
+    const number = run.replace(/[,.]{1,9}$/, '');
+    const after = text.slice(index + number.length, index + number.length + LONGEST_NUMBER);
+    const unit = (/^[$€£]/.test(run) ? /^[kKmM]?(?![\w%])/ : UNIT).exec(after)?.[0];
+    if (unit !== undefined) yield { type: 'value', start: index, end: index + number.length + unit.length };
+  }
+}
+
+const LONGEST_NUMBER = 24;
+const UNIT =
+  /^\s?(?:ms|s|sec(?:ond)?s?|min(?:ute)?s?|h(?:ou)?rs?|days?|weeks?|months?|years?|[KMGT]i?B|bytes?|[kM]?bps|px|[kMG]?Hz|[mck]?m|mm|kg|g|°C|volts?|[mk]?W|%|percent|euros?|pounds?|dollars?|USD|EUR|GBP|tokens?|requests?|rps|qps)(?![\w%])/;
+
+const EXTENSIONS: ReadonlySet<string> = new Set(
+  `ts tsx js jsx mjs cjs json yml yaml toml md mdx txt py rb go rs java kt swift c cc cpp h hpp cs php sh sql css scss htm
+  html xml csv env lock ini cfg conf proto graphql vue svelte pdf doc docx xls xlsx ppt pptx png jpg jpeg svg`.split(
+    /\s+/,
+  ),
+);
+
+function endsAsFile(path: string): boolean {
+  const dot = path.lastIndexOf('.');
+  return dot > 0 && /[\w@-]/.test(path.charAt(dot - 1)) && EXTENSIONS.has(path.slice(dot + 1).toLowerCase());
+}
+
+/** Back-ticks also hold single words; what runs, calls, sets or names a place is a reference. */
+function isCommand(value: string): boolean {
+  return /[\s/.:=()_\-$@]/.test(value) && /[a-z]/i.test(value);
+}
+
+/** A few words before it on its line, or after it when it comes first. */
+function labelAround(text: string, start: number, end: number): string {
+  const before = words(
+    text
+      .slice(Math.max(0, start - LABEL_REACH), start)
+      .split('\n')
+      .at(-1),
+  ).slice(-4);
+  if (before.length > 0) return before.join(' ').slice(0, LONGEST_LABEL);
+  const after = words(text.slice(end, end + LABEL_REACH).split('\n')[0]);
+  return after.slice(0, 3).join(' ').slice(0, LONGEST_LABEL);
+}
+
+function words(text = ''): string[] {
+  return text.split(/\s+/).filter((word) => /[\p{L}\p{N}]/u.test(word));
+}
+
+const LABEL_REACH = 120;
+const LONGEST_LABEL = 80;

@@ -1,0 +1,97 @@
+import type { Sliced } from '../../base/slices.js';
+import type { Section } from '../../store/summary.js';
+import { type Candidate, EXCERPT } from './candidates.js';
+import type { Coverage } from './coverage.js';
+import { FallingQueue } from './falling-queue.js';
+
+/** What may be chosen: a candidate, and where the coverage knows it. */
+export interface Offered {
+  candidate: Candidate;
+  at: number;
+}
+
+/**
+ * Chooses what fits. What says outright that it is a decision, a requirement and so on comes first, each section within
+ * its share of the budget; the rest of the budget goes to what adds most to that.
+ */
+export class Selection {
+  readonly chosen = new Set<Offered>();
+  readonly #offered: readonly Offered[];
+  readonly #coverage: Coverage;
+
+  constructor(offered: readonly Offered[], coverage: Coverage) {
+    this.#offered = offered;
+    this.#coverage = coverage;
+    coverage.clear();
+  }
+
+  /** Outspoken items, each section within its share of the budget. Gives what is left. */
+  *fillSections(budget: number, limit: number): Sliced<number> {
+    const bySection = new Map<Section, number[]>();
+    for (const [position, { candidate }] of this.#offered.entries()) {
+      if (candidate.item.type === EXCERPT) continue;
+      const known = bySection.get(candidate.item.section);
+      if (known === undefined) bySection.set(candidate.item.section, [position]);
+      else known.push(position);
+    }
+    let left = limit;
+    for (const { section, share, leastWeight } of SHARES) {
+      const isMeant = (position: number): boolean => (this.#offered[position]?.candidate.weight ?? 0) >= leastWeight;
+      left -= yield* this.#fill((bySection.get(section) ?? []).filter(isMeant), left, budget * share);
+    }
+    return left;
+  }
+
+  /** Whatever adds most, within so many tokens. */
+  *fill(limit: number): Sliced<void> {
+    yield* this.#fill([...this.#offered.keys()], limit, limit);
+  }
+
+  *#fill(positions: readonly number[], limit: number, share: number): Sliced<number> {
+    yield;
+    const offered = this.#offered;
+    const isFree = (position: number): boolean => {
+      const offer = offered[position];
+      return offer !== undefined && !this.chosen.has(offer);
+    };
+    const entries = positions.filter(isFree);
+    const queue = yield* FallingQueue.of(entries, (position) => {
+      const entry = offered[position];
+      if (entry === undefined) return 0;
+      return this.#coverage.gain(entry.at) * worth(entry.candidate, offered.length - 1 - position);
+    });
+    let spent = 0;
+    for (let position = yield* queue.take(); position !== undefined; position = yield* queue.take()) {
+      const entry = offered[position];
+      const tokens = entry?.candidate.item.tokens ?? 0;
+      // A small budget leaves room for one of each kind, where it leaves any.
+      if (entry === undefined || spent + tokens > limit || (spent + tokens > share && spent > 0)) continue;
+      this.chosen.add(entry);
+      this.#coverage.take(entry.at);
+      spent += tokens;
+    }
+    return spent;
+  }
+}
+
+// Of the budget, and in this order: what each section gets for its outspoken items.
+const SHARES: readonly { section: Section; share: number; leastWeight: number }[] = [
+  { section: 'decisions', share: 0.5, leastWeight: 3 },
+  { section: 'goals', share: 0.12, leastWeight: 3 },
+  { section: 'requirements', share: 0.45, leastWeight: 3 },
+  { section: 'importantReferences', share: 0.2, leastWeight: 2 },
+  { section: 'decisions', share: 0.15, leastWeight: 2 },
+  { section: 'definitions', share: 0.08, leastWeight: 2 },
+  { section: 'openQuestions', share: 0.08, leastWeight: 2 },
+  { section: 'currentPlan', share: 0.08, leastWeight: 2 },
+  { section: 'importantReferences', share: 0.04, leastWeight: 0 },
+];
+
+/** What each unit of coverage counts for: more for a cue and for what is new, less for each token it costs. */
+function worth({ weight, item }: Candidate, age: number): number {
+  const perToken = 1 / (Math.sqrt(item.tokens) * Math.sqrt(Math.sqrt(item.tokens)));
+  return perToken * (1 + 0.2 * weight) * (1 + 0.2 / (1 + age / RECENT));
+}
+
+/** In items: after so many newer ones the bonus for being new has halved. */
+const RECENT = 40;

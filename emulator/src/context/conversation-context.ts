@@ -1,0 +1,321 @@
+import type { Clock } from '../base/clock.js';
+import { notFound } from '../base/errors.js';
+import { atOnce, type Sliced, Slices } from '../base/slices.js';
+import type {
+  ConversationState,
+  MessageRecord,
+  PinCategory,
+  PinnedMemoryItem,
+  SummaryVersion,
+} from '../store/conversation-records.js';
+import type { Conversations } from '../store/conversations.js';
+import type { IdSource } from '../store/random.js';
+import { type RollingSummary, renderSummary } from '../store/summary.js';
+import type { Language, LanguageLoader } from '../text/language.js';
+import type { CompactionOutcome, ContextMetadata } from './answers.js';
+import { type Offer, offerOf } from './compaction/candidates.js';
+import {
+  type CompactionLevel,
+  type CompactionState,
+  compact,
+  contextTokens,
+  isRecent,
+  resummarize,
+  totalTokens,
+} from './compaction/compact.js';
+import {
+  basisOf,
+  compactionState,
+  contextWith,
+  type Draft,
+  leftOut,
+  type Standing,
+  type StoredMessage,
+  standingOf,
+} from './draft.js';
+import { MessageTokens } from './message-tokens.js';
+import type { Summarizer } from './summarizer.js';
+
+/** A conversation as its context: summary, pins, metadata, and what changes them. */
+export class ConversationContexts {
+  readonly #conversations: Conversations;
+  readonly #language: LanguageLoader;
+  readonly #ids: IdSource;
+  readonly #clock: Clock;
+  readonly #summarizer: Summarizer | undefined;
+  readonly #tokens = new MessageTokens();
+  /** What a message offers never changes: messages are not edited. Lives as long as the emulator, emptied by reset. */
+  #offers = new Map<string, Offer>();
+  readonly #slices = new Slices();
+
+  constructor(
+    conversations: Conversations,
+    language: LanguageLoader,
+    ids: IdSource,
+    clock: Clock,
+    summarizer: Summarizer | undefined,
+  ) {
+    this.#summarizer = summarizer;
+    this.#conversations = conversations;
+    this.#language = language;
+    this.#ids = ids;
+    this.#clock = clock;
+  }
+
+  summary(state: ConversationState): RollingSummary {
+    return renderSummary(state.summary, state);
+  }
+
+  async metadata(conversationId: string): Promise<ContextMetadata> {
+    const language = await this.#language.load();
+    const state = await this.#counted(conversationId, language);
+    const messages = this.#compactable(state, language);
+    const total = totalTokens(messages);
+    const compressed = contextTokens(messages, state.summary);
+    return {
+      totalTokens: total,
+      compressedTokens: compressed,
+      // What is pinned and still in the summary counts twice.
+      preservationRatio: total === 0 ? 1 : Math.min(1, compressed / total),
+      lastCompactionAt: state.lastCompactionAt,
+      recentMessageCount: messages.filter((message, i) => isRecent(message) || (i >= state.folded && message.live))
+        .length,
+    };
+  }
+
+  /** Where each message stands: as it was said, only in the summary, pinned, or excluded. */
+  async standings(conversationId: string): Promise<{ tokens: number; standing: Standing }[]> {
+    const language = await this.#language.load();
+    return this.#compactable(await this.#counted(conversationId, language), language).map((message) => ({
+      tokens: message.tokens,
+      standing: standingOf(message),
+    }));
+  }
+
+  async compact(conversationId: string, level: CompactionLevel): Promise<CompactionOutcome> {
+    const language = await this.#language.load();
+    const work = (): Sliced<Draft> => this.#draft(conversationId, level, language);
+    const summarizer = this.#summarizer;
+    if (summarizer === undefined) {
+      return this.#whenSteady(conversationId, work, (draft) => this.#commit(draft, 'extractive'));
+    }
+    const draft = await this.#whenSteady(conversationId, work, (draft) => draft);
+    const folded = this.#conversations.messages(conversationId).slice(0, draft.after.folded);
+    const seen = folded.filter((_, i) => draft.messages[i]?.live && !draft.messages[i]?.pinned);
+    const isKnown = draft.basis === draft.state.summaryBasis;
+    const items = isKnown ? undefined : await summarizer(seen, draft.after.budget);
+    return this.#whenSteady(conversationId, work, (now) => {
+      // While the model was writing, the conversation may have moved on; then its summary is of something else.
+      const usable = items !== undefined && now.basis === draft.basis && now.state.version === draft.state.version;
+      if (!usable || contextWith(now, items) > now.previous) return this.#commit(now, 'extractive');
+      return this.#commit({ ...now, after: { ...now.after, items } }, 'upstream');
+    });
+  }
+
+  /**
+   * Works on a conversation in slices, and finishes at once: nothing is awaited between the last look at it and what is
+   * written over it. When it was changed meanwhile, the work is done again; the last time in one go.
+   */
+  async #whenSteady<D, T>(conversationId: string, work: () => Sliced<D>, finish: (done: D) => T): Promise<T> {
+    const standing = (): string =>
+      `${JSON.stringify(this.#state(conversationId))} ${this.#conversations.countMessages(conversationId)}`;
+    for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+      const before = standing();
+      const done = await this.#slices.run(work());
+      if (standing() === before) return finish(done);
+    }
+    return finish(atOnce(work()));
+  }
+
+  /** What a compaction would do now. */
+  *#draft(conversationId: string, level: CompactionLevel, language: Language): Sliced<Draft> {
+    const state = this.#state(conversationId);
+    const messages = yield* this.#readMessages(state, language);
+    const previous = contextTokens(messages, state.summary);
+    const extracted = yield* compact(messages, level, compactionState(state), language.countingTokens);
+    const basis = this.#summarizer === undefined ? '' : basisOf(messages, extracted.folded, level);
+    // A model's summary of the same messages stays: it would only be worded anew.
+    const stays = this.#summarizer !== undefined && basis === state.summaryBasis;
+    const after = stays ? compactionState(state) : extracted;
+    return { level, state, messages, previous, after, basis };
+  }
+
+  #commit(draft: Draft, summarizer: 'extractive' | 'upstream'): CompactionOutcome {
+    const { level, state, messages, previous, after, basis } = draft;
+    const lastCompactionAt = new Date(this.#clock.now()).toISOString();
+    const next = { ...state, leftOut: leftOut(messages, after.folded), lastCompactionAt };
+    if (this.#summarizer !== undefined) next.summaryBasis = basis;
+    const newTokenCount = contextWith(draft, after.items);
+    const total = totalTokens(messages);
+    const summaryUpdated = this.#save(
+      next,
+      after,
+      { cause: level, summarizer },
+      { previous, total, now: newTokenCount },
+    );
+    const counts = { previousTokenCount: previous, newTokenCount, tokensRemoved: previous - newTokenCount };
+    return { result: { success: true, ...counts, summaryUpdated }, summarizer };
+  }
+
+  /** A27: pinning again gives the same item with its new category. */
+  pin(conversationId: string, messageId: string, category: PinCategory): PinnedMemoryItem {
+    const state = this.#state(conversationId);
+    const message = this.#message(conversationId, messageId);
+    const pinned = state.pins.find((pin) => pin.messageId === messageId);
+    const item: PinnedMemoryItem =
+      pinned === undefined
+        ? {
+            id: this.#ids.next('pin'),
+            messageId,
+            content: message.content,
+            category,
+            pinnedAt: new Date(this.#clock.now()).toISOString(),
+          }
+        : { ...pinned, category };
+    const pins = pinned === undefined ? [...state.pins, item] : state.pins.map((pin) => (pin === pinned ? item : pin));
+    this.#conversations.save({ ...state, pins });
+    return item;
+  }
+
+  unpin(conversationId: string, messageId: string): void {
+    const state = this.#state(conversationId);
+    if (!state.pins.some((pin) => pin.messageId === messageId)) {
+      throw notFound('messageId', 'This message is not pinned in the conversation', 'pin_not_found');
+    }
+    this.#conversations.save({ ...state, pins: state.pins.filter((pin) => pin.messageId !== messageId) });
+  }
+
+  /** Excluding takes the message's traces out of the summary at once; including lets the next compaction see it again. */
+  async exclude(conversationId: string, messageId: string, exclude: boolean): Promise<void> {
+    const language = await this.#language.load();
+    const work = (): Sliced<CompactionState | undefined> =>
+      this.#summaryWithout(conversationId, exclude ? messageId : undefined, language);
+    await this.#whenSteady(conversationId, work, (after) => {
+      const state = this.#state(conversationId);
+      const message = this.#message(conversationId, messageId);
+      const previous = contextTokens(this.#compactable(state, language), state.summary);
+      // Included again it stands in the context as it was said, until a compaction takes it in.
+      const leftOut = exclude ? [...new Set([...state.leftOut, messageId])] : state.leftOut;
+      this.#conversations.together(() => {
+        this.#conversations.saveMessage(conversationId, { ...message, excluded: exclude });
+        this.#conversations.save({ ...state, leftOut });
+        if (after === undefined) return;
+        const now = this.#compactable({ ...state, leftOut }, language);
+        const tokens = { previous, total: totalTokens(now), now: contextTokens(now, after.items) };
+        this.#save({ ...state, leftOut }, after, { cause: 'exclude', summarizer: 'extractive' }, tokens);
+      });
+    });
+  }
+
+  /** The summary once a message is excluded; undefined when that changes nothing. */
+  *#summaryWithout(
+    conversationId: string,
+    messageId: string | undefined,
+    language: Language,
+  ): Sliced<CompactionState | undefined> {
+    const state = this.#state(conversationId);
+    if (!state.summary.some((item) => item.messageId === messageId)) return undefined;
+    const messages = yield* this.#readMessages(state, language);
+    const others = messages.map((message) =>
+      message.id === messageId ? { ...message, live: false, summarized: false } : message,
+    );
+    return yield* resummarize(others, compactionState(state), language.countingTokens);
+  }
+
+  reset(): void {
+    this.#offers = new Map();
+  }
+
+  /** Keeps the outcome; the version rises by one, and only when the summary is another one. */
+  #save(
+    state: ConversationState,
+    after: CompactionState,
+    by: Pick<SummaryVersion, 'cause' | 'summarizer'>,
+    tokens: { previous: number; total: number; now: number },
+  ): boolean {
+    const changed = JSON.stringify(state.summary) !== JSON.stringify(after.items);
+    const next: ConversationState = {
+      ...state,
+      summary: after.items,
+      folded: after.folded,
+      summaryBudget: after.budget,
+      version: changed ? state.version + 1 : state.version,
+      lastUpdated: changed ? new Date(this.#clock.now()).toISOString() : state.lastUpdated,
+    };
+    this.#conversations.together(() => {
+      this.#conversations.save(next);
+      if (!changed) return;
+      this.#conversations.keepVersion(state.id, {
+        summary: this.summary(next),
+        ...by,
+        totalTokens: tokens.total,
+        previousTokens: tokens.previous,
+        compressedTokens: tokens.now,
+      });
+    });
+    return changed;
+  }
+
+  #compactable(state: ConversationState, language: Language): StoredMessage[] {
+    const pinned = new Set(state.pins.map((pin) => pin.messageId));
+    const leftOut = new Set(state.leftOut);
+    return this.#conversations.messages(state.id).map((message, i) => ({
+      id: message.id,
+      role: message.role,
+      summarized: i < state.folded && !leftOut.has(message.id),
+      tokens: this.#tokens.of(message, language),
+      live: !message.excluded,
+      pinned: pinned.has(message.id),
+      offer: () => this.#offerOf(state.id, message, language),
+    }));
+  }
+
+  /** The messages once all is known of them that takes time. */
+  *#readMessages(state: ConversationState, language: Language): Sliced<StoredMessage[]> {
+    for (const message of this.#conversations.messages(state.id)) {
+      yield* this.#tokens.counting(message, language);
+      if (!message.excluded) yield* this.#readMessage(state.id, message, language);
+      yield;
+    }
+    return this.#compactable(state, language);
+  }
+
+  *#readMessage(conversationId: string, message: MessageRecord, language: Language): Sliced<Offer> {
+    const key = `${conversationId}\u0000${message.id}`;
+    // After a reset, what was begun before it is not remembered.
+    const offers = this.#offers;
+    let offer = offers.get(key);
+    if (offer === undefined) {
+      offer = yield* offerOf(message, { split: language.sentences, countTokens: language.countTokens });
+      offers.set(key, offer);
+    }
+    return offer;
+  }
+
+  #offerOf(conversationId: string, message: MessageRecord, language: Language): Offer {
+    return atOnce(this.#readMessage(conversationId, message, language));
+  }
+
+  /** The conversation as it is once the tokens of its messages are counted. */
+  async #counted(conversationId: string, language: Language): Promise<ConversationState> {
+    const messages = this.#conversations.messages(this.#state(conversationId).id);
+    await this.#slices.run(this.#tokens.countingAll(messages, language));
+    return this.#state(conversationId);
+  }
+
+  #state(conversationId: string): ConversationState {
+    const state = this.#conversations.state(conversationId);
+    if (state === undefined)
+      throw notFound('conversationId', 'The conversation does not exist', 'conversation_not_found');
+    return state;
+  }
+
+  #message(conversationId: string, messageId: string): MessageRecord {
+    const message = this.#conversations.message(conversationId, messageId);
+    if (message === undefined) throw notFound('messageId', 'The message does not exist', 'message_not_found');
+    return message;
+  }
+}
+
+/** How often a work is done in slices before it is done in one go. */
+const ATTEMPTS = 3;

@@ -1,0 +1,24 @@
+import { atOnce, type Sliced } from '../base/slices.js';
+import type { MessageRecord } from '../store/conversation-records.js';
+import { type Language, TOKENS_PER_MESSAGE } from '../text/language.js';
+
+/** What messages cost, counted once: a record is replaced and never changed, so its count lives as long as it does. */
+export class MessageTokens {
+  readonly #counts = new WeakMap<MessageRecord, number>();
+
+  of(message: MessageRecord, language: Language): number {
+    return this.#counts.get(message) ?? atOnce(this.counting(message, language));
+  }
+
+  *counting(message: MessageRecord, language: Language): Sliced<number> {
+    const known = this.#counts.get(message);
+    if (known !== undefined) return known;
+    const tokens = (yield* language.countingTokens(message.content)) + TOKENS_PER_MESSAGE;
+    this.#counts.set(message, tokens);
+    return tokens;
+  }
+
+  *countingAll(messages: readonly MessageRecord[], language: Language): Sliced<void> {
+    for (const message of messages) yield* this.counting(message, language);
+  }
+}

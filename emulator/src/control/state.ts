@@ -1,0 +1,123 @@
+import type { Plan } from '../store/account.js';
+import type { ApiKeyRecord } from '../store/api-keys.js';
+import type {
+  ConversationState,
+  MessageRecord,
+  PinnedMemoryItem,
+  SummaryVersion,
+} from '../store/conversation-records.js';
+import type { FileRecord, StoredFile } from '../store/files.js';
+import type { KeptEntry } from '../store/idempotency.js';
+import type { IntegrationExecution } from '../store/integrations.js';
+import type { OwnedMemoryItem, UserMemoryItem } from '../store/memory.js';
+import type { Preset } from '../store/presets.js';
+import type { SavedSequence } from '../store/random.js';
+import type { SessionRecord } from '../store/sessions.js';
+import { type Storage, usableId } from '../store/storage.js';
+import type { Origin } from '../store/stores.js';
+import { type RollingSummary, renderSummary, type SummaryItem } from '../store/summary.js';
+import type { UsageEntry } from '../store/usage.js';
+import type { Workspace } from '../store/workspaces.js';
+
+/** A conversation with everything that is kept of it. */
+export interface ConversationInState extends Omit<ConversationState, 'pins' | 'summary'> {
+  messages: MessageRecord[];
+  pinnedMemory: PinnedMemoryItem[];
+  /** As the Context API gives it; not read back, the items are. */
+  rollingSummary: RollingSummary;
+  summaryItems: SummaryItem[];
+  summaryVersions: SummaryVersion[];
+}
+
+/** Everything an emulator has stored, as plain JSON data. Keys and tokens are in it as hashes. */
+export interface EmulatorState {
+  /** The first keys and the first token come from it. */
+  seed: string;
+  /** How far the ids of each kind have come. */
+  sequences: SavedSequence[];
+  /** Missing while it is the one of the options. */
+  plan?: Plan;
+  apiKeys: ApiKeyRecord[];
+  sessions: SessionRecord[];
+  workspaces: Workspace[];
+  conversations: ConversationInState[];
+  memory: (UserMemoryItem & { ownerId: string })[];
+  presets: Preset[];
+  /** `content` is base64. */
+  files: (FileRecord & { contentType: string; content: string })[];
+  integrationExecutions: IntegrationExecution[];
+  usage: UsageEntry[];
+  idempotency: KeptEntry[];
+}
+
+/** A copy of all that the storage holds. */
+export function exportState(storage: Storage): EmulatorState {
+  const all = <T>(name: string): T[] => [...storage.collection<T>(name).values()];
+  const plan = storage.collection<Plan>('account').get('plan');
+  const bytes = storage.collection<Uint8Array>('file-bytes');
+  return structuredClone({
+    seed: storage.collection<Origin>('origin').get('seed')?.seed ?? '',
+    sequences: all<SavedSequence>('sequences'),
+    ...(plan === undefined ? {} : { plan }),
+    apiKeys: all<ApiKeyRecord>('api-keys'),
+    sessions: all<SessionRecord>('sessions'),
+    workspaces: all<Workspace>('workspaces'),
+    conversations: all<ConversationState>('conversations').map(({ pins, summary, ...state }) => ({
+      ...state,
+      messages: all<MessageRecord>(`messages/${state.id}`),
+      pinnedMemory: pins,
+      rollingSummary: renderSummary(summary, state),
+      summaryItems: summary,
+      summaryVersions: all<SummaryVersion>(`summaries/${state.id}`),
+    })),
+    memory: all<OwnedMemoryItem>('memory').map(({ ownerId, item }) => ({ ...item, ownerId })),
+    presets: all<Preset>('presets'),
+    files: all<StoredFile>('files').map(({ record, contentType }) => ({
+      ...record,
+      contentType,
+      content: Buffer.from(bytes.get(record.id) ?? []).toString('base64'),
+    })),
+    integrationExecutions: all<IntegrationExecution>('integration-executions'),
+    usage: all<UsageEntry>('usage'),
+    idempotency: all<KeptEntry>('idempotency'),
+  });
+}
+
+/** Put a state in the place of what the storage holds: all of it, or nothing when it cannot be read. */
+export function importState(storage: Storage, given: EmulatorState): void {
+  const state = structuredClone(given);
+  storage.transaction(() => {
+    storage.clear();
+    const put = <T>(name: string, records: readonly T[], idOf: (record: T) => string): void => {
+      const collection = storage.collection<T>(name);
+      for (const record of records) collection.set(usableId('record', idOf(record)), record);
+    };
+    put<Origin>('origin', [{ seed: state.seed, isKnown: true }], () => 'seed');
+    put('sequences', state.sequences, ({ label }) => label);
+    put('account', state.plan === undefined ? [] : [state.plan], () => 'plan');
+    put('api-keys', state.apiKeys, ({ hash }) => hash);
+    put('sessions', state.sessions, ({ hash }) => hash);
+    put('workspaces', state.workspaces, ({ id }) => id);
+    for (const conversation of state.conversations) {
+      usableId('conversation', conversation.id);
+      const { messages, pinnedMemory, rollingSummary: _, summaryItems, summaryVersions, ...rest } = conversation;
+      const kept: ConversationState = { ...rest, pins: pinnedMemory, summary: summaryItems };
+      put('conversations', [kept], ({ id }) => id);
+      put(`messages/${kept.id}`, messages, ({ id }) => id);
+      put(`summaries/${kept.id}`, summaryVersions, ({ summary }) => String(summary.version));
+    }
+    put(
+      'memory',
+      state.memory.map(({ ownerId, ...item }): OwnedMemoryItem => ({ ownerId, item })),
+      ({ item }) => item.id,
+    );
+    put('presets', state.presets, ({ id }) => id);
+    for (const { content, contentType, ...record } of state.files) {
+      put('file-bytes', [new Uint8Array(Buffer.from(content, 'base64'))], () => record.id);
+      put<StoredFile>('files', [{ record, contentType }], () => record.id);
+    }
+    put('integration-executions', state.integrationExecutions, ({ id }) => id);
+    put('usage', state.usage, ({ day, model }) => `${day} ${model}`);
+    put('idempotency', state.idempotency, ({ key }) => key);
+  });
+}

@@ -1,0 +1,92 @@
+import { Refusal } from '../base/errors.js';
+import { checkedRule, type FaultMatch, type FaultResponse, type FaultRule } from './rule.js';
+
+/** A rule that is in force. */
+export interface ActiveFault {
+  id: string;
+  match: FaultMatch;
+  /** How often it will still be applied. */
+  remaining: number;
+  respond: FaultResponse;
+}
+
+/** Faults for the next requests, in the order they were added. */
+export class Faults {
+  #rules: (ActiveFault & { seen: number })[] = [];
+  readonly #chance: () => number;
+  #count = 0;
+
+  constructor(chance: () => number) {
+    this.#chance = chance;
+  }
+
+  /** The next `times` requests that match get this; gives the rule's id. A RangeError says why a rule cannot be followed. */
+  add(rule: FaultRule): string {
+    const { match = {}, times = 1, respond } = followable(rule);
+    this.#count += 1;
+    const id = `fault_${this.#count}`;
+    this.#rules.push({ id, match, remaining: times, respond, seen: 0 });
+    return id;
+  }
+
+  /** Take a rule back. */
+  remove(id: string): boolean {
+    const index = this.#rules.findIndex((rule) => rule.id === id);
+    if (index === -1) return false;
+    this.#rules.splice(index, 1);
+    return true;
+  }
+
+  /** The rules that are still in force. */
+  list(): ActiveFault[] {
+    return this.#rules.map(({ seen: _, ...rule }) => rule);
+  }
+
+  /** Take all rules back; the returned function puts them in place again. */
+  clear(): () => void {
+    const before = this.#rules;
+    this.#rules = [];
+    return () => {
+      this.#rules = before;
+    };
+  }
+
+  /** @internal The fault for a request; counts it. */
+  take(method: string, path: string, headers: Headers): ActiveFault | undefined {
+    if (this.#rules.length === 0) return undefined;
+    const index = this.#rules.findIndex((rule) => {
+      if (!matches(rule.match, method, path, headers)) return false;
+      rule.seen += 1;
+      const { nth = 1, probability = 1 } = rule.match;
+      return rule.seen >= nth && (probability === 1 || this.#chance() < probability);
+    });
+    const rule = this.#rules[index];
+    if (rule === undefined) return undefined;
+    rule.remaining -= 1;
+    if (rule.remaining <= 0) this.#rules.splice(index, 1);
+    return rule;
+  }
+}
+
+/** A copy of the rule: what its giver does with it afterwards changes nothing. */
+function followable(rule: FaultRule): FaultRule {
+  try {
+    return checkedRule(rule);
+  } catch (error) {
+    throw error instanceof Refusal ? new RangeError(`this fault cannot be applied: ${error.message}`) : error;
+  }
+}
+
+function matches(match: FaultMatch, method: string, path: string, headers: Headers): boolean {
+  if (match.method !== undefined && match.method.toUpperCase() !== method) return false;
+  if (match.path !== undefined && !pathMatches(match.path, path)) return false;
+  return Object.entries(match.header ?? {}).every(([name, expected]) => {
+    const actual = headers.get(name);
+    return expected === '*' ? actual !== null : actual === expected;
+  });
+}
+
+function pathMatches(expected: string | RegExp, path: string): boolean {
+  if (typeof expected !== 'string') return path.search(expected) !== -1;
+  return expected.endsWith('*') ? path.startsWith(expected.slice(0, -1)) : path === expected;
+}

@@ -1,0 +1,145 @@
+import * as z from 'zod/mini';
+import { checked } from '../base/checked.js';
+
+/** Which requests a fault is for; everything given must agree. */
+export interface FaultMatch {
+  method?: string | undefined;
+  /** An exact path, a path that ends in `*`, or (in process) an expression. */
+  path?: string | RegExp | undefined;
+  /** Headers with these values; `'*'` means: present. */
+  header?: Record<string, string> | undefined;
+  /** Fires from the n-th matching request on. @default 1 */
+  nth?: number | undefined;
+  /** Fires with this chance, from 0 to 1, drawn from the emulator's seed. @default 1 */
+  probability?: number | undefined;
+}
+
+/** What happens instead of, or to, the answer. */
+export type FaultResponse =
+  /** An answer with this status; without a body the error form of the API area. `retryAfter` is in seconds. */
+  | {
+      type?: 'status' | undefined;
+      status: number;
+      body?: unknown;
+      headers?: Record<string, string> | undefined;
+      retryAfter?: number | undefined;
+      message?: string | undefined;
+    }
+  /** The connection breaks without an answer: before the work is done, or after it. */
+  | { type: 'reset'; when?: 'before' | 'after' | undefined }
+  /** No answer ever. */
+  | { type: 'stall' }
+  /** The real answer, so many milliseconds later. */
+  | { type: 'slow'; delay: number }
+  /** A 200 whose body is not what was asked for. */
+  | { type: 'garbage'; body?: string | undefined; contentType?: string | undefined }
+  /** The real answer under another content type. */
+  | { type: 'contentType'; contentType: string }
+  /** The real status and headers, but half of the JSON; of a stream, half of its second event and then the rest. */
+  | { type: 'malformed' }
+  /** The real answer, so many bytes at a time with a pause of so many milliseconds before each. */
+  | { type: 'drip'; bytes: number; every: number }
+  /** The real answer, but its body breaks off after so many bytes. */
+  | { type: 'cutBody'; afterBytes: number }
+  /** The real stream, but after so many events, or before `[DONE]`, it ends, breaks, or sends nothing more. */
+  | { type: 'cutStream'; afterEvents?: number | undefined; how?: 'end' | 'reset' | 'stall' | undefined }
+  /** The real stream, but the event after so many is not valid JSON. */
+  | { type: 'garbleStream'; afterEvents: number }
+  /** The real stream, but after so many events an error event comes and nothing more. */
+  | { type: 'streamError'; afterEvents: number; error?: Record<string, unknown> | undefined };
+
+/** One rule. */
+export interface FaultRule {
+  /** @default every request of the two API areas */
+  match?: FaultMatch | undefined;
+  /** How many requests it is for. @default 1 */
+  times?: number | undefined;
+  respond: FaultResponse;
+}
+
+/** The rule, if it can be followed; a 400 that names what cannot. */
+export function checkedRule(value: unknown): FaultRule {
+  // The schema has checked each form; the union type tells them apart by the same fields.
+  return checked(ruleSchema, value) as FaultRule;
+}
+
+/** What a rule responds, by itself. */
+export function checkedFault(value: unknown): FaultResponse {
+  return checked(respondSchema, value) as FaultResponse;
+}
+
+/** Statuses whose answers have no body. */
+export const BODILESS_STATUSES: ReadonlySet<number> = new Set([204, 205, 304]);
+
+const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+/** What says where an answer ends is the server's. A body that is cut short has faults of its own. */
+const FRAMING = /^(?:content-length|transfer-encoding|connection|keep-alive|upgrade|trailer|te)$/i;
+
+const count = z.int().check(z.gte(0));
+const positive = z.int().check(z.gte(1));
+const headerName = z.string().check(z.regex(HEADER_NAME, 'not the name of a header'));
+const headerValue = z.string().check(z.regex(HEADER_VALUE, 'not the value of a header'));
+const answerHeader = headerName.check(
+  z.refine((name) => !FRAMING.test(name), 'this header is set by the server; to end a body early, use cutBody'),
+);
+/** Anything that can be written down as JSON: neither a circle nor thousands of levels. */
+const json = z.unknown().check(z.refine(isJson, 'cannot be written as JSON'));
+
+const respondSchema = z.discriminatedUnion('type', [
+  z
+    .object({
+      type: z.optional(z.literal('status')),
+      status: z.int().check(z.gte(200), z.lte(599)),
+      body: z.optional(json),
+      headers: z.optional(z.record(answerHeader, headerValue)),
+      retryAfter: z.optional(z.number().check(z.gte(0))),
+      message: z.optional(z.string()),
+    })
+    .check(
+      z.refine(({ status, body }) => body === undefined || !BODILESS_STATUSES.has(status), {
+        path: ['body'],
+        error: 'an answer of this status has no body',
+      }),
+    ),
+  z.object({ type: z.enum(['stall', 'malformed']) }),
+  z.object({ type: z.literal('reset'), when: z.optional(z.enum(['before', 'after'])) }),
+  z.object({ type: z.literal('slow'), delay: z.number().check(z.gte(0)) }),
+  z.object({ type: z.literal('garbage'), body: z.optional(z.string()), contentType: z.optional(headerValue) }),
+  z.object({ type: z.literal('contentType'), contentType: headerValue.check(z.minLength(1)) }),
+  z.object({ type: z.literal('drip'), bytes: positive, every: z.number().check(z.gte(0)) }),
+  z.object({ type: z.literal('cutBody'), afterBytes: count }),
+  z.object({
+    type: z.literal('cutStream'),
+    afterEvents: z.optional(count),
+    how: z.optional(z.enum(['end', 'reset', 'stall'])),
+  }),
+  z.object({ type: z.literal('garbleStream'), afterEvents: count }),
+  z.object({
+    type: z.literal('streamError'),
+    afterEvents: count,
+    error: z.optional(z.record(z.string(), z.unknown()).check(z.refine(isJson, 'cannot be written as JSON'))),
+  }),
+]);
+
+const ruleSchema = z.object({
+  match: z.optional(
+    z.object({
+      method: z.optional(z.string()),
+      path: z.optional(z.union([z.string(), z.instanceof(RegExp)])),
+      header: z.optional(z.record(headerName, z.string())),
+      nth: z.optional(positive),
+      probability: z.optional(z.number().check(z.gte(0), z.lte(1))),
+    }),
+  ),
+  times: z.optional(z.union([positive, z.literal(Number.POSITIVE_INFINITY)])),
+  respond: respondSchema,
+});
+
+function isJson(value: unknown): boolean {
+  try {
+    return JSON.stringify(value) !== undefined;
+  } catch {
+    return false;
+  }
+}

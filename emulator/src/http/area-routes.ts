@@ -1,0 +1,80 @@
+import { type Context, Hono } from 'hono';
+import { Refusal } from '../base/errors.js';
+import { type Answer, errorAnswer } from './answers.js';
+import type { Exchange } from './exchange.js';
+
+interface RouteEnv {
+  Bindings: { exchange: Exchange };
+}
+
+/** A context of our routes. */
+export type RouteContext = Context<RouteEnv>;
+
+/**
+ * The routes of one area. Hono finds the handler and hands on what it gives: an `Answer`, not a `Response`. What routes throw is left
+ * to the request path.
+ */
+export class AreaRoutes {
+  /** As `METHOD /path`. */
+  readonly endpoints: string[] = [];
+  readonly #app = new Hono<RouteEnv>();
+  /** Knows the paths, whatever the method. Apart, because a path with two handlers takes hono a good deal longer. */
+  readonly #paths = new Hono<RouteEnv>();
+
+  constructor() {
+    for (const app of [this.#app, this.#paths]) {
+      app.onError((error) => {
+        throw error;
+      });
+    }
+    this.#app.notFound((c) => this.#paths.fetch(c.req.raw, c.env));
+    this.#paths.notFound(
+      handlerOf((c) =>
+        errorAnswer(c.env.exchange.area, 404, 'There is no such endpoint', { param: 'path', code: 'not_found' }),
+      ),
+    );
+  }
+
+  /** Register the methods of one path; any other method is a 405. */
+  route(path: string, methods: Record<string, (c: RouteContext) => Answer | Promise<Answer>>): void {
+    for (const [method, handler] of Object.entries(methods)) {
+      this.endpoints.push(`${method} ${path}`);
+      this.#app.on(method, path, handlerOf(handler));
+    }
+    const allow = Object.keys(methods).join(', ');
+    this.#paths.all(
+      path,
+      handlerOf((c) => {
+        const { area, method } = c.env.exchange;
+        const answer = errorAnswer(area, 405, `${method} is not allowed here; allowed: ${allow}`, { param: 'method' });
+        answer.headers.allow = allow;
+        return answer;
+      }),
+    );
+  }
+
+  async answer(exchange: Exchange): Promise<Answer> {
+    const given: Answer | Response = await this.#app.fetch(exchange.request, { exchange });
+    // To HEAD hono answers with a `Response` of its own, without the body.
+    if (!(given instanceof Response)) return given;
+    return { status: given.status, headers: Object.fromEntries(given.headers), body: null };
+  }
+}
+
+/** Hono's types ask for a `Response`; it does nothing with it but hand it on. */
+function handlerOf(handler: (c: RouteContext) => Answer | Promise<Answer>): (c: RouteContext) => Response {
+  return handler as unknown as (c: RouteContext) => Response;
+}
+
+/** A path parameter that the router has matched. */
+export function pathParam(c: RouteContext, name: string): string {
+  return c.req.param(name) ?? '';
+}
+
+/** A query value that must be there. */
+export function requiredQuery(c: RouteContext, name: string): string {
+  const value = c.req.query(name);
+  if (value === undefined || value === '')
+    throw new Refusal(400, `${name} is required`, { param: name, code: 'missing_parameter' });
+  return value;
+}

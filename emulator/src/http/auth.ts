@@ -1,0 +1,49 @@
+import { Refusal } from '../base/errors.js';
+import type { ApiKeyKind, ApiKeys } from '../store/api-keys.js';
+import type { Sessions } from '../store/sessions.js';
+
+/** The key kind of a Gateway request. 401 without usable authentication, 403 for a key that is not valid (A29). */
+export function authenticateKey(keys: ApiKeys, header: string | null): ApiKeyKind {
+  if (header === null || header.trim() === '') {
+    throw new Refusal(401, 'Missing Authorization header', { param: 'Authorization', code: 'missing_authorization' });
+  }
+  const token = bearerToken(header, 'bearer');
+  if (token === undefined) {
+    throw new Refusal(401, 'The Authorization header is not of the form Bearer <API_KEY>', {
+      param: 'Authorization',
+      code: 'invalid_authorization',
+    });
+  }
+  const kind = keys.check(token);
+  if (kind === 'expired') {
+    throw new Refusal(403, 'The API key has expired', { param: 'Authorization', code: 'expired_api_key' });
+  }
+  if (kind !== 'unknown') return kind;
+  throw new Refusal(403, 'The API key is invalid or expired', { param: 'Authorization', code: 'invalid_api_key' });
+}
+
+/** The user of a Context API request; A30: anything wrong with the token is a 401. */
+export function authenticateSession(sessions: Sessions, header: string | null, scheme: string): string {
+  const token = header === null ? undefined : bearerToken(header, scheme.toLowerCase());
+  const userId = token === undefined ? undefined : sessions.user(token);
+  if (userId === undefined) throw new Refusal(401, 'Missing or invalid session token');
+  return userId;
+}
+
+/** Does the list of endpoints (`GET /v1/presets`, `POST /v1/presets/:id/execute`) name this one? */
+export function namesEndpoint(endpoints: readonly string[], method: string, path: string): boolean {
+  return endpoints.some((endpoint) => {
+    const [endpointMethod, endpointPath = ''] = endpoint.split(' ');
+    if (endpointMethod !== method && !(method === 'HEAD' && endpointMethod === 'GET')) return false;
+    const expected = endpointPath.split('/');
+    const actual = path.split('/');
+    return expected.length === actual.length && expected.every((part, i) => part.startsWith(':') || part === actual[i]);
+  });
+}
+
+function bearerToken(header: string, scheme: string): string | undefined {
+  if (scheme === '') return header.trim() || undefined;
+  const space = header.indexOf(' ');
+  if (space === -1 || header.slice(0, space).toLowerCase() !== scheme) return undefined;
+  return header.slice(space + 1).trim() || undefined;
+}

@@ -1,0 +1,59 @@
+import { isLoopback } from '../base/loopback.js';
+import type { Answer } from './answers.js';
+
+/** Which pages may call, and whether they may read our headers; undefined: none. */
+export type Cors = { origins: '*' | 'loopback' | readonly string[]; exposeHeaders: boolean } | undefined;
+
+/**
+ * Why a request is not answered, if it comes from a page elsewhere and only pages of this machine may call. `address` is ours on its
+ * connection: who reaches loopback by another name is a page whose name was made to resolve to it.
+ */
+export function refusedPage({ headers }: Request, address: string | undefined, cors: Cors): string | undefined {
+  if (cors?.origins !== 'loopback') return undefined;
+  const origin = headers.get('origin');
+  const host = headers.get('host');
+  const isRenamed = address !== undefined && isLoopback(address) && host !== null && !isLoopback(host);
+  if (!isRenamed && (origin === null || isLoopbackOrigin(origin))) return undefined;
+  return 'The keys come from a seed that anyone may know, so only pages of this machine are answered. Allow others with --cors';
+}
+
+/** The answer to a browser's question before the real request; undefined when this is not one. */
+export function preflightAnswer(request: Request, cors: Cors): Answer | undefined {
+  if (cors === undefined || request.method !== 'OPTIONS') return undefined;
+  const origin = request.headers.get('origin');
+  if (origin === null || !request.headers.has('access-control-request-method')) return undefined;
+  const answer: Answer = { status: 204, headers: {}, body: null };
+  if (!addOrigin(answer.headers, origin, cors)) return answer;
+  answer.headers['access-control-allow-methods'] = 'GET, POST, PATCH, DELETE';
+  const asked = request.headers.get('access-control-request-headers');
+  if (asked !== null) answer.headers['access-control-allow-headers'] = asked;
+  // A page from the network may ask for a service on this machine.
+  if (request.headers.has('access-control-request-private-network')) {
+    answer.headers['access-control-allow-private-network'] = 'true';
+  }
+  answer.headers['access-control-max-age'] = '600';
+  return answer;
+}
+
+/** Lets a page of an allowed origin read the answer and, unless switched off, our headers. */
+export function addCorsHeaders(headers: Answer['headers'], origin: string | null, cors: Cors): void {
+  if (cors === undefined || origin === null || !addOrigin(headers, origin, cors)) return;
+  if (cors.exposeHeaders) headers['access-control-expose-headers'] = EXPOSED;
+}
+
+function addOrigin(headers: Answer['headers'], origin: string, cors: NonNullable<Cors>): boolean {
+  if (cors.origins === '*') {
+    headers['access-control-allow-origin'] = '*';
+    return true;
+  }
+  headers.vary = 'Origin';
+  if (cors.origins === 'loopback' ? !isLoopbackOrigin(origin) : !cors.origins.includes(origin)) return false;
+  headers['access-control-allow-origin'] = origin;
+  return true;
+}
+
+function isLoopbackOrigin(origin: string): boolean {
+  return isLoopback(origin.replace(/^https?:\/\//i, ''));
+}
+
+const EXPOSED = 'X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, x-request-id, Date';

@@ -1,0 +1,57 @@
+import type { Socket } from 'node:net';
+import { getPath } from 'hono/utils/url';
+import { parseJson } from '../base/checked.js';
+import type { Area } from '../base/errors.js';
+import type { ApiKeyKind } from '../store/api-keys.js';
+import { readBytes } from './body.js';
+import type { RateState } from './rate-limit.js';
+import { LOGGED_BYTES, type LogEntry } from './request-log.js';
+
+/** One request on its way through the emulator. */
+export class Exchange {
+  readonly method: string;
+  /** Decoded as the routes decode it, so that every spelling of an endpoint is the same one. */
+  readonly path: string;
+  /** Who asks: set by the gate of the area before a route runs. */
+  userId = '';
+  keyKind: ApiKeyKind | undefined;
+  /** The bucket this request counted in, for the headers of the Gateway. */
+  rate: RateState | undefined;
+  #bytes: Promise<Uint8Array> | undefined;
+
+  constructor(
+    readonly request: Request,
+    readonly area: Area,
+    readonly entry: LogEntry,
+    /** The connection, unless the request came in process. */
+    readonly socket: Socket | undefined,
+    readonly limits: { maxBodySize: number; maxFileSize: number },
+  ) {
+    this.method = request.method;
+    this.path = getPath(request);
+  }
+
+  /** The whole body, read once. */
+  bytes(): Promise<Uint8Array> {
+    this.#bytes ??= this.#read();
+    return this.#bytes;
+  }
+
+  /** The body as JSON. */
+  async json(): Promise<unknown> {
+    const bytes = await this.bytes();
+    return parseJson(new TextDecoder().decode(bytes));
+  }
+
+  async #read(): Promise<Uint8Array> {
+    const isUpload = this.area === 'gateway' && this.path === '/v1/files';
+    const limit = isUpload ? this.limits.maxFileSize + MULTIPART_OVERHEAD : this.limits.maxBodySize;
+    const bytes = await readBytes(this.request, limit, isUpload ? 'file' : 'body');
+    // A copy where it is cut: a part would hold the whole in memory.
+    if (!isUpload) this.entry.body = bytes.byteLength > LOGGED_BYTES ? bytes.slice(0, LOGGED_BYTES) : bytes;
+    return bytes;
+  }
+}
+
+/** Bounds, headers and the purpose field around the file itself. */
+const MULTIPART_OVERHEAD = 64 * 1024;

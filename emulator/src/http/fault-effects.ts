@@ -1,0 +1,81 @@
+import type { Socket } from 'node:net';
+import type { Clock } from '../base/clock.js';
+import { defaultMessage } from '../base/errors.js';
+import { BODILESS_STATUSES, type FaultResponse } from '../faults/rule.js';
+import { type Answer, errorAnswer, textAnswer } from './answers.js';
+import type { Exchange } from './exchange.js';
+import { type BodyCut, ConnectionReset, untilAborted } from './relay.js';
+
+/** What a fault does before there is an answer: gives one of its own, waits, breaks the connection, or does nothing. */
+export async function applyFault(
+  fault: FaultResponse,
+  exchange: Exchange,
+  { clock, closed }: { clock: Clock; closed: AbortSignal },
+): Promise<Answer | undefined> {
+  if (fault.type === 'reset' && fault.when !== 'after') return breakOff(exchange.socket);
+  if (fault.type === 'stall') {
+    await untilAborted(AbortSignal.any([exchange.request.signal, closed]));
+    return breakOff(exchange.socket);
+  }
+  if (fault.type === 'slow') {
+    await clock.sleep(fault.delay, AbortSignal.any([exchange.request.signal, closed]));
+    return undefined;
+  }
+  if (fault.type === 'garbage') {
+    return textAnswer(fault.body ?? '<html><body>upstream <b>oops', 200, fault.contentType);
+  }
+  return 'status' in fault ? statusAnswer(fault, exchange) : undefined;
+}
+
+/** What a fault does to the real answer once it is there: breaks the connection, changes it, or does nothing. */
+export async function spoilAnswer(fault: FaultResponse, answer: Answer, exchange: Exchange): Promise<Answer> {
+  const { body } = answer;
+  if (fault.type === 'reset' && fault.when === 'after') {
+    if (body instanceof ReadableStream) await body.cancel();
+    return breakOff(exchange.socket);
+  }
+  if (fault.type === 'contentType') answer.headers['content-type'] = fault.contentType;
+  if (fault.type !== 'malformed' || typeof body !== 'string') return answer;
+  return { ...answer, body: body.slice(0, Math.max(1, Math.floor(body.length / 2))) };
+}
+
+/** How a fault spoils the body of the real answer, if it does. */
+export function faultBodyCut(fault: FaultResponse): BodyCut | undefined {
+  if (fault.type === 'cutBody') return { afterBytes: fault.afterBytes, how: 'reset' };
+  if (fault.type === 'cutStream') {
+    const { afterEvents, how = 'end' } = fault;
+    return afterEvents === undefined ? { beforeDone: true, how } : { afterChunks: afterEvents, how };
+  }
+  if (fault.type !== 'streamError') return undefined;
+  const error = fault.error ?? {
+    message: defaultMessage(503),
+    type: 'service_unavailable',
+    param: '',
+    code: 'service_unavailable',
+  };
+  const lastChunk = new TextEncoder().encode(`data: ${JSON.stringify({ error })}\n\n`);
+  return { afterChunks: fault.afterEvents, how: 'error', lastChunk };
+}
+
+/** Which event of the real stream a fault garbles, if it does. */
+export function faultGarble(fault: FaultResponse): number | undefined {
+  if (fault.type === 'malformed') return 1;
+  return fault.type === 'garbleStream' ? fault.afterEvents : undefined;
+}
+
+function statusAnswer(fault: Extract<FaultResponse, { status: number }>, { area }: Exchange): Answer {
+  const { status, body, headers = {}, retryAfter, message } = fault;
+  let answer: Answer;
+  if (BODILESS_STATUSES.has(status)) answer = { status, headers: {}, body: null };
+  else if (body === undefined) answer = errorAnswer(area, status, message, { retryAfter });
+  else answer = textAnswer(typeof body === 'string' ? body : JSON.stringify(body), status);
+  for (const [name, value] of Object.entries(headers)) answer.headers[name.toLowerCase()] = value;
+  return answer;
+}
+
+/** In process a fetch that rejects; over a socket a connection that is reset, with an answer nobody will get. */
+function breakOff(socket: Socket | undefined): never {
+  if (socket === undefined) throw new ConnectionReset();
+  socket.resetAndDestroy();
+  throw new ConnectionReset();
+}

@@ -1,0 +1,67 @@
+import type { RateLimit } from '../store/account.js';
+
+/** How a bucket stands after a request. */
+export interface RateState {
+  limit: number;
+  remaining: number;
+  /** Milliseconds since the epoch at which the window ends. */
+  resetAt: number;
+  allowed: boolean;
+}
+
+/** Counts requests in fixed windows; a window starts with the first request of its bucket. */
+export class RateLimiter {
+  readonly #now: () => number;
+  readonly #windows = new Map<string, { startedAt: number; used: number }>();
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  /** Count one request. */
+  take(bucket: string, rule: RateLimit): RateState {
+    const window = this.#window(bucket, rule);
+    const allowed = window.used < rule.requests;
+    if (allowed) window.used += 1;
+    return { ...this.#state(window, rule), allowed };
+  }
+
+  /** How the bucket stands, without counting. */
+  peek(bucket: string, rule: RateLimit): RateState {
+    return this.#state(this.#window(bucket, rule), rule);
+  }
+
+  /** Whole seconds until the window ends, at least one. */
+  retryAfter(state: RateState): number {
+    return Math.max(1, Math.ceil((state.resetAt - this.#now()) / 1000));
+  }
+
+  /** The buckets that are in use, each under its rule. */
+  buckets(
+    ruleOf: (bucket: string) => RateLimit,
+  ): { name: string; limit: number; remaining: number; resetAt: number }[] {
+    return [...this.#windows.keys()].map((name) => {
+      const { limit, remaining, resetAt } = this.peek(name, ruleOf(name));
+      return { name, limit, remaining, resetAt };
+    });
+  }
+
+  reset(): void {
+    this.#windows.clear();
+  }
+
+  #state(window: { startedAt: number; used: number }, rule: RateLimit): RateState {
+    const remaining = Math.max(0, rule.requests - window.used);
+    return { limit: rule.requests, remaining, resetAt: window.startedAt + rule.windowMs, allowed: remaining > 0 };
+  }
+
+  #window(bucket: string, rule: RateLimit): { startedAt: number; used: number } {
+    const now = this.#now();
+    let window = this.#windows.get(bucket);
+    if (window === undefined || now >= window.startedAt + rule.windowMs) {
+      window = { startedAt: now, used: 0 };
+      this.#windows.set(bucket, window);
+    }
+    return window;
+  }
+}

@@ -1,0 +1,80 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { getRequestListener, RequestError } from '@hono/node-server';
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
+import { type Answer, errorAnswer, toResponse } from './answers.js';
+
+/** A socket that answers. */
+export interface Listening {
+  url: string;
+  port: number;
+  /** Stop listening and break the connections that are still open. */
+  close(): Promise<void>;
+}
+
+/** Answer on a port of this machine. */
+export async function listenOn(
+  handle: (request: Request, incoming: IncomingMessage) => Promise<Answer | Response>,
+  { port, host }: { port: number; host: string },
+): Promise<Listening> {
+  const listener = getRequestListener(
+    async (request, { incoming, outgoing }) => {
+      // Only HTTP/1 is served, so the incoming message is always one of node:http.
+      const message = incoming as IncomingMessage;
+      try {
+        const answer = await handle(request, message);
+        if (answer instanceof Response) return answer;
+        if (answer.body instanceof ReadableStream) return toResponse(answer);
+        writeWhole(answer, answer.body, outgoing as ServerResponse);
+        return RESPONSE_ALREADY_SENT;
+      } catch (error) {
+        // The connection was broken on purpose, or the caller has gone: there is nobody to answer.
+        if (!message.socket.destroyed) message.socket.destroy();
+        throw error;
+      }
+    },
+    {
+      // The host process keeps its own Request and Response.
+      overrideGlobalObjects: false,
+      // HTTP/1.0 need not say which host it means.
+      hostname: 'localhost',
+      errorHandler: (error) =>
+        error instanceof RequestError
+          ? toResponse(
+              errorAnswer('gateway', 400, `The request cannot be read: ${error.message}`, { param: 'request' }),
+            )
+          : undefined,
+    },
+  );
+  const server = createServer(listener);
+  // Longer than any client's: a connection that both ends close at once costs a request.
+  server.keepAliveTimeout = 75_000;
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, resolve);
+  });
+  // A TCP server always has an AddressInfo.
+  const address = server.address() as AddressInfo;
+  return {
+    url: `http://${reachableHost(host)}:${address.port}`,
+    port: address.port,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+/** In one write, which a `Response` with its stream is not. */
+function writeWhole({ status, headers }: Answer, body: string | null, outgoing: ServerResponse): void {
+  if (body !== null) headers['content-length'] = String(Buffer.byteLength(body));
+  outgoing.writeHead(status, headers);
+  outgoing.end(body ?? undefined);
+}
+
+function reachableHost(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1';
+  if (host === '::') return '[::1]';
+  return host.includes(':') ? `[${host}]` : host;
+}

@@ -1,0 +1,276 @@
+import type { IncomingMessage } from 'node:http';
+import { inspect } from 'node:util';
+import { getPath } from 'hono/utils/url';
+import type { Clock } from '../base/clock.js';
+import { type Area, Refusal } from '../base/errors.js';
+import type { Faults } from '../faults/faults.js';
+import type { FaultResponse } from '../faults/rule.js';
+import { FAULT_HEADER, parseFault } from '../faults/syntax.js';
+import type { Stores } from '../store/stores.js';
+import { answerOnce } from './answer-once.js';
+import { type Answer, errorAnswer, isEventStream } from './answers.js';
+import type { AreaRoutes } from './area-routes.js';
+import { authenticateKey, authenticateSession, namesEndpoint } from './auth.js';
+import { addCorsHeaders, type Cors, preflightAnswer, refusedPage } from './cors.js';
+import { Exchange } from './exchange.js';
+import { applyFault, faultBodyCut, faultGarble, spoilAnswer } from './fault-effects.js';
+import type { RateLimiter, RateState } from './rate-limit.js';
+import { ConnectionReset, inPieces, isComment, relayBody } from './relay.js';
+import type { LogEntry, RequestLog } from './request-log.js';
+
+/** The unit of `X-RateLimit-Reset` (A13). */
+export type RateLimitReset = (typeof RATE_LIMIT_RESETS)[number];
+/** Every one there is. */
+export const RATE_LIMIT_RESETS = ['epoch-seconds', 'epoch-milliseconds', 'delta-seconds'] as const;
+
+/** What the request path works by. */
+export interface ServiceSettings {
+  clock: Clock;
+  maxFileSize: number;
+  maxBodySize: number;
+  publishableEndpoints: readonly string[];
+  sessionHeader: { name: string; scheme: string };
+  rateLimitReset: RateLimitReset;
+  /** Without `origins`: any page, but only those of this machine where the keys come from a known seed. */
+  cors: { origins: '*' | readonly string[] | undefined; exposeHeaders: boolean } | undefined;
+  latency: number;
+  pace: { splitBytes: number };
+}
+
+/** Everything the request path needs. */
+export interface ServiceParts {
+  settings: ServiceSettings;
+  stores: Stores;
+  limiter: RateLimiter;
+  faults: Faults;
+  log: RequestLog;
+  context: AreaRoutes;
+  gateway: AreaRoutes;
+  /** `caller` is where the request comes from, unless it came in process. */
+  control: (request: Request, caller: string | undefined) => Response | Promise<Response>;
+  /** Fires when the emulator is closed: nothing waits any longer. */
+  closed: AbortSignal;
+}
+
+/** The way of a request: note it, apply a fault, know the caller, count it, answer, add headers. */
+export class Service {
+  readonly #parts: ServiceParts;
+  readonly #corsOfKnownSeed: Cors;
+  readonly #corsOfOwnSeed: Cors;
+
+  constructor(parts: ServiceParts) {
+    const { cors } = parts.settings;
+    this.#parts = parts;
+    this.#corsOfKnownSeed = cors && { ...cors, origins: cors.origins ?? 'loopback' };
+    this.#corsOfOwnSeed = cors && { ...cors, origins: cors.origins ?? '*' };
+  }
+
+  /** `incoming` is the message the request was made of, unless it came in process. */
+  async handle(request: Request, incoming?: IncomingMessage | undefined): Promise<Answer | Response> {
+    const path = getPath(request);
+    if (path === '/_emulator' || path.startsWith('/_emulator/')) {
+      return this.#parts.control(request, incoming?.socket.remoteAddress);
+    }
+    const area: Area = path.startsWith('/api/') || path === '/api' ? 'context' : 'gateway';
+    const preflight = preflightAnswer(request, this.#cors());
+    if (preflight !== undefined) return preflight;
+    const exchange = this.#open(request, area, incoming);
+    try {
+      const fault = this.#faultFor(exchange);
+      return this.#close(exchange, await this.#faulted(exchange, fault), fault);
+    } catch (error) {
+      const { entry } = exchange;
+      const hasLeft = request.signal.aborted || this.#parts.closed.aborted;
+      if (!hasLeft && !(error instanceof ConnectionReset)) {
+        return this.#close(exchange, this.#brokenAnswer(exchange, error), undefined);
+      }
+      entry.outcome = request.signal.aborted ? 'aborted' : 'reset';
+      entry.finishedAt = this.#parts.settings.clock.now();
+      throw error;
+    }
+  }
+
+  #open(request: Request, area: Area, incoming: IncomingMessage | undefined): Exchange {
+    const { stores, settings, log } = this.#parts;
+    const url = request.url;
+    const entry: LogEntry = {
+      requestId: stores.ids.passing('req'),
+      method: request.method,
+      path: url.slice(url.indexOf('/', url.indexOf('://') + 3)),
+      headers: incoming?.rawHeaders ?? [...request.headers].flat(),
+      body: undefined,
+      receivedAt: settings.clock.now(),
+      finishedAt: undefined,
+      status: undefined,
+      outcome: 'pending',
+      events: undefined,
+      fault: undefined,
+      error: undefined,
+    };
+    log.add(entry);
+    return new Exchange(request, area, entry, incoming?.socket, settings);
+  }
+
+  /** The fault the request asks for itself, else the first rule it meets. */
+  #faultFor(exchange: Exchange): FaultResponse | undefined {
+    const { method, path, request, entry } = exchange;
+    const asked = request.headers.get(FAULT_HEADER);
+    const fault = asked === null ? this.#parts.faults.take(method, path, request.headers)?.respond : askedFault(asked);
+    entry.fault = fault && ('status' in fault ? `status ${fault.status}` : fault.type);
+    return fault;
+  }
+
+  async #faulted(exchange: Exchange, fault: FaultResponse | undefined): Promise<Answer> {
+    const { settings, closed } = this.#parts;
+    const { request } = exchange;
+    if (fault !== undefined) {
+      const spoiled = await applyFault(fault, exchange, { clock: settings.clock, closed });
+      if (spoiled !== undefined) return spoiled;
+    }
+    if (settings.latency > 0) await settings.clock.sleep(settings.latency, AbortSignal.any([request.signal, closed]));
+    const answer = await this.#answerOrRefusal(exchange);
+    return fault === undefined ? answer : spoilAnswer(fault, answer, exchange);
+  }
+
+  async #answerOrRefusal(exchange: Exchange): Promise<Answer> {
+    try {
+      return await this.#answer(exchange);
+    } catch (error) {
+      if (error instanceof Refusal) return errorAnswer(exchange.area, error.status, error.message, error.details);
+      return this.#brokenAnswer(exchange, error);
+    }
+  }
+
+  /** Anything else than a refusal is a defect of ours, or of a reply function; it stays visible in the log. */
+  #brokenAnswer(exchange: Exchange, error: unknown): Answer {
+    exchange.entry.error = error instanceof Error ? (error.stack ?? error.message) : inspect(error);
+    return errorAnswer(exchange.area, 500);
+  }
+
+  #answer(exchange: Exchange): Promise<Answer> {
+    const { context, gateway, stores } = this.#parts;
+    const unwelcome = refusedPage(exchange.request, exchange.socket?.localAddress, this.#cors());
+    if (unwelcome !== undefined) throw new Refusal(403, unwelcome, { param: 'Origin', code: 'origin_not_allowed' });
+    if (exchange.area === 'context') this.#admitToContext(exchange);
+    else this.#admitToGateway(exchange);
+    const routes = exchange.area === 'context' ? context : gateway;
+    const work = (): Promise<Answer> => routes.answer(exchange);
+    const key = exchange.request.headers.get('idempotency-key');
+    if (key === null || exchange.method === 'GET' || exchange.method === 'HEAD') return work();
+    return answerOnce(stores.idempotency, key, exchange, work);
+  }
+
+  #admitToContext(exchange: Exchange): void {
+    const { stores, settings, limiter } = this.#parts;
+    const { name, scheme } = settings.sessionHeader;
+    exchange.userId = authenticateSession(stores.sessions, exchange.request.headers.get(name), scheme);
+    const kind = exchange.path === '/api/context/compact' ? 'compact' : 'context';
+    const state = limiter.take(`${kind} ${exchange.userId}`, stores.account.limit(kind));
+    if (!state.allowed) throw this.#rateLimited(state);
+  }
+
+  #admitToGateway(exchange: Exchange): void {
+    const { stores, settings, limiter } = this.#parts;
+    const rule = stores.account.limit('gateway');
+    try {
+      exchange.keyKind = authenticateKey(stores.apiKeys, exchange.request.headers.get('authorization'));
+    } catch (refusal) {
+      // Whoever has no valid key does not use up the account's limit.
+      exchange.rate = limiter.take('gateway without key', rule);
+      throw exchange.rate.allowed ? refusal : this.#rateLimited(exchange.rate);
+    }
+    exchange.rate = limiter.take('gateway', rule);
+    if (!exchange.rate.allowed) throw this.#rateLimited(exchange.rate);
+    if (!stores.account.gatewayAccess) {
+      const message = `The ${stores.account.plan.id} plan has no Gateway access; it comes with the Agency plan`;
+      throw new Refusal(403, message, { param: 'Authorization', code: 'plan_without_gateway' });
+    }
+    if (
+      exchange.keyKind === 'publishable' &&
+      !namesEndpoint(settings.publishableEndpoints, exchange.method, exchange.path)
+    ) {
+      throw new Refusal(403, 'This endpoint needs a secret key', {
+        param: 'Authorization',
+        code: 'insufficient_permissions',
+      });
+    }
+  }
+
+  #cors(): Cors {
+    return this.#parts.stores.origin()?.isKnown ? this.#corsOfKnownSeed : this.#corsOfOwnSeed;
+  }
+
+  #rateLimited(state: RateState): Refusal {
+    return new Refusal(429, 'Rate limit exceeded', { retryAfter: this.#parts.limiter.retryAfter(state) });
+  }
+
+  #close(exchange: Exchange, answer: Answer, fault: FaultResponse | undefined): Answer {
+    const { settings, stores, limiter } = this.#parts;
+    const { entry, request } = exchange;
+    const { headers } = answer;
+    entry.status = answer.status;
+    headers['x-request-id'] = entry.requestId;
+    // The time all other times in the answer are told by, also when the clock is not the system's.
+    headers.date = new Date(settings.clock.now()).toUTCString();
+    if (exchange.area === 'gateway') {
+      const rate = exchange.rate ?? limiter.peek('gateway', stores.account.limit('gateway'));
+      headers['x-ratelimit-limit'] = String(rate.limit);
+      headers['x-ratelimit-remaining'] = String(rate.remaining);
+      headers['x-ratelimit-reset'] = String(this.#resetValue(rate));
+    }
+    addCorsHeaders(headers, request.headers.get('origin'), this.#cors());
+    if (answer.body !== null && (fault !== undefined || isEventStream(answer))) {
+      return this.#watched(exchange, answer, fault);
+    }
+    entry.outcome = 'answered';
+    entry.finishedAt = settings.clock.now();
+    return answer;
+  }
+
+  /** A stream is over when its body is; until then it is watched. */
+  #watched(exchange: Exchange, answer: Answer, fault: FaultResponse | undefined): Answer {
+    const { settings, closed } = this.#parts;
+    const { entry, request, socket } = exchange;
+    const isStream = isEventStream(answer);
+    if (isStream) entry.events = 0;
+    const source = answer.body instanceof ReadableStream ? answer.body : new Blob([answer.body ?? '']).stream();
+    const body = relayBody(source, {
+      signals: [request.signal, closed],
+      cut: fault && faultBodyCut(fault),
+      garbleChunk: isStream ? fault && faultGarble(fault) : undefined,
+      breakConnection: socket && (() => void socket.resetAndDestroy()),
+      onChunk: (chunk) => {
+        if (entry.events !== undefined && !isComment(chunk)) entry.events += 1;
+      },
+      onEnd: (outcome) => {
+        entry.outcome = outcome;
+        entry.finishedAt = settings.clock.now();
+      },
+    });
+    if (fault?.type === 'drip') {
+      const signal = AbortSignal.any([request.signal, closed]);
+      const pause = (): Promise<void> => settings.clock.sleep(fault.every, signal);
+      return { ...answer, body: inPieces(body, { bytes: fault.bytes, pause }) };
+    }
+    const { splitBytes } = settings.pace;
+    const whole = !isStream || splitBytes === Number.POSITIVE_INFINITY;
+    return { ...answer, body: whole ? body : inPieces(body, { bytes: splitBytes }) };
+  }
+
+  #resetValue(rate: RateState): number {
+    const { rateLimitReset, clock } = this.#parts.settings;
+    if (rateLimitReset === 'epoch-milliseconds') return rate.resetAt;
+    if (rateLimitReset === 'delta-seconds') return Math.max(0, Math.ceil((rate.resetAt - clock.now()) / 1000));
+    return Math.ceil(rate.resetAt / 1000);
+  }
+}
+
+/** A fault that cannot be read is itself answered with a 400. */
+function askedFault(text: string): FaultResponse {
+  try {
+    return parseFault(text);
+  } catch (error) {
+    if (error instanceof Refusal) return { status: error.status, message: error.message };
+    throw error;
+  }
+}

@@ -1,0 +1,31 @@
+/**
+ * Remembers answers by text, up to a bounded amount of text. Two generations, of which the older one goes as a whole:
+ * entries taken one by one from the front of a map leave holes that every later look at its front walks over.
+ */
+export class Memo<T> {
+  #young = new Map<string, T>();
+  #old = new Map<string, T>();
+  #characters = 0;
+
+  /** The answer, if it is remembered. */
+  peek(text: string): T | undefined {
+    return this.#young.get(text) ?? this.#old.get(text);
+  }
+
+  get(text: string, compute: () => T): T {
+    const known = this.#young.get(text);
+    if (known !== undefined) return known;
+    const answer = this.#old.get(text) ?? compute();
+    this.#young.set(text, answer);
+    this.#characters += text.length;
+    if (this.#characters > GENERATION_CHARACTERS || this.#young.size > GENERATION_ENTRIES) {
+      this.#old = this.#young;
+      this.#young = new Map();
+      this.#characters = 0;
+    }
+    return answer;
+  }
+}
+
+const GENERATION_CHARACTERS = 8_000_000;
+const GENERATION_ENTRIES = 25_000;

@@ -1,0 +1,74 @@
+/** The words of a text that carry meaning, lower-case and cut to a stem, in order and with repetitions. */
+export function contentTerms(text: string): string[] {
+  const terms: string[] = [];
+  for (const [word] of text.toLowerCase().matchAll(WORDS)) {
+    if (UNSPACED.test(word)) {
+      terms.push(...bigrams(word));
+      continue;
+    }
+    const plain = word.replace(/['’]s$/, '').replace(/(?<![._\-'’])[._\-'’]+$/, '');
+    if ((plain.length > 1 || /\d/.test(plain)) && !STOP_WORDS.has(plain)) terms.push(stem(plain));
+  }
+  return terms;
+}
+
+/** The share of terms two sets have in common. */
+function jaccard(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
+  const shared = overlap(a, b);
+  const union = a.size + b.size - shared;
+  return union === 0 ? 0 : shared / union;
+}
+
+/** Do two texts say the same: nearly the same words, and exactly the same numbers? */
+export function saysTheSame(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
+  if (jaccard(a, b) < SAME) return false;
+  return numbersIn(a).every((term) => b.has(term)) && numbersIn(b).every((term) => a.has(term));
+}
+
+const SAME = 0.8;
+
+function numbersIn(terms: ReadonlySet<string>): string[] {
+  return [...terms].filter((term) => /\d/.test(term));
+}
+
+/** How many terms two sets share. */
+export function overlap(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
+  const [small, large] = a.size < b.size ? [a, b] : [b, a];
+  let shared = 0;
+  for (const term of small) if (large.has(term)) shared += 1;
+  return shared;
+}
+
+function stem(word: string): string {
+  if (word.length < 4 || /\d/.test(word)) return word;
+  const base = word
+    .replace(/ision(s?)$/, 'id')
+    .replace(/ies$/, 'y')
+    .replace(/([^s])s$/, '$1');
+  const shorter = base.replace(/(?<=.{3})(ing|ed)$/, '');
+  return shorter.replace(/(?<=.{2})e$/, '').replace(/([bdfgmnprt])\1$/, '$1');
+}
+
+/** Scripts without spaces have no words to find; pairs of characters serve as well. */
+function bigrams(run: string): string[] {
+  const characters = [...run];
+  if (characters.length < 2) return characters;
+  return characters.slice(1).map((character, i) => `${characters[i] ?? ''}${character}`);
+}
+
+const WORDS = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー]+|[\p{L}\p{N}][\p{L}\p{N}\p{M}._\-'’]*/gu;
+// The long mark belongs to no script, but to Japanese words.
+const UNSPACED = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー]/u;
+
+const STOP_WORDS: ReadonlySet<string> = new Set(
+  `a about above actually after again all also am an and any anyway are aren't as at basically be because been before being
+  below between both but by came can can't come could couldn't did didn't do does doesn't doing don't down each else er erm
+  even few for from further get gets getting go goes going gonna got had has hasn't have haven't having he he's her here hers
+  him his hmm how i i'd i'll i'm i've if in into is isn't it it's its itself just kind know let let's like lot made make
+  many may maybe me mean might mm mm-hmm more most much my no nor not now of off oh ok okay on once one only or other our
+  out over own perhaps please put quite rather really right said same say says see seem she should shouldn't so some
+  something sort still stuff such sure take tell than that that's the their them then there there's these they they're
+  they've thing things think this those though through to too uh uh-huh um under until up us very want wanna was wasn't
+  way we we'd we'll we're we've well were weren't what what's when where whether which while who whom why will with won't
+  would wouldn't yeah yep yes yet you you'd you'll you're you've your yours`.split(/\s+/),
+);

@@ -1,0 +1,240 @@
+import { connect, type Socket } from 'node:net';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createEmulator, type FaultRule } from '../src/index.js';
+
+const emulator = createEmulator({ seed: 'always', limits: { gateway: 1e6, context: 1e6, compact: 1e6 } });
+let port: number;
+beforeAll(async () => {
+  port = (await emulator.listen()).port;
+});
+afterAll(() => emulator.close());
+
+const open = new Set<Socket>();
+
+/** What comes back first for these bytes, while our side stays open; `closed` when the other side ends the connection without a byte. */
+function answerTo(bytes: string | Uint8Array): Promise<string> {
+  return new Promise((resolve) => {
+    const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+    const done = (outcome: string): void => {
+      clearTimeout(timer);
+      open.delete(socket);
+      socket.destroy();
+      resolve(outcome);
+    };
+    const timer = setTimeout(() => done('nothing within 5 s'), 5000);
+    open.add(socket);
+    socket.once('data', (data) => done(data.toString('latin1').split('\r\n', 1)[0] ?? ''));
+    socket.once('end', () => done('closed'));
+    socket.once('error', () => done('closed'));
+    socket.write(bytes);
+  });
+}
+
+function request(target: string, headers: Record<string, string> = {}, { method = 'GET', body = '' } = {}): string {
+  const all = { host: 'localhost', 'content-length': String(Buffer.byteLength(body)), ...headers };
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `${method} ${target} HTTP/1.1\r\n${lines.join('')}\r\n${body}`;
+}
+
+const withFault = (fault: string) => request('/v1/presets', { 'x-emulator-fault': fault });
+const key = () => ({ authorization: `Bearer ${emulator.apiKeys.secret}`, 'content-type': 'application/json' });
+const ANSWERED = /^(?:HTTP\/1\.1 [2-5]\d\d |closed$)/;
+
+describe('a request over a socket', () => {
+  test.each([
+    ['HTTP/1.0 without a Host', 'GET /v1/presets HTTP/1.0\r\n\r\n'],
+    ['a Host that is no name', request('/v1/presets', { host: 'a b' })],
+    ['an empty Host', request('/v1/presets', { host: '' })],
+    ['no Host at all', 'GET /v1/presets HTTP/1.1\r\n\r\n'],
+    ['OPTIONS *', request('*', {}, { method: 'OPTIONS' })],
+    ['a target that is no path', request('presets')],
+    ['an absolute target that is no address', request('http://[/v1/presets')],
+    ['a back-slash in the path', request('/v1\\presets', { host: 'a_b:99' })],
+    ['a control-plane path with a bad Host', request('/_emulator/', { host: 'a b' })],
+    ['TRACE', request('/v1/presets', {}, { method: 'TRACE' })],
+    ['CONNECT', request('localhost:1', {}, { method: 'CONNECT' })],
+    ['an upgrade', request('/v1/presets', { connection: 'upgrade', upgrade: 'websocket' })],
+    ['a query that is no encoding', request('/api/context?conversationId=%E0%A4%A')],
+    ['a path that is no encoding', request('/v1/presets/%E0%A4%A/execute', {}, { method: 'POST' })],
+  ])('with %s is answered, or its connection is closed', async (_, bytes) => {
+    expect(await answerTo(bytes)).toMatch(ANSWERED);
+  });
+
+  test.each([
+    ...['204', '205', '304', '200', '299', '599', '600', '101', '-1', '503=x', '503=1e400', '429='],
+    ...['hasOwnProperty=1', '__proto__', '__proto__=1', 'constructor=1', 'toString', 'valueOf=2'],
+    ...['', '=', ':', '{', '{}', '[]', 'null', '{"type":"reset","when":1}', 'delay=abc', 'drip=0:0', 'error=-1'],
+    '{"status":204,"body":{"a":1}}',
+    '{"status":200,"headers":{"a b":"c"}}',
+    '{"status":200,"headers":{"":"c"}}',
+    '{"status":200,"headers":{"a":"b\\r\\nc: d"}}',
+    '{"status":200,"headers":{"a":"\\u0000"}}',
+    '{"status":200,"headers":{"a":"\\u2014"}}',
+    '{"status":200,"headers":{"transfer-encoding":"gzip"}}',
+    '{"status":200,"headers":{"content-length":"1000"}}',
+    '{"type":"contentType","contentType":"a\\u0000b"}',
+    '{"type":"garbage","contentType":"\\u2014"}',
+    '{"type":"status","status":200,"message":{}}',
+  ])('that asks for the fault %s is answered', async (fault) => {
+    expect(await answerTo(withFault(fault))).toMatch(ANSWERED);
+  });
+
+  test('is answered whatever rule was added before it: one that cannot be applied is refused when it is added', async () => {
+    const deep = `${'['.repeat(200_000)}${']'.repeat(200_000)}`;
+    const rules = [
+      '{"respond":{"status":204,"body":"x"}}',
+      '{"respond":{"status":200,"headers":{"a b":"c"}}}',
+      `{"respond":{"status":200,"body":${deep}}}`,
+      `{"respond":{"type":"streamError","afterEvents":0,"error":{"a":${deep}}}}`,
+      '{"match":{"header":{"a b":"c"}},"respond":{"status":500}}',
+      '{"match":{"header":{"__proto__":"c"}},"respond":{"status":500}}',
+      '{"match":{"path":"__proto__*"},"respond":{"status":500}}',
+    ];
+    for (const body of rules) {
+      expect(await answerTo(request('/_emulator/faults', {}, { method: 'POST', body }))).toMatch(ANSWERED);
+      const ask = '{"model":"atlas-small","stream":true,"messages":[{"role":"user","content":"x"}]}';
+      expect(await answerTo(request('/v1/chat/completions', key(), { method: 'POST', body: ask }))).toMatch(ANSWERED);
+      expect(await answerTo(request('/_emulator/faults'))).toMatch(/200/);
+      emulator.faults.clear();
+    }
+  });
+
+  test('is answered when a reply function or a rule added in process cannot be followed', async () => {
+    const cyclic: Record<string, unknown> = {};
+    cyclic.self = cyclic;
+    const impossible: FaultRule[] = [
+      { respond: { status: 204, body: 'x' } },
+      { respond: { status: 99 } },
+      { respond: { status: 200, headers: { 'a b': 'c' } } },
+      { respond: { status: 200, body: cyclic } },
+      { respond: { type: 'nothing' } as unknown as FaultRule['respond'] },
+    ];
+    for (const rule of impossible) expect(() => emulator.faults.add(rule)).toThrow(RangeError);
+    emulator.chat.on('throw', () => {
+      throw cyclic;
+    });
+
+    const body = '{"model":"atlas-small","messages":[{"role":"user","content":"throw"}]}';
+    expect(await answerTo(request('/v1/chat/completions', key(), { method: 'POST', body }))).toMatch(
+      /^HTTP\/1\.1 500 /,
+    );
+    emulator.chat.clear();
+  });
+
+  test('with deeply nested JSON is answered', async () => {
+    const deep = `${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`;
+    for (const path of ['/v1/chat/completions', '/v1/integrations/team-chat/execute', '/api/memory']) {
+      const session = { ...key(), authorization: `Bearer ${emulator.sessionToken}` };
+      const headers = path.startsWith('/api') ? session : key();
+      for (const body of [
+        deep,
+        `{"model":"atlas-small","messages":${deep}}`,
+        `{"action":"post_message","text":${deep}}`,
+      ]) {
+        expect(await answerTo(request(path, headers, { method: 'POST', body }))).toMatch(/^HTTP\/1\.1 4\d\d /);
+      }
+    }
+    for (const path of ['/conversations', '/faults', '/state', '/clock']) {
+      const body = `{"id":"deep","stylePreferences":${deep}}`;
+      const method = path === '/state' ? 'PUT' : 'POST';
+      expect(await answerTo(request(`/_emulator${path}`, {}, { method, body }))).toMatch(ANSWERED);
+    }
+    expect(await answerTo(request('/_emulator/state'))).toMatch(/200/);
+  });
+
+  test('of any kind is answered within 5 s', async () => {
+    const token = fc.stringMatching(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,12}$/);
+    const value = fc.stringMatching(/^[\t\x20-\x7e\x80-\xff]{0,24}$/);
+    const odd = fc.constantFrom(
+      '__proto__',
+      'constructor',
+      'toString',
+      'hasOwnProperty',
+      '..',
+      '%2e%2e',
+      '%',
+      '*',
+      '\u00e9',
+    );
+    const fault = fc.oneof(
+      value,
+      fc.integer({ min: -1, max: 999 }).map(String),
+      odd.map((name) => `${name}=1`),
+      // Those that are asked to wait are left out: they do.
+      fc.json({ maxDepth: 3 }).filter((text) => !/stall|slow/.test(text)),
+      fc
+        .record({
+          status: fc.integer({ min: 100, max: 700 }),
+          body: fc.jsonValue(),
+          headers: fc.dictionary(fc.string(), fc.string()),
+        })
+        .map((rule) => JSON.stringify(rule).replace(/[^\x20-\x7e]/g, '')),
+    );
+    const target = fc.oneof(
+      fc.stringMatching(/^\/[!-~]{0,24}$/),
+      fc.constantFrom(
+        '*',
+        '//',
+        '/v1/presets',
+        '/api/context',
+        '/v1/chat/completions',
+        '/v1/files',
+        '/_emulator/',
+        '/_emulator/state',
+      ),
+      fc.array(odd).map((parts) => `/v1/${parts.join('/')}`),
+      fc.array(odd, { minLength: 1 }).map((parts) => `/_emulator/inspector/x.${parts.join('.')}`),
+      fc.stringMatching(/^[!-~]{1,24}$/),
+    );
+    const headers = fc.dictionary(token, value, { maxKeys: 4 });
+    const method = fc.constantFrom(
+      'GET',
+      'POST',
+      'PUT',
+      'PATCH',
+      'DELETE',
+      'HEAD',
+      'OPTIONS',
+      'TRACE',
+      'PROPFIND',
+      'SEARCH',
+    );
+    const known = fc.constantFrom(
+      'authorization',
+      'origin',
+      'cookie',
+      'range',
+      'idempotency-key',
+      'accept',
+      'content-type',
+    );
+    const any = fc.record({
+      method,
+      target,
+      version: fc.constantFrom('1.0', '1.1', '1.1', '1.1'),
+      host: fc.option(fc.oneof(value, fc.constantFrom('localhost', 'a b', '', '127.0.0.1:1', '[::1]', '[', 'a@b'))),
+      fault: fc.option(fault),
+      headers: fc.tuple(headers, fc.dictionary(known, value, { maxKeys: 2 })).map(([a, b]) => ({ ...a, ...b })),
+      body: fc.oneof(fc.string(), fc.json()),
+      isKnown: fc.boolean(),
+    });
+    const written = any.map((one) => {
+      const lines = Object.entries({ ...one.headers, ...(one.isKnown ? key() : {}) })
+        .filter(([name]) => !/^(?:content-length|transfer-encoding|host|connection|upgrade|expect)$/i.test(name))
+        .map(([name, text]) => `${name}: ${text}`);
+      if (one.host !== null) lines.push(`Host: ${one.host}`);
+      if (one.fault !== null) lines.push(`x-emulator-fault: ${one.fault.replaceAll(/[\r\n]/g, ' ')}`);
+      const head = `${one.method} ${one.target} HTTP/${one.version}\r\n${lines.join('\r\n')}${lines.length > 0 ? '\r\n' : ''}`;
+      const bytes = Buffer.from(one.body);
+      return Buffer.concat([Buffer.from(`${head}Content-Length: ${bytes.byteLength}\r\n\r\n`, 'latin1'), bytes]);
+    });
+
+    await fc.assert(
+      fc.asyncProperty(fc.array(written, { minLength: 8, maxLength: 8 }), async (requests) => {
+        for (const outcome of await Promise.all(requests.map(answerTo))) expect(outcome).toMatch(ANSWERED);
+      }),
+      { numRuns: 150 },
+    );
+  }, 120_000);
+});

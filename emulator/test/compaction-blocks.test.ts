@@ -1,0 +1,169 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { atOnce } from '../src/base/slices.js';
+import { segments } from '../src/context/compaction/blocks.js';
+import { offerOf } from '../src/context/compaction/candidates.js';
+import {
+  type CompactableMessage,
+  type CompactionLevel,
+  compact,
+  contextTokens,
+  totalTokens,
+} from '../src/context/compaction/compact.js';
+import { LanguageLoader } from '../src/text/language.js';
+
+const language = await new LanguageLoader().load();
+const TARGETS: Record<CompactionLevel, number> = { light: 0.6, deep: 0.35, aggressive: 0.15 };
+const LEVELS = Object.keys(TARGETS) as CompactionLevel[];
+
+const compacted = (contents: readonly string[], level: CompactionLevel) => {
+  const { countTokens, sentences: split } = language;
+  const messages: CompactableMessage[] = contents.map((content, i) => {
+    const role = i % 2 === 0 ? 'user' : 'assistant';
+    const offer = atOnce(offerOf({ id: `m${i}`, role, content, createdAt: '' }, { split, countTokens }));
+    const tokens = countTokens(content) + 4;
+    return { role, tokens, live: true, pinned: false, summarized: false, offer: () => offer };
+  });
+  const state = atOnce(compact(messages, level, { folded: 0, items: [], budget: 0 }, language.countingTokens));
+  const after = messages.map((message, i) => ({ ...message, summarized: i < state.folded }));
+  const excerpts = state.items.filter(({ type }) => type === 'excerpt');
+  return { ...state, excerpts, total: totalTokens(messages), left: contextTokens(after, state.items) };
+};
+
+const WORDS =
+  'ledger harbour kitchen engine garden window bridge market tunnel tower lantern orchard copper velvet anchor basket candle desert feather glacier hammer island jacket ladder magnet needle oyster pepper quarry ribbon saddle temple umbrella valley walnut yellow zebra'.split(
+    ' ',
+  );
+const word = (n: number): string => WORDS[Math.abs(n) % WORDS.length] ?? '';
+
+/** Text of one kind, of so many lines; no two lines of two seeds are the same. */
+const KINDS: Record<string, (seed: number, lines: number) => string> = {
+  prose: (seed, lines) =>
+    Array.from(
+      { length: lines },
+      (_, i) =>
+        `The ${word(seed + i)} near ${word(seed * 3 + i * 7)} ${seed}-${i} was moved to the old ${word(seed + i * 5)} by a ${word(i * 11 + seed)} crew.`,
+    ).join(' '),
+  code: (seed, lines) =>
+    `\`\`\`ts\n${Array.from({ length: lines }, (_, i) => `  const ${word(seed + i)}${seed}_${i} = load(${word(i * 3)}[${i}], { from: ${seed * i} });`).join('\n')}\n\`\`\``,
+  table: (seed, lines) =>
+    `| name | where | count |\n|---|---|---|\n${Array.from({ length: lines }, (_, i) => `| ${word(seed + i)} ${seed} | ${word(i * 7)} | ${seed * 100 + i} |`).join('\n')}`,
+  log: (seed, lines) =>
+    Array.from(
+      { length: lines },
+      (_, i) =>
+        `2026-01-15 10:${10 + (i % 50)}:0${seed % 10} INFO ${word(seed + i)} request ${seed}${i} took ${i * 3} ms`,
+    ).join('\n'),
+  list: (seed, lines) =>
+    Array.from({ length: lines }, (_, i) => `- ${word(seed + i)} ${word(i * 5 + 1)} of ${seed}-${i}`).join('\n'),
+  numbers: (seed, lines) => Array.from({ length: lines }, (_, i) => `${seed * 7919 + i * 31}`).join('\n'),
+  'numbers in one line': (seed, lines) =>
+    Array.from({ length: lines * 6 }, (_, i) => `${seed * 7919 + i * 31}`).join(', '),
+};
+
+const talk = fc
+  .array(fc.record({ kind: fc.constantFrom(...Object.keys(KINDS)), lines: fc.integer({ min: 1, max: 120 }) }), {
+    minLength: 4,
+    maxLength: 30,
+  })
+  .map((parts) => parts.map(({ kind, lines }, i) => KINDS[kind]?.(i + 1, lines) ?? ''));
+
+test('what is left is near the target of the level, whatever the text is made of', () => {
+  let enough = 0;
+  fc.assert(
+    fc.property(talk, fc.constantFrom(...LEVELS), (contents, level) => {
+      const { left, total } = compacted(contents, level);
+      fc.pre(total >= 5000);
+      enough += 1;
+
+      expect(left / (total * TARGETS[level])).toBeGreaterThan(0.75);
+      expect(left / (total * TARGETS[level])).toBeLessThan(1.05);
+    }),
+    { numRuns: 40 },
+  );
+  expect(enough).toBeGreaterThan(20);
+});
+
+test.each([
+  { name: 'an 80-line code block', text: KINDS.code?.(1, 80) ?? '' },
+  { name: 'a list of 20,000 numbers', text: KINDS.numbers?.(1, 20_000) ?? '' },
+  { name: 'a list of numbers in one line', text: KINDS['numbers in one line']?.(1, 2000) ?? '' },
+  { name: 'a log of 500 lines', text: KINDS.log?.(1, 500) ?? '' },
+])('$name in a short talk is cut to the target, not thrown away', ({ text }) => {
+  const contents = ['Here it is, as it came out of the printer this morning.', text, 'Thanks, I am looking at it now.'];
+
+  for (const level of LEVELS) {
+    const { left, total } = compacted(contents, level);
+    expect(left / (total * TARGETS[level])).toBeGreaterThan(0.75);
+    expect(left / (total * TARGETS[level])).toBeLessThan(1.05);
+  }
+});
+
+describe('a block', () => {
+  const BLOCKS = ['code', 'table', 'log', 'list', 'numbers'];
+
+  test('keeps its lines as they are, and counts those it leaves out', () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...BLOCKS),
+        fc.integer({ min: 3, max: 200 }),
+        fc.constantFrom(...LEVELS),
+        (kind, lines, level) => {
+          const block = KINDS[kind]?.(7, lines) ?? '';
+          const contents = [block, ...Array.from({ length: 12 }, (_, i) => KINDS.prose?.(i + 20, 6) ?? '')];
+          const [excerpt] = compacted(contents, level).excerpts.filter(({ messageId }) => messageId === 'm0');
+          if (excerpt === undefined) return;
+          const said = block.split('\n');
+          const kept = excerpt.text.split('\n');
+
+          const marks = kept.flatMap((line) => /^… (\d+) lines? left out$/.exec(line)?.[1] ?? []);
+          const verbatim = kept.filter((line) => !line.startsWith('… '));
+          expect(said.filter((line) => verbatim.includes(line))).toEqual(verbatim);
+          expect(verbatim.length + marks.reduce((sum, count) => sum + Number(count), 0)).toBe(said.length);
+        },
+      ),
+      { numRuns: 80 },
+    );
+  });
+
+  test('of one line is cut between its parts, and the characters are counted', () => {
+    const line = KINDS['numbers in one line']?.(3, 400) ?? '';
+    const { excerpts } = compacted([line, 'Thanks, I am looking at it now.'], 'deep');
+
+    const parts = excerpts[0]?.text.split('\n') ?? [];
+    const marks = parts.flatMap((part) => /^… (\d+) characters left out$/.exec(part)?.[1] ?? []);
+    const verbatim = parts.filter((part) => !part.startsWith('… '));
+    expect(marks.length).toBeGreaterThan(0);
+    expect(verbatim.every((part) => line.includes(part))).toBe(true);
+    expect(verbatim.join('').length + marks.reduce((sum, count) => sum + Number(count), 0)).toBe(line.length);
+  });
+
+  test('that goes away between sentences that stay leaves a mark', () => {
+    const contents = [
+      `The notes of the harbour ledger are below, and the crew of the old bridge signed them.\n${KINDS.numbers?.(5, 300)}\nThe tower keeper copied the notes of the harbour ledger for the crew of the bridge.`,
+      ...Array.from({ length: 30 }, (_, i) => KINDS.prose?.(i + 40, 5) ?? ''),
+    ];
+
+    const marked = LEVELS.flatMap((level) => compacted(contents, level).excerpts)
+      .filter(({ messageId }) => messageId === 'm0')
+      .map(({ text }) => text);
+
+    expect(marked.length).toBeGreaterThan(0);
+    for (const text of marked) expect(text).toMatch(/… \d+ lines left out/);
+  });
+
+  test.each([
+    ['code', 'function a() {\n  return b;\n}\nconst c = a();'],
+    ['code', '    if (x) {\n      run(x);\n    }'],
+    ['table', 'name\tage\tcity\nAda\t36\tLondon\nAlan\t41\tWilmslow'],
+    ['table', 'id,name,age\n1,Ada,36\n2,Alan,41'],
+    ['log', 'ERROR failed to load\n  at load (a.js:1)\n  at run (b.js:2)'],
+    ['list', '1. flour\n2. sugar\n3. butter'],
+    ['data', '12\n17\n23\n42'],
+    ['prose', 'We met at the harbour.\nIt rained all day, and the boats stayed in.\nNobody minded.'],
+    ['prose', 'Bring apples, pears, plums and cherries; the others bring bread, cheese, olives and wine.'],
+    ['prose', 'See foo(bar) and baz[0] for it.\nI like them (a lot).\nThe rest = history.'],
+  ])('is told by its lines: %s', (kind, text) => {
+    expect(atOnce(segments(text)).map((segment) => segment.kind)).toEqual([kind]);
+  });
+});

@@ -1,0 +1,179 @@
+import { openSync, readSync } from 'node:fs';
+import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { atOnce, Slices } from '../src/base/slices.js';
+import { offerOf } from '../src/context/compaction/candidates.js';
+import { compact } from '../src/context/compaction/compact.js';
+import { LanguageLoader } from '../src/text/language.js';
+import { callsTo, openStream, standingEmulator } from './support.js';
+
+const language = await new LanguageLoader().load();
+
+const lines = (length: number, line: (i: number) => string): string => {
+  let text = '';
+  for (let i = 0; text.length < length; i += 1) text += line(i);
+  return text;
+};
+const repeated = (unit: string) => (length: number) => unit.repeat(Math.ceil(length / unit.length));
+
+const HOSTILE: Record<string, (length: number) => string> = {
+  values: repeated('1,'),
+  'money and numbers': repeated('$1 2.5 3'),
+  'file names': repeated('a.b-'),
+  paths: repeated('/a'),
+  slashes: repeated('/'),
+  'issue ids': repeated('#1'),
+  'issues of repositories': repeated('a/a#1 '),
+  'back-ticks': repeated('`'),
+  'open back-ticks': repeated('`a '),
+  links: repeated('http://'),
+  'one long line': repeated('a'),
+  'words said twice': repeated('the the '),
+  commas: repeated(', '),
+  questions: repeated('a? '),
+  dashes: (length) => `a${'-'.repeat(length)}x`,
+  'reasons without end': repeated('we decided it because '),
+  'fences that do not close': repeated('````\n```\n'),
+  'table rows': repeated('|a|b|\n'),
+  brackets: repeated('{'),
+  'marks of transcripts': repeated('{vocalsound'),
+  numbers: (length) => lines(length, (i) => `${(i * 7919) % 100_003}\n`),
+  prose: (length) =>
+    lines(length, (i) => `The crew of boat ${i} painted window ${(i * 31) % 977} of the old harbour. `),
+};
+
+/** Milliseconds of processor time that reading and compacting these messages takes. */
+const cost = (texts: readonly string[]): number => {
+  const began = process.cpuUsage();
+  const { countTokens, sentences: split } = language;
+  const messages = texts.map((content, i) => {
+    const source = { id: `m${i}`, role: 'user', content, createdAt: '' };
+    const tokens = atOnce(language.countingTokens(content)) + 4;
+    const offer = atOnce(offerOf(source, { split, countTokens }));
+    return { role: 'user', tokens, live: true, pinned: false, summarized: false, offer: () => offer };
+  });
+  atOnce(compact(messages, 'light', { folded: 0, items: [], budget: 0 }, language.countingTokens));
+  const { user, system } = process.cpuUsage(began);
+  return (user + system) / 1000;
+};
+
+/** In `npm run chaos` and CI 1 MB, a hundred times the small text; in `npm test` as much as shows a quadratic search. */
+const TIMES = process.env.ENDURANCE === '1' ? 100 : 12;
+const SAMPLES = TIMES / 4;
+const MESSAGES = TIMES * 100;
+
+test.each(Object.keys(HOSTILE))('a long text of %s takes no more for each character than 10 KB', (name) => {
+  const text = HOSTILE[name] as (length: number) => string;
+  const small = Array.from({ length: SAMPLES }, (_, i) => `${i} ${text(10_000)}`);
+  cost(small.slice(0, 3).map((content) => `warm ${content}`));
+
+  const ofSmall = cost(small) / SAMPLES;
+  const ofLarge = cost([text(TIMES * 10_000)]);
+
+  // What runs for longer is also cleaned up after for longer: three times as much is no growth.
+  expect(ofLarge).toBeLessThan(TIMES * 3 * Math.max(ofSmall, 4));
+});
+
+test('gives the same summary in slices as in one go', async () => {
+  const contents = Array.from({ length: 300 }, (_, i) => TALK[i % TALK.length]?.replaceAll('#', String(i)) ?? '');
+  const { countTokens, sentences: split } = language;
+  const messages = contents.map((content, i) => {
+    const offer = atOnce(offerOf({ id: `m${i}`, role: 'user', content, createdAt: '' }, { split, countTokens }));
+    const tokens = countTokens(content) + 4;
+    return { role: 'user', tokens, live: true, pinned: false, summarized: false, offer: () => offer };
+  });
+  const nothing = { folded: 0, items: [], budget: 0 };
+  const work = () => compact(messages, 'deep', nothing, language.countingTokens);
+  const slices = new Slices();
+
+  const [sliced, beside] = await Promise.all([slices.run(work()), slices.run(work())]);
+
+  expect(sliced.items.length).toBeGreaterThan(20);
+  expect(sliced).toEqual(atOnce(work()));
+  expect(beside).toEqual(sliced);
+});
+
+const TALK = [
+  'We decided to put module # behind a queue because the load of part # comes in waves.',
+  'The weather of day # was nice, and the people of house # went out to the lake with their boats.',
+  'Part # must answer within 1# ms under load, and there is src/part-#.ts to look at. See https://example.com/# too.',
+  'I was thinking about the thing with the birds on roof #, the one near tower # and the market.',
+  'Which team should own module # after the launch of release #?',
+  'That is what I heard from the people in room #: the engine of bridge # was repaired twice this year.',
+];
+
+/** Milliseconds that this thread had the processor, where the system tells it; else the time that went by. */
+const threadTime = (): (() => number) => {
+  try {
+    const file = openSync('/proc/thread-self/schedstat', 'r');
+    const text = Buffer.alloc(64);
+    return () => Number(text.toString('latin1', 0, readSync(file, text, 0, 64, 0)).split(' ')[0]) / 1e6;
+  } catch {
+    return () => performance.now();
+  }
+};
+
+test('a compaction of thousands of messages does not hold up a stream beside it', async () => {
+  const emulator = standingEmulator({ now: undefined, pace: { tokensPerSecond: 200 }, limits: { compact: 1e9 } });
+  const contents = Array.from({ length: MESSAGES }, (_, i) => TALK[i % TALK.length]?.replaceAll('#', String(i)) ?? '');
+  const said = (list: readonly string[]) => list.map((content) => ({ role: 'user' as const, content }));
+  const long = emulator.conversations.create({ messages: said([HOSTILE.prose?.(500_000) ?? '', ...contents]) });
+  const small = emulator.conversations.create({ messages: said(contents.slice(0, 100)) });
+  const { context } = callsTo(emulator);
+  const compacting = (conversationId: string) =>
+    context('POST', '/api/context/compact', { conversationId, level: 'aggressive' });
+  // The tokenizer is loaded once, when it is first needed, and the expressions are compiled.
+  await compacting(small.id);
+  emulator.chat.on('count', Array.from({ length: 4000 }, (_, i) => `number ${i}`).join(' '));
+  const stream = (await openStream(emulator, 'count')).body?.getReader();
+  await stream?.read();
+
+  const now = threadTime();
+  let last = now();
+  let longest = 0;
+  let turns = 0;
+  let chunks = 0;
+  let running = true;
+  const turn = (): void => {
+    longest = Math.max(longest, now() - last);
+    last = now();
+    turns += 1;
+    if (running) setImmediate(turn);
+  };
+  setImmediate(turn);
+  const reading = (async () => {
+    while (running && !(await stream?.read())?.done) chunks += 1;
+  })();
+  const answer = await compacting(long.id);
+  running = false;
+  await stream?.cancel();
+  await reading;
+
+  expect(answer.body.result.tokensRemoved).toBeGreaterThan(100_000);
+  expect(longest).toBeLessThan(50);
+  expect(turns).toBeGreaterThan(50);
+  expect(chunks).toBeGreaterThan(20);
+  await emulator.close();
+}, 240_000);
+
+test('what is pinned or excluded while a compaction is under way is not in its summary', async () => {
+  const emulator = standingEmulator();
+  const contents = Array.from({ length: 1500 }, (_, i) => TALK[i % TALK.length]?.replaceAll('#', String(i)) ?? '');
+  const { id, messages } = emulator.conversations.create({
+    messages: contents.map((content) => ({ role: 'user', content })),
+  });
+  const { context } = callsTo(emulator);
+  const [pinned, excluded] = [messages[0]?.id, messages[6]?.id];
+  await context('GET', `/api/context?conversationId=${id}`);
+
+  const compacting = context('POST', '/api/context/compact', { conversationId: id, level: 'light' });
+  for (let turn = 0; turn < 10; turn += 1) await turnOfTheLoop();
+  await context('POST', `/api/context/pin/${id}`, { messageId: pinned });
+  await context('PATCH', `/api/context/exclude/${id}/${excluded}`, { exclude: true });
+  const { result } = (await compacting).body;
+
+  const { rollingSummary, metadata } = (await context('GET', `/api/context?conversationId=${id}`)).body.context;
+  expect(result.newTokenCount).toBe(metadata.compressedTokens);
+  expect(rollingSummary.decisions.length).toBeGreaterThan(10);
+  expect(JSON.stringify(rollingSummary)).not.toMatch(/module [06] behind/);
+});

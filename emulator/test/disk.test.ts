@@ -1,0 +1,240 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, describe, expect, test } from 'vitest';
+import { createEmulator, type Emulator } from '../src/index.js';
+import { callsTo, dataDirectory, standingEmulator } from './support.js';
+
+const COMMAND = [
+  process.execPath,
+  '--import',
+  createRequire(import.meta.url).resolve('tsx'),
+  fileURLToPath(new URL('../src/cli/cli.ts', import.meta.url)),
+];
+const children: ChildProcess[] = [];
+afterEach(() => {
+  for (const child of children.splice(0)) child.kill('SIGKILL');
+});
+
+/** The command with its data in a directory; `blocks` is how large a file of it may become, in blocks of the shell. */
+async function started(data: string, { blocks, uid }: { blocks?: number; uid?: number }) {
+  const limit = blocks === undefined ? '' : `ulimit -f ${blocks}; `;
+  const words = [...COMMAND, '--port', '0', '--seed', 'disk', '--limits', 'context=1000000', '--data', data];
+  const child = spawn('sh', ['-c', `${limit}exec "$@"`, 'sh', ...words], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    ...(uid === undefined ? {} : { uid }),
+  });
+  children.push(child);
+  let out = '';
+  let err = '';
+  child.stderr.on('data', (text) => {
+    err += text;
+  });
+  const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
+  const listens = new Promise<void>((resolve) => {
+    child.stdout.on('data', (text) => {
+      out += text;
+      if (out.includes('Ctrl+C')) resolve();
+    });
+  });
+  const code = await Promise.race([listens, ended]);
+  const url = /_BASE_URL=(\S+)/.exec(out)?.[1] ?? '';
+  const token = /_SESSION_TOKEN=(\S+)/.exec(out)?.[1] ?? '';
+  const stop = () => {
+    child.kill('SIGINT');
+    return ended;
+  };
+  return { url, token, code, err: () => err, stop };
+}
+
+const fact = (content: string) => ({ type: 'fact' as const, key: 'k', content });
+
+describe.skipIf(process.platform === 'win32')('a disk that is full', () => {
+  test('refuses writes with a 507 in plain words, answers reads, and keeps memory and file the same', async () => {
+    const data = dataDirectory();
+    const { url, token, stop } = await started(data, { blocks: 1200 });
+    const call = async (method: string, path: string, body?: unknown) => {
+      const response = await fetch(url + path, {
+        method,
+        signal: AbortSignal.timeout(5000),
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+      return { status: response.status, text: await response.text() };
+    };
+    const written: string[] = [];
+    let refused = { status: 0, text: '' };
+    for (let i = 0; i < 3000 && refused.status === 0; i += 1) {
+      const answer = await call('POST', '/api/memory', fact(`${i} ${'x'.repeat(1000)}`));
+      if (answer.status === 200) written.push(JSON.parse(answer.text).memory.id);
+      else refused = answer;
+    }
+
+    expect(written.length).toBeGreaterThan(10);
+    expect(refused.status).toBe(507);
+    expect(JSON.parse(refused.text).error).toContain('data file takes no more');
+    const state = (await call('GET', '/_emulator/state')).text;
+    for (let i = 0; i < 20; i += 1) {
+      const messages = Array.from({ length: 30 }, () => ({ role: 'user', content: 'y'.repeat(3000) }));
+      expect((await call('POST', '/_emulator/conversations', { id: `c${i}`, messages })).status).toBe(507);
+    }
+    expect((await call('POST', '/_emulator/reset')).status).toBe(507);
+    expect(
+      (await call('PUT', '/_emulator/state', { ...JSON.parse(state), presets: Array(900).fill(PRESET) })).status,
+    ).toBe(507);
+    expect((await call('GET', '/api/context?conversationId=conv_sample')).status).toBe(200);
+    expect((await call('GET', '/_emulator/state')).text).toBe(state);
+    expect(await stop()).toBe(0);
+
+    const again = createEmulator({ data });
+    expect(JSON.stringify(again.state())).toBe(JSON.stringify(JSON.parse(state)));
+    expect(again.memory.all().map(({ item }) => item.id)).toEqual(written);
+    await again.close();
+  });
+
+  test('is not written to by requests that only read', async () => {
+    const data = dataDirectory();
+    const emulator = standingEmulator({ data });
+    const { gateway, context } = callsTo(emulator);
+    const size = () => ['', '-wal'].map((end) => statSync(join(data, `emulator.db${end}`)).size);
+    const before = size();
+
+    for (let i = 0; i < 50; i += 1) {
+      await gateway('GET', '/v1/presets');
+      await context('GET', '/api/memory');
+    }
+
+    expect(size()).toEqual(before);
+    expect(emulator.state().sequences.map(({ label }) => label)).not.toContain('req');
+    await emulator.close();
+  });
+
+  test('does not hold request ids, and yet they do not repeat in a reopened directory', async () => {
+    const data = dataDirectory();
+    const ids = new Set<string | null>();
+    for (let start = 0; start < 3; start += 1) {
+      const emulator = standingEmulator({ data });
+      for (let i = 0; i < 5; i += 1) {
+        ids.add((await callsTo(emulator).gateway('GET', '/v1/presets')).headers.get('x-request-id'));
+      }
+      await emulator.close();
+    }
+    expect(ids.size).toBe(15);
+  });
+});
+
+const PRESET = { id: 'p', object: 'preset', name: 'n', description: '', category: 'c', template: 'z'.repeat(3000) };
+
+describe('a directory that cannot be used', () => {
+  test.skipIf(process.platform === 'win32')('because it is read-only is one clear line', async () => {
+    const data = dataDirectory();
+    chmodSync(dirname(data), 0o755);
+    chmodSync(data, 0o555);
+    // root may write anywhere.
+    const uid = process.getuid?.() === 0 ? 65534 : undefined;
+
+    for (const directory of [data, join(data, 'inner')]) {
+      const { code, err } = await started(directory, uid === undefined ? {} : { uid });
+
+      expect(code).toBe(2);
+      expect(err()).toMatch(/^context-gateway-emulator: cannot write to .*emulator\.db \(\w+\); check .*\n$/);
+    }
+  });
+
+  test('because its file is damaged is one clear line, and the process lives', async () => {
+    const data = dataDirectory();
+    const emulator = createEmulator({ data });
+    for (let i = 0; i < 20; i += 1) emulator.memory.create(fact(`here are letters ${i}`));
+    await emulator.close();
+    const file = join(data, 'emulator.db');
+    const good = readFileSync(file);
+    const everywhere = (bytes: Buffer, text: string, byte: number): void => {
+      for (let at = good.indexOf(text); at !== -1; at = good.indexOf(text, at + 1)) bytes.fill(byte, at, at + 4);
+    };
+    const damages: ((bytes: Buffer) => void)[] = [
+      (bytes) => everywhere(bytes, 'here are letters 5', 0xff), // no UTF-8
+      (bytes) => everywhere(bytes, 'here are letters 5', 0x22), // no JSON
+      (bytes) => everywhere(bytes, 'memory', 0xff),
+      (bytes) => bytes.fill(0xff, 4096, 4196),
+    ];
+
+    for (const damage of damages) {
+      const directory = dataDirectory();
+      const bytes = Buffer.from(good);
+      damage(bytes);
+      writeFileSync(join(directory, 'emulator.db'), bytes);
+      expect(() => createEmulator({ data: directory })).toThrow(/^.*emulator\.db is damaged; .*$/);
+    }
+  });
+});
+
+describe.each(['memory', 'file'])('kept in %s', (kind) => {
+  const opened: Emulator[] = [];
+  afterEach(async () => {
+    await Promise.all(opened.splice(0).map((emulator) => emulator.close()));
+  });
+  const emulatorWith = (options: Parameters<typeof standingEmulator>[0]) => {
+    const emulator = standingEmulator({ ...options, ...(kind === 'file' ? { data: dataDirectory() } : {}) });
+    opened.push(emulator);
+    return emulator;
+  };
+
+  test('a reset whose setup fails leaves everything as it was', async () => {
+    let starts = 0;
+    const emulator = emulatorWith({
+      setup: (one) => {
+        one.conversations.create({ id: `start ${starts}` });
+        one.chat.on('first', `reply ${starts}`);
+        one.faults.add({ match: { path: `/${starts}` }, respond: { status: 500 } });
+        starts += 1;
+        if (starts === 2) throw new Error('the seed file is gone');
+      },
+    });
+    emulator.memory.create(fact('mine'));
+    await callsTo(emulator).gateway('GET', '/v1/presets');
+    const before = { state: emulator.state(), faults: emulator.faults.list(), requests: emulator.requests };
+
+    expect(() => emulator.reset()).toThrow('the seed file is gone');
+
+    expect({ state: emulator.state(), faults: emulator.faults.list(), requests: emulator.requests }).toEqual(before);
+    const ask = { model: 'atlas-small', messages: [{ role: 'user', content: 'first?' }] };
+    const reply = await callsTo(emulator).gateway('POST', '/v1/chat/completions', ask);
+    expect(reply.body.choices[0].message.content).toBe('reply 0');
+    expect(emulator.memory.create(fact('next')).id).not.toBe(before.state.memory[0]?.id);
+  });
+
+  test('a restore that fails half-way leaves everything as it was', () => {
+    const emulator = emulatorWith({});
+    emulator.conversations.create({ id: 'a', messages: [{ role: 'user', content: 'one' }] });
+    emulator.memory.create(fact('mine'));
+    const before = emulator.state();
+
+    expect(() => emulator.restore({ ...before, memory: [], usage: undefined as never })).toThrow();
+
+    expect(emulator.state()).toEqual(before);
+  });
+
+  test.each(['a\u0000b', '\u0000', '\ud800', 'x\udc00y'])('the id %j is refused with a 400', async (id) => {
+    const emulator = emulatorWith({});
+    const { bare } = callsTo(emulator, emulator.fetch, 'http://127.0.0.1:4010');
+    const state = emulator.state();
+    const attempts: [string, string, unknown][] = [
+      ['POST', '/conversations', { id }],
+      ['POST', '/conversations', { ownerId: id }],
+      ['POST', '/conversations', { messages: [{ id, role: 'user', content: 'x' }] }],
+      ['POST', '/workspaces', { id }],
+      ['POST', '/workspaces', { members: [id] }],
+      ['POST', '/sessions', { userId: id }],
+      ['PUT', '/state', { ...state, workspaces: [{ id, name: 'x', members: [] }] }],
+    ];
+    for (const [method, path, body] of attempts) {
+      const { status, body: answer } = await bare(method, `/_emulator${path}`, body);
+      expect({ path, status }).toEqual({ path, status: 400 });
+      expect(answer.error).toContain('lone surrogate');
+    }
+    // Ids that were drawn for what was refused are not drawn again.
+    expect({ ...emulator.state(), sequences: [] }).toEqual({ ...state, sequences: [] });
+  });
+});

@@ -1,0 +1,62 @@
+import { expect, test } from 'vitest';
+import { manualClock } from '../src/base/clock.js';
+import { ConversationContexts } from '../src/context/conversation-context.js';
+import { resolveSettings } from '../src/settings.js';
+import { MemoryStorage } from '../src/store/storage.js';
+import { beginState, storesOver } from '../src/store/stores.js';
+import { type Language, LanguageLoader } from '../src/text/language.js';
+import { callsTo, standingEmulator } from './support.js';
+
+test('the request log keeps 64 KB of a body, however large the body was', async () => {
+  const emulator = standingEmulator({ limits: { gateway: 1e6 } });
+  const { gateway } = callsTo(emulator);
+  const large = { model: 'atlas-small', messages: 'x'.repeat(4 * 1024 * 1024) };
+  await gateway('POST', '/v1/chat/completions', large);
+  const before = process.memoryUsage().arrayBuffers;
+
+  for (let i = 0; i < 40; i += 1) expect((await gateway('POST', '/v1/chat/completions', large)).status).toBe(400);
+
+  // What is on its way to be collected may still be counted, 160 MB of it would not.
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  globalThis.gc?.();
+  expect(emulator.requests.at(-1)?.body).toHaveLength(64 * 1024);
+  expect((process.memoryUsage().arrayBuffers - before) / 1024 / 1024).toBeLessThan(100);
+}, 60_000);
+
+test('the tokens of a message are counted once, also in a conversation of 60,000 messages', async () => {
+  const real = await new LanguageLoader().load();
+  let counted = 0;
+  const language: Language = {
+    ...real,
+    countTokens: (text) => {
+      counted += 1;
+      return real.countTokens(text);
+    },
+    *countingTokens(text) {
+      counted += 1;
+      return yield* real.countingTokens(text);
+    },
+  };
+  const clock = manualClock();
+  const stores = storesOver(new MemoryStorage(), resolveSettings({ clock }));
+  beginState(stores, { seed: 'tokens', isKnown: true }, () => {});
+  const contexts = new ConversationContexts(
+    stores.conversations,
+    // All that is asked of a loader.
+    { load: () => Promise.resolve(language) } as LanguageLoader,
+    stores.ids,
+    clock,
+    undefined,
+  );
+  const messages = Array.from({ length: 60_000 }, (_, i) => ({ role: 'user' as const, content: `message ${i}` }));
+  stores.conversations.create({ id: 'long', messages });
+
+  const first = await contexts.metadata('long');
+  const again = await contexts.metadata('long');
+
+  expect(again).toEqual(first);
+  expect(counted).toBe(60_000);
+  stores.conversations.append('long', [{ role: 'user', content: 'one more' }]);
+  await contexts.metadata('long');
+  expect(counted).toBe(60_001);
+});
