@@ -1,4 +1,5 @@
-import { TOKENS_PER_MESSAGE } from '../../src/language.js';
+import { TOKENS_PER_ITEM } from '../../src/context/compaction/candidates.js';
+import { TOKENS_PER_MESSAGE } from '../../src/text/language.js';
 import { textRank } from './text-rank.js';
 
 /** What a compaction is compared with: a way to keep something of a conversation within so many tokens. */
@@ -31,7 +32,6 @@ export function baselines(text: Text): Baseline[] {
 }
 
 /** The same frame as an entry of the summary has. */
-const TOKENS_PER_ITEM = 2;
 
 function untilFull(texts: readonly string[], tokens: number, cost: (text: string) => number): string[] {
   let left = tokens;

@@ -1,4 +1,5 @@
-import { messageCandidates, type SourceMessage } from '../../src/compaction/candidates.js';
+import { atOnce } from '../../src/base/slices.js';
+import { type Offer, offerOf, type SourceMessage } from '../../src/context/compaction/candidates.js';
 import {
   type CompactableMessage,
   type CompactionLevel,
@@ -6,9 +7,9 @@ import {
   compact,
   contextTokens,
   totalTokens,
-} from '../../src/compaction/compact.js';
-import type { SummaryItem } from '../../src/compaction/summary.js';
-import { type Language, TOKENS_PER_MESSAGE } from '../../src/language.js';
+} from '../../src/context/compaction/compact.js';
+import type { SummaryItem } from '../../src/store/summary.js';
+import { type Language, TOKENS_PER_MESSAGE } from '../../src/text/language.js';
 
 /** What a compaction left, and what it took. */
 export interface Outcome {
@@ -29,7 +30,7 @@ export function compacted(
 ): Outcome {
   const started = performance.now();
   const sources = messages.map((message, i) => compactable(message, i < before.folded, language));
-  const state = compact(sources, level, before);
+  const state = atOnce(compact(sources, level, before, language.countingTokens));
   const ms = performance.now() - started;
   const after = sources.map((source, i) => ({ ...source, summarized: i < state.folded }));
   return {
@@ -42,17 +43,16 @@ export function compacted(
 }
 
 function compactable(message: SourceMessage, summarized: boolean, language: Language): CompactableMessage {
-  let candidates: ReturnType<typeof messageCandidates> | undefined;
+  let offer: Offer | undefined;
   return {
     role: message.role,
-    content: message.content,
     tokens: language.countTokens(message.content) + TOKENS_PER_MESSAGE,
     live: true,
     pinned: false,
     summarized,
-    candidates: () => {
-      candidates ??= messageCandidates(message, { split: language.sentences, countTokens: language.countTokens });
-      return candidates;
+    offer: () => {
+      offer ??= atOnce(offerOf(message, { split: language.sentences, countTokens: language.countTokens }));
+      return offer;
     },
   };
 }

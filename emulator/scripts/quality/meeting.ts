@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { contentTerms, overlap } from '../../src/terms.js';
+import { contentTerms, overlap } from '../../src/text/terms.js';
 
 /** A recorded conversation with questions about it, and what of it is needed to answer them. */
 export interface Meeting {
@@ -10,10 +10,10 @@ export interface Meeting {
   evidence: ReadonlySet<string>[];
 }
 
-/** Every meeting of a folder, by name. */
-export function readMeetings(folder: string): Meeting[] {
+/** Every meeting of a folder, by name; with `turnWords`, told in turns of so many words at least, as committees talk. */
+export function readMeetings(folder: string, turnWords = 0): Meeting[] {
   const files = readdirSync(folder).filter((name) => name.endsWith('.json'));
-  return files.sort().map((file) => readMeeting(join(folder, file), file.replace('.json', '')));
+  return files.sort().map((file) => readMeeting(join(folder, file), file.replace('.json', ''), turnWords));
 }
 
 /** The share of evidence turns of which one kept item holds enough. */
@@ -32,14 +32,17 @@ interface MeetingFile {
   questions: { answer: string; spans: [string, string][] }[];
 }
 
-function readMeeting(path: string, name: string): Meeting {
+function readMeeting(path: string, name: string, turnWords: number): Meeting {
   // The form is that of the folder's own description; a file of another form fails at its first missing field.
-  const { turns, questions } = JSON.parse(readFileSync(path, 'utf8')) as MeetingFile;
+  const file = JSON.parse(readFileSync(path, 'utf8')) as MeetingFile;
+  const { turns, turnOf } = joined(file.turns, turnWords);
   const [first] = turns;
-  const evidence = questions.flatMap(({ answer, spans }) => {
+  const evidence = file.questions.flatMap(({ answer, spans }) => {
     const answerWords = new Set(contentTerms(answer));
     const indexes = new Set(
-      spans.flatMap(([from, to]) => Array.from({ length: Number(to) - Number(from) + 1 }, (_, i) => Number(from) + i)),
+      spans.flatMap(([from, to]) =>
+        Array.from({ length: Number(to) - Number(from) + 1 }, (_, i) => turnOf[Number(from) + i] ?? 0),
+      ),
     );
     return [...indexes]
       .map((index) => new Set(contentTerms(turns[index]?.content ?? '').filter((word) => answerWords.has(word))))
@@ -52,4 +55,22 @@ function readMeeting(path: string, name: string): Meeting {
     createdAt: new Date(Date.UTC(2026, 0, 15, 10) + i * 10_000).toISOString(),
   }));
   return { name, messages, evidence };
+}
+
+/** Turns in a row as one, until it has enough words; and which of them each turn went into. */
+function joined(turns: MeetingFile['turns'], words: number): { turns: MeetingFile['turns']; turnOf: number[] } {
+  const long: MeetingFile['turns'] = [];
+  let spoken = Number.POSITIVE_INFINITY;
+  const turnOf = turns.map(({ speaker, content }) => {
+    const last = long.at(-1);
+    if (last === undefined || spoken >= words) {
+      long.push({ speaker, content });
+      spoken = 0;
+    } else {
+      last.content += ` ${content}`;
+    }
+    spoken += content.split(' ').length;
+    return long.length - 1;
+  });
+  return { turns: long, turnOf };
 }

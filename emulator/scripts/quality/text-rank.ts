@@ -1,4 +1,4 @@
-import { contentTerms, overlap } from '../../src/terms.js';
+import { contentTerms, overlap } from '../../src/text/terms.js';
 
 /**
  * TextRank as it was first described: sentences tied by the words they share over the logarithms of their lengths, and

@@ -1,0 +1,153 @@
+/**
+ * How many plain calls a second of one core's time the emulator answers, and in how much memory, beside a bare hono server in the
+ * same run: `npm run emulator-speed`. Counted is the server's own CPU time, so that a busy machine or the
+ * caller's share changes little.
+ */
+import { type ChildProcess, fork } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const CALLS = 20_000;
+const WARM_UP = 5_000;
+const CONNECTIONS = 32;
+const ROUNDS = 3;
+const MB = 1024 * 1024;
+
+const COMPLETION = JSON.stringify({
+  model: 'atlas-small',
+  messages: [
+    { role: 'system', content: 'The tower is 300 metres tall. It was built in 1889.' },
+    { role: 'user', content: 'How tall is the tower?' },
+  ],
+});
+const MEMORY = JSON.stringify({ type: 'fact', key: 'city', content: 'Oslo' });
+
+interface Started {
+  port: number;
+  key?: string;
+  token?: string;
+}
+interface Usage {
+  cpu: NodeJS.CpuUsage;
+  rss: number;
+}
+
+function server(
+  file: string,
+  ...args: string[]
+): { child: ChildProcess; started: Promise<Started>; usage: () => Promise<Usage> } {
+  const path = fileURLToPath(new URL(`speed/${file}.js`, import.meta.url));
+  const child = fork(path, args, { stdio: 'inherit', execArgv: [] });
+  const next = <T>(): Promise<T> => new Promise((resolve) => child.once('message', (message) => resolve(message as T)));
+  return {
+    child,
+    started: next(),
+    usage: () => {
+      const answer = next<Usage>();
+      child.send('usage');
+      return answer;
+    },
+  };
+}
+
+function requestBytes(method: string, path: string, credential: string, body = ''): Buffer {
+  const head = [
+    `${method} ${path} HTTP/1.1`,
+    'host: localhost',
+    `authorization: Bearer ${credential}`,
+    'user-agent: speed',
+    'accept: application/json',
+    ...(body === '' ? [] : ['content-type: application/json', `content-length: ${Buffer.byteLength(body)}`]),
+  ];
+  return Buffer.from(`${head.join('\r\n')}\r\n\r\n${body}`);
+}
+
+/** Sends the request over and over on one connection, each after the answer to the one before. */
+function caller(port: number, request: Buffer, take: () => boolean): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, '127.0.0.1');
+    let text = '';
+    const send = (): void => {
+      if (take()) socket.write(request);
+      else socket.end(resolve);
+    };
+    socket.setNoDelay().once('connect', send).once('error', reject);
+    socket.on('data', (data) => {
+      text += data.toString('latin1');
+      const end = text.indexOf('\r\n\r\n');
+      if (end === -1) return;
+      const length = Number(/\r\ncontent-length: (\d+)/i.exec(text)?.[1]);
+      if (text.length < end + 4 + length) return;
+      if (!text.startsWith('HTTP/1.1 200')) reject(new Error(text.slice(0, 500)));
+      text = '';
+      send();
+    });
+  });
+}
+
+async function calls(port: number, request: Buffer, count: number): Promise<void> {
+  let left = count;
+  const take = (): boolean => {
+    left -= 1;
+    return left >= 0;
+  };
+  await Promise.all(Array.from({ length: CONNECTIONS }, () => caller(port, request, take)));
+}
+
+interface Row {
+  what: string;
+  file: 'bare' | 'emulator';
+  args: string[];
+  requestOf: (started: Started) => Buffer;
+  perSecond: number[];
+  rss: number;
+}
+
+async function measure(row: Row): Promise<void> {
+  const { child, started, usage } = server(row.file, ...row.args);
+  const facts = await started;
+  const request = row.requestOf(facts);
+  await calls(facts.port, request, WARM_UP);
+  const before = await usage();
+  await calls(facts.port, request, CALLS);
+  const after = await usage();
+  const micros = after.cpu.user + after.cpu.system - before.cpu.user - before.cpu.system;
+  row.perSecond.push((CALLS * 1e6) / micros);
+  row.rss = Math.max(row.rss, before.rss, after.rss);
+  const ended = new Promise((resolve) => child.once('exit', resolve));
+  child.disconnect();
+  await ended;
+}
+
+const data = mkdtempSync(join(tmpdir(), 'emulator-speed-'));
+const completion = ({ key = '' }: Started): Buffer => requestBytes('POST', '/v1/chat/completions', key, COMPLETION);
+const presets = ({ key = '' }: Started): Buffer => requestBytes('GET', '/v1/presets', key);
+const memory = ({ token = '' }: Started): Buffer => requestBytes('POST', '/api/memory', token, MEMORY);
+const row = (what: string, file: Row['file'], requestOf: Row['requestOf'], ...args: string[]): Row => {
+  return { what, file, args, requestOf, perSecond: [], rss: 0 };
+};
+const rows = [
+  row('bare hono: a GET', 'bare', presets),
+  row('bare hono: a POST that reads its JSON', 'bare', completion),
+  row('emulator: presets', 'emulator', presets),
+  row('emulator: plain completions', 'emulator', completion),
+  row('emulator: memory writes', 'emulator', memory),
+  row('emulator with --data: presets', 'emulator', presets, join(data, 'a')),
+  row('emulator with --data: plain completions', 'emulator', completion, join(data, 'b')),
+  row('emulator with --data: memory writes', 'emulator', memory, join(data, 'c')),
+];
+try {
+  // Taking turns, so that a moment in which the machine is busy does not meet one of them alone.
+  for (let round = 0; round < ROUNDS; round += 1) for (const one of rows) await measure(one);
+} finally {
+  rmSync(data, { recursive: true, force: true });
+}
+console.log(`| Node ${process.versions.node}, ${CONNECTIONS} connections | calls a second of one core | memory |`);
+console.log('|---|---|---|');
+for (const { what, perSecond, rss } of rows) {
+  const middle = [...perSecond].sort((a, b) => a - b)[Math.floor(ROUNDS / 2)] ?? 0;
+  console.log(`| ${what} | ${Math.round(middle).toLocaleString('en')} | ${Math.round(rss / MB)} MB |`);
+}
