@@ -1,4 +1,4 @@
-export { APIPromise, type Attempt, type RateLimit, type ResponseInfo, type WithResponse } from './answer.js';
+export { APIPromise, type Attempt, type RateLimit, type ResponseInfo, type WithResponse } from './api-promise.js';
 export { ContextClient, type ContextClientOptions, type SessionHeader } from './context/client.js';
 export type { Memory } from './context/memory.js';
 export type {
@@ -20,32 +20,34 @@ export type {
   UserMemoryItem,
 } from './context/schemas.js';
 export {
-  APIAbortError,
-  APIConnectionError,
   APIError,
-  APITimeoutError,
   type Area,
   AuthenticationError,
   BadRequestError,
-  ClientClosedError,
-  ConfigurationError,
-  ContextGatewayError,
   InternalServerError,
   NotFoundError,
-  type PartialChatCompletion,
   PermissionDeniedError,
-  type Phase,
   RateLimitError,
-  RequestValidationError,
-  ResponseTooLargeError,
-  ResponseValidationError,
-  type Sent,
   ServiceUnavailableError,
-  StreamConsumedError,
-  StreamError,
-  StreamTruncatedError,
-  type ValidationIssue,
-} from './errors.js';
+} from './errors/api.js';
+export {
+  type CompletionUsage,
+  ConfigurationError,
+  ContextGatewayError,
+  type PartialChatCompletion,
+} from './errors/base.js';
+export {
+  APIAbortError,
+  APIConnectionError,
+  APITimeoutError,
+  ClientClosedError,
+  type Phase,
+  ResponseTooLargeError,
+  type Sent,
+} from './errors/connection.js';
+export type { ValidationIssue } from './errors/issues.js';
+export { StreamConsumedError, StreamError, StreamTruncatedError } from './errors/stream.js';
+export { RequestValidationError, ResponseValidationError } from './errors/validation.js';
 export type { Chat, ChatCompletions } from './gateway/chat.js';
 export type { DecodeChunk } from './gateway/chunk.js';
 export { GatewayClient, type GatewayClientOptions, type KeyType } from './gateway/client.js';
@@ -64,7 +66,6 @@ export type {
   ChatCompletionParams,
   ChatMessage,
   ChatRole,
-  CompletionUsage,
   FileRecord,
   Integration,
   IntegrationExecuteParams,
@@ -83,12 +84,14 @@ export type { DispatcherLike, ProgressListener } from './platform/engine.js';
 export type { DerivedOptions, RawRequest } from './transport/client.js';
 export type {
   ClientEvent,
+  DoneEvent,
   FailureEvent,
   PacedEvent,
   QueuedEvent,
   RequestEvent,
   ResponseEvent,
   RetryEvent,
+  StartEvent,
   StopReason,
   ValidationEvent,
 } from './transport/events.js';

@@ -1,8 +1,8 @@
 import * as z from '#zod';
-import type { APIPromise } from '../answer.js';
-import { ConfigurationError } from '../errors.js';
+import type { APIPromise } from '../api-promise.js';
+import { ConfigurationError } from '../errors/base.js';
 import type { Shared } from '../transport/call.js';
-import { createTransport, type DerivedOptions, deriveOptions, ServiceClient } from '../transport/client.js';
+import { createTransport, ServiceClient } from '../transport/client.js';
 import { credentialReader } from '../transport/credential.js';
 import {
   type ClientOptions,
@@ -69,12 +69,10 @@ const optionsSchema = /* @__PURE__ */ z.strictObject({
  *
  * @throws {ConfigurationError} when an option cannot work; the message says how to fix it
  */
-export class ContextClient extends ServiceClient {
+export class ContextClient extends ServiceClient<ContextClientOptions> {
   /** What the service remembers about the user. */
   readonly memory: Memory;
   readonly #transport: Transport;
-  readonly #options: ContextClientOptions;
-  readonly #shared: Shared;
 
   constructor(options?: ContextClientOptions);
   /** @internal */
@@ -88,16 +86,9 @@ export class ContextClient extends ServiceClient {
     );
     const area = { name: 'context', credentialHeader: name, authorize, explain } as const;
     const { transport, shared } = createTransport(options, area, givenShared, runtime);
-    super(transport, shared);
+    super(transport, shared, options);
     this.memory = new Memory(transport);
     this.#transport = transport;
-    this.#options = options;
-    this.#shared = shared;
-  }
-
-  /** A client with other options that shares connections, limits and `close()` with this one. */
-  withOptions(options: DerivedOptions<ContextClientOptions>): ContextClient {
-    return derived(deriveOptions(this.#options, options), this.#shared);
   }
 
   /**
@@ -153,7 +144,7 @@ export class ContextClient extends ServiceClient {
   /**
    * Keep a message in the context whatever a compaction removes. `POST /api/context/pin/{conversationId}`
    *
-   * Without `category` the service picks one; its choice is in the answer (A6).
+   * Without `category` the service picks one; its choice is in the response (A6).
    *
    * @throws {NotFoundError} when the conversation or the message does not exist
    */
@@ -225,11 +216,6 @@ export class ContextClient extends ServiceClient {
       options,
     );
   }
-}
-
-/** Apart from the class: one that names itself inside is given another name by the build. */
-function derived(options: ContextClientOptions, shared: Shared): ContextClient {
-  return new ContextClient(options, shared);
 }
 
 function checkSessionHeader(header: SessionHeader = { name: 'authorization', scheme: 'Bearer' }): SessionHeader {

@@ -1,5 +1,6 @@
-import type { APIPromise } from '../answer.js';
-import { RequestValidationError, type ValidationIssue } from '../errors.js';
+import type { APIPromise } from '../api-promise.js';
+import type { ValidationIssue } from '../errors/issues.js';
+import { RequestValidationError } from '../errors/validation.js';
 import { type RequestOptions, requestOptionsSchema } from '../transport/options.js';
 import type { Endpoint } from '../transport/request.js';
 import type { Transport } from '../transport/transport.js';
@@ -14,7 +15,7 @@ import {
   chatCompletionSchema,
 } from './schemas.js';
 
-/** A model may take this long over a whole answer (ms). */
+/** A model may take this long over a whole response (ms). */
 const COMPLETION_TIMEOUT = 600_000;
 
 /** Chat. */
@@ -41,8 +42,8 @@ export class ChatCompletions {
   /**
    * Have a model answer a conversation. `POST /v1/chat/completions`
    *
-   * With `stream: true` the answer comes piece by piece: `for await (const chunk of await create({ …, stream: true }))`.
-   * A whole answer may take 600 s, the headers of a stream 60 s, unless `timeout` says otherwise. Parameters the interface
+   * With `stream: true` the response comes piece by piece: `for await (const chunk of await create({ …, stream: true }))`.
+   * A whole response may take 600 s, the headers of a stream 60 s, unless `timeout` says otherwise. Parameters the interface
    * does not list are passed on to the service: declare them, `const params: ChatCompletionParams & { stream?: false; top_p: number } = …`.
    * Only what is certainly misplaced is refused: `maxTokens`, an option such as `timeout`.
    *
@@ -72,7 +73,15 @@ export class ChatCompletions {
 const ENDPOINT = { method: 'POST', path: '/v1/chat/completions', accepts: chatCompletionParamsSchema } as const;
 const WHOLE = { ...ENDPOINT, timeout: COMPLETION_TIMEOUT };
 const STREAMED = { ...ENDPOINT, accept: 'text/event-stream' };
-const COMPLETION = { schema: chatCompletionSchema, pick: (completion: ChatCompletion) => completion };
+const COMPLETION = {
+  schema: chatCompletionSchema,
+  pick: (completion: ChatCompletion) => completion,
+  facts: ({ model, choices, usage }: ChatCompletion) => ({
+    model,
+    finishReasons: choices.map(({ finish_reason }) => finish_reason),
+    usage,
+  }),
+};
 
 /** The endpoint, once nothing in the parameters is certainly misplaced. */
 function endpointOf(common: Omit<Endpoint, 'body'>, params: ChatCompletionParams): Endpoint {
@@ -84,7 +93,7 @@ function endpointOf(common: Omit<Endpoint, 'body'>, params: ChatCompletionParams
     if (message !== undefined) issues.push({ path: [field], message });
   }
   if (issues.length > 0) throw new RequestValidationError(issues);
-  return { ...common, body: params };
+  return { ...common, body: params, model: given.model };
 }
 
 /** What no service will ever add: a documented parameter in another writing, an option of the call. */

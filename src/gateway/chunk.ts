@@ -1,10 +1,7 @@
-import {
-  type APIError,
-  ContextGatewayError,
-  ResponseValidationError,
-  StreamError,
-  StreamTruncatedError,
-} from '../errors.js';
+import type { APIError } from '../errors/api.js';
+import { ContextGatewayError } from '../errors/base.js';
+import { StreamError, StreamTruncatedError } from '../errors/stream.js';
+import { ResponseValidationError } from '../errors/validation.js';
 import type { Answer } from '../transport/answer.js';
 import { reportsError } from '../transport/body.js';
 import { checkDepth, tryJson } from '../transport/json.js';

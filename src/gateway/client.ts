@@ -1,7 +1,7 @@
 import { isBrowser } from '#platform';
 import * as z from '#zod';
 import type { Shared } from '../transport/call.js';
-import { createTransport, type DerivedOptions, deriveOptions, ServiceClient } from '../transport/client.js';
+import { createTransport, ServiceClient } from '../transport/client.js';
 import { type CredentialKind, credentialReader } from '../transport/credential.js';
 import {
   type ClientOptions,
@@ -47,7 +47,7 @@ export type KeyType = 'secret' | 'publishable' | 'unknown';
  *
  * @throws {ConfigurationError} when an option cannot work; the message says how to fix it
  */
-export class GatewayClient extends ServiceClient {
+export class GatewayClient extends ServiceClient<GatewayClientOptions> {
   /** Chat completions, whole or streamed. */
   readonly chat: Chat;
   /** Stored templates. */
@@ -58,8 +58,6 @@ export class GatewayClient extends ServiceClient {
   readonly integrations: Integrations;
   /** Token use. */
   readonly usage: Usage;
-  readonly #options: GatewayClientOptions;
-  readonly #shared: Shared;
   readonly #key: { type: KeyType };
 
   constructor(options?: GatewayClientOptions);
@@ -77,9 +75,7 @@ export class GatewayClient extends ServiceClient {
       explain: (status: number) => explain(status, key.type),
     } as const;
     const { transport, shared } = createTransport(options, area, givenShared, runtime);
-    super(transport, shared);
-    this.#options = options;
-    this.#shared = shared;
+    super(transport, shared, options);
     this.#key = key;
     this.chat = new Chat(transport, options.decodeChunk);
     this.presets = new Presets(transport);
@@ -92,16 +88,6 @@ export class GatewayClient extends ServiceClient {
   get keyType(): KeyType {
     return this.#key.type;
   }
-
-  /** A client with other options that shares connections, limits and `close()` with this one. */
-  withOptions(options: DerivedOptions<GatewayClientOptions>): GatewayClient {
-    return derived(deriveOptions(this.#options, options), this.#shared);
-  }
-}
-
-/** Apart from the class: one that names itself inside is given another name by the build. */
-function derived(options: GatewayClientOptions, shared: Shared): GatewayClient {
-  return new GatewayClient(options, shared);
 }
 
 function keyKind(browserAllowed: boolean, key: { type: KeyType }): CredentialKind {

@@ -1,5 +1,6 @@
-import type { PartialChatCompletion } from '../errors.js';
-import type { ChatCompletionChunk, CompletionUsage, StreamedChatCompletion } from './schemas.js';
+import type { CompletionUsage, PartialChatCompletion } from '../errors/base.js';
+import type { CompletionFacts } from '../transport/events.js';
+import type { ChatCompletionChunk, StreamedChatCompletion } from './schemas.js';
 
 /** Pieces are joined in batches of this many: a million tiny strings would take more memory than their text. */
 const BATCH = 512;
@@ -51,19 +52,27 @@ export class CompletionSoFar {
       message: { role: choice.role, content: textOf(choice) },
       finish_reason: choice.finishReason,
     }));
-    return { id: this.#id, model: this.#model, created: this.#created, choices };
+    return { id: this.#id, model: this.#model, created: this.#created, choices, usage: this.#usage };
+  }
+
+  /** What it says of itself, to those who count. */
+  facts(): CompletionFacts {
+    const { model, choices, usage } = this.partial();
+    const text = choices.map(({ message }) => message.content).join('');
+    const finishReasons = choices.flatMap(({ finish_reason }) => finish_reason ?? []);
+    return { model, finishReasons, usage, written: new TextEncoder().encode(text).length };
   }
 
   /** The whole. Asked for when the stream is complete only; a service that ends with `[DONE]` may leave a reason out. */
   whole(): StreamedChatCompletion {
-    const { id = '', created = 0, model = '', choices } = this.partial();
+    const { id = '', created = 0, model = '', choices, usage } = this.partial();
     return {
       id,
       object: 'chat.completion',
       created,
       model,
       choices: choices.map((choice) => ({ ...choice, finish_reason: choice.finish_reason ?? 'stop' })),
-      ...(this.#usage && { usage: this.#usage }),
+      ...(usage && { usage }),
     };
   }
 

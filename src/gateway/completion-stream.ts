@@ -1,15 +1,11 @@
-import type { ResponseInfo } from '../answer.js';
-import {
-  ContextGatewayError,
-  keepPartial,
-  leadHere,
-  recordCall,
-  StreamConsumedError,
-  StreamTruncatedError,
-} from '../errors.js';
+import type { ResponseInfo } from '../api-promise.js';
+import { ContextGatewayError } from '../errors/base.js';
+import { captureCallSite, endCallWith } from '../errors/call.js';
+import { StreamConsumedError, StreamTruncatedError } from '../errors/stream.js';
 import type { Answer } from '../transport/answer.js';
 import { discard } from '../transport/body.js';
 import type { CallFacts } from '../transport/call.js';
+import { type Ending, endingOf } from '../transport/reporter.js';
 import { EventReader } from '../transport/sse.js';
 import { ChunkReader, type DecodeChunk } from './chunk.js';
 import { CompletionSoFar, firstText } from './completion-so-far.js';
@@ -46,6 +42,8 @@ export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> 
   #outcome: 'open' | 'complete' | Error = 'open';
   #consumed = false;
   #thrown = false;
+  /** The error of a stream that its reader closes. */
+  #left: Error | undefined;
   /** The last call of `next`, and how many have not been answered. */
   #turn: Promise<Step> = Promise.resolve(END);
   #unanswered = 0;
@@ -118,7 +116,8 @@ export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> 
 
   /** Ends the stream and frees its connection. A loop over it throws a `StreamTruncatedError`, unless it was complete. */
   close(): void {
-    this.#end(new StreamTruncatedError('The stream was closed before the completion was complete.'));
+    this.#left = new StreamTruncatedError('The stream was closed before the completion was complete.');
+    this.#end(this.#left);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -149,7 +148,7 @@ export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> 
   async #whole(): Promise<StreamedChatCompletion> {
     if (this.#outcome === 'open') await new Promise<void>((resolve) => this.#waiting.push(resolve));
     if (this.#outcome instanceof Error) {
-      leadHere(this.#outcome);
+      captureCallSite(this.#outcome);
       throw this.#outcome;
     }
     return this.#soFar.whole();
@@ -185,7 +184,7 @@ export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> 
     }
     if (!(this.#outcome instanceof Error) || this.#thrown) return END;
     this.#thrown = true; // once, as by every iterator
-    leadHere(this.#outcome);
+    captureCallSite(this.#outcome);
     throw this.#outcome;
   };
 
@@ -231,7 +230,7 @@ export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> 
   }
 
   #complete(): void {
-    this.#settle('complete');
+    this.#settle('complete', { outcome: 'success', error: undefined });
     // Most services end the body right after `[DONE]`: the connection can be used again then. A lingering one is cut.
     void discard(this.#answer.head.body, this.#call.runtime);
   }
@@ -239,27 +238,33 @@ export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> 
   /** Whatever ends it before its time, unless that is the reader. */
   #fail(error: Error): void {
     if (this.#outcome === 'open') {
-      const { attempts, emit } = this.#call;
-      emit?.({ type: 'failure', attempt: attempts.length, reason: error.name, stop: 'not-repeatable' });
+      const { attempts, reporter } = this.#call;
+      reporter?.emit({ type: 'failure', attempt: attempts.length, reason: error.name, stop: 'not-repeatable' });
     }
     this.#end(error);
   }
 
   #end(error: Error): void {
     if (this.#outcome !== 'open') return;
-    this.#settle(error instanceof ContextGatewayError ? this.#withFacts(error) : error);
+    const ending = error === this.#left ? ({ outcome: 'left', error: undefined } as const) : endingOf(error);
+    this.#settle(error instanceof ContextGatewayError ? this.#withFacts(error) : error, ending);
     this.#answer.head.body.cancel(error);
   }
 
   #withFacts<E extends ContextGatewayError>(error: E): E {
-    keepPartial(error, this.#soFar.partial());
-    recordCall(error, this.#call);
+    endCallWith(error, this.#call, this.#soFar.partial());
     return error;
   }
 
-  #settle(outcome: 'complete' | Error): void {
+  #settle(outcome: 'complete' | Error, ending: Ending): void {
+    const { reporter, runtime } = this.#call;
     this.#outcome = outcome;
-    this.#endedAt = this.#call.runtime.now();
+    this.#endedAt = runtime.now();
+    if (reporter !== undefined) {
+      const { timeToFirstChunk, largestGap } = this.metrics;
+      reporter.completion = this.#soFar.facts();
+      reporter.done({ ...ending, timeToFirstChunk, largestGap }, this.#endedAt);
+    }
     this.#call.timeouts.end();
     for (const resolve of this.#waiting) resolve();
     this.#waiting = [];

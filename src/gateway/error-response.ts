@@ -1,14 +1,8 @@
-import {
-  APIAbortError,
-  APIConnectionError,
-  APIError,
-  APITimeoutError,
-  describeIssues,
-  RequestValidationError,
-  ResponseValidationError,
-  StreamTruncatedError,
-  wordsOf,
-} from '../errors.js';
+import { APIError, wordsOf } from '../errors/api.js';
+import { APIAbortError, APIConnectionError, APITimeoutError } from '../errors/connection.js';
+import { describeIssues } from '../errors/issues.js';
+import { StreamTruncatedError } from '../errors/stream.js';
+import { RequestValidationError, ResponseValidationError } from '../errors/validation.js';
 
 /**
  * The `Response` that a relay sends to its page when a call fails before the stream begins. On the page,

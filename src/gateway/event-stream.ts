@@ -1,4 +1,4 @@
-import { StreamTruncatedError } from '../errors.js';
+import { StreamTruncatedError } from '../errors/stream.js';
 import { TRUNCATED } from './chunk.js';
 import { visibleError } from './error-response.js';
 import type { ChatCompletionChunk } from './schemas.js';

@@ -1,5 +1,5 @@
 import { createForm } from '#platform';
-import type { APIPromise } from '../answer.js';
+import type { APIPromise } from '../api-promise.js';
 import type { ProgressListener, Upload } from '../platform/engine.js';
 import { encodeJson } from '../transport/json.js';
 import { type RequestOptions, type SchemaOptions, uploadOptionsSchema } from '../transport/options.js';
@@ -44,14 +44,14 @@ export class Files {
     this.#transport = transport;
   }
 
-  /** The same, with the raw answer checked and typed by `schema`. */
+  /** The same, with the raw response checked and typed by `schema`. */
   upload<T>(params: FileUploadParams, options: UploadOptions & SchemaOptions<T>): APIPromise<T>;
   /**
    * Upload a file. `POST /v1/files` (multipart/form-data)
    *
    * Files on disk (`{ path }`) and streams are sent as they are read, never held in memory. A stream whose upload ends early is
    * cancelled (one of Node's destroyed). `timeout` (60 s) is how long the
-   * upload may stand still; where nobody reports its progress (a Blob sent through `fetch`), it has that long for every
+   * upload may stand still; where its progress is not visible (a Blob sent through `fetch`), it has that long for every
    * megabyte. The record's form is not documented (A3): pass a `schema` to have it checked and typed.
    *
    * @throws {RequestValidationError} before anything is sent: no such file, a stream where the platform can send none

@@ -1,4 +1,4 @@
-import type { APIPromise } from '../answer.js';
+import type { APIPromise } from '../api-promise.js';
 import type { RequestOptions, SchemaOptions } from '../transport/options.js';
 import type { Transport } from '../transport/transport.js';
 import { RECORD, RECORDS } from './records.js';
@@ -34,7 +34,7 @@ export class Integrations {
     return this.#transport.request({ method: 'GET', path: '/v1/integrations' }, RECORDS, options);
   }
 
-  /** The same, with the raw answer checked and typed by `schema`. */
+  /** The same, with the raw response checked and typed by `schema`. */
   execute<T>(integration: string, params: IntegrationExecuteParams, options: SchemaOptions<T>): APIPromise<T>;
   /**
    * Have an integration do something: `execute('chat', { action: 'post_message', channel: '#team', text: 'Done.' })`.

@@ -1,4 +1,4 @@
-import { ResponseValidationError } from '../errors.js';
+import { ResponseValidationError } from '../errors/validation.js';
 import type { ByteSource, ResponseHead } from '../platform/engine.js';
 import type { Answer } from '../transport/answer.js';
 import { mediaType, readErrorText } from '../transport/body.js';
@@ -12,7 +12,7 @@ const DONE = 'data: [DONE]\n\n';
 /** An answer to a streamed request: usually events; an error or a whole completion as JSON; or something else entirely. */
 export async function openStream(answer: Answer, decode: DecodeChunk | undefined): Promise<ChatCompletionStream> {
   const { timeouts, idleTimeout, runtime } = answer.call;
-  // From its headers on, a stream has its own clock. One that nobody reads does not keep its connection for ever.
+  // From its headers on, a stream has its own clock. An unread one does not keep its connection forever.
   timeouts.startIdle(idleTimeout);
   if (typeOf(answer.head) !== EVENTS) timeouts.progressed(); // it is read right here
   const head = answer.head.headers.get('content-type') ? answer.head : await sniff(answer.head);

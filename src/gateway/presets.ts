@@ -1,4 +1,4 @@
-import type { APIPromise } from '../answer.js';
+import type { APIPromise } from '../api-promise.js';
 import type { RequestOptions, SchemaOptions } from '../transport/options.js';
 import type { Transport } from '../transport/transport.js';
 import { RECORD, RECORDS } from './records.js';
@@ -42,12 +42,12 @@ export class Presets {
     );
   }
 
-  /** The same, with the raw answer checked and typed by `schema`. */
+  /** The same, with the raw response checked and typed by `schema`. */
   execute<T>(presetId: string, params: PresetExecuteParams, options: SchemaOptions<T>): APIPromise<T>;
   /**
    * Fill a template with `input` and have `model` answer it. `POST /v1/presets/:presetId/execute`
    *
-   * The result's form is not documented (A3): pass a `schema` to have the raw answer checked and typed by it.
+   * The result's form is not documented (A3): pass a `schema` to have the raw response checked and typed by it.
    * May take 600 s unless `timeout` says otherwise. Costs tokens, so that a lost connection is not tried again.
    *
    * @throws {NotFoundError} when there is no such preset
@@ -60,6 +60,7 @@ export class Presets {
         path: '/v1/presets/{presetId}/execute',
         ids: { presetId },
         body: params,
+        model: Object(params).model,
         accepts: presetExecuteBodySchema,
         timeout: EXECUTION_TIMEOUT,
       },

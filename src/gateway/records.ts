@@ -1,5 +1,5 @@
 import * as z from '#zod';
-import { ResponseValidationError } from '../errors.js';
+import { ResponseValidationError } from '../errors/validation.js';
 import type { AnswerForm } from '../transport/answer.js';
 import { isObject } from '../transport/validation.js';
 import type { OpenRecord } from './schemas.js';
@@ -32,7 +32,7 @@ function listIn(body: unknown): OpenRecord[] {
   const wrapped = WRAPPERS.map((name) => Object(body)[name]).find(Array.isArray); // of `null` too there are no fields
   if (wrapped !== undefined) return wrapped;
   throw new ResponseValidationError(
-    `The answer is no array, and has none as ${WRAPPERS.join(', ')}. Read it your way with client.request() and a schema.`,
+    `The response is no array, and has none as ${WRAPPERS.join(', ')}. Read it your way with client.request() and a schema.`,
     { issues: [{ path: [], message: 'expected a list' }], body },
   );
 }

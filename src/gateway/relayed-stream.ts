@@ -1,4 +1,8 @@
-import { apiError, badArgument, ContextGatewayError, recordCall, StreamConsumedError } from '../errors.js';
+import { apiError } from '../errors/api.js';
+import { ContextGatewayError } from '../errors/base.js';
+import { endCallWith } from '../errors/call.js';
+import { StreamConsumedError } from '../errors/stream.js';
+import { badArgument } from '../errors/validation.js';
 import { FetchHeaders } from '../platform/fetch.js';
 import { StreamSource } from '../platform/stream-source.js';
 import { Answer } from '../transport/answer.js';
@@ -21,7 +25,7 @@ export interface ReadStreamOptions {
 }
 
 /**
- * Reads a completion that a server of yours relays with `toReadableStream()`: in a browser, without a client or a key.
+ * Reads a completion that your server relays with `toReadableStream()`: in a browser, without a client or a key.
  * Give it the `Response` of your `fetch`, or a body alone.
  *
  * @throws {RequestValidationError} when it is given neither
@@ -43,6 +47,7 @@ export async function readChatCompletionStream(
     area: { name: 'gateway', explain: () => undefined },
     where: 'relayed stream',
     attempts: [],
+    sent: 'no',
     credential: '',
     clean: String,
     startedAt: runtime.now(),
@@ -50,14 +55,14 @@ export async function readChatCompletionStream(
     runtime,
     idleTimeout: streamIdleTimeout,
     reports: false,
-    emit: undefined,
+    reporter: undefined,
   };
   try {
     const answer = new Answer(head, call, new ServerClock());
     if (status >= 200 && status <= 299) return await openStream(answer, undefined);
     throw apiError(status, answer.refuse(parseError(await readErrorText(head.body, runtime))));
   } catch (error) {
-    if (error instanceof ContextGatewayError) recordCall(error, call);
+    if (error instanceof ContextGatewayError) endCallWith(error, call);
     timeouts.end();
     throw error;
   }

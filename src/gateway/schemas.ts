@@ -1,4 +1,5 @@
 import * as z from '#zod';
+import type { CompletionUsage } from '../errors/base.js';
 import { count, exact, integer, openEnum, requiredText, wireObject } from '../transport/fields.js';
 
 /** Who says a message. Other roles are sent as they are; the service decides. */
@@ -21,13 +22,6 @@ export interface ChatCompletionParams {
   max_tokens?: number | undefined;
   /** Whether the answer comes piece by piece. @default false */
   stream?: boolean | undefined;
-}
-
-/** What a completion cost, in tokens. */
-export interface CompletionUsage {
-  prompt_tokens: number;
-  completion_tokens: number;
-  total_tokens: number;
 }
 
 /** One of a completion's answers. */

@@ -1,6 +1,6 @@
 import * as z from '#zod';
-import type { APIPromise } from '../answer.js';
-import { badArgument } from '../errors.js';
+import type { APIPromise } from '../api-promise.js';
+import { badArgument } from '../errors/validation.js';
 import { type RequestOptions, requestOptionsSchema } from '../transport/options.js';
 import { ownFields } from '../transport/request.js';
 import type { Transport } from '../transport/transport.js';

@@ -42,7 +42,7 @@ export async function createAgent(connecting: Set<Socket>): Promise<Agent> {
       callback(...result);
     });
     connecting.add(socket);
-    // A call that waits has a timer: a connection that nobody waits for any more keeps no program alive.
+    // A call that waits has a timer: a connection that no call waits for keeps no program alive.
     return socket.unref();
   };
   // Timeouts are ours, see timeouts.ts; undici keeps only the one for connecting.

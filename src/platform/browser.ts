@@ -1,4 +1,4 @@
-import { ConfigurationError } from '../errors.js';
+import { ConfigurationError } from '../errors/base.js';
 import type { Engine, EngineOptions, OutgoingRequest } from './engine.js';
 import { FetchEngine, type FetchRules } from './fetch.js';
 

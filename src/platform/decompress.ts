@@ -1,5 +1,5 @@
 import type { Transform } from 'node:stream';
-import { APIConnectionError } from '../errors.js';
+import { APIConnectionError } from '../errors/connection.js';
 import type { ByteSource } from './engine.js';
 import { connectionError, type FailedRequest } from './failure.js';
 
@@ -16,7 +16,7 @@ export function decompress(source: ByteSource, encodings: string | undefined, re
     .split(',')
     .map((layer) => layer.trim());
   if (layers.length > MOST_LAYERS) {
-    const message = `No usable answer: it is compressed ${layers.length} times, and this client undoes ${MOST_LAYERS} at most.`;
+    const message = `No usable response: it is compressed ${layers.length} times, and this client undoes ${MOST_LAYERS} at most.`;
     throw new APIConnectionError(message, { phase: 'body', sent: 'yes', retryable: false });
   }
   // What is not known is handed on as it came, as `fetch` does it: it may well be a name without a meaning.
@@ -57,7 +57,7 @@ class TransformedSource implements ByteSource {
     try {
       this.#chunks ??= this.#open();
       const { value, done } = await (await this.#chunks).next();
-      // What follows the end of the compressed data is nobody's, and must not keep the connection.
+      // What follows the end of the compressed data means nothing, and must not keep the connection.
       if (done && !this.#sourceEnded) this.#source.cancel(new Error('the compressed answer is over'));
       return done ? undefined : value;
     } catch (error) {

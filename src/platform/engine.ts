@@ -1,5 +1,5 @@
-import type { HeaderSource } from '../answer.js';
-import type { Phase, Sent } from '../errors.js';
+import type { HeaderSource } from '../api-promise.js';
+import type { Phase, Sent } from '../errors/connection.js';
 
 /** How bytes leave and come back. Two of them pass one shared suite: undici on Node, `fetch` everywhere else. */
 export interface Engine {
@@ -33,6 +33,8 @@ export interface OutgoingStream {
   wholeSent(): void;
   /** Its bytes, read while they are sent. Browsers cannot send a body like this, and have none. */
   open?(): AsyncIterable<Uint8Array>;
+  /** Bytes that have left. */
+  readonly sent: number;
   /** Its attempt is over: it gives nothing more. */
   cancel(): void;
 }
@@ -81,7 +83,7 @@ export interface ResponseHead {
   readonly body: ByteSource;
 }
 
-/** The bytes of an answer, decompressed, as the reader asks for them: whoever does not read holds the sender back. */
+/** The bytes of an answer, decompressed, as the reader asks for them: a reader that stops holds the sender back. */
 export interface ByteSource {
   /** The next bytes, `undefined` at the end. At once where they are here already. */
   read(): Uint8Array | undefined | Promise<Uint8Array | undefined>;

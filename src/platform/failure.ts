@@ -1,4 +1,6 @@
-import { APIConnectionError, ContextGatewayError, RequestValidationError } from '../errors.js';
+import { ContextGatewayError } from '../errors/base.js';
+import { APIConnectionError } from '../errors/connection.js';
+import { RequestValidationError } from '../errors/validation.js';
 import type { OutgoingRequest, Progress } from './engine.js';
 
 /** What the code of a failure says: how far the request had come, what to tell people, and whether another try may help. */
@@ -34,7 +36,7 @@ export function connectionError(failure: unknown, progress: Progress, request?: 
   const meaning = code === undefined ? undefined : request?.meaningOf?.(code, progress);
   const what = meaning?.what ?? (code === undefined ? request?.unexplained : undefined) ?? 'the connection failed';
   const from = request === undefined ? '' : ` from ${request.origin}`;
-  const message = `No usable answer${from}: ${what}${code === undefined ? '' : ` (${code})`}.`;
+  const message = `No usable response${from}: ${what}${code === undefined ? '' : ` (${code})`}.`;
   const reached = meaning?.reached ?? progress;
   // A network that goes away breaks live connections with the codes of those that never came about.
   const mayBeOpen = !request?.sendsOnce || chain.some(({ syscall }) => /^(read|write)/.test(String(syscall)));

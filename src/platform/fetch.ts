@@ -1,5 +1,5 @@
-import type { HeaderSource } from '../answer.js';
-import { APIConnectionError } from '../errors.js';
+import type { HeaderSource } from '../api-promise.js';
+import { APIConnectionError } from '../errors/connection.js';
 import type { Engine, Exchange, OutgoingRequest, Progress, ResponseHead } from './engine.js';
 import { connectionError, type FailedRequest } from './failure.js';
 import { type BodyReader, StreamSource } from './stream-source.js';
@@ -90,7 +90,7 @@ class FetchExchange implements Exchange {
       throw this.#failure ?? connectionError(error, this.#progress, { ...this.#failed, unexplained });
     }
     if (!isResponse(response)) {
-      throw new APIConnectionError('No usable answer: the given fetch did not return a Response.', this.#progress);
+      throw new APIConnectionError('No usable response: the given fetch did not return a Response.', this.#progress);
     }
     return response;
   }
@@ -102,7 +102,7 @@ function isResponse(value: unknown): value is Response {
   return typeof response?.status === 'number' && response.status >= 200 && typeof response.headers?.get === 'function';
 }
 
-/** Also a given fetch may hand out the same answer twice, or one that somebody has read. */
+/** Also a given fetch may hand out the same answer twice, or one that was read already. */
 function readerOf(response: Response, request: FailedRequest): BodyReader | undefined {
   try {
     const body = response.body as Partial<ReadableStream<Uint8Array>> | null | undefined;

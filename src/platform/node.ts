@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
-import type { HeaderSource } from '../answer.js';
-import { ConfigurationError } from '../errors.js';
+import type { HeaderSource } from '../api-promise.js';
+import { ConfigurationError } from '../errors/base.js';
 import {
   type Agent,
   type Controller,

@@ -45,7 +45,7 @@ export class StreamSource implements ByteSource {
     if (this.#failure !== undefined) return;
     this.#failure = error;
     this.#rejectRead?.(error);
-    // What the platform says to it is nobody's concern: the answer is given up.
+    // What the platform makes of it does not matter: the response is given up.
     this.#reader?.cancel(error).catch(() => {});
     this.#onCancel?.(error);
   }

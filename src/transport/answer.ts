@@ -1,8 +1,10 @@
-import type { Attempt, HeaderSource, RateLimit, ResponseInfo } from '../answer.js';
-import { type APIErrorDetails, apiError, boundIssues } from '../errors.js';
+import type { Attempt, HeaderSource, RateLimit, ResponseInfo } from '../api-promise.js';
+import { type APIErrorDetails, apiError } from '../errors/api.js';
+import { boundIssues } from '../errors/issues.js';
 import type { ResponseHead } from '../platform/engine.js';
 import { MAX_JSON_BYTES, parseJson, readText, reportsError } from './body.js';
 import type { AnswerFacts, CallFacts } from './call.js';
+import type { CompletionFacts } from './events.js';
 import { parseRateLimit, type ServerClock } from './rate-limit.js';
 import { refusalDetails, requestIdOf } from './refusal.js';
 import { withoutSecrets } from './secrets.js';
@@ -14,6 +16,8 @@ export interface AnswerForm<Body, T> {
   readonly pick: (body: Body) => T;
   /** The answer carries nothing but its success, so that an empty body will do (A16). */
   readonly mayBeEmpty?: boolean;
+  /** What it says of itself, where it is a completion. */
+  readonly facts?: (body: Body) => CompletionFacts;
   /** The interface says nothing of it (A3): the caller may pass a `schema`. */
   readonly undocumented?: boolean;
 }
@@ -62,13 +66,13 @@ export class Answer implements AnswerFacts {
   check(schema: AnySchema, value: unknown): boolean {
     const found = findIssues(schema, value);
     if (found === undefined) return true;
-    const { clean, reports, emit } = this.call;
+    const { clean, reports, reporter } = this.call;
     // A path can have the service's own words: the models of a breakdown.
     const cleaned = (key: string | number) => (typeof key === 'string' ? clean(key) : key);
     const issues = boundIssues(found.map(({ path, message }) => ({ path: path.map(cleaned), message })));
     // Of `null` there is nothing to hand on.
     if (!reports || value === null) throw unexpectedAnswer(issues, value);
-    emit?.({ type: 'validation', issues });
+    reporter?.emit({ type: 'validation', issues });
     return false;
   }
 }

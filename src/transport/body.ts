@@ -1,5 +1,6 @@
-import type { HeaderSource } from '../answer.js';
-import { ResponseTooLargeError, ResponseValidationError } from '../errors.js';
+import type { HeaderSource } from '../api-promise.js';
+import { ResponseTooLargeError } from '../errors/connection.js';
+import { ResponseValidationError } from '../errors/validation.js';
 import type { ByteSource, ResponseHead } from '../platform/engine.js';
 import { checkDepth } from './json.js';
 import type { Runtime } from './timeouts.js';
@@ -17,7 +18,7 @@ const MAX_HINT_BYTES = 1024 * 1024;
 const DRAIN_TIME = 100;
 const DRAIN_BYTES = 64 * 1024;
 /** What a given fetch reads in the abort of such an answer. */
-const UNWANTED = 'the rest of the answer is not needed';
+const UNWANTED = 'the rest of the response is not needed';
 
 /** The whole body as text. A byte order mark is dropped; bytes that are not UTF-8 become U+FFFD. */
 export async function readText({ headers, body }: ResponseHead, limit: number): Promise<string> {
@@ -38,7 +39,7 @@ export async function readText({ headers, body }: ResponseHead, limit: number): 
 }
 
 function tooLarge(body: ByteSource, limit: number): ResponseTooLargeError {
-  const message = `The answer is larger than the ${limit} bytes this client reads.`;
+  const message = `The response is larger than the ${limit} bytes this client reads.`;
   const error = new ResponseTooLargeError(message, { phase: 'body', sent: 'yes', retryable: false });
   body.cancel(error);
   return error;
@@ -90,7 +91,7 @@ export function parseJson(text: string, headers: HeaderSource): unknown {
     body = JSON.parse(text);
   } catch {
     const what = text.trim() === '' ? 'an empty body' : (mediaType(headers) ?? 'of no readable type');
-    throw new ResponseValidationError(`The answer is not JSON (${what}). Check baseURL.`, {
+    throw new ResponseValidationError(`The response is not JSON (${what}). Check baseURL.`, {
       body: text,
       retryable: true,
     });
@@ -107,7 +108,7 @@ export function parseError(text: string): unknown {
   }
 }
 
-/** Whether a successful answer reports an error all the same: `success: false` (A15), or an `error` where data should be. */
+/** Whether the body of a success reports an error: `success: false` (A15), or an `error` where data should be. */
 export function reportsError(body: unknown): boolean {
   if (!isObject(body)) return false;
   if (body.success === undefined && body.error === undefined) return false; // as every chunk, and the quickest to see
@@ -128,7 +129,7 @@ export function isServiceError(body: unknown): boolean {
   );
 }
 
-/** Lets go of an answer nobody wants. A short rest is read, so that the connection can be used again; a longer one is cut. */
+/** Lets go of a response that is not wanted. A short rest is read, so that the connection can be used again; a longer one is cut. */
 export async function discard(body: ByteSource, runtime: Runtime): Promise<void> {
   const rest = body.read();
   if (rest === undefined) return;

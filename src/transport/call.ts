@@ -1,10 +1,13 @@
-import type { Attempt, RateLimit } from '../answer.js';
-import type { Area, CallRecord, Sent } from '../errors.js';
+import type { Attempt, RateLimit } from '../api-promise.js';
+import type { Area } from '../errors/api.js';
+import type { CallRecord } from '../errors/call.js';
+import type { Sent } from '../errors/connection.js';
 import type { Engine, ResponseHead } from '../platform/engine.js';
-import type { EventBody } from './events.js';
+import type { Listener } from './events.js';
 import type { LiveCalls } from './live-calls.js';
 import type { RequestOptions } from './options.js';
 import type { RateLimiter } from './pacer.js';
+import type { CallReporter } from './reporter.js';
 import type { PreparedRequest } from './request.js';
 import type { RetryBudget } from './retry.js';
 import type { CallTimeouts, Runtime } from './timeouts.js';
@@ -28,6 +31,8 @@ export interface Shared {
   readonly runtime: Runtime;
   /** Calls that are not over, streams included. */
   readonly live: LiveCalls;
+  /** Of `client.subscribe`. */
+  readonly listeners: Set<Listener>;
   /** The last known limit of each bucket. */
   readonly rateLimits: Map<string, RateLimit>;
   closed: boolean;
@@ -40,6 +45,8 @@ export interface CallFacts extends CallRecord {
   /** What was sent, where that is known. */
   readonly request?: Pick<PreparedRequest, 'method' | 'address'>;
   readonly attempts: Attempt[];
+  /** Whether the service can have carried out an attempt. It only grows. */
+  sent: Sent;
   /** Method and path as the interface writes them, and the service's id of the last answer's request. */
   where: string;
   /** Masks the credential in a text of the service's, once there is an answer. */
@@ -54,8 +61,8 @@ export interface CallFacts extends CallRecord {
   readonly idleTimeout: number;
   /** Whether an answer that is not as documented is reported to the listener instead of thrown. */
   readonly reports: boolean;
-  /** Tells the client's listener, if there is one. */
-  readonly emit: ((event: EventBody) => void) | undefined;
+  /** Tells the client's listeners, if there are any. */
+  readonly reporter: CallReporter | undefined;
 }
 
 /** What is known of the answer to one attempt. */
@@ -79,8 +86,6 @@ export interface Call extends CallFacts {
   readonly maxRetryAfter: number;
   readonly bucket: string;
   readonly route: string;
-  /** Whether the service can have carried out any attempt. It only grows. */
-  sent: Sent;
   /** Whether the last attempt was refused in a body that could not be read to its end: it may have had a hint. */
   hintMissed: boolean;
   /** The error with which it was not let into a queue that would have taken too long. */

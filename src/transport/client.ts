@@ -1,9 +1,11 @@
 import { createEngine } from '#platform';
 import * as z from '#zod';
-import type { APIPromise, RateLimit } from '../answer.js';
-import { badArgument, ConfigurationError, RequestValidationError } from '../errors.js';
+import type { APIPromise, RateLimit } from '../api-promise.js';
+import { ConfigurationError } from '../errors/base.js';
+import { badArgument, RequestValidationError } from '../errors/validation.js';
 import type { AnswerForm } from './answer.js';
 import type { AreaRules, Shared } from './call.js';
+import type { ClientEvent } from './events.js';
 import { LiveCalls } from './live-calls.js';
 import {
   type ClientOptions,
@@ -35,23 +37,44 @@ const SHARED_OPTIONS = ['fetch', 'dispatcher', 'pacing'] as const;
 /** What `withOptions` takes: everything but what the two clients share. */
 export type DerivedOptions<Options> = Omit<Options, 'fetch' | 'dispatcher' | 'pacing'>;
 
-/** What both clients can do. It holds no key: nothing that prints a client can print one. */
-export class ServiceClient {
+/** What both clients can do. Its fields are private: nothing that prints a client can print a key. */
+export class ServiceClient<Options extends ClientOptions> {
   readonly #transport: Transport;
   readonly #shared: Shared;
+  readonly #options: Options;
 
   /** @internal */
-  constructor(transport: Transport, shared: Shared) {
+  constructor(transport: Transport, shared: Shared, options: Options) {
     this.#transport = transport;
     this.#shared = shared;
+    this.#options = options;
   }
 
-  /** The last known rate limit of each bucket: `gateway`, `context`, `compact`. A bucket appears with its first answer. */
+  /** A client with other options that shares connections, limits and `close()` with this one. */
+  withOptions(options: DerivedOptions<Options>): this {
+    const Client = this.constructor as new (options: Options, shared: Shared) => this; // as both clients are constructed
+    return new Client(deriveOptions(this.#options, options), this.#shared);
+  }
+
+  /** The last known rate limit of each bucket: `gateway`, `context`, `compact`. A bucket appears with its first response. */
   get rateLimit(): Readonly<Record<string, RateLimit>> {
     return Object.fromEntries(this.#shared.rateLimits);
   }
 
-  /** The same, with the raw answer checked and typed by `schema`. */
+  /**
+   * Tells `listener` what happens in every later call of this client and of those it shares its connections with, beside their
+   * `onEvent`: for tracing and metrics. Gives a function that ends it.
+   *
+   * @throws {ConfigurationError} when it is not a function
+   */
+  subscribe(listener: (event: ClientEvent) => void): () => void {
+    if (typeof listener !== 'function') throw new ConfigurationError('subscribe takes a function.');
+    const { listeners } = this.#shared;
+    listeners.add(listener);
+    return () => void listeners.delete(listener);
+  }
+
+  /** The same, with the raw response checked and typed by `schema`. */
   request<T>(request: RawRequest, options: SchemaOptions<T>): APIPromise<T>;
   /**
    * Calls an endpoint that this version does not know, with everything the other methods have: credential, retries, limits,
@@ -99,7 +122,7 @@ function checkRawRequest(given: RawRequest): RawRequest {
 }
 
 /** The options of a derived client. Those that belong to what the two share cannot be changed. @throws {ConfigurationError} */
-export function deriveOptions<Options extends object>(own: Options, changes: DerivedOptions<Options>): Options {
+function deriveOptions<Options extends object>(own: Options, changes: DerivedOptions<Options>): Options {
   if (!isObject(changes)) throw new ConfigurationError('withOptions takes an object, such as { timeout: 30_000 }.');
   const shared = SHARED_OPTIONS.find((key) => Object.hasOwn(changes, key));
   if (shared === undefined) return { ...own, ...changes };
@@ -130,6 +153,7 @@ function createShared(options: ClientOptions, runtime: Runtime): Shared {
     budget: new RetryBudget(),
     runtime,
     live: new LiveCalls(),
+    listeners: new Set(),
     rateLimits: new Map(),
     closed: false,
     calls: 0,

@@ -1,5 +1,5 @@
 import { readEnvironment } from '#platform';
-import { ConfigurationError } from '../errors.js';
+import { ConfigurationError } from '../errors/base.js';
 import { type Credential, orSet } from './options.js';
 
 /** What a credential is called in the messages about it. Its value is in none. */

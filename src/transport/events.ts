@@ -1,11 +1,13 @@
-import type { Area, ValidationIssue } from '../errors.js';
-import { quietly } from './quietly.js';
+import type { RateLimit } from '../api-promise.js';
+import type { Area } from '../errors/api.js';
+import type { CompletionUsage } from '../errors/base.js';
+import type { ValidationIssue } from '../errors/issues.js';
 
 /** Why a failed call is not tried again. */
 export type StopReason = 'not-repeatable' | 'retries-used-up' | 'hint-too-long' | 'no-time-left' | 'budget-empty';
 
 /** What every event says. Paths are written as in the interface (`/api/memory/{memoryId}`): ids, keys and texts are in none. */
-interface CallFacts {
+export interface CallFacts {
   /** Numbers the calls of one client from 1, to tell which events belong together. */
   readonly call: number;
   readonly area: Area;
@@ -13,10 +15,20 @@ interface CallFacts {
   readonly path: string;
 }
 
+/** A call begins: its arguments are right. Told in the caller's own turn, so that a tracer finds the span it belongs to. */
+export interface StartEvent extends CallFacts {
+  readonly type: 'start';
+  /** The model that is asked, where the call has one. */
+  readonly model: string | undefined;
+  readonly streamed: boolean;
+}
+
 /** One attempt is about to be sent. `attempt` counts from 1. */
 export interface RequestEvent extends CallFacts {
   readonly type: 'request';
   readonly attempt: number;
+  /** Sends a header with this attempt, such as `traceparent`. Those that `headers` cannot set, it cannot either. */
+  readonly setHeader: (name: string, value: string) => void;
 }
 
 /** Status and headers of an attempt are here. `duration` in ms. */
@@ -57,26 +69,62 @@ export interface FailureEvent extends CallFacts {
   readonly stop: StopReason;
 }
 
-/** An answer is not what is documented, and `validation` is `'report'`. */
+/** A response is not what is documented, and `validation` is `'report'`. */
 export interface ValidationEvent extends CallFacts {
   readonly type: 'validation';
   readonly issues: readonly ValidationIssue[];
 }
 
+/** The call is over: once for every call that began, plain or streamed, however it ends. Times in ms. */
+export interface DoneEvent extends CallFacts {
+  readonly type: 'done';
+  /** `left`: the reader of a stream left it before its end. `aborted`: by a signal, or because the client was closed. */
+  readonly outcome: 'success' | 'error' | 'aborted' | 'left';
+  /** The name of the error. */
+  readonly error: string | undefined;
+  /** The status of the last response, if one came. */
+  readonly status: number | undefined;
+  readonly attempts: number;
+  /** From its beginning to its end; of a stream, to its last event. */
+  readonly duration: number;
+  /** Spent in queues for rate limits. */
+  readonly queued: number;
+  /** Of a stream, from the last request to its first chunk. */
+  readonly timeToFirstChunk: number | undefined;
+  /** Of a stream, the longest wait for an event after the first chunk. */
+  readonly largestGap: number | undefined;
+  /** The model that was asked. */
+  readonly model: string | undefined;
+  /** The model that answered, by its own account. */
+  readonly responseModel: string | undefined;
+  /** Why each choice ended. */
+  readonly finishReasons: readonly string[];
+  /** As the service counted, or an estimate by bytes where a stream brought text and no count. */
+  readonly usage: CompletionUsage | undefined;
+  readonly usageEstimated: boolean;
+  /** Bytes of bodies, all attempts together; those received, once they are decompressed. */
+  readonly bytesSent: number;
+  readonly bytesReceived: number;
+  readonly requestId: string | undefined;
+  readonly rateLimit: RateLimit | undefined;
+}
+
 /** What `onEvent` receives. */
 export type ClientEvent =
-  | (RequestEvent | ResponseEvent | RetryEvent | FailureEvent)
-  | (QueuedEvent | PacedEvent | ValidationEvent);
+  | (StartEvent | RequestEvent | ResponseEvent | RetryEvent | FailureEvent)
+  | (QueuedEvent | PacedEvent | ValidationEvent | DoneEvent);
+
+/** Told what happens in the calls of a client. What it throws is ignored. */
+export type Listener = (event: ClientEvent) => void;
 
 /** An event without the facts its call adds. */
 export type EventBody<E extends ClientEvent = ClientEvent> = E extends ClientEvent ? Omit<E, keyof CallFacts> : never;
 
-/** Tells a listener of what happens in one call. `undefined` without a listener, so that nothing is made for nobody. */
-export function emitterOf(
-  onEvent: ((event: ClientEvent) => void) | undefined,
-  facts: CallFacts,
-): ((event: EventBody) => void) | undefined {
-  if (onEvent === undefined) return undefined;
-  // The cast is true by construction: every event is its own part and the facts of its call.
-  return (event) => quietly(() => onEvent({ ...facts, ...event } as ClientEvent));
+/** What the response to a completion says of itself. */
+export interface CompletionFacts {
+  readonly model: string | undefined;
+  readonly finishReasons: readonly string[];
+  readonly usage: CompletionUsage | undefined;
+  /** UTF-8 bytes of the text, as far as it came. Of a stream. */
+  readonly written?: number;
 }

@@ -22,7 +22,7 @@ export const timestamp = /* @__PURE__ */ z
 /** Keys that are words of a conversation: no issue repeats one. */
 export const ownWords = /* @__PURE__ */ z.string();
 
-/** A closed list that a service may extend: known values are offered by editors, others are strings all the same. */
+/** A closed list that a service may extend: editors offer the known values, and any other string is valid. */
 /* @__NO_SIDE_EFFECTS__ */
 export function openEnum<const Known extends string>(): ZodMiniType<Known | (string & {})> {
   return z.string() as ZodMiniType<Known | (string & {})>; // a string, whatever editors offer

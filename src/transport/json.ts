@@ -1,6 +1,6 @@
-import { badArgument, type RequestValidationError, ResponseValidationError } from '../errors.js';
+import { badArgument, type RequestValidationError, ResponseValidationError } from '../errors/validation.js';
 
-/** Deeper nesting is an accident; engines fail on it with errors nobody understands. */
+/** Deeper nesting is an accident; engines fail on it with errors that say nothing. */
 const MAX_DEPTH = 500;
 /** Characters of one JSON body. */
 const MAX_LENGTH = 64 * 1024 * 1024;
@@ -26,7 +26,7 @@ export function tryJson(text: string): unknown {
 export function checkDepth<T>(value: T, json: string): T {
   // Each level takes two characters: a short text, as nearly every event is, needs no look.
   if (json.length <= 2 * MAX_DEPTH || !isDeeper(value, MAX_DEPTH)) return value;
-  throw new ResponseValidationError(`The answer is nested deeper than ${MAX_DEPTH} levels.`, { body: value });
+  throw new ResponseValidationError(`The response is nested deeper than ${MAX_DEPTH} levels.`, { body: value });
 }
 
 /** A plain loop: looking through a long answer takes a tenth of the time it takes to parse it. */

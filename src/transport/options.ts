@@ -1,6 +1,7 @@
 import { isBrowser, readEnvironment } from '#platform';
 import * as z from '#zod';
-import { badArgument, ConfigurationError, RequestValidationError } from '../errors.js';
+import { ConfigurationError } from '../errors/base.js';
+import { badArgument, RequestValidationError } from '../errors/validation.js';
 import type { DispatcherLike } from '../platform/engine.js';
 import type { ClientEvent } from './events.js';
 import type { RateLimiter } from './pacer.js';
@@ -60,14 +61,14 @@ export interface ClientOptions {
   /** Headers of every request. The credential, `host` and the headers that frame a body cannot be set. */
   defaultHeaders?: Readonly<Record<string, string | undefined>> | undefined;
   /**
-   * A `fetch` to send with, instead of the platform's best way. It keeps its own timeouts: Node's ends an answer that is silent
+   * A `fetch` to send with, instead of the platform's best way. It keeps its own timeouts: Node's ends a response that is silent
    * for 300 s, whatever `timeout` and `streamIdleTimeout` say.
    */
   fetch?: typeof globalThis.fetch | undefined;
   /** Node only: an undici `Dispatcher` to send with (a proxy, a pool, a mock). It stays yours: `close()` leaves it open. */
   dispatcher?: DispatcherLike | undefined;
   /**
-   * What happens with an answer that is not as documented: an error, or an event for `onEvent` and the answer as it is.
+   * What happens with a response that is not as documented: an error, or an event for `onEvent` and the response as it is.
    * @default 'error'
    */
   validation?: 'error' | 'report' | undefined;
@@ -77,7 +78,7 @@ export interface ClientOptions {
    * @default true
    */
   pacing?: boolean | RateLimiter | undefined;
-  /** Told what happens inside: requests, answers, retries, waits. Without credentials, ids and texts. What it throws is ignored. */
+  /** Told what happens inside: requests, responses, retries, waits. Without credentials, ids and texts. What it throws is ignored. */
   onEvent?: ((event: ClientEvent) => void) | undefined;
   /**
    * The header an `idempotencyKey` is sent in.
@@ -113,7 +114,7 @@ export interface RequestOptions {
   headers?: Readonly<Record<string, string | undefined>> | undefined;
   /**
    * Sent with every attempt, so that a service which honours it does the work once. Whether it does is not documented: a request
-   * with an effect is still not repeated when its answer is lost. Repeat it yourself, with the same key.
+   * with an effect is still not repeated when its response is lost. Repeat it yourself, with the same key.
    */
   idempotencyKey?: string | undefined;
 }
@@ -170,7 +171,7 @@ export const requestOptionsSchema = /* @__PURE__ */ z.strictObject({
   ),
 });
 
-/** Of calls whose answer is not documented. */
+/** Of calls whose response is not documented. */
 export const schemaOptionsSchema = /* @__PURE__ */ z.strictObject({
   schema: /* @__PURE__ */ option<StandardSchema<unknown>>(
     (value) => isFunction((value as Partial<StandardSchema<unknown>> | null)?.['~standard']?.validate),

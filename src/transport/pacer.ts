@@ -11,7 +11,7 @@ export interface Admission {
   cancel(): void;
 }
 
-/** What an answer said about its bucket. All fields are absent where no answer came. */
+/** What a response said about its bucket. All fields are absent where no answer came. */
 export interface Observation {
   /** Requests a window allows. */
   readonly limit?: number | undefined;
@@ -30,8 +30,8 @@ export interface Observation {
  * A bucket is a limit of its own: `gateway`, `context`, `compact`.
  */
 export interface RateLimiter {
-  /** `undefined`: send now. */
-  admit(bucket: string): Admission | undefined;
+  /** `undefined`: send now. A limiter that has to ask elsewhere gives a promise, and keeps it within a moment. */
+  admit(bucket: string): Admission | undefined | Promise<Admission | undefined>;
   /** The request is answered, or has failed. */
   release(bucket: string, observed: Observation): void;
   /**
@@ -292,7 +292,7 @@ class Bucket {
     this.#armTimer(now);
   }
 
-  /** One timer for all who wait; none when no call does, or when an answer under way will let the next one go. */
+  /** One timer for all who wait; none when no call does, or when a response under way will let the next one go. */
   #armTimer(now: number): void {
     if (this.#timer !== undefined) this.#runtime.clearTimer(this.#timer);
     this.#timer = undefined;
@@ -306,7 +306,7 @@ class Bucket {
   }
 }
 
-/** The limiter's leave to send one request, given back once: with what the answer said, or without an answer. */
+/** The limiter's leave to send one request, given back once: with what the response said, or without a response. */
 export class Ticket {
   #limiter: RateLimiter | undefined;
   readonly #bucket: string;

@@ -1,8 +1,9 @@
-import type { HeaderSource, RateLimit } from '../answer.js';
-import { ConfigurationError, ContextGatewayError, RateLimitError } from '../errors.js';
+import type { HeaderSource, RateLimit } from '../api-promise.js';
+import { RateLimitError } from '../errors/api.js';
+import { ConfigurationError, ContextGatewayError } from '../errors/base.js';
 import type { Call } from './call.js';
 import type { Admission, RateLimiter } from './pacer.js';
-import { quietly } from './quietly.js';
+import { isThenable, quietly } from './quietly.js';
 import { LONGEST_TIMER } from './timeouts.js';
 
 /**
@@ -10,9 +11,10 @@ import { LONGEST_TIMER } from './timeouts.js';
  * milliseconds waited.
  */
 export async function awaitTurn(call: Call, limiter: RateLimiter | undefined, known: RateLimit | undefined) {
-  const admission = admissionOf(call, limiter);
+  const asked = ask(call, limiter);
+  const admission = isThenable(asked) ? await keptWithin(call, limiter, asked) : asked;
   if (admission === undefined) return 0;
-  const { timeouts, bucket, emit, maxRetryAfter, runtime } = call;
+  const { timeouts, bucket, reporter, maxRetryAfter, runtime } = call;
   const { expected } = admission;
   const since = runtime.now();
   let timer: unknown;
@@ -30,7 +32,7 @@ export async function awaitTurn(call: Call, limiter: RateLimiter | undefined, kn
     }
   });
   timeouts.queuedFor = bucket;
-  emit?.({ type: 'queued', bucket });
+  reporter?.emit({ type: 'queued', bucket });
   try {
     await timeouts.wait(Promise.race([tooLong, admission.ready]));
   } catch (cause) {
@@ -41,14 +43,32 @@ export async function awaitTurn(call: Call, limiter: RateLimiter | undefined, kn
     timeouts.queuedFor = undefined;
   }
   const waited = runtime.now() - since;
-  emit?.({ type: 'paced', bucket, waited });
+  if (reporter !== undefined) {
+    reporter.queued += waited;
+    reporter.emit({ type: 'paced', bucket, waited });
+  }
   return waited;
 }
 
-function admissionOf({ bucket }: Call, limiter: RateLimiter | undefined): Admission | undefined {
+function ask({ bucket }: Call, limiter: RateLimiter | undefined): ReturnType<RateLimiter['admit']> {
   try {
     return limiter?.admit(bucket);
   } catch (cause) {
+    throw limiterFailure(cause);
+  }
+}
+
+/** What a limiter says that has to ask elsewhere: a moment, and no place in a queue yet. */
+async function keptWithin(
+  { bucket, timeouts }: Call,
+  limiter: RateLimiter | undefined,
+  asked: PromiseLike<Admission | undefined>,
+): Promise<Admission | undefined> {
+  try {
+    return await timeouts.wait(asked);
+  } catch (cause) {
+    // The call is over before the limiter has answered: what it gives then is given back.
+    quietly(() => asked.then((late) => (late ? late.cancel() : limiter?.release(bucket, {}))));
     throw limiterFailure(cause);
   }
 }
@@ -59,7 +79,7 @@ function notQueued(call: Call, expected: number | undefined, rateLimit: RateLimi
   const again = attempts.length === 0 ? '' : ' again';
   const longer = expected === undefined ? '' : ` of ${Math.ceil(expected / 1_000)} s`;
   return new RateLimitError(429, {
-    message: `The rate limit of ${bucket} is used up, as earlier answers said, so the request was not sent${again}. The wait${longer} is longer than maxRetryAfter (${maxRetryAfter} ms) allows: call again later, or raise maxRetryAfter.`,
+    message: `The rate limit of ${bucket} is used up, as earlier responses said, so the request was not sent${again}. The wait${longer} is longer than maxRetryAfter (${maxRetryAfter} ms) allows: call again later, or raise maxRetryAfter.`,
     area: area.name,
     retryAfter: expected,
     rateLimit,

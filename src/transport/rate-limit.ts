@@ -1,4 +1,4 @@
-import type { HeaderSource, RateLimit } from '../answer.js';
+import type { HeaderSource, RateLimit } from '../api-promise.js';
 
 /** The three headers of an answer. `undefined` when it has none of them. `now` is the service's clock, `clean` masks secrets. */
 export function parseRateLimit(

@@ -1,4 +1,4 @@
-import { type APIErrorDetails, isTemporary } from '../errors.js';
+import { type APIErrorDetails, isTemporary } from '../errors/api.js';
 import type { ResponseHead } from '../platform/engine.js';
 import { isServiceError } from './body.js';
 import type { AnswerFacts } from './call.js';

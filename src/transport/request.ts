@@ -1,4 +1,5 @@
-import { badArgument, ConfigurationError } from '../errors.js';
+import { ConfigurationError } from '../errors/base.js';
+import { badArgument } from '../errors/validation.js';
 import type { OutgoingRequest, Upload } from '../platform/engine.js';
 import { encodeJson } from './json.js';
 import { type Base, ownProperties, requestOptionsSchema } from './options.js';
@@ -25,13 +26,15 @@ export interface Endpoint {
   readonly accepts?: AnySchema;
   /** The `accept` header. @default application/json */
   readonly accept?: string;
+  /** The model that is asked, for those who listen. */
+  readonly model?: unknown;
   /** A rate limit of its own within its area. */
   readonly bucket?: string;
   /** Milliseconds for one attempt where neither call nor client names any. @default 60_000 */
   readonly timeout?: number;
 }
 
-/** An endpoint, or what makes one of arguments nobody has looked at yet: what it throws becomes a rejection. */
+/** An endpoint, or a function that makes one of unchecked arguments: what it throws becomes a rejection. */
 export type EndpointSource = Endpoint | (() => Endpoint);
 
 /** A request with everything but its credential, which is read for each attempt. */
@@ -55,7 +58,7 @@ export function prepare(
   options: AnySchema = requestOptionsSchema,
 ): PreparedRequest {
   const { method, accepts, body, query, upload, ids } = endpoint;
-  // The ids first: whoever passes one object for everything learns that the id stands alone.
+  // The ids first: a caller who passes one object for everything learns that the id stands alone.
   const path = base.prefix + encodePath(endpoint.path, ids);
   if (accepts !== undefined && upload === undefined)
     checkArguments(accepts, ownFields(body ?? query ?? {}, fieldsOf(accepts)), options, ids);
@@ -129,7 +132,7 @@ const RESERVED = new Set([
   ...['authorization', 'proxy-authorization', 'host', 'content-length', 'content-type', 'transfer-encoding'],
   ...['connection', 'keep-alive', 'upgrade', 'te', 'trailer', 'expect', 'cookie'],
 ]);
-/** The ones a credential may be sent in all the same. */
+/** Of these, the ones that a credential may be sent in. */
 export const FOR_CREDENTIALS = ['authorization', 'cookie'];
 /** Every token of HTTP but one, which an object takes for its prototype. */
 const HEADER_NAME = /^(?!__proto__$)[!#$%&'*+.^_`|~0-9a-z-]+$/;

@@ -1,7 +1,10 @@
 import { isUnknownHost, wasClosed } from '#platform';
-import type { Attempt } from '../answer.js';
-import type { Sent } from '../errors.js';
-import { APIConnectionError, APIError, APITimeoutError, ResponseValidationError } from '../errors.js';
+import type { Attempt } from '../api-promise.js';
+import { APIError } from '../errors/api.js';
+import { mostSent } from '../errors/call.js';
+import type { Sent } from '../errors/connection.js';
+import { APIConnectionError, APITimeoutError } from '../errors/connection.js';
+import { ResponseValidationError } from '../errors/validation.js';
 import { isServiceError } from './body.js';
 import type { StopReason } from './events.js';
 import { SHORTEST_ATTEMPT } from './timeouts.js';
@@ -99,13 +102,6 @@ export function sentBy(error: unknown): Sent {
   // A proxy's page may hide work that was done; only the service itself can say that it refused.
   if (status === 503 || status === 401 || status === 403) return isServiceError(body) ? 'no' : 'maybe';
   return status < 400 || status === 408 || status === 409 || status === 425 || status >= 500 ? 'maybe' : 'no';
-}
-
-const DEGREES: readonly Sent[] = ['no', 'maybe', 'yes'];
-
-/** The stronger of two: what may have been done once stays so. */
-export function mostSent(one: Sent, other: Sent): Sent {
-  return DEGREES[Math.max(DEGREES.indexOf(one), DEGREES.indexOf(other))] as Sent; // an index of the three
 }
 
 /** How much of the budget a retry costs, and what the budget holds. */

@@ -15,7 +15,7 @@ export function cleaned(text: string, credential: string): string {
   return masked.length > MAX_MESSAGE ? `${masked.slice(0, MAX_MESSAGE)}…` : masked;
 }
 
-/** Should the service repeat the credential, nobody reads it. Done before a text is cut: half a key is a secret as well. */
+/** Masks the credential where the service repeats it. Done before a text is cut: half a key is a secret as well. */
 export function withoutSecrets(text: string, credential: string): string {
   const spellings = spellingsOf(secretIn(credential), text.length);
   let shown = masked(text, spellings);

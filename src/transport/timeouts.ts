@@ -1,4 +1,5 @@
-import { APIAbortError, APITimeoutError, ClientClosedError, type ContextGatewayError } from '../errors.js';
+import type { ContextGatewayError } from '../errors/base.js';
+import { APIAbortError, APITimeoutError, ClientClosedError } from '../errors/connection.js';
 import type { Exchange, Progress } from '../platform/engine.js';
 import type { LiveCall, LiveCalls } from './live-calls.js';
 

@@ -1,20 +1,14 @@
-import { APIPromise, type Attempt, type WithResponse } from '../answer.js';
-import {
-  APIConnectionError,
-  APIError,
-  APITimeoutError,
-  apiError,
-  ClientClosedError,
-  ContextGatewayError,
-  growSent,
-  RequestValidationError,
-  recordCall,
-} from '../errors.js';
+import { APIPromise, type Attempt, type WithResponse } from '../api-promise.js';
+import { APIError, apiError } from '../errors/api.js';
+import { ContextGatewayError } from '../errors/base.js';
+import { endCallWith, mostSent } from '../errors/call.js';
+import { APIConnectionError, APITimeoutError, ClientClosedError } from '../errors/connection.js';
+import { RequestValidationError } from '../errors/validation.js';
 import type { OutgoingStream, ResponseHead } from '../platform/engine.js';
 import { Answer, type AnswerForm } from './answer.js';
 import { parseError, readErrorText, readHintText } from './body.js';
 import type { AreaRules, Call, Shared } from './call.js';
-import { emitterOf } from './events.js';
+import type { CallFacts } from './events.js';
 import {
   type Base,
   type ClientOptions,
@@ -30,8 +24,9 @@ import { type Observation, Ticket } from './pacer.js';
 import { awaitTurn } from './queue.js';
 import { quietly } from './quietly.js';
 import { retryHint, ServerClock, untilReset } from './rate-limit.js';
+import { CallReporter, endingOf } from './reporter.js';
 import { checkHeaders, type EndpointSource, prepare } from './request.js';
-import { LONGEST_BACKOFF, mostSent, nextWait, operationOf, sentBy, type Verdict } from './retry.js';
+import { LONGEST_BACKOFF, nextWait, operationOf, sentBy, type Verdict } from './retry.js';
 import { withoutSecrets } from './secrets.js';
 import { CallTimeouts } from './timeouts.js';
 import { type AnySchema, applySchema } from './validation.js';
@@ -74,16 +69,17 @@ export class Transport {
   /** Sends a request and reads one JSON value. With a caller's `schema` that checks what the method gives instead. */
   request<Body, T>(
     endpoint: EndpointSource,
-    { schema: documented, pick, mayBeEmpty, undocumented }: AnswerForm<Body, T>,
+    { schema: documented, pick, mayBeEmpty, undocumented, facts }: AnswerForm<Body, T>,
     options?: RequestOptions | SchemaOptions<T>,
   ): APIPromise<T> {
     const read: Reader<T> = async (answer, checked) => {
       const { schema } = checked as Partial<SchemaOptions<T>>; // it is there where it may be
       const body = (await answer.json(mayBeEmpty)) as Body; // checked below, or wanted unchecked
-      const { timeouts, clean } = answer.call;
+      const { timeouts, clean, reporter } = answer.call;
       // A caller's schema may take its time; the call does not last longer for it.
       if (schema !== undefined) return timeouts.wait(applySchema(schema, pick(body), body, clean));
       answer.check(documented, body);
+      if (reporter !== undefined) quietly(() => Object.assign(reporter, { completion: facts?.(body) }));
       return pick(body);
     };
     return this.#call(endpoint, options, undocumented ? schemaOptionsSchema : requestOptionsSchema, read, false);
@@ -104,7 +100,7 @@ export class Transport {
     // Checked and written down now, in the caller's own turn; what is wrong rejects, it never throws.
     let call: Call;
     try {
-      call = this.#prepare(endpoint, options, schema);
+      call = this.#prepare(endpoint, options, schema, streamed);
     } catch (cause) {
       const unreadable = [{ path: [], message: 'an argument could not be read' }];
       const error = cause instanceof ContextGatewayError ? cause : new RequestValidationError(unreadable, { cause });
@@ -113,7 +109,7 @@ export class Transport {
     return new APIPromise(this.#run(call, read, streamed));
   }
 
-  #prepare(source: EndpointSource, given: RequestOptions | undefined, taken: AnySchema): Call {
+  #prepare(source: EndpointSource, given: RequestOptions | undefined, taken: AnySchema, streamed: boolean): Call {
     const shared = this.#shared;
     if (shared.closed) throw new ClientClosedError();
     const endpoint = ownProperties(typeof source === 'function' ? source() : source);
@@ -122,7 +118,7 @@ export class Transport {
     const headers = { accept: endpoint.accept ?? 'application/json', ...this.#headers };
     this.#addHeaders(headers, options);
     const request = prepare(endpoint, this.#base, headers, schema);
-    const { method, path, bucket = this.#area.name } = endpoint;
+    const { method, path, bucket = this.#area.name, model } = endpoint;
     const { runtime, live } = shared;
     const own = this.#options;
     shared.calls += 1;
@@ -141,7 +137,7 @@ export class Transport {
       maxRetries: options.maxRetries ?? own.maxRetries ?? DEFAULT_RETRIES,
       maxRetryAfter: own.maxRetryAfter ?? DEFAULT_MAX_RETRY_AFTER,
       reports: own.validation === 'report',
-      emit: emitterOf(own.onEvent, { call: shared.calls, area: this.#area.name, method, path }),
+      reporter: this.#openReporter({ call: shared.calls, area: this.#area.name, method, path }, model, streamed),
       attempts: [],
       startedAt: 0,
       sent: 'no',
@@ -152,6 +148,18 @@ export class Transport {
       nextCredential: undefined,
       rotated: false,
     };
+  }
+
+  /** Without a listener nothing is counted. */
+  #openReporter(facts: CallFacts, asked: unknown, streamed: boolean): CallReporter | undefined {
+    const { listeners, runtime } = this.#shared;
+    const { onEvent } = this.#options;
+    if (onEvent === undefined && listeners.size === 0) return undefined;
+    const model = typeof asked === 'string' ? asked : undefined;
+    const all = onEvent === undefined ? [...listeners] : [onEvent, ...listeners];
+    const reporter = new CallReporter(all, facts, model, runtime.now());
+    reporter.emit({ type: 'start', model, streamed });
+    return reporter;
   }
 
   #addHeaders(headers: Record<string, string>, { headers: given, idempotencyKey: key }: RequestOptions): void {
@@ -174,6 +182,7 @@ export class Transport {
           const answer = await this.#attempt(call, read, delay ?? 0);
           this.#shared.budget.refund(spent);
           handedOver = streamed;
+          if (!streamed) call.reporter?.done({ outcome: 'success', error: undefined }, call.runtime.now());
           return answer;
         } catch (error) {
           const { wait, cost } = this.#decide(error, call, await this.#hasNewCredential(error, call));
@@ -183,8 +192,8 @@ export class Transport {
         }
       }
     } catch (error) {
-      if (error instanceof APIConnectionError) growSent(error, mostSent(error.sent, call.sent));
-      if (error instanceof ContextGatewayError) recordCall(error, call);
+      call.reporter?.done(endingOf(error), call.runtime.now());
+      if (error instanceof ContextGatewayError) endCallWith(error, call);
       throw error;
     } finally {
       call.request.upload?.cancel(); // also one that was never begun
@@ -211,10 +220,10 @@ export class Transport {
     try {
       timeouts.startAttempt(call.timeout, call.startedAt);
       attempts.push(record);
-      call.emit?.({ type: 'request', attempt: attempts.length });
+      const added = this.#announce(call);
       timeouts.check(); // the listener may have ended it
       upload = call.request.upload?.body((times) => timeouts.progressed(times));
-      const head = await this.#send(call, upload);
+      const head = await this.#send(call, added, upload);
       const answer = this.#observe(call, head);
       record.status = head.status;
       if (head.status < 200 || head.status > 299) throw await this.#refuse(call, answer, ticket);
@@ -230,7 +239,23 @@ export class Transport {
       throw error;
     } finally {
       upload?.cancel(); // also where the service has answered before it had all of it
+      if (upload !== undefined) call.reporter?.sent(upload.sent);
     }
+  }
+
+  /** Tells that an attempt is about to be sent, and gives the headers that the listeners add to it. */
+  #announce({ reporter, request, attempts }: Call): Record<string, string> | undefined {
+    if (reporter === undefined) return undefined;
+    const added: Record<string, string> = {};
+    reporter.attempts = attempts.length;
+    if (request.upload === undefined) reporter.sent(request.body);
+    reporter.emit({
+      type: 'request',
+      attempt: attempts.length,
+      setHeader: (name, value) =>
+        void Object.assign(added, checkHeaders({ [name]: value }, this.#area.credentialHeader)),
+    });
+    return added;
   }
 
   /** The credential, where a function gives it: it runs under the attempt's clock. */
@@ -271,14 +296,14 @@ export class Transport {
     return call.nextCredential !== call.credential;
   }
 
-  #send(call: Call, upload: OutgoingStream | undefined): Promise<ResponseHead> {
+  #send(call: Call, added: object | undefined, upload: OutgoingStream | undefined): Promise<ResponseHead> {
     const { request, credential, timeouts } = call;
     const { method, origin, path, headers, body } = request;
     const exchange = this.#shared.engine.send({
       method,
       origin,
       path,
-      headers: { ...headers, [this.#area.credentialHeader]: credential },
+      headers: { ...headers, ...added, [this.#area.credentialHeader]: credential },
       body: upload ?? body,
       clean: (text) => withoutSecrets(text, credential),
     });
@@ -288,14 +313,18 @@ export class Transport {
 
   /** Notes what every answer says, whatever its status. */
   #observe(call: Call, head: ResponseHead): Answer {
-    const answer = new Answer(head, call, this.#clock);
+    const { reporter } = call;
+    const read = reporter === undefined ? head : { ...head, body: reporter.counted(head.body) };
+    const answer = new Answer(read, call, this.#clock);
     const { requestId, rateLimit } = answer;
     call.clean = (text) => withoutSecrets(text, call.credential);
     if (requestId !== undefined) call.where = `${call.route}, request ${requestId}`;
     if (rateLimit !== undefined) this.#shared.rateLimits.set(call.bucket, rateLimit);
-    if (call.emit !== undefined) {
+    if (reporter !== undefined) {
+      const { status } = head;
+      Object.assign(reporter, { status, requestId, rateLimit });
       const duration = call.runtime.now() - call.startedAt;
-      call.emit({ type: 'response', attempt: call.attempts.length, status: head.status, duration, requestId });
+      reporter.emit({ type: 'response', attempt: call.attempts.length, status, duration, requestId });
     }
     return answer;
   }
@@ -306,7 +335,7 @@ export class Transport {
     if (status > 599 || status < 200) {
       body.cancel(new Error('not an HTTP status'));
       const details = { phase: 'headers', sent: 'yes', retryable: false } as const;
-      return new APIConnectionError(`No usable answer: ${status} is not an HTTP status.`, details);
+      return new APIConnectionError(`No usable response: ${status} is not an HTTP status.`, details);
     }
     const limited = status === 429;
     // The hint may be in the body: nothing else is sent before it is read.
@@ -333,11 +362,11 @@ export class Transport {
   /** What follows a failed attempt: a wait, or the error itself. */
   #decide(error: unknown, call: Call, newCredential: boolean): { wait: number; cost: number } {
     const { runtime, budget, limiter } = this.#shared;
-    const { options, timeouts, attempts, request, emit } = call;
+    const { options, timeouts, attempts, request, reporter } = call;
     const reason = error instanceof APIError ? error.status : error instanceof Error ? error.name : 'unknown';
     const attempt = attempts.length;
     if (newCredential) {
-      emit?.({ type: 'retry', attempt, reason, wait: 0 });
+      reporter?.emit({ type: 'retry', attempt, reason, wait: 0 });
       return { wait: 0, cost: 0 };
     }
     const facts = {
@@ -356,10 +385,10 @@ export class Transport {
     const verdict: Verdict = error === call.notQueued ? { stop: 'hint-too-long' } : nextWait(error, facts);
     const cost = budget.cost(error, limiter !== undefined);
     if (verdict.stop === undefined && budget.take(cost)) {
-      emit?.({ type: 'retry', attempt, reason, wait: verdict.wait });
+      reporter?.emit({ type: 'retry', attempt, reason, wait: verdict.wait });
       return { wait: verdict.wait, cost };
     }
-    emit?.({ type: 'failure', attempt, reason, stop: verdict.stop ?? 'budget-empty' });
+    reporter?.emit({ type: 'failure', attempt, reason, stop: verdict.stop ?? 'budget-empty' });
     throw error;
   }
 }

@@ -1,13 +1,8 @@
 import type { core, ZodMiniType } from 'zod/mini';
 import { matches } from '#platform';
 import * as z from '#zod';
-import {
-  describeIssues,
-  MAX_ISSUES,
-  RequestValidationError,
-  ResponseValidationError,
-  type ValidationIssue,
-} from '../errors.js';
+import { describeIssues, MAX_ISSUES, type ValidationIssue } from '../errors/issues.js';
+import { RequestValidationError, ResponseValidationError } from '../errors/validation.js';
 import { ownWords } from './fields.js';
 
 /** A description of an argument, an answer or an option. */
@@ -186,7 +181,7 @@ export function unexpectedAnswer(
   body: unknown,
   expected = 'what is documented',
 ): ResponseValidationError {
-  const message = `The answer is not ${expected}: ${describeIssues(issues)}`;
+  const message = `The response is not ${expected}: ${describeIssues(issues)}`;
   return new ResponseValidationError(message, { issues, body });
 }
 

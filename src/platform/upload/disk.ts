@@ -1,4 +1,4 @@
-import { badArgument, type RequestValidationError } from '../../errors.js';
+import { badArgument, type RequestValidationError } from '../../errors/validation.js';
 import type { OpenedFile } from './content.js';
 
 /** Looks a path up before anything is sent. */

@@ -1,4 +1,4 @@
-import { badArgument, type RequestValidationError } from '../../errors.js';
+import { badArgument, type RequestValidationError } from '../../errors/validation.js';
 
 /** Bytes that a healthy upload moves within its timeout, where nothing reports how many it has moved. */
 const UNSEEN_PROGRESS = 1024 * 1024;

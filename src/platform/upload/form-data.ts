@@ -13,12 +13,14 @@ export function formData({ fields, file, filename }: Form, listener: ProgressLis
     repeatable: true,
     body: (onProgress) => ({
       size,
+      sent: 0,
       takeWhole: () => {
         listener(0, size);
         onProgress(unseenParts(size));
         return form;
       },
-      wholeSent: () => {
+      wholeSent() {
+        Object.assign(this, { sent: size });
         onProgress();
         listener(size, size);
       },

@@ -1,4 +1,4 @@
-import { APIConnectionError } from '../../errors.js';
+import { APIConnectionError } from '../../errors/connection.js';
 import type { Form, OutgoingStream, ProgressListener, Upload } from '../engine.js';
 import type { FileContent } from './content.js';
 import { unseenParts } from './file.js';
@@ -19,22 +19,22 @@ export function multipart({ fields }: Form, file: FileContent, listener: Progres
   const tail = encoder.encode(`\r\n--${boundary}--\r\n`);
   const total = file.size === undefined ? undefined : head.byteLength + file.size + tail.byteLength;
 
-  async function* bytes(onProgress: () => void, isCancelled: () => boolean): AsyncGenerator<Uint8Array, undefined> {
-    let sent = 0;
+  async function* bytes(
+    onLeft: (size: number) => void,
+    isCancelled: () => boolean,
+  ): AsyncGenerator<Uint8Array, undefined> {
     const checkGoing = (): void => {
       if (isCancelled()) throw new Error('the upload is over');
     };
     const left = (chunk: Uint8Array): void => {
       checkGoing();
-      sent += chunk.byteLength;
-      onProgress();
-      listener(sent, total);
+      onLeft(chunk.byteLength);
     };
     yield head;
     left(head);
     for await (const chunk of contentOf(file)) {
       checkGoing();
-      // A source may give all of it at once; its progress is told, and its timeout fed, part by part all the same.
+      // A source may give all of it at once; progress and timeout still see it part by part.
       for (let at = 0; at < chunk.byteLength; at += PART) {
         const piece = chunk.subarray(at, at + PART);
         yield piece;
@@ -52,11 +52,20 @@ export function multipart({ fields }: Form, file: FileContent, listener: Progres
     cancel: () => file.cancel?.(),
     body: (onProgress): OutgoingStream => {
       listener(0, total);
+      let sent = 0;
       let unseen = false;
       let cancelled = false;
+      const onLeft = (size: number): void => {
+        sent += size;
+        onProgress();
+        listener(sent, total);
+      };
       return {
         size: total,
-        open: () => bytes(onProgress, () => cancelled),
+        get sent() {
+          return sent;
+        },
+        open: () => bytes(onLeft, () => cancelled),
         takeWhole: () => {
           const { blob } = file;
           if (blob === undefined) return undefined;
@@ -65,9 +74,7 @@ export function multipart({ fields }: Form, file: FileContent, listener: Progres
           return new Blob([head, blob, tail]);
         },
         wholeSent: () => {
-          if (!unseen) return;
-          onProgress();
-          listener(total ?? 0, total);
+          if (unseen) onLeft(total ?? 0);
         },
         cancel: () => {
           cancelled = true;

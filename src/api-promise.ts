@@ -1,16 +1,16 @@
 /** What one request of a call came to, in the order they were sent. */
 export interface Attempt {
-  /** The status of the answer, if one came. */
+  /** The status of the response, if one came. */
   readonly status?: number;
-  /** The name of the error, if no usable answer came. */
+  /** The name of the error, if no usable response came. */
   readonly error?: string;
   /** Milliseconds waited before this attempt: backoff and pacing. */
   readonly delay: number;
-  /** Milliseconds from its start to its answer or failure. */
+  /** Milliseconds from its start to its response or failure. */
   readonly duration: number;
 }
 
-/** The service's rate limit as of one answer (`X-RateLimit-*`). A field is `undefined` where its header is absent or unreadable. */
+/** The service's rate limit as of one response (`X-RateLimit-*`). A field is `undefined` where its header is absent or unreadable. */
 export interface RateLimit {
   /** Requests allowed in one window. */
   readonly limit: number | undefined;
@@ -26,25 +26,25 @@ export interface RateLimit {
   };
 }
 
-/** The headers of an answer, as an engine keeps them: nothing is copied until somebody asks. */
+/** The headers of a response, as an engine keeps them: copied only on request. */
 export interface HeaderSource {
   get(name: string): string | undefined;
   toHeaders(): Headers;
 }
 
-/** What came with the data: `(await call.withResponse()).response`. */
+/** A response besides its data: `(await call.withResponse()).response`. */
 export interface ResponseInfo {
   readonly status: number;
   readonly headers: Headers;
   /** The id under which the service knows the request (`x-request-id`), if it sent one. */
   readonly requestId: string | undefined;
-  /** The rate limit as of this answer, if the service sent one. */
+  /** The rate limit as of this response, if the service sent one. */
   readonly rateLimit: RateLimit | undefined;
-  /** Every attempt of the call; the last one is this answer. */
+  /** Every attempt of the call; the last one is this response. */
   readonly attempts: readonly Attempt[];
 }
 
-/** Data and what came with it. */
+/** The data of a response, and its status, headers and attempts. */
 export interface WithResponse<T> {
   readonly data: T;
   readonly response: ResponseInfo;
@@ -63,7 +63,7 @@ export class APIPromise<T> implements Promise<T> {
     this.#answer = answer;
   }
 
-  /** The data together with what came with it. */
+  /** The data together with status, headers, rate limit and attempts. */
   withResponse(): Promise<WithResponse<T>> {
     return this.#answer;
   }

@@ -1,0 +1,163 @@
+import type { HeaderSource, RateLimit } from '../api-promise.js';
+import { ContextGatewayError } from './base.js';
+
+/** The two halves of the service: the Context API (`/api`) and the Gateway API (`/v1`). */
+export type Area = 'context' | 'gateway';
+
+/** The way in for `wordsOf`. */
+const WORDS = Symbol('wordsOf');
+
+/** What an `APIError` is made of. */
+export interface APIErrorDetails {
+  readonly message: string;
+  /** The service's own words in the message, where the body was an error as it is documented. */
+  readonly words?: string | undefined;
+  readonly area: Area;
+  readonly type?: string | undefined;
+  readonly code?: string | undefined;
+  readonly param?: string | undefined;
+  readonly requestId?: string | undefined;
+  readonly retryAfter?: number | undefined;
+  readonly rateLimit?: RateLimit | undefined;
+  readonly headers: HeaderSource;
+  readonly body: unknown;
+}
+
+/** Whether the same call may succeed after a response with this status. */
+export function isTemporary(status: number): boolean {
+  return TEMPORARY.has(status);
+}
+
+const TEMPORARY = new Set([408, 425, 429, 500, 502, 503, 504]);
+
+/** The service answered with an error. Its subclasses name the common statuses. */
+export class APIError extends ContextGatewayError {
+  /** The HTTP status. 200 when an error came inside a successful response. */
+  readonly status: number;
+  /** Which half of the service answered. */
+  readonly area: Area;
+  /** The kind of error, such as `rate_limit_error`. Gateway only. */
+  readonly type: string | undefined;
+  /** The error's code, such as `model_not_found`. Gateway only. */
+  readonly code: string | undefined;
+  /** The parameter that is wrong, such as `model`. Gateway only. */
+  readonly param: string | undefined;
+  /** The id under which the service knows this request, if it sent one. */
+  readonly requestId: string | undefined;
+  /** Milliseconds the service asks to wait before the next try, if it said so. */
+  readonly retryAfter: number | undefined;
+  /** The rate limit as of this response, if the service sent one. */
+  readonly rateLimit: RateLimit | undefined;
+  readonly #details: APIErrorDetails;
+
+  constructor(status: number, details: APIErrorDetails) {
+    super(details.message);
+    this.status = status;
+    this.area = details.area;
+    this.type = details.type;
+    this.code = details.code;
+    this.param = details.param;
+    this.requestId = details.requestId;
+    this.retryAfter = details.retryAfter;
+    this.rateLimit = details.rateLimit;
+    this.#details = details;
+  }
+
+  override get name(): string {
+    return 'APIError';
+  }
+
+  override get retryable(): boolean {
+    return isTemporary(this.status);
+  }
+
+  /** The headers of the response. Not part of any printed form. */
+  get headers(): Headers {
+    return this.#details.headers.toHeaders();
+  }
+
+  /** The body of the response: parsed JSON, or text. Not part of any printed form. */
+  get body(): unknown {
+    return this.#details.body;
+  }
+
+  /** @internal */
+  get [WORDS](): string | undefined {
+    return this.#details.words;
+  }
+
+  protected override facts(): Record<string, unknown> {
+    const { status, area, type, code, param, requestId, retryAfter, rateLimit } = this;
+    return { status, area, type, code, param, requestId, retryAfter, rateLimit };
+  }
+}
+
+/** 400: the service refuses the arguments. */
+export class BadRequestError extends APIError {
+  override get name(): string {
+    return 'BadRequestError';
+  }
+}
+
+/** 401: the credential is missing, wrong or expired. */
+export class AuthenticationError extends APIError {
+  override get name(): string {
+    return 'AuthenticationError';
+  }
+}
+
+/** 403: the credential may not do this. */
+export class PermissionDeniedError extends APIError {
+  override get name(): string {
+    return 'PermissionDeniedError';
+  }
+}
+
+/** 404: the conversation, message, model, preset or integration does not exist. */
+export class NotFoundError extends APIError {
+  override get name(): string {
+    return 'NotFoundError';
+  }
+}
+
+/** 429: too many requests. `retryAfter` says how many milliseconds to wait. */
+export class RateLimitError extends APIError {
+  override get name(): string {
+    return 'RateLimitError';
+  }
+}
+
+/** 5xx: the service failed. */
+export class InternalServerError extends APIError {
+  override get name(): string {
+    return 'InternalServerError';
+  }
+}
+
+/** 503: the service is not available for the moment. */
+export class ServiceUnavailableError extends InternalServerError {
+  override get name(): string {
+    return 'ServiceUnavailableError';
+  }
+}
+
+/** Error classes with a status of their own; the other 5xx are `InternalServerError`. */
+const ERROR_BY_STATUS: Readonly<Record<number, typeof APIError>> = {
+  400: BadRequestError,
+  401: AuthenticationError,
+  403: PermissionDeniedError,
+  404: NotFoundError,
+  429: RateLimitError,
+  503: ServiceUnavailableError,
+};
+
+/** The one place that picks a class by status. */
+export function apiError(status: number, details: APIErrorDetails): APIError {
+  const ErrorClass = ERROR_BY_STATUS[status] ?? (status >= 500 ? InternalServerError : APIError);
+  return new ErrorClass(status, details);
+}
+
+/** What the service said of an error, without what we added to it; `undefined` for a page of a proxy. */
+export function wordsOf(error: APIError): string | undefined {
+  return error[WORDS];
+}

@@ -1,0 +1,90 @@
+import { ContextGatewayError } from './base.js';
+
+/** How far a request had come when its connection failed. */
+export type Phase = 'connect' | 'headers' | 'body' | 'stream';
+
+/** Whether the service can have carried out a request whose response never came: `no`, `maybe` or `yes`. */
+export type Sent = 'no' | 'maybe' | 'yes';
+
+/** What an `APIConnectionError` is made of. */
+export interface ConnectionDetails {
+  readonly phase: Phase;
+  readonly sent: Sent;
+  readonly cause?: unknown;
+  readonly retryable?: boolean;
+}
+
+/** No usable response came back: refused, reset, cut off. */
+export class APIConnectionError extends ContextGatewayError {
+  /** How far the request had come. */
+  readonly phase: Phase;
+  /** Whether the service can have carried it out. */
+  readonly sent: Sent;
+  readonly #retryable: boolean;
+
+  constructor(message: string, details: ConnectionDetails) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.phase = details.phase;
+    this.sent = details.sent;
+    this.#retryable = details.retryable ?? true;
+  }
+
+  override get name(): string {
+    return 'APIConnectionError';
+  }
+
+  override get retryable(): boolean {
+    return this.#retryable;
+  }
+
+  protected override facts(): Record<string, unknown> {
+    return { phase: this.phase, sent: this.sent };
+  }
+}
+
+/** Time ran out. `kind` says which: one attempt (`'attempt'`), the whole call (`'deadline'`), or a silent stream (`'idle'`). */
+export class APITimeoutError extends APIConnectionError {
+  readonly kind: 'attempt' | 'deadline' | 'idle';
+
+  constructor(message: string, details: ConnectionDetails & { kind: 'attempt' | 'deadline' | 'idle' }) {
+    super(message, details);
+    this.kind = details.kind;
+  }
+
+  override get name(): string {
+    return 'APITimeoutError';
+  }
+
+  protected override facts(): Record<string, unknown> {
+    return { kind: this.kind, ...super.facts() };
+  }
+}
+
+/** A body or a streamed event is larger than this client reads. */
+export class ResponseTooLargeError extends APIConnectionError {
+  override get name(): string {
+    return 'ResponseTooLargeError';
+  }
+}
+
+/** The caller's signal ended the call. `cause` is the signal's reason. */
+export class APIAbortError extends ContextGatewayError {
+  constructor(options?: { cause?: unknown }) {
+    super('The call was aborted by its signal.', options);
+  }
+
+  override get name(): string {
+    return 'AbortError';
+  }
+}
+
+/** The client was closed before or during the call. */
+export class ClientClosedError extends ContextGatewayError {
+  constructor() {
+    super('This client is closed. Create a new one, or close it after its last call.');
+  }
+
+  override get name(): string {
+    return 'ClientClosedError';
+  }
+}
