@@ -1,0 +1,61 @@
+import { NoSuchModelError } from '@ai-sdk/provider';
+import { ConfigurationError, type GatewayClient } from '../index.js';
+import { DIALECTS } from './dialect.js';
+import { createModel } from './model.js';
+import type { AiSdkModel, Specification } from './specification.js';
+
+/** Options of `createAiSdkProvider`. */
+export interface AiSdkProviderOptions<Version extends Specification = Specification> {
+  /** The provider interface the models speak: `'v2'` for `ai` 5, `'v3'` for 6 and 7, `'v4'` for 7 alone. @default 'v3' */
+  specification?: Version | undefined;
+}
+
+/** Gives the Gateway's models to the AI SDK. Call it with a model id. */
+export interface AiSdkProvider<Version extends Specification = 'v3'> {
+  (modelId: string): AiSdkModel<Version>;
+  readonly specificationVersion: Version;
+  /** The same as calling the provider. */
+  languageModel(modelId: string): AiSdkModel<Version>;
+  /** The Gateway has none. @throws {NoSuchModelError} always */
+  embeddingModel(modelId: string): never;
+  /** The Gateway has none. @throws {NoSuchModelError} always */
+  textEmbeddingModel(modelId: string): never;
+  /** The Gateway has none. @throws {NoSuchModelError} always */
+  imageModel(modelId: string): never;
+}
+
+/**
+ * A provider for the AI SDK: `streamText({ model: createAiSdkProvider(gateway)('atlas-small'), … })`.
+ *
+ * The AI SDK repeats failed requests itself, so that the client's `maxRetries` does not count here. Its other options do.
+ *
+ * @throws {ConfigurationError} when `gateway` is no client, or the specification is not known
+ */
+export function createAiSdkProvider<Version extends Specification = 'v3'>(
+  gateway: GatewayClient,
+  options: AiSdkProviderOptions<Version> = {},
+): AiSdkProvider<Version> {
+  if (typeof gateway?.chat?.completions?.create !== 'function')
+    throw new ConfigurationError('createAiSdkProvider takes a client: createAiSdkProvider(new GatewayClient({ … })).');
+  // The cast is true: without the option, the type parameter is its default.
+  const specification = options.specification ?? ('v3' as Version);
+  if (!Object.hasOwn(DIALECTS, specification))
+    throw new ConfigurationError("specification must be 'v2' (for ai 5), 'v3' (for ai 6 and 7) or 'v4' (for ai 7).");
+
+  const languageModel = (modelId: string) => createModel(gateway, modelId, specification);
+  return Object.assign((modelId: string) => languageModel(modelId), {
+    specificationVersion: specification,
+    languageModel,
+    embeddingModel: (modelId: string) => noSuchModel(modelId, 'embeddingModel'),
+    textEmbeddingModel: (modelId: string) => noSuchModel(modelId, 'embeddingModel'),
+    imageModel: (modelId: string) => noSuchModel(modelId, 'imageModel'),
+  });
+}
+
+function noSuchModel(modelId: string, modelType: 'embeddingModel' | 'imageModel'): never {
+  throw new NoSuchModelError({
+    modelId,
+    modelType,
+    message: `The Gateway has language models alone, no ${modelType}.`,
+  });
+}

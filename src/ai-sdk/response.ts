@@ -1,0 +1,23 @@
+import type { ResponseInfo } from '../index.js';
+import type { ProviderMetadata, ResponseMetadata } from './specification.js';
+
+/** What a completion, or a chunk of one, is known by. */
+export function responseMetadataOf(answer: {
+  id?: string | undefined;
+  model?: string | undefined;
+  created?: number | undefined;
+}): ResponseMetadata {
+  const { id, model, created } = answer;
+  return {
+    ...(id !== undefined && { id }),
+    ...(model !== undefined && { modelId: model }),
+    ...(created !== undefined && { timestamp: new Date(created * 1_000) }),
+  };
+}
+
+/** The rate limit as of an answer, if the service sent one. */
+export function providerMetadataOf({ rateLimit }: ResponseInfo): { providerMetadata?: ProviderMetadata } {
+  if (rateLimit === undefined) return {};
+  const { limit = null, remaining = null, resetAt } = rateLimit;
+  return { providerMetadata: { svc: { rateLimit: { limit, remaining, reset: resetAt?.toISOString() ?? null } } } };
+}

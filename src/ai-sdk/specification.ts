@@ -1,0 +1,127 @@
+/**
+ * The part of the AI SDK's provider interface that a model of text needs. Written out here, and held against the real types in
+ * `test/ai-sdk/types.test-d.ts`, because no single version of `@ai-sdk/provider` has all three.
+ */
+
+/** Versions of the provider interface: `v2` for `ai` 5, `v3` for `ai` 6 and 7, `v4` for `ai` 7 alone. */
+export type Specification = 'v2' | 'v3' | 'v4';
+
+/** A part of a message: text, a file, a tool call. */
+interface PromptPart {
+  readonly type: string;
+  readonly text?: unknown;
+}
+
+/** A message as the AI SDK hands it to a model. */
+export interface PromptMessage {
+  readonly role: string;
+  readonly content: string | readonly PromptPart[];
+}
+
+/** What the AI SDK asks of a model. */
+export interface CallOptions {
+  prompt: PromptMessage[];
+  maxOutputTokens?: number | undefined;
+  temperature?: number | undefined;
+  stopSequences?: readonly string[] | undefined;
+  topP?: number | undefined;
+  topK?: number | undefined;
+  presencePenalty?: number | undefined;
+  frequencyPenalty?: number | undefined;
+  seed?: number | undefined;
+  reasoning?: string | undefined;
+  responseFormat?: { readonly type: string } | undefined;
+  tools?: readonly unknown[] | undefined;
+  toolChoice?: { readonly type: string } | undefined;
+  includeRawChunks?: boolean | undefined;
+  abortSignal?: AbortSignal | undefined;
+  headers?: Readonly<Record<string, string | undefined>> | undefined;
+  providerOptions?: Readonly<Record<string, object>> | undefined;
+}
+
+/** Why an answer ended, in the AI SDK's words. */
+export type UnifiedFinishReason = 'stop' | 'length' | 'content-filter' | 'tool-calls' | 'error' | 'other';
+
+type Tokens = number | undefined;
+
+/** What differs between the versions. */
+interface Shapes {
+  v2: {
+    usage: { inputTokens: Tokens; outputTokens: Tokens; totalTokens: Tokens };
+    finishReason: UnifiedFinishReason;
+    warning: { type: 'unsupported-setting'; setting: string; details?: string };
+  };
+  v3: {
+    usage: {
+      inputTokens: { total: Tokens; noCache: Tokens; cacheRead: Tokens; cacheWrite: Tokens };
+      outputTokens: { total: Tokens; text: Tokens; reasoning: Tokens };
+      raw?: Record<string, number>;
+    };
+    finishReason: { unified: UnifiedFinishReason; raw: string | undefined };
+    warning: { type: 'unsupported'; feature: string; details?: string };
+  };
+  v4: Shapes['v3'];
+}
+
+export type Usage<Version extends Specification> = Shapes[Version]['usage'];
+export type FinishReason<Version extends Specification> = Shapes[Version]['finishReason'];
+export type Warning<Version extends Specification> = Shapes[Version]['warning'];
+
+/** What the service said about its rate limit. Its `reset` is a time in ISO 8601. A type alias: an interface is no JSON to the AI SDK. */
+export type ProviderMetadata = {
+  svc: { rateLimit: { limit: number | null; remaining: number | null; reset: string | null } };
+};
+
+/** What an answer is known by. */
+export interface ResponseMetadata {
+  id?: string;
+  modelId?: string;
+  timestamp?: Date;
+}
+
+/** A whole answer. */
+interface GenerateResult<Version extends Specification> {
+  content: { type: 'text'; text: string }[];
+  finishReason: FinishReason<Version>;
+  usage: Usage<Version>;
+  warnings: Warning<Version>[];
+  request: { body: unknown };
+  response: ResponseMetadata & { headers: Record<string, string>; body: unknown };
+  providerMetadata?: ProviderMetadata;
+}
+
+/** A piece of a streamed answer. */
+export type StreamPart<Version extends Specification> =
+  | { type: 'stream-start'; warnings: Warning<Version>[] }
+  | ({ type: 'response-metadata' } & ResponseMetadata)
+  | { type: 'text-start'; id: string }
+  | { type: 'text-delta'; id: string; delta: string }
+  | { type: 'text-end'; id: string }
+  | { type: 'raw'; rawValue: unknown }
+  | { type: 'error'; error: unknown }
+  | {
+      type: 'finish';
+      finishReason: FinishReason<Version>;
+      usage: Usage<Version>;
+      providerMetadata?: ProviderMetadata;
+    };
+
+/** A streamed answer. */
+interface StreamResult<Version extends Specification> {
+  stream: ReadableStream<StreamPart<Version>>;
+  request: { body: unknown };
+  response: { headers: Record<string, string> };
+}
+
+/** A model of the Gateway, as `generateText` and `streamText` take it. */
+export interface AiSdkModel<Version extends Specification = 'v3'> {
+  readonly specificationVersion: Version;
+  readonly provider: string;
+  readonly modelId: string;
+  /** Empty: the Gateway takes no files. */
+  readonly supportedUrls: Record<string, RegExp[]>;
+  /** A whole answer. `generateText` calls it. */
+  doGenerate(options: CallOptions): Promise<GenerateResult<Version>>;
+  /** A streamed answer. `streamText` calls it. */
+  doStream(options: CallOptions): Promise<StreamResult<Version>>;
+}

@@ -1,0 +1,84 @@
+import {
+  APIAbortError,
+  type ChatCompletionChunk,
+  type ChatCompletionStream,
+  type CompletionUsage,
+  StreamTruncatedError,
+} from '../index.js';
+import { DIALECTS } from './dialect.js';
+import { providerMetadataOf, responseMetadataOf } from './response.js';
+import type { Specification, StreamPart, Warning } from './specification.js';
+
+/** How a stream is told. */
+export interface StreamTelling<Version extends Specification> {
+  readonly specification: Version;
+  readonly warnings: Warning<Version>[];
+  readonly includeRawChunks: boolean | undefined;
+}
+
+/** A streamed completion as the AI SDK reads it. Nothing is read before it is asked for; cancelling it ends the request. */
+export function toPartStream<Version extends Specification>(
+  completion: ChatCompletionStream,
+  telling: StreamTelling<Version>,
+): ReadableStream<StreamPart<Version>> {
+  const parts = partsOf(completion, telling);
+  return new ReadableStream<StreamPart<Version>>(
+    {
+      async pull(controller) {
+        const { done, value } = await parts.next();
+        if (done) controller.close();
+        else controller.enqueue(value);
+      },
+      // Not the generator's `return`, which waits for the event it is reading.
+      cancel: () => completion.close(),
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+/** The only text of an answer. */
+const TEXT = { id: '0' };
+
+async function* partsOf<Version extends Specification>(
+  completion: ChatCompletionStream,
+  { specification, warnings, includeRawChunks }: StreamTelling<Version>,
+): AsyncGenerator<StreamPart<Version>, undefined> {
+  let [hasMetadata, hasText, hasFailed] = [false, false, false];
+  let usage: CompletionUsage | null | undefined;
+  let reason: string | undefined;
+  yield { type: 'stream-start', warnings };
+  try {
+    for await (const chunk of completion) {
+      if (includeRawChunks) yield { type: 'raw', rawValue: chunk };
+      if (!hasMetadata) yield { type: 'response-metadata', ...responseMetadataOf(chunk) };
+      hasMetadata = true;
+      const { text, finishReason } = firstChoice(chunk);
+      if (text && !hasText) yield { type: 'text-start', ...TEXT };
+      if (text) yield { type: 'text-delta', ...TEXT, delta: text };
+      hasText ||= Boolean(text);
+      reason = finishReason ?? reason;
+      usage = chunk.usage ?? usage;
+    }
+    if (reason === undefined) throw new StreamTruncatedError('The stream ended without a finish_reason.');
+  } catch (error) {
+    if (APIAbortError.is(error)) throw error; // the AI SDK tells its user's own abort from an error
+    hasFailed = true;
+    yield { type: 'error', error };
+  }
+  if (hasText) yield { type: 'text-end', ...TEXT };
+  const dialect = DIALECTS[specification];
+  yield {
+    type: 'finish',
+    finishReason: dialect.finishReason(reason, hasFailed),
+    usage: dialect.usage(usage),
+    ...providerMetadataOf(completion.response),
+  };
+}
+
+function firstChoice({ choices }: ChatCompletionChunk): { text?: string; finishReason?: string } {
+  const choice = choices.find(({ index }) => index === 0);
+  return {
+    ...(choice?.delta.content && { text: choice.delta.content }),
+    ...(choice?.finish_reason && { finishReason: choice.finish_reason }),
+  };
+}

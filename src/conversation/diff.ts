@@ -1,0 +1,59 @@
+import type { RollingSummary } from '../index.js';
+import { entriesOf, isBinding, type SummaryEntry } from './entries.js';
+import { normalise, sharedTerms, termsOf } from './terms.js';
+
+/** How two versions of a summary differ. */
+export interface SummaryDiff<Before extends SummaryEntry = SummaryEntry> {
+  kept: Before[];
+  reworded: { before: Before; after: SummaryEntry }[];
+  /** Decisions, requirements and definitions that are there no more. Goals and plans come and go. */
+  lost: Before[];
+  added: SummaryEntry[];
+}
+
+/** What a newer version of a summary kept, reworded, lost and added. By normalised text, and by the ids of decisions. */
+export function diffSummaries(before: RollingSummary, after: RollingSummary): SummaryDiff {
+  const { lost, ...rest } = compareEntries(entriesOf(before), entriesOf(after));
+  return { ...rest, lost: lost.filter(isBinding) };
+}
+
+/** The same, with whatever is there no more as `lost`. */
+export function compareEntries<Before extends SummaryEntry>(
+  before: readonly Before[],
+  after: readonly SummaryEntry[],
+): SummaryDiff<Before> {
+  const added = new Set(after);
+  const byText = new Map(after.map((entry) => [keyOf(entry), entry]));
+  const indexed = after.map((entry) => ({ entry, terms: termsOf(entry.text) }));
+  const diff: SummaryDiff<Before> = { kept: [], reworded: [], lost: [], added: [] };
+  for (const entry of before) {
+    const same = byText.get(keyOf(entry));
+    const heir = same ?? findHeir(entry, indexed);
+    if (heir !== undefined) added.delete(heir);
+    if (same !== undefined) diff.kept.push(entry);
+    else if (heir !== undefined) diff.reworded.push({ before: entry, after: heir });
+    else diff.lost.push(entry);
+  }
+  diff.added = [...added];
+  return diff;
+}
+
+/** Entries with the same key say the same. */
+export function keyOf({ term, text }: SummaryEntry): string {
+  return normalise(term === undefined ? text : `${term} ${text}`);
+}
+
+/** The entry that says it in other words: a decision's by its id, a definition's by its term, any other by its terms. */
+function findHeir(
+  entry: SummaryEntry,
+  after: readonly { entry: SummaryEntry; terms: ReadonlySet<string> }[],
+): SummaryEntry | undefined {
+  const terms = termsOf(entry.text);
+  return after.find(({ entry: other, terms: otherTerms }) => {
+    if (entry.id !== undefined && entry.id !== '' && entry.id === other.id) return true;
+    if (entry.term !== undefined) return entry.term === other.term;
+    return terms.size > 2 && sharedTerms(terms, otherTerms) >= MOST_OF_IT * terms.size;
+  })?.entry;
+}
+
+const MOST_OF_IT = 0.8;

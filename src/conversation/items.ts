@@ -1,0 +1,133 @@
+import { isBinding } from './entries.js';
+import type { ConversationMessage } from './messages.js';
+import type { ContextParts, ContextSection, Recovered } from './prompt.js';
+import { normalise, termsOf } from './terms.js';
+
+/** One line of the rendered context. */
+export interface ContextItem {
+  section: ContextSection;
+  text: string;
+  /** What it says, without case and punctuation. */
+  said: string;
+  /** What it is known by from turn to turn. */
+  key: string;
+  /** Of the memory item, the pin or the decision. */
+  id?: string | undefined;
+  messageId?: string | undefined;
+  /** What it brings back. */
+  recovered?: Recovered | undefined;
+  terms: ReadonlySet<string>;
+  /** Never dropped in silence. */
+  required: boolean;
+  /** Only of use to a question about it: goals and plans of the past. */
+  onRequest: boolean;
+}
+
+/** In the order in which they are rendered. */
+export const SECTIONS: readonly ContextSection[] = [
+  'constraints',
+  'definitions',
+  'preferences',
+  'facts',
+  'goals',
+  'requirements',
+  'decisions',
+  'currentPlan',
+  'openQuestions',
+  'pinnedMemory',
+  'importantReferences',
+  'recovered',
+];
+
+const REQUIRED: ReadonlySet<ContextSection> = new Set(['constraints', 'requirements', 'pinnedMemory']);
+
+/** Every line that the parts have to offer, in the order of the sections; equal data gives equal lines. No ids, no times. */
+export function itemsOf(parts: ContextParts, sections: readonly ContextSection[] = SECTIONS): ContextItem[] {
+  const { summary, pins = [], memory = [], recovered = [] } = parts;
+  const items: ContextItem[] = [];
+  const add = (section: ContextSection, text: string, more: Partial<ContextItem> = {}): void => {
+    if (sections.includes(section) && text.trim() !== '') items.push(itemOf(section, text, more));
+  };
+  for (const item of [...memory].sort((a, b) => compare(a.key, b.key))) {
+    if (item.isActive !== false) add(memorySection(item.type), `${item.key}: ${item.content}`, { id: item.id });
+  }
+  if (summary !== undefined) {
+    for (const [term, meaning] of Object.entries(summary.definitions).sort(([a], [b]) => compare(a, b))) {
+      add('definitions', `${term}: ${meaning}`);
+    }
+    for (const text of summary.goals) add('goals', text);
+    for (const text of summary.requirements) add('requirements', text);
+    for (const { id, decision, reason } of summary.decisions) add('decisions', withReason(decision, reason), { id });
+    for (const text of summary.currentPlan) add('currentPlan', text);
+    for (const text of summary.openQuestions) add('openQuestions', text);
+    for (const { value, label } of summary.importantReferences) add('importantReferences', withReason(value, label));
+  }
+  for (const { id, messageId, content } of pins) add('pinnedMemory', content, { id, messageId });
+  for (const entry of recovered) {
+    const { text, term, reason = '', id } = entry;
+    const said = withReason(term === undefined ? text : `${term}: ${text}`, reason);
+    add('recovered', said, { id, recovered: entry, onRequest: !isBinding(entry) });
+  }
+  return items.sort((a, b) => SECTIONS.indexOf(a.section) - SECTIONS.indexOf(b.section));
+}
+
+/** What was said in messages that are no longer sent, in passages of a few sentences. Of use to a question about it only. */
+export function passagesOf({ content }: ConversationMessage): ContextItem[] {
+  return passages(content).map((text) =>
+    itemOf('recovered', text, { recovered: { section: 'history', text }, onRequest: true }),
+  );
+}
+
+function passages(content: string): string[] {
+  const found: string[] = [];
+  for (const line of content.split('\n')) {
+    let passage = '';
+    for (const sentence of line.match(/[^.!?。!?]+[.!?。!?\s]*|[.!?。!?\s]+/g) ?? []) {
+      if (passage !== '' && passage.length + sentence.length > LONGEST_PASSAGE) {
+        found.push(passage);
+        passage = '';
+      }
+      passage += sentence;
+    }
+    found.push(passage);
+  }
+  return found.map((text) => text.trim()).filter((text) => text !== '' && text.length <= 4 * LONGEST_PASSAGE);
+}
+
+/** In characters: about sixty words. */
+const LONGEST_PASSAGE = 360;
+
+function itemOf(section: ContextSection, text: string, more: Partial<ContextItem>): ContextItem {
+  const said = normalise(text);
+  return {
+    section,
+    text,
+    said,
+    key: `${section}: ${said}`,
+    terms: termsOf(text),
+    required: REQUIRED.has(section),
+    onRequest: false,
+    ...more,
+  };
+}
+
+/** A type that is not documented is a fact. */
+export function memorySection(type: string): ContextSection {
+  return MEMORY_SECTIONS[type] ?? 'facts';
+}
+
+const MEMORY_SECTIONS: Readonly<Record<string, ContextSection>> = {
+  constraint: 'constraints',
+  definition: 'definitions',
+  preference: 'preferences',
+  fact: 'facts',
+};
+
+function withReason(text: string, reason: string): string {
+  return reason === '' ? text : `${text} (${reason})`;
+}
+
+/** By code units: the same order everywhere. */
+function compare(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b);
+}

@@ -1,0 +1,108 @@
+import { TOKENS_PER_MESSAGE } from './counter.js';
+import type { ContextItem } from './items.js';
+import type { ContextSection } from './prompt.js';
+import { relevanceOf } from './relevance.js';
+import { HEADINGS, PREFACE, renderItem } from './render.js';
+
+type Count = (text: string) => number;
+
+/** Lines of the context that were chosen for a question. */
+export interface Selection {
+  items: readonly ContextItem[];
+  tokens: number;
+  /** Written by the app instead. */
+  text?: string | undefined;
+}
+
+/**
+ * Choose what of the context to send. Required lines always; then what answers the question best; then by section, newest first.
+ * The order on the page stays that of the sections.
+ */
+export function selectItems(items: readonly ContextItem[], question: string, limit: number, count: Count): Selection {
+  const chosen = new Set<ContextItem>();
+  const headings = new Set<ContextSection>();
+  let tokens = 0;
+  const costOf = ({ section, text }: ContextItem): number =>
+    count(renderItem(text)) + 1 + (headings.has(section) ? 0 : count(HEADINGS[section]) + 2);
+  const take = (item: ContextItem, cost: number): void => {
+    if (chosen.size === 0) tokens = frameTokens(count);
+    chosen.add(item);
+    headings.add(item.section);
+    tokens += cost;
+  };
+  for (const item of items) if (item.required) take(item, costOf(item));
+  for (const item of byWorth(
+    items.filter(({ required }) => !required),
+    question,
+  )) {
+    const cost = costOf(item);
+    if (item.onRequest && [...chosen].some(({ said }) => said.includes(item.said) || item.said.includes(said)))
+      continue;
+    if (Math.max(tokens, frameTokens(count)) + cost <= limit) take(item, cost);
+  }
+  return { items: items.filter((item) => chosen.has(item)), tokens };
+}
+
+/** Whether a question asks for something that was not chosen. */
+export function asksForMore(items: readonly ContextItem[], selection: Selection, question: string): boolean {
+  const chosen = new Set(selection.items.map(({ key }) => key));
+  const missing = items.filter(({ key }) => !chosen.has(key));
+  if (missing.length === 0) return false;
+  const relevance = relevanceOf(
+    items.map(({ terms }) => terms),
+    question,
+  );
+  const { terms, share } = ASKS.test(question) ? ASKED_FOR : MEANT;
+  return items.some(({ key }, i) => {
+    const { coverage = 0, matches = 0 } = relevance[i] ?? {};
+    return !chosen.has(key) && matches >= terms && coverage >= share;
+  });
+}
+
+/** What ends with a question mark, or begins as a request for what was said. */
+const ASKS =
+  /[??؟]["'”»)\s]*$|^\W*(?:what|why|when|where|who|which|how|remind|recall|list|name|explain|tell|repeat|show|summari[sz]e)\b/i;
+/** How many terms of a question, and what share of them (rare ones weighing more), a line has that may be what is asked for. */
+const ASKED_FOR = { terms: 2, share: 0.15 };
+/** The same of a statement, which seldom asks for anything. */
+const MEANT = { terms: 3, share: 0.6 };
+
+/** Share of the best score from which a line counts as an answer. */
+const ANSWERS = 0.3;
+
+/** What stands around the lines: preface, bounds, and the message itself. */
+function frameTokens(count: Count): number {
+  return count(PREFACE) + 2 * BOUND_TOKENS + TOKENS_PER_MESSAGE;
+}
+
+/** `</context-` and a hash of eleven letters and digits. */
+const BOUND_TOKENS = 14;
+
+/** The last is the first to be dropped. */
+const WORTH: readonly ContextSection[] = [
+  'goals',
+  'decisions',
+  'currentPlan',
+  'preferences',
+  'facts',
+  'recovered',
+  'openQuestions',
+  'definitions',
+  'importantReferences',
+];
+
+function byWorth(items: readonly ContextItem[], question: string): ContextItem[] {
+  const relevance = relevanceOf(
+    items.map(({ terms }) => terms),
+    question,
+  );
+  const best = Math.max(0, ...relevance.map(({ score }) => score));
+  return items
+    .map((item, age) => {
+      const score = relevance[age]?.score ?? 0;
+      return { item, age, score: best > 0 && score >= ANSWERS * best ? score : 0 };
+    })
+    .filter(({ item, score }) => score > 0 || !item.onRequest)
+    .sort((a, b) => b.score - a.score || WORTH.indexOf(a.item.section) - WORTH.indexOf(b.item.section) || b.age - a.age)
+    .map(({ item }) => item);
+}

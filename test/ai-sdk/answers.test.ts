@@ -1,0 +1,247 @@
+import { APICallError, UnsupportedFunctionalityError } from '@ai-sdk/provider';
+import { RequestValidationError, StreamTruncatedError } from 'context-gateway';
+import { createAiSdkProvider, type Specification } from 'context-gateway/ai-sdk';
+import { describe, expect, test } from 'vitest';
+import { completion } from '../helpers/samples.js';
+import { cannedService, failureOf, gatewayAt, json, text } from '../helpers/service.js';
+
+const service = cannedService();
+const model = <Version extends Specification = 'v3'>(specification?: Version) =>
+  createAiSdkProvider(gatewayAt(), { specification })('atlas-small');
+const call = { prompt: [{ role: 'user', content: [{ type: 'text', text: 'Name a river.' }] }] };
+
+/** An event stream of these chunks, each with what all chunks have. */
+const stream = (...chunks: object[]) => {
+  const common = { id: 'c1', object: 'chat.completion.chunk', created: 1_767_600_000, model: 'atlas-small' };
+  const events = chunks.map((chunk) => `data: ${JSON.stringify({ ...common, ...chunk })}\n\n`);
+  return text(`${events.join('')}data: [DONE]\n\n`, { headers: { 'content-type': 'text/event-stream' } });
+};
+const piece = (content: string, finish_reason: string | null = null) => ({
+  choices: [{ index: 0, delta: { content }, finish_reason }],
+});
+
+async function partsOf(parts: ReadableStream<object>): Promise<object[]> {
+  const all: object[] = [];
+  const reader = parts.getReader();
+  for (let step = await reader.read(); !step.done; step = await reader.read()) all.push(step.value);
+  return all;
+}
+
+describe('a streamed answer', () => {
+  test('begins with the warnings and what the answer is known by, and ends with reason and usage', async () => {
+    const usage = { prompt_tokens: 9, completion_tokens: 3, total_tokens: 12 };
+    service.answers(stream(piece(''), piece('Rh'), piece('ine.', 'stop'), { choices: [], usage }));
+
+    const { stream: parts } = await model().doStream({ ...call, seed: 1 });
+
+    expect(await partsOf(parts)).toEqual([
+      {
+        type: 'stream-start',
+        warnings: [
+          { type: 'unsupported', feature: 'seed', details: 'The Gateway has no such parameter. It was not sent.' },
+        ],
+      },
+      { type: 'response-metadata', id: 'c1', modelId: 'atlas-small', timestamp: new Date(1_767_600_000_000) },
+      { type: 'text-start', id: '0' },
+      { type: 'text-delta', id: '0', delta: 'Rh' },
+      { type: 'text-delta', id: '0', delta: 'ine.' },
+      { type: 'text-end', id: '0' },
+      {
+        type: 'finish',
+        finishReason: { unified: 'stop', raw: 'stop' },
+        usage: {
+          inputTokens: { total: 9, noCache: undefined, cacheRead: undefined, cacheWrite: undefined },
+          outputTokens: { total: 3, text: undefined, reasoning: undefined },
+          raw: usage,
+        },
+      },
+    ]);
+  });
+
+  test.each([
+    ['v2', { inputTokens: undefined, outputTokens: undefined, totalTokens: undefined }],
+    ['v3', { inputTokens: { total: undefined }, outputTokens: { total: undefined } }],
+    ['v4', { inputTokens: { total: undefined }, outputTokens: { total: undefined } }],
+  ] as const)('has unknown tokens in %s when none were reported, not 0', async (specification, usage) => {
+    service.answers(stream(piece('Rhine.', 'stop')));
+
+    const { stream: parts } = await model(specification).doStream(call);
+
+    expect((await partsOf(parts)).at(-1)).toMatchObject({ type: 'finish', usage });
+  });
+
+  test('without a finish_reason is an error, even where the service calls it done', async () => {
+    service.answers(stream(piece('Rhine.')));
+
+    const { stream: parts } = await model().doStream(call);
+
+    const [error, textEnd, finish] = (await partsOf(parts)).slice(-3);
+    expect(error).toMatchObject({ type: 'error', error: expect.any(StreamTruncatedError) });
+    expect(textEnd).toEqual({ type: 'text-end', id: '0' });
+    expect(finish).toMatchObject({ type: 'finish', finishReason: { unified: 'error', raw: undefined } });
+  });
+
+  test('without a text has no text parts', async () => {
+    service.answers(stream(piece('', 'stop')));
+
+    const { stream: parts } = await model().doStream(call);
+
+    const types = (await partsOf(parts)).map((part) => (part as { type: string }).type);
+    expect(types).toEqual(['stream-start', 'response-metadata', 'finish']);
+  });
+});
+
+describe('a whole answer', () => {
+  test.each([
+    ['stop', 'stop'],
+    ['length', 'length'],
+    ['content_filter', 'content-filter'],
+    ['tool_calls', 'tool-calls'],
+    ['tired', 'other'],
+    ['constructor', 'other'],
+  ])('that ended by %s ended by %s for the AI SDK', async (finish_reason, unified) => {
+    const [choice] = completion().choices;
+    service.answers(json({ ...completion(), choices: [{ ...choice, finish_reason }] } as never));
+
+    expect((await model().doGenerate(call)).finishReason).toEqual({ unified, raw: finish_reason });
+    expect((await model('v2').doGenerate(call)).finishReason).toBe(unified);
+  });
+
+  test('carries the service’s own body, and what was sent', async () => {
+    service.answers(json(completion()));
+
+    const { content, request, response } = await model().doGenerate(call);
+
+    expect(content).toEqual([{ type: 'text', text: 'Rhine.' }]);
+    expect(request.body).toEqual(JSON.parse(service.bodies[0] ?? ''));
+    expect(response).toMatchObject({ id: 'chatcmpl-1', body: completion() });
+  });
+
+  test('without a text has no content', async () => {
+    const [choice] = completion().choices;
+    const message = { role: 'assistant', content: '' };
+    service.answers(json({ ...completion(), choices: [{ ...choice, message }] } as never));
+
+    expect((await model().doGenerate(call)).content).toEqual([]);
+  });
+
+  test('with a part of a rate limit says what is not known of it', async () => {
+    service.answers(json(completion(), { headers: { 'x-ratelimit-remaining': '7' } }));
+
+    const { providerMetadata } = await model().doGenerate(call);
+
+    expect(providerMetadata).toEqual({ svc: { rateLimit: { limit: null, remaining: 7, reset: null } } });
+  });
+
+  test('without a rate limit has no metadata of it', async () => {
+    service.answers(json(completion()));
+
+    expect(await model().doGenerate(call)).not.toHaveProperty('providerMetadata');
+  });
+});
+
+describe('a question', () => {
+  const generate = (options: object) => model().doGenerate({ ...call, ...options });
+
+  test.each([
+    { reasoning: 'high' },
+    { responseFormat: { type: 'json' } },
+    { providerOptions: { svc: { cache: true } } },
+  ])('with %j is asked without it, and with a warning', async (options) => {
+    service.answers(json(completion()));
+
+    const { warnings } = await generate(options);
+
+    expect(warnings).toHaveLength(1);
+    expect(Object.keys(JSON.parse(service.bodies[0] ?? ''))).toEqual(['model', 'messages', 'stream']);
+  });
+
+  test.each([
+    { reasoning: 'provider-default' },
+    { responseFormat: { type: 'text' } },
+    { providerOptions: { other: { cache: true } } },
+    { tools: [], toolChoice: { type: 'auto' } },
+    { toolChoice: { type: 'none' } },
+  ])('with %j needs no warning', async (options) => {
+    service.answers(json(completion()));
+
+    expect((await generate(options)).warnings).toEqual([]);
+  });
+
+  test('leaves out how an earlier answer was reasoned, and says so', async () => {
+    service.answers(json(completion()));
+    const content = [
+      { type: 'reasoning', text: 'Rivers, rivers.' },
+      { type: 'text', text: 'Rhine.' },
+    ];
+    const prompt = [...call.prompt, { role: 'assistant', content }, ...call.prompt];
+
+    const { warnings } = await model().doGenerate({ prompt });
+
+    expect(JSON.parse(service.bodies[0] ?? '').messages[1]).toEqual({ role: 'assistant', content: 'Rhine.' });
+    expect(warnings).toEqual([expect.objectContaining({ feature: 'reasoning parts' })]);
+  });
+
+  test.each([
+    { role: 'tool', content: [{ type: 'tool-result' }], says: 'tool messages' },
+    { role: 'assistant', content: [{ type: 'tool-call' }], says: 'tool-call part' },
+    { role: 'user', content: [{ type: 'file' }], says: 'file part' },
+    { role: 'assistant', content: [{ type: 'custom' }], says: 'custom part' },
+  ])('with a $role message of $content.0.type is refused', async ({ says, ...message }) => {
+    const error = await failureOf(model().doGenerate({ prompt: [...call.prompt, message] }));
+
+    expect(error).toBeInstanceOf(UnsupportedFunctionalityError);
+    expect(String(error)).toContain(says);
+    expect(service.requests).toEqual([]);
+  });
+
+  test('whose temperature is out of range is refused in the client’s own words', async () => {
+    const error = await failureOf(generate({ temperature: 3 }));
+
+    expect(error).toBeInstanceOf(RequestValidationError);
+    expect(APICallError.isInstance(error)).toBe(false);
+  });
+});
+
+describe('a failure', () => {
+  const failure = async () => (await failureOf(model().doGenerate(call))) as APICallError;
+  const busy = { error: { message: 'Busy.', type: 'rate_limit_error', retry_after: 3 } };
+  const away = { error: { message: 'Away.', type: 'service_unavailable' } };
+
+  test.each([
+    { status: 429, body: busy, isRetryable: true, because: 'the limit comes before any work' },
+    { status: 503, body: away, isRetryable: true, because: 'the service itself refused' },
+    {
+      status: 503,
+      body: '<h1>Away</h1>',
+      isRetryable: false,
+      because: 'a proxy may answer so after the work was done',
+    },
+    { status: 500, body: away, isRetryable: false, because: 'the work may be done' },
+    { status: 502, body: away, isRetryable: false, because: 'the work may be done' },
+    { status: 401, body: away, isRetryable: false, because: 'the key stays wrong' },
+  ])('$status is repeated: $isRetryable, because $because', async ({ status, body, isRetryable }) => {
+    service.answers(typeof body === 'string' ? text(body, { status }) : json(body, { status }));
+
+    expect(await failure()).toMatchObject({ name: 'AI_APICallError', statusCode: status, isRetryable });
+    expect(service.requests).toHaveLength(1);
+  });
+
+  test.each([
+    { header: undefined, body: busy, wait: '3' },
+    { header: '4', body: away, wait: '4' },
+    { header: '1', body: busy, wait: '3' },
+    { header: undefined, body: away, wait: undefined },
+  ])('asks to wait $wait s after a header of $header and a body of $body.error.retry_after', async (given) => {
+    const headers = given.header === undefined ? {} : { 'retry-after': given.header };
+    service.answers(json(given.body, { status: 503, headers }));
+
+    expect((await failure()).responseHeaders?.['retry-after']).toBe(given.wait);
+  });
+
+  test('on the way is not repeated, because the work may be done', async () => {
+    service.answers(() => Response.error());
+
+    expect(await failure()).toMatchObject({ name: 'AI_APICallError', isRetryable: false, cause: { sent: 'maybe' } });
+  });
+});

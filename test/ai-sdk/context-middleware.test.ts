@@ -1,0 +1,193 @@
+import * as ai from 'ai';
+import { MockLanguageModelV4 } from 'ai/test';
+import type { ChatMessage } from 'context-gateway';
+import { contextMiddleware } from 'context-gateway/ai-sdk';
+import type { Conversation } from 'context-gateway/conversation';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { failureOf } from '../helpers/service.js';
+import { emulatedService } from '../helpers/world.js';
+import { majors } from './majors.js';
+
+const service = emulatedService({});
+const background = { role: 'user', content: 'Background: the key is red.' };
+
+/** What a conversation is asked and told here. The real one has tests of its own. */
+const contextMessage = vi.fn<Conversation['contextMessage']>();
+const record = vi.fn<Conversation['record']>();
+const conversation = { contextMessage, record };
+beforeEach(() => {
+  contextMessage.mockReset().mockResolvedValue(background);
+  record.mockReset().mockResolvedValue();
+});
+
+const sentMessages = (): ChatMessage[] => JSON.parse(service.last.body ?? '').messages;
+
+describe.each(majors)('$name', ({ ai, createProvider }) => {
+  const model = () =>
+    ai.wrapLanguageModel({
+      model: createProvider(service.gateway())('atlas-small'),
+      middleware: contextMiddleware(conversation),
+    });
+  const prompt = 'What is red?';
+
+  test('puts the context right after the instructions, chosen for the last question', async () => {
+    const messages = [
+      { role: 'assistant' as const, content: 'Hello!' },
+      { role: 'user' as const, content: 'Hello.' },
+      { role: 'user' as const, content: prompt },
+    ];
+    const abortSignal = new AbortController().signal;
+    const { text } = await ai.generateText({ model: model(), system: 'Be short.', messages, abortSignal });
+
+    expect(text).toBe('Background: the key is red.');
+    expect(sentMessages()).toEqual([{ role: 'system', content: 'Be short.' }, background, ...messages]);
+    expect(contextMessage).toHaveBeenCalledExactlyOnceWith(prompt, { signal: expect.any(AbortSignal) });
+  });
+
+  test('puts the context first where there are no instructions', async () => {
+    await ai.generateText({ model: model(), prompt });
+
+    expect(sentMessages()).toEqual([background, { role: 'user', content: prompt }]);
+  });
+
+  test('joins the context to the instructions where the conversation makes it one of them', async () => {
+    contextMessage.mockResolvedValue({ ...background, role: 'system' });
+    await ai.generateText({ model: model(), system: 'Be short.', prompt });
+
+    expect(sentMessages()).toEqual([
+      { role: 'system', content: `Be short.\n\n${background.content}` },
+      { role: 'user', content: prompt },
+    ]);
+  });
+
+  test('sends the messages as they are where there is no context', async () => {
+    contextMessage.mockResolvedValue(undefined);
+    await ai.generateText({ model: model(), prompt });
+
+    expect(sentMessages()).toEqual([{ role: 'user', content: prompt }]);
+  });
+
+  test('fails the call where the context cannot be read and the conversation says so', async () => {
+    contextMessage.mockRejectedValue(new Error('No context.'));
+
+    expect(await failureOf(ai.generateText({ model: model(), prompt }))).toHaveProperty('message', 'No context.');
+    expect(service.emulator.requests).toEqual([]);
+  });
+
+  test('tells the conversation a whole reply, with what it cost', async () => {
+    const { text, usage } = await ai.generateText({ model: model(), prompt });
+
+    const spent = { prompt_tokens: usage.inputTokens, completion_tokens: usage.outputTokens };
+    expect(record).toHaveBeenCalledExactlyOnceWith(prompt, { text, usage: spent, stopped: false });
+  });
+
+  test('tells the conversation a streamed reply when it is complete', async () => {
+    const result = ai.streamText({ model: model(), prompt });
+    await result.consumeStream();
+
+    const { inputTokens, outputTokens } = await result.usage;
+    const usage = { prompt_tokens: inputTokens, completion_tokens: outputTokens };
+    expect(record).toHaveBeenCalledExactlyOnceWith(prompt, { text: await result.text, usage, stopped: false });
+  });
+
+  test('does not wait for the conversation, nor fail with it', async () => {
+    // Not the mock: it handles the rejections of what it gives.
+    const failing = { contextMessage, record: () => Promise.reject(new Error('The ledger is full.')) };
+    const inner = createProvider(service.gateway())('atlas-small');
+    const middleware = contextMiddleware(failing);
+    expect((await ai.generateText({ model: ai.wrapLanguageModel({ model: inner, middleware }), prompt })).text).toBe(
+      'Background: the key is red.',
+    );
+
+    record.mockReturnValue(new Promise(() => {}));
+    expect(await ai.streamText({ model: model(), prompt }).text).toBe('Background: the key is red.');
+  });
+
+  test('keeps the text of a reply that its reader stops, marked as stopped', async () => {
+    const controller = new AbortController();
+    const headers = { 'x-emulator-fault': 'cut=3:stall' };
+    const result = ai.streamText({
+      model: model(),
+      prompt,
+      headers,
+      abortSignal: controller.signal,
+      onError: () => {},
+    });
+    for await (const part of result.fullStream) if (part.type === 'text-delta') controller.abort();
+
+    await vi.waitFor(() => expect(record).toHaveBeenCalledTimes(1));
+    expect(record).toHaveBeenCalledWith(prompt, {
+      text: expect.stringMatching(/^Background/),
+      usage: {},
+      stopped: true,
+    });
+  });
+
+  test('keeps the text of a reply that breaks off, marked as stopped', async () => {
+    const headers = { 'x-emulator-fault': 'error=3' };
+    await ai.streamText({ model: model(), prompt, headers, onError: () => {} }).consumeStream();
+
+    expect(record).toHaveBeenCalledExactlyOnceWith(prompt, {
+      text: expect.stringMatching(/^Background/),
+      usage: {},
+      stopped: true,
+    });
+  });
+
+  test('keeps the text of a reply that its reader leaves, and ends the request', async () => {
+    const headers = { 'x-emulator-fault': 'cut=3:stall' };
+    const options = {
+      prompt: [{ role: 'user' as const, content: [{ type: 'text' as const, text: prompt }] }],
+      headers,
+    };
+    const { stream } = await model().doStream(options);
+    const reader = stream.getReader();
+    for (let text = ''; text === ''; ) {
+      const { value } = await reader.read();
+      text = value?.type === 'text-delta' ? value.delta : '';
+    }
+    await reader.cancel();
+
+    expect(record).toHaveBeenCalledExactlyOnceWith(prompt, { text: 'Background', usage: {}, stopped: true });
+    await vi.waitFor(() => expect(service.last.outcome).toBe('aborted'));
+  });
+
+  test.each(['503', 'error=1'])('keeps nothing of a reply that failed before its first word (%s)', async (fault) => {
+    const headers = { 'x-emulator-fault': fault };
+    await ai.streamText({ model: model(), prompt, headers, maxRetries: 0, onError: () => {} }).consumeStream();
+
+    expect(record).not.toHaveBeenCalled();
+  });
+});
+
+describe('with a model of another provider', () => {
+  const usage = {
+    inputTokens: { total: 5, noCache: 5, cacheRead: 0, cacheWrite: 0 },
+    outputTokens: { total: 7, text: 7, reasoning: 0 },
+  };
+  const call = { type: 'tool-call' as const, toolCallId: 't1', toolName: 'look', input: '{}' };
+  const finish = {
+    stop: { unified: 'stop', raw: 'stop' },
+    tools: { unified: 'tool-calls', raw: 'tool_calls' },
+  } as const;
+
+  test('keeps the last reply of a turn with tools, under the question of the user', async () => {
+    const inner = new MockLanguageModelV4({
+      doGenerate: [
+        { content: [{ type: 'text', text: 'Let me look.' }, call], finishReason: finish.tools, usage, warnings: [] },
+        { content: [{ type: 'text', text: 'It is red.' }], finishReason: finish.stop, usage, warnings: [] },
+      ],
+    });
+    const model = ai.wrapLanguageModel({ model: inner, middleware: contextMiddleware(conversation) });
+    const look = ai.tool({ inputSchema: ai.jsonSchema({ type: 'object' }), execute: () => 'red' });
+
+    await ai.generateText({ model, prompt: 'What is red?', tools: { look }, stopWhen: ai.stepCountIs(2) });
+
+    expect(contextMessage.mock.calls.map(([question]) => question)).toEqual(['What is red?', 'What is red?']);
+    expect(record).toHaveBeenCalledExactlyOnceWith('What is red?', {
+      text: 'It is red.',
+      usage: { prompt_tokens: 5, completion_tokens: 7 },
+      stopped: false,
+    });
+  });
+});

@@ -1,0 +1,347 @@
+import { AISDKError, APICallError, NoSuchModelError, type ToolSet, UnsupportedFunctionalityError } from 'ai';
+import { APIAbortError, ConfigurationError, RateLimitError, StreamError, StreamTruncatedError } from 'context-gateway';
+import { createAiSdkProvider } from 'context-gateway/ai-sdk';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { failureOf } from '../helpers/service.js';
+import { emulatedService } from '../helpers/world.js';
+import { majors } from './majors.js';
+
+const service = emulatedService({});
+const { emulator } = service;
+const prompt = 'The key is red. What is red?';
+/** A request with this header meets a fault of the emulator. */
+const fault = (name: string) => ({ 'x-emulator-fault': name });
+
+describe.each(majors)('$name', ({ ai, specification, createProvider }) => {
+  const model = (id = 'atlas-small') => createProvider(service.gateway())(id);
+  /** Every part of a stream, and the errors in it. */
+  const read = async (options: {
+    headers?: Record<string, string>;
+    abortSignal?: AbortSignal;
+    onPart?: () => void;
+  }) => {
+    const { onPart, ...more } = options;
+    const result = ai.streamText({ model: model(), prompt, maxRetries: 0, onError: () => {}, ...more });
+    const parts: { type: string; error?: unknown; text?: string }[] = [];
+    for await (const part of result.fullStream) {
+      parts.push(part);
+      if (part.type === 'text-delta') onPart?.();
+    }
+    return { parts, types: parts.map(({ type }) => type), result };
+  };
+
+  test('generates a text, with its reason, usage and warnings', async () => {
+    const result = await ai.generateText({ model: model(), prompt });
+
+    expect(result.text).toBe('The key is red.');
+    expect(result.finishReason).toBe('stop');
+    expect(result.usage).toMatchObject({ inputTokens: 13, outputTokens: 5, totalTokens: 18 });
+    expect(result.warnings).toEqual([]);
+    expect(result.response).toMatchObject({ modelId: 'atlas-small', id: expect.stringMatching(/^chatcmpl_/) });
+    expect(result.response.timestamp).toEqual(new Date('2026-01-15T10:00:00.000Z'));
+  });
+
+  test('streams a text piece by piece, with its reason and usage', async () => {
+    const { parts, types, result } = await read({});
+
+    const texts = parts.filter(({ type }) => type === 'text-delta').map(({ text }) => text);
+    expect(texts).toEqual(['The', ' key', ' is', ' red', '.']);
+    expect(types.filter((type) => type.startsWith('text-')).at(-1)).toBe('text-end');
+    expect(await result.finishReason).toBe('stop');
+    expect(await result.usage).toMatchObject({ inputTokens: 13, outputTokens: 5, totalTokens: 18 });
+  });
+
+  test('says that max_tokens cut the answer', async () => {
+    const result = await ai.generateText({ model: model(), prompt, maxOutputTokens: 2 });
+
+    expect(result.finishReason).toBe('length');
+  });
+
+  test('sends the documented parameters alone', async () => {
+    const messages = [{ role: 'user' as const, content: prompt }];
+    const common = { messages, temperature: 0.5, maxOutputTokens: 40, topP: 0.3, seed: 7, stopSequences: ['x'] };
+    await ai.generateText({ model: model(), system: 'Be short.', ...common });
+
+    expect(JSON.parse(service.last.body ?? '')).toEqual({
+      model: 'atlas-small',
+      messages: [{ role: 'system', content: 'Be short.' }, ...messages],
+      temperature: 0.5,
+      max_tokens: 40,
+      stream: false,
+    });
+  });
+
+  test('warns of every setting that it does not send', async () => {
+    const settings = { topP: 0.3, topK: 5, presencePenalty: 1, frequencyPenalty: 1, stopSequences: ['x'], seed: 7 };
+    const tools: ToolSet = { look: { inputSchema: ai.jsonSchema({ type: 'object' }) } };
+    const { warnings } = await ai.generateText({ model: model(), prompt, tools, ...settings });
+
+    const features = (warnings ?? []).map((warning) => Object.values(warning)[1]);
+    expect(features.sort()).toEqual([...Object.keys(settings), 'tools'].sort());
+    for (const warning of warnings ?? []) {
+      expect(warning.type).toBe(specification === 'v2' ? 'unsupported-setting' : 'unsupported');
+      expect(warning).toHaveProperty('details', 'The Gateway has no such parameter. It was not sent.');
+    }
+  });
+
+  test('refuses a tool that is required, because nobody would call it', async () => {
+    const tools: ToolSet = { look: { inputSchema: ai.jsonSchema({ type: 'object' }) } };
+    const error = await failureOf(ai.generateText({ model: model(), prompt, tools, toolChoice: 'required' }));
+
+    expect(error).toSatisfy(UnsupportedFunctionalityError.isInstance);
+    expect(emulator.requests).toEqual([]);
+  });
+
+  test('joins the text parts of a message with line breaks', async () => {
+    const content = [
+      { type: 'text' as const, text: 'The key is red.' },
+      { type: 'text' as const, text: 'What is red?' },
+    ];
+    await ai.generateText({ model: model(), messages: [{ role: 'user', content }] });
+
+    expect(JSON.parse(service.last.body ?? '').messages).toEqual([
+      { role: 'user', content: 'The key is red.\nWhat is red?' },
+    ]);
+  });
+
+  test('refuses a message with a picture, and sends nothing of it', async () => {
+    const content = [
+      { type: 'text' as const, text: 'What is this?' },
+      { type: 'image' as const, image: new Uint8Array([1, 2, 3]), mediaType: 'image/png' },
+    ];
+    const error = await failureOf(ai.generateText({ model: model(), messages: [{ role: 'user', content }] }));
+
+    expect(error).toSatisfy(UnsupportedFunctionalityError.isInstance);
+    expect(String(error)).toContain('this user message has a file part');
+    expect(emulator.requests).toEqual([]);
+  });
+
+  test('sends a request once when the AI SDK is to send it once', async () => {
+    const retrying = createProvider(service.gateway({ maxRetries: 5 }))('atlas-small');
+    const error = await failureOf(ai.generateText({ model: retrying, prompt, maxRetries: 0, headers: fault('503') }));
+
+    expect(error).toSatisfy(APICallError.isInstance);
+    expect(emulator.requests).toHaveLength(1);
+  });
+
+  test('turns a refusal into an APICallError with everything the service said', async () => {
+    const error = await failureOf(ai.generateText({ model: model('no-such-model'), prompt }));
+
+    expect(error).toSatisfy(APICallError.isInstance);
+    const { statusCode, url, responseBody, responseHeaders, isRetryable, data, cause } = error as APICallError;
+    expect({ statusCode, url, isRetryable }).toEqual({
+      statusCode: 404,
+      url: '/v1/chat/completions',
+      isRetryable: false,
+    });
+    expect(JSON.parse(responseBody ?? '')).toMatchObject({ error: { code: 'model_not_found', param: 'model' } });
+    expect(data).toEqual(JSON.parse(responseBody ?? ''));
+    expect(responseHeaders).toMatchObject({ 'x-ratelimit-limit': '1000', 'x-request-id': expect.any(String) });
+    expect(cause).toMatchObject({ name: 'NotFoundError', code: 'model_not_found' });
+    expect(emulator.requests).toHaveLength(1);
+  });
+
+  test('shows no prompt, answer or key of an error that is printed', async () => {
+    const error = await failureOf(ai.generateText({ model: model(), prompt, maxRetries: 0, headers: fault('503') }));
+    const { inspect } = await import('node:util');
+
+    expect((error as APICallError).requestBodyValues).toMatchObject({ messages: [{ content: prompt }] });
+    for (const printed of [inspect(error, { depth: 9 }), JSON.stringify(error)]) {
+      expect(printed).toContain('503');
+      expect(printed).not.toMatch(/What is red|svc_sk_/);
+    }
+  });
+
+  test('a service that cannot be reached is tried again, because nothing was sent', async () => {
+    const unreachable = createProvider(service.gateway({ baseURL: 'http://127.0.0.1:9' }))('atlas-small');
+    const error = await failureOf(ai.generateText({ model: unreachable, prompt, maxRetries: 0 }));
+
+    expect(error).toMatchObject({ name: 'AI_APICallError', isRetryable: true, cause: { sent: 'no' } });
+  });
+
+  test('tells the AI SDK to wait as long as the body of a 429 asks', async () => {
+    const error = await failureOf(ai.generateText({ model: model(), prompt, maxRetries: 0, headers: fault('429=7') }));
+
+    const { isRetryable, responseHeaders, cause } = error as APICallError;
+    expect(isRetryable).toBe(true);
+    expect(responseHeaders).toMatchObject({ 'retry-after': '7', 'x-ratelimit-limit': '1000' });
+    expect(cause).toSatisfy((one) => RateLimitError.is(one));
+  });
+
+  test('a call that is aborted ends with an AbortError, and its request with it', async () => {
+    const controller = new AbortController();
+    const call = ai.generateText({ model: model(), prompt, headers: fault('stall'), abortSignal: controller.signal });
+    const failure = failureOf(call);
+    await vi.waitFor(() => expect(emulator.requests).toHaveLength(1));
+    controller.abort();
+
+    expect(await failure).toBeInstanceOf(APIAbortError);
+    expect(await failure).toHaveProperty('name', 'AbortError');
+    await vi.waitFor(() => expect(service.last.outcome).toBe('aborted'));
+  });
+
+  test('a stream that is aborted ends as aborted, and its request with it', async () => {
+    const controller = new AbortController();
+    const { types } = await read({
+      headers: fault('cut=3:stall'),
+      abortSignal: controller.signal,
+      onPart: () => controller.abort(),
+    });
+
+    expect(types.at(-1)).toBe('abort');
+    expect(types).not.toContain('error');
+    await vi.waitFor(() => expect(service.last.outcome).toBe('aborted'));
+  });
+
+  const callOptions = {
+    prompt: [{ role: 'user', content: [{ type: 'text', text: prompt }] }],
+    headers: fault('cut=3:stall'),
+  };
+
+  test('an abort breaks a stream off: it is no part of it, as an error would be', async () => {
+    const controller = new AbortController();
+    const { stream } = await model().doStream({ ...callOptions, abortSignal: controller.signal });
+    const reader = stream.getReader();
+    await reader.read();
+    const next = reader.read();
+    controller.abort();
+
+    expect(await failureOf(next.then(() => reader.read()).then(() => reader.read()))).toBeInstanceOf(APIAbortError);
+  });
+
+  test('a reader that leaves ends the request', async () => {
+    const { stream } = await model().doStream(callOptions);
+    const reader = stream.getReader();
+    await reader.read();
+    await reader.cancel();
+
+    await vi.waitFor(() => expect(service.last.outcome).toBe('aborted'));
+  });
+
+  test('an error inside a stream comes after the text, which is closed', async () => {
+    const { parts, types, result } = await read({ headers: fault('error=2') });
+
+    const { error } = parts.find(({ type }) => type === 'error') ?? {};
+    expect(error).toBeInstanceOf(StreamError);
+    expect(error).toMatchObject({
+      code: 'service_unavailable',
+      partial: { choices: [{ message: { content: 'The' } }] },
+    });
+    expect(types).toContain('text-end');
+    expect(await result.finishReason).toBe('error');
+    expect((await result.usage).totalTokens).toBeUndefined();
+  });
+
+  test('a stream that ends too early is an error, not a short answer', async () => {
+    const { parts, result } = await read({ headers: fault('cut=3') });
+
+    const { error } = parts.find(({ type }) => type === 'error') ?? {};
+    expect(error).toBeInstanceOf(StreamTruncatedError);
+    expect(await result.finishReason).toBe('error');
+  });
+
+  test('hands on the rate limit, as headers and as metadata', async () => {
+    const { response, providerMetadata } = await ai.generateText({ model: model(), prompt });
+    const { result } = await read({});
+
+    const rateLimit = { limit: 1000, remaining: 999, reset: expect.stringMatching(/^2026-01-15T10:\d\d:\d\d\.000Z$/) };
+    expect(response.headers).toMatchObject({ 'x-ratelimit-limit': '1000', 'x-ratelimit-remaining': '999' });
+    expect(providerMetadata).toEqual({ svc: { rateLimit } });
+    expect((await result.response).headers).toMatchObject({ 'x-ratelimit-remaining': '998' });
+    expect(await result.providerMetadata).toEqual({ svc: { rateLimit: { ...rateLimit, remaining: 998 } } });
+  });
+
+  test('gives the raw chunks when asked', async () => {
+    const result = ai.streamText({ model: model(), prompt, includeRawChunks: true });
+    const raw: unknown[] = [];
+    for await (const part of result.fullStream) if (part.type === 'raw') raw.push(part.rawValue);
+
+    expect(raw[0]).toMatchObject({ object: 'chat.completion.chunk' });
+    expect(raw.length).toBeGreaterThan(5);
+  });
+
+  test('finds the models in a registry, and says that the Gateway has no others', () => {
+    const svc = createProvider(service.gateway());
+    const registry = ai.createProviderRegistry({ svc });
+
+    expect(registry.languageModel('svc:atlas-small').modelId).toBe('atlas-small');
+    for (const kind of ['embeddingModel', 'textEmbeddingModel', 'imageModel'] as const)
+      expect(() => svc[kind]('atlas-small')).toThrow(NoSuchModelError);
+  });
+});
+
+describe.each(majors)('$name, when the service is busy', ({ ai, createProvider }) => {
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
+  afterEach(() => void vi.useRealTimers());
+
+  test('waits as long as the body says, and asks again', async () => {
+    // Later than the 2 s that the AI SDK waits without a word from the service.
+    emulator.faults.add({ match: { path: '/v1/chat/*' }, respond: { status: 429, retryAfter: 5 } });
+    const gateway = service.gateway({ pacing: false, fetch: emulator.fetch });
+    const answer = ai.generateText({ model: createProvider(gateway)('atlas-small'), prompt });
+    await settled();
+
+    await vi.advanceTimersByTimeAsync(4_999);
+    await settled();
+    expect(emulator.requests).toHaveLength(1);
+
+    await vi.advanceTimersByTimeAsync(1);
+    expect((await answer).text).toBe('The key is red.');
+    expect(emulator.requests).toHaveLength(2);
+  });
+});
+
+test('ai 6 and 7 take the default specification without a warning, and an older one with one', async () => {
+  const warn = vi.spyOn(console, 'warn').mockImplementation(() => {});
+  Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: true });
+  const gateway = service.gateway();
+  for (const { ai } of majors.slice(1))
+    await ai.generateText({ model: createAiSdkProvider(gateway)('atlas-small'), prompt });
+  const warnings = warn.mock.calls.length;
+  const older = createAiSdkProvider(gateway, { specification: 'v2' })('atlas-small');
+  for (const { ai } of majors.slice(1)) await ai.generateText({ model: older, prompt });
+  Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false });
+
+  expect(warnings).toBe(0);
+  expect(warn).toHaveBeenCalled();
+  warn.mockRestore();
+});
+
+test('ai 5 says that it does not take the default specification', async () => {
+  const [{ ai }] = majors as [(typeof majors)[number]];
+  const error = await failureOf(
+    ai.generateText({ model: createAiSdkProvider(service.gateway())('atlas-small'), prompt }),
+  );
+
+  expect(error).toHaveProperty('name', 'AI_UnsupportedModelVersionError');
+});
+
+test.each([
+  { gateway: undefined, options: {}, message: 'takes a client: createAiSdkProvider(new GatewayClient(' },
+  { gateway: service.gateway, options: {}, message: 'takes a client' },
+])('says how to make a provider of $gateway', ({ gateway, options, message }) => {
+  const make = () => createAiSdkProvider(gateway as never, options);
+
+  expect(make).toThrow(ConfigurationError);
+  expect(make).toThrow(message);
+});
+
+test('says which specifications there are', () => {
+  const make = () => createAiSdkProvider(service.gateway(), { specification: 'v1' as never });
+
+  expect(make).toThrow("specification must be 'v2' (for ai 5), 'v3' (for ai 6 and 7) or 'v4' (for ai 7).");
+});
+
+test('errors are those of every version of the AI SDK', async () => {
+  const { embeddingModel } = createAiSdkProvider(service.gateway());
+  for (const { ai } of majors) {
+    expect(() => embeddingModel('m')).toThrow(
+      expect.toSatisfy((error) => ai.NoSuchModelError.isInstance(error) && AISDKError.isInstance(error)),
+    );
+  }
+});
+
+/** Everything that needs no timer has happened. */
+async function settled(): Promise<void> {
+  for (let turn = 0; turn < 100; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+}

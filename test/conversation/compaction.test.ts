@@ -1,0 +1,463 @@
+import type { CompactionResult } from 'context-gateway';
+import { type CompactionReport, diffSummaries, type LedgerState, shouldCompact } from 'context-gateway/conversation';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { conversation as script } from '../../examples/demo/conversation.js';
+import { failureOf } from '../helpers/service.js';
+import { decision, metadata, summary } from './samples.js';
+import { cannedContext, chatWorld, gate, smallTalk } from './world.js';
+
+afterEach(() => vi.useRealTimers());
+
+const result = (previous: number, next: number, summaryUpdated = true): Response => {
+  const figures: CompactionResult = {
+    success: true,
+    previousTokenCount: previous,
+    newTokenCount: next,
+    tokensRemoved: previous - next,
+    summaryUpdated,
+  };
+  return Response.json({ success: true, result: figures });
+};
+
+const at = (second: number) => `2026-01-15T10:00:0${second}.000Z`;
+
+/** A service whose context is larger than three quarters of a window of 1,000, until it is compacted. */
+function fullWorld() {
+  const world = chatWorld();
+  const canned = cannedContext(world, {
+    summary: summary({ version: 1, decisions: [decision('We use Postgres.')], requirements: ['Be fast.'] }),
+    metadata: metadata({ compressedTokens: 900, totalTokens: 1000, lastCompactionAt: at(1) }),
+  });
+  const levels: unknown[] = [];
+  canned.compact = async (request) => {
+    levels.push(((await request.json()) as { level?: string }).level);
+    canned.summary = summary({ version: (canned.summary?.version ?? 0) + 1, requirements: ['Be fast.'] });
+    canned.metadata = metadata({ compressedTokens: 400, totalTokens: 1000, lastCompactionAt: at(levels.length + 1) });
+    return result(900, 400);
+  };
+  const reports: CompactionReport[] = [];
+  const errors: unknown[] = [];
+  const open = (more: Parameters<typeof world.open>[0] = {}) =>
+    world.open({
+      contextWindow: 1000,
+      reserveOutput: 0,
+      maxAge: 0,
+      onCompaction: (report) => reports.push(report),
+      onError: (error) => errors.push(error),
+      ...more,
+    });
+  return { ...world, canned, levels, reports, errors, open };
+}
+
+describe('a compaction', () => {
+  test('that is due runs after the reply, and delays no text of it', async () => {
+    const world = fullWorld();
+    const slow = gate();
+    const { compact } = world.canned;
+    world.canned.compact = async (request) => {
+      await slow.passed;
+      return compact?.(request);
+    };
+    const conversation = world.open();
+
+    const turn = await conversation.stream('Hello?').final();
+    await vi.waitFor(() => expect(world.count('compact')).toBe(1));
+    expect(turn.text).not.toBe('');
+    expect(world.reports).toEqual([]);
+
+    slow.open();
+    await conversation.idle();
+    expect(world.reports).toHaveLength(1);
+  });
+
+  test('happens one at a time: who asks meanwhile gets the same promise', async () => {
+    const world = fullWorld();
+    const conversation = world.open({ compaction: false });
+
+    const first = conversation.compact('deep');
+    const second = conversation.compact('aggressive');
+
+    expect(second).toBe(first);
+    await first;
+    expect(world.levels).toEqual(['deep']);
+  });
+
+  test('gives a receipt: what it kept, reworded and lost, with tokens before and after', async () => {
+    const world = fullWorld();
+    const before = world.canned.summary ?? summary();
+    const conversation = world.open({ compaction: false });
+
+    const report = await conversation.compact('deep');
+
+    expect(report).toMatchObject({
+      level: 'deep',
+      versions: { before: 1, after: 2 },
+      tokens: { before: 900, after: 400 },
+    });
+    expect(report.diff).toEqual(diffSummaries(before, world.canned.summary ?? summary()));
+    expect(report.diff.lost).toMatchObject([{ section: 'decisions', text: 'We use Postgres.' }]);
+    expect(report.diff.kept).toMatchObject([{ section: 'requirements', text: 'Be fast.' }]);
+    expect(world.reports).toEqual([report]);
+  });
+
+  test('that changed no version has nothing in its receipt', async () => {
+    const world = fullWorld();
+    world.canned.compact = () => result(900, 900, false);
+
+    const { diff } = await world.open({ compaction: false }).compact('light');
+
+    expect([diff.lost, diff.reworded, diff.added]).toEqual([[], [], []]);
+  });
+
+  test('made elsewhere gives a receipt too, once its version is seen', async () => {
+    const world = fullWorld();
+    const conversation = world.open({ compaction: false });
+    await conversation.buildMessages('One?');
+    world.canned.summary = summary({ version: 7, requirements: ['Be fast.'] });
+    world.canned.metadata = metadata({ compressedTokens: 300, lastCompactionAt: at(5) });
+
+    await conversation.buildMessages('Two?');
+    await conversation.buildMessages('Three?');
+
+    expect(world.reports).toMatchObject([
+      { versions: { before: 1, after: 7 }, diff: { lost: [{ text: 'We use Postgres.' }] } },
+    ]);
+    expect(world.reports[0]).not.toHaveProperty('level');
+  });
+
+  test('whose outcome cannot be read is done all the same; its receipt comes with the next read', async () => {
+    const world = fullWorld();
+    const { compact } = world.canned;
+    const conversation = world.open({ compaction: false });
+    await conversation.refresh();
+    world.canned.compact = async (request) => {
+      const answer = await compact?.(request);
+      world.canned.failure = Response.json({ success: false, error: 'No.' }, { status: 500 });
+      return answer;
+    };
+
+    const report = await conversation.compact('deep');
+    expect(report).toMatchObject({ level: 'deep', diff: { lost: [] } });
+    expect(world.reports).toEqual([]);
+
+    delete world.canned.failure;
+    await conversation.refresh();
+    expect(world.reports).toMatchObject([{ level: 'deep', diff: { lost: [{ text: 'We use Postgres.' }] } }]);
+  });
+
+  test('that the app prevents is not asked for', async () => {
+    const world = fullWorld();
+    const onBefore = vi.fn(() => false);
+    const conversation = world.open({ compaction: { onBefore } });
+
+    await conversation.send('Hello?');
+    await conversation.idle();
+
+    expect(onBefore).toHaveBeenCalledWith(
+      expect.objectContaining({ totalTokens: expect.any(Number) }),
+      expect.anything(),
+    );
+    expect(world.levels).toEqual([]);
+  });
+
+  test.each([
+    { what: 'a 500', fail: () => Response.json({ success: false, error: 'No.' }, { status: 500 }) },
+    { what: 'a broken connection', fail: () => Promise.reject(new TypeError('fetch failed')) },
+  ])('that fails with $what fails no turn, and is told', async ({ fail }) => {
+    const world = fullWorld();
+    world.canned.compact = fail;
+    const conversation = world.open();
+
+    const turn = await conversation.send('Hello?');
+    await conversation.idle();
+
+    expect(turn.text).not.toBe('');
+    expect(world.errors).toHaveLength(1);
+  });
+
+  test('that was refused waits as long as the service says', async () => {
+    vi.useFakeTimers({ toFake: ['Date'], now: 1_000_000 });
+    const world = fullWorld();
+    const { compact } = world.canned;
+    world.canned.compact = () =>
+      Response.json({ success: false, error: 'Slow down.' }, { status: 429, headers: { 'retry-after': '45' } });
+    const conversation = world.open();
+    const turnAt = async (time: number) => {
+      vi.setSystemTime(time);
+      await conversation.send('Hello?');
+      await conversation.idle();
+      return world.count('compact');
+    };
+
+    expect(await turnAt(1_000_000)).toBe(1);
+    world.canned.compact = (request) => compact?.(request);
+    expect(await turnAt(1_044_000)).toBe(1);
+    expect(await turnAt(1_046_000)).toBe(2);
+  });
+
+  test('that was refused without a time waits half a minute, then twice as long', async () => {
+    vi.useFakeTimers({ toFake: ['Date'], now: 1_000_000 });
+    const world = fullWorld();
+    world.canned.compact = () => Response.json({ success: false, error: 'Slow down.' }, { status: 429 });
+    const conversation = world.open();
+    const turnAt = async (time: number) => {
+      vi.setSystemTime(time);
+      await conversation.send('Hello?');
+      await conversation.idle();
+      return world.count('compact');
+    };
+
+    const seen = [1_000_000, 1_029_000, 1_031_000, 1_089_000, 1_092_000];
+    expect(
+      await seen.reduce(async (before, time) => [...(await before), await turnAt(time)], Promise.resolve<number[]>([])),
+    ).toEqual([1, 1, 2, 2, 3]);
+  });
+
+  test('is not asked for again until the context has grown by a tenth of the window', async () => {
+    const world = fullWorld();
+    world.canned.compact = () => result(900, 880);
+    const conversation = world.open({ compaction: { level: 'aggressive' } });
+    const turnWith = async (compressedTokens: number) => {
+      world.canned.metadata = metadata({ compressedTokens, totalTokens: 5000 });
+      await conversation.send('Hello?');
+      await conversation.idle();
+      return world.count('compact');
+    };
+
+    expect(await turnWith(900)).toBe(1);
+    expect(await turnWith(880)).toBe(1);
+    expect(await turnWith(900)).toBe(1);
+    expect((await conversation.buildMessages('Well?')).report.compactionExhausted).toBe(true);
+  });
+
+  test('that saved nothing is followed by the next level, once', async () => {
+    const world = fullWorld();
+    world.canned.compact = async (request) => {
+      world.levels.push(((await request.json()) as { level: string }).level);
+      return result(900, 900, false);
+    };
+    const conversation = world.open();
+
+    for (let turn = 0; turn < 4; turn += 1) {
+      await conversation.send('Hello?');
+      await conversation.idle();
+    }
+
+    expect(world.levels).toEqual(['light', 'deep']);
+  });
+
+  test('that would save too little, by what its level left before, is skipped for a stronger one', async () => {
+    const world = fullWorld();
+    const shares: Record<string, number> = { light: 0.6, deep: 0.35, aggressive: 0.15 };
+    world.canned.compact = async (request) => {
+      const { level } = (await request.json()) as { level: string };
+      world.levels.push(level);
+      const { compressedTokens = 0, totalTokens = 0 } = world.canned.metadata ?? {};
+      const next = Math.min(compressedTokens, totalTokens * (shares[level] ?? 1));
+      world.canned.metadata = metadata({ compressedTokens: next, totalTokens });
+      return result(compressedTokens, next);
+    };
+    const conversation = world.open();
+
+    for (let totalTokens = 1000; totalTokens < 6000; totalTokens += 50) {
+      const { compressedTokens = 0 } = world.canned.metadata ?? {};
+      world.canned.metadata = metadata({ totalTokens, compressedTokens: compressedTokens + 50 });
+      await conversation.send('Hello?');
+      await conversation.idle();
+    }
+
+    expect([...new Set(world.levels)]).toEqual(['light', 'deep', 'aggressive']);
+    expect(world.levels.length).toBeLessThan(25); // in a hundred turns
+  });
+
+  test('before the prompt is waited for no longer than its timeout', async () => {
+    const world = fullWorld();
+    const never = gate();
+    world.canned.compact = () => never.passed;
+    const conversation = world.open({ compaction: { mode: 'before', timeout: 20 } });
+
+    const { report } = await conversation.buildMessages('Hello?');
+
+    expect(report.summaryVersion).toBe(1);
+    expect(world.count('compact')).toBe(1);
+    conversation.close();
+    never.open();
+  });
+
+  test('before the prompt makes the context of that prompt', async () => {
+    const world = fullWorld();
+
+    const { report } = await world.open({ compaction: { mode: 'before' } }).buildMessages('Hello?');
+
+    expect(report.summaryVersion).toBe(2);
+  });
+
+  test('goes on when the turn that began it is aborted, and ends when the conversation is closed', async () => {
+    const world = fullWorld();
+    const signals: AbortSignal[] = [];
+    const never = gate();
+    world.canned.compact = (request) => {
+      signals.push(request.signal);
+      return never.passed;
+    };
+    const stop = new AbortController();
+    const conversation = world.open();
+    await conversation.send('Hello?', { signal: stop.signal });
+    await vi.waitFor(() => expect(signals).toHaveLength(1));
+
+    stop.abort();
+    expect(signals[0]?.aborted).toBe(false);
+    conversation.close();
+    await conversation.idle();
+
+    expect(signals[0]?.aborted).toBe(true);
+    never.open();
+  });
+
+  test('that the caller asked for fails to the caller', async () => {
+    const world = fullWorld();
+    world.canned.compact = () => Response.json({ success: false, error: 'No.' }, { status: 500 });
+
+    expect(await failureOf(world.open({ compaction: false }).compact('deep'))).toMatchObject({ status: 500 });
+  });
+});
+
+describe('a trigger', () => {
+  test.each([
+    { trigger: { tokens: 900 }, is: true, because: 'the context has 1000' },
+    { trigger: { tokens: 1001 }, is: false, because: 'the context has 1000' },
+    { trigger: { messages: 10 }, is: true, because: 'ten are not in the summary' },
+    { trigger: { tokens: 900, messages: 11 }, is: false, because: 'both must be reached' },
+    { trigger: { fraction: 0.5 }, is: true, because: 'it is half of 2000' },
+    { trigger: {}, is: false, because: 'it asks for nothing' },
+  ])('of $trigger is reached: $is, because $because', ({ trigger, is }) => {
+    expect(shouldCompact(metadata(), trigger, 2000)).toBe(is);
+  });
+
+  test('of a fraction needs to know of what', () => {
+    expect(() => shouldCompact(metadata(), { fraction: 0.5 })).toThrow('needs contextWindow');
+  });
+});
+
+describe('what a compaction lost', () => {
+  test('comes back when it is asked about, and is listed', async () => {
+    const world = fullWorld();
+    const conversation = world.open({ compaction: false });
+    await conversation.compact('aggressive');
+
+    const { context, report } = await conversation.buildMessages('What did we decide about Postgres?');
+
+    expect(context?.content).toContain('We use Postgres.');
+    expect(report.recovered).toMatchObject([{ section: 'decisions', text: 'We use Postgres.' }]);
+    expect(await conversation.lost()).toMatchObject([{ text: 'We use Postgres.', since: 1, until: 1 }]);
+  });
+
+  test('is forgotten without a ledger', async () => {
+    const world = fullWorld();
+    const conversation = world.open({ compaction: false, ledger: false });
+    await conversation.compact('aggressive');
+
+    expect((await conversation.buildMessages('What about Postgres?')).context?.content).not.toContain('Postgres');
+    expect(await conversation.lost()).toEqual([]);
+  });
+
+  test('is known to the next process, from where the app keeps it', async () => {
+    const world = fullWorld();
+    let stored: string | undefined;
+    const ledger = {
+      load: () => (stored === undefined ? undefined : (JSON.parse(stored) as LedgerState)),
+      save: (_: string, state: LedgerState) => {
+        stored = JSON.stringify(state);
+      },
+    };
+    await world.open({ ledger, compaction: false }).refresh();
+    await world.open({ ledger, compaction: false }).compact('deep');
+
+    expect(await world.open({ ledger, compaction: false }).lost()).toMatchObject([{ text: 'We use Postgres.' }]);
+  });
+
+  test('fails no turn when it cannot be kept', async () => {
+    const world = fullWorld();
+    const fail = () => Promise.reject(new Error('disk full'));
+    const conversation = world.open({ ledger: { load: fail, save: fail }, compaction: false });
+
+    expect((await conversation.send('Hello?')).text).not.toBe('');
+    expect(world.errors).toHaveLength(2);
+  });
+
+  test('does not come back when its message was excluded', async () => {
+    const messages = [
+      ...smallTalk(2),
+      { id: 'secret', role: 'user' as const, content: 'We decided that the password is sesame.' },
+      ...smallTalk(20, 4),
+    ];
+    const world = chatWorld({ messages });
+    const conversation = world.open({ history: messages, contextWindow: 500, reserveOutput: 50 });
+    await conversation.compact('light');
+    const asked = 'What is the password that we decided on?';
+    expect(JSON.stringify(await conversation.buildMessages(asked))).toContain('sesame');
+
+    await conversation.exclude('secret');
+
+    expect(JSON.stringify(await conversation.buildMessages(asked))).not.toContain('sesame');
+    expect(JSON.stringify(await conversation.lost())).not.toContain('sesame');
+  });
+
+  test('is forgotten when its message is excluded later', async () => {
+    const world = fullWorld();
+    vi.spyOn(world.context, 'exclude').mockReturnValue(Promise.resolve() as never);
+    const history = [{ id: 'm1', role: 'user', content: 'By the way: we use Postgres, as agreed.' }];
+    const conversation = world.open({ compaction: false, history });
+    await conversation.compact('deep');
+    expect(await conversation.lost()).toHaveLength(1);
+
+    await conversation.exclude('m1');
+
+    expect(await conversation.lost()).toEqual([]);
+    expect(JSON.stringify(await conversation.buildMessages('What about Postgres?'))).not.toContain('We use Postgres');
+  });
+
+  test('is found among the messages that do not fit any more', async () => {
+    const messages = [{ role: 'user', content: 'The pier gets a red lamp, said Ingrid.' }, ...smallTalk(60)];
+    const world = chatWorld();
+    const conversation = world.open({ history: messages, contextWindow: 500, reserveOutput: 50 });
+
+    const small = await conversation.buildMessages('Fine.');
+    const asked = await conversation.buildMessages('Which lamp does the pier get?');
+    const after = await conversation.buildMessages('Fine.');
+
+    expect(JSON.stringify(small.messages)).not.toContain('red lamp');
+    expect(asked.report.recovered).toEqual([{ section: 'history', text: 'The pier gets a red lamp, said Ingrid.' }]);
+    expect(asked.report.tokens.total).toBeLessThanOrEqual(450);
+    expect(after.messages).toEqual(small.messages);
+  });
+});
+
+test('no turn fails although a fifth of the context calls do, and half of the compactions are refused', async () => {
+  const world = chatWorld({ limits: { gateway: 1e6, context: 1e6, compact: 1e6 } });
+  world.emulator.faults.add({
+    match: { path: '/api/context/compact', probability: 0.5 },
+    times: Infinity,
+    respond: { status: 429, retryAfter: 0 },
+  });
+  world.emulator.faults.add({
+    match: { path: /^\/api\/(?:context$|memory)/, probability: 0.2 },
+    times: Infinity,
+    respond: { status: 500 },
+  });
+  const versions = new Set<number>();
+  const conversation = world.open({ contextWindow: 2000, maxAge: 0, onContextError: 'skip' });
+
+  for (let i = 0; i + 1 < script.length; i += 2) {
+    const [question, answer] = script.slice(i, i + 2);
+    const takeBack = world.emulator.chat.on(() => true, answer?.content ?? '');
+    const { report, usage } = await conversation.send(question?.content ?? '');
+    takeBack();
+    world.emulator.conversations.append('talk', script.slice(i, i + 2));
+    await conversation.idle();
+    versions.add(report.summaryVersion);
+    expect(usage.prompt_tokens).toBeLessThanOrEqual(1750);
+  }
+
+  expect(versions.size).toBeGreaterThan(2);
+});

@@ -1,0 +1,113 @@
+/** Texts of every kind that people paste into a chat, written for the token estimate. */
+export const CORPUS: Readonly<Record<string, readonly string[]>> = {
+  English: [
+    'We agreed that the night ferry keeps its old timetable until the new ramp is finished. Nobody should have to wait longer than twenty minutes, and the crew needs to know about every change before noon.',
+    "I can't see why the importer stops after the third file. It worked yesterday, didn't it? The log says nothing useful: just that the connection was closed. Could you have a look?",
+    'The quarterly results were disappointing. Revenue fell, costs rose, and management spent most of the conference explaining why neither would matter in the long run.',
+    'Unquestionably, interdisciplinary collaboration presupposes terminological standardisation; otherwise misunderstandings proliferate, notwithstanding everybody’s goodwill.',
+    'um yeah so I think w we should uh maybe like look at the the colour again you know because it was kind of too yellow mm-hmm',
+    'TODO list: 1) call the plumber 2) buy milk, eggs & bread 3) finish the report!!! 4) reply to Mia re: Thursday (NOT Friday)',
+  ],
+  German: [
+    'Wir haben beschlossen, die Datenbank nicht auszutauschen, weil die Umstellung der Schnittstellen mindestens drei Monate dauern würde und niemand dafür Zeit hat.',
+    'Die Donaudampfschifffahrtsgesellschaft veröffentlichte ihre Geschäftsbedingungen; die Haftpflichtversicherungsbeiträge für Straßenbahnführer bleiben davon unberührt.',
+    'Könntest du bitte prüfen, ob die Rechnung vom Fünfzehnten schon bezahlt wurde? Ich finde die Überweisungsbestätigung nirgends, und der Steuerberater fragt täglich nach.',
+    'Fördermittelantragsteller müssen Nachweise über Eigenkapital, Umweltverträglichkeitsprüfung und Arbeitsplatzsicherung beifügen.',
+  ],
+  Russian: [
+    'Мы решили перенести встречу на следующий вторник, потому что документация ещё не готова, а без неё обсуждать нечего.',
+    'Пожалуйста, проверьте, почему сервер перестал отвечать после обновления. В журнале написано только, что соединение закрыто.',
+    'Достопримечательности города расположены вдоль набережной; экскурсоводы рекомендуют начинать прогулку от железнодорожного вокзала.',
+  ],
+  Japanese: [
+    '来週の会議は火曜日に変更されました。資料がまだ完成していないため、木曜日までに共有してください。',
+    'サーバーが応答しなくなった原因を調べています。ログには「接続が閉じられました」としか書かれていません。',
+    '株式会社東北鉄道工業は、耐震補強工事の進捗状況を国土交通省へ報告した。',
+    'すみません、ちょっとわからないんですけど、このボタンを押すとどうなりますか?',
+  ],
+  code: [
+    `export async function retry<T>(work: () => Promise<T>, { attempts = 3, delay = 250 }: RetryOptions = {}): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      if (attempt >= attempts) throw error;
+      await new Promise((resolve) => setTimeout(resolve, delay * 2 ** (attempt - 1)));
+    }
+  }
+}`,
+    `def normalise(rows: list[dict], *, key: str = "id") -> dict[str, dict]:
+    """Index rows by key; later rows win."""
+    result = {}
+    for row in rows:
+        if row.get(key) is None:
+            continue  # nothing to index by
+        result[str(row[key]).strip().lower()] = {k: v for k, v in row.items() if v != ""}
+    return result`,
+    `SELECT b.departure_id, COUNT(*) AS sold, d.capacity - COUNT(*) AS free
+FROM bookings b JOIN departures d ON d.id = b.departure_id
+WHERE d.sails_at BETWEEN '2026-07-01' AND '2026-07-31' AND b.cancelled_at IS NULL
+GROUP BY b.departure_id, d.capacity HAVING COUNT(*) > 0.9 * d.capacity ORDER BY free;`,
+    `#include <stdio.h>
+static inline uint32_t rotl32(uint32_t x, int k) { return (x << k) | (x >> (32 - k)); }
+int main(int argc, char **argv) { printf("%08x\\n", rotl32(0xdeadbeef, argc)); return 0; }`,
+    `$ grep -rn "maxRetryAfter" src/ | awk -F: '{print $1}' | sort -u | xargs sed -i.bak 's/maxRetryAfter/retryLimit/g' && git diff --stat`,
+    `.card{display:grid;grid-template-columns:repeat(auto-fill,minmax(12rem,1fr));gap:.75rem;padding:1em 2em;border:1px solid #d0d7de}`,
+  ],
+  JSON: [
+    '{"id":"ord_10423","status":"paid","total":{"amount":12950,"currency":"EUR"},"items":[{"sku":"CAR-2M","qty":1,"price":8900},{"sku":"ADULT","qty":3,"price":1350}],"notes":null,"gift":false}',
+    `{
+  "name": "harbour-terminal",
+  "private": true,
+  "scripts": { "build": "tsc -p .", "test": "vitest run --coverage" },
+  "dependencies": { "undici": "^7.24.6", "zod": "^4.6.0" }
+}`,
+    '[[59.9127,10.7461,"2026-03-04T05:06:07.089Z"],[60.3913,5.3221,"2026-03-04T05:06:08.112Z"],[58.97,5.7331,null]]',
+    '{"a":{"b":{"c":[[],{},[{"d":[1,2,3]}]]}},"e":"\\"quoted\\"\\n\\ttext","f":-1.5e-9}',
+  ],
+  ids: [
+    '550e8400-e29b-41d4-a716-446655440000 6ba7b810-9dad-11d1-80b4-00c04fd430c8 f47ac10b-58cc-4372-a567-0e02b2c3d479',
+    'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855 da39a3ee5e6b4b0d3255bfef95601890afd80709',
+    'V1StGXR8_Z5jdHi6B-myT 3Fz9kQmXwPLc7RtYbNa2s ulid:01J8ZQ4X9K7T3M5N6P8R2S4V6W cus_NffrFeUfNV2Hib pi_3MtwBwLkdIwHu7ix28a3tqPa',
+    'eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiIxMjM0NTY3ODkwIiwibmFtZSI6IkpvaG4gRG9lIn0.SflKxwRJSMeKKF2QT4fwpMeJf36POk6yJV_adQssw5c',
+    'xkqzvwptrbnm zqjxkvwbpfghtrdl qwrtplkjhgfdszxcvbnm bcdfghjklmnp',
+    'https://cdn.example.com/assets/v3/img/8f14e45fceea167a5a36dedd4bea2543.webp?sig=Zm9vYmFyYmF6cXV4&exp=1767225600',
+  ],
+  numbers: [
+    '3.14159265358979323846264338327950288419716939937510 2.71828182845904523536028747135266249775724709369995',
+    '1,234,567.89 + 98,765.43 = 1,333,333.32; -0.0001; 6.02214076e23; 1/3; 42 %; 07:45-18:30; +47 22 12 34 56',
+    '2026-01-15\t1043\t17.5\t0.031\n2026-01-16\t998\t18.1\t0.029\n2026-01-17\t1210\t16.9\t0.044\n2026-01-18\t87\t2.5\t0.9',
+    'IBAN NO93 8601 1117 947, DE89 3704 0044 0532 0130 00, card 4242 4242 4242 4242, 12/28, 123; 192.168.178.254:8080; 0x7fffffff',
+  ],
+  emoji: [
+    '🎉🚢⚓️🌊 Great news!!! 😀😂🤣 We shipped 🚀🚀🚀 thanks 🙏🏽 team 👩‍💻👨‍🔧👨‍👩‍👧‍👦 ❤️‍🔥',
+    '👍 👎 👀 ✅ ❌ ⚠️ 🇳🇴 🇯🇵 🇧🇷 🏳️‍🌈 1️⃣ 2️⃣ 3️⃣ ☕ ☀️ ❄️ ♻️ ➡️ ⬅️',
+    '(╯°□°)╯︵ ┻━┻ ¯\\_(ツ)_/¯ ʕ•ᴥ•ʔ ✨ ★★★☆☆ ── ▓▓▓▓░░░░ ∑∆√∞≠≤≥ → ← ↑ ↓ € £ ¥ ½ ² ™',
+  ],
+};
+
+/** Kinds the estimate was not fitted to: it has to keep its promise there too. */
+export const OTHERS: Readonly<Record<string, readonly string[]>> = {
+  French: [
+    "Nous avons décidé de conserver l'ancien horaire jusqu'à l'achèvement de la nouvelle rampe, parce que les équipages n'ont pas été prévenus à temps.",
+  ],
+  Spanish: [
+    'Acordamos mantener el horario antiguo hasta que se terminen las obras; nadie debería esperar más de veinte minutos en el muelle.',
+  ],
+  Polish: [
+    'Postanowiliśmy przełożyć spotkanie na przyszły wtorek, ponieważ dokumentacja nie została jeszcze ukończona.',
+  ],
+  Turkish: [
+    'Toplantıyı gelecek salıya ertelemeye karar verdik, çünkü belgeler henüz hazır değil ve kimse değişikliklerden haberdar edilmedi.',
+  ],
+  Chinese: ['我们决定把会议推迟到下周二,因为文件还没有准备好。请在周四之前分享材料,并检查服务器为什么没有响应。'],
+  Korean: ['자료가 아직 준비되지 않아서 회의를 다음 주 화요일로 연기하기로 결정했습니다. 목요일까지 공유해 주세요.'],
+  Arabic: ['قررنا تأجيل الاجتماع إلى يوم الثلاثاء القادم لأن الوثائق ليست جاهزة بعد.'],
+  Hindi: ['हमने बैठक को अगले मंगलवार तक टालने का फैसला किया है क्योंकि दस्तावेज़ अभी तैयार नहीं हैं।'],
+  Greek: ['Αποφασίσαμε να αναβάλουμε τη συνάντηση για την επόμενη Τρίτη, επειδή τα έγγραφα δεν είναι ακόμη έτοιμα.'],
+  Thai: ['เราตัดสินใจเลื่อนการประชุมไปเป็นวันอังคารหน้าเพราะเอกสารยังไม่พร้อม'],
+  Hebrew: ['החלטנו לדחות את הפגישה ליום שלישי הבא כי המסמכים עדיין לא מוכנים.'],
+  markdown: [
+    '## Plan\n\n- **Must**: keep `maxAge` at 30 s\n- [ ] ask *Mia*\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n> quoted\n\n```sh\nnpm ci && npm test\n```\n',
+  ],
+};

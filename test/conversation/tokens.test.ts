@@ -1,0 +1,88 @@
+import { estimateTokens } from 'context-gateway/conversation';
+import fc from 'fast-check';
+import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
+import { describe, expect, test } from 'vitest';
+import { TokenCounter } from '../../src/conversation/counter.js';
+import { CORPUS, OTHERS } from './corpus.js';
+
+const texts = [CORPUS, OTHERS].flatMap((corpus) =>
+  Object.entries(corpus).flatMap(([kind, list]) => list.map((text) => ({ kind, text, begins: text.slice(0, 30) }))),
+);
+
+describe('the estimate of tokens', () => {
+  test.each(texts)('is at most 10 % below the exact count of $kind: $begins', ({ text }) => {
+    expect(estimateTokens(text)).toBeGreaterThanOrEqual(0.9 * countTokens(text));
+  });
+
+  test.each(texts)('is at most 90 % above the exact count of $kind: $begins', ({ text }) => {
+    expect(estimateTokens(text)).toBeLessThanOrEqual(1.9 * countTokens(text));
+  });
+
+  test.each([
+    { kind: 'hexadecimal', characters: '0123456789abcdef' },
+    { kind: 'base 36', characters: 'abcdefghijklmnopqrstuvwxyz0123456789' },
+    { kind: 'base 62', characters: 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789' },
+    { kind: 'Crockford', characters: '0123456789ABCDEFGHJKMNPQRSTVWXYZ' },
+    { kind: 'decimal', characters: '0123456789' },
+  ])('keeps to that for random $kind ids', ({ characters }) => {
+    const character = fc.constantFrom(...characters);
+    const id = fc.array(character, { minLength: 20, maxLength: 20 }).map((list) => list.join(''));
+    // Of one id, chance decides; of fifty, the kind.
+    const ids = fc.array(id, { minLength: 50, maxLength: 50 }).map((list) => list.join('\n'));
+    fc.assert(
+      fc.property(ids, (text) => estimateTokens(text) >= 0.9 * countTokens(text)),
+      { seed: 1, numRuns: 20 },
+    );
+  });
+
+  test('adds up: two texts have about as many tokens as their parts', () => {
+    fc.assert(
+      fc.property(fc.string(), fc.string(), (a, b) => {
+        const together = estimateTokens(`${a}\n${b}`);
+        expect(together).toBeLessThanOrEqual(estimateTokens(a) + estimateTokens(b) + 3);
+      }),
+      { seed: 1 },
+    );
+  });
+
+  test('of a megabyte of any one character is made in linear time', () => {
+    const began = performance.now();
+    for (const character of ['a', 'A', '1', ' ', '\n', '.', 'я', '漢', '😀', 'a1']) {
+      expect(estimateTokens(character.repeat(100_000))).toBeGreaterThan(0);
+    }
+    expect(performance.now() - began).toBeLessThan(20_000);
+  });
+});
+
+describe('the counter of a conversation', () => {
+  test('reckons a quarter more than the estimate, until a reply told the true figure', () => {
+    const counter = new TokenCounter();
+    const text = 'We agreed that the night ferry keeps its old timetable.';
+
+    const before = counter.count(text);
+    counter.calibrate([text], countTokens(text) + 4);
+
+    expect(before).toBe(Math.ceil(estimateTokens(text) * 1.25));
+    expect(counter.count(text)).toBe(Math.ceil(countTokens(text) * 1.05));
+  });
+
+  test.each([
+    { actual: 1, factor: 0.5, because: 'half is the least' },
+    { actual: 1_000_000, factor: 2, because: 'twice is the most' },
+  ])('learns within bounds: $because', ({ actual, factor }) => {
+    const counter = new TokenCounter();
+    const text = 'word '.repeat(100);
+
+    counter.calibrate([text], actual + 4);
+
+    expect(counter.count(text)).toBe(Math.ceil(estimateTokens(text) * factor * 1.05));
+  });
+
+  test('does not correct an exact count', () => {
+    const counter = new TokenCounter((text) => text.length);
+
+    counter.calibrate(['abc'], 300);
+
+    expect(counter.count('abc')).toBe(3);
+  });
+});

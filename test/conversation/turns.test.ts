@@ -1,0 +1,433 @@
+import { inspect } from 'node:util';
+import {
+  APIAbortError,
+  AuthenticationError,
+  ConfigurationError,
+  InternalServerError,
+  StreamTruncatedError,
+} from 'context-gateway';
+import { ContextBudgetError } from 'context-gateway/conversation';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { failureOf } from '../helpers/service.js';
+import { decision, memory, metadata, pin, summary } from './samples.js';
+import { cannedContext, chatWorld, gate, smallTalk } from './world.js';
+
+afterEach(() => vi.useRealTimers());
+
+describe('a turn', () => {
+  test('is five lines: the reply comes piece by piece, and the next turn knows of it', async () => {
+    const world = chatWorld();
+    world.emulator.chat.on('harbour', 'It opens at six.');
+
+    const conversation = world.open({ instructions: 'Be brief.' });
+    const pieces: string[] = [];
+    for await (const text of conversation.stream('When does the harbour open?')) pieces.push(text);
+    await conversation.send('And when does it close?');
+
+    expect(pieces.length).toBeGreaterThan(1);
+    expect(pieces.join('')).toBe('It opens at six.');
+    expect(world.prompts.at(-1)?.messages).toEqual([
+      { role: 'system', content: 'Be brief.' },
+      { role: 'user', content: 'When does the harbour open?' },
+      { role: 'assistant', content: 'It opens at six.' },
+      { role: 'user', content: 'And when does it close?' },
+    ]);
+  });
+
+  test('sends what the context holds, and says so in its report', async () => {
+    const world = chatWorld();
+    cannedContext(world, {
+      summary: summary({ version: 3, decisions: [decision('We use Postgres.')] }),
+      pins: [pin('Pinned.')],
+    });
+    world.emulator.memory.create({ type: 'constraint', key: 'privacy', content: 'No names.' });
+
+    const { report, usage, usageEstimated } = await world.open().send('What do we use?');
+
+    expect(world.prompts[0]?.messages[0]?.content).toMatch(/No names\..+We use Postgres\..+Pinned\./s);
+    expect(report).toMatchObject({
+      summaryVersion: 3,
+      included: ['constraints', 'decisions', 'pinnedMemory'],
+      dropped: [],
+      stale: false,
+      estimated: true,
+      compactionExhausted: false,
+    });
+    expect(report.tokens.total).toBeGreaterThanOrEqual(usage.prompt_tokens);
+    expect(usageEstimated).toBe(false);
+  });
+
+  test('whose final() is awaited needs no loop; a second loop is refused', async () => {
+    const world = chatWorld();
+    world.emulator.chat.on('hello', 'Hello!');
+    const reply = world.open().stream('Say hello.');
+
+    const turn = await reply.final();
+
+    expect(turn).toMatchObject({ text: 'Hello!', stopped: false });
+    expect(reply.text).toBe('Hello!');
+    expect(() => reply[Symbol.asyncIterator]()).toThrow('once');
+  });
+
+  test('leaves room for the reply it asks for', async () => {
+    const world = chatWorld();
+    const conversation = world.open({ contextWindow: 2000 });
+
+    const { report } = await conversation.send('Hello?', { max_tokens: 900, temperature: 0 });
+
+    expect(report.budget).toBe(1100);
+    expect(world.prompts[0]).toMatchObject({ max_tokens: 900, temperature: 0 });
+  });
+
+  test('that cannot fit fails before the gateway is called, with the figures', async () => {
+    const world = chatWorld();
+    cannedContext(world, { pins: [pin('pinned '.repeat(2000))] });
+
+    const error = await failureOf(world.open({ contextWindow: 1000 }).send('Hello?'));
+
+    expect(error).toBeInstanceOf(ContextBudgetError);
+    expect(world.count('chat')).toBe(0);
+  });
+
+  test('takes its messages from the app, where the app keeps them', async () => {
+    const world = chatWorld();
+    const mine = [{ role: 'user', content: 'Mine.' }];
+    const conversation = world.open({ history: async () => mine });
+
+    await conversation.send('Next?');
+
+    expect(world.prompts[0]?.messages).toEqual([mine[0], { role: 'user', content: 'Next?' }]);
+    expect(conversation.history).toEqual([]);
+  });
+
+  test('that the service finds too long is built smaller, and sent once more', async () => {
+    const world = chatWorld();
+    let refusals = 0;
+    world.onRequest((request) => {
+      if (!request.url.endsWith('/chat/completions') || refusals > 0) return undefined;
+      refusals += 1;
+      const error = {
+        message: 'Too long.',
+        type: 'invalid_request_error',
+        code: 'context_length_exceeded',
+        param: 'messages',
+      };
+      return Response.json({ error }, { status: 400 });
+    });
+    const conversation = world.open({ history: smallTalk(60), contextWindow: 1200, reserveOutput: 100 });
+
+    await conversation.stream('Well?').final();
+
+    const [first = 0, second = 0] = world.prompts.map(({ messages }) => messages.length);
+    expect(world.prompts).toHaveLength(2);
+    expect(second).toBeLessThan(first);
+  });
+
+  test('that the service finds too long twice fails', async () => {
+    const world = chatWorld();
+    const error = {
+      message: 'Too long.',
+      type: 'invalid_request_error',
+      code: 'context_length_exceeded',
+      param: 'messages',
+    };
+    world.onRequest(({ url }) =>
+      url.endsWith('/completions') ? Response.json({ error }, { status: 400 }) : undefined,
+    );
+
+    const long = failureOf(world.open({ history: smallTalk(60) }).send('Well?'));
+    expect(await long).toMatchObject({ code: 'context_length_exceeded' });
+    expect(world.count('chat')).toBe(2);
+  });
+
+  test('of which nothing can be dropped is not sent a second time', async () => {
+    const world = chatWorld();
+    const error = { message: 'Too long.', type: 'invalid_request_error', code: 'context_length_exceeded' };
+    world.onRequest(({ url }) =>
+      url.endsWith('/completions') ? Response.json({ error }, { status: 400 }) : undefined,
+    );
+
+    expect(await failureOf(world.open().send('Well?'))).toMatchObject({ code: 'context_length_exceeded' });
+    expect(world.count('chat')).toBe(1);
+  });
+
+  test('made with another client is recorded, and learns nothing from a prompt it did not send', async () => {
+    const world = chatWorld();
+    const conversation = world.open();
+    const { messages } = await conversation.buildMessages('Hello?');
+
+    await conversation.record('Hello?', { text: 'Hi.', usage: { prompt_tokens: 1 } });
+
+    expect(messages).toEqual([{ role: 'user', content: 'Hello?' }]);
+    expect(conversation.history).toEqual([
+      { role: 'user', content: 'Hello?' },
+      { role: 'assistant', content: 'Hi.' },
+    ]);
+    const before = (await world.open().buildMessages('One more?')).report.tokens.input;
+    expect((await conversation.buildMessages('One more?')).report.tokens.input).toBe(before);
+  });
+
+  test('of another client can take the context message alone', async () => {
+    const world = chatWorld();
+    const conversation = world.open();
+    expect(await conversation.contextMessage('Hello?')).toBeUndefined();
+
+    cannedContext(world, { pins: [pin('Pinned.')] });
+    await conversation.refresh();
+
+    expect(await conversation.contextMessage('Hello?')).toEqual({
+      role: 'user',
+      content: expect.stringContaining('Pinned.'),
+    });
+  });
+});
+
+describe('a stopped reply', () => {
+  const story = 'One two three four five six seven eight nine ten.';
+
+  test('that the reader leaves keeps its text in the history, with estimated usage', async () => {
+    const world = chatWorld();
+    world.emulator.chat.on('story', story);
+    const conversation = world.open();
+    const reply = conversation.stream('Tell a story.');
+
+    for await (const _ of reply) if (reply.text.includes('three')) break;
+    const turn = await reply.final();
+
+    expect(turn).toMatchObject({ stopped: true, usageEstimated: true, text: reply.text });
+    expect(turn.usage.completion_tokens).toBeGreaterThan(0);
+    expect(conversation.history).toEqual([
+      { role: 'user', content: 'Tell a story.' },
+      { role: 'assistant', content: reply.text, stopped: true },
+    ]);
+    expect(story).toContain(reply.text);
+  });
+
+  test('that is aborted throws, and keeps its text all the same', async () => {
+    const world = chatWorld({ pace: { tokensPerSecond: 50 } });
+    world.emulator.chat.on('story', story);
+    const conversation = world.open();
+    const stop = new AbortController();
+    const reply = conversation.stream('Tell a story.', { signal: stop.signal });
+
+    const error = await failureOf(
+      (async () => {
+        for await (const _ of reply) if (reply.text.includes('two')) stop.abort();
+      })(),
+    );
+
+    expect(error).toBeInstanceOf(APIAbortError);
+    expect(await reply.final()).toMatchObject({ stopped: true });
+    expect(conversation.history.at(-1)).toMatchObject({ role: 'assistant', stopped: true, content: reply.text });
+  });
+
+  test('that breaks off is an error to its reader, and its text is in the history', async () => {
+    const world = chatWorld();
+    world.emulator.chat.on('story', story);
+    world.emulator.faults.add({ match: { path: '/v1/chat/*' }, respond: { type: 'cutStream', afterEvents: 4 } });
+    const conversation = world.open();
+
+    const error = await failureOf(conversation.stream('Tell a story.').final());
+
+    expect(error).toBeInstanceOf(StreamTruncatedError);
+    expect(conversation.history.at(-1)).toMatchObject({ stopped: true, content: expect.stringMatching(/^One/) });
+  });
+
+  test('of which nothing came leaves the history as it was', async () => {
+    const world = chatWorld();
+    world.emulator.faults.add({ match: { path: '/v1/chat/*' }, respond: { status: 500 } });
+    const conversation = world.open();
+
+    expect(await failureOf(conversation.stream('Hello?').final())).toBeInstanceOf(InternalServerError);
+    expect(conversation.history).toEqual([]);
+  });
+});
+
+describe('the context', () => {
+  test('is read once for the turns of thirty seconds, and again after that', async () => {
+    vi.useFakeTimers({ toFake: ['Date'], now: 1_000_000 });
+    const world = chatWorld();
+    const conversation = world.open();
+
+    await conversation.buildMessages('One?');
+    vi.setSystemTime(1_029_000);
+    await conversation.buildMessages('Two?');
+    expect(world.count('context')).toBe(1);
+
+    vi.setSystemTime(1_031_000);
+    await conversation.buildMessages('Three?');
+    expect(world.count('context')).toBe(2);
+  });
+
+  test.each([
+    { what: 'pin', change: (c: ReturnType<ReturnType<typeof chatWorld>['open']>) => c.pin({ messageId: 'm1' }) },
+    { what: 'exclude', change: (c: ReturnType<ReturnType<typeof chatWorld>['open']>) => c.exclude('m1') },
+    { what: 'include', change: (c: ReturnType<ReturnType<typeof chatWorld>['open']>) => c.include('m1') },
+    {
+      what: 'remember',
+      change: (c: ReturnType<ReturnType<typeof chatWorld>['open']>) =>
+        c.remember({ type: 'fact', key: 'k', content: 'c' }),
+    },
+    { what: 'refresh', change: (c: ReturnType<ReturnType<typeof chatWorld>['open']>) => c.refresh() },
+  ])('is read again after $what', async ({ change }) => {
+    const world = chatWorld({ messages: smallTalk(4) });
+    const conversation = world.open();
+    await conversation.buildMessages('One?');
+
+    await change(conversation);
+    await conversation.buildMessages('Two?');
+
+    expect(world.count('context')).toBe(2);
+  });
+
+  test('that was asked for before a change is not kept after it', async () => {
+    const world = chatWorld({ messages: smallTalk(4) });
+    const conversation = world.open();
+    const slow = gate();
+    let reads = 0;
+    world.onRequest(async ({ method, url }) => {
+      if (method !== 'GET' || !url.includes('/api/context')) return undefined;
+      reads += 1;
+      const answer = reads === 1 ? await world.emulator.fetch(url, { headers: world.session }) : undefined;
+      if (reads === 1) await slow.passed;
+      return answer;
+    });
+
+    const early = conversation.buildMessages('One?');
+    await vi.waitFor(() => expect(reads).toBe(1));
+    await conversation.pin({ messageId: 'm1' });
+    slow.open();
+    await early;
+    const { context } = await conversation.buildMessages('Two?');
+
+    expect(reads).toBe(2);
+    expect(context?.content).toContain('Remark number 1');
+  });
+
+  test('from before is sent when it cannot be read; the report says so, the prompt has nothing of the error', async () => {
+    const world = chatWorld();
+    const canned = cannedContext(world, { pins: [pin('Pinned.')] });
+    const errors: unknown[] = [];
+    const conversation = world.open({ maxAge: 0, onError: (error) => errors.push(error) });
+    await conversation.buildMessages('One?');
+
+    canned.failure = Response.json({ success: false, error: 'Out of order' }, { status: 500 });
+    const { report, messages } = await conversation.buildMessages('Two?');
+
+    expect(report.stale).toBe(true);
+    expect(messages[0]?.content).toContain('Pinned.');
+    expect(JSON.stringify(messages)).not.toContain('Out of order');
+    expect(errors).toEqual([expect.any(InternalServerError)]);
+  });
+
+  test('that was never read is an error, unless the app can do without', async () => {
+    const world = chatWorld();
+    cannedContext(world, {}).failure = Response.json({ success: false, error: 'Out of order' }, { status: 500 });
+
+    expect(await failureOf(world.open().send('Hello?'))).toBeInstanceOf(InternalServerError);
+    expect(world.count('chat')).toBe(0);
+    const { report } = await world.open({ onContextError: 'skip' }).send('Hello?');
+    expect(report).toMatchObject({ stale: true, included: [] });
+  });
+
+  test.each(['context', 'gateway'] as const)('and the gateway tell their refusals apart: %s', async (area) => {
+    const world = chatWorld();
+    world.onRequest(({ url }) =>
+      url.includes(area === 'context' ? '/api/' : '/v1/')
+        ? Response.json(area === 'context' ? { success: false, error: 'No.' } : { error: { message: 'No.' } }, {
+            status: 401,
+          })
+        : undefined,
+    );
+
+    const error = await failureOf(world.open().send('Hello?'));
+
+    expect(error).toBeInstanceOf(AuthenticationError);
+    expect(error).toMatchObject({
+      area,
+      message: expect.stringMatching(area === 'context' ? /sessionToken/ : /apiKey/),
+    });
+  });
+
+  test('is not waited for after an abort', async () => {
+    const world = chatWorld();
+    const stuck = gate();
+    world.onRequest(({ url }) => (url.includes('/api/context') ? stuck.passed : undefined));
+    const stop = new AbortController();
+    const call = failureOf(world.open({ onContextError: 'skip' }).send('Hello?', { signal: stop.signal }));
+
+    stop.abort();
+
+    expect(await call).toBeInstanceOf(APIAbortError);
+    expect(world.count('chat')).toBe(0);
+    stuck.open();
+  });
+
+  test('leaves memory unread when no section of it is wanted', async () => {
+    const world = chatWorld();
+
+    await world.open({ sections: ['decisions', 'pinnedMemory'] }).buildMessages('Hello?');
+
+    expect(world.count('memory')).toBe(0);
+  });
+
+  test('is of the workspace that is named', async () => {
+    const world = chatWorld();
+    world.emulator.workspaces.create({ id: 'team' });
+    const conversation = world.open({ workspaceId: 'team' });
+
+    await conversation.remember({ type: 'preference', key: 'style', content: 'Short.' });
+    await conversation.remember({ type: 'preference', key: 'style', content: 'Shorter.' });
+
+    expect(world.emulator.memory.all().map(({ item }) => [item.workspaceId, item.content])).toEqual([
+      ['team', 'Shorter.'],
+    ]);
+    expect((await conversation.buildMessages('Hello?')).context?.content).toContain('style: Shorter.');
+  });
+
+  test('can be written by the app', async () => {
+    const world = chatWorld();
+    cannedContext(world, { pins: [pin('Pinned.')], memory: [memory('fact', 'city', 'Oslo')] });
+    const conversation = world.open({ render: ({ pins = [] }) => `Mine: ${pins[0]?.content}` });
+
+    expect((await conversation.buildMessages('Hello?')).context).toEqual({ role: 'user', content: 'Mine: Pinned.' });
+  });
+});
+
+describe('a conversation', () => {
+  test.each([
+    { options: { conversationId: '' }, says: 'conversationId must be a string that is not empty' },
+    { options: { model: undefined }, says: 'model must be a string' },
+    { options: { context: {} }, says: 'context must be a ContextClient' },
+    { options: { gateway: undefined }, says: 'gateway must be a GatewayClient' },
+    { options: { contextWindow: 100, reserveOutput: 100 }, says: 'whole numbers of tokens' },
+    { options: { contextShare: 2 }, says: 'contextShare must be from 0 to 1' },
+    { options: { compaction: { when: { fraction: 0.5 } } }, says: 'fraction needs contextWindow' },
+  ])('with $options is refused: $says', ({ options, says }) => {
+    const world = chatWorld();
+
+    expect(() => world.open(options as never)).toThrow(ConfigurationError);
+    expect(() => world.open(options as never)).toThrow(says);
+  });
+
+  test('shows no key and no token, however it is printed', async () => {
+    const world = chatWorld();
+    const conversation = world.open();
+    const turn = await conversation.send('Hello?');
+    const error = await failureOf(world.open({ contextWindow: 20, reserveOutput: 1 }).send('word '.repeat(100)));
+
+    const printed = [conversation, turn, error].map(
+      (value) => inspect(value, { depth: 10, showHidden: true }) + JSON.stringify(value),
+    );
+
+    for (const secret of [world.emulator.apiKeys.secret, world.emulator.sessionToken])
+      expect(printed.join()).not.toContain(secret);
+  });
+
+  test('without figures of the service still knows its own messages', async () => {
+    const world = chatWorld();
+    cannedContext(world, { metadata: metadata({ compressedTokens: 0, totalTokens: 0, recentMessageCount: 0 }) });
+
+    expect((await world.open({ history: smallTalk(4) }).buildMessages('Well?')).messages).toHaveLength(5);
+  });
+});

@@ -1,0 +1,128 @@
+import {
+  ContextClient,
+  type ContextMetadata,
+  GatewayClient,
+  type PinnedMemoryItem,
+  type RollingSummary,
+  type UserMemoryItem,
+} from 'context-gateway';
+import { type ConversationOptions, createConversation } from 'context-gateway/conversation';
+import { createEmulator, type EmulatorOptions, type MessageInput } from 'context-gateway-emulator';
+import { onTestFinished } from 'vitest';
+import { metadata, summary } from './samples.js';
+
+/** One of the paths that are worth counting. */
+type Call = 'context' | 'memory' | 'compact' | 'chat';
+
+/** What a request for a completion held. */
+export interface SentPrompt {
+  messages: { role: string; content: string }[];
+  [field: string]: unknown;
+}
+
+/** The service in this process, both clients on it, and what they send. */
+export function chatWorld(options: EmulatorOptions & { messages?: MessageInput[] } = {}) {
+  const { messages = [], ...emulatorOptions } = options;
+  const emulator = createEmulator({ seed: 'chat', ...emulatorOptions });
+  const record = emulator.conversations.create({ id: 'talk', messages });
+  const prompts: SentPrompt[] = [];
+  const calls: string[] = [];
+  /** Runs before a request is answered. */
+  let hook: ((request: Request) => unknown) | undefined;
+  const spy: typeof fetch = async (input, init) => {
+    const request = new Request(input, init);
+    const { pathname } = new URL(request.url);
+    calls.push(`${request.method} ${pathname}`);
+    if (pathname === '/v1/chat/completions') prompts.push(await request.clone().json());
+    const answer = await hook?.(request);
+    return answer instanceof Response ? answer : emulator.fetch(request);
+  };
+  const gateway = new GatewayClient({
+    baseURL: 'https://emulator.test',
+    apiKey: emulator.apiKeys.secret,
+    fetch: spy,
+    maxRetries: 0,
+    pacing: false,
+  });
+  const context = new ContextClient({
+    baseURL: 'https://emulator.test',
+    sessionToken: emulator.sessionToken,
+    fetch: spy,
+    maxRetries: 0,
+    pacing: false,
+  });
+  onTestFinished(async () => {
+    await Promise.all([gateway.close(), context.close()]);
+    await emulator.close();
+  });
+  const paths: Record<Call, string> = {
+    context: 'GET /api/context',
+    memory: 'GET /api/memory',
+    compact: 'POST /api/context/compact',
+    chat: 'POST /v1/chat/completions',
+  };
+  return {
+    emulator,
+    gateway,
+    context,
+    prompts,
+    record,
+    session: { authorization: `Bearer ${emulator.sessionToken}` },
+    count: (call: Call): number => calls.filter((name) => name === paths[call]).length,
+    /** Before each request: may wait, look, or answer in the service's place. */
+    onRequest: (listener: (request: Request) => unknown): void => {
+      hook = listener;
+    },
+    open: (more: Partial<ConversationOptions> = {}) =>
+      createConversation({ context, gateway, conversationId: 'talk', model: 'atlas-small', ...more }),
+  };
+}
+
+/** A context of our own making in the place of the service's. Its fields may be changed at any time. */
+export function cannedContext(world: Pick<ReturnType<typeof chatWorld>, 'onRequest'>, parts: CannedContext = {}) {
+  const state: CannedContext = { ...parts };
+  world.onRequest((request) => {
+    const { pathname } = new URL(request.url);
+    if (pathname === '/api/context/compact') return state.compact?.(request);
+    if (pathname === '/api/memory' && state.memory !== undefined && request.method === 'GET') {
+      return Response.json({ success: true, memories: state.memory });
+    }
+    if (pathname !== '/api/context') return undefined;
+    if (state.failure !== undefined) return state.failure.clone();
+    const context = {
+      rollingSummary: state.summary ?? summary(),
+      pinnedMemory: state.pins ?? [],
+      metadata: state.metadata ?? metadata(),
+    };
+    return Response.json({ success: true, context });
+  });
+  return state;
+}
+
+interface CannedContext {
+  summary?: RollingSummary;
+  pins?: PinnedMemoryItem[];
+  memory?: UserMemoryItem[];
+  metadata?: ContextMetadata;
+  /** What a read is answered with instead. */
+  failure?: Response;
+  compact?: (request: Request) => unknown;
+}
+
+/** Holds back what waits for it. */
+export function gate() {
+  let open = (): void => {};
+  const passed = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { passed, open: () => open() };
+}
+
+/** Messages of about ten tokens each. */
+export function smallTalk(count: number, from = 0): (MessageInput & { id: string })[] {
+  return Array.from({ length: count }, (_, i) => ({
+    id: `m${from + i}`,
+    role: i % 2 === 0 ? 'user' : 'assistant',
+    content: `Remark number ${from + i}, about the weather at sea today.`,
+  }));
+}
