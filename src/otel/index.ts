@@ -1,0 +1,1 @@
+export { type Observable, type ObserveOptions, observe } from './observe.js';

@@ -1,0 +1,50 @@
+/**
+ * Attributes and metrics by the names of OpenTelemetry's semantic conventions, version 1.41.0. Those of HTTP and `error.type` are
+ * stable there; `gen_ai.*` and `url.template` are in development. What they have no name for is under `context_gateway`.
+ */
+export const ATTRIBUTE = {
+  httpMethod: 'http.request.method',
+  httpStatus: 'http.response.status_code',
+  httpResends: 'http.request.resend_count',
+  errorType: 'error.type',
+  urlTemplate: 'url.template',
+  operation: 'gen_ai.operation.name',
+  provider: 'gen_ai.provider.name',
+  requestModel: 'gen_ai.request.model',
+  requestStream: 'gen_ai.request.stream',
+  responseModel: 'gen_ai.response.model',
+  finishReasons: 'gen_ai.response.finish_reasons',
+  timeToFirstChunk: 'gen_ai.response.time_to_first_chunk',
+  inputTokens: 'gen_ai.usage.input_tokens',
+  outputTokens: 'gen_ai.usage.output_tokens',
+  tokenType: 'gen_ai.token.type',
+  outcome: 'context_gateway.outcome',
+  requestId: 'context_gateway.request_id',
+  usageEstimated: 'context_gateway.usage_estimated',
+  queued: 'context_gateway.queue_time',
+  largestGap: 'context_gateway.largest_gap',
+  attempt: 'context_gateway.attempt',
+  bucket: 'context_gateway.rate_limit.bucket',
+  wait: 'context_gateway.wait',
+  reason: 'context_gateway.reason',
+  stop: 'context_gateway.stop_reason',
+  issues: 'context_gateway.issues',
+} as const;
+
+/** The service, as the conventions ask for it. */
+export const PROVIDER = 'context-gateway';
+
+/** What a call asks of a model, in the words of the conventions; the others are plain HTTP calls. */
+const OPERATIONS: Readonly<Record<string, string>> = {
+  '/v1/chat/completions': 'chat',
+  '/v1/presets/{presetId}/execute': 'generate_content',
+};
+
+export function operationOf(path: string): string | undefined {
+  return Object.hasOwn(OPERATIONS, path) ? OPERATIONS[path] : undefined;
+}
+
+/** The conventions count in seconds. */
+export function seconds(milliseconds: number): number {
+  return Math.round(milliseconds * 1_000) / 1_000_000; // to the microsecond
+}

@@ -1,0 +1,233 @@
+import type { Admission, Observation } from '../index.js';
+import type { Availability } from './availability.js';
+import type { Run } from './client.js';
+import { OwnShare } from './own-share.js';
+import { argumentsOf, type Known, readTurn, type Step, type Turn } from './script.js';
+import type { Time } from './time.js';
+
+/** Answers are told to Redis with the next call that asks, and after this many ms at the latest. */
+const TOLD_WITHIN = 15;
+/** Ends of one window that headers tell scatter by more than a second (ms). */
+const SCATTER = 1_500;
+/** Who waits while Redis is gone looks so often whether it is back (ms). */
+const LOOKS_FOR_REDIS = 1_000;
+/** A reset or a hint further away is a misunderstanding (ms). */
+const LONGEST_WINDOW = 300_000;
+const LONGEST_BLOCK = 86_400_000;
+
+interface Waiting {
+  /** Answers `admit`. Once: later it is in the queue. */
+  answer: ((admission: Admission | undefined) => void) | undefined;
+  go: () => void;
+}
+
+/** What a bucket needs of its limiter. */
+export interface Shared {
+  readonly time: Time;
+  readonly availability: Availability;
+  readonly run: Run;
+  /** The name of this process. */
+  readonly process: string;
+  /** How many processes there are, until Redis has told. */
+  readonly processes: number;
+}
+
+/** A window's figures as they were at a moment of our clock. */
+interface Seen extends Omit<Known, 'untilReset'> {
+  readonly resetAt: number;
+}
+
+/** The calls of this process in one bucket. One step at a time is under way; who comes meanwhile is part of the next. */
+export class Bucket {
+  readonly #shared: Shared;
+  readonly #keys: Promise<string[]>;
+  readonly #ownShare: OwnShare;
+  /** Those who wait, in the order they came. */
+  readonly #waiting = new Set<Waiting>();
+  #isAsking = false;
+  /** Refusals whose bodies are on their way. */
+  #holds = 0;
+  #inFlight = 0;
+  /** Of those in flight, the ones of an earlier window. */
+  #earlier = 0;
+  #served = 0;
+  #unexplained = 0;
+  /** By the answers since the last step; and by the last turn. */
+  #forbiddenUntil = 0;
+  #blockedUntil = 0;
+  #observed: Seen | undefined;
+  #known: Seen | undefined;
+  #last: Turn | undefined;
+  /** Before this time nobody who comes needs to ask. */
+  #closedUntil = 0;
+  /** Whether the last turn was not Redis's. */
+  #isAlone = false;
+  #wakeUp: unknown;
+  /** Whether there is something to tell, and the timer that does. A refusal is told at once. */
+  #untold: 'no' | 'soon' | 'now' = 'no';
+  #telling: unknown;
+
+  constructor(shared: Shared, keys: Promise<string[]>) {
+    this.#shared = shared;
+    this.#keys = keys;
+    this.#ownShare = new OwnShare(shared.time.now);
+  }
+
+  admit(): Promise<Admission | undefined> {
+    return new Promise((resolve) => {
+      const waiting: Waiting = { answer: resolve, go: () => {} };
+      this.#waiting.add(waiting);
+      if (this.#shared.time.now() < this.#closedUntil) this.#queue(waiting, this.#waiting.size - 1);
+      else this.#step();
+    });
+  }
+
+  hold(): () => void {
+    this.#holds += 1;
+    return () => {
+      this.#holds -= 1;
+      if (this.#waiting.size > 0) this.#step();
+    };
+  }
+
+  release(observed: Observation): void {
+    this.#inFlight -= 1;
+    this.#earlier = Math.max(0, this.#earlier - 1);
+    this.#observe(observed);
+    this.#tell(observed.refused ? 'now' : 'soon');
+  }
+
+  #observe({ limit, remaining, untilReset, refused, blockedFor }: Observation): void {
+    const now = this.#shared.time.now();
+    if (blockedFor !== undefined)
+      this.#forbiddenUntil = Math.max(this.#forbiddenUntil, now + Math.min(blockedFor, LONGEST_BLOCK));
+    if (refused === false) this.#served += 1;
+    if (remaining === undefined || untilReset === undefined || untilReset <= 0 || untilReset > LONGEST_WINDOW) {
+      if (refused && blockedFor !== undefined) this.#unexplained += 1;
+      return;
+    }
+    const seen = { limit: limit ?? remaining, remaining, resetAt: now + untilReset };
+    const before = this.#observed;
+    // Answers overtake each other: in one window the lowest figure is the latest.
+    const same = before !== undefined && Math.abs(before.resetAt - seen.resetAt) <= SCATTER;
+    this.#observed = !same
+      ? seen
+      : {
+          limit: seen.limit,
+          remaining: Math.min(before.remaining, remaining),
+          resetAt: Math.min(before.resetAt, seen.resetAt),
+        };
+  }
+
+  #tell(when: 'soon' | 'now'): void {
+    if (this.#untold !== 'now') this.#untold = when;
+    if (this.#isAsking) return;
+    if (this.#untold === 'now') this.#step();
+    else this.#telling ??= this.#shared.time.setTimer(() => this.#step(), TOLD_WITHIN);
+  }
+
+  #step(): void {
+    if (this.#isAsking || this.#holds > 0) return;
+    const { time } = this.#shared;
+    this.#isAsking = true;
+    time.clearTimer(this.#telling);
+    this.#telling = undefined;
+    this.#untold = 'no';
+    const now = time.now();
+    const figures = (seen: Seen | undefined): Known | undefined =>
+      seen && { ...seen, untilReset: Math.max(0, seen.resetAt - now) };
+    const step: Step = {
+      wanted: this.#waiting.size,
+      window: this.#last?.window ?? 1,
+      inFlight: this.#inFlight - this.#earlier,
+      served: this.#served,
+      unexplained: this.#unexplained,
+      observed: figures(this.#observed),
+      blockedFor: Math.max(0, this.#forbiddenUntil - now),
+      remembered: {
+        known: figures(this.#observed ?? this.#known),
+        blockedFor: Math.max(0, this.#forbiddenUntil - now, this.#blockedUntil - now),
+      },
+      processes: this.#last?.processes ?? this.#shared.processes,
+    };
+    this.#served = this.#unexplained = 0;
+    this.#observed = undefined;
+    this.#forbiddenUntil = 0;
+    void this.#turnOf(step).then((turn) => {
+      this.#isAsking = false;
+      this.#take(turn, step.wanted);
+    });
+  }
+
+  /** By Redis; while that is gone, by the share of this process. */
+  async #turnOf(step: Step): Promise<Turn> {
+    const { availability, run, process } = this.#shared;
+    const send = async (sent: Step): Promise<Turn> => readTurn(await run(await this.#keys, argumentsOf(process, sent)));
+    const turn = await availability.ask(
+      () => send(step),
+      () => send({ ...step, wanted: 0 }),
+      step.wanted > 0,
+    );
+    this.#isAlone = turn === undefined;
+    if (turn === undefined) return this.#ownShare.step(step);
+    this.#ownShare.takeOver(turn);
+    return turn;
+  }
+
+  #take(turn: Turn, asked: number): void {
+    const { time } = this.#shared;
+    const now = time.now();
+    if (this.#last?.window !== turn.window) this.#earlier = this.#inFlight;
+    this.#last = turn;
+    this.#known = turn.known && { ...turn.known, resetAt: now + turn.known.untilReset };
+    this.#blockedUntil = now + turn.blockedFor;
+    this.#letGo(turn.granted);
+    const isClosed = turn.granted < asked;
+    this.#closedUntil = isClosed ? now + turn.again : 0;
+    if (isClosed) {
+      let place = 0;
+      for (const waiting of this.#waiting) this.#queue(waiting, place++);
+      time.clearTimer(this.#wakeUp);
+      const sleep = this.#isAlone ? Math.min(turn.again, LOOKS_FOR_REDIS) : turn.again;
+      this.#wakeUp = time.setTimer(() => this.#step(), Math.ceil(sleep));
+    } else if (this.#waiting.size > 0) this.#step();
+    if (this.#untold !== 'no') this.#tell(this.#untold);
+  }
+
+  #letGo(granted: number): void {
+    let left = granted;
+    for (const waiting of this.#waiting) {
+      if (left === 0) break;
+      left -= 1;
+      this.#waiting.delete(waiting);
+      this.#inFlight += 1;
+      if (waiting.answer === undefined) waiting.go();
+      else waiting.answer(undefined);
+    }
+    if (left > 0) this.#tell('soon'); // they gave up meanwhile
+  }
+
+  /** The call is told that it has to wait. */
+  #queue(waiting: Waiting, place: number): void {
+    const { answer } = waiting;
+    if (answer === undefined) return;
+    waiting.answer = undefined;
+    const ready = new Promise<void>((resolve) => {
+      waiting.go = resolve;
+    });
+    const cancel = (): void => {
+      if (this.#waiting.delete(waiting)) return;
+      // A call that was let go at the very moment it gave up hands its turn back.
+      this.#inFlight -= 1;
+      this.#tell('soon');
+    };
+    answer({ ready, expected: this.#expected(place), cancel });
+  }
+
+  /** Milliseconds that this takes at least, if the whole limit came to this process. */
+  #expected(place: number): number {
+    const { limit = Number.POSITIVE_INFINITY } = this.#known ?? {};
+    const windows = Math.floor(place / Math.max(1, limit));
+    return this.#closedUntil - this.#shared.time.now() + windows * (this.#last?.length ?? 0);
+  }
+}

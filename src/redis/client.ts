@@ -1,0 +1,69 @@
+import { ConfigurationError } from '../index.js';
+
+/** A client of ioredis or iovalkey, as far as it is used. */
+export interface IoredisLike {
+  eval(script: string, keys: number, ...args: string[]): Promise<unknown>;
+  evalsha(sha: string, keys: number, ...args: string[]): Promise<unknown>;
+}
+
+/** A client of node-redis, as far as it is used. */
+export interface NodeRedisLike {
+  eval(script: string, options: ScriptArguments): Promise<unknown>;
+  evalSha(sha: string, options: ScriptArguments): Promise<unknown>;
+}
+
+/** What node-redis takes with a script. */
+export interface ScriptArguments {
+  keys: string[];
+  arguments: string[];
+}
+
+/** The Redis or Valkey client that you have: `redis`, `ioredis` or `iovalkey`. It stays yours, connected and closed by you. */
+export type RedisClient = IoredisLike | NodeRedisLike;
+
+/** Runs a script with its keys and arguments. */
+export type Run = (keys: string[], args: string[]) => Promise<unknown>;
+
+/** Runs `script` by its hash; in full where the server does not have it, as after a restart. */
+export function runnerOf(client: RedisClient, script: string): Run {
+  const { bySha, inFull } = callsOf(client);
+  let sha: Promise<string> | undefined;
+  return async (keys, args) => {
+    sha ??= hexDigest('SHA-1', script);
+    try {
+      return await bySha(await sha, keys, args);
+    } catch (error) {
+      if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw error;
+      return inFull(script, keys, args);
+    }
+  };
+}
+
+type Call = (script: string, keys: string[], args: string[]) => Promise<unknown>;
+
+function callsOf(client: RedisClient): { bySha: Call; inFull: Call } {
+  // Read as it comes from users: it may be anything.
+  const given = client as Partial<IoredisLike & NodeRedisLike> | null | undefined;
+  if (typeof given?.eval === 'function' && typeof given.evalSha === 'function') {
+    const redis = client as NodeRedisLike; // as just seen
+    return {
+      bySha: (sha, keys, args) => redis.evalSha(sha, { keys, arguments: args }),
+      inFull: (text, keys, args) => redis.eval(text, { keys, arguments: args }),
+    };
+  }
+  if (typeof given?.eval === 'function' && typeof given.evalsha === 'function') {
+    const redis = client as IoredisLike; // as just seen
+    return {
+      bySha: (sha, keys, args) => redis.evalsha(sha, keys.length, ...keys, ...args),
+      inFull: (text, keys, args) => redis.eval(text, keys.length, ...keys, ...args),
+    };
+  }
+  throw new ConfigurationError(
+    'redisLimiter needs a client of redis, ioredis or iovalkey: redisLimiter({ client: createClient(), name }).',
+  );
+}
+
+export async function hexDigest(algorithm: 'SHA-1' | 'SHA-256', text: string): Promise<string> {
+  const bytes = new Uint8Array(await crypto.subtle.digest(algorithm, new TextEncoder().encode(text)));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}

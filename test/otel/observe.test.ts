@@ -1,0 +1,221 @@
+import { AlwaysOffSampler } from '@opentelemetry/sdk-trace-base';
+import { ConfigurationError, GatewayClient } from 'context-gateway';
+import { observe } from 'context-gateway/otel';
+import { afterEach, describe, expect, test } from 'vitest';
+import { plain, type ReceivedSpan } from './receiver.js';
+import { observedWorld } from './world.js';
+
+const PROMPT = 'The canary sings at dawn. When does the canary sing?';
+const ask = { model: 'atlas-small', messages: [{ role: 'user' as const, content: PROMPT }] };
+let close: (() => Promise<void>) | undefined;
+afterEach(() => close?.());
+
+async function open(options: Parameters<typeof observedWorld>[0] = {}) {
+  const world = await observedWorld(options);
+  close = world.close;
+  const spanOf = async (name: string): Promise<ReceivedSpan> => {
+    await world.flush();
+    const span = world.receiver.spans.find((one) => one.name === name);
+    if (span === undefined) throw new Error(`no span ${name}, but ${world.receiver.spans.map((one) => one.name)}`);
+    return span;
+  };
+  return { ...world, spanOf };
+}
+
+describe('the span of a call', () => {
+  test('tells what a whole completion was and cost, in the words of the conventions', async () => {
+    const { gateway, spanOf } = await open();
+
+    const { model, usage } = await gateway.chat.completions.create(ask);
+
+    const span = await spanOf('chat atlas-small');
+    expect(span.kind).toBe(3); // CLIENT
+    expect(span.status.code).toBe(0); // unset: no error
+    expect(plain(span.attributes)).toEqual({
+      'http.request.method': 'POST',
+      'url.template': '/v1/chat/completions',
+      'gen_ai.operation.name': 'chat',
+      'gen_ai.provider.name': 'context-gateway',
+      'gen_ai.request.model': 'atlas-small',
+      'gen_ai.response.model': model,
+      'gen_ai.response.finish_reasons': ['stop'],
+      'gen_ai.usage.input_tokens': usage.prompt_tokens,
+      'gen_ai.usage.output_tokens': usage.completion_tokens,
+      'http.response.status_code': 200,
+      'context_gateway.outcome': 'success',
+      'context_gateway.request_id': expect.any(String),
+    });
+    expect(span.events.map(({ name }) => name)).toEqual(['request', 'response']);
+  });
+
+  test('lasts to the end of a stream, and tells when its first chunk came', async () => {
+    const { gateway, spanOf } = await open({ emulator: { pace: { ttft: 30, tokensPerSecond: 200 } } });
+
+    const stream = await gateway.chat.completions.create({ ...ask, stream: true });
+    for await (const _ of stream);
+
+    const span = await spanOf('chat atlas-small');
+    const { 'gen_ai.response.time_to_first_chunk': first, ...attributes } = plain(span.attributes);
+    expect(first).toBeCloseTo((stream.metrics.timeToFirstChunk ?? 0) / 1_000, 4);
+    expect(attributes).toMatchObject({ 'gen_ai.request.stream': true, 'gen_ai.response.finish_reasons': ['stop'] });
+    const names = span.events.map(({ name }) => name);
+    expect(names).toEqual(['request', 'response', 'first_chunk']);
+    const at = Number(BigInt(span.events[2]?.timeUnixNano ?? 0) - BigInt(span.startTimeUnixNano)) / 1e6;
+    const duration = Number(BigInt(span.endTimeUnixNano) - BigInt(span.startTimeUnixNano)) / 1e6;
+    expect(at).toBeGreaterThan(0);
+    expect(duration).toBeGreaterThan(at);
+  });
+
+  test('shows a wait for the limit, a 503 and the retry', async () => {
+    const { gateway, emulator, spanOf } = await open({
+      emulator: { limits: { gateway: { requests: 1, windowMs: 800 } } },
+    });
+    emulator.faults.add({ match: { path: '/v1/chat/completions' }, respond: { status: 503 } });
+    await gateway.presets.list();
+
+    for await (const _ of await gateway.chat.completions.create({ ...ask, stream: true }));
+
+    const span = await spanOf('chat atlas-small');
+    expect(span.events.map(({ name }) => name)).toEqual(
+      expect.arrayContaining(['queued', 'paced', 'request', 'response', 'retry', 'first_chunk']),
+    );
+    const retry = span.events.find(({ name }) => name === 'retry');
+    expect(plain(retry?.attributes ?? [])).toMatchObject({
+      'context_gateway.attempt': 1,
+      'context_gateway.reason': '503',
+    });
+    const attributes = plain(span.attributes);
+    expect(attributes).toMatchObject({ 'http.request.resend_count': 1, 'http.response.status_code': 200 });
+    expect(attributes['context_gateway.queue_time']).toBeGreaterThan(0.3);
+  });
+
+  test('belongs to the span that is active where the call is made, and the service continues its trace', async () => {
+    const { gateway, emulator, spanOf, inSpan } = await open();
+
+    await inSpan('answer the user', async () => void (await gateway.presets.list()));
+
+    const parent = await spanOf('answer the user');
+    const span = await spanOf('GET /v1/presets');
+    expect(span).toMatchObject({ traceId: parent.traceId, parentSpanId: parent.spanId });
+    expect(emulator.requests.at(-1)?.headers.traceparent).toBe(`00-${span.traceId}-${span.spanId}-01`);
+  });
+
+  test('of a refusal is an error with its status as type', async () => {
+    const { gateway, spanOf } = await open();
+
+    await gateway.usage.retrieve({ start_date: 'never' }).catch(() => {});
+    await gateway.chat.completions.create({ ...ask, model: 'no-such-model' }).catch(() => {});
+
+    const span = await spanOf('chat no-such-model');
+    expect(span.status.code).toBe(2); // ERROR
+    expect(plain(span.attributes)['error.type']).toBe(String(plain(span.attributes)['http.response.status_code']));
+  });
+
+  test('ends once, whoever ends the call', async () => {
+    const { gateway, emulator, spanOf, receiver, flush } = await open({ emulator: { pace: { tokensPerSecond: 20 } } });
+    const controller = new AbortController();
+
+    for await (const _ of await gateway.chat.completions.create({ ...ask, stream: true })) break;
+    expect(plain((await spanOf('chat atlas-small')).attributes)['context_gateway.outcome']).toBe('left');
+    const stream = await gateway.chat.completions.create({ ...ask, stream: true }, { signal: controller.signal });
+    controller.abort();
+    await stream.finalCompletion().catch(() => {});
+    emulator.faults.add({ match: { path: '/v1/chat/completions' }, respond: { type: 'cutStream', afterEvents: 2 } });
+    const cut = await gateway.chat.completions.create({ ...ask, stream: true });
+    await cut.finalCompletion().catch(() => {});
+
+    await flush();
+    const ended = receiver.spans.map(({ attributes, status }) => [
+      plain(attributes)['context_gateway.outcome'],
+      status.code,
+    ]);
+    expect(ended).toEqual([
+      ['left', 0],
+      ['aborted', 0],
+      ['error', 2],
+    ]);
+    expect(plain(receiver.spans[2]?.attributes ?? [])).toMatchObject({
+      'error.type': 'StreamTruncatedError',
+      'context_gateway.usage_estimated': true,
+    });
+  });
+
+  test('that is not sampled leaves the service the trace all the same', async () => {
+    const { gateway, emulator, receiver, flush } = await open({ sampler: new AlwaysOffSampler() });
+
+    await gateway.presets.list();
+
+    await flush();
+    expect(receiver.spans).toEqual([]);
+    expect(emulator.requests.at(-1)?.headers.traceparent).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/);
+  });
+});
+
+describe('metrics', () => {
+  test('measure calls, first chunks, tokens, waits and retries', async () => {
+    const { gateway, emulator, receiver, flush } = await open({
+      emulator: { limits: { gateway: { requests: 1, windowMs: 800 } } },
+    });
+    emulator.faults.add({ match: { path: '/v1/chat/completions' }, respond: { status: 503 } });
+    await gateway.presets.list();
+    const stream = await gateway.chat.completions.create({ ...ask, stream: true });
+    const { usage } = await stream.finalCompletion();
+
+    await flush();
+    const named = new Map(receiver.metrics.map((metric) => [metric.name, metric]));
+    const points = (name: string) => {
+      const metric = named.get(name);
+      return (metric?.histogram ?? metric?.sum)?.dataPoints ?? [];
+    };
+    expect([...named.keys()].sort()).toEqual([
+      'context_gateway.client.call.duration',
+      'context_gateway.client.queue.duration',
+      'context_gateway.client.retries',
+      'gen_ai.client.operation.duration',
+      'gen_ai.client.operation.time_to_first_chunk',
+      'gen_ai.client.token.usage',
+    ]);
+    expect(points('context_gateway.client.call.duration')).toHaveLength(2);
+    expect(points('gen_ai.client.operation.duration').map(({ count }) => Number(count))).toEqual([1]);
+    const tokens = points('gen_ai.client.token.usage').map(({ attributes, sum }) => [
+      plain(attributes)['gen_ai.token.type'],
+      sum,
+    ]);
+    expect(tokens).toEqual([
+      ['input', usage?.prompt_tokens],
+      ['output', usage?.completion_tokens],
+    ]);
+    expect(
+      points('context_gateway.client.retries').map(({ attributes }) => plain(attributes)['context_gateway.reason']),
+    ).toEqual(['503']);
+  });
+});
+
+test('no prompt, no answer and no key is in anything that leaves', async () => {
+  const { gateway, emulator, receiver, flush } = await open();
+  emulator.faults.add({ match: { path: '/v1/presets' }, respond: { status: 500, message: PROMPT } });
+
+  await gateway.chat.completions.create(ask);
+  for await (const _ of await gateway.chat.completions.create({ ...ask, stream: true }));
+  await gateway.presets.list({}, { maxRetries: 0 }).catch(() => {});
+
+  await flush();
+  expect(receiver.spans).toHaveLength(3);
+  for (const secret of ['canary', 'dawn', emulator.apiKeys.secret]) expect(receiver.text()).not.toContain(secret);
+});
+
+test('the function it gives ends it', async () => {
+  const { gateway, receiver, stop, flush } = await open();
+  await gateway.presets.list();
+  stop();
+  await gateway.presets.list();
+
+  await flush();
+  expect(receiver.spans).toHaveLength(1);
+});
+
+test('takes a client and nothing else', () => {
+  // @ts-expect-error a function is no client
+  expect(() => observe(() => {})).toThrow(ConfigurationError);
+  expect(() => observe(new GatewayClient({ baseURL: 'https://service.test', apiKey: 'svc_sk_test' }))).not.toThrow();
+});

@@ -1,0 +1,58 @@
+import { context, trace } from '@opentelemetry/api';
+import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
+import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-http';
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
+import { MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics';
+import { BasicTracerProvider, type Sampler, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base';
+import { GatewayClient, type GatewayClientOptions } from 'context-gateway';
+import { observe } from 'context-gateway/otel';
+import { createEmulator, type EmulatorOptions } from 'context-gateway-emulator';
+import { startReceiver } from './receiver.js';
+
+/** The emulator, an observed client, the SDK of OpenTelemetry and a collector. */
+export async function observedWorld(
+  options: { emulator?: EmulatorOptions; client?: GatewayClientOptions; sampler?: Sampler } = {},
+) {
+  const receiver = await startReceiver();
+  const exporter = new OTLPTraceExporter({ url: `${receiver.url}/v1/traces` });
+  const tracerProvider = new BasicTracerProvider({
+    spanProcessors: [new SimpleSpanProcessor(exporter)],
+    ...(options.sampler && { sampler: options.sampler }),
+  });
+  const reader = new PeriodicExportingMetricReader({
+    exporter: new OTLPMetricExporter({ url: `${receiver.url}/v1/metrics` }),
+    exportIntervalMillis: 3_600_000,
+  });
+  const meterProvider = new MeterProvider({ readers: [reader] });
+  const contexts = new AsyncLocalStorageContextManager().enable();
+  context.setGlobalContextManager(contexts);
+  const emulator = createEmulator({ seed: 'traces', ...options.emulator });
+  const service = await emulator.listen({ port: 0 });
+  const gateway = new GatewayClient({ baseURL: service.url, apiKey: emulator.apiKeys.secret, ...options.client });
+  const stop = observe(gateway, { tracerProvider, meterProvider });
+  return {
+    receiver,
+    emulator,
+    gateway,
+    stop,
+    tracer: tracerProvider.getTracer('the program'),
+    /** Runs within a span of the program's, as the SDKs of frameworks do. */
+    inSpan: <T>(name: string, work: () => Promise<T>): Promise<T> => {
+      const span = tracerProvider.getTracer('the program').startSpan(name);
+      return context.with(trace.setSpan(context.active(), span), work).finally(() => span.end());
+    },
+    /** Until all that was measured is at the collector. */
+    flush: async () => {
+      await tracerProvider.forceFlush();
+      await meterProvider.forceFlush();
+    },
+    close: async () => {
+      await gateway.close();
+      await tracerProvider.shutdown();
+      await meterProvider.shutdown();
+      await emulator.close();
+      await receiver.close();
+      context.disable();
+    },
+  };
+}

@@ -1,0 +1,163 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { build } from 'esbuild';
+import { createEmulator } from '../../emulator/src/index.js';
+import { CLIENTS } from './clients.js';
+import { distant, RedisServer } from './redis-server.js';
+import type { Report, Work } from './worker.js';
+
+/** What happens to the fleet on its way. */
+export const TROUBLES = {
+  none: 'no trouble',
+  killed: 'a process is killed (kill -9)',
+  emptied: 'Redis is killed and comes back empty after a second',
+  latency: 'Redis is 20 ms away',
+  clock: 'the clock of one process is 5 minutes ahead',
+} as const;
+export type Trouble = keyof typeof TROUBLES;
+
+export interface Plan {
+  readonly processes: number;
+  readonly limit: number;
+  /** ms */
+  readonly window: number;
+  readonly windows: number;
+  readonly trouble: Trouble;
+}
+
+export interface Outcome {
+  readonly plan: Plan;
+  /** As the service counts: requests it served and refused, and the part of what it could have served. */
+  readonly served: number;
+  readonly refused: number;
+  readonly used: number;
+  readonly refusedShare: number;
+  /** Of the processes that lived to the end, the slowest against the fastest. */
+  readonly fairness: number;
+  readonly failed: readonly string[];
+  readonly events: readonly string[];
+  /** Calls served by each process in each second. */
+  readonly perSecond: readonly (readonly number[])[];
+}
+
+/** They offer so many times what the limit allows. */
+const EXCESS = 4;
+const root = resolve(import.meta.dirname, '../..');
+
+/** Runs so many processes against one limit, over real sockets, for so many windows of it. */
+export async function runFleet(plan: Plan): Promise<Outcome> {
+  const { processes, limit, window, windows, trouble } = plan;
+  const emulator = createEmulator({
+    limits: { gateway: { requests: limit, windowMs: window } },
+    // A window of seconds, told in the milliseconds that it is made of, as one of a minute is told in seconds.
+    rateLimitReset: 'epoch-milliseconds',
+  });
+  const service = await emulator.listen({ port: 0 });
+  const redis = await RedisServer.start();
+  const far = trouble === 'latency' ? await distant(redis.port, 20) : undefined;
+  const folder = await mkdtemp(join(root, 'node_modules/.fleet-'));
+  const children: ChildProcess[] = [];
+  try {
+    const program = join(folder, 'worker.mjs');
+    await bundleWorker(program);
+    const common = { baseURL: service.url, apiKey: emulator.apiKeys.secret, redisPort: far?.port ?? redis.port };
+    const rate = (EXCESS * limit * 1_000) / window / processes;
+    const works = Array.from(
+      { length: processes },
+      (_, n): Work => ({
+        ...common,
+        client: CLIENTS[n % CLIENTS.length] ?? 'redis',
+        rate,
+        // Before the first answer nothing is known of a limit: all that may be under way fit into it.
+        most: Math.max(2, Math.floor(limit / 2 / processes)),
+        clockOff: trouble === 'clock' && n === 0 ? 300_000 : 0,
+      }),
+    );
+    for (const work of works) children.push(fork(program, [JSON.stringify(work)]));
+    const reports = children.map(() => [] as { at: number; report: Report }[]);
+    await Promise.all(children.map((child) => once(child, 'message')));
+    const beganAt = performance.now();
+    for (const [n, child] of children.entries()) {
+      child.on(
+        'message',
+        (report) => reports[n]?.push({ at: performance.now() - beganAt, report: report as Report }), // as the worker wrote it
+      );
+      child.send('go');
+    }
+    const counted = countArrivals(emulator, windows * window);
+    await sleep((windows * window) / 2);
+    if (trouble === 'killed') children[0]?.kill('SIGKILL');
+    if (trouble === 'emptied') {
+      await redis.kill();
+      await sleep(1_000);
+      await redis.start();
+    }
+    const { served, refused } = await counted;
+    const lived = trouble === 'killed' ? reports.slice(1) : reports;
+    const totals = lived.map((all) => all.reduce((sum, { report }) => sum + report.served, 0));
+    return {
+      plan,
+      served,
+      refused,
+      used: served / (windows * limit),
+      refusedShare: refused / (served + refused),
+      fairness: Math.min(...totals) / Math.max(...totals),
+      failed: reports.flat().flatMap(({ report }) => report.failed),
+      events: reports.flat().flatMap(({ report }) => report.events),
+      perSecond: reports.map((all) => bySecond(all, (windows * window) / 1_000)),
+    };
+  } finally {
+    for (const child of children) child.kill('SIGKILL');
+    await far?.close();
+    await redis.kill();
+    await emulator.close();
+    await rm(folder, { recursive: true });
+  }
+}
+
+async function bundleWorker(outfile: string): Promise<void> {
+  await build({
+    entryPoints: [join(import.meta.dirname, 'worker.ts')],
+    outfile,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    packages: 'external',
+    logLevel: 'error',
+    alias: { '#platform': join(root, 'src/platform/node.ts'), '#zod': join(root, 'src/zod.ts') },
+  });
+}
+
+/** What the service served and refused in `duration` ms from the first request on. */
+async function countArrivals(emulator: ReturnType<typeof createEmulator>, duration: number) {
+  let after: string | undefined;
+  let endsAt = Number.POSITIVE_INFINITY;
+  const count = { served: 0, refused: 0 };
+  for (;;) {
+    await sleep(50);
+    const over = Date.now() > endsAt + 500; // all of them are answered by then
+    const records = emulator.recentRequests(1_000, after);
+    const pending = records.findIndex(({ status }) => status === undefined);
+    for (const { requestId, receivedAt, status } of pending === -1 ? records : records.slice(0, pending)) {
+      after = requestId;
+      const at = Date.parse(receivedAt);
+      if (endsAt === Number.POSITIVE_INFINITY) endsAt = at + duration;
+      if (at >= endsAt) continue;
+      if (status === 429) count.refused += 1;
+      else count.served += 1;
+    }
+    if (over) return count;
+  }
+}
+
+function bySecond(reports: readonly { at: number; report: Report }[], seconds: number): number[] {
+  const counts = Array.from({ length: Math.ceil(seconds) }, () => 0);
+  for (const { at, report } of reports) {
+    const second = Math.floor(at / 1_000);
+    if (second < counts.length) counts[second] = (counts[second] ?? 0) + report.served;
+  }
+  return counts;
+}
