@@ -3,22 +3,43 @@ import { defineConfig } from 'vitest/config';
 
 const source = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
+/** Tests of plain functions and of calls in process. They leave nothing behind, so that one process can run them after each other. */
+const TOGETHER = ['test/{unit,api,contract}/**/*.test.ts', 'emulator/test/**/*.test.ts'];
+/** Of these, the ones that replace one of our modules, or import other tests. */
+const APART = ['test/api/{pages,workers}.test.ts', 'emulator/test/in-sqlite.test.ts'];
+
 export default defineConfig({
   resolve: {
     alias: [
       { find: '#platform', replacement: source('./src/platform/node.ts') },
       { find: '#zod', replacement: source('./src/zod.ts') },
       { find: 'context-gateway-emulator', replacement: source('./emulator/src/index.ts') },
+      { find: 'context-gateway/ai-sdk', replacement: source('./src/ai-sdk/index.ts') },
+      { find: 'context-gateway/conversation', replacement: source('./src/conversation/index.ts') },
+      { find: 'context-gateway/otel', replacement: source('./src/otel/index.ts') },
+      { find: 'context-gateway/redis', replacement: source('./src/redis/index.ts') },
       { find: 'context-gateway/schemas', replacement: source('./src/schemas.ts') },
       { find: /^context-gateway$/, replacement: source('./src/index.ts') },
     ],
   },
   test: {
-    include: ['test/**/*.test.ts', 'emulator/test/**/*.test.ts'],
-    maxWorkers: 2,
+    // One more than the cores we count on: many tests wait for sockets and timers.
+    maxWorkers: 3,
     // Generous: a slow machine is not a failure, and what has a time of its own to keep asserts it.
     testTimeout: 120_000,
     hookTimeout: 120_000,
     coverage: { provider: 'v8', include: ['src/**', 'emulator/src/**'] },
+    projects: [
+      // A process that reads the sources once halves what these tests take.
+      { extends: true, test: { name: 'together', include: TOGETHER, exclude: APART, isolate: false } },
+      {
+        extends: true,
+        test: {
+          name: 'apart',
+          include: ['test/**/*.test.ts', ...APART],
+          exclude: ['test/{unit,contract}/**', 'test/api/!(pages|workers).test.ts'],
+        },
+      },
+    ],
   },
 });

@@ -1,14 +1,20 @@
 import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
+import { addSampleConversation, createEmulator } from 'context-gateway-emulator';
 import { build } from 'esbuild';
-import { describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { PROGRAM } from './helpers/sources.js';
 
 const run = promisify(execFile);
 
 /** What each example prints when it does its task. A new example without a line here fails the last test. */
 const PRINTS: Record<string, RegExp[]> = {
   'stream-chat': [/^The export is written as Parquet\.$/m, /^\d+ tokens, ended by stop$/m],
+  'ai-sdk': [/It runs every night at two\.$/m, /^\d+ tokens, ended by stop$/m, /limit: 1000, remaining: 999/],
+  'ai-sdk-context': [/Parquet/, /^\d+ tokens were read, the context among them$/m, /^2 messages are kept$/m],
   'pin-decision': [
     /^Pinned as decision: We decided to write Parquet/m,
     /^1 message pinned/m,
@@ -20,27 +26,73 @@ const PRINTS: Record<string, RegExp[]> = {
   'handle-rate-limit': [/^\d+ of 1000 requests are left$/m, /^Used up\. Try again in \d+ s/m],
 };
 
-describe.concurrent('examples', () => {
-  test.for(Object.entries(PRINTS))(
-    '%s does its task against the emulator',
-    { timeout: 60_000 },
-    async ([name, lines]) => {
-      const { stdout, stderr } = await run(process.execPath, ['--import', 'tsx', 'scripts/example.ts', name]);
+/** Built at once: it is the building that takes its time. */
+async function buildPrograms(...files: string[]): Promise<string> {
+  const outdir = await mkdtemp(resolve('node_modules/.examples-'));
+  await build({
+    entryPoints: files,
+    outdir,
+    outbase: 'examples',
+    ...PROGRAM,
+  });
+  return outdir;
+}
 
-      for (const line of lines) expect(stdout).toMatch(line);
-      expect(stderr).toBe('');
-    },
-  );
+describe('examples', () => {
+  let folder: string;
+  beforeAll(async () => {
+    folder = await buildPrograms(...Object.keys(PRINTS).map((name) => `examples/${name}.ts`), 'examples/demo/demo.ts');
+  });
+  afterAll(() => rm(folder, { recursive: true }));
+
+  test.for(Object.entries(PRINTS))('%s does its task against the emulator', async ([name, lines]) => {
+    await using emulator = createEmulator({ setup: addSampleConversation });
+    const { url } = await emulator.listen({ port: 0 });
+    const env = {
+      CONTEXT_GATEWAY_BASE_URL: url,
+      CONTEXT_GATEWAY_API_KEY: emulator.apiKeys.secret,
+      CONTEXT_GATEWAY_SESSION_TOKEN: emulator.sessionToken,
+    };
+
+    const { stdout, stderr } = await run(process.execPath, [join(folder, `${name}.mjs`)], { env });
+
+    for (const line of lines) expect(stdout).toMatch(line);
+    expect(stderr).toBe('');
+  });
+
+  test('the demo keeps the pinned decision, loses the password, brings a lost decision back and ends well', async () => {
+    const { stdout } = await run(process.execPath, [join(folder, 'demo/demo.mjs')]);
+
+    expect(stdout).toMatch(/pinned message +still there, word for word/);
+    expect(stdout).toMatch(/the password +nowhere in it/);
+    expect(stdout).toMatch(/the lost one +came back/);
+    expect(stdout).toMatch(/and why\?\n.*Postgres for the new booking service/);
+    expect(stdout).toMatch(/class +PermissionDeniedError/);
+    expect(stdout).not.toContain('harbour-seal');
+  });
 });
 
-test('the demo keeps the pinned decision, loses the password and ends well', { timeout: 60_000 }, async () => {
-  const { stdout } = await run(process.execPath, ['--import', 'tsx', 'examples/demo/demo.ts']);
+test('the chat answers, gives receipts of compactions, and runs its commands', { timeout: 60_000 }, async () => {
+  const chat = run(process.execPath, ['--import', 'tsx', 'examples/chat/chat.ts']);
+  chat.child.stdin?.end(
+    'Which database?\n/compact deep\n/lost\n/pin Postgres\n/memory style Short.\n/usage\n/exclude\n',
+  );
 
-  expect(stdout).toMatch(/pinned message +still there, word for word/);
-  expect(stdout).toMatch(/the password +nowhere in it/);
-  expect(stdout).toMatch(/and why\?\n.*Postgres for the new booking service/);
-  expect(stdout).toMatch(/class +PermissionDeniedError/);
-  expect(stdout).not.toContain('harbour-seal');
+  const { stdout, stderr } = await chat;
+
+  expect(stdout).toMatch(/[█░]+ [\d,]+ of 1,750 tokens/);
+  expect(stdout).toMatch(/compacted, deep: [\d,]+ -> [\d,]+ tokens, .* lost/);
+  expect(stdout).toMatch(/pinned: \S/);
+  expect(stdout).toMatch(/preference style +Short\./);
+  expect(stdout).toMatch(/tokens +[\d,]+ of 10,000,000/);
+  expect(stdout).toMatch(/Which one\? Type some of its words\./);
+  expect(stderr).toBe('');
+});
+
+test('npm run example finds an example by its name', async () => {
+  const { stdout } = await run(process.execPath, ['--import', 'tsx', 'scripts/example.ts', 'stream-chat']);
+
+  expect(stdout).toMatch(/^\d+ tokens, ended by stop$/m);
 });
 
 test('the browser example builds without anything of Node in it', async () => {

@@ -199,7 +199,7 @@ describe('W12 W15: a field that is not as documented', () => {
     const error = (await failureOf(contextAt().retrieve('c'))) as ResponseValidationError;
 
     expect(error.message).toBe(
-      'The answer is not what is documented: context: expected object, got number (GET /api/context, request req_7).',
+      'The response is not what is documented: context: expected object, got number (GET /api/context, request req_7).',
     );
   });
 

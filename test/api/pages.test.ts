@@ -30,7 +30,7 @@ test.each(['Failed to fetch', 'NetworkError when attempting to fetch resource.',
       await failureOf(contextAt({ fetch, ...session }).retrieve('c')),
     ] as APIConnectionError[];
 
-    const why = `No usable answer from ${BASE}: CORS is the likely cause; the browser's console says why. The service must`;
+    const why = `No usable response from ${BASE}: CORS is the likely cause; the browser's console says why. The service must`;
     expect(errors.map(({ message }) => message)).toEqual([
       `${why} answer the preflight (OPTIONS) and allow the origin ${PAGE} and the headers x-team, idempotency-key, content-type, authorization (POST /v1/chat/completions).`,
       `${why} answer the preflight (OPTIONS) and allow the origin ${PAGE} and the headers x-session (GET /api/context).`,
@@ -48,7 +48,7 @@ test('a request to the origin of the page itself is not put down to CORS', async
   const error = await failureOf(contextAt({ fetch: failing() }).retrieve('c'));
 
   expect(String(error)).toContain(
-    `No usable answer from ${BASE}: the page's own server did not answer, or redirected; the browser's console says why`,
+    `No usable response from ${BASE}: the page's own server did not answer, or redirected; the browser's console says why`,
   );
 });
 
@@ -57,7 +57,7 @@ test('nothing is guessed where a worker does not know its own address', async ()
 
   const error = await failureOf(contextAt({ fetch: failing() }).retrieve('c'));
 
-  expect(String(error)).toContain(`No usable answer from ${BASE}: the connection failed`);
+  expect(String(error)).toContain(`No usable response from ${BASE}: the connection failed`);
 });
 
 test('a browser without a network is said to be offline', async () => {
@@ -65,7 +65,7 @@ test('a browser without a network is said to be offline', async () => {
 
   const error = await failureOf(contextAt({ fetch: failing() }).retrieve('c'));
 
-  expect(String(error)).toContain(`No usable answer from ${BASE}: the browser is offline`);
+  expect(String(error)).toContain(`No usable response from ${BASE}: the browser is offline`);
   expect(String(error)).not.toContain('CORS');
 });
 
@@ -89,7 +89,7 @@ test('nothing is put down to CORS outside of browsers', async () => {
 
   const error = await failureOf(contextAt({ fetch: failing() }).retrieve('c'));
 
-  expect(String(error)).toContain(`No usable answer from ${BASE}: the connection failed`);
+  expect(String(error)).toContain(`No usable response from ${BASE}: the connection failed`);
 });
 
 test.each<{ kind: string; file: Uploadable; name: string; type: string }>([

@@ -96,7 +96,7 @@ describe('a schema of the caller', () => {
     expect(error.body).toEqual({ data: [{ id: 'CANARY', at: '' }] });
     expect(String(error)).not.toContain('CANARY');
     expect(error.message).toMatch(
-      /^The answer is not what the given schema takes: \[0\]\.id: .* \(GET \/v1\/presets\)\.$/,
+      /^The response is not what the given schema takes: \[0\]\.id: .* \(GET \/v1\/presets\)\.$/,
     );
   });
 

@@ -8,6 +8,7 @@ import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 // @ts-expect-error: plain JavaScript, shared with the other runtimes
 import { startServer } from '../../compat/server.js';
+import { isTried } from '../helpers/endurance.js';
 import { browsers, launchBrowser, type TestBrowser, type TestPage } from './launch.js';
 import type { Actions } from './page.js';
 
@@ -37,7 +38,7 @@ test('nothing of undici or Node is in the bundle', () => {
   expect(bundle).not.toMatch(/undici|node:|getBuiltinModule/);
 });
 
-describe.each(browsers)('$name', (one) => {
+describe.each(browsers.filter(isTried))('$name', (one) => {
   let browser: TestBrowser | undefined;
   let page: TestPage;
 
@@ -89,7 +90,7 @@ describe.each(browsers)('$name', (one) => {
 
     expect(name).toBe('APIConnectionError');
     expect(message).toBe(
-      `No usable answer from ${url}: CORS is the likely cause; the browser's console says why. The service must ` +
+      `No usable response from ${url}: CORS is the likely cause; the browser's console says why. The service must ` +
         `answer the preflight (OPTIONS) and allow the origin ${pageUrl} and the headers content-type, authorization ` +
         '(POST /v1/presets/{presetId}/execute).',
     );
@@ -110,7 +111,7 @@ describe.each(browsers)('$name', (one) => {
     const { message } = await act('refused', gatewayUrl, emulator.apiKeys.publishable);
     await page.setOfflineMode?.(false);
 
-    expect(message).toContain(`No usable answer from ${gatewayUrl}: the browser is offline`);
+    expect(message).toContain(`No usable response from ${gatewayUrl}: the browser is offline`);
     expect(message).not.toContain('CORS');
   });
 

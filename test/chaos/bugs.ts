@@ -82,9 +82,9 @@ export const BUGS: readonly Bug[] = [
   {
     name: 'an error keeps the request',
     module: 'src/transport/transport.ts',
-    place: 'if (error instanceof ContextGatewayError) recordCall(error, call);',
+    place: 'if (error instanceof ContextGatewayError) endCallWith(error, call);',
     instead:
-      'if (error instanceof ContextGatewayError) { recordCall(error, call); Object.assign(error, { request: { ...call.request, key: this.#area.authorize() } }); }',
+      'if (error instanceof ContextGatewayError) { endCallWith(error, call); Object.assign(error, { request: { ...call.request, key: this.#area.authorize() } }); }',
     invariant: 'I13',
     fault: '500',
   },

@@ -260,6 +260,7 @@ const report: Report = {
   connectionsClosed,
   memory,
   lateness: p(lateness, 99),
+  usualLateness: p(lateness, 50),
   heldUp: p(heldUp, 99),
   seconds,
 };

@@ -133,6 +133,8 @@ export interface Report {
   };
   /** Milliseconds, p99: how late timers were, and how long the client's own work held the event loop up. */
   readonly lateness: number;
+  /** The same of half of them (ms). */
+  readonly usualLateness: number;
   readonly heldUp: number;
   readonly seconds: number;
 }

@@ -2,8 +2,8 @@
  * The chaos run: `npm run chaos`, or `npm run chaos -- 17 18` for other seeds.
  *
  * A client with sixty-four callers against a service where three answers in ten are wrong somehow, in two processes over real
- * sockets; then nine bugs are built into the client, one at a time, to see that each is noticed. Ends with 0 only if
- * all invariants hold for every seed and all mistakes are found.
+ * sockets; then nine bugs are built into the client, one at a time, to see that each is noticed; then, unless seeds were named,
+ * the endurance tests. Ends with 0 only if all invariants hold for every seed, all bugs are found and all tests pass.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -11,6 +11,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
 import { build, type Plugin } from 'esbuild';
 import { BUGS, type Bug } from './bugs.js';
+import { runEndurance } from './endurance.js';
 import { judge, ms, p, percent, type Verdict } from './invariants.js';
 import { KINDS, type Ledger, type Report } from './plan.js';
 
@@ -58,6 +59,7 @@ try {
 } finally {
   await rm(folder, { recursive: true });
 }
+if (process.argv.length === 2) failed = !runEndurance() || failed;
 process.exitCode = failed ? 1 : 0;
 
 /** One process's program in one file; with a bug, the module it is in is swapped for one that has it. */

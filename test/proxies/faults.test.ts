@@ -1,11 +1,12 @@
 import type { ContextGatewayError } from 'context-gateway';
 import { describe, expect, test } from 'vitest';
+import { AT_LENGTH } from '../helpers/endurance.js';
 import { bytesOf, headOf } from '../wire/behaviours.js';
 import type { Turn } from '../wire/fault-server.js';
 import { failureOf, PROMPT } from '../wire/world.js';
 import { begin, type Fault } from './backend.js';
 import { type Kind, missingBinary, proxyNames } from './proxies.js';
-import { AT_LENGTH, type Clients, serveBehindProxies, ways } from './world.js';
+import { type Clients, serveBehindProxies, ways } from './world.js';
 
 /** Each names its operation in what it sends. */
 const POSTS: Readonly<Record<string, (clients: Clients, id: string) => PromiseLike<unknown>>> = {

@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
+import { AT_LENGTH } from '../helpers/endurance.js';
 import { engines } from '../helpers/engines.js';
 import { seededRandom } from '../helpers/manual-runtime.js';
 import type { Turn } from '../wire/fault-server.js';
 import { failureOf, PROMPT } from '../wire/world.js';
 import { type Fault, succeed } from './backend.js';
-import { AT_LENGTH, proxies, serveBehindProxies } from './world.js';
+import { proxies, serveBehindProxies } from './world.js';
 
 /** Milliseconds after which an idle connection is closed. Calls follow one another at about that distance. */
 const IDLE = 10;

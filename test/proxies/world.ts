@@ -5,9 +5,6 @@ import { KEY, TOKEN, watched } from '../wire/world.js';
 import { Backend } from './backend.js';
 import { type Kind, missingBinary, type ProxyName, proxyNames, type RunningProxy, startProxy } from './proxies.js';
 
-/** A few seconds of these tests, or the minutes that CI has: `PROXIES=full`. */
-export const AT_LENGTH = process.env.PROXIES === 'full';
-
 export const proxies = proxyNames.map((proxy) => ({ proxy, missing: missingBinary(proxy) !== undefined }));
 /** Every proxy, through both engines. */
 export const ways = proxies.flatMap((proxy) => engines.map((engine) => ({ ...proxy, ...engine })));

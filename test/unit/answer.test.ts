@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { APIPromise, type ResponseInfo, type WithResponse } from '../../src/answer.js';
+import { APIPromise, type ResponseInfo, type WithResponse } from '../../src/api-promise.js';
 import { settled } from '../helpers/manual-runtime.js';
 
 const response: ResponseInfo = {

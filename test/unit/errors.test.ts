@@ -1,11 +1,13 @@
 import { inspect } from 'node:util';
 import { describe, expect, test, vi } from 'vitest';
-import * as errors from '../../src/errors.js';
+import { type APIErrorDetails, apiError } from '../../src/errors/api.js';
+import { endCallWith } from '../../src/errors/call.js';
+import * as errors from '../../src/index.js';
 
 const byName: Readonly<Record<ErrorName, typeof errors.ContextGatewayError>> = errors as never;
 
 const headers = { get: () => undefined, toHeaders: () => new Headers({ 'x-a': '1' }) };
-const details: errors.APIErrorDetails = {
+const details: APIErrorDetails = {
   message: '404 gone (GET /v1/x, request r1)',
   area: 'gateway',
   type: 'invalid_request_error',
@@ -18,10 +20,10 @@ const details: errors.APIErrorDetails = {
 };
 
 /** One of every class. */
-const all = (from: typeof errors = errors): InstanceType<typeof errors.ContextGatewayError>[] => [
+const all = (from: typeof errors = errors, pick = apiError): InstanceType<typeof errors.ContextGatewayError>[] => [
   new from.ConfigurationError('bad option'),
   new from.RequestValidationError([{ path: ['messages', 0, 'content'], message: 'expected string' }]),
-  ...[400, 401, 402, 403, 404, 429, 500, 503].map((status) => from.apiError(status, details)),
+  ...[400, 401, 402, 403, 404, 429, 500, 503].map((status) => pick(status, details)),
   new from.StreamError(200, details),
   new from.APIConnectionError('cut', { phase: 'body', sent: 'yes' }),
   new from.APITimeoutError('late', { kind: 'idle', phase: 'stream', sent: 'yes' }),
@@ -81,9 +83,10 @@ describe('is', () => {
 
   test('knows the errors of a second copy of the package, where instanceof does not', async () => {
     vi.resetModules();
-    const second: typeof errors = await import('../../src/errors.js');
+    const second: typeof errors = await import('../../src/index.js');
+    const api = await import('../../src/errors/api.js');
     expect(second.ContextGatewayError).not.toBe(errors.ContextGatewayError);
-    const [own, foreign] = [all(), all(second)];
+    const [own, foreign] = [all(), all(second, api.apiError)];
 
     for (const [at, error] of foreign.entries()) {
       expect(error).not.toBeInstanceOf(errors.ContextGatewayError);
@@ -134,8 +137,9 @@ describe('toJSON', () => {
   });
 
   test('has the attempts where there were any', () => {
-    const error = errors.apiError(503, details);
-    errors.recordCall(error, { where: 'GET /v1/x', attempts: [{ status: 503, delay: 0, duration: 5 }], clean: String });
+    const error = apiError(503, details);
+    const attempts = [{ status: 503, delay: 0, duration: 5 }];
+    endCallWith(error, { where: 'GET /v1/x', attempts, sent: 'no', clean: String });
 
     expect(error.toJSON()).toMatchObject({ attempts: [{ status: 503, delay: 0, duration: 5 }] });
     expect(error.attempts).toHaveLength(1);
@@ -148,9 +152,10 @@ test('body, headers and partial are readable and in no printed form', () => {
     model: 'm',
     created: 1,
     choices: [{ index: 0, message: { role: 'assistant', content: 'CANARY' }, finish_reason: null }],
+    usage: undefined,
   };
   for (const error of all()) {
-    errors.keepPartial(error, partial);
+    endCallWith(error, { where: 'GET /v1/x', attempts: [], sent: 'no', clean: String }, partial);
     expect(error.partial).toBe(partial);
     if (error instanceof errors.APIError) {
       expect(error.body).toEqual({ secret: 'CANARY' });
@@ -186,5 +191,5 @@ test.each([
   [302, 'APIError'],
   [200, 'APIError'],
 ])('status %d picks %s', (status, name) => {
-  expect(errors.apiError(status, details).name).toBe(name);
+  expect(apiError(status, details).name).toBe(name);
 });

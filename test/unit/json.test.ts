@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { RequestValidationError } from '../../src/errors.js';
+import { RequestValidationError } from '../../src/errors/validation.js';
 import { encodeJson } from '../../src/transport/json.js';
 import { anyString } from '../helpers/strings.js';
 

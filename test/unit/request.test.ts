@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { RequestValidationError } from '../../src/errors.js';
+import { RequestValidationError } from '../../src/errors/validation.js';
 import { checkHeaders, encodePath, prepare } from '../../src/transport/request.js';
 import { anyString, unicodeString } from '../helpers/strings.js';
 

@@ -1,19 +1,18 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Attempt } from '../../src/answer.js';
+import type { Attempt } from '../../src/api-promise.js';
+import { apiError } from '../../src/errors/api.js';
+import { ConfigurationError } from '../../src/errors/base.js';
 import {
   APIAbortError,
   APIConnectionError,
   APITimeoutError,
-  apiError,
   ClientClosedError,
-  ConfigurationError,
   type Phase,
-  RequestValidationError,
   ResponseTooLargeError,
-  ResponseValidationError,
   type Sent,
-} from '../../src/errors.js';
+} from '../../src/errors/connection.js';
+import { RequestValidationError, ResponseValidationError } from '../../src/errors/validation.js';
 import { nextWait, type Operation, operationOf, RetryBudget, type RetryFacts } from '../../src/transport/retry.js';
 import { seededRandom } from '../helpers/manual-runtime.js';
 

@@ -1,7 +1,7 @@
 import { GatewayClient, type GatewayClientOptions } from 'context-gateway';
 import * as fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
-import { manualRuntime, seededRandom } from '../helpers/manual-runtime.js';
+import { manualRuntime, seededRandom, settled } from '../helpers/manual-runtime.js';
 import { failureOf, KEY } from '../helpers/service.js';
 
 type Answer = { status: number; headers?: Record<string, string>; body?: string };
@@ -129,7 +129,7 @@ describe('a call on a manual clock', () => {
     );
     expect(sentAt).toEqual([0]);
     expect(runtime.now()).toBe(0);
-    expect(events.slice(-2)).toEqual(['queued', 'failure']);
+    expect(events.slice(-3)).toEqual(['queued', 'failure', 'done']);
     expect(runtime.pending).toBe(0);
   });
 
@@ -181,6 +181,39 @@ describe('a call on a manual clock', () => {
     await runtime.advance(1);
 
     expect(await call).toMatchObject({ name: 'RateLimitError', retryAfter: undefined });
+    expect(leave).toHaveBeenCalledOnce();
+    expect(sentAt).toEqual([]);
+  });
+
+  test('a limiter that asks elsewhere is no queue: its yes is no wait, also where calls never wait', async () => {
+    const events: string[] = [];
+    const pacing = { admit: async () => undefined, release: () => {} };
+    const options = { pacing, maxRetryAfter: 0, onEvent: ({ type }: { type: string }) => void events.push(type) };
+    const { client, sentAt } = clientFor([{ status: 200 }], options);
+
+    await client.integrations.list();
+
+    expect(sentAt).toEqual([0]);
+    expect(events).toEqual(['start', 'request', 'response', 'done']);
+  });
+
+  test('what a limiter answers to a call that is over is given back', async () => {
+    const leave = vi.fn();
+    const release = vi.fn();
+    const answers: ((admission: { ready: Promise<void>; cancel: () => void } | undefined) => void)[] = [];
+    const pacing = { admit: () => new Promise<undefined>((resolve) => answers.push(resolve as never)), release };
+    const { client, sentAt } = clientFor([{ status: 200 }], { pacing });
+    const controller = new AbortController();
+    const calls = [1, 2].map(() => failureOf(client.integrations.list({ signal: controller.signal })));
+    await settled();
+
+    controller.abort();
+    expect(await Promise.all(calls)).toMatchObject([{ name: 'AbortError' }, { name: 'AbortError' }]);
+    answers[0]?.(undefined);
+    answers[1]?.({ ready: Promise.resolve(), cancel: leave });
+    await settled();
+
+    expect(release.mock.calls).toEqual([['gateway', {}]]);
     expect(leave).toHaveBeenCalledOnce();
     expect(sentAt).toEqual([]);
   });

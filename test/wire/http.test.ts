@@ -218,7 +218,7 @@ describe.each(engines)('$engine', ({ engine, options }) => {
     );
     const file = new Blob([new Uint8Array(20 * 1024 * 1024)]);
 
-    const error = await failureOf(world.gateway(once).files.upload({ file, purpose: 'test' }));
+    const error = await failureOf(world.gateway({ ...once, deadline: 20_000 }).files.upload({ file, purpose: 'test' }));
 
     if (error.name !== 'APIError') expect(error).toMatchObject({ name: 'APIConnectionError' });
     expect(world.server.requests).toBe(1);

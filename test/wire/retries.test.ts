@@ -88,6 +88,7 @@ describe.each(engines)('$engine', ({ options }) => {
 
     expect(response.attempts).toMatchObject([{ error: 'APIConnectionError' }, { status: 503 }, { status: 200 }]);
     expect(seen).toEqual([
+      ['start', false],
       ['request', false],
       ['retry', 'APIConnectionError'],
       ['request', false],
@@ -95,6 +96,7 @@ describe.each(engines)('$engine', ({ options }) => {
       ['retry', 503],
       ['request', false],
       ['response', false],
+      ['done', false],
     ]);
   });
 
@@ -118,10 +120,12 @@ describe.each(engines)('$engine', ({ options }) => {
 
     expect(error.name).toBe(name);
     expect(seen).toEqual([
+      ['start', false, false],
       ['request', false, false],
       ['response', false, false],
       ['retry', 503, false],
       ['failure', name, 'not-repeatable'],
+      ['done', false, false],
     ]);
   });
 

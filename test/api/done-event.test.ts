@@ -1,0 +1,200 @@
+import type { ClientEvent, DoneEvent } from 'context-gateway';
+import { describe, expect, test } from 'vitest';
+import { chatParams, completion } from '../helpers/samples.js';
+import { BASE, cannedService, contextAt, failureOf, gatewayAt, json, KEY, text } from '../helpers/service.js';
+
+const { answers, requests } = cannedService();
+
+const EVENTS = { headers: { 'content-type': 'text/event-stream', 'x-request-id': 'req_1' } };
+const piece = (content: string, finish_reason: string | null = null) =>
+  `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'atlas-small-2', choices: [{ index: 0, delta: { content }, finish_reason }] })}\n\n`;
+const USAGE = { prompt_tokens: 9, completion_tokens: 3, total_tokens: 12 };
+const usageChunk = `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'atlas-small-2', choices: [], usage: USAGE })}\n\n`;
+const DONE = 'data: [DONE]\n\n';
+const busy = json({ error: { message: 'busy', type: 'service_unavailable' } }, { status: 503 });
+
+/** A gateway, and the events of its calls. */
+function listening(options = {}) {
+  const events: ClientEvent[] = [];
+  const gateway = gatewayAt({ onEvent: (event) => events.push(event), ...options });
+  const done = () => events.filter((event): event is DoneEvent => event.type === 'done');
+  return { gateway, events, done };
+}
+
+async function streamOf(body: string, options = {}) {
+  answers(text(body, EVENTS));
+  const listener = listening(options);
+  const stream = await listener.gateway.chat.completions.create({ ...chatParams, stream: true });
+  return { ...listener, stream };
+}
+
+describe('the done event', () => {
+  test('tells what a whole completion cost', async () => {
+    const headers = { 'x-request-id': 'req_1', 'x-ratelimit-limit': '1000', 'x-ratelimit-remaining': '999' };
+    answers(json(completion(), { headers }));
+    const { gateway, events, done } = listening();
+
+    await gateway.chat.completions.create(chatParams);
+
+    expect(done()).toEqual([
+      {
+        type: 'done',
+        call: 1,
+        area: 'gateway',
+        method: 'POST',
+        path: '/v1/chat/completions',
+        outcome: 'success',
+        error: undefined,
+        status: 200,
+        attempts: 1,
+        duration: expect.any(Number),
+        queued: 0,
+        timeToFirstChunk: undefined,
+        largestGap: undefined,
+        model: chatParams.model,
+        responseModel: 'atlas-small',
+        finishReasons: ['stop'],
+        usage: USAGE,
+        usageEstimated: false,
+        bytesSent: JSON.stringify(chatParams).length,
+        bytesReceived: JSON.stringify(completion()).length,
+        requestId: 'req_1',
+        rateLimit: expect.objectContaining({ limit: 1_000, remaining: 999 }),
+      },
+    ]);
+    expect(events.map(({ type }) => type)).toEqual(['start', 'request', 'response', 'done']);
+    expect(events[0]).toMatchObject({ model: chatParams.model, streamed: false });
+  });
+
+  test('counts the attempts and their bytes together', async () => {
+    answers(busy, json(completion()));
+    const { gateway, done } = listening({ maxRetries: 1 });
+
+    await gateway.chat.completions.create(chatParams);
+
+    const bytes = JSON.stringify(chatParams).length;
+    expect(done()).toMatchObject([{ outcome: 'success', attempts: 2, status: 200, bytesSent: 2 * bytes }]);
+    expect(done()[0]?.bytesReceived).toBeGreaterThan(JSON.stringify(completion()).length);
+  });
+
+  test('names the error of a call that failed, once', async () => {
+    answers(json({ error: { message: 'no', type: 'invalid_request_error' } }, { status: 404 }));
+    const { gateway, done } = listening();
+
+    await failureOf(gateway.presets.execute('p', { input: 'a', model: 'm' }));
+
+    expect(done()).toMatchObject([
+      { outcome: 'error', error: 'NotFoundError', status: 404, model: 'm', usage: undefined },
+    ]);
+  });
+
+  test('comes for a call that is aborted, and for one whose client is closed', async () => {
+    answers(() => new Promise<never>(() => {}));
+    const { gateway, done } = listening();
+    const abort = new AbortController();
+
+    const first = failureOf(gateway.usage.retrieve({}, { signal: abort.signal }));
+    abort.abort();
+    await first;
+    const second = failureOf(gateway.usage.retrieve());
+    await gateway.close();
+    await second;
+
+    expect(done()).toMatchObject([
+      { call: 1, outcome: 'aborted', error: 'AbortError', status: undefined },
+      { call: 2, outcome: 'aborted', error: 'ClientClosedError' },
+    ]);
+  });
+
+  test('does not come for a call whose arguments are wrong: nothing began', async () => {
+    const { gateway, events } = listening();
+
+    await failureOf(gateway.chat.completions.create({ ...chatParams, temperature: 9 }));
+
+    expect(events).toEqual([]);
+  });
+
+  test('comes at the end of a stream, with its times and what the service counted', async () => {
+    const { stream, done } = await streamOf(piece('The ') + piece('Rhine.', 'stop') + usageChunk + DONE);
+    expect(done()).toEqual([]);
+
+    await stream.finalCompletion();
+
+    const { timeToFirstChunk, largestGap } = stream.metrics;
+    expect(timeToFirstChunk).toBeTypeOf('number');
+    expect(done()).toMatchObject([
+      {
+        ...{ outcome: 'success', status: 200, timeToFirstChunk, largestGap, usage: USAGE, usageEstimated: false },
+        ...{ responseModel: 'atlas-small-2', finishReasons: ['stop'], requestId: 'req_1' },
+      },
+    ]);
+    expect(done()[0]?.duration).toBeGreaterThanOrEqual(timeToFirstChunk ?? 0);
+  });
+
+  test('estimates the tokens of a stream that brought text and no count, and says so', async () => {
+    const { stream, done } = await streamOf(piece('Grüße, 12 bytes', 'stop') + DONE);
+
+    await stream.finalCompletion();
+
+    const prompt = Math.ceil(JSON.stringify({ ...chatParams, stream: true }).length / 4);
+    expect(done()).toMatchObject([
+      { usage: { prompt_tokens: prompt, completion_tokens: 5, total_tokens: prompt + 5 }, usageEstimated: true },
+    ]);
+  });
+
+  test('tells a stream that was cut from one that its reader left', async () => {
+    const cut = await streamOf(piece('The ') + usageChunk);
+    const error = await failureOf(cut.stream.finalCompletion());
+    const left = await streamOf(piece('The ') + piece('Rhine.'));
+    for await (const _ of left.stream) break;
+
+    expect(cut.done()).toMatchObject([{ outcome: 'error', error: 'StreamTruncatedError', usage: USAGE }]);
+    expect(error).toMatchObject({ partial: { usage: USAGE } });
+    expect(left.done()).toMatchObject([{ outcome: 'left', error: undefined, usageEstimated: true }]);
+  });
+
+  test('holds no key, no id and no text', async () => {
+    answers(json({ success: true }));
+    const events: ClientEvent[] = [];
+    const context = contextAt({ onEvent: (event) => events.push(event) });
+    await context.exclude('conv-canary', 'message-canary');
+    const { stream, events: streamed } = await streamOf(piece('text-canary', 'stop') + DONE);
+    await stream.finalCompletion();
+
+    expect(JSON.stringify([events, streamed])).not.toMatch(/canary/i);
+    expect(JSON.stringify([events, streamed])).not.toContain(chatParams.messages[0]?.content);
+    expect(KEY).toMatch(/canary/);
+  });
+});
+
+describe('subscribe', () => {
+  test('tells a listener beside onEvent, also of clients that share the connections, until it is ended', async () => {
+    answers(json(completion()));
+    const { gateway, events } = listening();
+    const seen: string[] = [];
+
+    const end = gateway.subscribe(({ type }) => seen.push(type));
+    await gateway.withOptions({ timeout: 1_000 }).chat.completions.create(chatParams);
+    end();
+    await gateway.chat.completions.create(chatParams);
+
+    expect(seen).toEqual(['start', 'request', 'response', 'done']);
+    expect(events).toHaveLength(8);
+  });
+
+  test('lets a listener add headers to an attempt, but not the credential', async () => {
+    answers(busy, json(completion()));
+    const gateway = gatewayAt({ maxRetries: 1 });
+    gateway.subscribe((event) => {
+      if (event.type !== 'request') return;
+      event.setHeader('traceparent', `00-attempt-${event.attempt}`);
+      event.setHeader('authorization', 'Bearer mine');
+    });
+
+    await gateway.chat.completions.create(chatParams);
+
+    expect(requests.map(({ headers }) => headers.get('traceparent'))).toEqual(['00-attempt-1', '00-attempt-2']);
+    expect(requests.map(({ headers }) => headers.get('authorization'))).toEqual([`Bearer ${KEY}`, `Bearer ${KEY}`]);
+    expect(requests[0]?.url).toContain(BASE);
+  });
+});

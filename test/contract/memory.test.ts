@@ -1,0 +1,86 @@
+import { NotFoundError, RequestValidationError } from 'context-gateway';
+import { describe, expect, test } from 'vitest';
+import { failureOf } from '../helpers/service.js';
+import { emulatedService } from '../helpers/world.js';
+
+describe('memory made easy', () => {
+  const world = emulatedService(
+    {},
+    {
+      setup: ({ workspaces }) => {
+        workspaces.create({ id: 'team' });
+      },
+    },
+  );
+  const stored = () => world.emulator.memory.all().map(({ item }) => item);
+  const style = { type: 'preference', key: 'style' } as const;
+
+  test('upsert creates what is not there, and changes what is', async () => {
+    const { memory } = world.context();
+
+    const created = await memory.upsert({ ...style, content: 'Short.' });
+    const changed = await memory.upsert({ ...style, content: 'Shorter.' });
+
+    expect(changed.id).toBe(created.id);
+    expect(stored()).toEqual([{ ...style, id: created.id, content: 'Shorter.', isActive: true }]);
+    expect(world.last).toMatchObject({ method: 'PATCH', path: `/api/memory/${created.id}` });
+  });
+
+  test('upsert keeps types and workspaces apart', async () => {
+    const { memory } = world.context();
+
+    await memory.upsert({ ...style, content: 'Mine.' });
+    await memory.upsert({ type: 'fact', key: 'style', content: 'A fact.' });
+    await memory.upsert({ ...style, content: 'Ours.', workspaceId: 'team' });
+    await memory.upsert({ ...style, content: 'Ours again.', workspaceId: 'team' });
+
+    expect(stored().map(({ content }) => content)).toEqual(['Mine.', 'A fact.', 'Ours again.']);
+  });
+
+  test('upsert makes an inactive item active again', async () => {
+    const { memory } = world.context();
+    await memory.deactivate(await memory.create({ ...style, content: 'Short.' }));
+
+    await memory.upsert({ ...style, content: 'Long.' });
+
+    expect(stored()).toMatchObject([{ content: 'Long.', isActive: true }]);
+  });
+
+  test('upsert gives what came with its last answer', async () => {
+    const { data, response } = await world
+      .context()
+      .memory.upsert({ ...style, content: 'Short.' })
+      .withResponse();
+
+    expect(data.content).toBe('Short.');
+    expect(response.status).toBe(200);
+  });
+
+  test.each([
+    { given: { type: 'mood', key: 'k', content: 'c' }, because: 'there is no such type' },
+    { given: { type: 'fact', key: 'k' }, because: 'content is missing' },
+    { given: { type: 'fact', key: 'k', content: 'c', timeout: 5 }, because: 'an option is among the parameters' },
+    { given: undefined, because: 'nothing was given' },
+  ])('upsert asks nothing when $because', async ({ given }) => {
+    const before = world.emulator.requests.length;
+
+    expect(await failureOf(world.context().memory.upsert(given as never))).toBeInstanceOf(RequestValidationError);
+    expect(world.emulator.requests.length).toBe(before);
+  });
+
+  test('deactivate and activate keep the content', async () => {
+    const { memory } = world.context();
+    const item = await memory.create({ ...style, content: 'Short.' });
+
+    expect(await memory.deactivate(item)).toMatchObject({ content: 'Short.', isActive: false });
+    expect(await memory.activate(item)).toMatchObject({ content: 'Short.', isActive: true });
+  });
+
+  test('activate and deactivate name what is wrong', async () => {
+    const { memory } = world.context();
+
+    expect(await failureOf(memory.activate({ id: 'mem_none', content: 'c' }))).toBeInstanceOf(NotFoundError);
+    expect(await failureOf(memory.deactivate('mem_1' as never))).toBeInstanceOf(RequestValidationError);
+    expect(await failureOf(memory.activate(undefined as never))).toBeInstanceOf(RequestValidationError);
+  });
+});

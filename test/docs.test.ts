@@ -1,0 +1,91 @@
+import { execFile } from 'node:child_process';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { addSampleConversation, createEmulator } from 'context-gateway-emulator';
+import { build } from 'esbuild';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { PROGRAM } from './helpers/sources.js';
+
+const run = promisify(execFile);
+
+const PAGES = [
+  'README.md',
+  ...readdirSync('docs')
+    .filter((file) => file.endsWith('.md'))
+    .map((file) => `docs/${file}`),
+];
+/** A block of TypeScript, and the output that is shown right below it. */
+const BLOCK = /^```ts\n([\s\S]*?)^```\n(?:\n```\n([\s\S]*?)^```$)?/gm;
+const blocks = PAGES.flatMap((page) =>
+  [...readFileSync(page, 'utf8').matchAll(BLOCK)].map(([, code = '', output], at) => ({
+    name: `${page}, block ${at + 1}`,
+    file: `${page.replace(/\W/g, '-')}-${at + 1}`,
+    code,
+    output,
+  })),
+);
+
+let folder: string;
+beforeAll(async () => {
+  // Inside the project, so that its dependencies are found.
+  folder = await mkdtemp(resolve('node_modules/.docs-'));
+  mkdirSync(join(folder, 'src'));
+  for (const { file, code } of blocks) writeFileSync(join(folder, 'src', `${file}.ts`), code);
+  await build({
+    entryPoints: blocks.map(({ file }) => join(folder, 'src', `${file}.ts`)),
+    outdir: folder,
+    ...PROGRAM,
+  });
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+/** Runs a block against an emulator of its own; a handler that it exports is asked something. */
+const RUNNER = `const { POST } = await import(process.argv[1]);
+if (POST) {
+  const question = 'The harbour opens at six. When does the harbour open?';
+  const messages = [{ id: '1', role: 'user', parts: [{ type: 'text', text: question }] }];
+  const body = JSON.stringify({ question, messages });
+  console.log(await (await POST(new Request('http://localhost/ask', { method: 'POST', body }))).text());
+}
+process.exit(0);`;
+
+describe('code in the documentation', () => {
+  test.for(blocks)('$name runs as it stands', async ({ file, output }) => {
+    await using emulator = createEmulator({ seed: 'dev', setup: addSampleConversation });
+    const { url } = await emulator.listen({ port: 0 });
+    const env = {
+      CONTEXT_GATEWAY_BASE_URL: url,
+      CONTEXT_GATEWAY_API_KEY: emulator.apiKeys.secret,
+      CONTEXT_GATEWAY_SESSION_TOKEN: emulator.sessionToken,
+    };
+    const program = join(folder, `${file}.mjs`);
+
+    const { stdout, stderr } = await run(process.execPath, ['--input-type=module', '-e', RUNNER, program], { env });
+
+    expect(stderr).toBe('');
+    if (output !== undefined) expect(stdout.trimEnd()).toBe(output.trimEnd());
+  });
+
+  test('leads to files that exist', () => {
+    const broken = PAGES.flatMap((page) =>
+      [...readFileSync(page, 'utf8').matchAll(/\]\(([^)\s#]+)[^)]*\)/g)]
+        .map(([, target = '']) => target)
+        .filter((target) => !/^[a-z]+:/.test(target))
+        .filter((target) => !exists(join(dirname(page), target)))
+        .map((target) => `${page}: ${target}`),
+    );
+
+    expect(broken).toEqual([]);
+  });
+});
+
+function exists(path: string): boolean {
+  try {
+    readFileSync(path);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,34 @@
+import { resolve } from 'node:path';
+import type { BuildOptions, Plugin } from 'esbuild';
+
+const SOURCES: Readonly<Record<string, string>> = {
+  '#platform': 'src/platform/node.ts',
+  '#zod': 'src/zod.ts',
+  'context-gateway': 'src/index.ts',
+  'context-gateway/schemas': 'src/schemas.ts',
+  'context-gateway/conversation': 'src/conversation/index.ts',
+  'context-gateway/ai-sdk': 'src/ai-sdk/index.ts',
+  'context-gateway/otel': 'src/otel/index.ts',
+  'context-gateway/redis': 'src/redis/index.ts',
+  'context-gateway-emulator': 'emulator/src/index.ts',
+};
+
+const fromSource: Plugin = {
+  name: 'from-source',
+  setup: (building) => {
+    building.onResolve({ filter: /^(#|context-gateway)/ }, ({ path }) =>
+      SOURCES[path] === undefined ? undefined : { path: resolve(SOURCES[path]) },
+    );
+  },
+};
+
+/** How a user's program is built for Node with our sources in it, so that no test depends on an earlier build. */
+export const PROGRAM: BuildOptions = {
+  bundle: true,
+  packages: 'external',
+  format: 'esm',
+  platform: 'node',
+  target: 'node20', // which has no `await using` of its own
+  outExtension: { '.js': '.mjs' },
+  plugins: [fromSource],
+};
