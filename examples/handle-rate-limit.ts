@@ -2,7 +2,7 @@
 import { GatewayClient, RateLimitError } from 'context-gateway';
 
 await using gateway = new GatewayClient({
-  maxRetryAfter: 2_000, // do not wait longer than 2 s for anybody
+  maxRetryAfter: 2_000, // never wait longer than 2 s
   pacing: false, // let us meet the limit; by default calls wait for it instead
 });
 

@@ -4,7 +4,7 @@ import * as z from 'zod';
 
 await using gateway = new GatewayClient();
 
-// The interface does not say what a file record holds; a schema of yours checks and types it.
+// The interface does not say what a file record holds; your own schema checks and types it.
 const schema = z.object({ id: z.string(), bytes: z.number() });
 
 const record = await gateway.files.upload(

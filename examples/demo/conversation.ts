@@ -131,3 +131,10 @@ export const conversation = SCRIPT.trim()
 /** The message with the password, and the one with the most important decision. */
 export const SECRET = 'harbour-seal-1987';
 export const DECISION = 'we decided to use Postgres';
+/** Words of what a strong compaction may lose, and how one would ask about it. */
+export const LOSSES: readonly (readonly [string, string])[] = [
+  ['as the mail queue', 'What do we use as the mail queue?'],
+  ['somebody has restored', 'Which backups do we need?'],
+  ['may only sell from its quota', 'What may a terminal sell offline?'],
+  ['held for twenty minutes', 'How long is a reservation held?'],
+];

@@ -7,14 +7,15 @@ import {
   GatewayClient,
   PermissionDeniedError,
 } from 'context-gateway';
+import { createConversation } from 'context-gateway/conversation';
 import { createEmulator } from 'context-gateway-emulator';
-import { conversation, DECISION, SECRET } from './conversation.js';
+import { DECISION, LOSSES, SECRET, conversation as script } from './conversation.js';
 import { bar, chapter, cut, fact, list, number, paint, print } from './terminal.js';
 
 // Paced like a model, so that the streamed answer can be watched.
 const emulator = createEmulator({ pace: { ttft: 200, tokensPerSecond: 40 } });
 const { url: baseURL } = await emulator.listen({ port: 0 });
-const { id: conversationId, messages } = emulator.conversations.create({ messages: conversation });
+const { id: conversationId, messages } = emulator.conversations.create({ messages: script });
 
 await using gateway = new GatewayClient({ baseURL, apiKey: emulator.apiKeys.secret });
 await using context = new ContextClient({ baseURL, sessionToken: emulator.sessionToken });
@@ -130,6 +131,36 @@ try {
   if (!(error instanceof PermissionDeniedError)) throw error;
   showRefusal(error);
 }
+
+// ---------------------------------------------------------------------------------------------------------------------
+chapter('A conversation that keeps itself within its window', 'createConversation({ … }), conversation.stream(…)');
+const { id: longTalk, messages: longHistory } = emulator.conversations.create({ messages: script });
+await using talk = createConversation({
+  context,
+  gateway,
+  conversationId: longTalk,
+  model,
+  history: longHistory,
+  contextWindow: 1500,
+  onCompaction: ({ tokens, diff }) =>
+    fact(
+      'compacted',
+      `${number(tokens.before)} to ${number(tokens.after)} tokens, ${diff.lost.length} statements lost`,
+    ),
+});
+await talk.compact('light');
+await talk.compact('aggressive');
+const lost = await talk.lost();
+const [words = '', asked = ''] = LOSSES.find(([some]) => lost.some(({ text }) => text.includes(some))) ?? [];
+fact('one of them', `“${cut(lost.find(({ text }) => text.includes(words))?.text ?? '', 90)}”`);
+print(`   ${paint('dim', asked)}`);
+process.stdout.write('   ');
+const reply = talk.stream(asked);
+for await (const text of reply) process.stdout.write(paint('yellow', text));
+const { recovered, tokens } = (await reply.final()).report;
+print();
+fact('the lost one', recovered.some(({ text }) => text.includes(words)) ? 'came back' : 'DID NOT COME BACK');
+fact('the prompt', `${number(tokens.total)} tokens, of a conversation of ${number(totalTokens)}`);
 
 await emulator.close();
 print(`\n${paint('bold', 'That was all of it.')} Start the emulator for your own program: npm run emulator\n`);

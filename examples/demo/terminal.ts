@@ -2,7 +2,7 @@ import { styleText } from 'node:util';
 
 type Format = Parameters<typeof styleText>[0];
 
-/** Colours where somebody looks on; plain text in a file or a pipe. */
+/** Colours in a terminal; plain text in a file or a pipe. */
 const colourful = process.stdout.isTTY && process.env.NO_COLOR === undefined;
 
 export function paint(format: Format, text: string): string {

@@ -1,0 +1,104 @@
+import { type CompactionLevel, type ContextClient, ContextGatewayError, type GatewayClient } from 'context-gateway';
+import type { Conversation, ConversationMessage } from 'context-gateway/conversation';
+import { cut, fact, list, number, paint, print } from '../demo/terminal.js';
+
+interface Chat {
+  conversation: Conversation;
+  context: ContextClient;
+  gateway: GatewayClient;
+  history: readonly ConversationMessage[];
+}
+
+interface Command {
+  help: string;
+  run(argument: string, chat: Chat): Promise<void> | void;
+}
+
+const COMMANDS: Readonly<Record<string, Command>> = {
+  '/pin': {
+    help: 'WORDS  keep the newest message with these words',
+    run: async (words, { conversation, history }) => {
+      const { content } = await conversation.pin({ messageId: find(words, history) });
+      print(`  pinned: ${cut(content, 90)}`);
+    },
+  },
+  '/exclude': {
+    help: 'WORDS  leave the newest message with these words out of everything',
+    run: async (words, { conversation, history }) => {
+      const messageId = find(words, history);
+      await conversation.exclude(messageId);
+      print(`  excluded: ${cut(history.find(({ id }) => id === messageId)?.content ?? '', 90)}`);
+    },
+  },
+  '/compact': {
+    help: 'light, deep or aggressive  compact now',
+    run: async (level, { conversation }) => {
+      await conversation.compact((level || undefined) as CompactionLevel | undefined); // a wrong level is refused by the SDK
+    },
+  },
+  '/memory': {
+    help: 'KEY TEXT  remember a preference; nothing: list what is remembered',
+    run: async (argument, { conversation, context }) => {
+      const [, key, content] = /^(\S+)\s+(.+)$/s.exec(argument) ?? [];
+      if (key !== undefined && content !== undefined) await conversation.remember({ type: 'preference', key, content });
+      for (const item of await context.memory.list()) fact(`${item.type} ${item.key}`, item.content);
+    },
+  },
+  '/context': {
+    help: 'what is known of the conversation',
+    run: async (_, { conversation, context }) => {
+      const { rollingSummary, pinnedMemory, metadata } = await context.retrieve(conversation.id);
+      list('goals', rollingSummary.goals);
+      list(
+        'decisions',
+        rollingSummary.decisions.map(({ decision }) => decision),
+        20,
+      );
+      list('requirements', rollingSummary.requirements, 20);
+      list(
+        'pinned',
+        pinnedMemory.map(({ content }) => content),
+        20,
+      );
+      fact('tokens', `${number(metadata.compressedTokens)} of ${number(metadata.totalTokens)}`);
+    },
+  },
+  '/lost': {
+    help: 'what compactions lost; it comes back when you ask about it',
+    run: async (_, { conversation }) => {
+      const lost = await conversation.lost();
+      if (lost.length === 0) print('  nothing so far');
+      for (const { section, text, until } of lost) fact(`${section}, until ${until}`, cut(text, 100));
+    },
+  },
+  '/usage': {
+    help: 'tokens used',
+    run: async (_, { gateway }) => {
+      const { tokens_used, tokens_included } = await gateway.usage.retrieve();
+      fact('tokens', `${number(tokens_used)} of ${number(tokens_included)}`);
+    },
+  },
+};
+
+/** Runs `/name argument`. What goes wrong is printed. */
+export async function runCommand(line: string, chat: Chat): Promise<void> {
+  const [name = '', ...words] = line.split(' ');
+  const command = COMMANDS[name];
+  try {
+    if (command === undefined) for (const [other, { help }] of Object.entries(COMMANDS)) fact(other, help);
+    else await command.run(words.join(' ').trim(), chat);
+  } catch (error) {
+    if (!(error instanceof ContextGatewayError)) throw error;
+    print(paint('red', `  ${error.message}`));
+  }
+}
+
+/** The id of the newest message that holds the words. */
+function find(words: string, history: readonly ConversationMessage[]): string {
+  const found = history.findLast(
+    ({ content, id }) => id !== undefined && words !== '' && content.toLowerCase().includes(words.toLowerCase()),
+  );
+  if (found?.id === undefined)
+    throw new ContextGatewayError(words === '' ? 'Which one? Type some of its words.' : `No message with: ${words}`);
+  return found.id;
+}
