@@ -9,7 +9,7 @@ import { build as vite, version as viteVersion } from 'vite';
 import webpack from 'webpack';
 
 /** Kilobytes, minified and gzipped. What the best one gives is held closer by scripts/size.js. */
-const BUDGET = 36;
+const BUDGET = 37;
 /** Code for Node, and the ways bundlers write what they could not bundle. */
 const STRAYS = [/undici/, /["'`]node:/, /\brequire\(/, /process\.binding/];
 

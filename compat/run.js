@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { aiSdkChecks } from './ai-sdk.js';
 import { bundlerChecks } from './bundlers.js';
 import { runChecks } from './checks.js';
 import { checkColdImport } from './cold-import.js';
@@ -33,6 +34,7 @@ async function checkUses() {
     return [
       ...(await runChecks(projectChecks(file, emulatorFile, folder, emulator))),
       ...(await runChecks(typeChecks(folder), 2)),
+      ...(await runChecks(aiSdkChecks(file, folder, emulator))),
       ...(await runChecks(bundlers.checks)),
       ...(await runChecks([['cold import on Node', checkColdImport]])),
     ];

@@ -2,19 +2,42 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 
-/** From the top down: a file may import from its own layer's folder and from every layer below it. */
-const LAYERS = [
-  ['index.ts', 'schemas.ts'],
-  ['context/', 'gateway/'], // side by side: never one from the other
-  ['transport/'],
-  ['platform/'],
-  ['errors.ts'],
-  ['answer.ts', 'zod.ts'],
-];
-/** Packages, and the only files that may import them. */
+/**
+ * From the top down: a file may import from its own place and from every layer below it. Places in one layer stand side by side:
+ * never one from the other.
+ */
+const LAYERS = {
+  src: [
+    ['ai-sdk/', 'otel/', 'redis/'],
+    ['conversation/'],
+    ['index.ts', 'schemas.ts'],
+    ['context/', 'gateway/'],
+    ['transport/'],
+    ['platform/'],
+    ['errors/'],
+    ['api-promise.ts', 'zod.ts'],
+  ],
+  'emulator/src': [
+    ['index.ts'],
+    ['cli/'],
+    ['emulator.ts'],
+    ['settings.ts'],
+    ['options.ts', 'control/'],
+    ['api/'],
+    ['http/', 'context/', 'completions/'],
+    ['faults/', 'upstream/', 'store/', 'text/'],
+    ['base/'],
+  ],
+};
+/** Entries that are written as a user would: on the public doors alone. */
+const ON_THE_DOOR = ['ai-sdk/', 'conversation/', 'otel/', 'redis/'];
+const DOORS = ['index.ts', 'conversation/index.ts'];
+/** Packages, and the only files and folders that may import them. */
 const RESERVED = {
   undici: ['platform/agent.ts', 'platform/undici-agent.d.ts'],
   'eventsource-parser': ['transport/sse.ts'],
+  '@ai-sdk/provider': ['ai-sdk/api-call-error.ts', 'ai-sdk/provider.ts', 'ai-sdk/request.ts'],
+  '@opentelemetry/api': ['otel/'],
   'zod/mini': ['zod.ts'], // the others import `#zod`, and types
 };
 /** What `imports` of package.json leads to. */
@@ -40,28 +63,39 @@ function importsOf(root, file) {
   return found.map(([, name]) => name);
 }
 
-function placeOf(file) {
-  return LAYERS.flat().find((place) => file === place || (place.endsWith('/') && file.startsWith(place)));
+function placeOf(root, file) {
+  return LAYERS[root].flat().find((place) => isIn(file, place));
 }
 
-function layerOf(file) {
-  return LAYERS.findIndex((layer) => layer.includes(placeOf(file)));
+function isIn(file, place) {
+  return file === place || (place.endsWith('/') && file.startsWith(place));
 }
 
-function checkLayer(file, target) {
-  const from = layerOf(file);
-  const to = layerOf(target);
-  if (from === -1) problems.push(`${file}: belongs to no layer; add it to scripts/check-layers.js, or move it`);
-  const samePlace = placeOf(file) === placeOf(target);
-  if (to > from || (to === from && (samePlace || from === 0))) return;
+function layerOf(root, file) {
+  return LAYERS[root].findIndex((layer) => layer.includes(placeOf(root, file)));
+}
+
+function checkLayer(root, file, target) {
+  const from = layerOf(root, file);
+  const to = layerOf(root, target);
+  if (from === -1) problems.push(`${root}/${file}: belongs to no layer; add it to scripts/check-layers.js, or move it`);
+  const samePlace = placeOf(root, file) === placeOf(root, target);
+  if (ON_THE_DOOR.includes(placeOf(root, file)) && !samePlace && !DOORS.includes(target)) {
+    problems.push(
+      `${root}/${file} imports ${target}: an entry of its own uses what users can import, from '../index.js'`,
+    );
+    return;
+  }
+  const isDoor = target === 'schemas.ts' || file === 'schemas.ts';
+  if (to > from || (to === from && (samePlace || isDoor))) return;
   problems.push(
-    `${file} imports ${target}: ${to === from ? 'the two API areas do not know each other' : 'a lower layer does not know the ones above it'}`,
+    `${root}/${file} imports ${target}: ${to === from ? 'what stands side by side does not know each other' : 'a lower layer does not know the ones above it'}`,
   );
 }
 
 function checkPackage(file, name) {
   const reserved = Object.keys(RESERVED).find((key) => name === key || name.startsWith(`${key}/`));
-  if (reserved !== undefined && !RESERVED[reserved].includes(file)) {
+  if (reserved !== undefined && !RESERVED[reserved].some((place) => isIn(file, place))) {
     problems.push(`${file} imports ${name}: only ${RESERVED[reserved].join(', ')} may`);
   }
 }
@@ -85,7 +119,7 @@ function findCycle(graph) {
   return undefined;
 }
 
-function checkTree(root, layered) {
+function checkTree(root) {
   const graph = new Map();
   for (const file of sources(root)) {
     const targets = [];
@@ -93,15 +127,15 @@ function checkTree(root, layered) {
       const within = WITHIN[name];
       if (within !== undefined) {
         targets.push(within);
-        if (layered) checkLayer(file, within);
+        checkLayer(root, file, within);
       } else if (name.startsWith('.')) {
-        if (name === '../package.json') continue; // its version
+        if (name.endsWith('/package.json')) continue; // its version
         const target = relative('.', join(dirname(file), name)).replace(/\.js$/, '.ts');
         if (target.startsWith('..'))
           problems.push(`${root}/${file} imports ${name}: the SDK and the emulator do not share code`);
         targets.push(target);
-        if (layered) checkLayer(file, target);
-      } else if (layered) {
+        checkLayer(root, file, target);
+      } else if (root === 'src') {
         checkPackage(file, name);
       } else if (name === 'context-gateway' || name.startsWith('context-gateway/')) {
         problems.push(`${root}/${file} imports ${name}: the emulator is written from the interface, not from the SDK`);
@@ -114,7 +148,7 @@ function checkTree(root, layered) {
   return graph.size;
 }
 
-const count = checkTree('src', true) + checkTree('emulator/src', false);
+const count = checkTree('src') + checkTree('emulator/src');
 for (const problem of problems) console.error(problem);
 console.log(
   `${count} files, ${problems.length === 0 ? 'every import in its layer, no rings' : `${problems.length} problems`}`,

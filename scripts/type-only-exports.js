@@ -13,7 +13,8 @@ for (const entry of Object.values(exports).filter((target) => typeof target === 
   for (const { types } of Object.values(entry)) {
     let text = readFileSync(types, 'utf8');
     const source = ts.createSourceFile(types, text, ts.ScriptTarget.ES2022);
-    const names = source.statements.filter(ts.isExportDeclaration).flatMap((one) => one.exportClause?.elements ?? []);
+    const named = source.statements.filter((one) => ts.isExportDeclaration(one) && !one.isTypeOnly);
+    const names = named.flatMap((one) => one.exportClause?.elements ?? []);
     for (const name of names.reverse()) {
       if (name.isTypeOnly || values.includes(name.name.text)) continue;
       const at = name.getStart(source);

@@ -121,6 +121,60 @@ import {
   toErrorResponse,
 } from 'context-gateway';
 import {
+  type AiSdkModel,
+  type AiSdkProvider,
+  type AiSdkProviderOptions,
+  type ContextMiddleware,
+  contextMiddleware,
+  createAiSdkProvider,
+  type Specification,
+} from 'context-gateway/ai-sdk';
+import {
+  type BuiltPrompt,
+  type ChatTurn,
+  type CompactionOptions,
+  type CompactionReport,
+  type CompactionTrigger,
+  ContextBudgetError,
+  type ContextParts,
+  type ContextSection,
+  type Conversation,
+  type ConversationMessage,
+  type ConversationOptions,
+  createConversation,
+  type Dropped,
+  diffSummaries,
+  type EntrySection,
+  estimateTokens,
+  type FitParams,
+  type FitReport,
+  type FitState,
+  type FittedPrompt,
+  fitToBudget,
+  type LedgerEntry,
+  type LedgerState,
+  type LedgerStore,
+  type MadeReply,
+  type PromptReport,
+  type Recovered,
+  type ReplyStream,
+  renderContext,
+  type SummaryDiff,
+  type SummaryEntry,
+  shouldCompact,
+  type TurnInput,
+  type TurnOptions,
+} from 'context-gateway/conversation';
+import {
+  type IoredisLike,
+  type NodeRedisLike,
+  type RedisClient,
+  type RedisLimiterEvent,
+  type RedisLimiterOptions,
+  redisLimiter,
+  type ScriptArguments,
+} from 'context-gateway/redis';
+import {
   chatCompletionChunkSchema,
   chatCompletionSchema,
   chatMessageSchema,
@@ -164,6 +218,15 @@ export const values: Record<keyof typeof import('context-gateway'), unknown> = {
   StreamTruncatedError,
   toErrorResponse,
 };
+export const conversationValues: Record<keyof typeof import('context-gateway/conversation'), unknown> = {
+  ContextBudgetError,
+  createConversation,
+  diffSummaries,
+  estimateTokens,
+  fitToBudget,
+  renderContext,
+  shouldCompact,
+};
 export const schemas: Record<keyof typeof import('context-gateway/schemas'), unknown> = {
   chatCompletionChunkSchema,
   chatCompletionSchema,
@@ -179,6 +242,24 @@ export const schemas: Record<keyof typeof import('context-gateway/schemas'), unk
   usageReportSchema,
   userMemoryItemSchema,
 };
+
+export const aiSdk: Record<keyof typeof import('context-gateway/ai-sdk'), unknown> = {
+  contextMiddleware,
+  createAiSdkProvider,
+};
+
+export const redis: Record<keyof typeof import('context-gateway/redis'), unknown> = { redisLimiter };
+
+export function shareLimit(client: IoredisLike | NodeRedisLike): ClientOptions {
+  const either: RedisClient = client;
+  const onEvent = ({ type }: RedisLimiterEvent): void => console.log(type);
+  const options: RedisLimiterOptions = { client: either, name: 'production', onEvent };
+  return { pacing: redisLimiter(options) };
+}
+
+export function scriptKeys({ keys, arguments: given }: ScriptArguments): string[] {
+  return [...keys, ...given];
+}
 
 export function configure(credential: Credential, dispatcher?: DispatcherLike): [GatewayClient, ContextClient] {
   const shared: ClientOptions = { baseURL: 'https://gateway.example.com', dispatcher, pacing: limiter, onEvent: log };
@@ -369,6 +450,17 @@ export function parse(value: unknown): unknown[] {
   ];
 }
 
+/** Compiles without the AI SDK too. */
+export function forTheAiSdk(
+  gateway: GatewayClient,
+  conversation: Parameters<typeof contextMiddleware>[0],
+): [AiSdkModel<'v4'>, ContextMiddleware] {
+  const specification: Specification = 'v4';
+  const options: AiSdkProviderOptions<'v4'> = { specification };
+  const provider: AiSdkProvider<'v4'> = createAiSdkProvider(gateway, options);
+  return [provider('m'), contextMiddleware(conversation)];
+}
+
 /** Wrapping a call of one's own. */
 export function wrapped<T>(answer: Promise<WithResponse<T>>): APIPromise<T> {
   return new APIPromise(answer);
@@ -376,3 +468,45 @@ export function wrapped<T>(answer: Promise<WithResponse<T>>): APIPromise<T> {
 
 /** Where a program would print; `console` is not in every `lib`. */
 function print(_text: unknown): void {}
+
+/** A conversation with every option, and all that it gives. */
+export async function converse(context: ContextClient, gateway: GatewayClient, store: LedgerStore): Promise<unknown> {
+  const trigger: CompactionTrigger = { fraction: 0.8 };
+  const compaction: CompactionOptions = { when: [trigger], level: 'light', mode: 'background' };
+  const sections: ContextSection[] = ['decisions', 'pinnedMemory'];
+  const history: ConversationMessage[] = [{ role: 'user', content: 'Hello.', id: 'm1' }];
+  const seen: CompactionReport[] = [];
+  const options: ConversationOptions = {
+    context,
+    gateway,
+    conversationId: 'c',
+    model: 'm',
+    contextWindow: 8000,
+    history,
+    sections,
+    compaction,
+    ledger: store,
+    onCompaction: (report) => seen.push(report),
+  };
+  const conversation: Conversation = createConversation(options);
+  const input: TurnInput = 'What did we decide?';
+  const turnOptions: TurnOptions = { temperature: 0, max_tokens: 100 };
+  const reply: ReplyStream = conversation.stream(input, turnOptions);
+  for await (const text of reply) console.log(text);
+  const turn: ChatTurn = await reply.final();
+  const built: BuiltPrompt = await conversation.buildMessages(input);
+  const made: MadeReply = { text: 'Nothing.' };
+  await conversation.record(input, made);
+  const lost: LedgerEntry[] = await conversation.lost();
+  const parts: ContextParts = await conversation.refresh();
+  const report: PromptReport = built.report;
+  const facts: [Dropped[], Recovered[]] = [report.dropped, report.recovered];
+  const fit: FitParams = { parts, history, input: history, budget: 1000 };
+  const fitted: FittedPrompt = fitToBudget(fit);
+  const next: [FitReport, FitState] = [fitted.report, fitted.state];
+  const state: LedgerState = { format: 1, version: 1, entries: lost };
+  const diff: SummaryDiff | undefined = seen[0]?.diff;
+  const entries: SummaryEntry[] | undefined = diff?.lost;
+  const where: EntrySection | undefined = entries?.[0]?.section;
+  return [turn, facts, next, state, where];
+}

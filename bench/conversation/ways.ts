@@ -1,0 +1,100 @@
+import type { ChatMessage, CompactionLevel, ContextClient, GatewayClient } from 'context-gateway';
+import { type Conversation, createConversation, renderContext } from 'context-gateway/conversation';
+import type { Emulator } from 'context-gateway-emulator';
+
+/** A way of keeping a chat within its window. */
+export interface Way {
+  name: string;
+  open(world: World): Fitting;
+}
+
+/** One chat that is kept within its window in some way. */
+interface Fitting {
+  /** One exchange of the meeting: the input is sent, and the reply that is given in advance comes back. */
+  exchange(input: string): Promise<void>;
+  /** What would be sent for a question. */
+  ask(question: string): Promise<ChatMessage[]>;
+  /** Before the next exchange: work in the background is done, as it is when people take their time to write. */
+  rest(): Promise<void>;
+}
+
+interface World {
+  emulator: Emulator;
+  context: ContextClient;
+  gateway: GatewayClient;
+  conversationId: string;
+  /** The tokens a prompt may have. */
+  budget: number;
+  reserve: number;
+  count(messages: readonly ChatMessage[]): number;
+}
+
+const INSTRUCTIONS = 'You take part in a meeting of a design team. Answer briefly, from what was said.';
+const MODEL = 'atlas-small';
+
+export const WAYS: readonly Way[] = [
+  { name: 'last messages only', open: (world) => byHand(world, { summary: false, tail: true }) },
+  { name: "the service's summary alone", open: (world) => byHand(world, { summary: true, tail: false }) },
+  { name: 'summary and last messages', open: (world) => byHand(world, { summary: true, tail: true }) },
+  { name: 'ours without the ledger', open: (world) => ours(world, false) },
+  { name: 'ours', open: (world) => ours(world, undefined) },
+];
+
+function ours({ context, gateway, conversationId, budget, reserve }: World, ledger: false | undefined): Fitting {
+  const conversation: Conversation = createConversation({
+    context,
+    gateway,
+    conversationId,
+    model: MODEL,
+    instructions: INSTRUCTIONS,
+    contextWindow: budget + reserve,
+    reserveOutput: reserve,
+    ...(ledger === false && { ledger }),
+  });
+  return {
+    exchange: async (input) => {
+      await conversation.send(input);
+    },
+    ask: async (question) => (await conversation.buildMessages(question)).chatMessages,
+    rest: () => conversation.idle(),
+  };
+}
+
+/** What people write by hand: the newest messages that fit, beside the whole summary or without one. */
+function byHand(world: World, parts: { summary: boolean; tail: boolean }): Fitting {
+  const { context, gateway, conversationId, budget, count } = world;
+  const history: ChatMessage[] = [];
+  let summary = '';
+  const build = (question: string): ChatMessage[] => {
+    const system = { role: 'system', content: INSTRUCTIONS };
+    const input = { role: 'user', content: question };
+    const lines = summary.split('\n');
+    const head = (): ChatMessage[] =>
+      lines.join('') === '' ? [system] : [system, { role: 'user', content: lines.join('\n') }];
+    while (lines.length > 0 && count([...head(), input]) > budget) lines.pop();
+    let tail: ChatMessage[] = [];
+    for (let from = history.length - 1; parts.tail && from >= 0; from -= 1) {
+      const longer = history.slice(from);
+      if (count([...head(), ...longer, input]) > budget) break;
+      tail = longer;
+    }
+    return [...head(), ...tail, input];
+  };
+  /** Climbs the levels while the context is larger than the window. */
+  const compact = async (): Promise<void> => {
+    for (const level of ['light', 'deep', 'aggressive'] satisfies CompactionLevel[]) {
+      if ((await context.retrieve(conversationId)).metadata.compressedTokens <= budget) break;
+      await context.compact(conversationId, { level });
+    }
+    summary = renderContext({ summary: await context.summary(conversationId) });
+  };
+  return {
+    exchange: async (input) => {
+      const answer = await gateway.chat.completions.create({ model: MODEL, messages: build(input) });
+      history.push({ role: 'user', content: input });
+      history.push({ role: 'assistant', content: answer.choices[0]?.message.content ?? '' });
+    },
+    ask: async (question) => build(question),
+    rest: () => (parts.summary ? compact() : Promise.resolve()),
+  };
+}

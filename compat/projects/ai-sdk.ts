@@ -1,0 +1,13 @@
+/** The adapter's names, as programs use them. Compiled with each version of `ai`, which says in `specification` what it takes. */
+import { type LanguageModel, streamText, wrapLanguageModel } from 'ai';
+import type { GatewayClient } from 'context-gateway';
+import { type AiSdkModel, contextMiddleware, createAiSdkProvider } from 'context-gateway/ai-sdk';
+import type { Conversation } from 'context-gateway/conversation';
+import { specification } from './specification.js';
+
+export function ask(gateway: GatewayClient, conversation: Conversation): AsyncIterable<string> {
+  const provider = createAiSdkProvider(gateway, { specification });
+  const own: AiSdkModel<typeof specification> = provider('atlas-small');
+  const model: LanguageModel = wrapLanguageModel({ model: own, middleware: contextMiddleware(conversation) });
+  return streamText({ model, prompt: 'Name a river.' }).textStream;
+}

@@ -1,0 +1,27 @@
+/**
+ * Publishes the package and the emulator: `node scripts/release.js` shows what would happen, `node scripts/release.js --publish`
+ * does it, from CI with provenance. Refuses a working tree with changes, and a version that CHANGELOG.md does not have.
+ */
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+
+const publish = process.argv.includes('--publish');
+const run = (...args) => execFileSync(args[0], args.slice(1), { stdio: 'inherit' });
+const read = (path) => JSON.parse(readFileSync(path, 'utf8'));
+
+const { version } = read('package.json');
+const problems = [];
+if (execFileSync('git', ['status', '--porcelain'], { encoding: 'utf8' }) !== '')
+  problems.push('the working tree has changes');
+if (read('emulator/package.json').version !== version) problems.push(`the emulator is not ${version}`);
+if (!readFileSync('CHANGELOG.md', 'utf8').includes(`\n## ${version} `))
+  problems.push(`CHANGELOG.md has no "## ${version} (date)"`);
+if (publish && process.env.CI === undefined) problems.push('provenance needs CI');
+for (const problem of problems) console.error(`Not ready: ${problem}.`);
+if (problems.length > 0 && publish) process.exit(1);
+
+run('npm', 'run', 'build', '--silent');
+const how = publish ? ['--provenance'] : ['--dry-run'];
+for (const workspace of [[], ['-w', 'emulator']]) {
+  run('npm', 'publish', '--ignore-scripts', '--access', 'public', ...how, ...workspace);
+}
