@@ -19,7 +19,9 @@ export interface ControlledEmulator
   readonly faults: Faults;
   readonly clock: Clock;
   recentRequests(limit: number, after?: string | undefined): RequestRecord[];
-  overview(): Overview;
+  overview(search?: string | undefined): Overview;
+  /** Move the clock, and tell those who watch. */
+  advanceClock(ms: number): void;
   inspect(conversationId: string): Promise<InspectedConversation | undefined>;
   compact(conversationId: string, level: CompactionLevel): Promise<CompactionResult | undefined>;
   state(): EmulatorState;

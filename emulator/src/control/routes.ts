@@ -1,17 +1,17 @@
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
 import { Hono } from 'hono';
 import { Refusal } from '../base/errors.js';
 import { isLoopback } from '../base/loopback.js';
 import { accountRoutes } from './account-routes.js';
 import { conversationRoutes } from './conversation-routes.js';
+import { inspectorFile } from './inspector-files.js';
 import type { ControlledEmulator } from './plane.js';
 import { systemRoutes } from './system-routes.js';
+import { type WorkbenchParts, workbenchRoutes } from './workbench-routes.js';
 
 /** The emulator's own plane under `/_emulator`: what the service has no endpoint for, and what a test wants to see. */
 export function controlRoutes(
   emulator: ControlledEmulator,
+  workbench: WorkbenchParts,
 ): (request: Request, caller: string | undefined) => Response | Promise<Response> {
   const app = new Hono({ strict: false }).basePath('/_emulator');
 
@@ -28,6 +28,7 @@ export function controlRoutes(
   systemRoutes(app, emulator);
   conversationRoutes(app, emulator);
   accountRoutes(app, emulator);
+  workbenchRoutes(app, emulator, workbench);
 
   app.notFound((c) => c.json({ error: `there is no ${c.req.method} ${c.req.path}` }, 404));
   app.onError((error, c) => {
@@ -60,33 +61,3 @@ function refusedCaller(request: Request, caller: string | undefined): string | u
   if (!isOwn || (site !== 'none' && site !== 'same-origin')) return 'the control plane answers no pages but its own';
   return undefined;
 }
-
-/** A file of the inspector's page, which lies beside `src` and `dist` and needs no build. */
-function inspectorFile(name: string): Response {
-  const type = TYPES.get(name.slice(name.lastIndexOf('.') + 1));
-  if (type === undefined || !/^[\w-]+\.\w+$/.test(name)) throw new Refusal(404, `there is no file ${name}`);
-  const headers = {
-    'content-type': `${type}; charset=utf-8`,
-    'cache-control': 'no-cache',
-    'x-content-type-options': 'nosniff',
-    // The page talks to the emulator that serves it, and to nobody else.
-    'content-security-policy': "default-src 'self'; style-src 'self'; img-src 'self' data:; frame-ancestors 'none'",
-  };
-  try {
-    return new Response(readFileSync(join(FOLDER, name)), { headers });
-  } catch {
-    throw new Refusal(404, `there is no file ${name}`);
-  }
-}
-
-/** Found by the package's name: `src` and `dist` lie at different depths. */
-const FOLDER = join(
-  dirname(createRequire(import.meta.url).resolve('context-gateway-emulator/package.json')),
-  'inspector',
-);
-
-const TYPES = new Map([
-  ['html', 'text/html'],
-  ['css', 'text/css'],
-  ['js', 'text/javascript'],
-]);

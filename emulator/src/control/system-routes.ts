@@ -9,7 +9,7 @@ import { checkedState } from './state-schema.js';
 export function systemRoutes(app: Plane, emulator: ControlledEmulator): void {
   const { faults, clock } = emulator;
 
-  app.get('/overview', (c) => c.json(emulator.overview()));
+  app.get('/overview', (c) => c.json(emulator.overview(c.req.query('search'))));
   app.get('/state', (c) => c.json(emulator.state()));
   app.put('/state', async (c) => {
     emulator.restore(checkedState(await bodyOf(c)));
@@ -20,7 +20,7 @@ export function systemRoutes(app: Plane, emulator: ControlledEmulator): void {
     return c.json({ ok: true });
   });
   app.post('/clock', async (c) => {
-    clock.advance(checked(clockSchema, await bodyOf(c)).advance);
+    emulator.advanceClock(checked(clockSchema, await bodyOf(c)).advance);
     return c.json({ time: new Date(clock.now()).toISOString() });
   });
   app.get('/requests', (c) => {
