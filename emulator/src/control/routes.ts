@@ -3,7 +3,7 @@ import { Refusal } from '../base/errors.js';
 import { isLoopback } from '../base/loopback.js';
 import { accountRoutes } from './account-routes.js';
 import { conversationRoutes } from './conversation-routes.js';
-import { inspectorFile } from './inspector-files.js';
+import { inspectorPage } from './inspector-page.js';
 import type { ControlledEmulator } from './plane.js';
 import { systemRoutes } from './system-routes.js';
 import { type WorkbenchParts, workbenchRoutes } from './workbench-routes.js';
@@ -13,6 +13,7 @@ export function controlRoutes(
   emulator: ControlledEmulator,
   workbench: WorkbenchParts,
 ): (request: Request, caller: string | undefined) => Response | Promise<Response> {
+  const inspectorFile = inspectorPage();
   const app = new Hono({ strict: false }).basePath('/_emulator');
 
   app.get('/', (c) => {
