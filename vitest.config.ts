@@ -3,10 +3,13 @@ import { defineConfig } from 'vitest/config';
 
 const source = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
-/** Tests of plain functions and of calls in process. They leave nothing behind, so that one process can run them after each other. */
-const TOGETHER = ['test/{unit,api,contract}/**/*.test.ts', 'emulator/test/**/*.test.ts'];
-/** Of these, the ones that replace one of our modules, or import other tests. */
-const APART = ['test/api/{pages,workers}.test.ts', 'emulator/test/in-sqlite.test.ts'];
+/** What has a process of its own: it replaces modules or globals, measures memory, or watches the process. The rest shares one. */
+const APART = [
+  'test/{browser,stream}/**/*.test.ts',
+  'test/api/{pages,workers}.test.ts',
+  'test/wire/{connect,late-key,process,races,replaced-promise,sent}.test.ts',
+  'emulator/test/in-sqlite.test.ts',
+];
 
 export default defineConfig({
   resolve: {
@@ -31,15 +34,11 @@ export default defineConfig({
     coverage: { provider: 'v8', include: ['src/**', 'emulator/src/**'] },
     projects: [
       // A process that reads the sources once halves what these tests take.
-      { extends: true, test: { name: 'together', include: TOGETHER, exclude: APART, isolate: false } },
       {
         extends: true,
-        test: {
-          name: 'apart',
-          include: ['test/**/*.test.ts', ...APART],
-          exclude: ['test/{unit,contract}/**', 'test/api/!(pages|workers).test.ts'],
-        },
+        test: { name: 'together', include: ['{test,emulator/test}/**/*.test.ts'], exclude: APART, isolate: false },
       },
+      { extends: true, test: { name: 'apart', include: APART } },
     ],
   },
 });

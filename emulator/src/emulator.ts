@@ -3,7 +3,6 @@ import { contextRoutes } from './api/context-routes.js';
 import { gatewayRoutes } from './api/gateway-routes.js';
 import { Changes } from './base/changes.js';
 import type { Clock } from './base/clock.js';
-import { type EmulatorModel, MODELS } from './base/models.js';
 import { Completions } from './completions/completions.js';
 import { ScriptedReplies } from './completions/scripted-replies.js';
 import type { CompactionResult } from './context/answers.js';
@@ -28,6 +27,7 @@ import type { Conversations } from './store/conversations.js';
 import type { Files } from './store/files.js';
 import type { Integrations } from './store/integrations.js';
 import type { UserMemory } from './store/memory.js';
+import type { Models } from './store/models.js';
 import type { Presets } from './store/presets.js';
 import type { Sessions } from './store/sessions.js';
 import { SqliteStorage } from './store/sqlite.js';
@@ -59,8 +59,6 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
 
 /** The whole service, with its state and the handles to look at it and to change it. */
 export class Emulator implements ControlledEmulator {
-  /** The models offered. */
-  readonly models: readonly EmulatorModel[] = MODELS;
   /** What goes wrong with the next requests. */
   readonly faults: Faults;
   /** Completions answered in advance. */
@@ -98,21 +96,28 @@ export class Emulator implements ControlledEmulator {
       (credential) => stores.apiKeys.get(credential)?.name ?? stores.sessions.user(credential),
     );
     this.#limiter = new RateLimiter(() => settings.clock.now());
+    const completions = new Completions(language, this.chat, stores.models, settings, source);
+    const context = contextRoutes(stores, this.#contexts, settings);
+    const gateway = gatewayRoutes({ settings, stores, completions });
     this.#service = new Service({
       settings,
       stores,
       limiter: this.#limiter,
       faults: this.faults,
       log: this.#log,
-      context: contextRoutes(stores, this.#contexts, settings),
-      gateway: gatewayRoutes({ settings, stores, completions: new Completions(language, this.chat, settings, source) }),
-      control: controlRoutes(this, {
-        stores,
-        contexts: this.#contexts,
-        log: this.#log,
-        changes: this.#changes,
-        closed: this.#closed.signal,
-      }),
+      context,
+      gateway,
+      control: controlRoutes(
+        this,
+        {
+          stores,
+          contexts: this.#contexts,
+          log: this.#log,
+          changes: this.#changes,
+          closed: this.#closed.signal,
+        },
+        { ...settings, context, gateway },
+      ),
       closed: this.#closed.signal,
     });
     // Every open stream listens to it.
@@ -151,6 +156,11 @@ export class Emulator implements ControlledEmulator {
     return this.#stores.memory;
   }
 
+  /** The models offered. */
+  get models(): Models {
+    return this.#stores.models;
+  }
+
   /** Stored templates. */
   get presets(): Presets {
     return this.#stores.presets;
@@ -186,6 +196,11 @@ export class Emulator implements ControlledEmulator {
     return this.#log.recent(limit, after);
   }
 
+  /** One of the last 1,000, as far as it has come. */
+  request(requestId: string): RequestRecord | undefined {
+    return this.#log.find(requestId);
+  }
+
   /**
    * Everything that is stored, as plain data: a snapshot for `restore`. It holds keys and tokens as hashes, and the seed that the first
    * two keys and the first token come from: who has the snapshot has those.
@@ -202,7 +217,7 @@ export class Emulator implements ControlledEmulator {
 
   /** What the inspector's page shows at a glance. */
   overview(search?: string | undefined): Overview {
-    return overviewOf(this.#stores, this.#limiter, { clock: this.clock, models: this.models, search });
+    return overviewOf(this.#stores, this.#limiter, this.clock, search);
   }
 
   /** @internal */

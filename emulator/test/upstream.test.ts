@@ -171,10 +171,10 @@ describe('E11 an upstream', () => {
     upstream.faults.add({ respond: { type: 'stall' } });
     const aborter = new AbortController();
     const attempt = openStream(emulator, 'x', {}, { signal: aborter.signal });
-    await vi.waitFor(() => expect(upstream.requests).toHaveLength(2));
+    await vi.waitFor(() => expect(upstream.requests).toHaveLength(2), { timeout: 30_000 });
     aborter.abort(new Error('enough'));
     await expect(attempt).rejects.toThrow('enough');
-    await vi.waitFor(() => expect(upstream.requests.at(-1)?.outcome).toBe('aborted'));
+    await vi.waitFor(() => expect(upstream.requests.at(-1)?.outcome).toBe('aborted'), { timeout: 30_000 });
   });
 
   test('also runs presets; replies given in advance come first', async () => {

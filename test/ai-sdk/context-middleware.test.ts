@@ -115,7 +115,7 @@ describe.each(majors)('$name', ({ ai, createProvider }) => {
     });
     for await (const part of result.fullStream) if (part.type === 'text-delta') controller.abort();
 
-    await vi.waitFor(() => expect(record).toHaveBeenCalledTimes(1));
+    await vi.waitFor(() => expect(record).toHaveBeenCalledTimes(1), { timeout: 30_000 });
     expect(record).toHaveBeenCalledWith(prompt, {
       text: expect.stringMatching(/^Background/),
       usage: {},
@@ -149,7 +149,7 @@ describe.each(majors)('$name', ({ ai, createProvider }) => {
     await reader.cancel();
 
     expect(record).toHaveBeenCalledExactlyOnceWith(prompt, { text: 'Background', usage: {}, stopped: true });
-    await vi.waitFor(() => expect(service.last.outcome).toBe('aborted'));
+    await vi.waitFor(() => expect(service.last.outcome).toBe('aborted'), { timeout: 30_000 });
   });
 
   test.each(['503', 'error=1'])('keeps nothing of a reply that failed before its first word (%s)', async (fault) => {

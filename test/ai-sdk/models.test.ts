@@ -172,12 +172,12 @@ describe.each(majors)('$name', ({ ai, specification, createProvider }) => {
     const controller = new AbortController();
     const call = ai.generateText({ model: model(), prompt, headers: fault('stall'), abortSignal: controller.signal });
     const failure = failureOf(call);
-    await vi.waitFor(() => expect(emulator.requests).toHaveLength(1));
+    await vi.waitFor(() => expect(emulator.requests).toHaveLength(1), { timeout: 30_000 });
     controller.abort();
 
     expect(await failure).toBeInstanceOf(APIAbortError);
     expect(await failure).toHaveProperty('name', 'AbortError');
-    await vi.waitFor(() => expect(service.last.outcome).toBe('aborted'));
+    await vi.waitFor(() => expect(service.last.outcome).toBe('aborted'), { timeout: 30_000 });
   });
 
   test('a stream that is aborted ends as aborted, and its request with it', async () => {
@@ -190,7 +190,7 @@ describe.each(majors)('$name', ({ ai, specification, createProvider }) => {
 
     expect(types.at(-1)).toBe('abort');
     expect(types).not.toContain('error');
-    await vi.waitFor(() => expect(service.last.outcome).toBe('aborted'));
+    await vi.waitFor(() => expect(service.last.outcome).toBe('aborted'), { timeout: 30_000 });
   });
 
   const callOptions = {
@@ -215,7 +215,7 @@ describe.each(majors)('$name', ({ ai, specification, createProvider }) => {
     await reader.read();
     await reader.cancel();
 
-    await vi.waitFor(() => expect(service.last.outcome).toBe('aborted'));
+    await vi.waitFor(() => expect(service.last.outcome).toBe('aborted'), { timeout: 30_000 });
   });
 
   test('an error inside a stream comes after the text, which is closed', async () => {

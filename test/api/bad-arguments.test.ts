@@ -743,7 +743,7 @@ describe('options of a call', () => {
     fetch.mockImplementationOnce(() => new Promise(() => {}));
 
     const call = gateway.chat.completions.create(chatParams, { signal: signal as never });
-    await vi.waitFor(() => expect(fetch).toHaveBeenCalled());
+    await vi.waitFor(() => expect(fetch).toHaveBeenCalled(), { timeout: 30_000 });
     for (const listener of listeners) listener();
 
     expect(await failureOf(call)).toMatchObject({ name: 'AbortError', cause: 'enough' });

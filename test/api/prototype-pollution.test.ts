@@ -93,7 +93,7 @@ describe('a property on Object.prototype', () => {
     prototype[key] = polluted[key];
     await calls({ baseURL }).finally(() => delete prototype[key]);
 
-    await vi.waitFor(() => expect(arrived).toHaveLength(6));
+    await vi.waitFor(() => expect(arrived).toHaveLength(6), { timeout: 30_000 });
     expect(arrived.slice(3)).toEqual(arrived.slice(0, 3));
   });
 

@@ -111,7 +111,7 @@ describe.each(browsers.filter(isTried))('$name', (one) => {
 
       expect(seen.statuses.at(-1)).toBe('ready');
       expect(seen.texts[1]).toMatch(/^The/);
-      await vi.waitFor(() => expect(emulator.requests.at(-1)?.outcome).toBe('aborted'));
+      await vi.waitFor(() => expect(emulator.requests.at(-1)?.outcome).toBe('aborted'), { timeout: 30_000 });
     });
   });
 });

@@ -61,7 +61,7 @@ describe('a compaction', () => {
     const conversation = world.open();
 
     const turn = await conversation.stream('Hello?').final();
-    await vi.waitFor(() => expect(world.count('compact')).toBe(1));
+    await vi.waitFor(() => expect(world.count('compact')).toBe(1), { timeout: 30_000 });
     expect(turn.text).not.toBe('');
     expect(world.reports).toEqual([]);
 
@@ -303,7 +303,7 @@ describe('a compaction', () => {
     const stop = new AbortController();
     const conversation = world.open();
     await conversation.send('Hello?', { signal: stop.signal });
-    await vi.waitFor(() => expect(signals).toHaveLength(1));
+    await vi.waitFor(() => expect(signals).toHaveLength(1), { timeout: 30_000 });
 
     stop.abort();
     expect(signals[0]?.aborted).toBe(false);

@@ -294,7 +294,7 @@ describe('the context', () => {
     });
 
     const early = conversation.buildMessages('One?');
-    await vi.waitFor(() => expect(reads).toBe(1));
+    await vi.waitFor(() => expect(reads).toBe(1), { timeout: 30_000 });
     await conversation.pin({ messageId: 'm1' });
     slow.open();
     await early;

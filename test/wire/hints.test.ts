@@ -18,7 +18,7 @@ const late = (body: string, ms: number): Behaviour =>
     socket.write(body);
   });
 
-describe.each(engines)('$engine', ({ options }) => {
+describe.concurrent.each(engines)('$engine', ({ options }) => {
   const world = serve();
 
   /** The wait after the first answer: the call is ended before it begins. */
@@ -35,13 +35,13 @@ describe.each(engines)('$engine', ({ options }) => {
     return wait;
   }
 
-  test('a hint in a body that comes late, or is long, is read before the next attempt', async () => {
+  test.sequential('a hint in a body that comes late, or is long, is read before the next attempt', async () => {
     expect(await waitAfter(late(hintOf(5), 1_200))).toBe(5_000);
     expect(await waitAfter(answer(429, hintOf(5, 'm'.repeat(70_000))))).toBe(5_000);
     expect(await waitAfter(answer(429, hintOf(5, 'm'.repeat(900_000))))).toBe(5_000);
   });
 
-  test('a hint in a body that arrives while the program is busy is read', async () => {
+  test.sequential('a hint in a body that arrives while the program is busy is read', async () => {
     let blocked = false;
     const onEvent = (event: ClientEvent): void => {
       if (event.type === 'response' && !blocked) {
@@ -61,7 +61,7 @@ describe.each(engines)('$engine', ({ options }) => {
     expect(performance.now() - before).toBeGreaterThanOrEqual(2_000);
   });
 
-  test('nothing else leaves while the body of a 429 is on its way', async () => {
+  test.sequential('nothing else leaves while the body of a 429 is on its way', async () => {
     world.server.answers(late(hintOf(30), 400), answer(200));
     const client = world.gateway({ ...options, maxRetries: 1, maxRetryAfter: 10_000 });
     const first = failureOf(client.request(GET));
@@ -78,7 +78,7 @@ describe.each(engines)('$engine', ({ options }) => {
     expect((await second).name).toBe('AbortError');
   });
 
-  test('a call that will not be repeated does not wait for the rest of a refusal', async () => {
+  test.sequential('a call that will not be repeated does not wait for the rest of a refusal', async () => {
     const stalled = (headers: HeaderList) => raw(headOf(429, { ...headers, 'content-length': 500 }), '{');
     for (const [headers, more] of [
       [{ 'retry-after': 3600 }, {}],
@@ -94,7 +94,7 @@ describe.each(engines)('$engine', ({ options }) => {
   });
 
   const start = `${headOf(429, { 'content-type': 'application/json', 'content-length': 500 })}{"error":{`;
-  test.each([
+  test.sequential.each([
     { kind: 'breaks off', behaviour: rawThenReset(start), wait: 8_000 },
     { kind: 'is above its limit', behaviour: answer(429, hintOf(5, 'm'.repeat(2 ** 20))), wait: 8_000 },
     { kind: 'ends with the attempt', behaviour: raw(start), wait: 8_000 },
@@ -104,13 +104,13 @@ describe.each(engines)('$engine', ({ options }) => {
     expect(await waitAfter(behaviour, { timeout: 300 })).toBe(wait);
   });
 
-  test('of several Retry-After headers the largest counts', async () => {
+  test.sequential('of several Retry-After headers the largest counts', async () => {
     const twice = headOf(429, { 'retry-after': '1\r\nRetry-After: 3\r\nretry-after: soon', 'content-length': 0 });
 
     expect(await waitAfter(raw(twice))).toBe(3_000);
   });
 
-  test('the body of a 503 is read for its hint as well', async () => {
+  test.sequential('the body of a 503 is read for its hint as well', async () => {
     const body = hintOf(4);
     const behaviour = atEnd(async ({ socket }) => {
       socket.write(headOf(503, { 'content-type': 'application/json', 'content-length': body.length }));

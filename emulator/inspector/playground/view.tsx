@@ -28,7 +28,7 @@ import {
 
 /** A completion asked for by hand: what is sent, what comes back, and the same as code. */
 export function PlaygroundView() {
-  const { data, error } = useLoaded('overview', () => ask<Overview>('GET', '/overview'), ['conversations/*']);
+  const { data, error } = useLoaded('overview', () => ask<Overview>('GET', '/overview'), ['conversations/*', 'models']);
   const { run: act, error: failure } = useAction();
   const asked = route.value.id;
   useEffect(() => {

@@ -51,11 +51,7 @@ export interface InspectedConversation {
 }
 
 /** @internal */
-export function overviewOf(
-  stores: Stores,
-  limiter: RateLimiter,
-  { clock, models, search = '' }: { clock: Clock; models: readonly EmulatorModel[]; search?: string | undefined },
-): Overview {
+export function overviewOf(stores: Stores, limiter: RateLimiter, clock: Clock, search = ''): Overview {
   const now = clock.now();
   const states = stores.conversations.states();
   const titleOf = (id: string): string => stores.conversations.firstMessage(id)?.content.slice(0, TITLE_LENGTH) ?? '';
@@ -65,7 +61,7 @@ export function overviewOf(
   const { id, gatewayAccess } = stores.account.plan;
   return {
     time: new Date(now).toISOString(),
-    models,
+    models: stores.models.list(),
     plan: { id, gatewayAccess },
     usage: usageReport(stores.usage, {}, now, stores.account.tokens),
     usageByDay: stores.usage.entries().filter(({ day }) => day > firstDay),

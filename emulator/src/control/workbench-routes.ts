@@ -1,14 +1,14 @@
 import * as z from 'zod/mini';
+import { memoryItem, pinnedItem } from '../api/schemas.js';
 import type { Changes } from '../base/changes.js';
 import { checked } from '../base/checked.js';
 import { Refusal } from '../base/errors.js';
 import type { ConversationContexts } from '../context/conversation-context.js';
 import type { RequestLog } from '../http/request-log.js';
-import { PIN_CATEGORIES } from '../store/conversation-records.js';
-import { MEMORY_TYPES } from '../store/memory.js';
 import type { Stores } from '../store/stores.js';
 import { pushedEvents } from './events.js';
-import { bodyOf, type ControlledEmulator, found, type Plane } from './plane.js';
+import { bodyOf, type ControlledEmulator, found, idOf, type Plane } from './plane.js';
+import { memoryChange, memorySchema, messageChange, ok, pinBody, pushedEvent } from './schemas.js';
 
 /** What the workbench needs beside the emulator's handles. */
 export interface WorkbenchParts {
@@ -21,53 +21,93 @@ export interface WorkbenchParts {
 
 /** What a person does at the inspector: watch, pin, exclude, remember, remove; without a session of the service. */
 export function workbenchRoutes(
-  app: Plane,
+  plane: Plane,
   { clock }: ControlledEmulator,
   { stores, contexts, log, changes, closed }: WorkbenchParts,
 ): void {
   const { conversations, memory } = stores;
   const conversation = (id: string): string => found(conversations.state(id), 'conversation').id;
 
-  app.get('/events', () => {
-    const headers = { 'content-type': 'text/event-stream', 'cache-control': 'no-store' };
-    return new Response(pushedEvents({ log, changes, clock, closed }), { headers });
+  plane.route('/events', {
+    GET: {
+      id: 'watch',
+      summary: 'What happens, as server-sent events: requests, and changes of what is stored',
+      answers: { 200: { 'text/event-stream': pushedEvent } },
+      handle: () => {
+        const headers = { 'content-type': 'text/event-stream', 'cache-control': 'no-store' };
+        return new Response(pushedEvents({ log, changes, clock, closed }), { headers });
+      },
+    },
   });
-  app.get('/requests/:id', (c) => c.json(found(log.find(c.req.param('id')), 'request')));
-
-  app.delete('/conversations/:id', (c) => {
-    if (!conversations.delete(c.req.param('id'))) throw new Refusal(404, 'there is no such conversation');
-    return c.json({ ok: true });
+  plane.route('/conversations/:id/pins/:messageId', {
+    PUT: {
+      id: 'pin',
+      summary: 'Keep a message in the context',
+      body: pinBody,
+      answers: { 200: pinnedItem },
+      handle: async (c) => {
+        const { category } = checked(pinBody, await bodyOf(c));
+        return c.json(contexts.pin(conversation(idOf(c)), idOf(c, 'messageId'), category ?? 'other'));
+      },
+    },
+    DELETE: {
+      id: 'unpin',
+      summary: 'Keep it no longer',
+      answers: { 200: ok },
+      handle: (c) => {
+        contexts.unpin(conversation(idOf(c)), idOf(c, 'messageId'));
+        return c.json({ ok: true });
+      },
+    },
   });
-  app.put('/conversations/:id/pins/:messageId', async (c) => {
-    const { category } = checked(pinSchema, await bodyOf(c));
-    return c.json(contexts.pin(conversation(c.req.param('id')), c.req.param('messageId'), category ?? 'other'));
+  plane.route('/conversations/:id/messages/:messageId', {
+    PATCH: {
+      id: 'changeMessage',
+      summary: 'Exclude a message from the summary, or include it again',
+      body: messageChange,
+      answers: { 200: ok },
+      handle: async (c) => {
+        const { excluded } = checked(messageChange, await bodyOf(c));
+        await contexts.exclude(conversation(idOf(c)), idOf(c, 'messageId'), excluded);
+        return c.json({ ok: true });
+      },
+    },
   });
-  app.delete('/conversations/:id/pins/:messageId', (c) => {
-    contexts.unpin(conversation(c.req.param('id')), c.req.param('messageId'));
-    return c.json({ ok: true });
+  plane.route('/memory', {
+    GET: {
+      id: 'listAllMemory',
+      summary: 'The memory of all users and workspaces',
+      answers: { 200: z.array(memoryItem) },
+      handle: (c) => c.json(memory.all().map(({ item }) => item)),
+    },
+    POST: {
+      id: 'remember',
+      summary: 'Add a memory item of the first user, or of a workspace',
+      body: memorySchema,
+      answers: { 201: memoryItem },
+      handle: async (c) => c.json(memory.create(checked(memorySchema, await bodyOf(c))), 201),
+    },
   });
-  app.patch('/conversations/:id/messages/:messageId', async (c) => {
-    const { excluded } = checked(messageChangeSchema, await bodyOf(c));
-    await contexts.exclude(conversation(c.req.param('id')), c.req.param('messageId'), excluded);
-    return c.json({ ok: true });
-  });
-
-  app.get('/memory', (c) => c.json(memory.all().map(({ item }) => item)));
-  app.post('/memory', async (c) => c.json(memory.create(checked(memorySchema, await bodyOf(c))), 201));
-  app.patch('/memory/:id', async (c) => {
-    const id = c.req.param('id');
-    const { content, isActive } = checked(memoryChangeSchema, await bodyOf(c));
-    const { item } = found(memory.get(id), 'memory item');
-    return c.json(memory.update(id, { content: content ?? item.content, isActive }));
-  });
-  app.delete('/memory/:id', (c) => {
-    if (!memory.delete(c.req.param('id'))) throw new Refusal(404, 'there is no such memory item');
-    return c.json({ ok: true });
+  plane.route('/memory/:id', {
+    PATCH: {
+      id: 'changeMemory',
+      summary: 'Change a memory item, or whether it is active',
+      body: memoryChange,
+      answers: { 200: memoryItem },
+      handle: async (c) => {
+        const { content, isActive } = checked(memoryChange, await bodyOf(c));
+        const { item } = found(memory.get(idOf(c)), 'memory item');
+        return c.json(memory.update(item.id, { content: content ?? item.content, isActive }));
+      },
+    },
+    DELETE: {
+      id: 'forget',
+      summary: 'Delete a memory item',
+      answers: { 200: ok },
+      handle: (c) => {
+        if (!memory.delete(idOf(c))) throw new Refusal(404, 'there is no such memory item');
+        return c.json({ ok: true });
+      },
+    },
   });
 }
-
-const text = z.string().check(z.minLength(1));
-const pinSchema = z.object({ category: z.optional(z.enum(PIN_CATEGORIES)) });
-const messageChangeSchema = z.object({ excluded: z.boolean() });
-const memorySchema = z.object({ type: z.enum(MEMORY_TYPES), key: text, content: text, workspaceId: z.optional(text) });
-const memoryChangeSchema = z.object({ content: z.optional(text), isActive: z.optional(z.boolean()) });
