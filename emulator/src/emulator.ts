@@ -2,7 +2,6 @@ import { setMaxListeners } from 'node:events';
 import { contextRoutes } from './api/context-routes.js';
 import { gatewayRoutes } from './api/gateway-routes.js';
 import type { Clock } from './base/clock.js';
-import { type EmulatorModel, MODELS } from './base/models.js';
 import { Completions } from './completions/completions.js';
 import { ScriptedReplies } from './completions/scripted-replies.js';
 import type { CompactionResult } from './context/answers.js';
@@ -27,6 +26,7 @@ import type { Conversations } from './store/conversations.js';
 import type { Files } from './store/files.js';
 import type { Integrations } from './store/integrations.js';
 import type { UserMemory } from './store/memory.js';
+import type { Models } from './store/models.js';
 import type { Presets } from './store/presets.js';
 import type { Sessions } from './store/sessions.js';
 import { SqliteStorage } from './store/sqlite.js';
@@ -57,8 +57,6 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
 
 /** The whole service, with its state and the handles to look at it and to change it. */
 export class Emulator implements ControlledEmulator {
-  /** The models offered. */
-  readonly models: readonly EmulatorModel[] = MODELS;
   /** What goes wrong with the next requests. */
   readonly faults: Faults;
   /** Completions answered in advance. */
@@ -89,15 +87,18 @@ export class Emulator implements ControlledEmulator {
     this.clock = settings.clock;
     this.faults = new Faults(() => ids.fraction('fault'));
     this.#limiter = new RateLimiter(() => settings.clock.now());
+    const completions = new Completions(language, this.chat, stores.models, settings, source);
+    const context = contextRoutes(stores, this.#contexts, settings);
+    const gateway = gatewayRoutes({ settings, stores, completions });
     this.#service = new Service({
       settings,
       stores,
       limiter: this.#limiter,
       faults: this.faults,
       log: this.#log,
-      context: contextRoutes(stores, this.#contexts, settings),
-      gateway: gatewayRoutes({ settings, stores, completions: new Completions(language, this.chat, settings, source) }),
-      control: controlRoutes(this),
+      context,
+      gateway,
+      control: controlRoutes(this, { ...settings, context, gateway }),
       closed: this.#closed.signal,
     });
     // Every open stream listens to it.
@@ -134,6 +135,11 @@ export class Emulator implements ControlledEmulator {
   /** User memory. */
   get memory(): UserMemory {
     return this.#stores.memory;
+  }
+
+  /** The models offered. */
+  get models(): Models {
+    return this.#stores.models;
   }
 
   /** Stored templates. */
@@ -188,7 +194,7 @@ export class Emulator implements ControlledEmulator {
 
   /** What the inspector's page shows at a glance. */
   overview(): Overview {
-    return overviewOf(this.#stores, this.#limiter, this.clock, this.models);
+    return overviewOf(this.#stores, this.#limiter, this.clock);
   }
 
   /** One conversation with its context, its messages' standing and the versions of its summary. */

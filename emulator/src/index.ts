@@ -4,6 +4,7 @@ export { assumed } from './cli/assume.js';
 export { addSampleConversation } from './cli/sample.js';
 export { seedFrom } from './cli/seed-file.js';
 export type {
+  ActiveReply,
   Reply,
   ReplyContent,
   ReplyMatch,
@@ -38,10 +39,12 @@ export type {
   IntegrationAction,
   IntegrationExecution,
   IntegrationField,
+  IntegrationInput,
   IntegrationResult,
   Integrations,
 } from './store/integrations.js';
 export type { MemoryInput, MemoryType, UserMemory, UserMemoryItem } from './store/memory.js';
+export type { Models } from './store/models.js';
 export type { Preset, PresetInput, Presets } from './store/presets.js';
 export type { Session, Sessions } from './store/sessions.js';
 export type { Collection, Storage } from './store/storage.js';

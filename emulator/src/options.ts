@@ -59,6 +59,11 @@ export interface ServiceOptions {
    * @default any origin, with a seed only those of this machine, because its keys are no secret; yes
    */
   cors?: { origins?: '*' | readonly string[] | undefined; exposeHeaders?: boolean | undefined } | false | undefined;
+  /**
+   * Opens the control plane and the inspector to other machines: then only those who send it as `Authorization: Bearer` may use
+   * them. @default this machine may, and no other
+   */
+  controlToken?: string | undefined;
   /** Milliseconds before every answer of the two API areas. @default 0 */
   latency?: number | undefined;
   /** How streams are paced. @default at once, a chunk per token */

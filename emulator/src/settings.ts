@@ -11,6 +11,7 @@ export interface Settings extends AccountSettings, ServiceSettings, GatewaySetti
   pace: Pace;
   maxTokens: number;
   summarizer: SummarizerName;
+  controlToken: string | undefined;
 }
 
 /** The settings an emulator works by; a RangeError names the option that cannot be. */
@@ -51,6 +52,7 @@ export function resolveSettings(options: ServiceOptions): Settings {
       heartbeat: positive('pace.heartbeat', options.pace?.heartbeat, Number.POSITIVE_INFINITY),
     },
     strict: options.strict ?? false,
+    controlToken: options.controlToken,
     summarizer: options.summarizer ?? 'extractive',
     listForm: options.listForm ?? 'data',
     presetsLimit: {

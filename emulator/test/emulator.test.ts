@@ -84,7 +84,7 @@ describe('an emulator', () => {
   });
 
   test('offers five models', () => {
-    expect(createEmulator().models).toEqual([
+    expect(createEmulator().models.list()).toEqual([
       { id: 'atlas-large', contextWindow: 200_000 },
       { id: 'atlas-small', contextWindow: 200_000 },
       { id: 'birch-large', contextWindow: 128_000 },

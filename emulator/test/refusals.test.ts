@@ -273,7 +273,10 @@ describe('E4 the Gateway API', () => {
       const emulator = standingEmulator();
       const answer = await callsTo(emulator).gateway('POST', path, { model: 'x', messages, input: 'y' });
 
-      const names = emulator.models.map(({ id }) => id).join(', ');
+      const names = emulator.models
+        .list()
+        .map(({ id }) => id)
+        .join(', ');
       expect(answer.body.error.message).toBe(`The model x does not exist. Use one of ${names}`);
     },
   );

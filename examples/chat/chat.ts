@@ -23,7 +23,7 @@ await using conversation = createConversation({
   context,
   gateway,
   conversationId,
-  model: emulator.models[0]?.id ?? '',
+  model: emulator.models.list()[0]?.id ?? '',
   instructions: 'You help a ferry line plan its new booking service.',
   history: () => history,
   contextWindow: WINDOW,

@@ -41,17 +41,12 @@ export interface InspectedConversation {
 }
 
 /** @internal */
-export function overviewOf(
-  stores: Stores,
-  limiter: RateLimiter,
-  clock: Clock,
-  models: readonly EmulatorModel[],
-): Overview {
+export function overviewOf(stores: Stores, limiter: RateLimiter, clock: Clock): Overview {
   const now = clock.now();
   const { id, gatewayAccess } = stores.account.plan;
   return {
     time: new Date(now).toISOString(),
-    models,
+    models: stores.models.list(),
     plan: { id, gatewayAccess },
     usage: usageReport(stores.usage, {}, now, stores.account.tokens),
     buckets: limiter.buckets((bucket) => stores.account.limit(kindOf(bucket))),

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { checked } from '../base/checked.js';
+import { described, named } from '../base/endpoint.js';
 
 /** Which requests a fault is for; everything given must agree. */
 export interface FaultMatch {
@@ -86,53 +87,66 @@ const answerHeader = headerName.check(
 /** Anything that can be written down as JSON: neither a circle nor thousands of levels. */
 const json = z.unknown().check(z.refine(isJson, 'cannot be written as JSON'));
 
-const respondSchema = z.discriminatedUnion('type', [
-  z
-    .object({
-      type: z.optional(z.literal('status')),
-      status: z.int().check(z.gte(200), z.lte(599)),
-      body: z.optional(json),
-      headers: z.optional(z.record(answerHeader, headerValue)),
-      retryAfter: z.optional(z.number().check(z.gte(0))),
-      message: z.optional(z.string()),
-    })
-    .check(
-      z.refine(({ status, body }) => body === undefined || !BODILESS_STATUSES.has(status), {
-        path: ['body'],
-        error: 'an answer of this status has no body',
-      }),
-    ),
-  z.object({ type: z.enum(['stall', 'malformed']) }),
-  z.object({ type: z.literal('reset'), when: z.optional(z.enum(['before', 'after'])) }),
-  z.object({ type: z.literal('slow'), delay: z.number().check(z.gte(0)) }),
-  z.object({ type: z.literal('garbage'), body: z.optional(z.string()), contentType: z.optional(headerValue) }),
-  z.object({ type: z.literal('contentType'), contentType: headerValue.check(z.minLength(1)) }),
-  z.object({ type: z.literal('drip'), bytes: positive, every: z.number().check(z.gte(0)) }),
-  z.object({ type: z.literal('cutBody'), afterBytes: count }),
-  z.object({
-    type: z.literal('cutStream'),
-    afterEvents: z.optional(count),
-    how: z.optional(z.enum(['end', 'reset', 'stall'])),
-  }),
-  z.object({ type: z.literal('garbleStream'), afterEvents: count }),
-  z.object({
-    type: z.literal('streamError'),
-    afterEvents: count,
-    error: z.optional(z.record(z.string(), z.unknown()).check(z.refine(isJson, 'cannot be written as JSON'))),
-  }),
-]);
-
-const ruleSchema = z.object({
-  match: z.optional(
+const respondSchema = named(
+  'FaultResponse',
+  z.discriminatedUnion('type', [
+    z
+      .object({
+        type: z.optional(z.literal('status')),
+        status: z.int().check(z.gte(200), z.lte(599)),
+        body: z.optional(json),
+        headers: z.optional(z.record(answerHeader, headerValue)),
+        retryAfter: z.optional(z.number().check(z.gte(0))),
+        message: z.optional(z.string()),
+      })
+      .check(
+        z.refine(({ status, body }) => body === undefined || !BODILESS_STATUSES.has(status), {
+          path: ['body'],
+          error: 'an answer of this status has no body',
+        }),
+      ),
+    z.object({ type: z.enum(['stall', 'malformed']) }),
+    z.object({ type: z.literal('reset'), when: z.optional(z.enum(['before', 'after'])) }),
+    z.object({ type: z.literal('slow'), delay: z.number().check(z.gte(0)) }),
+    z.object({ type: z.literal('garbage'), body: z.optional(z.string()), contentType: z.optional(headerValue) }),
+    z.object({ type: z.literal('contentType'), contentType: headerValue.check(z.minLength(1)) }),
+    z.object({ type: z.literal('drip'), bytes: positive, every: z.number().check(z.gte(0)) }),
+    z.object({ type: z.literal('cutBody'), afterBytes: count }),
     z.object({
-      method: z.optional(z.string()),
-      path: z.optional(z.union([z.string(), z.instanceof(RegExp)])),
-      header: z.optional(z.record(headerName, z.string())),
-      nth: z.optional(positive),
-      probability: z.optional(z.number().check(z.gte(0), z.lte(1))),
+      type: z.literal('cutStream'),
+      afterEvents: z.optional(count),
+      how: z.optional(z.enum(['end', 'reset', 'stall'])),
     }),
-  ),
-  times: z.optional(z.union([positive, z.literal(Number.POSITIVE_INFINITY)])),
+    z.object({ type: z.literal('garbleStream'), afterEvents: count }),
+    z.object({
+      type: z.literal('streamError'),
+      afterEvents: count,
+      error: z.optional(z.record(z.string(), z.unknown()).check(z.refine(isJson, 'cannot be written as JSON'))),
+    }),
+  ]),
+);
+
+const matchForm = <Path extends z.ZodMiniType>(path: Path) =>
+  z.object({
+    method: z.optional(z.string()),
+    path: z.optional(path),
+    header: z.optional(z.record(headerName, z.string())),
+    nth: z.optional(positive),
+    probability: z.optional(z.number().check(z.gte(0), z.lte(1))),
+  });
+const ruleForm = <Path extends z.ZodMiniType, Times extends z.ZodMiniType>(path: Path, times: Times) =>
+  z.object({ match: z.optional(matchForm(path)), times: z.optional(times), respond: respondSchema });
+const ruleSchema = ruleForm(
+  z.union([z.string(), z.instanceof(RegExp)]),
+  z.union([positive, z.literal(Number.POSITIVE_INFINITY)]),
+);
+/** A rule as JSON can say it. */
+export const ruleInJson = named('FaultRule', ruleForm(z.string(), positive));
+/** A rule that is in force, as JSON shows it. */
+export const activeFault = z.object({
+  id: z.string(),
+  match: matchForm(z.string()),
+  remaining: described('null: for ever.', z.nullable(positive)),
   respond: respondSchema,
 });
 
