@@ -3,7 +3,8 @@ import type { RequestRecord } from '../http/request-log.js';
 /** A request as one line of the terminal: no key, no header and nothing of a body. */
 export function requestLine(request: RequestRecord, isColored: boolean): string {
   const { method, path, status, duration = 0, tokens } = request;
-  const paint = (text: string, code: number): string => (isColored && text !== '' ? `\x1b[${code}m${text}\x1b[39m` : text);
+  const paint = (text: string, code: number): string =>
+    isColored && text !== '' ? `\x1b[${code}m${text}\x1b[39m` : text;
   const isAnswered = request.outcome === 'answered' && status !== undefined;
   const columns = [
     paint(isAnswered ? String(status) : '---', isAnswered ? colorOf(status) : RED),
