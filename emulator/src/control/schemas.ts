@@ -242,6 +242,7 @@ export const requestRecord = named(
     status: z.optional(z.int()),
     outcome: z.enum(['pending', 'answered', 'aborted', 'reset', 'cut']),
     events: z.optional(count),
+    tokens: z.optional(z.object({ prompt: count, completion: count })),
     fault: z.optional(z.string()),
     error: z.optional(z.string()),
   }),

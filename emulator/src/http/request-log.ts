@@ -18,6 +18,8 @@ export interface RequestRecord {
   outcome: 'pending' | 'answered' | 'aborted' | 'reset' | 'cut';
   /** Events of a stream that were sent. */
   events: number | undefined;
+  /** Tokens of a completion: those of its messages, and those that were sent. */
+  tokens: { prompt: number; completion: number } | undefined;
   /** The fault that was applied, if any. */
   fault: string | undefined;
   /** What went wrong inside the emulator or a reply function, on a 500. */
@@ -38,6 +40,7 @@ export interface LogEntry {
   status: number | undefined;
   outcome: RequestRecord['outcome'];
   events: number | undefined;
+  tokens: RequestRecord['tokens'];
   fault: string | undefined;
   error: string | undefined;
 }
@@ -45,12 +48,34 @@ export interface LogEntry {
 /** The last requests, oldest first; older ones fall out. */
 export class RequestLog {
   readonly #entries: LogEntry[] = [];
+  readonly #listeners = new Set<(entry: LogEntry) => void>();
   #next = 0;
 
   add(entry: LogEntry): void {
     if (this.#entries.length < CAPACITY) this.#entries.push(entry);
     else this.#entries[this.#next] = entry;
     this.#next = (this.#next + 1) % CAPACITY;
+    this.changed(entry);
+  }
+
+  /** Tell those who listen that something was learned about a request. */
+  changed(entry: LogEntry): void {
+    for (const listener of this.#listeners) listener(entry);
+  }
+
+  /** Called with every request that begins, is answered, or ends; gives the function that takes the listener off. */
+  listen(listener: (entry: LogEntry) => void): () => void {
+    this.#listeners.add(listener);
+    return () => {
+      this.#listeners.delete(listener);
+    };
+  }
+
+  /** Called with the record of every request that has ended. */
+  onEnd(listener: (record: RequestRecord) => void): () => void {
+    return this.listen((entry) => {
+      if (entry.outcome !== 'pending') listener(toRecord(entry));
+    });
   }
 
   records(): RequestRecord[] {
@@ -96,6 +121,7 @@ function toRecord(entry: LogEntry): RequestRecord {
     status: entry.status,
     outcome: entry.outcome,
     events: entry.events,
+    tokens: entry.tokens,
     fault: entry.fault,
     error: entry.error,
   };

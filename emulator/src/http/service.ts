@@ -86,6 +86,7 @@ export class Service {
       }
       entry.outcome = request.signal.aborted ? 'aborted' : 'reset';
       entry.finishedAt = this.#parts.settings.clock.now();
+      this.#parts.log.changed(entry);
       throw error;
     }
   }
@@ -104,6 +105,7 @@ export class Service {
       status: undefined,
       outcome: 'pending',
       events: undefined,
+      tokens: undefined,
       fault: undefined,
       error: undefined,
     };
@@ -205,7 +207,7 @@ export class Service {
   }
 
   #close(exchange: Exchange, answer: Answer, fault: FaultResponse | undefined): Answer {
-    const { settings, stores, limiter } = this.#parts;
+    const { settings, stores, limiter, log } = this.#parts;
     const { entry, request } = exchange;
     const { headers } = answer;
     entry.status = answer.status;
@@ -224,12 +226,13 @@ export class Service {
     }
     entry.outcome = 'answered';
     entry.finishedAt = settings.clock.now();
+    log.changed(entry);
     return answer;
   }
 
   /** A stream is over when its body is; until then it is watched. */
   #watched(exchange: Exchange, answer: Answer, fault: FaultResponse | undefined): Answer {
-    const { settings, closed } = this.#parts;
+    const { settings, closed, log } = this.#parts;
     const { entry, request, socket } = exchange;
     const isStream = isEventStream(answer);
     if (isStream) entry.events = 0;
@@ -245,6 +248,7 @@ export class Service {
       onEnd: (outcome) => {
         entry.outcome = outcome;
         entry.finishedAt = settings.clock.now();
+        log.changed(entry);
       },
     });
     if (fault?.type === 'drip') {
