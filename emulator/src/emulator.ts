@@ -191,6 +191,11 @@ export class Emulator implements ControlledEmulator {
     return this.#log.records();
   }
 
+  /** Calls the listener with every request that has ended; gives the function that takes it off. */
+  onRequest(listener: (request: RequestRecord) => void): () => void {
+    return this.#log.onEnd(listener);
+  }
+
   /** The newest of them, so many at most, and only those after the one of this id when it is given. */
   recentRequests(limit: number, after?: string | undefined): RequestRecord[] {
     return this.#log.recent(limit, after);

@@ -1,3 +1,4 @@
+import type { ClientEvent } from 'context-gateway';
 import { HttpResponse, http } from 'msw';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { chatParams, completion, contextAnswer, usageReport } from '../helpers/samples.js';
@@ -143,6 +144,22 @@ describe('client.request', () => {
     expect(requests[0]).toMatchObject({ method: 'PUT', url: `${BASE}/v1/models/m%2F1?a=x%20y&n=5&yes=true` });
     expect(bodies[0]).toBe('{"deep":[1]}');
     expect(requests[0]?.headers.get('authorization')).toBe(`Bearer ${KEY}`);
+  });
+
+  test('keeps ids out of events where the path names them', async () => {
+    answers(json({}));
+    const events: ClientEvent[] = [];
+
+    await gatewayAt({ onEvent: (event) => events.push(event) }).request({
+      method: 'GET',
+      path: '/v1/users/{user}/keys/{key}',
+      ids: { user: 'Ann/canary', key: 'k 1' },
+    });
+
+    expect(requests[0]?.url).toBe(`${BASE}/v1/users/Ann%2Fcanary/keys/k%201`);
+    expect(new Set(events.map(({ path }) => path))).toEqual(new Set(['/v1/users/{user}/keys/{key}']));
+    const missing = { method: 'GET', path: '/v1/users/{user}', ids: {} } as const;
+    expect(await failureOf(gatewayAt().request(missing))).toMatchObject({ issues: [{ path: ['user'] }] });
   });
 
   test('has the retries and the errors of the other calls', async () => {

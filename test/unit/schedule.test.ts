@@ -1,4 +1,4 @@
-import { GatewayClient, type GatewayClientOptions } from 'context-gateway';
+import { type ClientEvent, GatewayClient, type GatewayClientOptions } from 'context-gateway';
 import * as fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
 import { manualRuntime, seededRandom, settled } from '../helpers/manual-runtime.js';
@@ -89,8 +89,12 @@ describe('a call on a manual clock', () => {
       kind: 'deadline',
     });
 
+    const events: ClientEvent[] = [];
     const full = { 'x-ratelimit-limit': '5', 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '60' };
-    const queued = clientFor([{ status: 200, headers: full }], { deadline: 3_000 });
+    const queued = clientFor([{ status: 200, headers: full }], {
+      deadline: 3_000,
+      onEvent: (event) => events.push(event),
+    });
     await queued.client.integrations.list();
     expect(await outcomeOf(queued.client.integrations.list(), queued.runtime)).toMatchObject({
       name: 'APITimeoutError',
@@ -99,6 +103,12 @@ describe('a call on a manual clock', () => {
       attempts: [],
     });
     expect(queued.sentAt).toEqual([0]);
+    expect(events.slice(-4)).toMatchObject([
+      { type: 'queued' },
+      { type: 'paced', waited: 3_000 },
+      { type: 'failure' },
+      { type: 'done', queued: 3_000, attempts: 0 },
+    ]);
   });
 
   test('R22: after a 429 no call of the client goes out before its hint is over', async () => {
@@ -129,7 +139,7 @@ describe('a call on a manual clock', () => {
     );
     expect(sentAt).toEqual([0]);
     expect(runtime.now()).toBe(0);
-    expect(events.slice(-3)).toEqual(['queued', 'failure', 'done']);
+    expect(events.slice(-3)).toEqual(['paced', 'failure', 'done']);
     expect(runtime.pending).toBe(0);
   });
 

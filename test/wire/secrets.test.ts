@@ -149,6 +149,6 @@ describe.each(engines)('$engine', ({ options }) => {
       expect(inspect(error)).not.toContain('\u001b[31m');
     }
 
-    expect(performance.now() - startedAt).toBeLessThan(1_000);
+    expect(performance.now() - startedAt).toBeLessThan(5_000);
   });
 });

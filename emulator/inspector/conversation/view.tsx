@@ -27,7 +27,7 @@ export function ConversationView({ id }: { id: string }) {
     `conversations/${id}`,
   ]);
   const [target, setTarget] = useState<string>();
-  if (data === undefined) return <Missing id={id} error={error} />;
+  if (data === undefined || isUnknown(error)) return <Missing id={id} error={error} />;
   const receipt = receipts.value.get(id);
   return (
     <>
@@ -52,17 +52,22 @@ function keep(id: string, compacted: Compacted | undefined): void {
   receipts.value = next;
 }
 
+/** The control plane says so; whatever else went wrong is shown beside what is known. */
+function isUnknown(error: string | undefined): boolean {
+  return error?.includes('no such conversation') === true;
+}
+
 function Missing({ id, error }: { id: string; error: string | undefined }) {
   if (error === undefined) return <Title name={id}>Loading…</Title>;
-  const isUnknown = error.includes('no such conversation');
+  const isMissing = isUnknown(error);
   return (
     <>
-      <Title name={isUnknown ? 'No such conversation' : id} above={<a href={linkTo('conversations')}>Conversations</a>}>
-        {isUnknown
+      <Title name={isMissing ? 'No such conversation' : id} above={<a href={linkTo('conversations')}>Conversations</a>}>
+        {isMissing
           ? `There is none with the id ${id}. It may have been deleted, or the emulator was reset.`
           : undefined}
       </Title>
-      {!isUnknown && <ErrorLine>{error}</ErrorLine>}
+      {!isMissing && <ErrorLine>{error}</ErrorLine>}
     </>
   );
 }

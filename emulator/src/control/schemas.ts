@@ -265,6 +265,7 @@ const requestSummary = {
   status: z.optional(z.int()),
   outcome: z.enum(['pending', 'answered', 'aborted', 'reset', 'cut']),
   events: z.optional(count),
+  tokens: z.optional(z.object({ prompt: count, completion: count })),
   fault: z.optional(z.string()),
 };
 export const requestRecord = named(
@@ -286,10 +287,10 @@ export const requestRecord = named(
   }),
 );
 /** One of the events that are pushed. */
-export const pushedEvent = described(
-  'Events: `requests` with those that began or went on, `changes` with what of the stored data has changed.',
-  named(
-    'PushedEvent',
+export const pushedEvent = named(
+  'PushedEvent',
+  described(
+    'Events: `requests` with those that began or went on, `changes` with what of the stored data has changed.',
     z.union([
       z.object({ all: z.boolean(), requests: z.array(z.object(requestSummary)) }),
       z.object({ topics: z.array(z.string()), time }),

@@ -18,6 +18,8 @@ export interface RequestSummary {
   outcome: 'pending' | 'answered' | 'aborted' | 'reset' | 'cut';
   /** Events of a stream that were sent. */
   events: number | undefined;
+  /** Tokens of a completion: those of its messages, and those that were sent. */
+  tokens: { prompt: number; completion: number } | undefined;
   /** The fault that was applied, if any. */
   fault: string | undefined;
 }
@@ -56,6 +58,7 @@ export interface LogEntry {
   status: number | undefined;
   outcome: RequestRecord['outcome'];
   events: number | undefined;
+  tokens: RequestRecord['tokens'];
   fault: string | undefined;
   error: string | undefined;
   /** What was sent back: a whole text, or what was seen of a body that passed through. */
@@ -94,6 +97,13 @@ export class RequestLog {
     };
   }
 
+  /** Called with the record of every request that has ended. */
+  onEnd(listener: (record: RequestRecord) => void): () => void {
+    return this.listen((entry) => {
+      if (entry.outcome !== 'pending') listener(this.#record(entry));
+    });
+  }
+
   records(): RequestRecord[] {
     return this.#inOrder().map((entry) => this.#record(entry));
   }
@@ -129,6 +139,7 @@ export class RequestLog {
       status: entry.status,
       outcome: entry.outcome,
       events: entry.events,
+      tokens: entry.tokens,
       fault: entry.fault,
     };
   }

@@ -106,6 +106,7 @@ export class Service {
       status: undefined,
       outcome: 'pending',
       events: undefined,
+      tokens: undefined,
       fault: undefined,
       error: undefined,
       answer: undefined,
