@@ -8,7 +8,7 @@ const path = await findChromium();
 if (path === undefined && process.env.CI === 'true') throw new Error('no browser to test the inspector with');
 if (path === undefined) console.warn('SKIPPED: the inspector is not tested, there is no chromium');
 
-describe('E10 the inspector', () => {
+describe('the inspector', () => {
   test('is a page for browsers, and an index for everything else', async () => {
     const emulator = standingEmulator();
     const get = (accept: string) => emulator.fetch('http://127.0.0.1/_emulator', { headers: { accept } });
@@ -32,7 +32,7 @@ describe('E10 the inspector', () => {
   });
 });
 
-describe.skipIf(path === undefined)('E10 the inspector in a browser', () => {
+describe.skipIf(path === undefined)('the inspector in a browser', () => {
   const started: { browser?: Browser; emulator?: Emulator; url: string } = { url: '' };
   const page = (): Browser => {
     if (started.browser === undefined) throw new Error('the browser did not start');
