@@ -10,7 +10,7 @@ const path = await findChromium();
 if (path === undefined && process.env.CI === 'true') throw new Error('no browser to test the inspector with');
 if (path === undefined) console.warn('SKIPPED: the inspector is not tested, there is no chromium');
 
-describe('E10 the inspector', () => {
+describe('the inspector', () => {
   test('is a page for browsers, and an index for everything else', async () => {
     const emulator = standingEmulator();
     const get = (accept: string) => emulator.fetch('http://127.0.0.1/_emulator', { headers: { accept } });
@@ -53,7 +53,7 @@ const VIEWS = [
   'nowhere',
 ];
 
-describe.skipIf(path === undefined)('E10 the inspector in a browser', () => {
+describe.skipIf(path === undefined)('the inspector in a browser', () => {
   let browser: Browser;
   let emulator: Emulator;
   let url: string;
@@ -387,7 +387,7 @@ describe.skipIf(path === undefined)('E10 the inspector in a browser', () => {
   });
 });
 
-describe.skipIf(path === undefined)('E10 every view', () => {
+describe.skipIf(path === undefined)('every view', () => {
   let browser: Browser;
   let emulator: Emulator;
   let url: string;

@@ -8,7 +8,7 @@ import { dataDirectory, TRANSCRIPT } from './support.js';
 
 const path = await findChromium();
 
-describe.skipIf(path === undefined)('E10 the whole story, by clicks', () => {
+describe.skipIf(path === undefined)('the whole story, by clicks', () => {
   let browser: Browser;
   let emulator: Emulator;
   let url: string;
