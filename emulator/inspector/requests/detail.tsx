@@ -34,7 +34,13 @@ export function RequestDetail({ id, onClose }: { id: string; onClose: () => void
     </span>
   );
   return (
-    <section class="detail" ref={head} tabIndex={-1} aria-label="One request">
+    <section
+      class="detail"
+      ref={head}
+      tabIndex={-1}
+      aria-label="One request"
+      onKeyDown={({ key }) => key === 'Escape' && onClose()}
+    >
       <Card title={summary === undefined ? 'Request' : `${summary.method} ${summary.status ?? ''}`} aside={tools}>
         <ErrorLine>{error}</ErrorLine>
         {data !== undefined && <Record record={data} />}
