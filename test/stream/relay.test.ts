@@ -17,7 +17,7 @@ import {
 } from 'context-gateway';
 import { createEmulator, type FaultResponse } from 'context-gateway-emulator';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { relayTo } from '../../examples/relay/server.js';
+import { relayTo } from '../../examples/apps/relay/server.js';
 import { failureOf, readAll } from './bench.js';
 import { PARAMS, watchProcess } from './measure.js';
 import { bytesOf } from './memory-source.js';
@@ -38,8 +38,8 @@ describe('through a server of one’s own', () => {
     await new Promise((resolve) => server.once('listening', resolve));
     const { port } = server.address() as AddressInfo; // it listens on a port, not on a pipe
     ask = (question, signal) => {
-      const body = JSON.stringify({ question });
-      return fetch(`http://127.0.0.1:${port}/ask`, { method: 'POST', body, ...(signal && { signal }) });
+      const body = JSON.stringify({ messages: [{ role: 'user', content: question }] });
+      return fetch(`http://127.0.0.1:${port}/chat`, { method: 'POST', body, ...(signal && { signal }) });
     };
     close = async () => {
       await gateway.close();
