@@ -7,6 +7,8 @@ import { completionEvents, eventBody, liveEvents, type Pace } from '../completio
 import { type Answer, json } from '../http/answers.js';
 import { AreaRoutes, pathParam, type RouteContext } from '../http/area-routes.js';
 import { parseMultipart } from '../http/body.js';
+import type { Exchange } from '../http/exchange.js';
+import type { LogEntry } from '../http/request-log.js';
 import { fillTemplate } from '../store/presets.js';
 import type { Stores } from '../store/stores.js';
 import type { CompletionRequest } from '../upstream/model-source.js';
@@ -72,18 +74,26 @@ export function gatewayRoutes(state: GatewayApiState): AreaRoutes {
     return z.object({ object: z.literal('list'), data: records });
   };
   /** The text of a whole answer, billed. */
-  const written = (completion: Completion): { content: string; usage: ReturnType<typeof usageOf> } => {
+  const written = (completion: Completion, entry: LogEntry): { content: string; usage: ReturnType<typeof usageOf> } => {
     const counted = usageOf(completion.promptTokens, completion.tokens.count);
     usage.add(completion.model, counted.total_tokens);
+    entry.tokens = { prompt: counted.prompt_tokens, completion: counted.completion_tokens };
     return { content: completion.tokens.pieces.join(''), usage: counted };
   };
-  const streamed = async (request: CompletionRequest, left: AbortSignal, created: number): Promise<Answer> => {
+  const streamed = async (
+    request: CompletionRequest,
+    { request: { signal: left }, entry }: Exchange,
+    created: number,
+  ): Promise<Answer> => {
     const stop = new AbortController();
     const signal = AbortSignal.any([left, stop.signal]);
     const completion = await completions.begin(request, () => signal);
     const id = ids.next('chatcmpl');
     const { clock, pace } = settings;
-    const bill = (tokens: number): void => usage.add(completion.model, completion.promptTokens + tokens);
+    const bill = (tokens: number): void => {
+      usage.add(completion.model, completion.promptTokens + tokens);
+      entry.tokens = { prompt: completion.promptTokens, completion: tokens };
+    };
     const context = { id, created, clock, pace, signal, bill };
     const events = 'answer' in completion ? liveEvents(completion, context) : completionEvents(completion, context);
     const headers = { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' };
@@ -100,10 +110,10 @@ export function gatewayRoutes(state: GatewayApiState): AreaRoutes {
         const { exchange } = c.env;
         const request = checked(completionBody, await exchange.json(), strict);
         const created = Math.floor(now() / 1000);
-        if (request.stream) return streamed(request, exchange.request.signal, created);
+        if (request.stream) return streamed(request, exchange, created);
         const completion = await completions.complete(request, () => exchange.request.signal);
         const id = ids.next('chatcmpl');
-        const { content, usage } = written(completion);
+        const { content, usage } = written(completion, exchange.entry);
         const choice = { index: 0, message: { role: 'assistant', content }, finish_reason: completion.finishReason };
         return json({ id, object: 'chat.completion', created, model: request.model, choices: [choice], usage });
       },
@@ -143,7 +153,7 @@ export function gatewayRoutes(state: GatewayApiState): AreaRoutes {
           { model, messages: [{ role: 'user', content }] },
           () => exchange.request.signal,
         );
-        const answer = written(completion);
+        const answer = written(completion, exchange.entry);
         return json({
           id: ids.next('presetrun'),
           object: 'preset.execution',
