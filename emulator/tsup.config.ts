@@ -1,4 +1,6 @@
+import { mkdir, writeFile } from 'node:fs/promises';
 import { defineConfig } from 'tsup';
+import { buildInspector } from './inspector/build.js';
 
 export default defineConfig({
   entry: {
@@ -17,4 +19,8 @@ export default defineConfig({
   },
   clean: true,
   tsconfig: '../tsconfig.json',
+  onSuccess: async () => {
+    await mkdir('dist/inspector', { recursive: true });
+    for (const [name, text] of Object.entries(await buildInspector())) await writeFile(`dist/inspector/${name}`, text);
+  },
 });

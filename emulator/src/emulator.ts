@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { contextRoutes } from './api/context-routes.js';
 import { gatewayRoutes } from './api/gateway-routes.js';
+import { Changes } from './base/changes.js';
 import type { Clock } from './base/clock.js';
 import { Completions } from './completions/completions.js';
 import { ScriptedReplies } from './completions/scripted-replies.js';
@@ -32,6 +33,7 @@ import type { Sessions } from './store/sessions.js';
 import { SqliteStorage } from './store/sqlite.js';
 import { MemoryStorage, type Storage } from './store/storage.js';
 import { beginState, forgetDerived, type Origin, type Stores, storesOver } from './store/stores.js';
+import { watchedStorage } from './store/watched-storage.js';
 import type { Workspaces } from './store/workspaces.js';
 import { LanguageLoader } from './text/language.js';
 import { RecordingSource, ReplaySource } from './upstream/cassettes.js';
@@ -68,7 +70,8 @@ export class Emulator implements ControlledEmulator {
   readonly #stores: Stores;
   readonly #contexts: ConversationContexts;
   readonly #limiter: RateLimiter;
-  readonly #log = new RequestLog();
+  readonly #log: RequestLog;
+  readonly #changes = new Changes();
   readonly #service: Service;
   /** Open until `close`. */
   readonly #listening = new Set<Listening>();
@@ -79,13 +82,19 @@ export class Emulator implements ControlledEmulator {
     const source = modelSource(options);
     const language = new LanguageLoader();
     const summarizer = settings.summarizer === 'upstream' ? upstreamSummarizer(source, language) : undefined;
-    const stores = storesOver(storageOf(options), settings);
+    const stores = storesOver(watchedStorage(storageOf(options), this.#changes), settings);
     const { ids } = stores;
     this.#contexts = new ConversationContexts(stores.conversations, language, ids, settings.clock, summarizer);
     this.#options = options;
     this.#stores = stores;
     this.clock = settings.clock;
-    this.faults = new Faults(() => ids.fraction('fault'));
+    this.faults = new Faults(
+      () => ids.fraction('fault'),
+      () => this.#changes.tell('faults'),
+    );
+    this.#log = new RequestLog(
+      (credential) => stores.apiKeys.get(credential)?.name ?? stores.sessions.user(credential),
+    );
     this.#limiter = new RateLimiter(() => settings.clock.now());
     const completions = new Completions(language, this.chat, stores.models, settings, source);
     const context = contextRoutes(stores, this.#contexts, settings);
@@ -98,7 +107,17 @@ export class Emulator implements ControlledEmulator {
       log: this.#log,
       context,
       gateway,
-      control: controlRoutes(this, { ...settings, context, gateway }),
+      control: controlRoutes(
+        this,
+        {
+          stores,
+          contexts: this.#contexts,
+          log: this.#log,
+          changes: this.#changes,
+          closed: this.#closed.signal,
+        },
+        { ...settings, context, gateway },
+      ),
       closed: this.#closed.signal,
     });
     // Every open stream listens to it.
@@ -182,6 +201,11 @@ export class Emulator implements ControlledEmulator {
     return this.#log.recent(limit, after);
   }
 
+  /** One of the last 1,000, as far as it has come. */
+  request(requestId: string): RequestRecord | undefined {
+    return this.#log.find(requestId);
+  }
+
   /**
    * Everything that is stored, as plain data: a snapshot for `restore`. It holds keys and tokens as hashes, and the seed that the first
    * two keys and the first token come from: who has the snapshot has those.
@@ -194,12 +218,17 @@ export class Emulator implements ControlledEmulator {
   restore(state: EmulatorState): void {
     importState(this.#stores.storage, state);
     forgetDerived(this.#stores);
-    this.#contexts.reset();
   }
 
   /** What the inspector's page shows at a glance. */
-  overview(): Overview {
-    return overviewOf(this.#stores, this.#limiter, this.clock);
+  overview(search?: string | undefined): Overview {
+    return overviewOf(this.#stores, this.#limiter, this.clock, search);
+  }
+
+  /** @internal */
+  advanceClock(ms: number): void {
+    this.clock.advance(ms);
+    this.#changes.tell('clock');
   }
 
   /** One conversation with its context, its messages' standing and the versions of its summary. */
@@ -252,6 +281,7 @@ export class Emulator implements ControlledEmulator {
     }
     this.#limiter.reset();
     this.#log.clear();
+    this.#changes.tell('everything');
   }
 
   /** Stop listening, and end everything that still waits. */
@@ -269,7 +299,6 @@ export class Emulator implements ControlledEmulator {
 
   #begin(origin: Origin): void {
     beginState(this.#stores, origin, () => this.#options.setup?.(this));
-    this.#contexts.reset();
   }
 }
 

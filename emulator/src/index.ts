@@ -17,7 +17,7 @@ export type { ConversationInState, EmulatorState } from './control/state.js';
 export { createEmulator, type Emulator, type EmulatorOptions, type ListeningEmulator } from './emulator.js';
 export type { ActiveFault, Faults } from './faults/faults.js';
 export type { FaultMatch, FaultResponse, FaultRule } from './faults/rule.js';
-export type { RequestRecord } from './http/request-log.js';
+export type { RecordedResponse, RequestRecord, RequestSummary } from './http/request-log.js';
 export type { Listening } from './http/server.js';
 export type { ServiceOptions, StreamPace } from './options.js';
 export type { Account, Plan, PlanName, RateLimit } from './store/account.js';

@@ -68,7 +68,7 @@ const runIn = async (
 };
 const EMPTY = dataDirectory();
 
-describe('E3 the command', () => {
+describe('the command', () => {
   test('prints address, keys and examples that work, has a sample conversation, and ends well when interrupted', async () => {
     const { out, url, secret, token, interrupt } = await start('--seed', 'demo');
 

@@ -6,7 +6,7 @@ const plane = (emulator = standingEmulator()) => {
   return { emulator, call: (method: string, path: string, body?: unknown) => bare(method, `/_emulator${path}`, body) };
 };
 
-describe('E10 the control plane', () => {
+describe('the control plane', () => {
   test('feeds conversations in, which the Context API then has', async () => {
     const { emulator, call } = plane();
 

@@ -31,7 +31,7 @@ async function day(emulator: ReturnType<typeof standingEmulator>): Promise<strin
 }
 
 describe('an emulator', () => {
-  test('E8 with the same seed, clock and requests gives the same bytes', async () => {
+  test('with the same seed, clock and requests gives the same bytes', async () => {
     const one = standingEmulator({ seed: 7 });
     const other = standingEmulator({ seed: '7' });
 
@@ -40,7 +40,7 @@ describe('an emulator', () => {
     expect(await day(standingEmulator({ seed: 8 }))).not.toBe(await day(standingEmulator({ seed: 9 })));
   });
 
-  test('E9 begins again after a reset, with the same keys', async () => {
+  test('begins again after a reset, with the same keys', async () => {
     const emulator = standingEmulator({ setup: ({ conversations }) => void conversations.create({ id: 'first' }) });
     const { secret } = emulator.apiKeys;
     const { sessionToken } = emulator;
@@ -68,7 +68,7 @@ describe('an emulator', () => {
     expect(one.sessionToken).not.toBe(other.sessionToken);
   });
 
-  test('E2 shares no state with another one', async () => {
+  test('shares no state with another one', async () => {
     const [one, other] = [standingEmulator(), standingEmulator({ seed: 'other' })];
     one.conversations.create({ id: 'mine' });
     one.faults.add({ respond: { status: 500 } });
@@ -147,7 +147,7 @@ describe('an emulator', () => {
     expect(emulator.requests.at(-1)?.duration).toBe(100);
   });
 
-  test('E10 keeps the last thousand requests, without a key in them', async () => {
+  test('keeps the last thousand requests, without a key in them', async () => {
     const emulator = standingEmulator({ limits: { gateway: 5000 } });
     const { gateway, context } = callsTo(emulator);
     for (let i = 0; i < 1100; i += 1) await gateway('GET', `/v1/presets?limit=${(i % 50) + 1}`);

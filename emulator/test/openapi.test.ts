@@ -32,6 +32,9 @@ const REQUESTS: Record<string, { query?: string; json?: unknown; form?: FormData
   appendMessages: { path: { id: 'talk' }, json: [{ role: 'user', content: 'We decided to keep it.' }] },
   listConversations: {},
   getConversation: { path: { id: 'talk' } },
+  pin: { path: { id: 'talk', messageId: 'goal' }, json: { category: 'decision' } },
+  unpin: { path: { id: 'talk', messageId: 'goal' } },
+  changeMessage: { path: { id: 'talk', messageId: 'open' }, json: { excluded: true } },
   pinMessage: { path: { conversationId: 'talk' }, json: { messageId: 'dec', category: 'decision' } },
   excludeMessage: { path: { conversationId: 'talk', messageId: 'link' }, json: { exclude: true } },
   compactContext: { json: { conversationId: 'talk', level: 'deep' } },
@@ -64,6 +67,11 @@ const REQUESTS: Record<string, { query?: string; json?: unknown; form?: FormData
   getUsage: { query: '?start_date=2026-01-01&end_date=2026-01-31' },
   addFault: { json: { match: { path: '/none' }, times: 3, respond: { type: 'slow', delay: 1 } } },
   listFaults: {},
+  listAllMemory: {},
+  remember: { json: { type: 'fact', key: 'town', content: 'Molde' } },
+  changeMemory: { path: { id: 'MEMORY' }, json: { isActive: true } },
+  forget: { path: { id: 'OWN_MEMORY' } },
+  watch: {},
   removeFault: { path: { id: 'fault_1' } },
   clearFaults: {},
   createKey: { json: { kind: 'publishable', name: 'spare' } },
@@ -79,6 +87,7 @@ const REQUESTS: Record<string, { query?: string; json?: unknown; form?: FormData
   advanceClock: { json: { advance: 1000 } },
   getOverview: {},
   listRequests: { query: '?limit=100' },
+  getRequest: { path: { id: 'REQUEST' } },
   getState: {},
   putState: { json: 'STATE' },
   removeReply: { path: { id: 'reply_1' } },
@@ -86,6 +95,7 @@ const REQUESTS: Record<string, { query?: string; json?: unknown; form?: FormData
   deletePreset: { path: { id: 'shout' } },
   deleteIntegration: { path: { id: 'pager' } },
   deleteModel: { path: { id: 'cedar' } },
+  deleteConversation: { path: { id: 'talk' } },
   deleteMemory: { path: { memoryId: 'MEMORY' } },
   getIndex: {},
   getHealth: {},
@@ -99,6 +109,14 @@ function upload(): FormData {
   form.set('file', new File(['a,b'], 'a.csv'));
   form.set('purpose', 'import');
   return form;
+}
+
+/** That stream has no end of its own. */
+async function firstEvents(response: Response): Promise<string> {
+  const reader = (response.body as ReadableStream<Uint8Array>).getReader();
+  const { value } = await reader.read();
+  await reader.cancel();
+  return new TextDecoder().decode(value);
 }
 
 describe('the OpenAPI description', () => {
@@ -145,7 +163,7 @@ describe('the OpenAPI description', () => {
 
       const type = response.headers.get('content-type')?.split(';')[0] ?? '';
       const expected = responses[response.status]?.content[type];
-      const text = await response.text();
+      const text = operationId === 'watch' ? await firstEvents(response) : await response.text();
       // biome-ignore lint/suspicious/noExplicitAny: the schema says what it is
       const body: any = type === 'application/json' ? JSON.parse(text) : text;
       expect(
@@ -156,6 +174,8 @@ describe('the OpenAPI description', () => {
       const isAsDescribed: boolean = validate(body);
       if (!isAsDescribed) throw new Error(`${operationId}: ${ajv.errorsText(validate.errors)}`);
       if (operationId === 'createMemory') known.MEMORY = body.memory.id;
+      if (operationId === 'remember') known.OWN_MEMORY = body.id;
+      if (operationId === 'listRequests') known.REQUEST = body.at(-1).requestId;
       if (operationId === 'uploadFile') known.FILE = body.id;
       if (operationId === 'createKey') known.KEY = body.id;
     }

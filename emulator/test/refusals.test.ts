@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { callsTo, PROJECT_TALK, standingEmulator } from './support.js';
 
-describe('E4 the Context API', () => {
+describe('the Context API', () => {
   test.each([
     ['no header', {}],
     ['no scheme', { authorization: 'token' }],
@@ -132,7 +132,7 @@ describe('E4 the Context API', () => {
   });
 });
 
-describe('E4 the Gateway API', () => {
+describe('the Gateway API', () => {
   test.each([
     { header: undefined, status: 401, type: 'authentication_error', code: 'missing_authorization' },
     { header: 'svc_sk_x', status: 401, type: 'authentication_error', code: 'invalid_authorization' },

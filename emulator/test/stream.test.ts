@@ -7,7 +7,7 @@ const contentOf = (events: string[]) =>
     .map((data) => JSON.parse(data).choices[0]?.delta.content ?? '')
     .join('');
 
-describe('E7 a streamed completion', () => {
+describe('a streamed completion', () => {
   test('is a role chunk, content chunks, a finish chunk, a usage chunk without choices, and [DONE]', async () => {
     const emulator = standingEmulator();
     emulator.chat.on('hello', 'Good morning!');

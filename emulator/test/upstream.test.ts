@@ -39,7 +39,7 @@ const said = (events: string[]) =>
     .map((data) => JSON.parse(data).choices?.[0]?.delta.content ?? '')
     .join('');
 
-describe('E11 an upstream', () => {
+describe('an upstream', () => {
   test('answers plainly, under the name that was asked for, and is billed here', async () => {
     const { emulator, upstream } = pair({}, { 'atlas-small': 'birch-large' });
     upstream.chat.on(({ model }) => model === 'birch-large', 'From the other side.');
@@ -205,7 +205,7 @@ describe('E11 an upstream', () => {
   });
 });
 
-describe('E11 without an upstream', () => {
+describe('without an upstream', () => {
   test('not one connection is opened, whatever is asked', async () => {
     const connect = vi.spyOn(Socket.prototype, 'connect');
     const send = vi.spyOn(globalThis, 'fetch');
@@ -233,7 +233,7 @@ describe('E11 without an upstream', () => {
   });
 });
 
-describe('E11 recorded answers', () => {
+describe('recorded answers', () => {
   test('are given again without a connection, plain or streamed, with the same usage', async () => {
     const directory = dataDirectory();
     const { emulator, upstream } = pair({ cassettes: { directory, mode: 'record' } });

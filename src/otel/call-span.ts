@@ -39,15 +39,18 @@ export class CallSpan {
     else if (event.type !== 'start') this.#span.addEvent(event.type, attributesOf(event));
   }
 
-  /** W3C Trace Context. Also without a recording span: the service's own spans belong to the same trace. */
+  /**
+   * W3C Trace Context. Also without a recording span: the service's own spans belong to the same trace. A caller who sends a
+   * `traceparent` of their own keeps it, and the `tracestate` that belongs to it.
+   */
   #propagate({ setHeader }: RequestEvent): void {
     this.#sentAt = Date.now();
     const spanContext = this.#span.spanContext();
     if (!isSpanContextValid(spanContext)) return;
     const { traceId, spanId, traceFlags, traceState } = spanContext;
-    setHeader('traceparent', `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`);
+    const isOurs = setHeader('traceparent', `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`);
     const state = traceState?.serialize();
-    if (state) setHeader('tracestate', state);
+    if (isOurs && state) setHeader('tracestate', state);
   }
 
   #end(done: DoneEvent): void {

@@ -29,13 +29,18 @@ export function observe(client: Observable, options: ObserveOptions = {}): () =>
   if (typeof (client as Partial<Observable> | undefined)?.subscribe !== 'function')
     throw new ConfigurationError('observe takes a client: observe(new GatewayClient()).');
   const tracer = (options.tracerProvider ?? trace.getTracerProvider()).getTracer(SCOPE);
-  const counted = new CallMetrics((options.meterProvider ?? metrics.getMeterProvider()).getMeter(SCOPE));
+  // Made with the first call: unlike tracers, meters that are made before an SDK is registered never reach it.
+  let counted: CallMetrics | undefined;
+  const count = (event: ClientEvent): void => {
+    counted ??= new CallMetrics((options.meterProvider ?? metrics.getMeterProvider()).getMeter(SCOPE));
+    counted.take(event);
+  };
   const open = new Map<number, CallSpan>();
   return client.subscribe((event) => {
     const { call, type } = event;
     if (type === 'start') open.set(call, new CallSpan(tracer, event));
     open.get(call)?.take(event);
     if (type === 'done') open.delete(call);
-    counted.take(event);
+    count(event);
   });
 }

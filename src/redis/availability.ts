@@ -1,5 +1,9 @@
-import type { RedisLimiterEvent } from './events.js';
 import type { Time } from './time.js';
+
+/** What a limiter tells about Redis: once when it is gone, once when it is back. */
+export type RedisLimiterEvent =
+  | { readonly type: 'unavailable'; readonly cause: unknown }
+  | { readonly type: 'available' };
 
 /** While Redis is gone, one step in this many ms tries it again. */
 const TRY_AGAIN = 1_000;

@@ -1,14 +1,12 @@
 import type { Admission, Observation } from '../index.js';
 import type { Availability } from './availability.js';
 import type { Run } from './client.js';
-import { OwnShare } from './own-share.js';
+import { OwnShare, SCATTER } from './own-share.js';
 import { argumentsOf, type Known, readTurn, type Step, type Turn } from './script.js';
 import type { Time } from './time.js';
 
-/** Answers are told to Redis with the next call that asks, and after this many ms at the latest. */
+/** Answers are told to Redis with the next call that asks, and after this many ms at the latest; a refusal at once. */
 const TOLD_WITHIN = 15;
-/** Ends of one window that headers tell scatter by more than a second (ms). */
-const SCATTER = 1_500;
 /** Who waits while Redis is gone looks so often whether it is back (ms). */
 const LOOKS_FOR_REDIS = 1_000;
 /** A reset or a hint further away is a misunderstanding (ms). */
@@ -86,7 +84,7 @@ export class Bucket {
     this.#holds += 1;
     return () => {
       this.#holds -= 1;
-      if (this.#waiting.size > 0) this.#step();
+      if (this.#waiting.size > 0 || this.#untold !== 'no') this.#step();
     };
   }
 
@@ -127,27 +125,29 @@ export class Bucket {
   }
 
   #step(): void {
-    if (this.#isAsking || this.#holds > 0) return;
     const { time } = this.#shared;
-    this.#isAsking = true;
     time.clearTimer(this.#telling);
     this.#telling = undefined;
+    if (this.#isAsking || this.#holds > 0) return;
+    this.#isAsking = true;
     this.#untold = 'no';
     const now = time.now();
-    const figures = (seen: Seen | undefined): Known | undefined =>
-      seen && { ...seen, untilReset: Math.max(0, seen.resetAt - now) };
+    const left = (end: number): number => Math.max(0, end - now);
+    const figures = (seen: Seen | undefined): Known | undefined => seen && { ...seen, untilReset: left(seen.resetAt) };
+    const remembered = {
+      known: figures(this.#observed ?? this.#known),
+      blockedFor: left(Math.max(this.#forbiddenUntil, this.#blockedUntil)),
+    };
     const step: Step = {
       wanted: this.#waiting.size,
       window: this.#last?.window ?? 1,
       inFlight: this.#inFlight - this.#earlier,
       served: this.#served,
       unexplained: this.#unexplained,
-      observed: figures(this.#observed),
-      blockedFor: Math.max(0, this.#forbiddenUntil - now),
-      remembered: {
-        known: figures(this.#observed ?? this.#known),
-        blockedFor: Math.max(0, this.#forbiddenUntil - now, this.#blockedUntil - now),
-      },
+      // What Redis did not take the last time is told again.
+      observed: this.#isAlone ? remembered.known : figures(this.#observed),
+      blockedFor: this.#isAlone ? remembered.blockedFor : left(this.#forbiddenUntil),
+      remembered,
       processes: this.#last?.processes ?? this.#shared.processes,
     };
     this.#served = this.#unexplained = 0;
@@ -183,15 +183,21 @@ export class Bucket {
     this.#blockedUntil = now + turn.blockedFor;
     this.#letGo(turn.granted);
     const isClosed = turn.granted < asked;
-    this.#closedUntil = isClosed ? now + turn.again : 0;
+    this.#open();
     if (isClosed) {
+      this.#closedUntil = now + turn.again;
       let place = 0;
       for (const waiting of this.#waiting) this.#queue(waiting, place++);
-      time.clearTimer(this.#wakeUp);
       const sleep = this.#isAlone ? Math.min(turn.again, LOOKS_FOR_REDIS) : turn.again;
       this.#wakeUp = time.setTimer(() => this.#step(), Math.ceil(sleep));
     } else if (this.#waiting.size > 0) this.#step();
     if (this.#untold !== 'no') this.#tell(this.#untold);
+  }
+
+  /** Who comes asks Redis, and no timer is left that would hold the process. */
+  #open(): void {
+    this.#closedUntil = 0;
+    this.#shared.time.clearTimer(this.#wakeUp);
   }
 
   #letGo(granted: number): void {
@@ -216,7 +222,10 @@ export class Bucket {
       waiting.go = resolve;
     });
     const cancel = (): void => {
-      if (this.#waiting.delete(waiting)) return;
+      if (this.#waiting.delete(waiting)) {
+        if (this.#waiting.size === 0) this.#open();
+        return;
+      }
       // A call that was let go at the very moment it gave up hands its turn back.
       this.#inFlight -= 1;
       this.#tell('soon');

@@ -1,8 +1,7 @@
 import { ConfigurationError, type RateLimiter } from '../index.js';
-import { Availability } from './availability.js';
+import { Availability, type RedisLimiterEvent } from './availability.js';
 import { Bucket, type Shared } from './bucket.js';
 import { hexDigest, type RedisClient, runnerOf } from './client.js';
-import type { RedisLimiterEvent } from './events.js';
 import { SCRIPT } from './script.js';
 import { systemTime } from './time.js';
 
@@ -35,15 +34,17 @@ const SALT = 'context-gateway/redis';
 
 /**
  * A limiter for `pacing` that all processes share through Redis: together they use the service's limit to its edge, and none
- * takes it from the others. Each call asks Redis once, in one round trip with the calls that come with it.
+ * takes it from the others. Each call asks Redis once, in one round trip with the calls that come with it; what its response says
+ * is told with the next question, or by itself where no call follows.
  *
  * @throws {ConfigurationError} when an option cannot work
  */
 export function redisLimiter(options: RedisLimiterOptions): RateLimiter {
-  const { client, name, timeout = DEFAULT_TIMEOUT, processes = 1, onEvent = warn } = checked(options);
+  const { client, name, timeout = DEFAULT_TIMEOUT, processes = 1, onEvent } = checked(options);
+  const listener = onEvent ?? warnOnce(client);
   const shared: Shared = {
     time: systemTime,
-    availability: new Availability(systemTime, timeout, (event) => tell(onEvent, event)),
+    availability: new Availability(systemTime, timeout, (event) => tell(listener, event)),
     run: runnerOf(client, SCRIPT),
     process: crypto.randomUUID(),
     processes,
@@ -82,19 +83,26 @@ function checked(options: RedisLimiterOptions): RedisLimiterOptions {
   return options;
 }
 
-/** What a listener throws is its own affair. */
-function tell(onEvent: (event: RedisLimiterEvent) => void, event: RedisLimiterEvent): void {
-  try {
-    onEvent(event);
-  } catch {
-    // As said.
-  }
+/** What a listener throws, now or later, is its own affair. */
+function tell(onEvent: (event: RedisLimiterEvent) => unknown, event: RedisLimiterEvent): void {
+  (async () => onEvent(event))().catch(() => {});
 }
 
-function warn(event: RedisLimiterEvent): void {
-  if (event.type === 'available') return;
-  const { process } = globalThis as { process?: { emitWarning?: (message: string, name: string) => void } };
-  const message =
-    'redisLimiter gets no answer from Redis. Until it does, this process keeps to its own share of the rate limit.';
-  process?.emitWarning?.(message, 'ContextGatewayWarning');
+/** Clients whose limiters have warned: an app with a limiter for each user has one Redis, and gets one warning. */
+const warned = new WeakSet<object>();
+
+function warnOnce(client: object) {
+  return (event: RedisLimiterEvent): void => {
+    if (event.type === 'available') warned.delete(client);
+    else if (!warned.has(client)) {
+      warned.add(client);
+      const { process } = globalThis as { process?: { emitWarning?: (message: string, name: string) => void } };
+      const why =
+        event.cause instanceof Error
+          ? ` (${event.cause.message.split('\n', 1)[0]?.slice(0, 200).replace(/\.$/, '')})`
+          : '';
+      const message = `redisLimiter gets no answer from Redis${why}. Until it does, this process keeps to its own share of the rate limit.`;
+      process?.emitWarning?.(message, 'ContextGatewayWarning');
+    }
+  };
 }

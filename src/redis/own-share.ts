@@ -1,7 +1,7 @@
 import type { Step, Turn } from './script.js';
 
 /** Ends of one window that headers tell scatter by more than a second: they have whole ones (ms). */
-const SCATTER = 1_500;
+export const SCATTER = 1_500;
 /** How often is asked again where an answer under way decides (ms). */
 const POLL = 100;
 const DEFAULT_LENGTH = 60_000;

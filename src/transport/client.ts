@@ -24,8 +24,10 @@ import { checkArguments, isObject } from './validation.js';
 /** A request to an endpoint that has no method of its own yet. */
 export interface RawRequest {
   method: Method;
-  /** From the base address on, encoded: `/v1/models`. */
+  /** From the base address on, encoded: `/v1/models`. Events and errors repeat it: write an id as `{name}`, as in `/v1/models/{id}`. */
   path: string;
+  /** The values of the `{names}` in the path: each becomes one segment, encoded. */
+  ids?: Readonly<Record<string, string>> | undefined;
   query?: Query | undefined;
   /** Sent as JSON. */
   body?: unknown;
@@ -70,8 +72,9 @@ export class ServiceClient<Options extends ClientOptions> {
   subscribe(listener: (event: ClientEvent) => void): () => void {
     if (typeof listener !== 'function') throw new ConfigurationError('subscribe takes a function.');
     const { listeners } = this.#shared;
-    listeners.add(listener);
-    return () => void listeners.delete(listener);
+    const own = (event: ClientEvent): void => listener(event); // the same function may be given twice
+    listeners.add(own);
+    return () => void listeners.delete(own);
   }
 
   /** The same, with the raw response checked and typed by `schema`. */
@@ -104,6 +107,7 @@ const METHODS: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 const rawRequestSchema = /* @__PURE__ */ z.strictObject({
   method: z.custom<Method>((value) => METHODS.includes(value as Method), `expected ${METHODS.join(', ')}`),
   path: z.string(),
+  ids: z.optional(z.record(z.string(), z.string())),
   query: z.optional(z.record(z.string(), z.custom(isQueryValue, 'expected a string, a number or a boolean'))),
   body: z.optional(z.unknown()),
 });

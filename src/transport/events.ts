@@ -6,7 +6,10 @@ import type { ValidationIssue } from '../errors/issues.js';
 /** Why a failed call is not tried again. */
 export type StopReason = 'not-repeatable' | 'retries-used-up' | 'hint-too-long' | 'no-time-left' | 'budget-empty';
 
-/** What every event says. Paths are written as in the interface (`/api/memory/{memoryId}`): ids, keys and texts are in none. */
+/**
+ * What every event says. Paths are written as in the interface (`/api/memory/{memoryId}`), or as `client.request` was given them:
+ * ids, keys and texts are in none.
+ */
 export interface CallFacts {
   /** Numbers the calls of one client from 1, to tell which events belong together. */
   readonly call: number;
@@ -27,8 +30,11 @@ export interface StartEvent extends CallFacts {
 export interface RequestEvent extends CallFacts {
   readonly type: 'request';
   readonly attempt: number;
-  /** Sends a header with this attempt, such as `traceparent`. Those that `headers` cannot set, it cannot either. */
-  readonly setHeader: (name: string, value: string) => void;
+  /**
+   * Sends a header with this attempt, such as `traceparent`, and says whether it does: one that the caller set stays as it is.
+   * Those that `headers` cannot set, it cannot either.
+   */
+  readonly setHeader: (name: string, value: string) => boolean;
 }
 
 /** Status and headers of an attempt are here. `duration` in ms. */
@@ -46,7 +52,7 @@ export interface QueuedEvent extends CallFacts {
   readonly bucket: string;
 }
 
-/** The call waited `waited` ms because the service would have refused it. */
+/** The call has left the queue after `waited` ms: it goes now, or it has ended, as the next events say. */
 export interface PacedEvent extends CallFacts {
   readonly type: 'paced';
   readonly bucket: string;
@@ -82,7 +88,7 @@ export interface DoneEvent extends CallFacts {
   readonly outcome: 'success' | 'error' | 'aborted' | 'left';
   /** The name of the error. */
   readonly error: string | undefined;
-  /** The status of the last response, if one came. */
+  /** The status of the last attempt's response, if one came. */
   readonly status: number | undefined;
   readonly attempts: number;
   /** From its beginning to its end; of a stream, to its last event. */

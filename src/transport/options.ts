@@ -78,7 +78,10 @@ export interface ClientOptions {
    * @default true
    */
   pacing?: boolean | RateLimiter | undefined;
-  /** Told what happens inside: requests, responses, retries, waits. Without credentials, ids and texts. What it throws is ignored. */
+  /**
+   * Told what happens in each call, from `start` to `done`: requests, responses, retries, waits. Without credentials, ids and texts.
+   * What it throws is ignored.
+   */
   onEvent?: ((event: ClientEvent) => void) | undefined;
   /**
    * The header an `idempotencyKey` is sent in.
@@ -238,7 +241,7 @@ export function checkClientOptions<Options extends ClientOptions>(
 interface TakenByCall {
   readonly accepts?: AnySchema;
   /** Given as arguments of their own, before the parameters. */
-  readonly ids?: object;
+  readonly ids?: object | undefined;
 }
 
 /** The same for the options of one call. @throws {RequestValidationError} */

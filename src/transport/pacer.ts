@@ -306,19 +306,15 @@ class Bucket {
   }
 }
 
-/** The limiter's leave to send one request, given back once: with what the response said, or without a response. */
-export class Ticket {
-  #limiter: RateLimiter | undefined;
-  readonly #bucket: string;
+/** Gives a place back to the limiter: with what the response said, or without a response. */
+export type Release = (observed: Observation) => void;
 
-  constructor(limiter: RateLimiter | undefined, bucket: string) {
-    this.#limiter = limiter;
-    this.#bucket = bucket;
-  }
-
-  release(observed: Observation): void {
-    const limiter = this.#limiter;
-    this.#limiter = undefined;
-    quietly(() => limiter?.release(this.#bucket, observed));
-  }
+/** The limiter's leave to send one request is given back once. */
+export function releaseOnce(limiter: RateLimiter | undefined, bucket: string): Release {
+  let left = limiter;
+  return (observed) => {
+    const holder = left;
+    left = undefined;
+    quietly(() => holder?.release(bucket, observed));
+  };
 }

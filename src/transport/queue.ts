@@ -8,12 +8,28 @@ import { LONGEST_TIMER } from './timeouts.js';
 
 /**
  * Waits until the limiter lets the call go, for `maxRetryAfter` at most; `known` is what is known of its limit. Gives the
- * milliseconds waited.
+ * milliseconds it was in a queue.
  */
-export async function awaitTurn(call: Call, limiter: RateLimiter | undefined, known: RateLimit | undefined) {
+export async function awaitTurn(
+  call: Call,
+  limiter: RateLimiter | undefined,
+  known: RateLimit | undefined,
+): Promise<number> {
   const asked = ask(call, limiter);
-  const admission = isThenable(asked) ? await keptWithin(call, limiter, asked) : asked;
-  if (admission === undefined) return 0;
+  if (asked === undefined) return 0;
+  const { timeouts, bucket, reporter, runtime } = call;
+  const since = runtime.now();
+  timeouts.queuedFor = bucket;
+  try {
+    const admission = isThenable(asked) ? await keptWithin(call, limiter, asked) : asked;
+    return admission === undefined ? 0 : await inQueue(call, admission, known);
+  } finally {
+    timeouts.queuedFor = undefined;
+    if (reporter !== undefined) reporter.queued += runtime.now() - since;
+  }
+}
+
+async function inQueue(call: Call, admission: Admission, known: RateLimit | undefined): Promise<number> {
   const { timeouts, bucket, reporter, maxRetryAfter, runtime } = call;
   const { expected } = admission;
   const since = runtime.now();
@@ -31,23 +47,17 @@ export async function awaitTurn(call: Call, limiter: RateLimiter | undefined, kn
       timer = runtime.setTimer(refuse, Math.min(longest, LONGEST_TIMER));
     }
   });
-  timeouts.queuedFor = bucket;
   reporter?.emit({ type: 'queued', bucket });
   try {
     await timeouts.wait(Promise.race([tooLong, admission.ready]));
+    return runtime.now() - since;
   } catch (cause) {
     quietly(() => admission.cancel());
     throw limiterFailure(cause);
   } finally {
     runtime.clearTimer(timer);
-    timeouts.queuedFor = undefined;
+    reporter?.emit({ type: 'paced', bucket, waited: runtime.now() - since });
   }
-  const waited = runtime.now() - since;
-  if (reporter !== undefined) {
-    reporter.queued += waited;
-    reporter.emit({ type: 'paced', bucket, waited });
-  }
-  return waited;
 }
 
 function ask({ bucket }: Call, limiter: RateLimiter | undefined): ReturnType<RateLimiter['admit']> {

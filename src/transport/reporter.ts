@@ -1,4 +1,5 @@
 import type { RateLimit } from '../api-promise.js';
+import type { CompletionUsage } from '../errors/base.js';
 import { APIAbortError, ClientClosedError } from '../errors/connection.js';
 import type { ByteSource } from '../platform/engine.js';
 import type { CallFacts, ClientEvent, CompletionFacts, DoneEvent, EventBody, Listener } from './events.js';
@@ -6,6 +7,9 @@ import { quietly } from './quietly.js';
 
 /** UTF-8 bytes of a token, roughly, in most languages and in code. */
 const BYTES_PER_TOKEN = 4;
+
+/** Characters of a model's name or a finish reason that are told. */
+const LONGEST_WORD = 100;
 
 /** How a call ended, as far as only its end can tell. */
 export type Ending = Pick<DoneEvent, 'outcome' | 'error'> & Partial<Pick<DoneEvent, 'timeToFirstChunk' | 'largestGap'>>;
@@ -22,9 +26,11 @@ export class CallReporter {
   /** Bytes of bodies, of all attempts together. */
   bytesSent = 0;
   bytesReceived = 0;
-  /** Of the last answer. */
+  /** Of the answer to the last attempt. */
   status: number | undefined;
   requestId: string | undefined;
+  /** Masks the credential in the service's words. */
+  clean: (text: string) => string = String;
   rateLimit: RateLimit | undefined;
   /** What the answer says of itself, where it is a completion. */
   completion: CompletionFacts | undefined;
@@ -40,7 +46,7 @@ export class CallReporter {
 
   emit(event: EventBody): void {
     // The cast is true by construction: every event is its own part and the facts of its call.
-    const whole = { ...this.#facts, ...event } as ClientEvent;
+    const whole = Object.freeze({ ...this.#facts, ...event }) as ClientEvent;
     for (const listener of this.#listeners) quietly(() => listener(whole));
   }
 
@@ -71,7 +77,8 @@ export class CallReporter {
     this.#done = true;
     const { attempts, queued, bytesSent, bytesReceived, status, requestId, rateLimit, completion } = this;
     const written = completion?.written ?? 0;
-    const estimated = completion?.usage === undefined && written > 0;
+    const usage = isCount(completion?.usage) ? completion.usage : undefined;
+    const estimated = usage === undefined && written > 0;
     this.emit({
       type: 'done',
       timeToFirstChunk: undefined,
@@ -80,12 +87,21 @@ export class CallReporter {
       ...{ status, attempts, queued, bytesSent, bytesReceived, requestId, rateLimit },
       duration: now - this.#startedAt,
       model: this.#model,
-      responseModel: completion?.model,
-      finishReasons: completion?.finishReasons ?? [],
-      usage: estimated ? estimate(this.#lastBody, written) : completion?.usage,
+      responseModel: this.#word(completion?.model),
+      finishReasons: (completion?.finishReasons ?? []).flatMap((reason) => this.#word(reason) ?? []),
+      usage: estimated ? estimate(this.#lastBody, written) : usage,
       usageEstimated: estimated,
     });
   }
+
+  /** A name from the service, which has been checked or not, fit for a label. */
+  #word(text: unknown): string | undefined {
+    return typeof text === 'string' ? this.clean(text).slice(0, LONGEST_WORD) : undefined;
+  }
+}
+
+function isCount(usage: CompletionUsage | undefined): usage is CompletionUsage {
+  return [usage?.prompt_tokens, usage?.completion_tokens, usage?.total_tokens].every(Number.isFinite);
 }
 
 /** How a call ended that did not succeed. */

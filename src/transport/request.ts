@@ -16,7 +16,7 @@ export interface Endpoint {
   /** As the interface writes it: `/api/memory/{memoryId}`. */
   readonly path: string;
   /** The arguments before the parameters: values of the `{names}` in the path. */
-  readonly ids?: Readonly<Record<string, string>>;
+  readonly ids?: Readonly<Record<string, string>> | undefined;
   readonly query?: object | undefined;
   /** Sent as JSON. */
   readonly body?: unknown;

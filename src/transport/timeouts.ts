@@ -44,7 +44,7 @@ type Cancellable = Pick<Exchange, 'cancel' | 'progress'>;
 type Stop = (error: ContextGatewayError) => void;
 
 /**
- * The one owner of a call's timers and of its place among those who listen to the caller's signal, from the first attempt to the last byte of
+ * The one owner of a call's timers and of its place among those who listen to the caller's signal, from its beginning to the last byte of
  * a stream. Whatever the call waits for is stopped by the first of: the caller's signal, the deadline, the attempt's
  * timeout, a silent stream, `client.close()`. Ends with `end()`.
  */

@@ -20,7 +20,7 @@ import {
   schemaOptionsSchema,
   uploadOptionsSchema,
 } from './options.js';
-import { type Observation, Ticket } from './pacer.js';
+import { type Observation, type Release, releaseOnce } from './pacer.js';
 import { awaitTurn } from './queue.js';
 import { quietly } from './quietly.js';
 import { retryHint, ServerClock, untilReset } from './rate-limit.js';
@@ -215,8 +215,9 @@ export class Transport {
     const delay = waited + (await awaitTurn(call, limiter, rateLimits.get(bucket)));
     call.startedAt = runtime.now();
     const record: Mutable<Attempt> = { delay, duration: 0 };
-    const ticket = new Ticket(limiter, bucket);
+    const release = releaseOnce(limiter, bucket);
     let upload: OutgoingStream | undefined;
+    let hasLeft = true;
     try {
       timeouts.startAttempt(call.timeout, call.startedAt);
       attempts.push(record);
@@ -226,20 +227,21 @@ export class Transport {
       const head = await this.#send(call, added, upload);
       const answer = this.#observe(call, head);
       record.status = head.status;
-      if (head.status < 200 || head.status > 299) throw await this.#refuse(call, answer, ticket);
-      ticket.release(observation(answer));
+      if (head.status < 200 || head.status > 299) throw await this.#refuse(call, answer, release);
+      release(observation(answer));
       const data = await read(answer, call.options);
       record.duration = runtime.now() - call.startedAt;
       return { data, response: answer.response };
     } catch (error) {
       timeouts.stopWatching();
-      ticket.release({});
+      release({});
       record.duration = runtime.now() - call.startedAt;
+      hasLeft = !(error instanceof APIConnectionError && error.sent === 'no');
       if (!(error instanceof APIError) && error instanceof Error) record.error = error.name;
       throw error;
     } finally {
       upload?.cancel(); // also where the service has answered before it had all of it
-      if (upload !== undefined) call.reporter?.sent(upload.sent);
+      call.reporter?.sent(upload?.sent ?? (hasLeft ? call.request.body : undefined));
     }
   }
 
@@ -247,14 +249,13 @@ export class Transport {
   #announce({ reporter, request, attempts }: Call): Record<string, string> | undefined {
     if (reporter === undefined) return undefined;
     const added: Record<string, string> = {};
-    reporter.attempts = attempts.length;
-    if (request.upload === undefined) reporter.sent(request.body);
-    reporter.emit({
-      type: 'request',
-      attempt: attempts.length,
-      setHeader: (name, value) =>
-        void Object.assign(added, checkHeaders({ [name]: value }, this.#area.credentialHeader)),
-    });
+    Object.assign(reporter, { attempts: attempts.length, status: undefined, requestId: undefined });
+    const setHeader = (name: string, value: string): boolean => {
+      if (Object.hasOwn(request.headers, name.toLowerCase())) return false;
+      Object.assign(added, checkHeaders({ [name]: value }, this.#area.credentialHeader));
+      return true;
+    };
+    reporter.emit({ type: 'request', attempt: attempts.length, setHeader });
     return added;
   }
 
@@ -322,7 +323,7 @@ export class Transport {
     if (rateLimit !== undefined) this.#shared.rateLimits.set(call.bucket, rateLimit);
     if (reporter !== undefined) {
       const { status } = head;
-      Object.assign(reporter, { status, requestId, rateLimit });
+      Object.assign(reporter, { status, requestId, rateLimit, clean: call.clean });
       const duration = call.runtime.now() - call.startedAt;
       reporter.emit({ type: 'response', attempt: call.attempts.length, status, duration, requestId });
     }
@@ -330,7 +331,7 @@ export class Transport {
   }
 
   /** Reads an error's body, as far as it is worth it. */
-  async #refuse(call: Call, answer: Answer, ticket: Ticket): Promise<ContextGatewayError> {
+  async #refuse(call: Call, answer: Answer, release: Release): Promise<ContextGatewayError> {
     const { status, body } = answer.head;
     if (status > 599 || status < 200) {
       body.cancel(new Error('not an HTTP status'));
@@ -344,7 +345,7 @@ export class Transport {
     const error = apiError(status, answer.refuse(parseError(text)));
     call.hintMissed = !whole;
     const blockedFor = whole ? error.retryAfter : Math.max(error.retryAfter ?? 0, LONGEST_BACKOFF);
-    ticket.release({ ...observation(answer), refused: limited, ...(limited && { blockedFor }) });
+    release({ ...observation(answer), refused: limited, ...(limited && { blockedFor }) });
     if (free !== undefined) quietly(free);
     call.timeouts.check(); // a call that is over ends with what ended it, also where its status is known
     return error;

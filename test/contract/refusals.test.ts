@@ -17,7 +17,7 @@ describe.each(engines)('refusals through $engine', ({ options }) => {
 
   // Authentication, Context API
 
-  test('every Context endpoint sends the session token as a bearer token (A8)', async () => {
+  test('every Context endpoint sends the session token as a bearer token', async () => {
     const context = world.context();
     const { id } = await context.memory.create({ type: 'fact', key: 'k', content: 'c' });
     await context.retrieve('talk');
@@ -55,7 +55,7 @@ describe.each(engines)('refusals through $engine', ({ options }) => {
     );
   });
 
-  test('the session token goes into the header sessionHeader names, with or without a scheme (A8)', async () => {
+  test('the session token goes into the header sessionHeader names, with or without a scheme', async () => {
     const { createEmulator } = await import('context-gateway-emulator');
     const emulator = createEmulator({ sessionHeader: { name: 'X-Session-Token', scheme: '' } });
     const { url, close } = await emulator.listen({ port: 0 });
@@ -178,7 +178,7 @@ describe.each(engines)('refusals through $engine', ({ options }) => {
     expect((await context.retrieve('talk')).metadata).toBeDefined();
   });
 
-  test('R23: a throttled compact holds no other Context call back', async () => {
+  test('a throttled compact holds no other Context call back', async () => {
     const context = world.context({ deadline: 5_000 });
     await context.compact('talk');
     await context.compact('talk');

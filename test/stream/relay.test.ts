@@ -17,7 +17,7 @@ import {
 } from 'context-gateway';
 import { createEmulator, type FaultResponse } from 'context-gateway-emulator';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { relayTo } from '../../examples/relay/server.js';
+import { relayTo } from '../../examples/apps/relay/server.js';
 import { failureOf, readAll } from './bench.js';
 import { PARAMS, watchProcess } from './measure.js';
 import { bytesOf } from './memory-source.js';
@@ -38,8 +38,8 @@ describe('through a server of one’s own', () => {
     await new Promise((resolve) => server.once('listening', resolve));
     const { port } = server.address() as AddressInfo; // it listens on a port, not on a pipe
     ask = (question, signal) => {
-      const body = JSON.stringify({ question });
-      return fetch(`http://127.0.0.1:${port}/ask`, { method: 'POST', body, ...(signal && { signal }) });
+      const body = JSON.stringify({ messages: [{ role: 'user', content: question }] });
+      return fetch(`http://127.0.0.1:${port}/chat`, { method: 'POST', body, ...(signal && { signal }) });
     };
     close = async () => {
       await gateway.close();
@@ -240,7 +240,7 @@ describe('readChatCompletionStream', () => {
 
   const page = () => new Response(RHINE, { headers: { 'content-type': 'text/event-stream' } });
 
-  test.each<[name: string, source: () => unknown, mend: RegExp]>([
+  test.each<[name: string, source: () => unknown, hint: RegExp]>([
     ['a promise', () => Promise.resolve(page()), /source: is a promise: await it first/],
     ['undefined', () => undefined, /source: expected a Response, or its body/],
     ['null', () => null, /expected a Response/],
@@ -248,11 +248,11 @@ describe('readChatCompletionStream', () => {
     ['a text', () => RHINE, /expected a Response/],
     ['a Request', () => new Request('http://localhost', { method: 'POST', body: RHINE }), /expected a Response/],
     ['a body of another kind', () => ({ ...head, body: Readable.from([RHINE]) }), /expected a Response/],
-  ])('refuses %s as its source, and names the mend', async (_, source, mend) => {
+  ])('rejects %s as its source, and says how to fix it', async (_, source, hint) => {
     const error = await failureOf(readChatCompletionStream(source() as never));
 
     expect(error).toBeInstanceOf(RequestValidationError);
-    expect(error).toMatchObject({ issues: [{ path: ['source'] }], message: expect.stringMatching(mend) });
+    expect(error).toMatchObject({ issues: [{ path: ['source'] }], message: expect.stringMatching(hint) });
   });
 
   test('takes what has the form of a response, and refuses what a service without a body refuses', async () => {

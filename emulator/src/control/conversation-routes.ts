@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import { compactionResult, fileRecord } from '../api/schemas.js';
 import { checked } from '../base/checked.js';
+import { Refusal } from '../base/errors.js';
 import { bodyOf, type ControlledEmulator, found, idOf, type Plane } from './plane.js';
 import {
   compactBody,
@@ -10,6 +11,7 @@ import {
   messageListSchema,
   messageRecord,
   messagesSchema,
+  ok,
 } from './schemas.js';
 
 /** Conversations, and the files that were uploaded. */
@@ -37,6 +39,15 @@ export function conversationRoutes(plane: Plane, emulator: ControlledEmulator): 
       summary: 'One conversation with its messages',
       answers: { 200: conversationRecord },
       handle: (c) => c.json(found(conversations.get(idOf(c)), 'conversation')),
+    },
+    DELETE: {
+      id: 'deleteConversation',
+      summary: 'Delete it with its messages and summaries',
+      answers: { 200: ok },
+      handle: (c) => {
+        if (!conversations.delete(idOf(c))) throw new Refusal(404, 'there is no such conversation');
+        return c.json({ ok: true });
+      },
     },
   });
   plane.route('/conversations/:id/context', {

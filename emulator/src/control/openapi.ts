@@ -127,12 +127,10 @@ function content(form: BodyForm, toJson: (schema: z.ZodMiniType) => JsonSchema):
     Object.entries(byType).map(([type, schema]) => {
       if (type !== 'text/event-stream') return [type, { schema: toJson(schema) }];
       // OpenAPI 3.1 has no words for the events of a stream.
-      const name = descriptions.get(schema)?.id ?? 'JSON';
+      const { id = 'JSON', description = `Events: the data of each is a ${id}, of the last [DONE].` } =
+        descriptions.get(schema) ?? {};
       toJson(schema);
-      return [
-        type,
-        { schema: { type: 'string', description: `Events: the data of each is a ${name}, of the last [DONE].` } },
-      ];
+      return [type, { schema: { type: 'string', description } }];
     }),
   );
 }

@@ -31,7 +31,10 @@ export interface ControlledEmulator
   readonly faults: Faults;
   readonly clock: Clock;
   recentRequests(limit: number, after?: string | undefined): RequestRecord[];
-  overview(): Overview;
+  request(requestId: string): RequestRecord | undefined;
+  overview(search?: string | undefined): Overview;
+  /** Move the clock, and tell those who watch. */
+  advanceClock(ms: number): void;
   inspect(conversationId: string): Promise<InspectedConversation | undefined>;
   compact(conversationId: string, level: CompactionLevel): Promise<CompactionResult | undefined>;
   state(): EmulatorState;

@@ -1,6 +1,3 @@
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
 import { Hono } from 'hono';
 import { getPath } from 'hono/utils/url';
 import * as z from 'zod/mini';
@@ -11,6 +8,7 @@ import { readBytes } from '../http/body.js';
 import { ControlAccess } from './access.js';
 import { accountRoutes } from './account-routes.js';
 import { conversationRoutes } from './conversation-routes.js';
+import { inspectorPage } from './inspector-page.js';
 import { offerRoutes } from './offer-routes.js';
 import { type OpenApi, openApi } from './openapi.js';
 import { signInPage } from './pages.js';
@@ -18,6 +16,7 @@ import { type ControlledEmulator, Plane, PREFIX } from './plane.js';
 import { referencePage } from './reference.js';
 import { indexAnswer, ok } from './schemas.js';
 import { systemRoutes } from './system-routes.js';
+import { type WorkbenchParts, workbenchRoutes } from './workbench-routes.js';
 
 /** What the control plane needs beside the emulator. */
 export interface ControlSettings {
@@ -30,12 +29,14 @@ export interface ControlSettings {
 /** The emulator's own plane under `/_emulator`: what the service has no endpoint for, and what a test wants to see. */
 export function controlRoutes(
   emulator: ControlledEmulator,
+  workbench: WorkbenchParts,
   { controlToken, sessionHeader, context, gateway }: ControlSettings,
 ): (request: Request, caller: string | undefined) => Response | Promise<Response> {
   const access = new ControlAccess(controlToken);
   const app = new Hono({ strict: false });
   const plane = new Plane(app);
   const { version } = packageJson;
+  const inspectorFile = inspectorPage();
 
   plane.route('', {
     GET: {
@@ -83,6 +84,7 @@ export function controlRoutes(
   systemRoutes(plane, emulator);
   conversationRoutes(plane, emulator);
   offerRoutes(plane, emulator);
+  workbenchRoutes(plane, emulator, workbench);
   accountRoutes(plane, emulator);
 
   const description = (): OpenApi =>
@@ -123,33 +125,3 @@ async function signIn(access: ControlAccess, request: Request): Promise<Response
 }
 
 const LONGEST_FORM = 64 * 1024;
-
-/** A file of the inspector's page, which lies beside `src` and `dist` and needs no build. */
-function inspectorFile(name: string): Response {
-  const type = TYPES.get(name.slice(name.lastIndexOf('.') + 1));
-  if (type === undefined || !/^[\w-]+\.\w+$/.test(name)) throw new Refusal(404, `there is no file ${name}`);
-  const headers = {
-    'content-type': `${type}; charset=utf-8`,
-    'cache-control': 'no-cache',
-    'x-content-type-options': 'nosniff',
-    // The page talks to the emulator that serves it, and to nobody else.
-    'content-security-policy': "default-src 'self'; style-src 'self'; img-src 'self' data:; frame-ancestors 'none'",
-  };
-  try {
-    return new Response(readFileSync(join(FOLDER, name)), { headers });
-  } catch {
-    throw new Refusal(404, `there is no file ${name}`);
-  }
-}
-
-/** Found by the package's name: `src` and `dist` lie at different depths. */
-const FOLDER = join(
-  dirname(createRequire(import.meta.url).resolve('context-gateway-emulator/package.json')),
-  'inspector',
-);
-
-const TYPES = new Map([
-  ['html', 'text/html'],
-  ['css', 'text/css'],
-  ['js', 'text/javascript'],
-]);

@@ -17,7 +17,7 @@ import type { ActiveReply, ReplyContent, ReplyMatch } from '../completions/scrip
 import { COMPACTION_LEVELS } from '../context/compaction/compact.js';
 import { PLAN_NAMES } from '../store/account.js';
 import { API_KEY_KINDS } from '../store/api-keys.js';
-import { MESSAGE_ROLES, SUMMARIZERS } from '../store/conversation-records.js';
+import { MESSAGE_ROLES, PIN_CATEGORIES, SUMMARIZERS } from '../store/conversation-records.js';
 import { MEMORY_TYPES } from '../store/memory.js';
 
 const rate = z.number().check(z.gte(0));
@@ -148,6 +148,12 @@ export const keyBody = z.object({
 export const sessionBody = z.object({ userId: z.optional(text) });
 export const compactBody = z.object({ level: z.optional(z.enum(COMPACTION_LEVELS)) });
 export const clockBody = z.object({ advance: described('Milliseconds.', rate) });
+export const overviewQuery = z.object({
+  search: z.optional(described('Stands in the id or the first message of a conversation.', z.string())),
+});
+export const pinBody = z.object({ category: z.optional(z.enum(PIN_CATEGORIES)) });
+export const messageChange = z.object({ excluded: z.boolean() });
+export const memoryChange = z.object({ content: z.optional(text), isActive: z.optional(z.boolean()) });
 export const requestsQuery = z.object({
   after: z.optional(z.string()),
   limit: z.optional(z.string().check(z.regex(/^[1-9]\d*$/))),
@@ -212,6 +218,25 @@ export const inspectedConversation = z.object({
       compressedTokens: count,
     }),
   ),
+  statements: described(
+    'What live messages state and no later one takes back.',
+    z.array(
+      z.object({
+        section: z.string(),
+        text: z.string(),
+        messageId: z.string(),
+        tokens: count,
+        id: z.optional(z.string()),
+        reason: z.optional(z.string()),
+        timestamp: z.optional(time),
+        term: z.optional(z.string()),
+      }),
+    ),
+  ),
+  sources: described(
+    'The messages that the entries of the summary come from.',
+    z.array(z.object({ text: z.string(), messageId: z.string() })),
+  ),
 });
 export const activeReply = z.object({ id: z.string(), ...replySchema.shape });
 export const presetList = z.array(presetRecord);
@@ -229,33 +254,61 @@ export const stateForm = described(
   'A snapshot. Put back what was got.',
   z.looseObject({ seed: z.string(), conversations: z.array(z.unknown()) }),
 );
+const headers = described('Without keys.', z.record(z.string(), z.string()));
+const requestSummary = {
+  requestId: z.string(),
+  method: z.string(),
+  path: z.string(),
+  caller: z.optional(described('The name of its API key, or the user of its session.', z.string())),
+  receivedAt: time,
+  duration: z.optional(described('Milliseconds.', z.number())),
+  status: z.optional(z.int()),
+  outcome: z.enum(['pending', 'answered', 'aborted', 'reset', 'cut']),
+  events: z.optional(count),
+  tokens: z.optional(z.object({ prompt: count, completion: count })),
+  fault: z.optional(z.string()),
+};
 export const requestRecord = named(
   'Request',
   z.object({
-    requestId: z.string(),
-    method: z.string(),
-    path: z.string(),
-    headers: described('Without keys.', z.record(z.string(), z.string())),
+    ...requestSummary,
+    headers,
     body: z.optional(z.string()),
-    receivedAt: time,
-    duration: z.optional(described('Milliseconds.', z.number())),
-    status: z.optional(z.int()),
-    outcome: z.enum(['pending', 'answered', 'aborted', 'reset', 'cut']),
-    events: z.optional(count),
-    tokens: z.optional(z.object({ prompt: count, completion: count })),
-    fault: z.optional(z.string()),
+    response: z.optional(
+      z.object({
+        headers,
+        body: described('At most 64 KB.', z.string()),
+        events: z.optional(
+          z.array(z.object({ at: described('Milliseconds since the request arrived.', z.number()), text: z.string() })),
+        ),
+      }),
+    ),
     error: z.optional(z.string()),
   }),
+);
+/** One of the events that are pushed. */
+export const pushedEvent = named(
+  'PushedEvent',
+  described(
+    'Events: `requests` with those that began or went on, `changes` with what of the stored data has changed.',
+    z.union([
+      z.object({ all: z.boolean(), requests: z.array(z.object(requestSummary)) }),
+      z.object({ topics: z.array(z.string()), time }),
+    ]),
+  ),
 );
 export const overviewAnswer = z.object({
   time,
   models: z.array(modelSchema),
   plan: z.object({ id: z.string(), gatewayAccess: z.boolean() }),
   usage: usageAnswer,
+  usageByDay: z.array(z.object({ day: z.string(), model: z.string(), tokens: count })),
   buckets: z.array(z.object({ name: z.string(), limit: z.number(), remaining: z.number(), resetAt: z.number() })),
+  conversationCount: count,
   conversations: z.array(
     z.object({
       id: z.string(),
+      title: z.string(),
       messages: count,
       version: count,
       total: count,

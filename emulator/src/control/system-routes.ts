@@ -2,12 +2,13 @@ import * as z from 'zod/mini';
 import { checked } from '../base/checked.js';
 import { Refusal } from '../base/errors.js';
 import { activeFault, type FaultRule, ruleInJson } from '../faults/rule.js';
-import { bodyOf, type ControlledEmulator, idOf, type Plane } from './plane.js';
+import { bodyOf, type ControlledEmulator, found, idOf, type Plane } from './plane.js';
 import {
   clockBody,
   idAnswer,
   ok,
   overviewAnswer,
+  overviewQuery,
   requestRecord,
   requestsQuery,
   stateForm,
@@ -23,8 +24,9 @@ export function systemRoutes(plane: Plane, emulator: ControlledEmulator): void {
     GET: {
       id: 'getOverview',
       summary: 'What the inspector shows at a glance',
+      query: overviewQuery,
       answers: { 200: overviewAnswer },
-      handle: (c) => c.json(emulator.overview()),
+      handle: (c) => c.json(emulator.overview(c.req.query('search'))),
     },
   });
   plane.route('/state', {
@@ -63,7 +65,7 @@ export function systemRoutes(plane: Plane, emulator: ControlledEmulator): void {
       body: clockBody,
       answers: { 200: timeAnswer },
       handle: async (c) => {
-        clock.advance(checked(clockBody, await bodyOf(c)).advance);
+        emulator.advanceClock(checked(clockBody, await bodyOf(c)).advance);
         return c.json({ time: new Date(clock.now()).toISOString() });
       },
     },
@@ -78,6 +80,15 @@ export function systemRoutes(plane: Plane, emulator: ControlledEmulator): void {
         const { after, limit } = checked(requestsQuery, c.req.query());
         return c.json(emulator.recentRequests(Number(limit ?? 1000), after));
       },
+    },
+  });
+
+  plane.route('/requests/:id', {
+    GET: {
+      id: 'getRequest',
+      summary: 'One request, and what was sent back',
+      answers: { 200: requestRecord },
+      handle: (c) => c.json(found(emulator.request(idOf(c)), 'request')),
     },
   });
 

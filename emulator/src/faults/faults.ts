@@ -14,10 +14,12 @@ export interface ActiveFault {
 export class Faults {
   #rules: (ActiveFault & { seen: number })[] = [];
   readonly #chance: () => number;
+  readonly #changed: () => void;
   #count = 0;
 
-  constructor(chance: () => number) {
+  constructor(chance: () => number, changed: () => void = () => {}) {
     this.#chance = chance;
+    this.#changed = changed;
   }
 
   /** The next `times` requests that match get this; gives the rule's id. A RangeError says why a rule cannot be followed. */
@@ -26,6 +28,7 @@ export class Faults {
     this.#count += 1;
     const id = `fault_${this.#count}`;
     this.#rules.push({ id, match, remaining: times, respond, seen: 0 });
+    this.#changed();
     return id;
   }
 
@@ -34,6 +37,7 @@ export class Faults {
     const index = this.#rules.findIndex((rule) => rule.id === id);
     if (index === -1) return false;
     this.#rules.splice(index, 1);
+    this.#changed();
     return true;
   }
 
@@ -46,8 +50,10 @@ export class Faults {
   clear(): () => void {
     const before = this.#rules;
     this.#rules = [];
+    this.#changed();
     return () => {
       this.#rules = before;
+      this.#changed();
     };
   }
 
@@ -63,7 +69,10 @@ export class Faults {
     const rule = this.#rules[index];
     if (rule === undefined) return undefined;
     rule.remaining -= 1;
-    if (rule.remaining <= 0) this.#rules.splice(index, 1);
+    if (rule.remaining <= 0) {
+      this.#rules.splice(index, 1);
+      this.#changed();
+    }
     return rule;
   }
 }

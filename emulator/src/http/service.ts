@@ -16,7 +16,8 @@ import { Exchange } from './exchange.js';
 import { applyFault, faultBodyCut, faultGarble, spoilAnswer } from './fault-effects.js';
 import type { RateLimiter, RateState } from './rate-limit.js';
 import { ConnectionReset, inPieces, isComment, relayBody } from './relay.js';
-import type { LogEntry, RequestLog } from './request-log.js';
+import { keptText, LOGGED_BYTES, type LogEntry, type RequestLog } from './request-log.js';
+import { SentBody } from './sent-body.js';
 
 /** The unit of `X-RateLimit-Reset` (A13). */
 export type RateLimitReset = (typeof RATE_LIMIT_RESETS)[number];
@@ -108,6 +109,7 @@ export class Service {
       tokens: undefined,
       fault: undefined,
       error: undefined,
+      answer: undefined,
     };
     log.add(entry);
     return new Exchange(request, area, entry, incoming?.socket, settings);
@@ -226,6 +228,8 @@ export class Service {
     }
     entry.outcome = 'answered';
     entry.finishedAt = settings.clock.now();
+    // Whatever is no event stream and has no fault is a text.
+    entry.answer = { headers, body: typeof answer.body === 'string' ? keptText(answer.body) : '' };
     log.changed(entry);
     return answer;
   }
@@ -236,6 +240,9 @@ export class Service {
     const { entry, request, socket } = exchange;
     const isStream = isEventStream(answer);
     if (isStream) entry.events = 0;
+    const sent = new SentBody(LOGGED_BYTES);
+    entry.answer = { headers: answer.headers, body: sent };
+    log.changed(entry);
     const source = answer.body instanceof ReadableStream ? answer.body : new Blob([answer.body ?? '']).stream();
     const body = relayBody(source, {
       signals: [request.signal, closed],
@@ -244,10 +251,12 @@ export class Service {
       breakConnection: socket && (() => void socket.resetAndDestroy()),
       onChunk: (chunk) => {
         if (entry.events !== undefined && !isComment(chunk)) entry.events += 1;
+        sent.add(chunk, settings.clock.now());
       },
       onEnd: (outcome) => {
         entry.outcome = outcome;
         entry.finishedAt = settings.clock.now();
+        sent.close();
         log.changed(entry);
       },
     });

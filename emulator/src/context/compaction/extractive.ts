@@ -27,6 +27,8 @@ export class Summaries {
     private readonly standing: readonly Standing[],
     private readonly coverage: Coverage,
     private readonly countTokens: (text: string) => Sliced<number>,
+    /** What is stated in so many words, in pinned messages too. */
+    readonly statements: SummaryItem[],
   ) {}
 
   /** Sifts what live messages offer; a place without a message is one that is excluded. */
@@ -50,7 +52,10 @@ export class Summaries {
     const standing = sifted
       .map((offer, at) => ({ ...offer, at }))
       .filter(({ message }) => entries[message]?.isPinned === false);
-    return new Summaries(entries, standing, coverage, countTokens);
+    const statements = sifted
+      .map(({ candidate }) => candidate.item)
+      .filter(({ section }) => section !== 'importantReferences' && section !== 'openQuestions');
+    return new Summaries(entries, standing, coverage, countTokens, statements);
   }
 
   /** Tokens that each message could give to a summary. */
