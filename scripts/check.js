@@ -10,6 +10,8 @@ const CHECKS = [
   ['build', 'npm run build --silent'],
   ['package lint', 'publint --strict'],
   ['package types', 'attw --pack . --profile node16 --format ascii --no-color --no-emoji'],
+  ['package lint, emulator', 'publint --strict emulator'],
+  ['package types, emulator', 'attw --pack emulator --profile esm-only --format ascii --no-color --no-emoji'],
   ['declarations, in a browser project', 'tsc -p scripts/tsconfig.consumer.json'],
   ['declarations, in a Node project', 'tsc -p scripts/tsconfig.consumer.json --lib es2022 --types node'],
   ['types of the code in the docs', 'node scripts/check-doc-types.js'],

@@ -7,6 +7,7 @@ import { addSampleConversation, createEmulator } from 'context-gateway-emulator'
 import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { PROGRAM } from './helpers/sources.js';
+import { runNode, runVitest } from './helpers/vitest-run.js';
 
 const run = promisify(execFile);
 
@@ -24,6 +25,8 @@ const blocks = PAGES.flatMap((page) =>
     file: `${page.replace(/\W/g, '-')}-${at + 1}`,
     code,
     output,
+    /** For tests: what runs them. */
+    runner: /from '(vitest|node:test)'/.exec(code)?.[1],
   })),
 );
 
@@ -52,7 +55,19 @@ if (POST) {
 process.exit(0);`;
 
 describe('code in the documentation', () => {
-  test.for(blocks)('$name runs as it stands', async ({ file, output }) => {
+  test.for(blocks.filter(({ runner }) => runner !== undefined))(
+    '$name passes as it stands',
+    async ({ file, runner }) => {
+      const { code, text } = await (runner === 'vitest'
+        ? runVitest(join(folder, 'src'), `${file}.ts`)
+        : runNode(['--test', join(folder, `${file}.mjs`)]));
+
+      expect(code, text).toBe(0);
+      expect(text).toMatch(/pass 1|1 passed/);
+    },
+  );
+
+  test.for(blocks.filter(({ runner }) => runner === undefined))('$name runs as it stands', async ({ file, output }) => {
     await using emulator = createEmulator({ seed: 'dev', setup: addSampleConversation });
     const { url } = await emulator.listen({ port: 0 });
     const env = {
