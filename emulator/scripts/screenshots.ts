@@ -1,4 +1,4 @@
-/** Takes the pictures of the README: `npm run screenshots`. */
+/** Takes the pictures of the README: `npm run emulator-screenshots`. */
 import { writeFileSync } from 'node:fs';
 import { readTranscript } from '../inspector/conversations/transcript.js';
 import { createEmulator, type Emulator, type RequestRecord } from '../src/index.js';
