@@ -45,7 +45,7 @@ function whyInPage(error: unknown, { origin, headers }: OutgoingRequest): string
     return "the page's own server did not answer, or redirected; the browser's console says why";
   const names = Object.keys(headers).filter((name) => name !== 'accept'); // which every page may send
   return (
-    `CORS is the likely cause; the browser's console says why. The service must answer the preflight (OPTIONS) and ` +
+    `nothing answers there, or CORS stops this page; the browser's console says which. The service must answer the preflight (OPTIONS) and ` +
     `allow the origin ${location.origin} and the headers ${names.join(', ')}`
   );
 }

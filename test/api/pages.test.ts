@@ -30,7 +30,7 @@ test.each(['Failed to fetch', 'NetworkError when attempting to fetch resource.',
       await failureOf(contextAt({ fetch, ...session }).retrieve('c')),
     ] as APIConnectionError[];
 
-    const why = `No usable response from ${BASE}: CORS is the likely cause; the browser's console says why. The service must`;
+    const why = `No usable response from ${BASE}: nothing answers there, or CORS stops this page; the browser's console says which. The service must`;
     expect(errors.map(({ message }) => message)).toEqual([
       `${why} answer the preflight (OPTIONS) and allow the origin ${PAGE} and the headers x-team, idempotency-key, content-type, authorization (POST /v1/chat/completions).`,
       `${why} answer the preflight (OPTIONS) and allow the origin ${PAGE} and the headers x-session (GET /api/context).`,

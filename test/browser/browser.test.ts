@@ -90,7 +90,7 @@ describe.each(browsers.filter(isTried))('$name', (one) => {
 
     expect(name).toBe('APIConnectionError');
     expect(message).toBe(
-      `No usable response from ${url}: CORS is the likely cause; the browser's console says why. The service must ` +
+      `No usable response from ${url}: nothing answers there, or CORS stops this page; the browser's console says which. The service must ` +
         `answer the preflight (OPTIONS) and allow the origin ${pageUrl} and the headers content-type, authorization ` +
         '(POST /v1/presets/{presetId}/execute).',
     );
