@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
@@ -83,12 +83,12 @@ describe('code in the documentation', () => {
     if (output !== undefined) expect(stdout.trimEnd()).toBe(output.trimEnd());
   });
 
-  test('leads to files that exist', () => {
+  test('leads to files and headings that exist', () => {
     const broken = PAGES.flatMap((page) =>
-      [...readFileSync(page, 'utf8').matchAll(/\]\(([^)\s#]+)[^)]*\)/g)]
+      [...readFileSync(page, 'utf8').matchAll(/\]\(([^)\s]+)[^)]*\)/g)]
         .map(([, target = '']) => target)
         .filter((target) => !/^[a-z]+:/.test(target))
-        .filter((target) => !exists(join(dirname(page), target)))
+        .filter((target) => !leadsSomewhere(page, target))
         .map((target) => `${page}: ${target}`),
     );
 
@@ -96,11 +96,17 @@ describe('code in the documentation', () => {
   });
 });
 
-function exists(path: string): boolean {
-  try {
-    readFileSync(path);
-    return true;
-  } catch {
-    return false;
-  }
+function leadsSomewhere(page: string, target: string): boolean {
+  const [file, heading] = target.split('#', 2);
+  const path = file ? join(dirname(page), file) : page;
+  if (!existsSync(path)) return false;
+  const headings = [...readFileSync(path, 'utf8').matchAll(/^#+ (.*)$/gm)].map(([, words = '']) => slugOf(words));
+  return heading === undefined || headings.includes(heading);
 }
+
+/** As GitHub names a heading in an address. */
+const slugOf = (heading: string): string =>
+  heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N} _-]/gu, '')
+    .replaceAll(' ', '-');

@@ -1,6 +1,8 @@
 import { getEventListeners } from 'node:events';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { serve } from '@hono/node-server';
 import {
   APIAbortError,
@@ -92,6 +94,22 @@ describe('through a server of one’s own', () => {
     for await (const _ of await readChatCompletionStream(await ask('How do rivers find the sea?'))) break;
 
     await until(() => emulator.requests.at(-1)?.outcome === 'aborted');
+  });
+
+  test('stops the completion at the service when the reader of a plain Node server leaves', async () => {
+    emulator.chat.on('rivers', 'word '.repeat(50_000));
+    const messages = [{ role: 'user', content: 'How do rivers find the sea?' }];
+    const server = createServer(async (_, res) => {
+      const stream = await gateway.chat.completions.create({ model: 'atlas-small', messages, stream: true });
+      await pipeline(stream.toReadableStream(), res).catch(() => {});
+    }).listen(0, '127.0.0.1');
+    await new Promise((resolve) => server.once('listening', resolve));
+
+    const response = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    for await (const _ of await readChatCompletionStream(response)) break;
+
+    await until(() => emulator.requests.at(-1)?.outcome === 'aborted');
+    server.close();
   });
 
   test.each<[name: string, respond: FaultResponse, facts: object]>([
