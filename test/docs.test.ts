@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
@@ -7,6 +7,7 @@ import { addSampleConversation, createEmulator } from 'context-gateway-emulator'
 import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { PROGRAM } from './helpers/sources.js';
+import { runNode, runVitest } from './helpers/vitest-run.js';
 
 const run = promisify(execFile);
 
@@ -24,6 +25,8 @@ const blocks = PAGES.flatMap((page) =>
     file: `${page.replace(/\W/g, '-')}-${at + 1}`,
     code,
     output,
+    /** For tests: what runs them. */
+    runner: /from '(vitest|node:test)'/.exec(code)?.[1],
   })),
 );
 
@@ -52,7 +55,19 @@ if (POST) {
 process.exit(0);`;
 
 describe('code in the documentation', () => {
-  test.for(blocks)('$name runs as it stands', async ({ file, output }) => {
+  test.for(blocks.filter(({ runner }) => runner !== undefined))(
+    '$name passes as it stands',
+    async ({ file, runner }) => {
+      const { code, text } = await (runner === 'vitest'
+        ? runVitest(join(folder, 'src'), `${file}.ts`)
+        : runNode(['--test', join(folder, `${file}.mjs`)]));
+
+      expect(code, text).toBe(0);
+      expect(text).toMatch(/pass 1|1 passed/);
+    },
+  );
+
+  test.for(blocks.filter(({ runner }) => runner === undefined))('$name runs as it stands', async ({ file, output }) => {
     await using emulator = createEmulator({ seed: 'dev', setup: addSampleConversation });
     const { url } = await emulator.listen({ port: 0 });
     const env = {
@@ -68,12 +83,12 @@ describe('code in the documentation', () => {
     if (output !== undefined) expect(stdout.trimEnd()).toBe(output.trimEnd());
   });
 
-  test('leads to files that exist', () => {
+  test('leads to files and headings that exist', () => {
     const broken = PAGES.flatMap((page) =>
-      [...readFileSync(page, 'utf8').matchAll(/\]\(([^)\s#]+)[^)]*\)/g)]
+      [...readFileSync(page, 'utf8').matchAll(/\]\(([^)\s]+)[^)]*\)/g)]
         .map(([, target = '']) => target)
         .filter((target) => !/^[a-z]+:/.test(target))
-        .filter((target) => !exists(join(dirname(page), target)))
+        .filter((target) => !leadsSomewhere(page, target))
         .map((target) => `${page}: ${target}`),
     );
 
@@ -81,11 +96,17 @@ describe('code in the documentation', () => {
   });
 });
 
-function exists(path: string): boolean {
-  try {
-    readFileSync(path);
-    return true;
-  } catch {
-    return false;
-  }
+function leadsSomewhere(page: string, target: string): boolean {
+  const [file, heading] = target.split('#', 2);
+  const path = file ? join(dirname(page), file) : page;
+  if (!existsSync(path)) return false;
+  const headings = [...readFileSync(path, 'utf8').matchAll(/^#+ (.*)$/gm)].map(([, words = '']) => slugOf(words));
+  return heading === undefined || headings.includes(heading);
 }
+
+/** As GitHub names a heading in an address. */
+const slugOf = (heading: string): string =>
+  heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N} _-]/gu, '')
+    .replaceAll(' ', '-');

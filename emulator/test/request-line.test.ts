@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { runCommand } from '../src/cli/cli.js';
-import { requestLine } from '../src/cli/request-line.js';
+import { requestLine } from '../src/http/request-line.js';
 import type { RequestRecord } from '../src/index.js';
 import { callsTo, dataDirectory, openStream, standingEmulator } from './support.js';
 

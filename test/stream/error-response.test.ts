@@ -10,7 +10,7 @@ import {
 } from 'context-gateway';
 import { createEmulator } from 'context-gateway-emulator';
 import { describe, expect, test, vi } from 'vitest';
-import { relayTo } from '../../examples/relay/server.js';
+import { relayTo } from '../../examples/apps/relay/server.js';
 import { failureOf } from './bench.js';
 import { PARAMS } from './measure.js';
 import { text } from './script.js';
@@ -238,8 +238,8 @@ test('the relay of the examples tells its page what the service refuses, and not
   const log = vi.spyOn(console, 'error').mockImplementation(() => {});
   const ask = async (apiKey: string) => {
     const gateway = new GatewayClient({ baseURL: url, apiKey, maxRetries: 0 });
-    const body = JSON.stringify({ question: 'How do rivers find the sea?' });
-    const response = await relayTo(gateway).request('/ask', { method: 'POST', body });
+    const body = JSON.stringify({ messages: [{ role: 'user', content: 'How do rivers find the sea?' }] });
+    const response = await relayTo(gateway).request('/chat', { method: 'POST', body });
     const error = await failureOf(readChatCompletionStream(response));
     await gateway.close();
     return error;

@@ -4,9 +4,9 @@ import { fileURLToPath } from 'node:url';
 import packageJson from '../../package.json' with { type: 'json' };
 import { isLoopback } from '../base/loopback.js';
 import { createEmulator, type Emulator, type ListeningEmulator } from '../emulator.js';
+import { requestLine } from '../http/request-line.js';
 import { exec } from './exec.js';
 import { type CommandLine, readOptions } from './read-options.js';
-import { requestLine } from './request-line.js';
 import { emulatorOptions } from './setup.js';
 import { greeting, help, variables } from './texts.js';
 

@@ -1,4 +1,4 @@
-import type { RequestRecord } from '../http/request-log.js';
+import type { RequestRecord } from './request-log.js';
 
 /** A request as one line of the terminal: no key, no header and nothing of a body. */
 export function requestLine(request: RequestRecord, isColored: boolean): string {
