@@ -126,7 +126,7 @@ describe.each(engines)('refusals through $engine', ({ options }) => {
     expect(await gateway.integrations.list()).toHaveLength(2);
     const error = await failureOf(gateway.usage.retrieve());
     expect(error).toBeInstanceOf(PermissionDeniedError);
-    expect(String(error)).toMatch(/does not take publishable keys: call it from your server, with a secret key/);
+    expect(String(error)).toMatch(/does not accept publishable keys: call it from your server, with a secret key/);
   });
 
   // Errors, Context API

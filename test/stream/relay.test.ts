@@ -259,7 +259,7 @@ describe('readChatCompletionStream', () => {
   const page = () => new Response(RHINE, { headers: { 'content-type': 'text/event-stream' } });
 
   test.each<[name: string, source: () => unknown, hint: RegExp]>([
-    ['a promise', () => Promise.resolve(page()), /source: is a promise: await it first/],
+    ['a promise', () => Promise.resolve(page()), /source: is a promise; await it first/],
     ['undefined', () => undefined, /source: expected a Response, or its body/],
     ['null', () => null, /expected a Response/],
     ['an object', () => ({}), /expected a Response/],
