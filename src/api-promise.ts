@@ -86,6 +86,11 @@ export class APIPromise<T> implements Promise<T> {
     return this.then().finally(onFinally);
   }
 
+  /** @internal A loop over a call that was not awaited: TypeScript refuses it, plain JavaScript is told. */
+  [Symbol.asyncIterator](): never {
+    throw new TypeError('Await the call first: for await (const chunk of await create(…)).');
+  }
+
   get [Symbol.toStringTag](): string {
     return 'APIPromise';
   }

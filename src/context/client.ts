@@ -234,9 +234,11 @@ function findTokenProblem(token: string): string | undefined {
   return /^svc_(sk|pk)_/.test(token) ? "is an API key; the Context API takes a user's session token" : undefined;
 }
 
-function explain(status: number): string | undefined {
+function explain(status: number, route: string): string | undefined {
   if (status === 401)
     return 'Check sessionToken: it is missing, wrong or expired, or the service reads it from another header (sessionHeader).';
   if (status === 403) return 'Use the session token of a member of the workspace.';
+  if (status === 404 && !route.includes('/memory'))
+    return 'Use the ids of the application that stores the conversation: this API creates none.';
   return undefined;
 }

@@ -117,5 +117,6 @@ function explain(status: number, type: KeyType): string | undefined {
   if (status !== 403) return undefined;
   if (type === 'publishable')
     return 'If the key is valid, this endpoint does not accept publishable keys: call it from your server, with a secret key.';
+  if (type === 'unknown') return 'Check apiKey: it begins with neither svc_sk_ nor svc_pk_.';
   return 'Check that the key is valid and has access to this endpoint, and that the account has Gateway access.';
 }

@@ -45,7 +45,7 @@ function whyInPage(error: unknown, { origin, headers }: OutgoingRequest): string
     return "the page's own server did not respond, or redirected; see the browser's console";
   const names = Object.keys(headers).filter((name) => name !== 'accept'); // which every page may send
   return (
-    `CORS is the likely cause; see the browser's console. The service must respond to the preflight (OPTIONS) and ` +
+    `the service does not run, or CORS blocks this page; see the browser's console. The service must respond to the preflight (OPTIONS) and ` +
     `allow the origin ${location.origin} and the headers ${names.join(', ')}`
   );
 }

@@ -92,7 +92,7 @@ function notQueued(call: Call, expected: number | undefined, rateLimit: RateLimi
     message: `The rate limit of ${bucket} is used up, so the request was not sent${again}. The wait${longer} exceeds maxRetryAfter (${maxRetryAfter} ms): call again later, or raise maxRetryAfter.`,
     area: area.name,
     retryAfter: expected,
-    rateLimit,
+    rateLimit: rateLimit?.remaining === 0 ? rateLimit : undefined, // others are older than what closed the limit
     headers: NO_HEADERS,
     body: undefined,
   });

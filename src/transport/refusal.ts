@@ -23,7 +23,7 @@ export function refusalDetails(answer: AnswerFacts, body: unknown): APIErrorDeta
   const hint =
     redirectTarget(head) ??
     doubt(status, body, request?.method) ??
-    (status === 404 && error.message === undefined ? wrongPath(request?.address) : area.explain(status)) ??
+    (status === 404 && error.message === undefined ? wrongPath(request?.address) : area.explain(status, call.where)) ??
     (retryAfter && (status < 300 || isTemporary(status)) ? `Try again in ${Math.ceil(retryAfter / 1_000)} s.` : '');
   const text = said || (hint === '' ? 'The response contains no message.' : '');
   return {

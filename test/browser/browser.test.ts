@@ -90,7 +90,7 @@ describe.each(browsers.filter(isTried))('$name', (one) => {
 
     expect(name).toBe('APIConnectionError');
     expect(message).toBe(
-      `No usable response from ${url}: CORS is the likely cause; see the browser's console. The service must ` +
+      `No usable response from ${url}: the service does not run, or CORS blocks this page; see the browser's console. The service must ` +
         `respond to the preflight (OPTIONS) and allow the origin ${pageUrl} and the headers content-type, authorization ` +
         '(POST /v1/presets/{presetId}/execute).',
     );

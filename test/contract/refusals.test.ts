@@ -111,6 +111,15 @@ describe.each(engines)('refusals through $engine', ({ options }) => {
     expect(world.gateway({ apiKey }).keyType).toBe(keyType);
   });
 
+  test('a key of neither kind, and an id the service does not know, come with what to check', async () => {
+    const stranger = world.gateway({ apiKey: 'sk-proj-0123456789abcdef' });
+
+    expect(String(await failureOf(stranger.presets.list()))).toMatch(/begins with neither svc_sk_ nor svc_pk_/);
+    expect(String(await failureOf(world.context().retrieve('no-such')))).toMatch(/404 .*this API creates none/);
+    const item = world.context().memory.delete('no-such');
+    expect(String(await failureOf(item))).not.toMatch(/this API creates none/);
+  });
+
   test('a publishable key reads, and a write is a PermissionDeniedError whose message says why', async () => {
     const gateway = world.gateway({ apiKey: world.emulator.apiKeys.publishable });
 
