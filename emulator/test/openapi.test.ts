@@ -101,6 +101,7 @@ const REQUESTS: Record<string, { query?: string; json?: unknown; form?: FormData
   getHealth: {},
   getDescription: {},
   getReference: {},
+  getInspectorFile: { path: { file: 'app.css' } },
   reset: {},
 };
 
