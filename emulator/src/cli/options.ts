@@ -143,7 +143,7 @@ export const OPTIONS = {
     byDefault: 'gateway=1000,context=300,compact=20',
     ...pairs(limits, perMinute.read),
   },
-  latency: { group: 'behaves', value: 'MS', about: 'wait before every answer', byDefault: '0', ...whole(3_600_000) },
+  latency: { group: 'behaves', value: 'MS', about: 'wait before every response', byDefault: '0', ...whole(3_600_000) },
   pace: {
     group: 'behaves',
     value: 'NUMBER[:MS]',
@@ -177,8 +177,8 @@ export const OPTIONS = {
     isRepeatable: true,
     ...pairs(names),
   },
-  record: { group: 'answers', value: 'DIR', about: 'keep its answers, without keys', ...path },
-  replay: { group: 'answers', value: 'DIR', about: 'answer from there and open no connection', ...path },
+  record: { group: 'answers', value: 'DIR', about: 'keep its responses, without keys', ...path },
+  replay: { group: 'answers', value: 'DIR', about: 'reply from there and open no connection', ...path },
   summarizer: {
     group: 'answers',
     about: 'extractive, or upstream: a model writes summaries',

@@ -28,7 +28,7 @@ Faults for one request: the header x-emulator-fault, as in 503, 429=7, reset, de
 const GROUPS: readonly [CommandOption['group'], string][] = [
   ['listens', 'Where it listens and what it keeps'],
   ['behaves', 'How the service behaves'],
-  ['answers', 'Who answers completions (without these: a deterministic answer from the request itself)'],
+  ['answers', 'Who answers completions (without these: a deterministic reply from the request itself)'],
   ['command', 'The command'],
 ];
 
