@@ -74,7 +74,7 @@ function ofArguments({ issues }: RequestValidationError): VisibleError {
 
 function plainWords(status: number): string {
   return (
-    PLAIN_WORDS[status] ?? (status < 500 ? 'The service refused the request.' : 'The service gave no usable answer.')
+    PLAIN_WORDS[status] ?? (status < 500 ? 'The service rejected the request.' : 'The service sent no usable response.')
   );
 }
 
@@ -83,5 +83,5 @@ const PLAIN_WORDS: Readonly<Record<number, string>> = {
   499: 'The request was aborted.',
   500: 'The server could not handle the request.',
   503: 'The service is temporarily unavailable.',
-  504: 'The service did not answer in time.',
+  504: 'The service did not respond in time.',
 };

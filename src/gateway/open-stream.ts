@@ -54,8 +54,8 @@ function asChunk(body: unknown, answer: Answer): ChatCompletionChunk {
 }
 
 function notAStream(status: number, type: string | undefined, text: string): ResponseValidationError {
-  const what = text === '' ? 'it is empty' : `it is ${type ?? 'of no readable type'}`;
-  const message = `A stream of events was asked for, but ${what} (status ${status}). Check baseURL.`;
+  const what = text === '' ? 'is empty' : `is ${type ?? 'of unknown type'}`;
+  const message = `Expected an event stream, but the response ${what} (status ${status}). Check baseURL.`;
   return new ResponseValidationError(message, { body: text });
 }
 

@@ -10,7 +10,7 @@ const WRAPPERS = ['data', 'presets', 'integrations', 'items'];
 /** Undocumented (A3): nothing more is asked. */
 const openAnswerSchema = /* @__PURE__ */ z.custom<unknown>(
   isRecordOrList,
-  'expected a list, or an object whose id and name are strings',
+  'expected an array, or an object whose id and name are strings',
 );
 
 /** One record the interface does not describe. */
@@ -32,8 +32,8 @@ function listIn(body: unknown): OpenRecord[] {
   const wrapped = WRAPPERS.map((name) => Object(body)[name]).find(Array.isArray); // of `null` too there are no fields
   if (wrapped !== undefined) return wrapped;
   throw new ResponseValidationError(
-    `The response is no array, and has none as ${WRAPPERS.join(', ')}. Read it your way with client.request() and a schema.`,
-    { issues: [{ path: [], message: 'expected a list' }], body },
+    `The response is not an array, and has no array in ${WRAPPERS.join(', ')}. Use client.request() with a schema to read it.`,
+    { issues: [{ path: [], message: 'expected an array' }], body },
   );
 }
 

@@ -19,20 +19,17 @@ export class CallMetrics {
   constructor(meter: Meter) {
     const times = (name: string, description: string): Histogram =>
       meter.createHistogram(name, { description, unit: 's', advice: { explicitBucketBoundaries: DURATIONS } });
-    this.#operation = times('gen_ai.client.operation.duration', 'Duration of a call that asks a model.');
+    this.#operation = times('gen_ai.client.operation.duration', 'Duration of a call to a model.');
     this.#firstChunk = times(
       'gen_ai.client.operation.time_to_first_chunk',
       'From the last request of a streamed call to its first chunk.',
     );
     this.#tokens = meter.createHistogram('gen_ai.client.token.usage', {
-      description: 'Tokens as the service counted them.',
+      description: 'Tokens, as counted by the service.',
       unit: '{token}',
       advice: { explicitBucketBoundaries: TOKENS },
     });
-    this.#call = times(
-      'context_gateway.client.call.duration',
-      'Duration of any call, with its waits and all attempts.',
-    );
+    this.#call = times('context_gateway.client.call.duration', 'Duration of a call, including waits and all attempts.');
     this.#queue = times('context_gateway.client.queue.duration', 'Time that a call waited for the rate limit.');
     this.#retries = meter.createCounter('context_gateway.client.retries', {
       description: 'Attempts after the first one.',

@@ -25,7 +25,7 @@ export const PAGE: FetchRules = {
 /** In a page, requests leave through `fetch`. */
 export function createEngine({ fetch, dispatcher }: EngineOptions, rules = PAGE): Engine {
   if (dispatcher === undefined) return new FetchEngine(fetch, rules);
-  throw new ConfigurationError('dispatcher works on Node only. Pass a fetch of your own here.');
+  throw new ConfigurationError('dispatcher works on Node only. Pass your own fetch instead.');
 }
 
 /** The system's codes for a failure stay with the system: a page is not told what it was. */
@@ -42,10 +42,10 @@ function whyInPage(error: unknown, { origin, headers }: OutgoingRequest): string
   if (navigator?.onLine === false) return 'the browser is offline';
   if (location === undefined) return undefined;
   if (location.origin === origin)
-    return "the page's own server did not answer, or redirected; the browser's console says why";
+    return "the page's own server did not respond, or redirected; see the browser's console";
   const names = Object.keys(headers).filter((name) => name !== 'accept'); // which every page may send
   return (
-    `CORS is the likely cause; the browser's console says why. The service must answer the preflight (OPTIONS) and ` +
+    `the service does not run, or CORS blocks this page; see the browser's console. The service must respond to the preflight (OPTIONS) and ` +
     `allow the origin ${location.origin} and the headers ${names.join(', ')}`
   );
 }

@@ -22,21 +22,21 @@ const CERTIFICATE =
 const ANSWERED = /^(HPE_|HTTPParserError|UND_ERR_HEADERS_OVERFLOW|UND_ERR_RES_)/;
 
 const EXPLAINED: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'nothing listens there; check baseURL',
-  ConnectionRefused: 'nothing listens there; check baseURL',
-  ENOTFOUND: 'the host is not known; check baseURL',
-  EAI_AGAIN: 'the host name could not be looked up',
+  ECONNREFUSED: 'the connection was refused; check baseURL',
+  ConnectionRefused: 'the connection was refused; check baseURL',
+  ENOTFOUND: 'the host was not found; check baseURL',
+  EAI_AGAIN: 'the host name could not be resolved',
   ECONNRESET: 'the connection was reset',
-  EPIPE: 'the connection was closed while the request was sent',
-  ERR_SSL_WRONG_VERSION_NUMBER: 'it does not speak TLS; for a service on this machine, use http:// in baseURL',
-  UND_ERR_ABORTED: 'the request was aborted on the way; a proxy may have refused it',
-  UND_ERR_PRX_CONN: 'the proxy refused the connection',
-  UND_ERR_SOCKET: 'the other side closed the connection',
+  EPIPE: 'the connection closed while the request was being sent',
+  ERR_SSL_WRONG_VERSION_NUMBER: 'the server does not use TLS; for a service on localhost, use http:// in baseURL',
+  UND_ERR_ABORTED: 'the request was aborted in transit; a proxy may have rejected it',
+  UND_ERR_PRX_CONN: 'the proxy rejected the connection',
+  UND_ERR_SOCKET: 'the server closed the connection',
   UND_ERR_CONNECT_TIMEOUT: 'connecting took longer than 10 s',
-  UND_ERR_HEADERS_OVERFLOW: 'its headers are too large',
-  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'its body is not as long as its content-length says',
-  UND_ERR_REQ_CONTENT_LENGTH_MISMATCH: 'the file changed its size while it was sent',
-  NotReadableError: 'the file that was to be uploaded is gone, or has changed since its Blob was made',
+  UND_ERR_HEADERS_OVERFLOW: 'the headers are too large',
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'the length of the body differs from its content-length',
+  UND_ERR_REQ_CONTENT_LENGTH_MISMATCH: 'the file changed size while it was being sent',
+  NotReadableError: 'the file was deleted or changed after its Blob was created',
 };
 
 /** What is to be sent is no longer what it was. */
@@ -47,7 +47,8 @@ export function meaningOf(code: string, progress: Progress): Meaning {
   const untrusted = CERTIFICATE.test(code);
   const answered = ANSWERED.test(code);
   const what =
-    EXPLAINED[code] ?? (answered ? 'it is not valid HTTP' : untrusted ? 'its certificate is not trusted' : undefined);
+    EXPLAINED[code] ??
+    (answered ? 'the response is not valid HTTP' : untrusted ? 'the certificate is not trusted' : undefined);
   return {
     reached: progressAt(progress, untrusted || BEFORE_SENDING.has(code), answered),
     what,

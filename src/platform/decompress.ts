@@ -16,7 +16,7 @@ export function decompress(source: ByteSource, encodings: string | undefined, re
     .split(',')
     .map((layer) => layer.trim());
   if (layers.length > MOST_LAYERS) {
-    const message = `No usable response: it is compressed ${layers.length} times, and this client undoes ${MOST_LAYERS} at most.`;
+    const message = `No usable response: it is compressed ${layers.length} times, and the client supports at most ${MOST_LAYERS}.`;
     throw new APIConnectionError(message, { phase: 'body', sent: 'yes', retryable: false });
   }
   // What is not known is handed on as it came, as `fetch` does it: it may well be a name without a meaning.

@@ -59,7 +59,7 @@ export interface Upload {
   cancel(): unknown;
 }
 
-/** Hears of every part that left: bytes so far, and in all if known. */
+/** Called with the bytes sent so far, and the total if known. */
 export type ProgressListener = (sent: number, total: number | undefined) => void;
 
 /** How far a request has come. */

@@ -265,7 +265,7 @@ class NodeExchange implements Exchange, ByteSource, DispatchHandler {
 
 function oldDispatcher(): ConfigurationError {
   return new ConfigurationError(
-    'dispatcher must be of undici 7 or 8. This one calls its handler as undici 6 does: create it with a newer undici.',
+    'dispatcher must be from undici 7 or 8. This one is from undici 6: create it with a newer undici.',
   );
 }
 

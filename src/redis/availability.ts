@@ -65,7 +65,7 @@ export class Availability {
 
   #inTime<T>(work: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
-      const late = (): void => reject(new Error(`Redis did not answer within ${this.#timeout} ms.`));
+      const late = (): void => reject(new Error(`Redis did not respond within ${this.#timeout} ms.`));
       let timer = this.#time.setTimer(() => {
         timer = this.#time.setTimer(late, GRACE);
       }, this.#timeout);

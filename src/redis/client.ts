@@ -59,7 +59,7 @@ function callsOf(client: RedisClient): { bySha: Call; inFull: Call } {
     };
   }
   throw new ConfigurationError(
-    'redisLimiter needs a client of redis, ioredis or iovalkey: redisLimiter({ client: createClient(), name }).',
+    'client must be a client of redis, ioredis or iovalkey: redisLimiter({ client: createClient(), name }).',
   );
 }
 

@@ -39,7 +39,7 @@ export async function readText({ headers, body }: ResponseHead, limit: number): 
 }
 
 function tooLarge(body: ByteSource, limit: number): ResponseTooLargeError {
-  const message = `The response is larger than the ${limit} bytes this client reads.`;
+  const message = `The response exceeds the limit of ${limit} bytes.`;
   const error = new ResponseTooLargeError(message, { phase: 'body', sent: 'yes', retryable: false });
   body.cancel(error);
   return error;
@@ -90,7 +90,7 @@ export function parseJson(text: string, headers: HeaderSource): unknown {
   try {
     body = JSON.parse(text);
   } catch {
-    const what = text.trim() === '' ? 'an empty body' : (mediaType(headers) ?? 'of no readable type');
+    const what = text.trim() === '' ? 'an empty body' : (mediaType(headers) ?? 'unknown type');
     throw new ResponseValidationError(`The response is not JSON (${what}). Check baseURL.`, {
       body: text,
       retryable: true,

@@ -19,8 +19,8 @@ export interface AreaRules {
   readonly credentialHeader: string;
   /** The value of that header, read afresh for each attempt. */
   readonly authorize: () => string | Promise<string>;
-  /** How to fix a refusal with this status, for its message. */
-  readonly explain: (status: number) => string | undefined;
+  /** How to fix a refusal with this status of this route, for its message. */
+  readonly explain: (status: number, route: string) => string | undefined;
 }
 
 /** What a client and everything derived from it with `withOptions` share. Ends with `close()`. */

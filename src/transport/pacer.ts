@@ -1,42 +1,42 @@
 import { quietly } from './quietly.js';
 import { LONGEST_TIMER, type Runtime } from './timeouts.js';
 
-/** A place in the queue of a bucket. */
+/** A place in the queue of a rate limit. */
 export interface Admission {
   /** Resolves when the request may be sent. */
   readonly ready: Promise<void>;
-  /** Milliseconds this will take at least, if known. A call that may not wait that long fails at once. */
+  /** The minimum wait in milliseconds, if known. A call that may not wait that long fails at once. */
   readonly expected?: number | undefined;
-  /** Gives the place up. */
+  /** Leaves the queue. */
   cancel(): void;
 }
 
-/** What a response said about its bucket. All fields are absent where no answer came. */
+/** What a response reported about its rate limit. All fields are absent if no response arrived. */
 export interface Observation {
-  /** Requests a window allows. */
+  /** Requests allowed in one window. */
   readonly limit?: number | undefined;
   /** Requests left in the window. */
   readonly remaining?: number | undefined;
   /** Milliseconds until the window ends. */
   readonly untilReset?: number | undefined;
-  /** Whether the request was refused because the limit is used up (429). */
+  /** Whether the request was rejected because the limit is used up (429). */
   readonly refused?: boolean | undefined;
-  /** Milliseconds for which nothing may be sent: the hint of a 429. */
+  /** Milliseconds for which nothing may be sent, from a 429. */
   readonly blockedFor?: number | undefined;
 }
 
 /**
- * Decides when a request may be sent. Every `admit` that lets one go is followed by one `release`.
- * A bucket is a limit of its own: `gateway`, `context`, `compact`.
+ * Decides when a request may be sent. Each admitted request is followed by one `release`.
+ * A bucket is a separate rate limit: `gateway`, `context` or `compact`.
  */
 export interface RateLimiter {
-  /** `undefined`: send now. A limiter that has to ask elsewhere gives a promise, and keeps it within a moment. */
+  /** Returns `undefined` to send now, or a place in the queue. A limiter that has to ask elsewhere may return a promise, which should resolve soon. */
   admit(bucket: string): Admission | undefined | Promise<Admission | undefined>;
-  /** The request is answered, or has failed. */
+  /** Called when the response has arrived, or the request has failed. */
   release(bucket: string, observed: Observation): void;
   /**
-   * The request was refused (429), and its body, which may say for how long, is still on its way: nothing is sent until the
-   * returned function is called. Optional.
+   * Optional. Called when a request was rejected (429) and its body, which may contain the wait, has not arrived yet. Send
+   * nothing until the returned function is called.
    */
   hold?(bucket: string): () => void;
 }

@@ -89,10 +89,10 @@ function notQueued(call: Call, expected: number | undefined, rateLimit: RateLimi
   const again = attempts.length === 0 ? '' : ' again';
   const longer = expected === undefined ? '' : ` of ${Math.ceil(expected / 1_000)} s`;
   return new RateLimitError(429, {
-    message: `The rate limit of ${bucket} is used up, as earlier responses said, so the request was not sent${again}. The wait${longer} is longer than maxRetryAfter (${maxRetryAfter} ms) allows: call again later, or raise maxRetryAfter.`,
+    message: `The rate limit of ${bucket} is used up, so the request was not sent${again}. The wait${longer} exceeds maxRetryAfter (${maxRetryAfter} ms): call again later, or raise maxRetryAfter.`,
     area: area.name,
     retryAfter: expected,
-    rateLimit,
+    rateLimit: rateLimit?.remaining === 0 ? rateLimit : undefined, // others are older than what closed the limit
     headers: NO_HEADERS,
     body: undefined,
   });
@@ -105,5 +105,5 @@ const NO_HEADERS: HeaderSource = { get: () => undefined, toHeaders: () => new He
 
 function limiterFailure(cause: unknown): ContextGatewayError {
   if (cause instanceof ContextGatewayError) return cause;
-  return new ConfigurationError('The RateLimiter given as pacing failed. Its error is the cause.', { cause });
+  return new ConfigurationError('The RateLimiter passed as pacing threw. Its error is the cause.', { cause });
 }

@@ -23,9 +23,9 @@ export function refusalDetails(answer: AnswerFacts, body: unknown): APIErrorDeta
   const hint =
     redirectTarget(head) ??
     doubt(status, body, request?.method) ??
-    (status === 404 && error.message === undefined ? wrongPath(request?.address) : area.explain(status)) ??
+    (status === 404 && error.message === undefined ? wrongPath(request?.address) : area.explain(status, call.where)) ??
     (retryAfter && (status < 300 || isTemporary(status)) ? `Try again in ${Math.ceil(retryAfter / 1_000)} s.` : '');
-  const text = said || (hint === '' ? 'The service gave no reason.' : '');
+  const text = said || (hint === '' ? 'The response contains no message.' : '');
   return {
     message: [status, hint === '' ? text : text.replace(/[^.!?]$/, '$&.'), hint]
       .filter((part) => part !== '')
@@ -46,7 +46,7 @@ export function refusalDetails(answer: AnswerFacts, body: unknown): APIErrorDeta
 /** Why a POST is not repeated after a 503 that is not the service's own. */
 function doubt(status: number, body: unknown, method: string | undefined): string | undefined {
   if (status !== 503 || method !== 'POST' || isServiceError(body)) return undefined;
-  return 'This is not an error of the service itself: a proxy may have answered after the work was done, so the request is not repeated.';
+  return "This is not the service's own error: a proxy may have responded after the work was done, so the request is not retried.";
 }
 
 /** The service's id of a request, fit to be logged. */
@@ -115,5 +115,5 @@ function redirectTarget({ status, headers }: ResponseHead): string | undefined {
   const location = headers.get('location');
   const host = location !== undefined && URL.canParse(location) ? new URL(location).host : undefined;
   const target = host === undefined ? 'to another address' : `to ${host}`;
-  return `The service redirects ${target}. Redirects are not followed, so that the credential goes nowhere else; correct baseURL.`;
+  return `The service redirects ${target}. Redirects are not followed, to keep the credential on its host. Correct baseURL.`;
 }

@@ -216,7 +216,7 @@ function idleMessage(times: number, ms: number): string {
   if (times === 1) return `The stream was silent for its streamIdleTimeout of ${ms} ms.`;
   const unread = times === 0 ? 'within' : `for ${times * ms} ms, ${times} times`;
   return (
-    `The stream was given up: it was not read ${unread} its streamIdleTimeout${times === 0 ? ` of ${ms} ms` : ''}. ` +
+    `The stream was closed because it was not read ${unread} its streamIdleTimeout${times === 0 ? ` of ${ms} ms` : ''}. ` +
     'Read it to its end or call close(), and await finalCompletion() after a loop over the stream, not inside it.'
   );
 }

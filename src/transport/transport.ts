@@ -268,7 +268,7 @@ export class Transport {
     } catch (error) {
       if (!(error instanceof APITimeoutError) || error.kind !== 'attempt') throw error;
       const option = this.#area.name === 'gateway' ? 'apiKey' : 'sessionToken';
-      const message = `The ${option} function gave nothing within ${ms} ms, the timeout of an attempt.`;
+      const message = `The ${option} function did not return within ${ms} ms, the timeout of an attempt.`;
       throw new APITimeoutError(message, { kind: 'attempt', phase: 'connect', sent: 'no', retryable: false });
     } finally {
       timeouts.stopWatching();

@@ -199,7 +199,7 @@ describe('a field that is not as documented', () => {
     const error = (await failureOf(contextAt().retrieve('c'))) as ResponseValidationError;
 
     expect(error.message).toBe(
-      'The response is not what is documented: context: expected object, got number (GET /api/context, request req_7).',
+      'The response does not match the documentation: context: expected object, got number (GET /api/context, request req_7).',
     );
   });
 
@@ -249,7 +249,7 @@ describe('a field that is not as documented', () => {
     ['{} trailing', 'something follows it'],
     ['{"a": NaN}', 'NaN is no JSON'],
     ['<html><b>Sorry</b></html>', 'it is a page'],
-    ['', 'it is empty'],
+    ['', 'is empty'],
   ])('a success with the body %j is a ResponseValidationError: %s', async (body) => {
     answers(text(body, { headers: { 'content-type': 'text/html' } }));
 
@@ -443,7 +443,7 @@ describe('undocumented lists and records', () => {
   test.each([5, 'x', { id: 5 }, { name: null }])('an answer of %j is neither a list nor a record', async (answer) => {
     answers(json(answer as never));
 
-    const expected = 'expected a list, or an object whose id and name are strings';
+    const expected = 'expected an array, or an object whose id and name are strings';
     for (const call of [gatewayAt().presets.list(), gatewayAt().presets.execute('p', { input: '', model: 'm' })])
       expect(await failureOf(call)).toMatchObject({
         name: 'ResponseValidationError',

@@ -35,18 +35,18 @@ describe('credentials', () => {
   test.each([
     { value: 'CANARY\n', hint: /trim it/ },
     { value: ' CANARY', hint: /trim it/ },
-    { value: 'CANARY\r\nx: y', hint: /line breaks or characters beyond ASCII/ },
-    { value: 'CAN\0ARY', hint: /as no credential has/ },
+    { value: 'CANARY\r\nx: y', hint: /line breaks or non-ASCII characters/ },
+    { value: 'CAN\0ARY', hint: /no credential does/ },
     { value: 'CAN ARY', hint: /spaces/ },
-    { value: 'CANARYé', hint: /beyond ASCII/ },
-    { value: 'CANARY漢', hint: /beyond ASCII/ },
+    { value: 'CANARYé', hint: /non-ASCII/ },
+    { value: 'CANARY漢', hint: /non-ASCII/ },
     { value: '', hint: /is empty\. Pass \{ (apiKey|sessionToken): … \} .*, or set CONTEXT_GATEWAY_/ },
     { value: '   ', hint: /is empty\. Pass/ },
     { value: '"CANARY"', hint: /is in quotes; leave them out/ },
     { value: "'CANARY'", hint: /is in quotes/ },
     { value: '"Bearer CANARY"', hint: /is in quotes/ },
-    { value: 'Bearer CANARY', hint: /without "Bearer"/ },
-    { value: 'bearer CANARY', hint: /without "Bearer"/ },
+    { value: 'Bearer CANARY', hint: /must not contain "Bearer"/ },
+    { value: 'bearer CANARY', hint: /must not contain "Bearer"/ },
     { value: 5 as never, hint: /must be a string, or a function/ },
     { value: {} as never, hint: /must be a string, or a function/ },
   ])('$value.length characters that are no credential are refused, and not shown (%#)', async ({ value, hint }) => {
@@ -76,7 +76,7 @@ describe('credentials', () => {
         refusalOf(() => gatewayAt({ apiKey })),
         (await failureOf(gatewayAt({ apiKey: () => apiKey }).integrations.list())) as Error,
       ]) {
-        expect(error.message).toMatch(/^apiKey is shortened, as dashboards and logs show it; a key is shown in full/);
+        expect(error.message).toMatch(/^apiKey is shortened, as dashboards and logs show it; copy the full key/);
         expect(leaksOf(error, ['CANARY'])).toEqual([]);
       }
     },
@@ -95,8 +95,10 @@ describe('credentials', () => {
     ];
 
     expect(failures.map(String)).toEqual([
-      expect.stringContaining(`The apiKey function gave ${value} instead of a string: check that what it reads is set`),
-      expect.stringContaining(`The sessionToken function gave ${value} instead of a string`),
+      expect.stringContaining(
+        `The apiKey function returned ${value} instead of a string. Check that the value it reads is set`,
+      ),
+      expect.stringContaining(`The sessionToken function returned ${value} instead of a string`),
     ]);
   });
 
@@ -141,7 +143,7 @@ describe('credentials', () => {
     const error = await failureOf(contextAt({ fetch, sessionToken, maxRetries: 2 }).retrieve('c'));
 
     expect(error).toMatchObject({ name: 'ConfigurationError', cause, retryable: false });
-    expect(String(error)).toMatch(/sessionToken function failed/);
+    expect(String(error)).toMatch(/sessionToken function threw/);
     expect(fetch).not.toHaveBeenCalled();
   });
 
@@ -181,9 +183,9 @@ test('a page is told of options, and not of an environment it does not have', ()
 
   expect(messages).toEqual([
     "baseURL is missing. Pass { baseURL: 'https://…' }.",
-    'apiKey is missing. Pass { apiKey: … } (a string, or a function that gives one).',
-    'apiKey is empty. Pass { apiKey: … } (a string, or a function that gives one).',
-    'sessionToken is missing. Pass { sessionToken: … } (a string, or a function that gives one).',
+    'apiKey is missing. Pass { apiKey: … } (a string, or a function that returns one).',
+    'apiKey is empty. Pass { apiKey: … } (a string, or a function that returns one).',
+    'sessionToken is missing. Pass { sessionToken: … } (a string, or a function that returns one).',
   ]);
 });
 
@@ -247,7 +249,7 @@ describe('sessionHeader', () => {
   ])('%j is refused', (sessionHeader) => {
     const error = refusalOf(() => contextAt({ sessionHeader: sessionHeader as never }));
 
-    expect(error.message).toMatch(/sessionHeader\.name must be the name of a header that is free to use/);
+    expect(error.message).toMatch(/sessionHeader\.name must be a valid header name that the client does not use/);
   });
 
   test.each(['', 'two words', 'a\r\nb', 'é', 5])('the scheme %j is refused', (scheme) => {
@@ -261,7 +263,9 @@ describe('sessionHeader', () => {
 
     const error = refusalOf(() => contextAt({ sessionHeader: { name: 'x-token' }, defaultHeaders }));
 
-    expect(error.message).toBe('defaultHeaders.X-Token carries the credential; give it to the constructor instead.');
+    expect(error.message).toBe(
+      'defaultHeaders.X-Token is the header of the credential; pass the credential to the constructor instead.',
+    );
   });
 });
 
@@ -334,11 +338,11 @@ describe('baseURL', () => {
     { baseURL: 'file:///CANARY', hint: /begin with https/ },
     { baseURL: 'javascript:CANARY', hint: /begin with https/ },
     { baseURL: 'ws://CANARY', hint: /begin with https/ },
-    { baseURL: '/CANARY', hint: /whole URL/ },
-    { baseURL: 'service.test/CANARY', hint: /whole URL/ },
-    { baseURL: '', hint: /whole URL/ },
-    { baseURL: 5, hint: /whole URL/ },
-    { baseURL: new URL('https://service.test'), hint: /whole URL/ },
+    { baseURL: '/CANARY', hint: /complete URL/ },
+    { baseURL: 'service.test/CANARY', hint: /complete URL/ },
+    { baseURL: '', hint: /complete URL/ },
+    { baseURL: 5, hint: /complete URL/ },
+    { baseURL: new URL('https://service.test'), hint: /complete URL/ },
     { baseURL: 'https://service.test/v1', hint: /must not end in \/v1: the client adds it/ },
     { baseURL: 'https://service.test/v1/', hint: /must not end in \/v1: the client adds it/ },
     { baseURL: 'https://service.test/proxy/api', hint: /must not end in \/api/ },
@@ -435,10 +439,10 @@ describe('options of a client', () => {
   test("the other client's credential is told apart from an unknown option", () => {
     const misplaced = (client: () => unknown): string => refusalOf(client).message;
     expect(misplaced(() => new ContextClient({ baseURL: BASE, apiKey: 'svc_sk_x' } as never))).toBe(
-      'apiKey is for a GatewayClient; a ContextClient takes sessionToken.',
+      'apiKey is an option of GatewayClient; ContextClient takes sessionToken.',
     );
     expect(misplaced(() => new GatewayClient({ baseURL: BASE, sessionToken: 'x' } as never))).toBe(
-      'sessionToken is for a ContextClient; a GatewayClient takes apiKey.',
+      'sessionToken is an option of ContextClient; GatewayClient takes apiKey.',
     );
   });
 
@@ -453,17 +457,17 @@ describe('options of a client', () => {
     { option: 'dangerouslyAllowBrowser', value: 'yes', hint: /^dangerouslyAllowBrowser must be true or false\.$/ },
     { option: 'dangerouslyAllowBrowser', value: 1, hint: /must be true or false/ },
     { option: 'dangerouslyAllowHTTP', value: 'yes', hint: /^dangerouslyAllowHTTP must be true or false\.$/ },
-    { option: 'idempotencyHeader', value: '', hint: /free to use/ },
-    { option: 'idempotencyHeader', value: 'host', hint: /free to use/ },
-    { option: 'idempotencyHeader', value: 'Authorization', hint: /free to use/ },
-    { option: 'idempotencyHeader', value: 'cookie', hint: /free to use/ },
+    { option: 'idempotencyHeader', value: '', hint: /that the client does not use/ },
+    { option: 'idempotencyHeader', value: 'host', hint: /that the client does not use/ },
+    { option: 'idempotencyHeader', value: 'Authorization', hint: /that the client does not use/ },
+    { option: 'idempotencyHeader', value: 'cookie', hint: /that the client does not use/ },
     { option: 'defaultHeaders', value: { Host: 'CANARY' }, hint: /defaultHeaders\.Host is set by the client itself/ },
     {
       option: 'defaultHeaders',
       value: { 'x-a': 'CANARY\r\n' },
       hint: /defaultHeaders\.x-a must be a string of printable/,
     },
-    { option: 'defaultHeaders', value: { 'x-a': '1', 'X-A': '2' }, hint: /defaultHeaders\.X-A is given twice/ },
+    { option: 'defaultHeaders', value: { 'x-a': '1', 'X-A': '2' }, hint: /defaultHeaders\.X-A is set twice/ },
     { option: 'defaultHeaders', value: new Headers(), hint: /defaultHeaders must be a plain object/ },
   ])('$option $value is refused', ({ option, value, hint }) => {
     for (const construct of bothWith({ [option]: value })) {
@@ -480,9 +484,7 @@ describe('options of a client', () => {
   test('fetch and dispatcher exclude each other', () => {
     const dispatcher = { dispatch: () => true };
     for (const construct of bothWith({ fetch: globalThis.fetch, dispatcher })) {
-      expect(refusalOf(construct).message).toMatch(
-        /fetch and dispatcher both say how requests are sent: pass one of them/,
-      );
+      expect(refusalOf(construct).message).toMatch(/fetch and dispatcher cannot be combined: pass only one of them/);
     }
   });
 

@@ -112,8 +112,8 @@ describe('a redirect', () => {
     const error = (await failureOf(create())) as APIError;
 
     expect(error.message).toBe(
-      `${says}The service redirects to login.test. Redirects are not followed, so that the credential goes nowhere else; ` +
-        'correct baseURL (POST /v1/chat/completions).',
+      `${says}The service redirects to login.test. Redirects are not followed, to keep the credential on its host. ` +
+        'Correct baseURL (POST /v1/chat/completions).',
     );
   });
 });
@@ -222,7 +222,7 @@ describe('pages and long texts', () => {
     { of: 'a style that is cut off', page: '<h1>Busy</h1><style>p { color: red', line: '502 Busy' },
     { of: 'a tag that is cut off', page: '<h1>Busy</h1><div class="x', line: '502 Busy' },
     { of: 'plain text', page: 'upstream  failed:\n\tx < 5 and y > 3', line: '502 upstream failed: x < 5 and y > 3' },
-    { of: 'nothing but code', page: '<style>p { color: red }</style>', line: '502 The service gave no reason' },
+    { of: 'nothing but code', page: '<style>p { color: red }</style>', line: '502 The response contains no message' },
   ])('the page of $of becomes one clean line', async ({ page, line }) => {
     answers(text(page, { status: 502 }));
 
@@ -296,7 +296,7 @@ describe('pages and long texts', () => {
     const error = (await failureOf(contextAt().exclude('conversation-1', 'message-1'))) as APIError;
 
     expect(error.message).toBe(
-      '500 The service gave no reason (PATCH /api/context/exclude/{conversationId}/{messageId}, request req-9).',
+      '500 The response contains no message (PATCH /api/context/exclude/{conversationId}/{messageId}, request req-9).',
     );
     expect(error.requestId).toBe('req-9');
   });

@@ -111,13 +111,22 @@ describe.each(engines)('refusals through $engine', ({ options }) => {
     expect(world.gateway({ apiKey }).keyType).toBe(keyType);
   });
 
+  test('a key of neither kind, and an id the service does not know, come with what to check', async () => {
+    const stranger = world.gateway({ apiKey: 'sk-proj-0123456789abcdef' });
+
+    expect(String(await failureOf(stranger.presets.list()))).toMatch(/begins with neither svc_sk_ nor svc_pk_/);
+    expect(String(await failureOf(world.context().retrieve('no-such')))).toMatch(/404 .*this API creates none/);
+    const item = world.context().memory.delete('no-such');
+    expect(String(await failureOf(item))).not.toMatch(/this API creates none/);
+  });
+
   test('a publishable key reads, and a write is a PermissionDeniedError whose message says why', async () => {
     const gateway = world.gateway({ apiKey: world.emulator.apiKeys.publishable });
 
     expect(await gateway.integrations.list()).toHaveLength(2);
     const error = await failureOf(gateway.usage.retrieve());
     expect(error).toBeInstanceOf(PermissionDeniedError);
-    expect(String(error)).toMatch(/does not take publishable keys: call it from your server, with a secret key/);
+    expect(String(error)).toMatch(/does not accept publishable keys: call it from your server, with a secret key/);
   });
 
   // Errors, Context API

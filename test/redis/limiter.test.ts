@@ -349,7 +349,7 @@ describe('that Redis is gone', () => {
     await sleep(0);
 
     expect(warnings).toEqual([
-      'redisLimiter gets no answer from Redis (NOPERM this user may not run scripts). Until it does, this process keeps to its own share of the rate limit.',
+      'redisLimiter cannot reach Redis (NOPERM this user may not run scripts). Until it can, this process keeps to its own share of the rate limit.',
     ]);
   });
 
@@ -368,11 +368,11 @@ describe('options that cannot work', () => {
   const client = { eval: async () => [], evalsha: async () => [] };
   test.each([
     [{ client: {}, name: 'a' }, /a client of redis, ioredis or iovalkey/],
-    [{ client, name: ' ' }, /name must say/],
+    [{ client, name: ' ' }, /name is missing/],
     [{ client, name: 'a', timeout: 0 }, /timeout must be/],
     [{ client, name: 'a', processes: 1.5 }, /processes must be/],
     [{ client, name: 'a', onEvent: true }, /onEvent must be/],
-    [undefined, /name must say/],
+    [undefined, /name is missing/],
   ])('are refused: %o', (options, message) => {
     const create = () => redisLimiter(options as unknown as RedisLimiterOptions);
     expect(create).toThrow(ConfigurationError);

@@ -126,7 +126,7 @@ describe('what the service says about the request goes on, with its status and i
 
 const headers = { get: () => undefined, toHeaders: () => new Headers() };
 const silent = { message: 'The server could not handle the request.', type: 'server_error' };
-const unusable = { message: 'The service gave no usable answer.', type: 'server_error' };
+const unusable = { message: 'The service sent no usable response.', type: 'server_error' };
 
 describe('the server’s own troubles are not told', () => {
   const words = { message: `The key ${KEY} of the Agency plan`, type: 'authentication_error', code: 'canary' };
@@ -168,7 +168,7 @@ describe('the server’s own troubles are not told', () => {
   });
 
   test('a page of a proxy keeps its status, and none of its words', async () => {
-    const refusal = { message: 'The service refused the request.' };
+    const refusal = { message: 'The service rejected the request.' };
     const busy = { message: 'Too many requests.' };
     const away = { message: 'The service is temporarily unavailable.' };
 
@@ -185,7 +185,7 @@ describe('the server’s own troubles are not told', () => {
 
     for (const options of [{ timeout: 20 }, { deadline: 20 }, { signal: AbortSignal.timeout(20) }]) {
       const { response, message } = await told(await errorOf(slow, options));
-      expect([response.status, message]).toEqual([504, 'The service did not answer in time.']);
+      expect([response.status, message]).toEqual([504, 'The service did not respond in time.']);
     }
   });
 

@@ -101,7 +101,7 @@ describe('through a server of one’s own', () => {
     const messages = [{ role: 'user', content: 'How do rivers find the sea?' }];
     const server = createServer(async (_, res) => {
       const stream = await gateway.chat.completions.create({ model: 'atlas-small', messages, stream: true });
-      await pipeline(stream.toReadableStream(), res).catch(() => {});
+      await pipeline(stream.toReadableStream() as unknown as AsyncIterable<Uint8Array>, res).catch(() => {});
     }).listen(0, '127.0.0.1');
     await new Promise((resolve) => server.once('listening', resolve));
 
@@ -259,7 +259,7 @@ describe('readChatCompletionStream', () => {
   const page = () => new Response(RHINE, { headers: { 'content-type': 'text/event-stream' } });
 
   test.each<[name: string, source: () => unknown, hint: RegExp]>([
-    ['a promise', () => Promise.resolve(page()), /source: is a promise: await it first/],
+    ['a promise', () => Promise.resolve(page()), /source: is a promise; await it first/],
     ['undefined', () => undefined, /source: expected a Response, or its body/],
     ['null', () => null, /expected a Response/],
     ['an object', () => ({}), /expected a Response/],

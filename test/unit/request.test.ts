@@ -76,7 +76,7 @@ describe('checkHeaders', () => {
 
   test('names come out in lower case, and a field that is undefined is none', () => {
     expect(checkHeaders({ A: '1', b: undefined }, 'authorization')).toEqual({ a: '1' });
-    expect(() => checkHeaders({ A: '1', a: '2' }, 'authorization')).toThrow(/given twice/);
+    expect(() => checkHeaders({ A: '1', a: '2' }, 'authorization')).toThrow(/set twice/);
   });
 
   test('the header of the credential is refused under any spelling, others are not', () => {

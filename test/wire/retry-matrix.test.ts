@@ -158,7 +158,7 @@ describe.each(engines)('$engine', ({ options }) => {
     const message = async () => (await failureOf(client.request({ method: 'POST', path: '/v1/things' }))).message;
 
     world.server.answers(answer(503, '<h1>Backend fetch failed</h1>', { 'retry-after': 5 }));
-    expect(await message()).toMatch(/Backend fetch failed.*may have answered after the work was done/);
+    expect(await message()).toMatch(/Backend fetch failed.*may have responded after the work was done/);
     world.server.answers(refused(503));
     expect(await message()).not.toContain('work was done');
   });

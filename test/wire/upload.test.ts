@@ -124,7 +124,7 @@ describe.each(engines)('$engine', ({ engine, options }) => {
     const error = await failureOf(world.gateway(options).files.upload({ file, purpose: 'test' }));
 
     expect(error).toMatchObject({ name: 'APIConnectionError', sent: 'maybe', retryable: false });
-    expect(error.message).toContain(`after ${after} bytes of the file: the stream gave something that is not bytes`);
+    expect(error.message).toContain(`after ${after} bytes of the file: the stream yielded a value that is not bytes`);
     await brokenOff();
   });
 
@@ -168,7 +168,7 @@ describe.each(engines)('$engine', ({ engine, options }) => {
     const error = await failureOf(client.files.upload({ file: { path }, purpose: 'test' }));
 
     expect(error).toMatchObject({ name: 'APIConnectionError', sent: 'maybe', retryable: false });
-    expect(error.message).toMatch(/had 200000 when the call began, and changed its size|could not be read to its end/);
+    expect(error.message).toMatch(/had 200000 when the call began, and changed size|could not be read to its end/);
     await brokenOff();
   });
 
@@ -184,7 +184,7 @@ describe.each(engines)('$engine', ({ engine, options }) => {
       const error = await failureOf(world.gateway(options).files.upload({ file, purpose: 'test' }));
 
       expect(error).toMatchObject({ name: 'APIConnectionError', sent: 'maybe', retryable: false });
-      expect(error.message).toMatch(/could not be read to its end|is gone, or has changed/);
+      expect(error.message).toMatch(/could not be read to its end|was deleted or changed/);
       await brokenOff();
     },
   );
@@ -201,7 +201,7 @@ describe.each(engines)('$engine', ({ engine, options }) => {
     const error = await failureOf(world.gateway(options).files.upload({ file: new Short(), purpose: 'test' }));
 
     expect(error).toMatchObject({ name: 'APIConnectionError', sent: 'maybe', retryable: false });
-    expect(error.message).toContain('changed its size while it was sent');
+    expect(error.message).toContain('changed size while it was being sent');
     await until(() => world.server.open.size < world.server.connections);
     expect(world.server.turns.filter(({ complete }) => complete)).toEqual([]);
   });

@@ -5,21 +5,21 @@ import { SUMMARIZERS } from '../store/conversation-records.js';
 
 /** One option of the command: a flag, an environment variable and a field of the config file at once. */
 export interface CommandOption {
-  /** The heading of the help it stands under. */
+  /** Its heading in the help. */
   group: 'listens' | 'behaves' | 'answers' | 'command';
-  /** What it is for, in the help and the README. */
+  /** Its description in the help and the README. */
   about: string;
-  /** What stands after the flag; a switch has nothing there. */
+  /** The placeholder after the flag; a switch has none. */
   value?: string | undefined;
-  /** What holds without it, as the help says it. */
+  /** The default, as printed in the help. */
   byDefault?: string | undefined;
-  /** What the config file may say. */
+  /** The schema of its value in the config file. */
   schema: z.ZodMiniType;
-  /** A flag's or variable's text in the form of the config file; what it cannot read is left for the schema to refuse. */
+  /** Parses the text of a flag or variable. Returns invalid text unchanged, and the schema rejects it. */
   read: (text: string) => unknown;
-  /** A flag may be given several times. */
+  /** Whether the flag may be repeated. */
   isRepeatable?: boolean | undefined;
-  /** A file or folder: in the config file relative to that file. */
+  /** Whether it is a path, which the config file takes relative to itself. */
   isPath?: boolean | undefined;
   /** Never repeated in a message. */
   isSecret?: boolean | undefined;
@@ -49,7 +49,7 @@ function choice<const Names extends readonly string[]>(names: Names) {
   };
 }
 
-/** `name=value`, divided by commas. */
+/** `name=value` pairs, separated by commas. */
 function pairs<Values extends z.ZodMiniType>(
   schema: Values,
   readValue: (text: string) => unknown = String,
@@ -81,116 +81,126 @@ const names = z.record(z.string(), text.schema, notPairs);
 const origins = z.union([z.string(), z.array(z.string())], { error: 'not origins, * or none' });
 const pace = z.strictObject(
   { tokensPerSecond: whole(1e6).schema, ttft: z.optional(whole(3_600_000).schema) },
-  { error: 'not tokens a second, or tokens a second:milliseconds' },
+  { error: 'not tokens per second, or tokens per second:milliseconds' },
 );
 
-/** Every option there is. The name is the config file's field; flag and variable are made from it. */
+/** All options. The name is the field in the config file; flag and variable are derived from it. */
 export const OPTIONS = {
   port: {
     group: 'listens',
     value: 'NUMBER',
-    about: 'where to listen; 0 takes a free port',
+    about: 'port to listen on; 0 picks a free port',
     byDefault: '4010',
     ...whole(65_535),
   },
-  host: { group: 'listens', value: 'ADDRESS', about: 'which address to listen on', byDefault: '127.0.0.1', ...text },
+  host: { group: 'listens', value: 'ADDRESS', about: 'address to listen on', byDefault: '127.0.0.1', ...text },
   controlToken: {
     group: 'listens',
     value: 'TEXT',
-    about: 'opens the control plane and the inspector to other machines that send it',
+    about: 'token that opens the control plane and the inspector to other machines',
     byDefault: 'this machine only',
     ...secret,
   },
   data: {
     group: 'listens',
     value: 'DIR',
-    about: 'keep everything in one file in this directory',
+    about: 'store everything in one file in this directory',
     byDefault: 'in memory',
     ...path,
   },
   seed: {
     group: 'listens',
     value: 'TEXT',
-    about: 'the same keys and ids on every start',
+    about: 'generate the same keys and ids on every start',
     byDefault: 'random',
     ...text,
   },
   seedFile: {
     group: 'listens',
     value: 'FILE',
-    about: 'first data from a JSON file',
+    about: 'load initial data from a JSON file',
     byDefault: 'a sample conversation',
     ...path,
   },
   now: {
     group: 'listens',
     value: 'TIME',
-    about: 'the time it is until POST /_emulator/clock moves it on',
-    byDefault: "the system's",
+    about: 'fix the clock at this time; POST /_emulator/clock moves it',
+    byDefault: 'system time',
     schema: z.string().check(z.refine(isTime, 'not a point in time such as 2026-01-15T10:00:00Z')),
     read: (given: string): unknown => given,
   },
   plan: {
     group: 'behaves',
-    about: 'what the account pays for: starter (no Gateway access), agency, enterprise',
+    about: 'plan of the account: starter (no Gateway access), agency, enterprise',
     byDefault: 'agency',
     ...choice(PLAN_NAMES),
   },
   limits: {
     group: 'behaves',
     value: 'LIST',
-    about: 'requests a minute',
+    about: 'rate limits, in requests per minute',
     byDefault: 'gateway=1000,context=300,compact=20',
     ...pairs(limits, perMinute.read),
   },
-  latency: { group: 'behaves', value: 'MS', about: 'wait before every response', byDefault: '0', ...whole(3_600_000) },
+  latency: { group: 'behaves', value: 'MS', about: 'delay before every response', byDefault: '0', ...whole(3_600_000) },
   pace: {
     group: 'behaves',
     value: 'NUMBER[:MS]',
-    about: 'tokens a second in streams, and the wait for the first one',
-    byDefault: 'at once',
+    about: 'tokens per second in streams, and the delay before the first one',
+    byDefault: 'no delay',
     schema: pace,
     read: readPace,
   },
-  strict: { group: 'behaves', about: 'refuse body fields that are not documented', ...toggle },
+  strict: { group: 'behaves', about: 'reject undocumented body fields', ...toggle },
   cors: {
     group: 'behaves',
     value: 'ORIGINS',
-    about: 'pages that may call: origins divided by commas, *, none',
-    byDefault: '*; with a seed those of this machine',
+    about: 'origins of pages that may call, separated by commas, or *, or none',
+    byDefault: '*; with a seed, pages of this machine',
     schema: origins,
     read: readOrigins,
   },
   assume: {
     group: 'behaves',
     value: 'NAME=VALUE',
-    about: 'where your service differs',
+    about: 'set an undocumented detail as your service has it',
     isRepeatable: true,
     ...pairs(names, String, /,(?=[\w-]+=)/),
   },
-  upstream: { group: 'answers', value: 'URL', about: 'a server of the OpenAI form, up to /v1', ...text },
-  upstreamKey: { group: 'answers', value: 'KEY', about: 'its key; the keys of callers are never sent on', ...secret },
+  upstream: {
+    group: 'answers',
+    value: 'URL',
+    about: 'OpenAI-compatible server that generates completions, with /v1',
+    ...text,
+  },
+  upstreamKey: {
+    group: 'answers',
+    value: 'KEY',
+    about: 'API key of the upstream; it never gets the keys of callers',
+    ...secret,
+  },
   modelMap: {
     group: 'answers',
     value: 'A=B',
-    about: 'what a model is called there; divided by commas',
+    about: 'names of models at the upstream, separated by commas',
     isRepeatable: true,
     ...pairs(names),
   },
-  record: { group: 'answers', value: 'DIR', about: 'keep its responses, without keys', ...path },
-  replay: { group: 'answers', value: 'DIR', about: 'reply from there and open no connection', ...path },
+  record: { group: 'answers', value: 'DIR', about: 'record upstream responses here, without keys', ...path },
+  replay: { group: 'answers', value: 'DIR', about: 'replay recorded responses and open no connection', ...path },
   summarizer: {
     group: 'answers',
-    about: 'extractive, or upstream: a model writes summaries',
+    about: 'who writes summaries: extractive, or upstream (a model)',
     byDefault: 'extractive',
     ...choice(SUMMARIZERS),
   },
-  quiet: { group: 'command', about: 'do not show requests as they come', ...toggle },
+  quiet: { group: 'command', about: 'do not print requests', ...toggle },
 } as const satisfies Record<string, CommandOption>;
 
 /** The name of an option, as the config file writes it. */
 export type OptionName = keyof typeof OPTIONS;
-/** What was chosen, in the form of the config file. */
+/** The given options, in the form of the config file. */
 export type Chosen = { [Name in OptionName]?: z.infer<(typeof OPTIONS)[Name]['schema']> | undefined };
 
 /** Every option with its name. */
@@ -207,10 +217,10 @@ export function variableName(name: string): string {
   return PREFIX + flagName(name).replaceAll('-', '_').toUpperCase();
 }
 
-/** What the command's variables begin with. */
+/** The prefix of the command's variables. */
 export const PREFIX = 'CONTEXT_GATEWAY_EMULATOR_';
 
-/** `40` is tokens a second, `40:300` with the wait for the first one before it. */
+/** `40` is tokens per second; `40:300` adds the delay before the first one. */
 function readPace(given: string): unknown {
   const [tokensPerSecond = '', ttft] = given.split(':').map(perMinute.read);
   return ttft === undefined ? { tokensPerSecond } : { tokensPerSecond, ttft };

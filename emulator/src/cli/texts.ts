@@ -2,41 +2,41 @@ import type { Emulator, ListeningEmulator } from '../emulator.js';
 import { type CommandOption, flagName, type OptionName, optionEntries, variableName } from './options.js';
 import { CONFIG_FILE } from './read-options.js';
 
-/** What `--help` says. */
+/** The text of `--help`. */
 export function help(): string {
   return `context-gateway-emulator: the whole context and gateway service on this machine
 
   context-gateway-emulator [options]
-  context-gateway-emulator exec [options] "COMMAND"    run a command beside it, with the variables that lead there
-${GROUPS.map(([group, title]) => `\n${title}\n${optionLines(group)}`).join('')}  --config FILE          options as JSON: { "seedFile": "seed.json" } (${CONFIG_FILE})
+  context-gateway-emulator exec [options] "COMMAND"    run a command with a new emulator, and the variables that point to it
+${GROUPS.map(([group, title]) => `\n${title}\n${optionLines(group)}`).join('')}  --config FILE          options from a JSON file: { "seedFile": "seed.json" } (${CONFIG_FILE})
   --help, --version
 
---port is also the variable ${variableName('port')}, and so on. A flag wins over
-a variable, a variable over the config file. --no-strict and --no-quiet switch off what those switch on.
+Each option is also a variable, such as ${variableName('port')}. Flags override variables, and
+variables override the config file. --no-strict and --no-quiet switch --strict and --quiet off.
 
-What --assume takes:
-  session-header=X-Session       (A8; Authorization:Token with a scheme)
-  publishable=GET /v1/presets    (A9; endpoints, divided by commas)
+Values of --assume:
+  session-header=X-Session       (A8; with a scheme: Authorization:Token)
+  publishable=GET /v1/presets    (A9; endpoints, separated by commas)
   rate-limit-reset=delta-seconds (A13; epoch-seconds, epoch-milliseconds)
   list-form=bare                 (A3; data, named, items)
 
-The inspector is a page at /_emulator of the address it prints.
-Faults for one request: the header x-emulator-fault, as in 503, 429=7, reset, delay=500, cut=3.
+The inspector is a page at /_emulator. To make one request fail, send the header x-emulator-fault,
+such as 503, 429=7, reset, delay=500 or cut=3.
 `;
 }
 
 const GROUPS: readonly [CommandOption['group'], string][] = [
-  ['listens', 'Where it listens and what it keeps'],
-  ['behaves', 'How the service behaves'],
-  ['answers', 'Who answers completions (without these: a deterministic reply from the request itself)'],
-  ['command', 'The command'],
+  ['listens', 'Address and data'],
+  ['behaves', 'Behaviour of the service'],
+  ['answers', 'Source of completions (default: a deterministic reply made from the request)'],
+  ['command', 'Output'],
 ];
 
 function optionLines(group: CommandOption['group']): string {
   return optionEntries()
     .filter(([, option]) => option.group === group)
     .map(([name, { about, byDefault, isRepeatable }]) => {
-      const notes = [isRepeatable ? 'may be repeated' : '', byDefault ?? ''].filter((note) => note !== '');
+      const notes = [isRepeatable ? 'repeatable' : '', byDefault ?? ''].filter((note) => note !== '');
       return `  ${usage(name).padEnd(22)} ${about}${notes.length === 0 ? '' : ` (${notes.join('; ')})`}\n`;
     })
     .join('');
@@ -48,7 +48,7 @@ export function optionTable(): string {
     const standard = byDefault ?? (value === undefined ? 'off' : 'none');
     return `| \`${usage(name).replaceAll('|', '\\|')}\` | ${about} | ${standard.replaceAll('*', '\\*')} |`;
   });
-  return ['| flag | | without it |', '|---|---|---|', ...rows].join('\n');
+  return ['| flag | | default |', '|---|---|---|', ...rows].join('\n');
 }
 
 function usage(name: OptionName): string {
@@ -56,7 +56,7 @@ function usage(name: OptionName): string {
   return `--${flagName(name)}${value === undefined ? '' : ` ${value}`}`;
 }
 
-/** What leads a program of the SDK here. */
+/** The variables that point a program with the SDK to this emulator. */
 export function variables({
   url,
   apiKeys,
@@ -69,7 +69,7 @@ export function variables({
   };
 }
 
-/** What the command says once it listens. */
+/** The text that the command prints once it listens. */
 export function greeting(
   url: string,
   emulator: Emulator,
@@ -108,5 +108,5 @@ Ctrl+C stops it.
 }
 
 const CLOSED = `
-Other machines reach the service, but not the inspector and the control plane: add --control-token TEXT to open those.
+Other machines can reach the service, but not the inspector and the control plane. To open those, add --control-token TEXT.
 `;

@@ -53,14 +53,14 @@ export function contentOf({ file, filename }: Form, openFile: (path: string | UR
   }
   if (isStream(file)) {
     const { locked, readableDidRead, path } = file as Partial<ReadableStream & Readable & { path: unknown }>;
-    if (locked || readableDidRead) throw badFile('this stream is being read elsewhere, or has been read');
+    if (locked || readableDidRead) throw badFile('this stream is locked, or was already read');
     return { ...of(path, undefined), ...reading(file) }; // Node's stream of a file has a path
   }
   if (isPath(file)) {
     const { name, size, open } = openFile(file.path);
     return { ...of(name, size), open };
   }
-  const hint = typeof file === 'string' ? "; a file on disk is { path: '…' }, a text new Blob([text])" : '';
+  const hint = typeof file === 'string' ? "; for a file on disk pass { path: '…' }, for text new Blob([text])" : '';
   throw badFile(`expected a File, Blob, Uint8Array, ArrayBuffer, a stream of bytes, or { path }${hint}`);
 }
 

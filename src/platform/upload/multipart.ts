@@ -92,14 +92,14 @@ async function* contentOf(file: FileContent): AsyncGenerator<Uint8Array, undefin
   const { size = Number.POSITIVE_INFINITY } = file;
   let given = 0;
   const brokenOff = (why: string, cause?: unknown): APIConnectionError => {
-    const message = `The upload broke off after ${given} bytes of the file: ${why}.`;
+    const message = `The upload failed after ${given} bytes of the file: ${why}.`;
     return new APIConnectionError(message, { phase: 'headers', sent: 'maybe', cause, retryable: false });
   };
-  for await (const chunk of sourceOf(file, (cause) => brokenOff('it could not be read to its end', cause))) {
+  for await (const chunk of sourceOf(file, (cause) => brokenOff('the file could not be read to its end', cause))) {
     const bytes = typeof chunk === 'string' ? new TextEncoder().encode(chunk) : chunk;
     if (!(bytes instanceof Uint8Array)) {
       throw brokenOff(
-        `the stream gave something that is not bytes (${typeof chunk}). It must give Uint8Array or strings`,
+        `the stream yielded a value that is not bytes (${typeof chunk}); it must yield Uint8Array or strings`,
       );
     }
     if (given + bytes.byteLength > size) throw brokenOff(`it ${changedFrom(size)}`);
@@ -110,7 +110,7 @@ async function* contentOf(file: FileContent): AsyncGenerator<Uint8Array, undefin
 }
 
 function changedFrom(size: number): string {
-  return `had ${size} when the call began, and changed its size while it was sent. Upload it when nothing writes to it, or pass a stream`;
+  return `had ${size} when the call began, and changed size while it was being sent. Upload it when nothing writes to it, or pass a stream`;
 }
 
 /** Also an error of this package is the source's own here: it says nothing about this request. */
