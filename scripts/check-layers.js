@@ -154,7 +154,20 @@ function checkTree(root) {
   return graph.size;
 }
 
-const count = checkTree('src') + checkTree('emulator/src');
+/** The page is a program of its own: of the emulator it knows types alone, of the SDK what users can import. */
+function checkPage(root) {
+  const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((file) => /\.tsx?$/.test(file));
+  for (const file of files) {
+    const text = readFileSync(join(root, file), 'utf8').replace(/^import type [^;]* from '[^']+';$/gm, '');
+    for (const [, name] of text.matchAll(/\bfrom '([^']+)'/g)) {
+      const isOutside = name.startsWith('.') && relative('.', join(dirname(file), name)).startsWith('..');
+      if (isOutside) problems.push(`${root}/${file} imports ${name}: of the emulator the page knows types alone`);
+    }
+  }
+  return files.length;
+}
+
+const count = checkTree('src') + checkTree('emulator/src') + checkPage('emulator/inspector');
 for (const problem of problems) console.error(problem);
 console.log(
   `${count} files, ${problems.length === 0 ? 'every import in its layer, no rings' : `${problems.length} problems`}`,

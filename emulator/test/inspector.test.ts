@@ -1,5 +1,4 @@
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import axe from 'axe-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { addSampleConversation, createEmulator, type Emulator } from '../src/index.js';
 import { Browser, findChromium } from './chromium.js';
@@ -391,7 +390,6 @@ describe.skipIf(path === undefined)('every view', () => {
   let browser: Browser;
   let emulator: Emulator;
   let url: string;
-  const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
   beforeAll(async () => {
     emulator = createEmulator({ seed: 'views', now: '2026-03-02T09:30:00Z', setup: addSampleConversation });
@@ -448,7 +446,7 @@ describe.skipIf(path === undefined)('every view', () => {
     await browser.resize(width, 900);
     await browser.scheme(scheme);
     await open(view);
-    await browser.evaluate(`${axe}; undefined`);
+    await browser.evaluate(`${axe.source}; undefined`);
 
     const violations = await browser.evaluate<string[]>(
       `axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html, failureSummary }) => html.slice(0, 160) + ' ' + failureSummary).join(' | ')))`,

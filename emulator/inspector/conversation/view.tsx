@@ -34,10 +34,12 @@ export function ConversationView({ id }: { id: string }) {
       <ConversationTitle conversation={data} />
       <ErrorLine>{error}</ErrorLine>
       <TokensCard conversation={data} />
-      {receipt !== undefined && <ReceiptCard compacted={receipt} onClose={() => keep(id, undefined)} />}
-      <LossesCard conversation={data} recent={receipt?.receipt.lost ?? []} onShow={setTarget} onChange={reload} />
       <div class="columns">
-        <SummaryCard conversation={data} onShow={setTarget} />
+        <div class="stack">
+          {receipt !== undefined && <ReceiptCard compacted={receipt} onClose={() => keep(id, undefined)} />}
+          <LossesCard conversation={data} recent={receipt?.receipt.lost ?? []} onShow={setTarget} onChange={reload} />
+          <SummaryCard conversation={data} onShow={setTarget} />
+        </div>
         <MessagesCard conversation={data} target={target} onShown={() => setTarget(undefined)} />
       </div>
       {data.versions.length > 0 && <VersionsCard versions={data.versions} />}

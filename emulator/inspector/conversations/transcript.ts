@@ -10,7 +10,7 @@ export interface ReadTranscript {
 export function readTranscript(text: string): ReadTranscript {
   const trimmed = text.trim();
   if (trimmed === '') return { messages: [], form: 'plain' };
-  if (/^[[{]/.test(trimmed) && !SPEAKER.test(trimmed)) return { messages: fromJson(trimmed), form: 'json' };
+  if (/^[[{]/.test(trimmed) && !/^\[\d/.test(trimmed)) return { messages: fromJson(trimmed), form: 'json' };
   const messages = fromSpeakers(trimmed);
   if (messages.length > 0) return { messages, form: 'transcript' };
   return { messages: [{ role: 'user', content: trimmed }], form: 'plain' };
@@ -60,7 +60,7 @@ function fromSpeakers(text: string): MessageInput[] {
   const spoken: { name: string; lines: string[] }[] = [];
   let isFenced = false;
   for (const line of text.split(/\r?\n/)) {
-    const match = isFenced ? null : SPEAKER.exec(line);
+    const match = isFenced ? null : (HEADING.exec(line) ?? SPEAKER.exec(line));
     if (line.trimStart().startsWith('```')) isFenced = !isFenced;
     if (match?.groups !== undefined) {
       spoken.push({ name: (match.groups.name ?? '').trim().toLowerCase(), lines: [match.groups.rest ?? ''] });
@@ -78,9 +78,10 @@ function fromSpeakers(text: string): MessageInput[] {
     .filter(({ content }) => content !== '');
 }
 
-/** `User: …`, `**Assistant:** …`, `## User`, `[10:02] Anna: …` */
-const SPEAKER =
-  /^(?:\[[\d:.\sT-]+\]\s*)?(?:#{1,4}\s*(?<heading>User|Human|Assistant|System)\s*:?\s*$|\**(?<name>[A-Z][\w .'-]{0,24}?)\**\s*(?:said)?\s*:\**\s*(?<rest>.*)$)/;
+/** `User: …`, `**Assistant:** …`, `[10:02] Anna: …`, `You said:` */
+const SPEAKER = /^(?:\[[\d:.\sT-]+\]\s*)?\**(?<name>[A-Z][\w .'-]{0,24}?)\**(?:\s+said)?\s*:\**\s*(?<rest>.*)$/;
+/** `## User` */
+const HEADING = /^#{1,4}\s*(?<name>User|Human|Assistant|System)\s*:?\s*(?<rest>)$/;
 
 const ROLES = new Map<string, MessageRole>([
   ...['user', 'human', 'you', 'me', 'customer'].map((name): [string, MessageRole] => [name, 'user']),

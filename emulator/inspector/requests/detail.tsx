@@ -12,13 +12,10 @@ import { requestAsCurl } from './curl.js';
 /** One request and what was sent back, whole. */
 export function RequestDetail({ id, onClose }: { id: string; onClose: () => void }) {
   const summary = requests.value.find(({ requestId }) => requestId === id);
-  // Loaded again when its line changes: it was answered, or has ended.
-  const version = `${id} ${summary?.outcome} ${summary?.status}`;
-  const { data, error } = useLoaded(
-    version,
-    () => ask<RequestRecord>('GET', `/requests/${encodeURIComponent(id)}`),
-    [],
-  );
+  const path = `/requests/${encodeURIComponent(id)}`;
+  const { data, error, reload } = useLoaded(path, () => ask<RequestRecord>('GET', path), []);
+  // Its line says that it was answered, or has ended.
+  useEffect(() => void reload(), [summary?.outcome, summary?.status]);
   const head = useRef<HTMLElement>(null);
   useEffect(() => head.current?.focus({ preventScroll: true }), [id]);
   const tools = (
@@ -34,7 +31,13 @@ export function RequestDetail({ id, onClose }: { id: string; onClose: () => void
     </span>
   );
   return (
-    <section class="detail" ref={head} tabIndex={-1} aria-label="One request">
+    <section
+      class="detail"
+      ref={head}
+      tabIndex={-1}
+      aria-label="One request"
+      onKeyDown={({ key }) => key === 'Escape' && onClose()}
+    >
       <Card title={summary === undefined ? 'Request' : `${summary.method} ${summary.status ?? ''}`} aside={tools}>
         <ErrorLine>{error}</ErrorLine>
         {data !== undefined && <Record record={data} />}

@@ -59,7 +59,8 @@ function TokensCard({ overview: { usage, usageByDay } }: { overview: Overview })
           legend={models.map((model) => ({ name: model, kind: kindOf(model) }))}
         />
       )}
-      <ul class="facts" aria-label="Tokens by model">
+      <ul class="facts" aria-label="This month, by model">
+        <li class="soft">This month</li>
         {Object.entries(usage.breakdown_by_model).map(([model, tokens]) => (
           <li key={model}>
             <code>{model}</code> <strong>{count(tokens)}</strong>

@@ -20,7 +20,7 @@ export interface Operation {
   security: Record<string, string[]>[];
   parameters?: { name: string; in: 'path' | 'query'; required: boolean; schema: JsonSchema; description?: string }[];
   requestBody?: { required: true; content: Content };
-  responses: Record<string, { description: string; content: Content }>;
+  responses: Record<string, { description: string; headers?: typeof RATE_HEADERS; content: Content }>;
 }
 
 type Content = Record<string, { schema: JsonSchema }>;
@@ -33,7 +33,11 @@ export interface OpenApi {
   tags: { name: string; description: string }[];
   /** By path and method. */
   paths: Record<string, Record<string, Operation>>;
-  components: { schemas: Record<string, JsonSchema>; securitySchemes: Record<string, object> };
+  components: {
+    schemas: Record<string, JsonSchema>;
+    headers: Record<string, { description: string; schema: JsonSchema }>;
+    securitySchemes: Record<string, object>;
+  };
 }
 
 /** What the areas are described by beside their endpoints. */
@@ -71,7 +75,7 @@ export function openApi(areas: readonly DescribedArea[], settings: DescriptionSe
     servers: [{ url: '/' }],
     tags: areas.map(({ name }) => ({ name, description: AREAS[name].description })),
     paths,
-    components: { schemas: sorted(schemas), securitySchemes: securitySchemes(settings) },
+    components: { schemas: sorted(schemas), headers: HEADERS, securitySchemes: securitySchemes(settings) },
   };
 }
 
@@ -89,6 +93,17 @@ const AREAS = {
   },
 } as const;
 
+const whole: JsonSchema = { type: 'integer', minimum: 0 };
+const HEADERS = {
+  'X-RateLimit-Limit': { description: 'Requests in a window.', schema: whole },
+  'X-RateLimit-Remaining': { description: 'Those that are left.', schema: whole },
+  'X-RateLimit-Reset': { description: 'When the window ends.', schema: whole },
+};
+/** Every response of the Gateway has them. */
+const RATE_HEADERS = Object.fromEntries(
+  Object.keys(HEADERS).map((name) => [name, { $ref: `#/components/headers/${name}` }]),
+);
+
 function operation(
   endpoint: DescribedEndpoint,
   area: DescribedArea,
@@ -103,9 +118,10 @@ function operation(
     ...(query === undefined ? [] : queryParameters(toJson(query))),
   ];
   const isOpen = security === 'controlToken' && !hasControlToken;
+  const headers = area.name === 'Gateway API' ? { headers: RATE_HEADERS } : {};
   const responses = Object.entries(answers).map(([status, form]) => [
     status,
-    { description: summary, content: content(form, toJson) },
+    { description: summary, ...headers, content: content(form, toJson) },
   ]);
   return {
     operationId: id,
@@ -116,7 +132,7 @@ function operation(
     ...(body === undefined ? {} : { requestBody: { required: true, content: content(body, toJson) } }),
     responses: {
       ...Object.fromEntries(responses),
-      default: { description: 'The request was refused.', content: content(error, toJson) },
+      default: { description: 'The request was refused.', ...headers, content: content(error, toJson) },
     },
   };
 }
