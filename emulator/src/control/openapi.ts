@@ -87,7 +87,7 @@ const AREAS = {
     security: 'apiKey',
   },
   'Control plane': {
-    description: "The emulator's own: what the service has no endpoint for.",
+    description: 'Endpoints of the emulator itself, for what the service has no endpoint for.',
     error: controlError,
     security: 'controlToken',
   },
@@ -132,7 +132,7 @@ function operation(
     ...(body === undefined ? {} : { requestBody: { required: true, content: content(body, toJson) } }),
     responses: {
       ...Object.fromEntries(responses),
-      default: { description: 'The request was refused.', ...headers, content: content(error, toJson) },
+      default: { description: 'The request was rejected.', ...headers, content: content(error, toJson) },
     },
   };
 }
@@ -143,8 +143,10 @@ function content(form: BodyForm, toJson: (schema: z.ZodMiniType) => JsonSchema):
     Object.entries(byType).map(([type, schema]) => {
       if (type !== 'text/event-stream') return [type, { schema: toJson(schema) }];
       // OpenAPI 3.1 has no words for the events of a stream.
-      const { id = 'JSON', description = `Events: the data of each is a ${id}, of the last [DONE].` } =
-        descriptions.get(schema) ?? {};
+      const {
+        id = 'JSON',
+        description = `Server-sent events. The data of each is a ${id}, that of the last is [DONE].`,
+      } = descriptions.get(schema) ?? {};
       toJson(schema);
       return [type, { schema: { type: 'string', description } }];
     }),

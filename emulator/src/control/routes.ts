@@ -38,7 +38,7 @@ export function controlRoutes(
   plane.route('', {
     GET: {
       id: 'getIndex',
-      summary: 'Version, time, models and routes; for a browser the inspector',
+      summary: 'Get version, time, models and routes; a browser gets the inspector',
       answers: { 200: { 'application/json': indexAnswer, 'text/html': z.string() } },
       handle: (c) => {
         if (c.req.header('accept')?.includes('text/html')) return inspectorFile('index.html');
@@ -55,7 +55,7 @@ export function controlRoutes(
   plane.route('/health', {
     GET: {
       id: 'getHealth',
-      summary: 'Whether it answers',
+      summary: 'Check the health of the emulator',
       isOpen: true,
       answers: { 200: ok },
       handle: (c) => c.json({ ok: true }),
@@ -72,7 +72,7 @@ export function controlRoutes(
   plane.route('/reference', {
     GET: {
       id: 'getReference',
-      summary: 'This description as a page',
+      summary: 'Show this description as a page',
       answers: { 200: { 'text/html': z.string() } },
       handle: (c) => referencePage(description(), new URL(c.req.url).origin),
     },
