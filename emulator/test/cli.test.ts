@@ -37,6 +37,8 @@ async function start(...args: string[]) {
     url: exported('CONTEXT_GATEWAY_BASE_URL'),
     secret: exported('CONTEXT_GATEWAY_API_KEY'),
     token: exported('CONTEXT_GATEWAY_SESSION_TOKEN'),
+    /** Nothing reads what it prints any more. */
+    leave: () => child.stdout.destroy(),
     interrupt: () => {
       child.kill('SIGINT');
       return ended;
@@ -69,6 +71,17 @@ const runIn = async (
 const EMPTY = dataDirectory();
 
 describe('the command', () => {
+  test('goes on serving when nothing reads what it prints any more', async () => {
+    const { url, secret, leave, interrupt } = await start();
+    const presets = async () =>
+      (await fetch(`${url}/v1/presets`, { headers: { authorization: `Bearer ${secret}` } })).status;
+
+    leave();
+
+    expect([await presets(), await presets(), await presets()]).toEqual([200, 200, 200]);
+    expect(await interrupt()).toBe(0);
+  });
+
   test('prints address, keys and examples that work, has a sample conversation, and ends well when interrupted', async () => {
     const { out, url, secret, token, interrupt } = await start('--seed', 'demo');
 

@@ -107,6 +107,8 @@ function isMain(): boolean {
 }
 
 if (isMain()) {
+  // A reader that leaves, as `head` does, ends the lines and not the service.
+  process.stdout.on('error', () => {});
   process.exitCode = await runCommand(process.argv.slice(2), {
     env: process.env,
     directory: process.cwd(),
