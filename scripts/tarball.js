@@ -32,8 +32,8 @@ const FORBIDDEN = {
   'a test': /from ['"]vitest['"]|require\(['"]vitest['"]\)/,
 };
 /** Unpacked and packed. A new file of some size should be a decision. */
-const LARGEST = { unpackedSize: 1_150 * 1024, size: 300 * 1024 };
-const MOST_FILES = 130;
+const LARGEST = { unpackedSize: 1_400 * 1024, size: 500 * 1024 };
+const MOST_FILES = 140;
 /** The target of a Markdown link or picture. */
 const LINK = /\]\(([^)\s#]+)[^)]*\)/g;
 

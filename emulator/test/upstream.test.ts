@@ -225,7 +225,10 @@ describe('without an upstream', () => {
   });
 
   test.each([
-    { options: { cassettes: { directory: '/nowhere', mode: 'record' as const } }, says: 'recording requires an upstream' },
+    {
+      options: { cassettes: { directory: '/nowhere', mode: 'record' as const } },
+      says: 'recording requires an upstream',
+    },
     { options: { summarizer: 'upstream' as const }, says: 'needs an upstream' },
     { options: { upstream: { url: 'ftp://x' } }, says: 'must be an http or https URL' },
   ])('refuses what needs one: $says', ({ options, says }) => {
