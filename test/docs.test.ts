@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
+import { ContextClient, GatewayClient } from 'context-gateway';
 import { addSampleConversation, createEmulator } from 'context-gateway-emulator';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -95,6 +96,33 @@ describe('code in the documentation', () => {
     expect(broken).toEqual([]);
   });
 });
+
+test('the table of the README has every call of the clients, and no other', () => {
+  const [baseURL, apiKey, sessionToken] = ['https://service.test', 'svc_sk_test_0123', 'session-0123'];
+  const inherited = ['withOptions', 'subscribe', 'close']; // how a client is used, not what it calls
+  const calls = [
+    ...callsOf('gateway', new GatewayClient({ baseURL, apiKey })),
+    ...callsOf('context', new ContextClient({ baseURL, sessionToken })),
+  ].filter((call) => !inherited.includes(call.split('.')[1] ?? ''));
+  const rows = [...readFileSync('README.md', 'utf8').matchAll(/^\| (`(?:gateway|context|client)\..*?) \|/gm)];
+  const named = rows.flatMap(([, cell = '']) => {
+    const [first = '', ...others] = [...cell.matchAll(/`([\w.]+)\(/g)].map(([, name = '']) => name);
+    return [first, ...others.map((name) => name.replace(/^\./, `${first.slice(0, first.lastIndexOf('.'))}.`))];
+  });
+
+  const client = ['gateway.request', 'context.request'];
+  expect(named.flatMap((name) => (name === 'client.request' ? client : name)).sort()).toEqual(calls.sort());
+});
+
+/** The methods of a client and of its resources: `gateway.presets.list`. */
+function callsOf(name: string, owner: object): string[] {
+  const calls: string[] = [];
+  for (let type = Object.getPrototypeOf(owner); type !== Object.prototype; type = Object.getPrototypeOf(type))
+    for (const [key, { value }] of Object.entries(Object.getOwnPropertyDescriptors(type)))
+      if (typeof value === 'function' && key !== 'constructor') calls.push(`${name}.${key}`);
+  const resources = Object.entries(owner).filter(([, value]) => value instanceof Object);
+  return [...calls, ...resources.flatMap(([key, value]) => callsOf(`${name}.${key}`, value))];
+}
 
 function leadsSomewhere(page: string, target: string): boolean {
   const [file, heading] = target.split('#', 2);

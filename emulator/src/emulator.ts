@@ -312,7 +312,7 @@ function modelSource({ upstream, cassettes }: ServiceOptions): ModelSource | und
   if (cassettes?.mode === 'replay') return new ReplaySource(cassettes.directory);
   if (upstream === undefined) {
     if (cassettes === undefined) return undefined;
-    throw new RangeError('recording needs an upstream');
+    throw new RangeError('cassettes: recording requires an upstream');
   }
   const source = new UpstreamSource(upstream);
   return cassettes === undefined ? source : new RecordingSource(source, cassettes.directory);

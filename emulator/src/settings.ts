@@ -67,7 +67,7 @@ const PUBLISHABLE_ENDPOINTS = ['GET /v1/presets', 'GET /v1/integrations', 'POST 
 
 function headerName(option: string, name: string): string {
   if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name))
-    throw new RangeError(`${option} is not the name of a header: ${name}`);
+    throw new RangeError(`${option} is not a valid header name: ${name}`);
   return name.toLowerCase();
 }
 
@@ -93,12 +93,12 @@ function rateLimit(name: string, value: RateLimit | number | undefined): RateLim
 
 function positive(name: string, value: number | undefined, byDefault: number): number {
   if (value === undefined) return byDefault;
-  if (!(value > 0)) throw new RangeError(`${name} is not above zero: ${value}`);
+  if (!(value > 0)) throw new RangeError(`${name} must be above 0, got ${value}`);
   return value;
 }
 
 function atLeastZero<T extends number | undefined>(name: string, value: number | undefined, byDefault: T): number | T {
   if (value === undefined) return byDefault;
-  if (!(value >= 0)) throw new RangeError(`${name} is below zero: ${value}`);
+  if (!(value >= 0)) throw new RangeError(`${name} must not be negative, got ${value}`);
   return value;
 }

@@ -119,7 +119,7 @@ describe('a seed file', () => {
   });
 
   test.each([
-    { seed: '{', says: 'not JSON' },
+    { seed: '{', says: 'not valid JSON' },
     { seed: { conversation: [] }, says: 'conversation' },
     { seed: { memory: [{ type: 'rumour', key: 'a', content: 'b' }] }, says: 'memory.0.type' },
   ])('with $seed is refused with the place', ({ seed, says }) => {

@@ -37,6 +37,8 @@ async function start(...args: string[]) {
     url: exported('CONTEXT_GATEWAY_BASE_URL'),
     secret: exported('CONTEXT_GATEWAY_API_KEY'),
     token: exported('CONTEXT_GATEWAY_SESSION_TOKEN'),
+    /** Nothing reads what it prints any more. */
+    leave: () => child.stdout.destroy(),
     interrupt: () => {
       child.kill('SIGINT');
       return ended;
@@ -69,6 +71,17 @@ const runIn = async (
 const EMPTY = dataDirectory();
 
 describe('the command', () => {
+  test('goes on serving when nothing reads what it prints any more', async () => {
+    const { url, secret, leave, interrupt } = await start();
+    const presets = async () =>
+      (await fetch(`${url}/v1/presets`, { headers: { authorization: `Bearer ${secret}` } })).status;
+
+    leave();
+
+    expect([await presets(), await presets(), await presets()]).toEqual([200, 200, 200]);
+    expect(await interrupt()).toBe(0);
+  });
+
   test('prints address, keys and examples that work, has a sample conversation, and ends well when interrupted', async () => {
     const { out, url, secret, token, interrupt } = await start('--seed', 'demo');
 
@@ -145,7 +158,7 @@ describe('the command', () => {
 
     taken.close();
     expect({ code, out }).toEqual({ code: 1, out: '' });
-    expect(err).toBe(`context-gateway-emulator: port ${port} on 127.0.0.1 is taken; choose another with --port\n`);
+    expect(err).toBe(`context-gateway-emulator: port ${port} on 127.0.0.1 is in use; choose another with --port\n`);
   });
 
   test.each([
@@ -162,11 +175,11 @@ describe('the command', () => {
     { args: ['--assume', 'list-form=tree'], says: 'tree' },
     { args: ['--assume', 'toString=x'], says: 'session-header' },
     { args: ['--assume', 'session-header=a b'], says: 'a b' },
-    { args: ['--assume', 'publishable=GET /v1/nothing'], says: 'there is no GET /v1/nothing' },
+    { args: ['--assume', 'publishable=GET /v1/nothing'], says: 'unknown endpoint GET /v1/nothing' },
     { args: ['--cors', 'app.example.com'], says: 'app.example.com' },
-    { args: ['--seed-file', '/nowhere.json'], says: 'cannot be read' },
+    { args: ['--seed-file', '/nowhere.json'], says: 'cannot read the file' },
     { args: ['--upstream-key', 'x'], says: '--upstream' },
-    { args: ['--record', 'x', '--replay', 'y'], says: 'not both' },
+    { args: ['--record', 'x', '--replay', 'y'], says: 'cannot be combined' },
     { args: ['--record', 'x'], says: 'upstream' },
     { args: ['--data', '/dev/null/x'], says: '/dev/null' },
     { args: ['--prot', '1'], says: 'did you mean --port?' },
@@ -174,9 +187,9 @@ describe('the command', () => {
     { args: ['--limits', 'gatewy=1'], says: 'did you mean gateway?' },
     { args: ['--pace', '10:long'], says: '--pace 10:long: ttft: not a whole number' },
     { args: ['--now', 'yesterday'], says: '--now yesterday: not a point in time' },
-    { args: ['--now', '2026-01-15', '--latency', '5'], says: 'ends no wait' },
+    { args: ['--now', '2026-01-15', '--latency', '5'], says: 'cannot be combined' },
     { args: ['--control-token', 'short'], says: 'controlToken' },
-    { args: ['--config', 'nowhere.json'], says: 'nowhere.json: it cannot be read' },
+    { args: ['--config', 'nowhere.json'], says: 'nowhere.json: cannot read the file' },
     { args: ['exec'], says: 'exec "npm test"' },
     { args: ['exec', 'npm', 'test'], says: 'exec "npm test"' },
   ])('refuses $args in one line and ends with 2', async ({ args, says }) => {
@@ -232,14 +245,14 @@ describe('the command', () => {
     { env: { PORT: 'http' }, says: 'CONTEXT_GATEWAY_EMULATOR_PORT http: not a whole number up to 65535' },
     {
       env: { PROT: '1' },
-      says: 'CONTEXT_GATEWAY_EMULATOR_PROT: there is none; did you mean CONTEXT_GATEWAY_EMULATOR_PORT?',
+      says: 'CONTEXT_GATEWAY_EMULATOR_PROT: unknown; did you mean CONTEXT_GATEWAY_EMULATOR_PORT?',
     },
     { env: { STRICT: 'yes' }, says: 'CONTEXT_GATEWAY_EMULATOR_STRICT yes: not true or false' },
-    { env: { CONFIG: 'nowhere.json' }, says: 'nowhere.json: it cannot be read' },
-    { config: '{', says: 'config.json: it is not JSON' },
-    { config: '{"prot":1}', says: 'config.json: prot: there is none; did you mean port?' },
+    { env: { CONFIG: 'nowhere.json' }, says: 'nowhere.json: cannot read the file' },
+    { config: '{', says: 'config.json: not valid JSON' },
+    { config: '{"prot":1}', says: 'config.json: prot: unknown; did you mean port?' },
     { config: '{"port":"4010"}', says: 'config.json: port: not a whole number up to 65535' },
-    { config: '{"limits":{"gatewy":1}}', says: 'config.json: limits.gatewy: there is none; did you mean gateway?' },
+    { config: '{"limits":{"gatewy":1}}', says: 'config.json: limits.gatewy: unknown; did you mean gateway?' },
     { config: '{"pace":{"ttft":1}}', says: 'config.json: pace.tokensPerSecond: not a whole number' },
     { config: '{"plan":"gold"}', says: 'config.json: plan: not one of starter, agency, enterprise' },
     { config: '[]', says: 'config.json: ' },

@@ -14,7 +14,7 @@ const signIn = (emulator: Emulator, token: string) =>
   emulator.fetch(`${ELSEWHERE}/_emulator/sign-in`, { method: 'POST', body: new URLSearchParams({ token }) });
 
 describe('the control plane with a token', () => {
-  test('answers any host that has the token, and nobody without it', async () => {
+  test('answers any host that has the token, and none without it', async () => {
     const emulator = standingEmulator({ controlToken: TOKEN });
 
     expect((await reset(emulator, { authorization: `Bearer ${TOKEN}` })).status).toBe(200);

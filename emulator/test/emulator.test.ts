@@ -184,8 +184,10 @@ describe('an emulator', () => {
     expect(() => createEmulator({ now: 'soon' })).toThrow('soon');
     expect(() => createEmulator({ now: 8e15 })).toThrow('9999');
     expect(() => createEmulator({ sessionHeader: { name: 'a b' } })).toThrow('a b');
-    expect(() => createEmulator({ publishableEndpoints: ['GET /v9/nothing'] })).toThrow('there is no GET /v9/nothing');
-    expect(() => createEmulator({ publishableEndpoints: ['PUT /v1/usage'] })).toThrow('there is no PUT /v1/usage');
+    expect(() => createEmulator({ publishableEndpoints: ['GET /v9/nothing'] })).toThrow(
+      'unknown endpoint GET /v9/nothing',
+    );
+    expect(() => createEmulator({ publishableEndpoints: ['PUT /v1/usage'] })).toThrow('unknown endpoint PUT /v1/usage');
     expect(() => createEmulator({ cors: { origins: ['app.example.com'] } })).toThrow('app.example.com');
   });
 });

@@ -10,7 +10,7 @@ const BASE = 'http://127.0.0.1';
 interface Operation {
   operationId: string;
   security: Record<string, []>[];
-  responses: Record<string, { content: Record<string, { schema: object }> }>;
+  responses: Record<string, { headers?: object; content: Record<string, { schema: object }> }>;
 }
 interface Description extends Record<string, unknown> {
   openapi: string;
@@ -101,6 +101,7 @@ const REQUESTS: Record<string, { query?: string; json?: unknown; form?: FormData
   getHealth: {},
   getDescription: {},
   getReference: {},
+  getInspectorFile: { path: { file: 'app.css' } },
   reset: {},
 };
 
@@ -170,6 +171,9 @@ describe('the OpenAPI description', () => {
         expected,
         `${operationId}: ${response.status} ${type} ${JSON.stringify(body).slice(0, 200)}`,
       ).toBeDefined();
+      for (const name of Object.keys(responses[response.status]?.headers ?? {})) {
+        expect(response.headers.get(name), `${operationId}: ${name}`).toMatch(/^\d+$/);
+      }
       const validate = ajv.compile({ ...closed(expected?.schema ?? {}), components });
       const isAsDescribed: boolean = validate(body);
       if (!isAsDescribed) throw new Error(`${operationId}: ${ajv.errorsText(validate.errors)}`);
@@ -213,6 +217,7 @@ describe('the OpenAPI description', () => {
     });
     const description = (await response.json()) as Description;
 
+    expect(Object.keys(open.paths['/v1/usage']?.get?.responses.default?.headers ?? {})).toContain('X-RateLimit-Limit');
     expect(open.paths['/api/memory']?.get?.security).toEqual([{ sessionToken: [] }]);
     expect(open.components.securitySchemes.sessionToken).toEqual({ type: 'apiKey', in: 'header', name: 'x-session' });
     expect(open.paths['/_emulator/reset']?.post?.security).toEqual([]);

@@ -58,7 +58,7 @@ test('names the fault that was met, and a caller that left', async () => {
 
   expect(lines[0]).toBe('503  GET          0 ms                        /v1/usage  fault: status 503');
   expect(lines[1]).toBe('---  GET          0 ms                        /v1/usage  fault: reset');
-  expect(lines[2]).toMatch(/^--- {2}POST .*\/v1\/chat\/completions {2}the caller left$/);
+  expect(lines[2]).toMatch(/^--- {2}POST .*\/v1\/chat\/completions {2}client disconnected$/);
 });
 
 test('holds no key and nothing of a body', async () => {

@@ -199,7 +199,7 @@ describe('an upstream', () => {
 
     const { body } = await ask(emulator);
 
-    expect(body.choices[0].message.content).toContain('How tall?');
+    expect(body.choices[0].message.content).toBe('Nothing in this conversation answers that.');
     await upstream.close();
     expect((await ask(emulator)).body.error.code).toBe('upstream_unavailable');
   });
@@ -225,9 +225,12 @@ describe('without an upstream', () => {
   });
 
   test.each([
-    { options: { cassettes: { directory: '/nowhere', mode: 'record' as const } }, says: 'recording needs an upstream' },
+    {
+      options: { cassettes: { directory: '/nowhere', mode: 'record' as const } },
+      says: 'recording requires an upstream',
+    },
     { options: { summarizer: 'upstream' as const }, says: 'needs an upstream' },
-    { options: { upstream: { url: 'ftp://x' } }, says: 'not an http address' },
+    { options: { upstream: { url: 'ftp://x' } }, says: 'must be an http or https URL' },
   ])('refuses what needs one: $says', ({ options, says }) => {
     expect(() => standingEmulator(options)).toThrow(says);
   });
@@ -260,7 +263,7 @@ describe('recorded answers', () => {
 
     expect(status).toBe(503);
     expect(body.error).toEqual({
-      message: 'No answer was recorded for this request',
+      message: 'No response was recorded for this request',
       type: 'service_unavailable',
       param: '',
       code: 'replay_miss',

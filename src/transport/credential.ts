@@ -2,17 +2,17 @@ import { readEnvironment } from '#platform';
 import { ConfigurationError } from '../errors/base.js';
 import { type Credential, orSet } from './options.js';
 
-/** What a credential is called in the messages about it. Its value is in none. */
+/** The names of a credential in messages. Messages never contain its value. */
 export interface CredentialKind {
   /** The option that takes it: `apiKey`. */
   readonly option: string;
   /** The environment variable that takes it. */
   readonly variable: string;
-  /** What else is wrong with a value, besides its characters. */
+  /** Finds problems of a value that are specific to this kind. */
   readonly findProblem: (value: string) => string | undefined;
 }
 
-/** Gives the header's value: at once for a string, afresh for a function. @throws {ConfigurationError} */
+/** Returns a function that reads the header's value. A credential function is called each time. @throws {ConfigurationError} */
 export function credentialReader(
   given: Credential | undefined,
   kind: CredentialKind,
@@ -41,7 +41,7 @@ export function credentialReader(
 }
 
 function checkCredential(value: unknown, kind: CredentialKind): string {
-  const problem = findProblem(value, kind) ?? kind.findProblem(value as string); // the first call has seen that it is a string
+  const problem = findProblem(value, kind) ?? kind.findProblem(value as string); // `findProblem` has checked that it is a string
   if (problem !== undefined) throw new ConfigurationError(`${kind.option} ${problem}.`);
   return value as string;
 }
@@ -50,7 +50,7 @@ function howToGive({ option, variable }: CredentialKind): string {
   return `Pass { ${option}: … } (a string, or a function that returns one)${orSet(variable)}`;
 }
 
-/** A session token may have dots of its own. */
+/** Only for API keys, because a session token may contain dots. */
 const SHORTENED = /…|^svc_.*(\.{3}|\*{3})/;
 
 function findProblem(value: unknown, kind: CredentialKind): string | undefined {

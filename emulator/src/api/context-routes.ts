@@ -58,7 +58,7 @@ export function contextRoutes(
   area.route('/api/context', {
     GET: {
       id: 'getContext',
-      summary: 'Summary, pins and figures of a conversation',
+      summary: 'Get the context of a conversation: summary, pinned messages, token counts',
       query: conversationQuery,
       answers: { 200: contextAnswer },
       handle: async (c) => {
@@ -76,7 +76,7 @@ export function contextRoutes(
   area.route('/api/context/summary', {
     GET: {
       id: 'getSummary',
-      summary: 'The rolling summary of a conversation',
+      summary: 'Get the rolling summary of a conversation',
       query: conversationQuery,
       answers: { 200: summaryAnswer },
       handle: (c) =>
@@ -104,7 +104,7 @@ export function contextRoutes(
   area.route('/api/context/pin/:conversationId', {
     POST: {
       id: 'pinMessage',
-      summary: 'Keep a message in the context',
+      summary: 'Pin a message',
       body: pinBody,
       answers: { 200: pinAnswer },
       handle: async (c) => {
@@ -115,7 +115,7 @@ export function contextRoutes(
     },
     DELETE: {
       id: 'unpinMessage',
-      summary: 'Let go of a pinned message',
+      summary: 'Unpin a message',
       query: unpinQuery,
       answers: { 200: done },
       handle: (c) => {
@@ -129,7 +129,7 @@ export function contextRoutes(
   area.route('/api/context/exclude/:conversationId/:messageId', {
     PATCH: {
       id: 'excludeMessage',
-      summary: 'Keep a message out of the summary, or take it in again',
+      summary: 'Exclude a message from the summary, or include it again',
       body: excludeBody,
       answers: { 200: done },
       handle: async (c) => {
@@ -144,7 +144,7 @@ export function contextRoutes(
   area.route('/api/memory', {
     GET: {
       id: 'listMemory',
-      summary: 'Memory items of a workspace, or your own',
+      summary: 'List memory items: your own, or those of a workspace',
       query: memoryQuery,
       answers: { 200: memoriesAnswer },
       handle: (c) => {

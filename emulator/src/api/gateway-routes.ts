@@ -103,7 +103,7 @@ export function gatewayRoutes(state: GatewayApiState): AreaRoutes {
   area.route('/v1/chat/completions', {
     POST: {
       id: 'createChatCompletion',
-      summary: 'A completion, whole or as a stream of events',
+      summary: 'Create a completion, whole or streamed',
       body: completionBody,
       answers: { 200: { 'application/json': completionAnswer, 'text/event-stream': completionChunk } },
       handle: async (c) => {
@@ -198,7 +198,7 @@ export function gatewayRoutes(state: GatewayApiState): AreaRoutes {
   area.route('/v1/integrations', {
     GET: {
       id: 'listIntegrations',
-      summary: 'Connected integrations and their actions',
+      summary: 'List the connected integrations and their actions',
       answers: { 200: listForm('integrations', integrationRecord) },
       handle: () => list('integrations', integrations.list()),
     },
@@ -207,7 +207,7 @@ export function gatewayRoutes(state: GatewayApiState): AreaRoutes {
   area.route('/v1/integrations/:integration/execute', {
     POST: {
       id: 'executeIntegration',
-      summary: "Do one of an integration's actions",
+      summary: 'Execute an action of an integration',
       body: integrationBody,
       answers: { 200: integrationAnswer },
       handle: async (c) => {
@@ -222,7 +222,7 @@ export function gatewayRoutes(state: GatewayApiState): AreaRoutes {
   area.route('/v1/usage', {
     GET: {
       id: 'getUsage',
-      summary: 'Tokens used in a period',
+      summary: 'Get the tokens used in a period',
       query: usageQuery,
       answers: { 200: usageAnswer },
       handle: (c) => {
@@ -244,7 +244,7 @@ export function gatewayRoutes(state: GatewayApiState): AreaRoutes {
 function requireEndpoint(known: readonly string[], endpoint: string): void {
   const plain = (text: string): string => text.replace(/:[^/]+/g, ':');
   if (known.some((one) => plain(one) === plain(endpoint))) return;
-  throw new RangeError(`publishableEndpoints: there is no ${endpoint}; there are ${known.join(', ')}`);
+  throw new RangeError(`publishableEndpoints: unknown endpoint ${endpoint}; use ${known.join(', ')}`);
 }
 
 function limitOf(c: RouteContext, bounds: { default: number; max: number }): number {

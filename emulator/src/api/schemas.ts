@@ -33,7 +33,7 @@ export const rollingSummary = named(
     requirements: texts,
     currentPlan: texts,
     openQuestions: texts,
-    definitions: described('Term to meaning.', z.record(z.string(), z.string())),
+    definitions: described('Maps terms to their meaning.', z.record(z.string(), z.string())),
     importantReferences: z.array(z.object({ type: z.string(), value: z.string(), label: z.string() })),
     stylePreferences: z.record(z.string(), z.unknown()),
     lastUpdated: time,
@@ -162,7 +162,7 @@ export const presetRecord = named(
     name: z.string(),
     description: z.string(),
     category: z.string(),
-    template: described('`{{input}}` stands for what a caller sends.', z.string()),
+    template: described('`{{input}}` is replaced by the input.', z.string()),
   }),
 );
 export const presetAnswer = named(

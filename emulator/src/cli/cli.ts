@@ -91,7 +91,7 @@ function runBeside(
 
 function listenProblem(error: unknown, port: number, host: string): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  if (code === 'EADDRINUSE') return `port ${port} on ${host} is taken; choose another with --port`;
+  if (code === 'EADDRINUSE') return `port ${port} on ${host} is in use; choose another with --port`;
   if (code === 'EACCES') return `not allowed to listen on port ${port}`;
   return `cannot listen on ${host}:${port}: ${error instanceof Error ? firstLine(error.message) : String(error)}`;
 }
@@ -107,6 +107,8 @@ function isMain(): boolean {
 }
 
 if (isMain()) {
+  // A reader that leaves, as `head` does, ends the lines and not the service.
+  process.stdout.on('error', () => {});
   process.exitCode = await runCommand(process.argv.slice(2), {
     env: process.env,
     directory: process.cwd(),

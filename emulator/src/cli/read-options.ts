@@ -113,14 +113,14 @@ function readConfig(named: string | undefined, directory: string): Chosen {
     text = readFileSync(file, 'utf8');
   } catch {
     if (named === undefined) return {};
-    throw new Error(`${named}: it cannot be read`);
+    throw new Error(`${named}: cannot read the file`);
   }
   const label = named ?? CONFIG_FILE;
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
-    throw new Error(`${label}: it is not JSON`);
+    throw new Error(`${label}: not valid JSON`);
   }
   const result = z.safeParse(CONFIG, value);
   if (!result.success) throw new Error(`${label}: ${problemOf(result.error.issues[0])}`);
@@ -170,7 +170,5 @@ function shown(name: OptionName, given: unknown): string {
 function unknown(label: string, name: string, known: readonly string[], before = ''): Error {
   const near = closest(name, known);
   const all = known.map((one) => before + one).join(', ');
-  return new Error(
-    `${label}: ${near === undefined ? `not one of ${all}` : `there is none; did you mean ${before}${near}?`}`,
-  );
+  return new Error(`${label}: ${near === undefined ? `not one of ${all}` : `unknown; did you mean ${before}${near}?`}`);
 }

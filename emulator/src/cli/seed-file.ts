@@ -33,7 +33,7 @@ function readSeed(file: string): z.infer<typeof seedSchema> {
   try {
     return checked(seedSchema, JSON.parse(readFileSync(file, 'utf8')), true);
   } catch (error) {
-    const unread = error instanceof SyntaxError ? 'it is not JSON' : 'it cannot be read';
+    const unread = error instanceof SyntaxError ? 'not valid JSON' : 'cannot read the file';
     const reason = error instanceof Refusal ? error.message : unread;
     throw new RangeError(`${file}: ${reason}`, { cause: error });
   }

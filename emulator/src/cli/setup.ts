@@ -9,7 +9,9 @@ import { seedFrom } from './seed-file.js';
 export function emulatorOptions(chosen: Chosen): EmulatorOptions {
   const { seed, data, now, controlToken, plan, latency, limits, strict, summarizer, seedFile, pace, cors } = chosen;
   if (now !== undefined && (latency !== undefined || pace !== undefined)) {
-    throw new Error('either --now or --latency and --pace: a clock that stands still ends no wait');
+    throw new Error(
+      '--now cannot be combined with --latency or --pace: with a clock that stands still, they would never end',
+    );
   }
   return {
     seed,
@@ -38,7 +40,7 @@ function upstreamOf({ upstream, upstreamKey, modelMap }: Chosen): UpstreamOption
 }
 
 function cassettesOf({ record, replay }: Chosen): EmulatorOptions['cassettes'] {
-  if (record !== undefined && replay !== undefined) throw new Error('either --record or --replay, not both');
+  if (record !== undefined && replay !== undefined) throw new Error('--record and --replay cannot be combined');
   if (record !== undefined) return { directory: record, mode: 'record' };
   return replay === undefined ? undefined : { directory: replay, mode: 'replay' };
 }

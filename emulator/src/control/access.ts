@@ -17,7 +17,7 @@ export class ControlAccess {
 
   constructor(token: string | undefined) {
     if (token !== undefined && !/^[\x21-\x7e]{8,}$/.test(token)) {
-      throw new RangeError('controlToken must have 8 characters or more, all of them printable ASCII and none a space');
+      throw new RangeError('controlToken must have at least 8 characters: printable ASCII without spaces');
     }
     this.#token = token;
   }
@@ -34,14 +34,14 @@ export class ControlAccess {
     if (this.#token === undefined) {
       // A caller from elsewhere can write any name into the Host header.
       if (caller !== undefined && !isLoopback(caller))
-        return forbidden(`the control plane is for this machine; ${OPEN}`);
-      if (!isLoopback(host)) return forbidden(`the control plane answers on loopback names only; ${OPEN}`);
+        return forbidden(`the control plane accepts requests from this machine only; ${OPEN}`);
+      if (!isLoopback(host)) return forbidden(`the control plane accepts loopback names only; ${OPEN}`);
     }
     if (!isOwnPage(request.headers, `${protocol}//${host}`)) {
-      return forbidden('the control plane answers no pages but its own');
+      return forbidden('the control plane accepts no pages but its own');
     }
     if (this.#token === undefined || this.#knowsToken(request.headers)) return undefined;
-    return { status: 401, reason: 'the control plane needs its token: Authorization: Bearer TOKEN' };
+    return { status: 401, reason: 'the control plane requires its token: Authorization: Bearer TOKEN' };
   }
 
   /** The header that keeps a page signed in; undefined when it is not the token. */
@@ -59,7 +59,7 @@ export class ControlAccess {
   }
 }
 
-const OPEN = 'start it with --control-token to open it to others';
+const OPEN = 'start the emulator with --control-token to open it to others';
 const COOKIE = 'context-gateway-emulator';
 
 /** A page elsewhere says so in its Origin, and browsers say it in Sec-Fetch-Site. */

@@ -24,13 +24,13 @@ export function accountRoutes(plane: Plane, emulator: ControlledEmulator): void 
   plane.route('/account', {
     GET: {
       id: 'getAccount',
-      summary: 'The plan, and those there are',
+      summary: 'Get the plan, and the available plans',
       answers: { 200: accountAnswer },
       handle: (c) => c.json({ plan: account.plan, plans: PLANS }),
     },
     PUT: {
       id: 'setPlan',
-      summary: 'Take another plan',
+      summary: 'Change the plan',
       body: accountBody,
       answers: { 200: planAnswer },
       handle: async (c) => {
@@ -43,13 +43,13 @@ export function accountRoutes(plane: Plane, emulator: ControlledEmulator): void 
   plane.route('/keys', {
     GET: {
       id: 'listKeys',
-      summary: 'Keys by their prefixes',
+      summary: 'List API keys by prefix',
       answers: { 200: keysAnswer },
       handle: (c) => c.json(apiKeys.list()),
     },
     POST: {
       id: 'createKey',
-      summary: 'One more key',
+      summary: 'Create an API key',
       body: keyBody,
       answers: { 201: newKeyAnswer },
       handle: async (c) => {
@@ -63,7 +63,7 @@ export function accountRoutes(plane: Plane, emulator: ControlledEmulator): void 
   plane.route('/keys/:id', {
     DELETE: {
       id: 'deleteKey',
-      summary: 'Invalidate a key at once',
+      summary: 'Delete an API key; it is invalid at once',
       answers: { 200: ok },
       handle: (c) => {
         if (!apiKeys.delete(idOf(c))) throw new Refusal(404, 'there is no such key');
@@ -75,7 +75,7 @@ export function accountRoutes(plane: Plane, emulator: ControlledEmulator): void 
   plane.route('/sessions', {
     POST: {
       id: 'createSession',
-      summary: 'Sign a user in; without an id a new one',
+      summary: 'Create a session for a user; without an id, for a new user',
       body: sessionBody,
       answers: { 201: sessionAnswer },
       handle: async (c) => c.json(sessions.create(checked(sessionBody, await bodyOf(c))), 201),
@@ -85,13 +85,13 @@ export function accountRoutes(plane: Plane, emulator: ControlledEmulator): void 
   plane.route('/workspaces', {
     GET: {
       id: 'listWorkspaces',
-      summary: 'The workspaces of the account',
+      summary: 'List workspaces',
       answers: { 200: z.array(workspaceRecord) },
       handle: (c) => c.json(workspaces.list()),
     },
     POST: {
       id: 'createWorkspace',
-      summary: 'One more workspace; without members the first user is one',
+      summary: 'Create a workspace; without members, the first user is a member',
       body: workspaceSchema,
       answers: { 201: workspaceRecord },
       handle: async (c) => c.json(workspaces.create(checked(workspaceSchema, await bodyOf(c))), 201),
@@ -110,7 +110,7 @@ export function accountRoutes(plane: Plane, emulator: ControlledEmulator): void 
     },
     DELETE: {
       id: 'removeMember',
-      summary: 'Let a user in no longer',
+      summary: 'Remove a member from a workspace',
       answers: { 200: workspaceRecord },
       handle: (c) => {
         const { id } = found(workspaces.get(idOf(c)), 'workspace');

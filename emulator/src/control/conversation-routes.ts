@@ -21,7 +21,7 @@ export function conversationRoutes(plane: Plane, emulator: ControlledEmulator): 
   plane.route('/conversations', {
     GET: {
       id: 'listConversations',
-      summary: 'All conversations with their messages',
+      summary: 'List conversations with their messages',
       answers: { 200: z.array(conversationRecord) },
       handle: (c) => c.json(conversations.list()),
     },
@@ -36,13 +36,13 @@ export function conversationRoutes(plane: Plane, emulator: ControlledEmulator): 
   plane.route('/conversations/:id', {
     GET: {
       id: 'getConversation',
-      summary: 'One conversation with its messages',
+      summary: 'Get a conversation with its messages',
       answers: { 200: conversationRecord },
       handle: (c) => c.json(found(conversations.get(idOf(c)), 'conversation')),
     },
     DELETE: {
       id: 'deleteConversation',
-      summary: 'Delete it with its messages and summaries',
+      summary: 'Delete a conversation with its messages and summaries',
       answers: { 200: ok },
       handle: (c) => {
         if (!conversations.delete(idOf(c))) throw new Refusal(404, 'there is no such conversation');
@@ -53,7 +53,7 @@ export function conversationRoutes(plane: Plane, emulator: ControlledEmulator): 
   plane.route('/conversations/:id/context', {
     GET: {
       id: 'inspectConversation',
-      summary: 'Its context, the standing of each message, and the versions of its summary',
+      summary: 'Get the context of a conversation, the status of each message, and all versions of the summary',
       answers: { 200: inspectedConversation },
       handle: async (c) => c.json(found(await emulator.inspect(idOf(c)), 'conversation')),
     },
@@ -61,7 +61,7 @@ export function conversationRoutes(plane: Plane, emulator: ControlledEmulator): 
   plane.route('/conversations/:id/compact', {
     POST: {
       id: 'compactConversation',
-      summary: 'Compact it, as the Context API does',
+      summary: 'Compact a conversation, like the Context API',
       body: compactBody,
       answers: { 200: compactionResult },
       handle: async (c) => {
@@ -73,7 +73,7 @@ export function conversationRoutes(plane: Plane, emulator: ControlledEmulator): 
   plane.route('/conversations/:id/messages', {
     POST: {
       id: 'appendMessages',
-      summary: 'Add messages at the end',
+      summary: 'Append messages',
       body: z.union([messageListSchema, messagesSchema]),
       answers: { 201: z.array(messageRecord) },
       handle: async (c) => {
@@ -88,7 +88,7 @@ export function conversationRoutes(plane: Plane, emulator: ControlledEmulator): 
   plane.route('/files', {
     GET: {
       id: 'listFiles',
-      summary: 'What was uploaded',
+      summary: 'List uploaded files',
       answers: { 200: z.array(fileRecord) },
       handle: (c) => c.json(files.list()),
     },
@@ -96,7 +96,7 @@ export function conversationRoutes(plane: Plane, emulator: ControlledEmulator): 
   plane.route('/files/:id', {
     GET: {
       id: 'getFile',
-      summary: 'The record of a file',
+      summary: 'Get the record of a file',
       answers: { 200: fileRecord },
       handle: (c) => c.json(found(files.get(idOf(c)), 'file')),
     },
@@ -104,7 +104,7 @@ export function conversationRoutes(plane: Plane, emulator: ControlledEmulator): 
   plane.route('/files/:id/content', {
     GET: {
       id: 'getFileContent',
-      summary: 'The bytes of a file',
+      summary: 'Get the bytes of a file',
       answers: { 200: { 'application/octet-stream': z.string() } },
       handle: (c) => {
         const content = found(files.content(idOf(c)), 'file');

@@ -23,13 +23,13 @@ export function offerRoutes(plane: Plane, { models, presets, integrations, chat 
   plane.route('/models', {
     GET: {
       id: 'listModels',
-      summary: 'The models offered',
+      summary: 'List models',
       answers: { 200: z.array(modelSchema) },
       handle: (c) => c.json(models.list()),
     },
     POST: {
       id: 'createModel',
-      summary: 'Offer one more model',
+      summary: 'Create a model',
       body: modelSchema,
       answers: { 201: modelSchema },
       handle: async (c) => c.json(models.create(checked(modelSchema, await bodyOf(c))), 201),
@@ -40,13 +40,13 @@ export function offerRoutes(plane: Plane, { models, presets, integrations, chat 
   plane.route('/presets', {
     GET: {
       id: 'listAllPresets',
-      summary: 'All presets with their templates',
+      summary: 'List presets with their templates',
       answers: { 200: presetList },
       handle: (c) => c.json(presets.list()),
     },
     POST: {
       id: 'createPreset',
-      summary: 'One more preset',
+      summary: 'Create a preset',
       body: presetSchema,
       answers: { 201: presetRecord },
       handle: async (c) => c.json(presets.create(checked(presetSchema, await bodyOf(c))), 201),
@@ -57,13 +57,13 @@ export function offerRoutes(plane: Plane, { models, presets, integrations, chat 
   plane.route('/integrations', {
     GET: {
       id: 'listAllIntegrations',
-      summary: 'All integrations with their actions',
+      summary: 'List integrations with their actions',
       answers: { 200: integrationList },
       handle: (c) => c.json(integrations.list()),
     },
     POST: {
       id: 'createIntegration',
-      summary: 'Connect one more integration',
+      summary: 'Create an integration',
       body: integrationSchema,
       answers: { 201: integrationRecord },
       handle: async (c) => c.json(integrations.create(checked(integrationSchema, await bodyOf(c))), 201),
@@ -72,7 +72,7 @@ export function offerRoutes(plane: Plane, { models, presets, integrations, chat 
   plane.route('/integrations/executions', {
     GET: {
       id: 'listExecutions',
-      summary: 'What integrations were made to do, oldest first',
+      summary: 'List executed actions of integrations, oldest first',
       answers: { 200: executionList },
       handle: (c) => c.json(integrations.executions()),
     },
@@ -84,13 +84,13 @@ export function offerRoutes(plane: Plane, { models, presets, integrations, chat 
   plane.route('/replies', {
     GET: {
       id: 'listReplies',
-      summary: 'Replies given in advance, in the order in which they are asked',
+      summary: 'List scripted replies, in the order in which they are tried',
       answers: { 200: z.array(activeReply) },
       handle: (c) => c.json(chat.list().map(replyInJson)),
     },
     POST: {
       id: 'addReply',
-      summary: 'Answer the completions that match; the one added last is asked first',
+      summary: 'Add a scripted reply; the one added last is tried first',
       body: replySchema,
       answers: { 201: idAnswer },
       handle: async (c) => {
@@ -100,7 +100,7 @@ export function offerRoutes(plane: Plane, { models, presets, integrations, chat 
     },
     DELETE: {
       id: 'clearReplies',
-      summary: 'Take all replies back',
+      summary: 'Remove all scripted replies',
       answers: { 200: ok },
       handle: (c) => {
         chat.clear();

@@ -20,7 +20,7 @@ export interface Operation {
   security: Record<string, string[]>[];
   parameters?: { name: string; in: 'path' | 'query'; required: boolean; schema: JsonSchema; description?: string }[];
   requestBody?: { required: true; content: Content };
-  responses: Record<string, { description: string; content: Content }>;
+  responses: Record<string, { description: string; headers?: typeof RATE_HEADERS; content: Content }>;
 }
 
 type Content = Record<string, { schema: JsonSchema }>;
@@ -33,7 +33,11 @@ export interface OpenApi {
   tags: { name: string; description: string }[];
   /** By path and method. */
   paths: Record<string, Record<string, Operation>>;
-  components: { schemas: Record<string, JsonSchema>; securitySchemes: Record<string, object> };
+  components: {
+    schemas: Record<string, JsonSchema>;
+    headers: Record<string, { description: string; schema: JsonSchema }>;
+    securitySchemes: Record<string, object>;
+  };
 }
 
 /** What the areas are described by beside their endpoints. */
@@ -71,7 +75,7 @@ export function openApi(areas: readonly DescribedArea[], settings: DescriptionSe
     servers: [{ url: '/' }],
     tags: areas.map(({ name }) => ({ name, description: AREAS[name].description })),
     paths,
-    components: { schemas: sorted(schemas), securitySchemes: securitySchemes(settings) },
+    components: { schemas: sorted(schemas), headers: HEADERS, securitySchemes: securitySchemes(settings) },
   };
 }
 
@@ -83,11 +87,22 @@ const AREAS = {
     security: 'apiKey',
   },
   'Control plane': {
-    description: "The emulator's own: what the service has no endpoint for.",
+    description: 'Endpoints of the emulator itself, for what the service has no endpoint for.',
     error: controlError,
     security: 'controlToken',
   },
 } as const;
+
+const whole: JsonSchema = { type: 'integer', minimum: 0 };
+const HEADERS = {
+  'X-RateLimit-Limit': { description: 'Requests in a window.', schema: whole },
+  'X-RateLimit-Remaining': { description: 'Those that are left.', schema: whole },
+  'X-RateLimit-Reset': { description: 'When the window ends.', schema: whole },
+};
+/** Every response of the Gateway has them. */
+const RATE_HEADERS = Object.fromEntries(
+  Object.keys(HEADERS).map((name) => [name, { $ref: `#/components/headers/${name}` }]),
+);
 
 function operation(
   endpoint: DescribedEndpoint,
@@ -103,9 +118,10 @@ function operation(
     ...(query === undefined ? [] : queryParameters(toJson(query))),
   ];
   const isOpen = security === 'controlToken' && !hasControlToken;
+  const headers = area.name === 'Gateway API' ? { headers: RATE_HEADERS } : {};
   const responses = Object.entries(answers).map(([status, form]) => [
     status,
-    { description: summary, content: content(form, toJson) },
+    { description: summary, ...headers, content: content(form, toJson) },
   ]);
   return {
     operationId: id,
@@ -116,7 +132,7 @@ function operation(
     ...(body === undefined ? {} : { requestBody: { required: true, content: content(body, toJson) } }),
     responses: {
       ...Object.fromEntries(responses),
-      default: { description: 'The request was refused.', content: content(error, toJson) },
+      default: { description: 'The request was rejected.', ...headers, content: content(error, toJson) },
     },
   };
 }
@@ -127,8 +143,10 @@ function content(form: BodyForm, toJson: (schema: z.ZodMiniType) => JsonSchema):
     Object.entries(byType).map(([type, schema]) => {
       if (type !== 'text/event-stream') return [type, { schema: toJson(schema) }];
       // OpenAPI 3.1 has no words for the events of a stream.
-      const { id = 'JSON', description = `Events: the data of each is a ${id}, of the last [DONE].` } =
-        descriptions.get(schema) ?? {};
+      const {
+        id = 'JSON',
+        description = `Server-sent events. The data of each is a ${id}, that of the last is [DONE].`,
+      } = descriptions.get(schema) ?? {};
       toJson(schema);
       return [type, { schema: { type: 'string', description } }];
     }),

@@ -1,4 +1,4 @@
-import type { Context, Hono } from 'hono';
+import { type Context, Hono } from 'hono';
 import { parseJson } from '../base/checked.js';
 import type { Clock } from '../base/clock.js';
 import type { DescribedEndpoint, Endpoint } from '../base/endpoint.js';
@@ -45,10 +45,16 @@ export interface ControlledEmulator
 /** The routes of the control plane, and what the description says of them. */
 export class Plane {
   readonly endpoints: DescribedEndpoint[] = [];
-  readonly #app: Hono;
+  /** Here alone, so that there is no route without a description. */
+  readonly #app = new Hono({ strict: false });
 
-  constructor(app: Hono) {
-    this.#app = app;
+  constructor() {
+    this.#app.notFound((c) => c.json({ error: `there is no ${c.req.method} ${c.req.path}` }, 404));
+    this.#app.onError((error, c) => {
+      if (error instanceof Refusal) return c.json({ error: error.message }, error.status as 400);
+      if (error instanceof RangeError) return c.json({ error: error.message }, 400);
+      return c.json({ error: error.message }, 500);
+    });
   }
 
   /** Register the methods of one path under `/_emulator`. */
@@ -57,6 +63,10 @@ export class Plane {
       this.endpoints.push({ method, path: PREFIX + path, ...form });
       this.#app.on(method, PREFIX + path, handle);
     }
+  }
+
+  answer(request: Request): Response | Promise<Response> {
+    return this.#app.fetch(request);
   }
 }
 

@@ -1,8 +1,6 @@
-import { Hono } from 'hono';
 import { getPath } from 'hono/utils/url';
 import * as z from 'zod/mini';
 import packageJson from '../../package.json' with { type: 'json' };
-import { Refusal } from '../base/errors.js';
 import type { AreaRoutes } from '../http/area-routes.js';
 import { readBytes } from '../http/body.js';
 import { ControlAccess } from './access.js';
@@ -12,7 +10,7 @@ import { inspectorPage } from './inspector-page.js';
 import { offerRoutes } from './offer-routes.js';
 import { type OpenApi, openApi } from './openapi.js';
 import { signInPage } from './pages.js';
-import { type ControlledEmulator, Plane, PREFIX } from './plane.js';
+import { type ControlledEmulator, idOf, Plane, PREFIX } from './plane.js';
 import { referencePage } from './reference.js';
 import { indexAnswer, ok } from './schemas.js';
 import { systemRoutes } from './system-routes.js';
@@ -33,15 +31,14 @@ export function controlRoutes(
   { controlToken, sessionHeader, context, gateway }: ControlSettings,
 ): (request: Request, caller: string | undefined) => Response | Promise<Response> {
   const access = new ControlAccess(controlToken);
-  const app = new Hono({ strict: false });
-  const plane = new Plane(app);
+  const plane = new Plane();
   const { version } = packageJson;
   const inspectorFile = inspectorPage();
 
   plane.route('', {
     GET: {
       id: 'getIndex',
-      summary: 'Version, time, models and routes; for a browser the inspector',
+      summary: 'Get version, time, models and routes; a browser gets the inspector',
       answers: { 200: { 'application/json': indexAnswer, 'text/html': z.string() } },
       handle: (c) => {
         if (c.req.header('accept')?.includes('text/html')) return inspectorFile('index.html');
@@ -58,7 +55,7 @@ export function controlRoutes(
   plane.route('/health', {
     GET: {
       id: 'getHealth',
-      summary: 'Whether it answers',
+      summary: 'Check the health of the emulator',
       isOpen: true,
       answers: { 200: ok },
       handle: (c) => c.json({ ok: true }),
@@ -75,12 +72,19 @@ export function controlRoutes(
   plane.route('/reference', {
     GET: {
       id: 'getReference',
-      summary: 'This description as a page',
+      summary: 'Show this description as a page',
       answers: { 200: { 'text/html': z.string() } },
       handle: (c) => referencePage(description(), new URL(c.req.url).origin),
     },
   });
-  app.get(`${PREFIX}/inspector/:file`, (c) => inspectorFile(c.req.param('file')));
+  plane.route('/inspector/:file', {
+    GET: {
+      id: 'getInspectorFile',
+      summary: 'A file of the inspector',
+      answers: { 200: { 'text/html': z.string(), 'text/css': z.string(), 'text/javascript': z.string() } },
+      handle: (c) => inspectorFile(idOf(c, 'file')),
+    },
+  });
   systemRoutes(plane, emulator);
   conversationRoutes(plane, emulator);
   offerRoutes(plane, emulator);
@@ -97,19 +101,12 @@ export function controlRoutes(
       { version, sessionHeader, hasControlToken: access.hasToken },
     );
 
-  app.notFound((c) => c.json({ error: `there is no ${c.req.method} ${c.req.path}` }, 404));
-  app.onError((error, c) => {
-    if (error instanceof Refusal) return c.json({ error: error.message }, error.status as 400);
-    if (error instanceof RangeError) return c.json({ error: error.message }, 400);
-    return c.json({ error: error.message }, 500);
-  });
-
   return async (request, caller) => {
     const path = getPath(request);
-    if (path === `${PREFIX}/health`) return app.fetch(request);
+    if (path === `${PREFIX}/health`) return plane.answer(request);
     if (path === `${PREFIX}/sign-in` && request.method === 'POST' && access.hasToken) return signIn(access, request);
     const refusal = access.refusal(request, caller);
-    if (refusal === undefined) return app.fetch(request);
+    if (refusal === undefined) return plane.answer(request);
     const { status, reason } = refusal;
     if (status === 401 && request.headers.get('accept')?.includes('text/html')) return signInPage(false);
     return Response.json({ error: reason }, { status });

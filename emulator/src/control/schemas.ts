@@ -92,9 +92,9 @@ export const replySchema = named(
   'Reply',
   z.object({
     match: z.union([
-      described('The last user message holds this text.', text),
+      described('The last user message contains this text.', text),
       described(
-        'The last user message fits this expression.',
+        'The last user message matches this regular expression.',
         z
           .object({ pattern: text, flags: z.optional(z.string()) })
           .check(z.refine(isExpression, 'not a regular expression')),
@@ -149,7 +149,7 @@ export const sessionBody = z.object({ userId: z.optional(text) });
 export const compactBody = z.object({ level: z.optional(z.enum(COMPACTION_LEVELS)) });
 export const clockBody = z.object({ advance: described('Milliseconds.', rate) });
 export const overviewQuery = z.object({
-  search: z.optional(described('Stands in the id or the first message of a conversation.', z.string())),
+  search: z.optional(described('Text in the id or the first message of a conversation.', z.string())),
 });
 export const pinBody = z.object({ category: z.optional(z.enum(PIN_CATEGORIES)) });
 export const messageChange = z.object({ excluded: z.boolean() });
@@ -182,7 +182,7 @@ const keyInfo = {
   expiresAt: z.nullable(time),
 };
 export const keysAnswer = z.array(named('ApiKey', z.object(keyInfo)));
-export const newKeyAnswer = z.object({ ...keyInfo, key: described('In full, here and never again.', z.string()) });
+export const newKeyAnswer = z.object({ ...keyInfo, key: described('The full key. Not shown again.', z.string()) });
 export const sessionAnswer = z.object({ token: z.string(), userId: z.string() });
 export const workspaceRecord = named(
   'Workspace',
@@ -219,7 +219,7 @@ export const inspectedConversation = z.object({
     }),
   ),
   statements: described(
-    'What live messages state and no later one takes back.',
+    'Statements of live messages that no later message revokes.',
     z.array(
       z.object({
         section: z.string(),
@@ -251,7 +251,7 @@ export const executionList = z.array(
   }),
 );
 export const stateForm = described(
-  'A snapshot. Put back what was got.',
+  'A snapshot. PUT restores what GET returned.',
   z.looseObject({ seed: z.string(), conversations: z.array(z.unknown()) }),
 );
 const headers = described('Without keys.', z.record(z.string(), z.string()));
@@ -290,7 +290,7 @@ export const requestRecord = named(
 export const pushedEvent = named(
   'PushedEvent',
   described(
-    'Events: `requests` with those that began or went on, `changes` with what of the stored data has changed.',
+    'Events: `requests` with requests that started or changed, `changes` with changes of the stored data.',
     z.union([
       z.object({ all: z.boolean(), requests: z.array(z.object(requestSummary)) }),
       z.object({ topics: z.array(z.string()), time }),

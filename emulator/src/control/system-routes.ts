@@ -23,7 +23,7 @@ export function systemRoutes(plane: Plane, emulator: ControlledEmulator): void {
   plane.route('/overview', {
     GET: {
       id: 'getOverview',
-      summary: 'What the inspector shows at a glance',
+      summary: 'Get the overview of the inspector',
       query: overviewQuery,
       answers: { 200: overviewAnswer },
       handle: (c) => c.json(emulator.overview(c.req.query('search'))),
@@ -32,13 +32,13 @@ export function systemRoutes(plane: Plane, emulator: ControlledEmulator): void {
   plane.route('/state', {
     GET: {
       id: 'getState',
-      summary: 'Everything that is stored',
+      summary: 'Get a snapshot of all stored data',
       answers: { 200: stateForm },
       handle: (c) => c.json(emulator.state()),
     },
     PUT: {
       id: 'putState',
-      summary: 'Put a state in the place of everything that is stored',
+      summary: 'Restore a snapshot',
       body: stateForm,
       answers: { 200: ok },
       handle: async (c) => {
@@ -50,7 +50,7 @@ export function systemRoutes(plane: Plane, emulator: ControlledEmulator): void {
   plane.route('/reset', {
     POST: {
       id: 'reset',
-      summary: 'The first state again, with the same keys',
+      summary: 'Restore the initial state, with the same keys',
       answers: { 200: ok },
       handle: (c) => {
         emulator.reset();
@@ -61,7 +61,7 @@ export function systemRoutes(plane: Plane, emulator: ControlledEmulator): void {
   plane.route('/clock', {
     POST: {
       id: 'advanceClock',
-      summary: 'Move the time forward',
+      summary: 'Move the clock forward',
       body: clockBody,
       answers: { 200: timeAnswer },
       handle: async (c) => {
@@ -73,7 +73,7 @@ export function systemRoutes(plane: Plane, emulator: ControlledEmulator): void {
   plane.route('/requests', {
     GET: {
       id: 'listRequests',
-      summary: 'The newest requests, oldest first; those after one',
+      summary: 'List the newest requests, oldest first, or those after a given one',
       query: requestsQuery,
       answers: { 200: z.array(requestRecord) },
       handle: (c) => {
@@ -86,7 +86,7 @@ export function systemRoutes(plane: Plane, emulator: ControlledEmulator): void {
   plane.route('/requests/:id', {
     GET: {
       id: 'getRequest',
-      summary: 'One request, and what was sent back',
+      summary: 'Get a request and its response',
       answers: { 200: requestRecord },
       handle: (c) => c.json(found(emulator.request(idOf(c)), 'request')),
     },
@@ -95,13 +95,13 @@ export function systemRoutes(plane: Plane, emulator: ControlledEmulator): void {
   plane.route('/faults', {
     GET: {
       id: 'listFaults',
-      summary: 'The rules in force',
+      summary: 'List fault rules',
       answers: { 200: z.array(activeFault) },
       handle: (c) => c.json(faults.list()),
     },
     POST: {
       id: 'addFault',
-      summary: 'Let the next requests that match go wrong',
+      summary: 'Add a fault rule for the next matching requests',
       body: ruleInJson,
       answers: { 201: idAnswer },
       // It checks what it is given.
@@ -109,7 +109,7 @@ export function systemRoutes(plane: Plane, emulator: ControlledEmulator): void {
     },
     DELETE: {
       id: 'clearFaults',
-      summary: 'Take all rules back',
+      summary: 'Remove all fault rules',
       answers: { 200: ok },
       handle: (c) => {
         faults.clear();

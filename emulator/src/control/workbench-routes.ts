@@ -31,7 +31,7 @@ export function workbenchRoutes(
   plane.route('/events', {
     GET: {
       id: 'watch',
-      summary: 'What happens, as server-sent events: requests, and changes of what is stored',
+      summary: 'Stream requests and changes of stored data, as server-sent events',
       answers: { 200: { 'text/event-stream': pushedEvent } },
       handle: () => {
         const headers = { 'content-type': 'text/event-stream', 'cache-control': 'no-store' };
@@ -42,7 +42,7 @@ export function workbenchRoutes(
   plane.route('/conversations/:id/pins/:messageId', {
     PUT: {
       id: 'pin',
-      summary: 'Keep a message in the context',
+      summary: 'Pin a message',
       body: pinBody,
       answers: { 200: pinnedItem },
       handle: async (c) => {
@@ -52,7 +52,7 @@ export function workbenchRoutes(
     },
     DELETE: {
       id: 'unpin',
-      summary: 'Keep it no longer',
+      summary: 'Unpin a message',
       answers: { 200: ok },
       handle: (c) => {
         contexts.unpin(conversation(idOf(c)), idOf(c, 'messageId'));
@@ -76,7 +76,7 @@ export function workbenchRoutes(
   plane.route('/memory', {
     GET: {
       id: 'listAllMemory',
-      summary: 'The memory of all users and workspaces',
+      summary: 'List the memory of all users and workspaces',
       answers: { 200: z.array(memoryItem) },
       handle: (c) => c.json(memory.all().map(({ item }) => item)),
     },

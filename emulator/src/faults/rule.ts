@@ -79,13 +79,13 @@ const FRAMING = /^(?:content-length|transfer-encoding|connection|keep-alive|upgr
 
 const count = z.int().check(z.gte(0));
 const positive = z.int().check(z.gte(1));
-const headerName = z.string().check(z.regex(HEADER_NAME, 'not the name of a header'));
-const headerValue = z.string().check(z.regex(HEADER_VALUE, 'not the value of a header'));
+const headerName = z.string().check(z.regex(HEADER_NAME, 'not a valid header name'));
+const headerValue = z.string().check(z.regex(HEADER_VALUE, 'not a valid header value'));
 const answerHeader = headerName.check(
   z.refine((name) => !FRAMING.test(name), 'this header is set by the server; to end a body early, use cutBody'),
 );
 /** Anything that can be written down as JSON: neither a circle nor thousands of levels. */
-const json = z.unknown().check(z.refine(isJson, 'cannot be written as JSON'));
+const json = z.unknown().check(z.refine(isJson, 'cannot be converted to JSON'));
 
 const respondSchema = named(
   'FaultResponse',
@@ -102,7 +102,7 @@ const respondSchema = named(
       .check(
         z.refine(({ status, body }) => body === undefined || !BODILESS_STATUSES.has(status), {
           path: ['body'],
-          error: 'an answer of this status has no body',
+          error: 'a response with this status has no body',
         }),
       ),
     z.object({ type: z.enum(['stall', 'malformed']) }),
@@ -121,7 +121,7 @@ const respondSchema = named(
     z.object({
       type: z.literal('streamError'),
       afterEvents: count,
-      error: z.optional(z.record(z.string(), z.unknown()).check(z.refine(isJson, 'cannot be written as JSON'))),
+      error: z.optional(z.record(z.string(), z.unknown()).check(z.refine(isJson, 'cannot be converted to JSON'))),
     }),
   ]),
 );

@@ -22,7 +22,7 @@ function noteOn({ status, outcome, fault, error }: RequestRecord): string {
     fault === undefined ? '' : `fault: ${fault}`,
     status === 429 && fault === undefined ? 'rate limit' : '',
     error === undefined ? '' : 'failed inside the emulator: see /_emulator',
-    outcome === 'aborted' ? 'the caller left' : '',
+    outcome === 'aborted' ? 'client disconnected' : '',
   ];
   return notes.filter((note) => note !== '').join(', ');
 }

@@ -47,7 +47,7 @@ export class IdempotencyMemory {
       if (known.fingerprint !== fingerprint) {
         throw badRequest(
           'Idempotency-Key',
-          'This idempotency key was used with another request',
+          'This idempotency key was used for another request',
           'idempotency_key_reused',
         );
       }

@@ -13,7 +13,7 @@ export class Models {
   create({ id, contextWindow }: EmulatorModel): EmulatorModel {
     if (this.get(usableId('model', id)) !== undefined) throw new RangeError(`model ${id} exists already`);
     if (!(Number.isInteger(contextWindow) && contextWindow > 0))
-      throw new RangeError(`contextWindow is not a whole number above zero: ${contextWindow}`);
+      throw new RangeError(`contextWindow must be a positive whole number, got ${contextWindow}`);
     this.#records.set(id, { id, contextWindow });
     return { id, contextWindow };
   }

@@ -103,7 +103,7 @@ export class MemoryStorage implements Storage {
 export function usableId(what: string, id: string): string {
   if (id.includes('\u0000') || !id.isWellFormed()) {
     throw new RangeError(
-      `the id of a ${what} must not hold a NUL character or a lone surrogate: ${JSON.stringify(id)}`,
+      `the id of a ${what} must not contain a NUL character or a lone surrogate: ${JSON.stringify(id)}`,
     );
   }
   return id;

@@ -1,7 +1,7 @@
 import { badArgument, type RequestValidationError } from '../../errors/validation.js';
 import type { OpenedFile } from './content.js';
 
-/** Looks a path up before anything is sent. */
+/** Checks a path before anything is sent. */
 export function openFile(path: string | URL): OpenedFile {
   const fs = process.getBuiltinModule('node:fs');
   const { basename } = process.getBuiltinModule('node:path');
