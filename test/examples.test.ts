@@ -18,7 +18,7 @@ const PRINTS: Record<string, RegExp[]> = {
   'pin-decision': [
     /^Pinned as decision: We decided to write Parquet/m,
     /^1 message pinned/m,
-    /^Not pinned any more: 404 /m,
+    /^No longer pinned: 404 /m,
   ],
   'compact-and-compare': [/^light +\d+ -> \d+ tokens/m, /^aggressive +\d+ -> \d+ tokens/m, /^ {2}decided: .*Parquet/m],
   'remember-preference': [/31 January 2026/],

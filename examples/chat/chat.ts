@@ -1,4 +1,4 @@
-/** A chat in the terminal that never outgrows its window: npm run chat. Everything runs on this machine. */
+/** A chat in the terminal that stays within its window. Run: npm run chat. Everything runs on this machine. */
 import { createInterface } from 'node:readline';
 import { APIAbortError, ContextClient, ContextGatewayError, GatewayClient } from 'context-gateway';
 import { type ConversationMessage, createConversation } from 'context-gateway/conversation';

@@ -44,7 +44,7 @@ export interface RecordedResponse {
   events: { at: number; text: string }[] | undefined;
 }
 
-/** One request while it is on its way; turned into a record when somebody looks. */
+/** One request in progress. Converted to a record only when it is read. */
 export interface LogEntry {
   requestId: string;
   method: string;
@@ -72,7 +72,7 @@ export class RequestLog {
   readonly #listeners = new Set<(entry: LogEntry) => void>();
   #next = 0;
 
-  /** `callerOf` names whoever a key or a token belongs to. */
+  /** `callerOf` returns the owner of a key or a token. */
   constructor(callerOf: (credential: string) => string | undefined) {
     this.#callerOf = callerOf;
   }

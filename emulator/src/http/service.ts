@@ -179,7 +179,7 @@ export class Service {
     try {
       exchange.keyKind = authenticateKey(stores.apiKeys, exchange.request.headers.get('authorization'));
     } catch (refusal) {
-      // Whoever has no valid key does not use up the account's limit.
+      // Requests without a valid key do not count towards the account's limit.
       exchange.rate = limiter.take('gateway without key', rule);
       throw exchange.rate.allowed ? refusal : this.#rateLimited(exchange.rate);
     }

@@ -121,7 +121,7 @@ function replyOf(entry: SourceEntry | undefined): Pick<Offer, 'asks' | 'reply'> 
   return { asks, reply };
 }
 
-/** A question that was answered in the next breath is gone, one that nobody could answer counts for more. */
+/** Drops a question that the next message answers, and gives more weight to one without an answer. */
 function stillOpen(candidate: Candidate, reply: Reply): Candidate | undefined {
   const { item, weight } = candidate;
   if (item.section !== 'openQuestions' || weight >= OUTRIGHT || reply === 'nothing') return candidate;
