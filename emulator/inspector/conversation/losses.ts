@@ -15,12 +15,9 @@ export interface Receipt extends Pick<SummaryDiff, 'kept' | 'reworded'> {
   lost: Loss[];
 }
 
-/** To compare more of them would hold the page up: the time grows with their square. */
-export const MOST_STATEMENTS = 2000;
-
-/** Decisions, requirements and definitions of live messages that the context does not contain. */
+/** Decisions, requirements and definitions of live messages that the context does not tell. */
 export function lossesOf(conversation: InspectedConversation): Loss[] {
-  const all = summaryOf(conversation.rollingSummary, conversation.statements.slice(-MOST_STATEMENTS));
+  const all = summaryOf(conversation.rollingSummary, conversation.statements);
   return losses(diffSummaries(all, toldBy(conversation)).lost, conversation, conversation);
 }
 
@@ -57,7 +54,7 @@ function toldBy({ rollingSummary, statements, messages }: InspectedConversation)
   );
   return summaryOf(
     rollingSummary,
-    statements.slice(-MOST_STATEMENTS).filter(({ messageId }) => asSaid.has(messageId)),
+    statements.filter(({ messageId }) => asSaid.has(messageId)),
   );
 }
 

@@ -1,11 +1,11 @@
 import { Refusal } from '../base/errors.js';
 import { checkedRule, type FaultMatch, type FaultResponse, type FaultRule } from './rule.js';
 
-/** An active rule. */
+/** A rule that is in force. */
 export interface ActiveFault {
   id: string;
   match: FaultMatch;
-  /** How many more times it applies. */
+  /** How often it will still be applied. */
   remaining: number;
   respond: FaultResponse;
 }
@@ -22,7 +22,7 @@ export class Faults {
     this.#changed = changed;
   }
 
-  /** Adds a rule for the next `times` matching requests. Returns its id. Throws a RangeError if the rule cannot be applied. */
+  /** The next `times` requests that match get this; gives the rule's id. A RangeError says why a rule cannot be followed. */
   add(rule: FaultRule): string {
     const { match = {}, times = 1, respond } = followable(rule);
     this.#count += 1;
@@ -32,7 +32,7 @@ export class Faults {
     return id;
   }
 
-  /** Removes a rule. */
+  /** Take a rule back. */
   remove(id: string): boolean {
     const index = this.#rules.findIndex((rule) => rule.id === id);
     if (index === -1) return false;
@@ -41,12 +41,12 @@ export class Faults {
     return true;
   }
 
-  /** The active rules. */
+  /** The rules that are still in force. */
   list(): ActiveFault[] {
     return this.#rules.map(({ seen: _, ...rule }) => rule);
   }
 
-  /** Removes all rules. The returned function restores them. */
+  /** Take all rules back; the returned function puts them in place again. */
   clear(): () => void {
     const before = this.#rules;
     this.#rules = [];
@@ -77,7 +77,7 @@ export class Faults {
   }
 }
 
-/** A copy of the rule, so that later changes by the caller have no effect. */
+/** A copy of the rule: what its giver does with it afterwards changes nothing. */
 function followable(rule: FaultRule): FaultRule {
   try {
     return checkedRule(rule);

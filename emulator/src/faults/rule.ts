@@ -2,22 +2,22 @@ import * as z from 'zod/mini';
 import { checked } from '../base/checked.js';
 import { described, named } from '../base/endpoint.js';
 
-/** The requests that a fault applies to. All given fields must match. */
+/** Which requests a fault is for; everything given must agree. */
 export interface FaultMatch {
   method?: string | undefined;
-  /** An exact path, a path that ends in `*`, or (in process) a regular expression. */
+  /** An exact path, a path that ends in `*`, or (in process) an expression. */
   path?: string | RegExp | undefined;
-  /** Headers with these values; `'*'` matches any value. */
+  /** Headers with these values; `'*'` means: present. */
   header?: Record<string, string> | undefined;
   /** Fires from the n-th matching request on. @default 1 */
   nth?: number | undefined;
-  /** Fires with this probability, from 0 to 1, derived from the emulator's seed. @default 1 */
+  /** Fires with this chance, from 0 to 1, drawn from the emulator's seed. @default 1 */
   probability?: number | undefined;
 }
 
-/** The fault. */
+/** What happens instead of, or to, the answer. */
 export type FaultResponse =
-  /** A response with this status. Without a body, an error in the form of the API. `retryAfter` is in seconds. */
+  /** An answer with this status; without a body the error form of the API area. `retryAfter` is in seconds. */
   | {
       type?: 'status' | undefined;
       status: number;
@@ -26,34 +26,34 @@ export type FaultResponse =
       retryAfter?: number | undefined;
       message?: string | undefined;
     }
-  /** The connection is reset without a response, before the work is done or after it. */
+  /** The connection breaks without an answer: before the work is done, or after it. */
   | { type: 'reset'; when?: 'before' | 'after' | undefined }
-  /** No response, until the client disconnects. */
+  /** No answer ever. */
   | { type: 'stall' }
-  /** The real response, delayed by this many milliseconds. */
+  /** The real answer, so many milliseconds later. */
   | { type: 'slow'; delay: number }
-  /** A 200 with an unrelated body. */
+  /** A 200 whose body is not what was asked for. */
   | { type: 'garbage'; body?: string | undefined; contentType?: string | undefined }
-  /** The real response with another content type. */
+  /** The real answer under another content type. */
   | { type: 'contentType'; contentType: string }
-  /** The real status and headers, but only half of the JSON. For a stream, half of its second event, then the rest. */
+  /** The real status and headers, but half of the JSON; of a stream, half of its second event and then the rest. */
   | { type: 'malformed' }
-  /** The real response in pieces of this many bytes, with a pause of this many milliseconds before each. */
+  /** The real answer, so many bytes at a time with a pause of so many milliseconds before each. */
   | { type: 'drip'; bytes: number; every: number }
-  /** The real response, cut off after this many bytes. */
+  /** The real answer, but its body breaks off after so many bytes. */
   | { type: 'cutBody'; afterBytes: number }
-  /** The real stream, which ends, is reset or goes silent after this many events, or before `[DONE]`. */
+  /** The real stream, but after so many events, or before `[DONE]`, it ends, breaks, or sends nothing more. */
   | { type: 'cutStream'; afterEvents?: number | undefined; how?: 'end' | 'reset' | 'stall' | undefined }
-  /** The real stream, but the event after this many is not valid JSON. */
+  /** The real stream, but the event after so many is not valid JSON. */
   | { type: 'garbleStream'; afterEvents: number }
-  /** The real stream, but after this many events it sends an error event and ends. */
+  /** The real stream, but after so many events an error event comes and nothing more. */
   | { type: 'streamError'; afterEvents: number; error?: Record<string, unknown> | undefined };
 
 /** One rule. */
 export interface FaultRule {
-  /** @default every request to both APIs */
+  /** @default every request of the two API areas */
   match?: FaultMatch | undefined;
-  /** How many requests it applies to. @default 1 */
+  /** How many requests it is for. @default 1 */
   times?: number | undefined;
   respond: FaultResponse;
 }

@@ -5,13 +5,13 @@ import { type ExpectedRequest, received, receivedRequests } from './received.js'
 
 export type { ExpectedRequest } from './received.js';
 
-/** The fixtures of this `test`. */
+/** What a test of this `test` is given. */
 export interface EmulatorFixtures {
-  /** Options of the emulator: `test.override({ emulatorOptions: { plan: 'starter' } })`. */
+  /** How the emulator is set up: `test.override({ emulatorOptions: { plan: 'starter' } })`. */
   emulatorOptions: EmulatorOptions;
   /** @internal */
   emulatedService: EmulatedService;
-  /** A new emulator for each test. */
+  /** An emulator of the test's own. */
   emulator: Emulator;
   /** A client of the Context API, signed in as the first user. */
   context: EmulatedService['context'];
@@ -43,7 +43,7 @@ expect.extend({
 declare module 'vitest' {
   // biome-ignore lint/suspicious/noExplicitAny: as Vitest declares it
   interface Matchers<T = any> {
-    /** Asserts that the emulator has received a matching request. */
+    /** The emulator has received such a request. */
     toHaveReceived(expected: ExpectedRequest): void;
   }
 }
