@@ -374,7 +374,7 @@ describe.skipIf(path === undefined)('the inspector in a browser', () => {
     await reads('No conversation yet');
 
     await first.close();
-    await reads('The emulator does not respond.');
+    await reads('The emulator is not responding.');
     const second = createEmulator({ seed: 'gone', setup: addSampleConversation });
     await second.listen({ port });
 
