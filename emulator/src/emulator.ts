@@ -196,7 +196,7 @@ export class Emulator implements ControlledEmulator {
     return this.#log.onEnd(listener);
   }
 
-  /** The newest of them, so many at most, and only those after the one of this id when it is given. */
+  /** The newest of them, so many at most; or, when an id is given, the first so many after that one. */
   recentRequests(limit: number, after?: string | undefined): RequestRecord[] {
     return this.#log.recent(limit, after);
   }
