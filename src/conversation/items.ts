@@ -72,10 +72,10 @@ export function itemsOf(parts: ContextParts, sections: readonly ContextSection[]
 }
 
 /** What was said in messages that are no longer sent, in passages of a few sentences. Of use to a question about it only. */
-export function passagesOf({ content }: ConversationMessage): ContextItem[] {
-  return passages(content).map((text) =>
-    itemOf('recovered', text, { recovered: { section: 'history', text }, onRequest: true }),
-  );
+export function passagesOf({ content }: ConversationMessage, most: number): ContextItem[] {
+  return passages(content)
+    .slice(0, most)
+    .map((text) => itemOf('recovered', text, { recovered: { section: 'history', text }, onRequest: true }));
 }
 
 function passages(content: string): string[] {

@@ -40,7 +40,8 @@ export interface Dropped {
   id?: string | undefined;
   /** Of the history: how many. */
   messages?: number | undefined;
-  tokens: number;
+  /** Of a line of the context. */
+  tokens?: number | undefined;
   /** `budget`: it did not fit. `excluded` and `inactive`: the user said so. */
   reason: 'budget' | 'excluded' | 'inactive';
 }

@@ -36,11 +36,15 @@ export function selectItems(items: readonly ContextItem[], question: string, lim
     question,
   )) {
     const cost = costOf(item);
-    if (item.onRequest && [...chosen].some(({ said }) => said.includes(item.said) || item.said.includes(said)))
-      continue;
-    if (Math.max(tokens, frameTokens(count)) + cost <= limit) take(item, cost);
+    const isSaid = (): boolean => item.onRequest && [...chosen].some((other) => says(other, item) || says(item, other));
+    if (Math.max(tokens, frameTokens(count)) + cost <= limit && !isSaid()) take(item, cost);
   }
   return { items: items.filter((item) => chosen.has(item)), tokens };
+}
+
+/** Whether one line says, word for word, what another one does. A word or two prove nothing. */
+function says(line: ContextItem, { said, terms }: ContextItem): boolean {
+  return terms.size > 2 && ` ${line.said} `.includes(` ${said} `);
 }
 
 /** Whether a question asks for something that was not chosen. */
@@ -52,11 +56,15 @@ export function asksForMore(items: readonly ContextItem[], selection: Selection,
     items.map(({ terms }) => terms),
     question,
   );
-  const { terms, share } = ASKS.test(question) ? ASKED_FOR : MEANT;
   return items.some(({ key }, i) => {
     const { coverage = 0, matches = 0 } = relevance[i] ?? {};
-    return !chosen.has(key) && matches >= terms && coverage >= share;
+    return !chosen.has(key) && matches >= ASKED_FOR.terms && coverage >= ASKED_FOR.share;
   });
+}
+
+/** Whether a text asks, rather than states. */
+export function asks(question: string): boolean {
+  return ASKS.test(question);
 }
 
 /** What ends with a question mark, or begins as a request for what was said. */
@@ -64,8 +72,6 @@ const ASKS =
   /[??؟]["'”»)\s]*$|^\W*(?:what|why|when|where|who|which|how|remind|recall|list|name|explain|tell|repeat|show|summari[sz]e)\b/i;
 /** How many terms of a question, and what share of them (rare ones weighing more), a line has that may be what is asked for. */
 const ASKED_FOR = { terms: 2, share: 0.15 };
-/** The same of a statement, which seldom asks for anything. */
-const MEANT = { terms: 3, share: 0.6 };
 
 /** Share of the best score from which a line counts as an answer. */
 const ANSWERS = 0.3;
@@ -96,7 +102,7 @@ function byWorth(items: readonly ContextItem[], question: string): ContextItem[]
     items.map(({ terms }) => terms),
     question,
   );
-  const best = Math.max(0, ...relevance.map(({ score }) => score));
+  const best = relevance.reduce((most, { score }) => Math.max(most, score), 0);
   return items
     .map((item, age) => {
       const score = relevance[age]?.score ?? 0;
