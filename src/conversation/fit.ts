@@ -1,10 +1,12 @@
-import type { ChatMessage } from '../index.js';
+import { type ChatMessage, ConfigurationError } from '../index.js';
 import { ContextBudgetError } from './budget-error.js';
 import { TokenCounter } from './counter.js';
+import { droppedOf } from './dropped.js';
 import { hashText } from './hash.js';
-import { type ContextItem, itemsOf, memorySection, passagesOf } from './items.js';
-import type { ConversationMessage } from './messages.js';
-import type { BuiltPrompt, ContextParts, ContextSection, Dropped, PromptReport } from './prompt.js';
+import { type ContextItem, passagesOf } from './items.js';
+import { type ConversationMessage, checkMessages } from './messages.js';
+import { type Offer, offerOf } from './offer.js';
+import type { BuiltPrompt, ContextParts, ContextSection, PromptMessage, PromptReport } from './prompt.js';
 import { renderItems } from './render.js';
 import { asks, asksForMore, type Selection, selectItems } from './select.js';
 import { isIncluded, LOW_WATER, messageTokens, Tail } from './tail.js';
@@ -62,8 +64,12 @@ export type FitReport = Omit<PromptReport, 'stale' | 'compactionExhausted'>;
  * Choose what to send so that it fits: context, newest messages, input. Pure.
  *
  * @throws {ContextBudgetError} when what must not be dropped does not fit
+ * @throws {ConfigurationError} when history or input are no messages
  */
 export function fitToBudget(params: FitParams): FittedPrompt {
+  checkMessages(params.history, 'history');
+  checkMessages(params.input, 'input');
+  if (!(params.budget > 0)) throw new ConfigurationError('budget must be a number of tokens.');
   return new Fit(params).fitted();
 }
 
@@ -233,17 +239,20 @@ class Fit {
     const text = chosen.text ?? (isSame ? previous.text : renderItems(chosen.items));
     const inSystem = placement === 'system';
     const instructions = [this.#params.instructions, inSystem ? text : ''].filter(Boolean).join('\n\n') || undefined;
+    // The cast is true: other roles were refused.
+    const said = [...this.#tail.messages(start), ...input].map(
+      ({ role, content }) => ({ role, content }) as PromptMessage,
+    );
+    const apart = inSystem || text === '' ? said : [{ role: 'user' as const, content: text }, ...said];
+    const messages = mergeUserTurns ? joinUserTurns(apart) : apart;
     const context: ChatMessage | undefined =
       text === '' ? undefined : { role: inSystem ? 'system' : 'user', content: text };
-    const said = [...this.#tail.messages(start), ...input].map(({ role, content }) => ({ role, content }));
-    const apart = inSystem || context === undefined ? said : [context, ...said];
-    const messages = mergeUserTurns ? joinUserTurns(apart) : apart;
     return {
       instructions,
       messages,
       chatMessages: instructions === undefined ? messages : [{ role: 'system', content: instructions }, ...messages],
       context,
-      report: this.#report(chosen, start),
+      report: this.#report(chosen, start, text),
       state: this.#stateAfter(next, chosen === next.selection ? text : undefined),
     };
   }
@@ -260,44 +269,20 @@ class Fit {
     };
   }
 
-  #report({ items, tokens }: Selection, start: number): FitReport {
-    const { parts, budget, countTokens } = this.#params;
+  #report({ items, tokens }: Selection, start: number, text: string): FitReport {
+    const { parts, history, budget, countTokens } = this.#params;
+    const chosen = new Set(items);
+    const lines = this.#besideTail(start).filter((item) => !chosen.has(item) && !item.onRequest);
     return {
       tokens: this.#tokens(tokens, this.#tail.tokens(start)),
       budget,
       estimated: countTokens === undefined,
       included: [...new Set(items.map(({ section }) => section))],
-      dropped: this.#dropped(new Set(items), start),
+      dropped: droppedOf({ parts, lines, history, start }, this.#count),
       recovered: items.flatMap(({ recovered }) => recovered ?? []),
-      cacheKey: hashText([this.#offer.key, ...items.map(({ key }) => key)].join('\n')),
+      cacheKey: hashText(text),
       summaryVersion: parts.summary?.version ?? 0,
     };
-  }
-
-  #dropped(chosen: ReadonlySet<ContextItem>, start: number): Dropped[] {
-    const { history, parts } = this.#params;
-    const inactive = (parts.memory ?? []).filter(({ isActive }) => isActive === false);
-    const missing = this.#besideTail(start).filter((item) => !chosen.has(item) && !item.onRequest);
-    const ofHistory = (messages: readonly ConversationMessage[], reason: Dropped['reason']): Dropped[] =>
-      messages.length === 0 ? [] : [{ section: 'history', messages: messages.length, reason }];
-    return [
-      ...inactive.map(
-        ({ id, type, content }): Dropped => ({
-          section: memorySection(type),
-          id,
-          tokens: this.#count(content),
-          reason: 'inactive',
-        }),
-      ),
-      ...missing.map(
-        ({ section, id, text }): Dropped => ({ section, id, tokens: this.#count(text), reason: 'budget' }),
-      ),
-      ...ofHistory(history.slice(0, start).filter(isIncluded), 'budget'),
-      ...ofHistory(
-        history.filter((message) => !isIncluded(message)),
-        'excluded',
-      ),
-    ];
   }
 }
 
@@ -311,26 +296,7 @@ interface Layout {
 type Passages = ReadonlyMap<string, readonly ContextItem[]>;
 
 /** So many are searched, from the newest on: rating more would take longer than a tenth of a second. */
-const MOST_PASSAGES = 5_000;
-
-/** The same parts give the same offer, without looking at them again. */
-function offerOf({ parts, sections, placement, previous }: FitParams): Offer {
-  const { summary, pins, memory, recovered } = parts;
-  const from = [summary, pins, memory, recovered, sections, placement];
-  if (previous?.offer.from.every((part, i) => part === from[i]) === true) return previous.offer;
-  const items = itemsOf(parts, sections);
-  return {
-    from,
-    items,
-    key: hashText([placement, ...items.map(({ section, text }) => `${section}: ${text}`)].join('\n')),
-  };
-}
-
-interface Offer {
-  from: readonly unknown[];
-  items: readonly ContextItem[];
-  key: string;
-}
+const MOST_PASSAGES = 3_000;
 
 function sameKeys(a: readonly ContextItem[], b: readonly ContextItem[]): boolean {
   return a.length === b.length && a.every(({ key }, i) => key === b[i]?.key);
@@ -342,8 +308,8 @@ function isSame(a: ConversationMessage | undefined, b: ConversationMessage | und
 }
 
 /** For models that insist on roles that alternate. */
-function joinUserTurns(messages: readonly ChatMessage[]): ChatMessage[] {
-  const joined: ChatMessage[] = [];
+function joinUserTurns(messages: readonly PromptMessage[]): PromptMessage[] {
+  const joined: PromptMessage[] = [];
   for (const { role, content } of messages) {
     const last = joined.at(-1);
     if (role === 'user' && last?.role === 'user') last.content += `\n\n${content}`;

@@ -1,6 +1,7 @@
 import { isBinding } from './entries.js';
 import type { ConversationMessage } from './messages.js';
 import type { ContextParts, ContextSection, Recovered } from './prompt.js';
+import { SECTIONS } from './sections.js';
 import { normalise, termsOf } from './terms.js';
 
 /** One line of the rendered context. */
@@ -22,22 +23,6 @@ export interface ContextItem {
   /** Only of use to a question about it: goals and plans of the past. */
   onRequest: boolean;
 }
-
-/** In the order in which they are rendered. */
-export const SECTIONS: readonly ContextSection[] = [
-  'constraints',
-  'definitions',
-  'preferences',
-  'facts',
-  'goals',
-  'requirements',
-  'decisions',
-  'currentPlan',
-  'openQuestions',
-  'pinnedMemory',
-  'importantReferences',
-  'recovered',
-];
 
 const REQUIRED: ReadonlySet<ContextSection> = new Set(['constraints', 'requirements', 'pinnedMemory']);
 

@@ -2,7 +2,8 @@ import { TOKENS_PER_MESSAGE } from './counter.js';
 import type { ContextItem } from './items.js';
 import type { ContextSection } from './prompt.js';
 import { relevanceOf } from './relevance.js';
-import { HEADINGS, PREFACE, renderItem } from './render.js';
+import { PREFACE, renderItem } from './render.js';
+import { HEADINGS } from './sections.js';
 
 type Count = (text: string) => number;
 

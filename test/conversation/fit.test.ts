@@ -340,6 +340,13 @@ describe('the beginning of a prompt', () => {
     expect(changed.report.cacheKey).not.toBe(first.report.cacheKey);
   });
 
+  test('has a key that tells contexts apart, also those that the app writes', () => {
+    const keyOf = (render: () => string) => fitted({ parts: everything(), render }).report.cacheKey;
+
+    expect(keyOf(() => 'One.')).toBe(keyOf(() => 'One.'));
+    expect(keyOf(() => 'One.')).not.toBe(keyOf(() => 'Two.'));
+  });
+
   test('changes when a question asks for what was left out', () => {
     const decisions = ['The pier gets a red lamp.', ...many('decision', 30)].map((text, i) =>
       decision(text, { id: `d${i}` }),
