@@ -78,10 +78,7 @@ function checkCompaction(compaction: CompactionOptions, contextWindow: number | 
     check(trigger, TRIGGER, 'compaction.when.');
     const { fraction = 0 } = trigger;
     refuse(fraction > 1, 'compaction.when.fraction must be from 0 to 1.');
-    refuse(
-      fraction > 0 && contextWindow === undefined,
-      'compaction.when with fraction needs contextWindow: the window of your model, in tokens.',
-    );
+    refuse(fraction > 0 && contextWindow === undefined, 'A trigger with fraction needs contextWindow.');
   }
 }
 

@@ -15,19 +15,18 @@ import {
 import { ContextBudgetError } from './budget-error.js';
 import { checkOptions, type Window } from './checked-options.js';
 import { Compactions } from './compactions.js';
-import { contextMessage } from './context-message.js';
 import type { Conversation, MadeReply, ReplyStream, TurnInput, TurnOptions } from './conversation.js';
 import { TokenCounter } from './counter.js';
 import { isBinding } from './entries.js';
-import { type FitState, fitToBudget } from './fit.js';
+import { type FitParams, type FitState, fitToBudget } from './fit.js';
 import { History } from './history.js';
 import { ContextKeeper, type Kept } from './keeper.js';
 import type { LedgerEntry } from './ledger-state.js';
 import { type ConversationMessage, messagesOf } from './messages.js';
 import type { CompactionReport, ConversationOptions } from './options.js';
-import type { BuiltPrompt, ChatTurn, ContextParts, ContextSection } from './prompt.js';
+import type { BuiltPrompt, ChatTurn, ContextParts } from './prompt.js';
 import { Reply } from './reply.js';
-import { SECTIONS } from './sections.js';
+import { MEMORY_SECTIONS, SECTIONS } from './sections.js';
 import { messageTokens } from './tail.js';
 import { tell } from './tell.js';
 import { untilAborted } from './until-aborted.js';
@@ -41,8 +40,6 @@ import { untilAborted } from './until-aborted.js';
 export function createConversation(options: ConversationOptions): Conversation {
   return new ManagedConversation(options, checkOptions(options));
 }
-
-const MEMORY_SECTIONS: readonly ContextSection[] = ['constraints', 'definitions', 'preferences', 'facts'];
 
 class ManagedConversation implements Conversation {
   readonly id: string;
@@ -66,7 +63,10 @@ class ManagedConversation implements Conversation {
       withMemory: sections.some((section) => MEMORY_SECTIONS.includes(section)),
       added: () => this.#history.added,
     });
-    this.#compactions = new Compactions(this.#keeper, compaction, { budget: this.#budget, onError: this.#onError });
+    this.#compactions = new Compactions(this.#keeper, compaction, {
+      budget: window.contextWindow - window.reserveOutput,
+      onError: this.#onError,
+    });
   }
 
   get history(): readonly ConversationMessage[] {
@@ -91,14 +91,15 @@ class ManagedConversation implements Conversation {
   }
 
   async contextMessage(question: string, options?: Pick<TurnOptions, 'signal'>): Promise<ChatMessage | undefined> {
-    const { contextShare = 0.5, sections, render, placement } = this.#options;
     const { parts } = await this.#keeper.read(options);
-    const budget = this.#budget;
-    const { count } = this.#counter;
-    return contextMessage({
-      ...{ parts, question, sections, render, placement, count, budget },
-      limit: contextShare * budget,
-    });
+    const { contextWindow, reserveOutput } = this.#window;
+    const input = messagesOf(question);
+    const share = Math.floor((this.#options.contextShare ?? 0.5) * (contextWindow - reserveOutput));
+    // Beside messages that are not known here, and make no room for it.
+    return fitToBudget({
+      ...{ ...this.#fitting, parts, input, instructions: undefined, history: [], contextShare: 1 },
+      budget: share + messageTokens(input, this.#counter.count),
+    }).context;
   }
 
   record(input: TurnInput, reply: MadeReply): void {
@@ -166,9 +167,8 @@ class ManagedConversation implements Conversation {
     await this.idle();
   }
 
-  /** Tokens that a prompt may have. */
-  get #budget(): number {
-    return this.#window.contextWindow - this.#window.reserveOutput;
+  get #fitting(): Pick<FitParams, 'countTokens'> & ConversationOptions {
+    return { ...this.#options, countTokens: this.#counter.count };
   }
 
   readonly #onError = (error: unknown): void => tell(this.#options.onError, error);
@@ -231,15 +231,13 @@ class ManagedConversation implements Conversation {
     const budget = Math.min(most, this.#budgetBeside(max_tokens));
     const kept = await this.#read(signal);
     const metadata = this.#metadataNow(kept);
-    const { instructions, contextShare, sections, placement, mergeUserTurns, render, ledger } = this.#options;
     const { state, ...prompt } = fitToBudget({
-      ...{ instructions, contextShare, sections, placement, mergeUserTurns, render },
+      ...this.#fitting,
       parts: kept.parts,
       history: await this.#history.messages(),
       input: asked,
       budget,
-      countTokens: this.#counter.count,
-      searchHistory: ledger !== false,
+      searchHistory: this.#options.ledger !== false,
       keepRecent: metadata?.recentMessageCount,
       previous: this.#state,
     });

@@ -1,5 +1,4 @@
 import { type ChatMessage, ConfigurationError } from '../index.js';
-import type { TurnInput } from './conversation.js';
 
 /** A message of the app's own history, of the user or the assistant. */
 export interface ConversationMessage extends ChatMessage {
@@ -12,7 +11,7 @@ export interface ConversationMessage extends ChatMessage {
 }
 
 /** The input as messages. */
-export function messagesOf(input: TurnInput): readonly ConversationMessage[] {
+export function messagesOf(input: string | readonly ConversationMessage[]): readonly ConversationMessage[] {
   const messages = typeof input === 'string' ? [{ role: 'user', content: input }] : input;
   checkMessages(messages, 'The input');
   if (messages.length === 0) throw new ConfigurationError('The input must not be empty.');
@@ -22,7 +21,7 @@ export function messagesOf(input: TurnInput): readonly ConversationMessage[] {
 export function checkMessages(messages: unknown, name: string): asserts messages is readonly ConversationMessage[] {
   if (Array.isArray(messages) && messages.every(isMessage)) return;
   throw new ConfigurationError(
-    `${name} must be messages, each with content (a text) and the role 'user' or 'assistant'; pass the system message as instructions.`,
+    `${name} must be messages of the user and the assistant, with text as content. Pass the system message as instructions.`,
   );
 }
 

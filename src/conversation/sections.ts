@@ -18,3 +18,6 @@ export const HEADINGS: Readonly<Record<ContextSection, string>> = {
 
 // The cast is true: the record has these keys and no others.
 export const SECTIONS = Object.keys(HEADINGS) as readonly ContextSection[];
+
+/** Those that are memory. */
+export const MEMORY_SECTIONS = SECTIONS.slice(0, 4);

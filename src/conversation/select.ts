@@ -37,15 +37,9 @@ export function selectItems(items: readonly ContextItem[], question: string, lim
     question,
   )) {
     const cost = costOf(item);
-    const isSaid = (): boolean => item.onRequest && [...chosen].some((other) => says(other, item) || says(item, other));
-    if (Math.max(tokens, frameTokens(count)) + cost <= limit && !isSaid()) take(item, cost);
+    if (Math.max(tokens, frameTokens(count)) + cost <= limit) take(item, cost);
   }
   return { items: items.filter((item) => chosen.has(item)), tokens };
-}
-
-/** Whether one line says, word for word, what another one does. A word or two prove nothing. */
-function says(line: ContextItem, { said, terms }: ContextItem): boolean {
-  return terms.size > 2 && ` ${line.said} `.includes(` ${said} `);
 }
 
 /** Whether a question asks for something that was not chosen. */
@@ -57,10 +51,7 @@ export function asksForMore(items: readonly ContextItem[], selection: Selection,
     items.map(({ terms }) => terms),
     question,
   );
-  return items.some(({ key }, i) => {
-    const { coverage = 0, matches = 0 } = relevance[i] ?? {};
-    return !chosen.has(key) && matches >= ASKED_FOR.terms && coverage >= ASKED_FOR.share;
-  });
+  return items.some(({ key }, i) => !chosen.has(key) && (relevance[i]?.coverage ?? 0) >= ASKED_FOR);
 }
 
 /** Whether a text asks, rather than states. */
@@ -71,8 +62,8 @@ export function asks(question: string): boolean {
 /** What ends with a question mark, or begins as a request for what was said. */
 const ASKS =
   /[??؟]["'”»)\s]*$|^\W*(?:what|why|when|where|who|which|how|remind|recall|list|name|explain|tell|repeat|show|summari[sz]e)\b/i;
-/** How many terms of a question, and what share of them (rare ones weighing more), a line has that may be what is asked for. */
-const ASKED_FOR = { terms: 2, share: 0.15 };
+/** The share of a question's terms (rare ones weighing more) that a line has which may be what is asked for. */
+const ASKED_FOR = 0.15;
 
 /** Share of the best score from which a line counts as an answer. */
 const ANSWERS = 0.3;

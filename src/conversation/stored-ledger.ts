@@ -59,7 +59,7 @@ export class StoredLedger {
     try {
       const stored = (await this.#store?.load(this.#conversationId)) ?? undefined;
       if (stored !== undefined && !(stored.format === 1 && Array.isArray(stored.entries)))
-        throw new ConfigurationError('ledger.load must give what save was given, or nothing. The ledger is not saved.');
+        throw new ConfigurationError('ledger.load must give what was saved, or nothing.');
       if (stored !== undefined && stored.version >= this.#ledger.state.version) this.#ledger.restore(stored);
       return true;
     } catch (error) {

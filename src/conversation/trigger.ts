@@ -5,7 +5,7 @@ import type { CompactionTrigger } from './options.js';
 export function shouldCompact(metadata: ContextMetadata, trigger: CompactionTrigger, budget?: number): boolean {
   const { tokens, messages, fraction } = trigger;
   if (fraction !== undefined && budget === undefined) {
-    throw new ConfigurationError('A trigger with fraction needs contextWindow: a share of what?');
+    throw new ConfigurationError('A trigger with fraction needs contextWindow.');
   }
   const { compressedTokens, recentMessageCount } = metadata;
   const limits = [

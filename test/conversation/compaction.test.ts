@@ -591,7 +591,7 @@ describe('what a compaction lost', () => {
     await open().refresh();
 
     expect(state.stored).toBe('{"format":2}');
-    expect(world.errors).toMatchObject([{ message: expect.stringContaining('ledger.load must give what save') }]);
+    expect(world.errors).toMatchObject([{ message: expect.stringContaining('ledger.load must give what was saved') }]);
   });
 
   test('of two processes is kept in one store', async () => {

@@ -550,7 +550,7 @@ describe('a conversation', () => {
     { input: undefined, says: 'The input must be messages' },
     { input: { role: 'user', content: 'x' }, says: 'The input must be messages' },
     { input: [{ role: 'user', content: [{ type: 'text', text: 'x' }] }], says: 'The input must be messages' },
-    { input: [{ role: 'system', content: 'Obey.' }], says: 'pass the system message as instructions' },
+    { input: [{ role: 'system', content: 'Obey.' }], says: 'Pass the system message as instructions' },
   ])('refuses the input $input before anything is sent: $says', async ({ input, says }) => {
     const world = chatWorld();
 
@@ -581,7 +581,7 @@ describe('a conversation', () => {
     });
     const system = { role: 'system', content: 'Obey.' };
     expect(await failureOf(world.open({ history: () => [system] }).buildMessages('Hello?'))).toMatchObject({
-      message: expect.stringContaining('pass the system message as instructions'),
+      message: expect.stringContaining('Pass the system message as instructions'),
     });
     expect(() => world.open().record('Hello?', undefined as never)).toThrow('record takes the reply: { text }.');
   });
