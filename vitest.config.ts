@@ -16,7 +16,9 @@ export default defineConfig({
     alias: [
       { find: '#platform', replacement: source('./src/platform/node.ts') },
       { find: '#zod', replacement: source('./src/zod.ts') },
-      { find: 'context-gateway-emulator', replacement: source('./emulator/src/index.ts') },
+      { find: 'context-gateway-emulator/vitest', replacement: source('./emulator/src/testing/vitest.ts') },
+      { find: 'context-gateway-emulator/node-test', replacement: source('./emulator/src/testing/node-test.ts') },
+      { find: /^context-gateway-emulator$/, replacement: source('./emulator/src/index.ts') },
       { find: 'context-gateway/ai-sdk', replacement: source('./src/ai-sdk/index.ts') },
       { find: 'context-gateway/conversation', replacement: source('./src/conversation/index.ts') },
       { find: 'context-gateway/otel', replacement: source('./src/otel/index.ts') },

@@ -16,7 +16,7 @@ const outcomes: Outcome[] = [];
 for (const trouble of Object.keys(TROUBLES) as Trouble[]) // its own keys
   outcomes.push(await runFleet({ processes: PROCESSES, limit: LIMIT, window: WINDOW, windows: WINDOWS, trouble }));
 
-console.log('| what happens on the way | served | of the limit | refused | slowest ÷ fastest process |');
+console.log('| during the run | served | of the limit | rejected | slowest ÷ fastest process |');
 console.log('|---|---|---|---|---|');
 for (const { plan, served, used, refusedShare, fairness } of outcomes) {
   const percent = (share: number): string => `${(share * 100).toFixed(1)} %`;

@@ -78,7 +78,7 @@ for (let round = 0; round <= ROUNDS; round += 1) {
 }
 const median = (times: number[]): number => times.sort((a, b) => a - b)[Math.floor(times.length / 2)] ?? 0;
 const [bare] = clients.map(({ times }) => median(times));
-console.log('| a plain completion, CPU µs | whole | more than not observed |');
+console.log('| a plain completion, CPU µs | total | added |');
 console.log('|---|---|---|');
 for (const { name, times } of clients)
   console.log(`| ${name} | ${median(times).toFixed(0)} | ${(median(times) - (bare ?? 0)).toFixed(1)} |`);

@@ -1,4 +1,4 @@
-/** Give a conversation's context to a model of the AI SDK (ai 7). Run: npm run example ai-sdk-context */
+/** Add a conversation's context to a model of the AI SDK (ai 7). Run: npm run example ai-sdk-context */
 import { streamText, wrapLanguageModel } from 'ai';
 import { ContextClient, GatewayClient } from 'context-gateway';
 import { contextMiddleware, createAiSdkProvider } from 'context-gateway/ai-sdk';
@@ -11,7 +11,7 @@ const [conversationId, id] = ['conv_sample', 'atlas-large'];
 await context.compact(conversationId, { level: 'deep' });
 await using conversation = createConversation({ context, gateway, conversationId, model: id });
 
-// Any model of the AI SDK will do.
+// Works with any model of the AI SDK.
 const model = wrapLanguageModel({
   model: createAiSdkProvider(gateway, { specification: 'v4' })(id),
   middleware: contextMiddleware(conversation),
@@ -21,4 +21,4 @@ const result = streamText({ model, prompt: 'In which format do we write the expo
 for await (const text of result.textStream) process.stdout.write(text);
 console.log(`\n${(await result.usage).inputTokens} tokens were read, the context among them`);
 
-await conversation.idle(); // the context is compacted if that is due
+await conversation.idle(); // waits for a compaction if one is running

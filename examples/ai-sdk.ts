@@ -1,4 +1,4 @@
-/** Stream an answer through the AI SDK (ai 7). Run: npm run example ai-sdk */
+/** Stream a completion through the AI SDK (ai 7). Run: npm run example ai-sdk */
 import { streamText } from 'ai';
 import { GatewayClient } from 'context-gateway';
 import { createAiSdkProvider } from 'context-gateway/ai-sdk';
@@ -10,7 +10,7 @@ const result = streamText({
   model: svc('atlas-large'),
   instructions: 'The export is written as Parquet. It runs every night at two.',
   prompt: 'When does the export run?',
-  onError: ({ error }) => console.error('The answer broke off:', error),
+  onError: ({ error }) => console.error('The stream failed:', error),
 });
 
 for await (const text of result.textStream) process.stdout.write(text);

@@ -1,4 +1,4 @@
-/** Make a context smaller, level by level, and see what changes. Run: npm run example compact-and-compare */
+/** Compact a context at each level, and print what changes. Run: npm run example compact-and-compare */
 import { ContextClient } from 'context-gateway';
 
 await using context = new ContextClient();

@@ -1,9 +1,9 @@
-/** See the limit, and tell the user when it is used up. Run: npm run example handle-rate-limit */
+/** Read the rate limit, and handle a used-up limit. Run: npm run example handle-rate-limit */
 import { GatewayClient, RateLimitError } from 'context-gateway';
 
 await using gateway = new GatewayClient({
   maxRetryAfter: 2_000, // never wait longer than 2 s
-  pacing: false, // let us meet the limit; by default calls wait for it instead
+  pacing: false, // fail at the limit; by default calls wait instead
 });
 
 const { response } = await gateway.presets.list().withResponse();

@@ -1,4 +1,4 @@
-/** Keep a decision in the context for good, and leave another message out of it. Run: npm run example pin-decision */
+/** Pin a decision, and exclude another message. Run: npm run example pin-decision */
 import { ContextClient, NotFoundError } from 'context-gateway';
 
 await using context = new ContextClient(); // address and session token from the environment
@@ -17,5 +17,5 @@ try {
   await context.unpin(conversation, 'msg_sample_7');
 } catch (error) {
   if (!(error instanceof NotFoundError)) throw error;
-  console.log(`Not pinned any more: ${error.message}`);
+  console.log(`No longer pinned: ${error.message}`);
 }

@@ -1,4 +1,4 @@
-/** Remember something about the user, and use it. Run: npm run example remember-preference */
+/** Store a preference of the user, and use it in a completion. Run: npm run example remember-preference */
 import { ContextClient, GatewayClient } from 'context-gateway';
 
 await using context = new ContextClient();

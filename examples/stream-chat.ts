@@ -1,4 +1,4 @@
-/** Print a streamed answer while it arrives. Run: npm run example stream-chat */
+/** Print a streamed completion while it arrives. Run: npm run example stream-chat */
 import { GatewayClient, StreamTruncatedError } from 'context-gateway';
 
 await using gateway = new GatewayClient(); // address and key from the environment
@@ -18,5 +18,5 @@ try {
   console.log(`\n${usage?.total_tokens} tokens, ended by ${choices[0]?.finish_reason}`);
 } catch (error) {
   if (!(error instanceof StreamTruncatedError)) throw error;
-  console.error(`\nThe answer broke off after: ${error.partial?.choices[0]?.message.content}`);
+  console.error(`\nThe stream broke off after: ${error.partial?.choices[0]?.message.content}`);
 }

@@ -1,10 +1,10 @@
-/** Upload a file from disk without holding it in memory, and watch it leave. Run: npm run example upload-file */
+/** Upload a file from disk, without holding it in memory, and print the progress. Run: npm run example upload-file */
 import { GatewayClient } from 'context-gateway';
 import * as z from 'zod';
 
 await using gateway = new GatewayClient();
 
-// The interface does not say what a file record holds; your own schema checks and types it.
+// The API does not document the file record. Your own schema validates and types it.
 const schema = z.object({ id: z.string(), bytes: z.number() });
 
 const record = await gateway.files.upload(

@@ -18,7 +18,7 @@ const LAYERS = {
     ['api-promise.ts', 'zod.ts'],
   ],
   'emulator/src': [
-    ['index.ts'],
+    ['index.ts', 'testing/'],
     ['cli/'],
     ['emulator.ts'],
     ['settings.ts'],
@@ -42,6 +42,8 @@ const RESERVED = {
 };
 /** What `imports` of package.json leads to. */
 const WITHIN = { '#platform': 'platform/node.ts', '#zod': 'zod.ts' };
+/** The part of the emulator that hands out clients: on the SDK's public door, as a user's tests are. */
+const WITH_THE_SDK = 'testing/clients.ts';
 const VAGUE_NAME = /(^|\/)(utils?|types|helpers?|common)\.ts$/;
 
 const problems = [];
@@ -100,6 +102,10 @@ function checkPackage(file, name) {
   }
 }
 
+function isSdk(name) {
+  return name === 'context-gateway' || name.startsWith('context-gateway/');
+}
+
 function findCycle(graph) {
   const done = new Set();
   const visit = (file, path) => {
@@ -137,7 +143,7 @@ function checkTree(root) {
         checkLayer(root, file, target);
       } else if (root === 'src') {
         checkPackage(file, name);
-      } else if (name === 'context-gateway' || name.startsWith('context-gateway/')) {
+      } else if (isSdk(name) && !(root === 'emulator/src' && isIn(file, WITH_THE_SDK))) {
         problems.push(`${root}/${file} imports ${name}: the emulator is written from the interface, not from the SDK`);
       }
     }
@@ -148,7 +154,20 @@ function checkTree(root) {
   return graph.size;
 }
 
-const count = checkTree('src') + checkTree('emulator/src');
+/** The page is a program of its own: of the emulator it knows types alone, of the SDK what users can import. */
+function checkPage(root) {
+  const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((file) => /\.tsx?$/.test(file));
+  for (const file of files) {
+    const text = readFileSync(join(root, file), 'utf8').replace(/^import type [^;]* from '[^']+';$/gm, '');
+    for (const [, name] of text.matchAll(/\bfrom '([^']+)'/g)) {
+      const isOutside = name.startsWith('.') && relative('.', join(dirname(file), name)).startsWith('..');
+      if (isOutside) problems.push(`${root}/${file} imports ${name}: of the emulator the page knows types alone`);
+    }
+  }
+  return files.length;
+}
+
+const count = checkTree('src') + checkTree('emulator/src') + checkPage('emulator/inspector');
 for (const problem of problems) console.error(problem);
 console.log(
   `${count} files, ${problems.length === 0 ? 'every import in its layer, no rings' : `${problems.length} problems`}`,

@@ -1,31 +1,37 @@
 /** Runs one example against an emulator of its own: npm run example stream-chat */
 import { spawn } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { createServer } from 'node:http';
+import { existsSync, readdirSync } from 'node:fs';
+import { serve } from '@hono/node-server';
+import { GatewayClient } from 'context-gateway';
 import { addSampleConversation, createEmulator } from 'context-gateway-emulator';
-import { build } from 'esbuild';
+import { buildPage } from '../examples/apps/build-page.js';
 
-const name = process.argv[2];
-const examples = readdirSync('examples')
-  .filter((file) => file.endsWith('.ts'))
-  .map((file) => file.replace('.ts', ''));
-const file = name === 'relay' ? 'examples/relay/server.ts' : `examples/${name}.ts`;
-if (name !== 'browser' && (name === undefined || !existsSync(file))) {
-  console.error(
-    `Which one? ${[...examples, 'browser', 'relay'].map((example) => `npm run example ${example}`).join('\n           ')}`,
-  );
+/** Programs of their own; the page of `browser-chat` is served here. */
+const APPS: Record<string, string> = {
+  relay: 'examples/apps/relay/server.ts',
+  'usage-report': 'examples/apps/usage-report/report.ts',
+};
+const PAGE = 'browser-chat';
+
+const [name = '', ...rest] = process.argv.slice(2);
+const file = Object.hasOwn(APPS, name) ? APPS[name] : `examples/${name}.ts`;
+if (file === undefined || (name !== PAGE && !existsSync(file))) {
+  const tasks = readdirSync('examples').filter((entry) => entry.endsWith('.ts'));
+  const all = [...tasks.map((entry) => entry.replace('.ts', '')), PAGE, ...Object.keys(APPS)];
+  console.error(`Which one? ${all.map((example) => `npm run example ${example}`).join('\n           ')}`);
   process.exit(2);
 }
 
 const emulator = createEmulator({ setup: addSampleConversation, pace: { tokensPerSecond: 60 } });
 const { url } = await emulator.listen({ port: 0 });
 
-if (name === 'browser') await serveBrowserExample();
-else process.exitCode = await runExample();
+if (name === 'usage-report') await useForTwoWeeks();
+if (name === PAGE) await servePage();
+else process.exitCode = await runExample(file);
 
 /** The example finds the emulator in its environment, as it would find the service. */
-async function runExample(): Promise<number> {
-  const child = spawn(process.execPath, ['--import', 'tsx', file], {
+async function runExample(program: string): Promise<number> {
+  const child = spawn(process.execPath, ['--import', 'tsx', program, ...rest], {
     stdio: 'inherit',
     env: {
       ...process.env,
@@ -39,23 +45,21 @@ async function runExample(): Promise<number> {
   return code;
 }
 
-async function serveBrowserExample(): Promise<void> {
-  const { outputFiles } = await build({
-    entryPoints: ['examples/browser/app.ts'],
-    bundle: true,
-    write: false,
-    format: 'esm',
-    target: 'es2022',
-    alias: { '#platform': './src/platform/browser.ts' },
-  });
-  const page = createServer((request, response) => {
-    const script = request.url?.startsWith('/app.js') === true;
-    response.setHeader('content-type', script ? 'text/javascript' : 'text/html');
-    response.end(script ? outputFiles[0]?.text : readFileSync('examples/browser/index.html'));
-  });
-  page.listen(0, '127.0.0.1', () => {
-    const { port } = page.address() as { port: number };
+async function servePage(): Promise<void> {
+  const page = await buildPage(PAGE);
+  serve({ fetch: ({ url: asked }) => page(new URL(asked).pathname), port: 0, hostname: '127.0.0.1' }, ({ port }) => {
     const query = new URLSearchParams({ baseURL: url, apiKey: emulator.apiKeys.publishable });
     console.log(`Open http://127.0.0.1:${port}/?${query}\nCtrl+C stops it.`);
   });
+}
+
+/** An account that was used, on the emulator's clock. */
+async function useForTwoWeeks(): Promise<void> {
+  await using gateway = new GatewayClient({ baseURL: url, apiKey: emulator.apiKeys.secret });
+  for (let day = 1; day <= 14; day += 1) {
+    const model = day % 3 === 0 ? 'atlas-large' : 'atlas-small';
+    const content = 'We keep invoices in PostgreSQL because the finance team reports from it. '.repeat((day * 5) % 11);
+    await gateway.chat.completions.create({ model, messages: [{ role: 'user', content: `${content}Why?` }] });
+    if (day < 14) emulator.clock.advance(86_400_000);
+  }
 }

@@ -32,8 +32,8 @@ const FORBIDDEN = {
   'a test': /from ['"]vitest['"]|require\(['"]vitest['"]\)/,
 };
 /** Unpacked and packed. A new file of some size should be a decision. */
-const LARGEST = { unpackedSize: 1_150 * 1024, size: 300 * 1024 };
-const MOST_FILES = 130;
+const LARGEST = { unpackedSize: 1_400 * 1024, size: 500 * 1024 };
+const MOST_FILES = 140;
 /** The target of a Markdown link or picture. */
 const LINK = /\]\(([^)\s#]+)[^)]*\)/g;
 
@@ -49,6 +49,8 @@ for (const file of files) {
   if (!EXPECTED.some((pattern) => pattern.test(file))) problems.push(`${file} does not belong in the package`);
   const text = readFileSync(file, 'utf8');
   for (const [what, pattern] of Object.entries(FORBIDDEN)) {
+    // The guides show tests.
+    if (what === 'a test' && file.endsWith('.md')) continue;
     const found = text.match(pattern);
     if (found !== null)
       problems.push(`${file} has ${what} in it, at line ${text.slice(0, found.index).split('\n').length}`);

@@ -1,4 +1,4 @@
-/** What one request of a call came to, in the order they were sent. */
+/** The outcome of one request of a call. */
 export interface Attempt {
   /** The status of the response, if one came. */
   readonly status?: number;
@@ -6,19 +6,19 @@ export interface Attempt {
   readonly error?: string;
   /** Milliseconds waited before this attempt: backoff and pacing. */
   readonly delay: number;
-  /** Milliseconds from its start to its response or failure. */
+  /** Milliseconds from its start to the response or failure. */
   readonly duration: number;
 }
 
-/** The service's rate limit as of one response (`X-RateLimit-*`). A field is `undefined` where its header is absent or unreadable. */
+/** The rate limit that a response reported (`X-RateLimit-*`). A field is `undefined` if its header is absent or unreadable. */
 export interface RateLimit {
   /** Requests allowed in one window. */
   readonly limit: number | undefined;
-  /** Requests left in this window. */
+  /** Requests left in the window. */
   readonly remaining: number | undefined;
   /** When the window ends, by the service's clock. */
   readonly resetAt: Date | undefined;
-  /** The three headers as they came. */
+  /** The three headers as received. */
   readonly raw: {
     readonly limit: string | undefined;
     readonly remaining: string | undefined;
@@ -32,15 +32,15 @@ export interface HeaderSource {
   toHeaders(): Headers;
 }
 
-/** A response besides its data: `(await call.withResponse()).response`. */
+/** Everything about a response except its data: `(await call.withResponse()).response`. */
 export interface ResponseInfo {
   readonly status: number;
   readonly headers: Headers;
-  /** The id under which the service knows the request (`x-request-id`), if it sent one. */
+  /** The service's id of the request (`x-request-id`), if it sent one. */
   readonly requestId: string | undefined;
-  /** The rate limit as of this response, if the service sent one. */
+  /** The rate limit that this response reported, if any. */
   readonly rateLimit: RateLimit | undefined;
-  /** Every attempt of the call; the last one is this response. */
+  /** All attempts of the call, in order; the last one is this response. */
   readonly attempts: readonly Attempt[];
 }
 
@@ -51,12 +51,12 @@ export interface WithResponse<T> {
 }
 
 /**
- * What every method returns. Await it for the data; call `withResponse()` for status, headers, rate limit and attempts too.
- * The request is sent once, however often it is awaited.
+ * The return value of every method. Await it for the data; call `withResponse()` for status, headers, rate limit and attempts too.
+ * Awaiting it several times sends the request once.
  */
 export class APIPromise<T> implements Promise<T> {
   readonly #answer: Promise<WithResponse<T>>;
-  /** Made at the first `then`, so that `withResponse()` alone leaves no second promise that could go unhandled. */
+  /** Created by the first `then`, so that `withResponse()` alone leaves no second promise whose rejection could go unhandled. */
   #data: Promise<T> | undefined;
 
   constructor(answer: Promise<WithResponse<T>>) {
@@ -74,7 +74,7 @@ export class APIPromise<T> implements Promise<T> {
     onRejected?: ((reason: unknown) => B | PromiseLike<B>) | null,
   ): Promise<A | B> {
     this.#data ??= this.#answer.then(({ data }) => data);
-    // The handlers go to a native promise as they are: so the stack of an error leads back to the line that awaits it.
+    // The handlers are passed to a native promise unchanged, so that an error's stack leads back to the line that awaits it.
     return this.#data.then(onFulfilled, onRejected);
   }
 
@@ -84,6 +84,11 @@ export class APIPromise<T> implements Promise<T> {
 
   finally(onFinally?: (() => void) | null): Promise<T> {
     return this.then().finally(onFinally);
+  }
+
+  /** @internal A loop over a call that was not awaited: TypeScript refuses it, plain JavaScript is told. */
+  [Symbol.asyncIterator](): never {
+    throw new TypeError('Await the call first: for await (const chunk of await create(…)).');
   }
 
   get [Symbol.toStringTag](): string {

@@ -1,4 +1,4 @@
-// The zod schemas of every documented resource, for users' own code: the very ones that the clients check with.
+// The zod schemas of every documented resource, for users' own code. The clients validate with the same objects.
 export {
   compactionResultSchema,
   contextMetadataSchema,

@@ -1,12 +1,14 @@
 import { execFile } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
+import { ContextClient, GatewayClient } from 'context-gateway';
 import { addSampleConversation, createEmulator } from 'context-gateway-emulator';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { PROGRAM } from './helpers/sources.js';
+import { runNode, runVitest } from './helpers/vitest-run.js';
 
 const run = promisify(execFile);
 
@@ -24,6 +26,8 @@ const blocks = PAGES.flatMap((page) =>
     file: `${page.replace(/\W/g, '-')}-${at + 1}`,
     code,
     output,
+    /** For tests: what runs them. */
+    runner: /from '(vitest|node:test)'/.exec(code)?.[1],
   })),
 );
 
@@ -52,7 +56,19 @@ if (POST) {
 process.exit(0);`;
 
 describe('code in the documentation', () => {
-  test.for(blocks)('$name runs as it stands', async ({ file, output }) => {
+  test.for(blocks.filter(({ runner }) => runner !== undefined))(
+    '$name passes as it stands',
+    async ({ file, runner }) => {
+      const { code, text } = await (runner === 'vitest'
+        ? runVitest(join(folder, 'src'), `${file}.ts`)
+        : runNode(['--test', join(folder, `${file}.mjs`)]));
+
+      expect(code, text).toBe(0);
+      expect(text).toMatch(/pass 1|1 passed/);
+    },
+  );
+
+  test.for(blocks.filter(({ runner }) => runner === undefined))('$name runs as it stands', async ({ file, output }) => {
     await using emulator = createEmulator({ seed: 'dev', setup: addSampleConversation });
     const { url } = await emulator.listen({ port: 0 });
     const env = {
@@ -68,12 +84,12 @@ describe('code in the documentation', () => {
     if (output !== undefined) expect(stdout.trimEnd()).toBe(output.trimEnd());
   });
 
-  test('leads to files that exist', () => {
+  test('leads to files and headings that exist', () => {
     const broken = PAGES.flatMap((page) =>
-      [...readFileSync(page, 'utf8').matchAll(/\]\(([^)\s#]+)[^)]*\)/g)]
+      [...readFileSync(page, 'utf8').matchAll(/\]\(([^)\s]+)[^)]*\)/g)]
         .map(([, target = '']) => target)
         .filter((target) => !/^[a-z]+:/.test(target))
-        .filter((target) => !exists(join(dirname(page), target)))
+        .filter((target) => !leadsSomewhere(page, target))
         .map((target) => `${page}: ${target}`),
     );
 
@@ -81,11 +97,44 @@ describe('code in the documentation', () => {
   });
 });
 
-function exists(path: string): boolean {
-  try {
-    readFileSync(path);
-    return true;
-  } catch {
-    return false;
-  }
+test('the table of the README has every call of the clients, and no other', () => {
+  const [baseURL, apiKey, sessionToken] = ['https://service.test', 'svc_sk_test_0123', 'session-0123'];
+  const inherited = ['withOptions', 'subscribe', 'close']; // how a client is used, not what it calls
+  const calls = [
+    ...callsOf('gateway', new GatewayClient({ baseURL, apiKey })),
+    ...callsOf('context', new ContextClient({ baseURL, sessionToken })),
+  ].filter((call) => !inherited.includes(call.split('.')[1] ?? ''));
+  const rows = [...readFileSync('README.md', 'utf8').matchAll(/^\| (`(?:gateway|context|client)\..*?) \|/gm)];
+  const named = rows.flatMap(([, cell = '']) => {
+    const [first = '', ...others] = [...cell.matchAll(/`([\w.]+)\(/g)].map(([, name = '']) => name);
+    return [first, ...others.map((name) => name.replace(/^\./, `${first.slice(0, first.lastIndexOf('.'))}.`))];
+  });
+
+  const client = ['gateway.request', 'context.request'];
+  expect(named.flatMap((name) => (name === 'client.request' ? client : name)).sort()).toEqual(calls.sort());
+});
+
+/** The methods of a client and of its resources: `gateway.presets.list`. */
+function callsOf(name: string, owner: object): string[] {
+  const calls: string[] = [];
+  for (let type = Object.getPrototypeOf(owner); type !== Object.prototype; type = Object.getPrototypeOf(type))
+    for (const [key, { value }] of Object.entries(Object.getOwnPropertyDescriptors(type)))
+      if (typeof value === 'function' && key !== 'constructor') calls.push(`${name}.${key}`);
+  const resources = Object.entries(owner).filter(([, value]) => value instanceof Object);
+  return [...calls, ...resources.flatMap(([key, value]) => callsOf(`${name}.${key}`, value))];
 }
+
+function leadsSomewhere(page: string, target: string): boolean {
+  const [file, heading] = target.split('#', 2);
+  const path = file ? join(dirname(page), file) : page;
+  if (!existsSync(path)) return false;
+  const headings = [...readFileSync(path, 'utf8').matchAll(/^#+ (.*)$/gm)].map(([, words = '']) => slugOf(words));
+  return heading === undefined || headings.includes(heading);
+}
+
+/** As GitHub names a heading in an address. */
+const slugOf = (heading: string): string =>
+  heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N} _-]/gu, '')
+    .replaceAll(' ', '-');

@@ -18,7 +18,7 @@ const PRINTS: Record<string, RegExp[]> = {
   'pin-decision': [
     /^Pinned as decision: We decided to write Parquet/m,
     /^1 message pinned/m,
-    /^Not pinned any more: 404 /m,
+    /^No longer pinned: 404 /m,
   ],
   'compact-and-compare': [/^light +\d+ -> \d+ tokens/m, /^aggressive +\d+ -> \d+ tokens/m, /^ {2}decided: .*Parquet/m],
   'remember-preference': [/31 January 2026/],
@@ -95,9 +95,19 @@ test('npm run example finds an example by its name', async () => {
   expect(stdout).toMatch(/^\d+ tokens, ended by stop$/m);
 });
 
+test('the usage report draws what was used, by day and by model', async () => {
+  const report = ['--import', 'tsx', 'scripts/example.ts', 'usage-report', '7'];
+  const { stdout } = await run(process.execPath, report, { env: { ...process.env, NO_COLOR: '1' } });
+
+  const row = (name: string) => new RegExp(`^  ${name} +█+░* +[\\d,]+$`, 'gm');
+  expect(stdout.match(row('\\d\\d-\\d\\d'))).toHaveLength(7);
+  expect(stdout.match(row('atlas-small'))).toHaveLength(1);
+  expect(stdout).toMatch(/[\d,]+ of 10,000,000\n {2}[\d,]+ left/);
+});
+
 test('the browser example builds without anything of Node in it', async () => {
   const { metafile, errors } = await build({
-    entryPoints: ['examples/browser/app.ts'],
+    entryPoints: ['examples/apps/browser-chat/app.ts'],
     bundle: true,
     write: false,
     metafile: true,

@@ -145,7 +145,7 @@ try {
 } finally {
   rmSync(data, { recursive: true, force: true });
 }
-console.log(`| Node ${process.versions.node}, ${CONNECTIONS} connections | calls a second of one core | memory |`);
+console.log(`| Node ${process.versions.node}, ${CONNECTIONS} connections | calls per second of one core | memory |`);
 console.log('|---|---|---|');
 for (const { what, perSecond, rss } of rows) {
   const middle = [...perSecond].sort((a, b) => a - b)[Math.floor(ROUNDS / 2)] ?? 0;

@@ -4,6 +4,7 @@ export { assumed } from './cli/assume.js';
 export { addSampleConversation } from './cli/sample.js';
 export { seedFrom } from './cli/seed-file.js';
 export type {
+  ActiveReply,
   Reply,
   ReplyContent,
   ReplyMatch,
@@ -16,7 +17,7 @@ export type { ConversationInState, EmulatorState } from './control/state.js';
 export { createEmulator, type Emulator, type EmulatorOptions, type ListeningEmulator } from './emulator.js';
 export type { ActiveFault, Faults } from './faults/faults.js';
 export type { FaultMatch, FaultResponse, FaultRule } from './faults/rule.js';
-export type { RequestRecord } from './http/request-log.js';
+export type { RecordedResponse, RequestRecord, RequestSummary } from './http/request-log.js';
 export type { Listening } from './http/server.js';
 export type { ServiceOptions, StreamPace } from './options.js';
 export type { Account, Plan, PlanName, RateLimit } from './store/account.js';
@@ -38,10 +39,12 @@ export type {
   IntegrationAction,
   IntegrationExecution,
   IntegrationField,
+  IntegrationInput,
   IntegrationResult,
   Integrations,
 } from './store/integrations.js';
 export type { MemoryInput, MemoryType, UserMemory, UserMemoryItem } from './store/memory.js';
+export type { Models } from './store/models.js';
 export type { Preset, PresetInput, Presets } from './store/presets.js';
 export type { Session, Sessions } from './store/sessions.js';
 export type { Collection, Storage } from './store/storage.js';

@@ -6,14 +6,15 @@ import type { ServiceOptions } from './options.js';
 import { type AccountSettings, type RateLimit, resolvePlan } from './store/account.js';
 import type { SummarizerName } from './store/conversation-records.js';
 
-/** The options with every default filled in: what each part of the service works by. */
+/** The options with all defaults filled in. */
 export interface Settings extends AccountSettings, ServiceSettings, GatewaySettings {
   pace: Pace;
   maxTokens: number;
   summarizer: SummarizerName;
+  controlToken: string | undefined;
 }
 
-/** The settings an emulator works by; a RangeError names the option that cannot be. */
+/** Fills in the defaults. Throws a RangeError that names an invalid option. */
 export function resolveSettings(options: ServiceOptions): Settings {
   const cors = options.cors;
   return {
@@ -51,6 +52,7 @@ export function resolveSettings(options: ServiceOptions): Settings {
       heartbeat: positive('pace.heartbeat', options.pace?.heartbeat, Number.POSITIVE_INFINITY),
     },
     strict: options.strict ?? false,
+    controlToken: options.controlToken,
     summarizer: options.summarizer ?? 'extractive',
     listForm: options.listForm ?? 'data',
     presetsLimit: {
@@ -65,7 +67,7 @@ const PUBLISHABLE_ENDPOINTS = ['GET /v1/presets', 'GET /v1/integrations', 'POST 
 
 function headerName(option: string, name: string): string {
   if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name))
-    throw new RangeError(`${option} is not the name of a header: ${name}`);
+    throw new RangeError(`${option} is not a valid header name: ${name}`);
   return name.toLowerCase();
 }
 
@@ -91,12 +93,12 @@ function rateLimit(name: string, value: RateLimit | number | undefined): RateLim
 
 function positive(name: string, value: number | undefined, byDefault: number): number {
   if (value === undefined) return byDefault;
-  if (!(value > 0)) throw new RangeError(`${name} is not above zero: ${value}`);
+  if (!(value > 0)) throw new RangeError(`${name} must be above 0, got ${value}`);
   return value;
 }
 
 function atLeastZero<T extends number | undefined>(name: string, value: number | undefined, byDefault: T): number | T {
   if (value === undefined) return byDefault;
-  if (!(value >= 0)) throw new RangeError(`${name} is below zero: ${value}`);
+  if (!(value >= 0)) throw new RangeError(`${name} must not be negative, got ${value}`);
   return value;
 }

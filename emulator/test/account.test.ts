@@ -12,7 +12,7 @@ const plane = (emulator = standingEmulator()) => {
   };
 };
 
-describe('E4 a plan', () => {
+describe('a plan', () => {
   test('without Gateway access makes every call there a 403 that says so, and leaves the Context API alone', async () => {
     const { gateway, context } = plane(standingEmulator({ plan: 'starter' }));
     const body = { model: 'atlas-small', messages: [{ role: 'user', content: 'x' }] };
@@ -63,7 +63,7 @@ describe('E4 a plan', () => {
   });
 });
 
-describe('E4 API keys', () => {
+describe('API keys', () => {
   test('rotate without a gap: the new one works before the old one is deleted, and the deleted one refuses at once', async () => {
     const { emulator, call, withKey } = plane();
     const [old] = (await call('GET', '/keys')).body;
@@ -108,7 +108,7 @@ describe('E4 API keys', () => {
   });
 });
 
-describe('E4 a workspace', () => {
+describe('a workspace', () => {
   test('is open to those who were added, as long as they are in it', async () => {
     const { emulator, call, context } = plane();
     const guest = emulator.sessions.create();

@@ -5,7 +5,7 @@ import assumptions from '../assumptions.json' with { type: 'json' };
 import { assumed, seedFrom } from '../src/index.js';
 import { callsTo, dataDirectory, standingEmulator } from './support.js';
 
-describe('E12 an assumption', () => {
+describe('an assumption', () => {
   test('is listed, once, with what was chosen: all of them', () => {
     const page = readFileSync(new URL('../../docs/assumptions.md', import.meta.url), 'utf8');
     const known = [...page.matchAll(/^\| (A\d+) \|/gm)].map(([, id]) => id);
@@ -27,7 +27,7 @@ describe('E12 an assumption', () => {
     { text: 'session-header=X-Session', header: 'x-session', value: (token: string) => token },
     { text: 'session-header=Authorization', header: 'authorization', value: (token: string) => `Bearer ${token}` },
     { text: 'session-header=Authorization:Token', header: 'authorization', value: (token: string) => `Token ${token}` },
-  ])('A8 $text', async ({ text, header, value }) => {
+  ])('$text', async ({ text, header, value }) => {
     const emulator = standingEmulator(assumed([text]));
     const ask = (headers: Record<string, string>) => callsTo(emulator).bare('GET', '/api/memory', undefined, headers);
 
@@ -35,7 +35,7 @@ describe('E12 an assumption', () => {
     expect((await ask({ 'x-other': emulator.sessionToken })).status).toBe(401);
   });
 
-  test('A9 publishable, A13 rate-limit-reset, A3 list-form, together', async () => {
+  test('publishable, rate-limit-reset and list-form work together', async () => {
     const emulator = standingEmulator(
       assumed(['publishable=GET /v1/usage, GET /v1/presets', 'rate-limit-reset=epoch-milliseconds', 'list-form=bare']),
     );
@@ -50,7 +50,7 @@ describe('E12 an assumption', () => {
   });
 });
 
-describe('E12 strict mode', () => {
+describe('strict mode', () => {
   test.each([
     {
       area: 'context' as const,
@@ -85,7 +85,7 @@ describe('E12 strict mode', () => {
   });
 });
 
-describe('E9 a seed file', () => {
+describe('a seed file', () => {
   const seedFile = (seed: unknown) => {
     const file = join(dataDirectory(), 'seed.json');
     writeFileSync(file, typeof seed === 'string' ? seed : JSON.stringify(seed));
@@ -119,7 +119,7 @@ describe('E9 a seed file', () => {
   });
 
   test.each([
-    { seed: '{', says: 'not JSON' },
+    { seed: '{', says: 'not valid JSON' },
     { seed: { conversation: [] }, says: 'conversation' },
     { seed: { memory: [{ type: 'rumour', key: 'a', content: 'b' }] }, says: 'memory.0.type' },
   ])('with $seed is refused with the place', ({ seed, says }) => {

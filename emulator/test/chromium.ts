@@ -60,7 +60,7 @@ export class Browser {
     browser.#session = (await browser.send('Target.attachToTarget', { targetId, flatten: true })).sessionId as string;
     for (const domain of ['Page', 'Runtime', 'Network', 'Log']) await browser.send(`${domain}.enable`);
     await browser.resize(width, height);
-    await browser.send('Emulation.setEmulatedMedia', { features: [{ name: 'prefers-color-scheme', value: scheme }] });
+    await browser.scheme(scheme);
     return browser;
   }
 
@@ -77,6 +77,11 @@ export class Browser {
 
   async resize(width: number, height: number): Promise<void> {
     await this.send('Emulation.setDeviceMetricsOverride', { width, height, deviceScaleFactor: 1, mobile: false });
+  }
+
+  /** `light` or `dark`. */
+  async scheme(value: string): Promise<void> {
+    await this.send('Emulation.setEmulatedMedia', { features: [{ name: 'prefers-color-scheme', value }] });
   }
 
   async open(url: string): Promise<void> {

@@ -1,10 +1,13 @@
 import { execFile, spawn } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { runCommand } from '../src/cli/cli.js';
+import { type CommandSurroundings, runCommand } from '../src/cli/cli.js';
+import { optionEntries, variableName } from '../src/cli/options.js';
+import { readOptions } from '../src/cli/read-options.js';
+import { optionTable } from '../src/cli/texts.js';
 import { dataDirectory } from './support.js';
 
 // Without the process that the tsx command puts around it, which does not always wait for what it passes a signal on to.
@@ -34,6 +37,8 @@ async function start(...args: string[]) {
     url: exported('CONTEXT_GATEWAY_BASE_URL'),
     secret: exported('CONTEXT_GATEWAY_API_KEY'),
     token: exported('CONTEXT_GATEWAY_SESSION_TOKEN'),
+    /** Nothing reads what it prints any more. */
+    leave: () => child.stdout.destroy(),
     interrupt: () => {
       child.kill('SIGINT');
       return ended;
@@ -41,21 +46,42 @@ async function start(...args: string[]) {
   };
 }
 
-const runHere = async (...args: string[]) => {
+const runHere = (...args: string[]) => runIn({}, ...args);
+
+const runIn = async (
+  { env = {}, directory = EMPTY, isTerminal = false }: Partial<CommandSurroundings>,
+  ...args: string[]
+) => {
   const said = { out: '', err: '' };
   const code = await runCommand(args, {
+    env,
+    directory,
+    isTerminal,
+    isInteractive: false,
     out: (text) => {
       said.out += text;
     },
     err: (text) => {
       said.err += text;
     },
-    onStop: (stop) => stop(),
+    onSignal: (listener) => listener('SIGINT'),
   });
   return { code, ...said };
 };
+const EMPTY = dataDirectory();
 
-describe('E3 the command', () => {
+describe('the command', () => {
+  test('goes on serving when nothing reads what it prints any more', async () => {
+    const { url, secret, leave, interrupt } = await start();
+    const presets = async () =>
+      (await fetch(`${url}/v1/presets`, { headers: { authorization: `Bearer ${secret}` } })).status;
+
+    leave();
+
+    expect([await presets(), await presets(), await presets()]).toEqual([200, 200, 200]);
+    expect(await interrupt()).toBe(0);
+  });
+
   test('prints address, keys and examples that work, has a sample conversation, and ends well when interrupted', async () => {
     const { out, url, secret, token, interrupt } = await start('--seed', 'demo');
 
@@ -132,7 +158,7 @@ describe('E3 the command', () => {
 
     taken.close();
     expect({ code, out }).toEqual({ code: 1, out: '' });
-    expect(err).toBe(`context-gateway-emulator: port ${port} on 127.0.0.1 is taken; choose another with --port\n`);
+    expect(err).toBe(`context-gateway-emulator: port ${port} on 127.0.0.1 is in use; choose another with --port\n`);
   });
 
   test.each([
@@ -149,19 +175,119 @@ describe('E3 the command', () => {
     { args: ['--assume', 'list-form=tree'], says: 'tree' },
     { args: ['--assume', 'toString=x'], says: 'session-header' },
     { args: ['--assume', 'session-header=a b'], says: 'a b' },
-    { args: ['--assume', 'publishable=GET /v1/nothing'], says: 'there is no GET /v1/nothing' },
+    { args: ['--assume', 'publishable=GET /v1/nothing'], says: 'unknown endpoint GET /v1/nothing' },
     { args: ['--cors', 'app.example.com'], says: 'app.example.com' },
-    { args: ['--seed-file', '/nowhere.json'], says: 'cannot be read' },
+    { args: ['--seed-file', '/nowhere.json'], says: 'cannot read the file' },
     { args: ['--upstream-key', 'x'], says: '--upstream' },
-    { args: ['--record', 'x', '--replay', 'y'], says: 'not both' },
+    { args: ['--record', 'x', '--replay', 'y'], says: 'cannot be combined' },
     { args: ['--record', 'x'], says: 'upstream' },
     { args: ['--data', '/dev/null/x'], says: '/dev/null' },
+    { args: ['--prot', '1'], says: 'did you mean --port?' },
+    { args: ['--no-port'], says: '--no-port' },
+    { args: ['--limits', 'gatewy=1'], says: 'did you mean gateway?' },
+    { args: ['--pace', '10:long'], says: '--pace 10:long: ttft: not a whole number' },
+    { args: ['--now', 'yesterday'], says: '--now yesterday: not a point in time' },
+    { args: ['--now', '2026-01-15', '--latency', '5'], says: 'cannot be combined' },
+    { args: ['--control-token', 'short'], says: 'controlToken' },
+    { args: ['--config', 'nowhere.json'], says: 'nowhere.json: cannot read the file' },
+    { args: ['exec'], says: 'exec "npm test"' },
+    { args: ['exec', 'npm', 'test'], says: 'exec "npm test"' },
   ])('refuses $args in one line and ends with 2', async ({ args, says }) => {
     const { code, err } = await runHere(...args);
 
     expect(code).toBe(2);
     expect(err).toContain(says);
     expect(err.trimEnd()).not.toContain('\n');
+  });
+
+  test('takes every option from a variable and from the config file too; a flag wins over a variable, that over the file', async () => {
+    const directory = dataDirectory();
+    const config = {
+      $schema: 'https://example.com/schema.json',
+      port: 0,
+      plan: 'enterprise',
+      seed: 'file',
+      seedFile: 'first.json',
+      limits: { compact: 2 },
+      cors: ['https://app.example.com'],
+      assume: { 'list-form': 'bare' },
+      strict: true,
+    };
+    writeFileSync(join(directory, 'first.json'), '{"conversations":[{"id":"ours"}]}');
+    const file = join(directory, 'context-gateway-emulator.config.json');
+    writeFileSync(file, JSON.stringify(config));
+    const read = (env: Record<string, string>, ...args: string[]) => readOptions(args, env, directory).options;
+    const env = { CONTEXT_GATEWAY_EMULATOR_SEED: 'env', CONTEXT_GATEWAY_EMULATOR_LIMITS: 'gateway=7', PATH: '/bin' };
+
+    expect(read({})).toEqual({ ...config, $schema: undefined, seedFile: join(directory, 'first.json') });
+    expect(read(env)).toMatchObject({ seed: 'env', limits: { gateway: 7 }, plan: 'enterprise' });
+    expect(read(env, '--seed', 'flag', '--no-strict')).toMatchObject({ seed: 'flag', strict: false });
+    expect(read({ CONTEXT_GATEWAY_EMULATOR_STRICT: 'false', CONTEXT_GATEWAY_EMULATOR_SEED: '' })).toMatchObject({
+      strict: false,
+      seed: 'file',
+    });
+    for (const [name] of optionEntries()) expect(variableName(name)).toMatch(/^CONTEXT_GATEWAY_EMULATOR_[A-Z_]+$/);
+    const { out } = await runIn({ directory }, '--config', file);
+    expect(out).toContain('conversationId=ours');
+  });
+
+  test('does not take the address that a cluster tells for a port', () => {
+    const env = {
+      CONTEXT_GATEWAY_EMULATOR_PORT: 'tcp://10.0.0.1:4010',
+      CONTEXT_GATEWAY_EMULATOR_SERVICE_HOST: '10.0.0.1',
+      CONTEXT_GATEWAY_EMULATOR_PORT_4010_TCP_ADDR: '10.0.0.1',
+    };
+
+    expect(readOptions([], env, EMPTY).options).toEqual({});
+  });
+
+  test.each([
+    { env: { PORT: 'http' }, says: 'CONTEXT_GATEWAY_EMULATOR_PORT http: not a whole number up to 65535' },
+    {
+      env: { PROT: '1' },
+      says: 'CONTEXT_GATEWAY_EMULATOR_PROT: unknown; did you mean CONTEXT_GATEWAY_EMULATOR_PORT?',
+    },
+    { env: { STRICT: 'yes' }, says: 'CONTEXT_GATEWAY_EMULATOR_STRICT yes: not true or false' },
+    { env: { CONFIG: 'nowhere.json' }, says: 'nowhere.json: cannot read the file' },
+    { config: '{', says: 'config.json: not valid JSON' },
+    { config: '{"prot":1}', says: 'config.json: prot: unknown; did you mean port?' },
+    { config: '{"port":"4010"}', says: 'config.json: port: not a whole number up to 65535' },
+    { config: '{"limits":{"gatewy":1}}', says: 'config.json: limits.gatewy: unknown; did you mean gateway?' },
+    { config: '{"pace":{"ttft":1}}', says: 'config.json: pace.tokensPerSecond: not a whole number' },
+    { config: '{"plan":"gold"}', says: 'config.json: plan: not one of starter, agency, enterprise' },
+    { config: '[]', says: 'config.json: ' },
+  ])('refuses $env $config in one line that says where', async ({ env = {}, config, says }) => {
+    const directory = dataDirectory();
+    if (config !== undefined) writeFileSync(join(directory, 'context-gateway-emulator.config.json'), config);
+    const variables = Object.entries(env).map(([name, value]) => [`CONTEXT_GATEWAY_EMULATOR_${name}`, value]);
+
+    const { code, err } = await runIn({ directory, env: Object.fromEntries(variables) });
+
+    expect(code).toBe(2);
+    expect(err).toContain(says);
+    expect(err.trimEnd()).not.toContain('\n');
+  });
+
+  test('does not repeat a secret', async () => {
+    const { err } = await runIn({ env: { CONTEXT_GATEWAY_EMULATOR_CONTROL_TOKEN: 'top one' } });
+
+    expect(err).toContain('controlToken');
+    expect(err).not.toContain('top one');
+  });
+
+  test('has its options in the help and in the README', async () => {
+    const { out } = await runHere('--help');
+
+    for (const [, { about }] of optionEntries()) expect(out).toContain(about);
+    expect(readFileSync(new URL('../README.md', import.meta.url), 'utf8')).toContain(optionTable());
+  });
+
+  test('says what to add where the control plane stays closed', async () => {
+    const open = ['--host', '0.0.0.0', '--port', '0'];
+
+    expect((await runHere(...open)).out).toContain('add --control-token TEXT');
+    expect((await runHere(...open, '--control-token', 'a-long-token')).out).not.toContain('--control-token');
+    expect((await runHere('--port', '0')).out).not.toContain('--control-token');
   });
 
   test('has a help and a version', async () => {

@@ -46,7 +46,7 @@ function service(): ServiceUnderTest {
   });
 }
 
-describe(`E12 conformance of ${REAL ?? 'the emulator'}`, () => {
+describe(`conformance of ${REAL ?? 'the emulator'}`, () => {
   test.each(DOCUMENTED)('$title', async ({ holds }) => {
     await holds(service());
   });

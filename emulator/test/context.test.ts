@@ -11,7 +11,7 @@ const talk = () => {
   return { emulator, calls, id, context, compact };
 };
 
-describe('E1 the context of a conversation', () => {
+describe('the context of a conversation', () => {
   test('never has more than all of it, also when everything in the summary is pinned', async () => {
     const { calls, id, context, compact } = talk();
     await compact('light');
@@ -135,7 +135,7 @@ describe('E1 the context of a conversation', () => {
   });
 });
 
-describe('E1 pins', () => {
+describe('pins', () => {
   test('keep a message byte for byte at every level', async () => {
     const { emulator, calls, context, compact } = talk();
     const content = '  We *must* keep\tthis — exactly  ✂\u200d️\n\n```js\nconst a = 1;\n```  ';
@@ -198,7 +198,7 @@ describe('E1 pins', () => {
   });
 });
 
-describe('E1 an excluded message', () => {
+describe('an excluded message', () => {
   test('leaves no trace at once, and the version rises by one', async () => {
     const { calls, id, context, compact } = talk();
     await compact('light');
@@ -236,7 +236,7 @@ describe('E1 an excluded message', () => {
   });
 });
 
-describe('E1 user memory', () => {
+describe('user memory', () => {
   test('is created, changed, listed by four fields, and deleted for good', async () => {
     const { calls } = talk();
     const created = (await calls.context('POST', '/api/memory', { type: 'fact', key: '__proto__', content: 'x' })).body

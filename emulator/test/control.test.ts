@@ -6,7 +6,7 @@ const plane = (emulator = standingEmulator()) => {
   return { emulator, call: (method: string, path: string, body?: unknown) => bare(method, `/_emulator${path}`, body) };
 };
 
-describe('E10 the control plane', () => {
+describe('the control plane', () => {
   test('feeds conversations in, which the Context API then has', async () => {
     const { emulator, call } = plane();
 
@@ -165,4 +165,100 @@ describe('E10 the control plane', () => {
       expect((await standingEmulator().fetch(`${url}/_emulator/state`, { headers: { origin: url } })).status).toBe(200);
     },
   );
+});
+
+describe('what the Gateway offers, over the control plane', () => {
+  const ask = (content: string, model = 'atlas-small') => ({ model, messages: [{ role: 'user', content }] });
+
+  test('gives replies in advance, as chat.on does, and takes them back', async () => {
+    const { emulator, call } = plane();
+    const { gateway } = callsTo(emulator);
+    const said = async (content: string) =>
+      (await gateway('POST', '/v1/chat/completions', ask(content))).body.choices[0].message.content;
+
+    await call('POST', '/replies', { match: 'weather', reply: 'Sunny.' });
+    const { body, status } = await call('POST', '/replies', {
+      match: { pattern: '^the WEATHER', flags: 'i' },
+      reply: { content: 'Rain.', finish_reason: 'length' },
+    });
+    emulator.chat.on(
+      () => false,
+      () => 'never',
+    );
+
+    expect(status).toBe(201);
+    expect(await said('The weather?')).toBe('Rain.');
+    expect((await call('GET', '/replies')).body).toEqual([
+      { id: expect.any(String), match: '(a function)', reply: '(a function)' },
+      {
+        id: body.id,
+        match: { pattern: '^the WEATHER', flags: 'i' },
+        reply: { content: 'Rain.', finish_reason: 'length' },
+      },
+      { id: expect.any(String), match: 'weather', reply: 'Sunny.' },
+    ]);
+    expect((await call('DELETE', `/replies/${body.id}`)).status).toBe(200);
+    expect(await said('The weather?')).toBe('Sunny.');
+    await call('DELETE', '/replies');
+    expect(await said('The weather?')).not.toBe('Sunny.');
+    expect((await call('DELETE', `/replies/${body.id}`)).status).toBe(404);
+  });
+
+  test('offers models of your own, with their windows, until a reset', async () => {
+    const { emulator, call } = plane();
+    const { gateway } = callsTo(emulator);
+    const status = async () => (await gateway('POST', '/v1/chat/completions', ask('Hello there?', 'cedar'))).status;
+
+    expect(await status()).toBe(404);
+    expect((await call('POST', '/models', { id: 'cedar', contextWindow: 100 })).status).toBe(201);
+
+    expect(await status()).toBe(200);
+    const long = await gateway('POST', '/v1/chat/completions', ask('word '.repeat(200), 'cedar'));
+    expect(long.body.error.code).toBe('context_length_exceeded');
+    expect((await call('GET', '/models')).body.at(-1)).toEqual({ id: 'cedar', contextWindow: 100 });
+    const copy = standingEmulator();
+    copy.restore(emulator.state());
+    expect(copy.models.get('cedar')).toEqual({ id: 'cedar', contextWindow: 100 });
+    await call('POST', '/reset');
+    expect(await status()).toBe(404);
+  });
+
+  test('adds presets and integrations, which the Gateway then has', async () => {
+    const { emulator, call } = plane();
+    const { gateway } = callsTo(emulator);
+
+    await call('POST', '/presets', { id: 'shout', name: 'Shout', template: 'In capitals: {{input}}' });
+    await call('POST', '/integrations', { id: 'pager', actions: [{ name: 'page', fields: [{ name: 'who' }] }] });
+
+    const run = await gateway('POST', '/v1/presets/shout/execute', { model: 'atlas-small', input: 'x' });
+    expect(run.status).toBe(200);
+    const incomplete = await gateway('POST', '/v1/integrations/pager/execute', { action: 'page' });
+    expect(incomplete.body.error).toMatchObject({ param: 'who', code: 'missing_parameter' });
+    expect((await gateway('POST', '/v1/integrations/pager/execute', { action: 'page', who: 'me' })).status).toBe(200);
+    expect((await gateway('GET', '/v1/integrations')).body.data.at(-1)).toMatchObject({ id: 'pager', name: 'pager' });
+    const copy = standingEmulator();
+    copy.restore(emulator.state());
+    expect(copy.integrations.get('pager')).toEqual(emulator.integrations.get('pager'));
+    expect((await call('DELETE', '/presets/shout')).status).toBe(200);
+    expect((await call('DELETE', '/integrations/pager')).status).toBe(200);
+    expect(emulator.presets.get('shout') ?? emulator.integrations.get('pager')).toBeUndefined();
+  });
+
+  test.each([
+    { path: '/replies', body: { match: { pattern: '(' }, reply: 'x' }, says: 'not a regular expression' },
+    { path: '/replies', body: { match: '', reply: 'x' }, says: 'match' },
+    { path: '/models', body: { id: 'cedar', contextWindow: 0 }, says: 'contextWindow' },
+    { path: '/models', body: { id: 'atlas-small', contextWindow: 10 }, says: 'exists already' },
+    { path: '/presets', body: { id: 'summarize', name: 'x', template: 'y' }, says: 'exists already' },
+    { path: '/integrations', body: { id: 'team-chat', actions: [] }, says: 'exists already' },
+    {
+      path: '/integrations',
+      body: { id: 'x', actions: [{ name: 'a', fields: [{ name: 'b', type: 'date' }] }] },
+      says: 'type',
+    },
+  ])('refuses $body at $path', async ({ path, body, says }) => {
+    const answer = await plane().call('POST', path, body);
+
+    expect(answer).toMatchObject({ status: 400, body: { error: expect.stringContaining(says) } });
+  });
 });

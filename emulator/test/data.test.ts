@@ -49,7 +49,7 @@ function contents(emulator: Emulator): Map<string, string> {
   ]);
 }
 
-describe('E9 a data directory', () => {
+describe('a data directory', () => {
   test('has everything that was acknowledged after each of many kills, in an intact file', async () => {
     const program = fileURLToPath(new URL('../../node_modules/.cache/emulator-writer.mjs', import.meta.url));
     const entry = fileURLToPath(new URL('write-until-killed.ts', import.meta.url));
@@ -67,7 +67,7 @@ describe('E9 a data directory', () => {
     for (let round = 0; round < KILLS; round += 1) {
       const written = await killedWriter(program, data, round, 10 + ((round * 37) % 120));
       all.push(...written);
-      // A copy, as the killed process left it: looking would already mend it.
+      // A copy, as the killed process left it: opening it would already repair it.
       const copy = dataDirectory();
       cpSync(data, copy, { recursive: true });
       const file = new Sqlite(join(copy, 'emulator.db'));

@@ -74,7 +74,7 @@ describe.skipIf(process.platform === 'win32')('a disk that is full', () => {
 
     expect(written.length).toBeGreaterThan(10);
     expect(refused.status).toBe(507);
-    expect(JSON.parse(refused.text).error).toContain('data file takes no more');
+    expect(JSON.parse(refused.text).error).toContain('cannot write its data file');
     const state = (await call('GET', '/_emulator/state')).text;
     for (let i = 0; i < 20; i += 1) {
       const messages = Array.from({ length: 30 }, () => ({ role: 'user', content: 'y'.repeat(3000) }));

@@ -14,7 +14,7 @@ async function piecesOf(response: Response): Promise<Uint8Array[]> {
 
 const joined = (pieces: Uint8Array[]) => Buffer.concat(pieces).toString();
 
-describe('E6 a rule', () => {
+describe('a rule', () => {
   test('fires from the n-th match on, as often as it says, and is gone', async () => {
     const emulator = standingEmulator();
     const { gateway } = callsTo(emulator);
@@ -60,7 +60,7 @@ describe('E6 a rule', () => {
   });
 });
 
-describe('E6 an effect', () => {
+describe('an effect', () => {
   test.each([
     { when: 'before' as const, items: 0 },
     { when: 'after' as const, items: 1 },
@@ -137,7 +137,7 @@ describe('E6 an effect', () => {
   });
 });
 
-describe('E6 the header x-emulator-fault', () => {
+describe('the header x-emulator-fault', () => {
   const asked = (fault: string, path = '/v1/presets', emulator = standingEmulator()) =>
     callsTo(emulator).gateway('GET', path, undefined, { 'x-emulator-fault': fault });
 
@@ -199,7 +199,7 @@ describe('E6 the header x-emulator-fault', () => {
   });
 });
 
-describe('E7 the writing of a stream', () => {
+describe('the writing of a stream', () => {
   const TEXT = '日本語です。 Zażółć gęślą 𝒳';
 
   test('can cut inside characters and between CR and LF, and loses nothing', async () => {
@@ -290,7 +290,7 @@ const EVERY_EFFECT: FaultResponse['type'][] = [
   'streamError',
 ];
 
-test('E6 every effect goes through the control plane', async () => {
+test('every effect goes through the control plane', async () => {
   const emulator = standingEmulator();
   const { bare } = callsTo(emulator, emulator.fetch, 'http://127.0.0.1:4010');
   const more = { status: 500, delay: 1, bytes: 1, every: 1, afterBytes: 1, afterEvents: 1, contentType: 'a/b' };

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { FaultResponse } from '../src/index.js';
 import { callsTo, eventsOf, openStream, standingEmulator } from './support.js';
 
-describe('E6 a fault', () => {
+describe('a fault', () => {
   test('answers in the form of the area it hits, so many times', async () => {
     const emulator = standingEmulator();
     const { context, gateway } = callsTo(emulator);

@@ -49,7 +49,7 @@ describe('a completion', () => {
 
     const { body } = await gateway('POST', '/v1/chat/completions', chat('How tall is the tower?'));
 
-    expect(body.choices[0].message.content).toBe('Nothing in this conversation answers: "How tall is the tower?"');
+    expect(body.choices[0].message.content).toBe('Nothing in this conversation answers that.');
   });
 
   test('ends for its length at max_tokens', async () => {
@@ -75,7 +75,7 @@ describe('a completion', () => {
     const { status, body } = await gateway(
       'POST',
       '/v1/chat/completions',
-      chat('What is <|endoftext|> and <|im_start|>?'),
+      chat('The mark <|endoftext|> ends what <|im_start|> begins. Which mark ends it?'),
     );
 
     expect(status).toBe(200);

@@ -1,7 +1,7 @@
 import { beforeAll, vi } from 'vitest';
 import { STORAGE_OF_TESTS } from './support.js';
 
-// E9: the same tests once more, with everything kept in a file.
+// The same tests, with everything stored in a file.
 vi.stubEnv(STORAGE_OF_TESTS, 'sqlite');
 await import('./emulator.test.js');
 await import('./context.test.js');

@@ -1,14 +1,15 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import axe from 'axe-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { addSampleConversation, createEmulator, type Emulator } from '../src/index.js';
 import { Browser, findChromium } from './chromium.js';
+import { onPage } from './page.js';
 import { callsTo, standingEmulator } from './support.js';
 
 const path = await findChromium();
 if (path === undefined && process.env.CI === 'true') throw new Error('no browser to test the inspector with');
 if (path === undefined) console.warn('SKIPPED: the inspector is not tested, there is no chromium');
 
-describe('E10 the inspector', () => {
+describe('the inspector', () => {
   test('is a page for browsers, and an index for everything else', async () => {
     const emulator = standingEmulator();
     const get = (accept: string) => emulator.fetch('http://127.0.0.1/_emulator', { headers: { accept } });
@@ -17,172 +18,462 @@ describe('E10 the inspector', () => {
     expect((await (await get('application/json')).json()).routes).toContain('GET /_emulator/overview');
   });
 
-  test.each(['../package.json', '..%2Fpackage.json', 'index.ts', 'nothing.js', '%00.js'])(
+  test.each(['../package.json', '..%2Fpackage.json', 'main.tsx', 'build.ts', 'nothing.js', '%00.js', '__proto__'])(
     'does not serve %s',
     async (file) => {
       expect((await standingEmulator().fetch(`http://127.0.0.1/_emulator/inspector/${file}`)).status).toBe(404);
     },
   );
 
-  test('allows nothing from elsewhere', async () => {
+  test('allows nothing from elsewhere, and no script in the page', async () => {
     const response = await standingEmulator().fetch('http://127.0.0.1/_emulator/inspector/index.html');
+    const policy = response.headers.get('content-security-policy');
 
-    expect(response.headers.get('content-security-policy')).toContain("default-src 'self'");
+    expect(policy).toContain("default-src 'self'");
+    expect(policy).not.toContain('unsafe');
     expect((await response.text()).match(/(?:src|href)="(?!\/_emulator\/|#|data:)/g)).toBeNull();
   });
 });
 
-describe.skipIf(path === undefined)('E10 the inspector in a browser', () => {
-  const started: { browser?: Browser; emulator?: Emulator; url: string } = { url: '' };
-  const page = (): Browser => {
-    if (started.browser === undefined) throw new Error('the browser did not start');
-    return started.browser;
-  };
-  const emulator = (): Emulator => {
-    if (started.emulator === undefined) throw new Error('the emulator did not start');
-    return started.emulator;
-  };
-  const text = () => page().evaluate<string>('document.querySelector("#main").innerText');
-  const go = async (view: string) => {
-    await page().evaluate(`location.hash = '#/${view}'`);
-    await page().until(`document.querySelector('#nav a[aria-current]')?.hash === '#/${view}'`);
-  };
-  const click = (selector: string) => page().evaluate(`document.querySelector(${JSON.stringify(selector)}).click()`);
+const VIEWS = [
+  'conversations',
+  'conversation/conv_sample',
+  'conversation/nothing',
+  'new',
+  'playground',
+  'playground/conv_sample',
+  'requests',
+  'requests/LAST',
+  'memory',
+  'usage',
+  'faults',
+  'keys',
+  'system',
+  'nowhere',
+];
+
+describe.skipIf(path === undefined)('the inspector in a browser', () => {
+  let browser: Browser;
+  let emulator: Emulator;
+  let url: string;
+  const bodyText = () => browser.evaluate<string>('document.body.innerText');
 
   beforeAll(async () => {
-    started.emulator = createEmulator({ seed: 'inspector', now: '2026-03-02T09:30:00Z', setup: addSampleConversation });
-    started.url = (await started.emulator.listen()).url;
-    started.browser = await Browser.start(path ?? '', { width: 1280, height: 1000 });
-    await callsTo(emulator()).context('POST', '/api/context/pin/conv_sample', {
-      messageId: 'msg_sample_5',
-      category: 'requirement',
-    });
+    emulator = createEmulator({ seed: 'inspector', now: '2026-03-02T09:30:00Z', setup: addSampleConversation });
+    url = (await emulator.listen()).url;
+    browser = await Browser.start(path ?? '', { width: 1280, height: 1000 });
+    await browser.open(`${url}/_emulator`);
   }, 60_000);
   afterAll(async () => {
-    await started.browser?.close();
-    await started.emulator?.close();
+    await browser?.close();
+    await emulator?.close();
   });
 
-  test('shows a conversation before and after compaction, with gauges, pins, excluded messages and both versions', async () => {
-    await page().open(`${started.url}/_emulator`);
-    await page().until("document.querySelectorAll('.message').length === 12");
-    expect(await text()).toContain('100 %');
-    expect(await text()).toContain('pinned · requirement');
-    await keep('before.png');
+  test('shows a conversation with gauges, pins, excluded messages, and both versions of its summary', async () => {
+    const { go, click, sees, reads, text } = onPage(browser);
+    await go('conversation/conv_sample');
+    await sees('[aria-label="Pin msg_sample_5"]');
+    expect(await text()).toContain('never compacted');
 
+    await click('[aria-label="Pin msg_sample_5"]');
+    await sees('[aria-label="Unpin msg_sample_5"]');
     await click('#compact-light');
-    await page().until("document.querySelector('.versions')");
-    await keep('after.png', 1340);
-    await callsTo(emulator()).context('PATCH', '/api/context/exclude/conv_sample/msg_sample_9', { exclude: true });
+    await reads('Versions of the summary');
+    await click('[aria-label="Exclude msg_sample_9"]');
+    await sees('.message.excluded [aria-label="Include msg_sample_9"]');
     await click('#compact-deep');
-    await page().until("document.querySelector('.message.excluded') && document.querySelector('.version .gone')");
+    await reads('Receipt of the deep compaction');
 
-    const { context } = (await callsTo(emulator()).context('GET', '/api/context?conversationId=conv_sample')).body;
-    const shown = await text();
-    expect(shown).toContain(context.rollingSummary.decisions[0].decision);
-    expect(shown).toContain(`${context.metadata.compressedTokens}`);
-    expect(shown).toContain(`${Math.round(context.metadata.preservationRatio * 100)} %`);
-    await keep('versions.png', 1400);
+    const { context } = (await callsTo(emulator).context('GET', '/api/context?conversationId=conv_sample')).body;
+    await reads(`${context.metadata.compressedTokens}\nin the context`);
+    expect(context.pinnedMemory).toMatchObject([{ messageId: 'msg_sample_5', category: 'requirement' }]);
+    expect(await text()).toContain(context.rollingSummary.decisions[0].decision);
   });
 
   test('tells what was added and removed between any two versions', async () => {
-    await page().evaluate(
-      "(() => { const s = document.querySelector('#version-from'); s.value = '0'; s.dispatchEvent(new Event('change')); })()",
-    );
+    await onPage(browser).choose('#version-from', '0');
 
-    await page().until("document.querySelector('.version .new') && !document.querySelector('.version .gone')");
-    expect(await page().evaluate("document.querySelector('.version .new .unseen').textContent")).toBe('added: ');
+    await browser.until("document.querySelector('.version .new') && !document.querySelector('.version .gone')");
+    expect(await browser.evaluate("document.querySelector('.version .new .unseen').textContent")).toBe('added: ');
   });
 
-  test('shows memory, usage by model and rate limits', async () => {
-    const { context, gateway } = callsTo(emulator());
-    await context('POST', '/api/memory', { type: 'fact', key: 'city', content: '<b>Oslo</b>' });
-    await gateway('POST', '/v1/chat/completions', { model: 'birch-small', messages: [{ role: 'user', content: 'x' }] });
+  test('shows at once what a program does: a message, a pin, a compaction', async () => {
+    const { go, reads, sees } = onPage(browser);
+    emulator.conversations.create({ id: 'live', messages: [{ id: 'first', role: 'user', content: 'Hello?' }] });
+    await go('conversation/live');
+    await reads('1 message, never compacted');
 
+    emulator.conversations.append('live', [{ id: 'second', role: 'assistant', content: 'Said by a program.' }]);
+    await reads('Said by a program.');
+    await callsTo(emulator).context('POST', '/api/context/pin/live', { messageId: 'second' });
+    await sees('#message-second .badge.pinned');
+    emulator.conversations.delete('live');
+    await reads('No such conversation');
+  });
+
+  test('leaves a list where it was scrolled to when something is added', async () => {
+    const { go, reads, sees } = onPage(browser);
+    const messages = Array.from({ length: 80 }, (_, i) => ({ role: 'user' as const, content: `message ${i}` }));
+    emulator.conversations.create({ id: 'long', messages });
+    await go('conversation/long');
+    await sees('.messages .message:nth-child(80)');
+    await browser.evaluate("document.querySelector('.messages').scrollTop = 900");
+
+    emulator.conversations.append('long', [{ role: 'user', content: 'one more' }]);
+
+    await sees('.messages .message:nth-child(81)');
+    await reads('81 messages');
+    expect(await browser.evaluate("document.querySelector('.messages').scrollTop")).toBe(900);
+    emulator.conversations.delete('long');
+  });
+
+  test('searches conversations, and shows them a page at a time', async () => {
+    const { go, type, reads, click, text } = onPage(browser);
+    for (let i = 1; i <= 45; i += 1) {
+      emulator.conversations.create({ id: `many-${i}`, messages: [{ role: 'user', content: `About thing ${i}.` }] });
+    }
+    await go('conversations');
+    await reads('46 conversations');
+    await reads('page 1 of 3');
+    expect((await text()).indexOf('About thing 45.')).toBeLessThan((await text()).indexOf('About thing 44.'));
+
+    await click('.pager button:last-child');
+    await reads('page 2 of 3');
+    await type('#search', 'thing 17');
+    await browser.until("document.querySelectorAll('.conversation-list li').length === 1");
+    await type('#search', 'not there');
+    await reads('No conversation fits “not there”.');
+    await type('#search', '');
+    for (let i = 1; i <= 45; i += 1) emulator.conversations.delete(`many-${i}`);
+    await reads('1 conversation');
+  });
+
+  test('adds, edits, deactivates and deletes memory, and shows text as text', async () => {
+    const { go, type, choose, click, reads, sees } = onPage(browser);
     await go('memory');
-    await page().until("document.querySelector('#main').innerText.includes('<b>Oslo</b>')");
-    await go('usage');
-    await page().until('document.querySelector(\'.chart .bar[aria-label^="birch-small: "]\')');
-    expect(await text()).toMatch(/gateway[\s\S]*999 of 1,000 left/);
-  });
+    await choose('#memory-type', 'preference');
+    await type('#memory-key', 'city');
+    await type('#memory-content', '<b>Oslo</b>');
+    await click('#memory-add');
+    await reads('<b>Oslo</b>');
 
-  test('follows requests as they come in, and shows no key', async () => {
-    await go('requests');
-    await callsTo(emulator()).gateway('GET', '/v1/presets?limit=7');
-
-    await page().until("document.querySelector('.log summary')?.innerText.includes('/v1/presets?limit=7')");
-    await page().evaluate("document.querySelectorAll('.log details').forEach((row) => { row.open = true; })");
-    const html = await page().evaluate<string>('document.documentElement.innerHTML');
-    expect(html).toContain('Bearer svc_sk_***');
-    for (const secret of [emulator().apiKeys.secret, emulator().sessionToken]) expect(html).not.toContain(secret);
-  });
-
-  test('switches faults on and off by the keyboard', async () => {
-    await go('faults');
-    await page().until("document.getElementById('fault-Gateway down')");
-    await page().evaluate("document.getElementById('fault-Gateway down').focus()");
-    const status = async () => (await callsTo(emulator()).gateway('GET', '/v1/presets')).status;
-
-    await page().press(' ', 'Space', ' ');
-    await page().until(
-      "document.activeElement.id === 'fault-Gateway down' && document.activeElement.getAttribute('aria-checked') === 'true'",
+    await click('[aria-label="Edit city"]');
+    await type('.memory-item textarea', 'Bergen');
+    await browser.evaluate(
+      "[...document.querySelectorAll('.memory-item button')].find((b) => b.innerText === 'Save').click()",
     );
+    await sees('[aria-label="Deactivate city"]');
+    await click('[aria-label="Deactivate city"]');
+    await sees('.memory-item.inactive');
+    expect(emulator.memory.all()[0]?.item).toMatchObject({ type: 'preference', content: 'Bergen', isActive: false });
+
+    await click('[aria-label="Delete city"]');
+    await reads('Really delete');
+    expect(emulator.memory.all()).toHaveLength(1);
+    await browser.evaluate("document.querySelector('.memory-item .danger').click()");
+    await browser.until("document.querySelector('.memory-item') === null");
+    expect(emulator.memory.all()).toEqual([]);
+  });
+
+  test('shows usage by day and model, rate limits, and requests by minute', async () => {
+    await callsTo(emulator).gateway('POST', '/v1/chat/completions', {
+      model: 'birch-small',
+      messages: [{ role: 'user', content: 'x' }],
+    });
+
+    await onPage(browser).go('usage');
+    await browser.until('document.querySelector(\'svg[aria-label^="Tokens by day and model: "] rect\')');
+    await browser.until('document.querySelector(\'svg[aria-label^="Requests by minute: "] rect\')');
+    expect(await onPage(browser).text()).toMatch(/birch-small[\s\S]*gateway[\s\S]*999 of 1,000 left/);
+  });
+
+  test('shows requests as they come, filters them, and shows no key', async () => {
+    const { go, type, choose, click, reads, sees } = onPage(browser);
+    await go('requests');
+    await callsTo(emulator).gateway('GET', '/v1/presets?limit=7');
+    await callsTo(emulator).context('GET', '/api/memory');
+    await browser.until("document.querySelector('.log a')?.innerText.includes('/api/memory')");
+
+    await type('#request-search', 'limit=7');
+    await browser.until("document.querySelectorAll('.log li').length === 1");
+    await choose('#request-status', '5xx');
+    await reads('No request fits these filters.');
+    await choose('#request-status', 'all');
+    await choose('#request-caller', 'first secret key');
+    await sees('.log li');
+    await click('.log a');
+    await reads('Response body');
+    const html = await browser.evaluate<string>('document.documentElement.innerHTML');
+    expect(html).toContain('Bearer svc_sk_***');
+    expect(html).toContain('summarize');
+    for (const secret of [emulator.apiKeys.secret, emulator.sessionToken]) expect(html).not.toContain(secret);
+    await type('#request-search', '');
+    await choose('#request-caller', '');
+    await click('#close-detail');
+  });
+
+  test('keeps new requests back while one is read, and says how many there are', async () => {
+    const { click, sees, reads } = onPage(browser);
+    await click('.log a');
+    await sees('.detail');
+    const count = () => browser.evaluate<number>("document.querySelectorAll('.log li').length");
+    const before = await count();
+
+    await callsTo(emulator).gateway('GET', '/v1/presets?limit=9');
+
+    await reads('1 new request');
+    expect(await count()).toBe(before);
+    await click('#release');
+    await browser.until(`document.querySelectorAll('.log li').length === ${before + 1}`);
+    await click('#close-detail');
+  });
+
+  test('shows the events of a stream with their times', async () => {
+    const { go, reads } = onPage(browser);
+    await callsTo(emulator).bare('GET', '/v1/presets');
+    const response = await emulator.fetch('http://emulator.test/v1/chat/completions', {
+      method: 'POST',
+      headers: { authorization: `Bearer ${emulator.apiKeys.secret}` },
+      body: JSON.stringify({ model: 'atlas-small', stream: true, messages: [{ role: 'user', content: 'Hello?' }] }),
+    });
+    await response.text();
+    await go(`requests/${emulator.requests.at(-1)?.requestId}`);
+
+    await reads('data: [DONE]');
+    const rows = await browser.evaluate<number>("document.querySelectorAll('.events li time').length");
+    expect(rows).toBe(emulator.requests.at(-1)?.events);
+    await go('requests');
+  });
+
+  test('says what went wrong where it went wrong', async () => {
+    const { go, type, click } = onPage(browser);
+    await go('new');
+    await type('#transcript', '{"messages": [{"role": "wizard", "content": "x"}]}');
+    await browser.until("document.querySelector('[role=alert]')?.innerText.includes('wizard')");
+    await type('#transcript', 'User: again');
+    await type('#conversation-id', 'conv_sample');
+    await click('#create');
+
+    await browser.until("document.querySelector('.card [role=alert]')?.innerText.includes('exists already')");
+  });
+
+  test('switches faults on and off by the keyboard, with a banner on every view', async () => {
+    const { go, sees, reads } = onPage(browser);
+    const status = async () => (await callsTo(emulator).gateway('GET', '/v1/presets')).status;
+    await go('faults');
+    await sees('[id="fault-Gateway down"]');
+    await browser.evaluate("document.getElementById('fault-Gateway down').focus()");
+
+    await browser.press(' ', 'Space', ' ');
+    await browser.until("document.activeElement.getAttribute('aria-checked') === 'true'");
     expect(await status()).toBe(503);
-    await page().press(' ', 'Space', ' ');
-    await page().until("document.activeElement.getAttribute('aria-checked') === 'false'");
+    await go('memory');
+    await sees('.banner.warning');
+    await reads('1 fault active: Gateway down');
+    await go('faults');
+    await sees('[id="fault-Gateway down"]');
+    await browser.evaluate("document.getElementById('fault-Gateway down').focus()");
+    await browser.press(' ', 'Space', ' ');
+    await browser.until("document.activeElement.getAttribute('aria-checked') === 'false'");
     expect(await status()).toBe(200);
   });
 
   test('is reached by the tab key, with the skip link first', async () => {
-    // From elsewhere: within the page only the part after # would change, and the focus would stay.
-    await page().open('about:blank');
-    await page().open(`${started.url}/_emulator#/keys`);
-    await page().until("document.querySelector('#key-create')");
+    await browser.open('about:blank');
+    await browser.open(`${url}/_emulator#/keys`);
+    await onPage(browser).sees('#key-create');
 
     const visited: string[] = [];
-    for (let i = 0; i < 16; i += 1) {
-      await page().press('Tab');
-      visited.push(await page().evaluate<string>('document.activeElement.id || document.activeElement.className'));
+    for (let i = 0; i < 18; i += 1) {
+      await browser.press('Tab');
+      visited.push(await browser.evaluate<string>('document.activeElement.id || document.activeElement.className'));
     }
 
     expect(visited[0]).toBe('skip');
-    expect(visited).toEqual(expect.arrayContaining(['nav-#/requests', 'plan', 'key-name', 'key-create']));
+    expect(visited).toEqual(expect.arrayContaining(['nav-requests', 'plan', 'key-name', 'key-create']));
   });
 
   test('creates a key, shows it once, and deletes it after asking twice', async () => {
-    await page().evaluate("document.querySelector('#key-name').value = 'staging'");
+    const { go, type, click, sees } = onPage(browser);
+    await type('#key-name', 'staging');
     await click('#key-create');
-    await page().until("document.querySelector('#new-key')");
-    const key = await page().evaluate<string>("document.querySelector('#new-key').textContent");
-    expect(emulator().apiKeys.get(key)).toMatchObject({ name: 'staging', kind: 'secret' });
+    await sees('#new-key');
+    const key = await browser.evaluate<string>("document.querySelector('#new-key').textContent");
+    expect(emulator.apiKeys.get(key)).toMatchObject({ name: 'staging', kind: 'secret' });
 
     await go('memory');
     await go('keys');
-    await page().until("document.querySelectorAll('tbody tr').length === 3");
-    expect(await text()).not.toContain(key);
-    await click('tbody tr:last-child button');
-    await page().until("document.querySelector('.danger')");
-    expect(emulator().apiKeys.get(key)).toBeDefined();
-    await click('.danger');
-    await page().until("document.querySelectorAll('tbody tr').length === 2");
-    expect(emulator().apiKeys.get(key)).toBeUndefined();
+    await sees('[aria-label="Delete staging"]');
+    expect(await bodyText()).not.toContain(key);
+    await click('[aria-label="Delete staging"]');
+    await sees('#keys .danger');
+    expect(emulator.apiKeys.get(key)).toBeDefined();
+    await click('#keys .danger');
+    await browser.until('document.querySelector(\'[aria-label="Delete staging"]\') === null');
+    expect(emulator.apiKeys.get(key)).toBeUndefined();
   });
 
-  test('asked for nothing elsewhere, and complained of nothing', () => {
-    const addresses = new Set(page().requested.map((address) => new URL(address).origin));
+  test('moves the clock, loads a snapshot, and resets', async () => {
+    const { go, click, reads, sees } = onPage(browser);
+    const { memory } = emulator;
+    await go('system');
+    await sees('#clock');
+    await browser.evaluate("[...document.querySelectorAll('button')].find((b) => b.innerText === '+ 1 day').click()");
+    await reads('2026-03-03 09:30:00');
+    memory.create({ type: 'fact', key: 'k', content: 'c' });
 
-    addresses.delete('null');
-    expect([...addresses]).toEqual([started.url]);
-    expect(page().complaints).toEqual([]);
+    await click('#reset');
+    await click('#reset');
+
+    await browser.until("document.querySelector('#reset').innerText === 'Reset'");
+    await go('memory');
+    await browser.until("[...document.querySelectorAll('.empty')].length === 4");
+    expect(memory.all()).toEqual([]);
   });
 
-  /** The README's pictures are what this test sees: `SCREENSHOTS=1 npx vitest run emulator/test/inspector.test.ts`. */
-  async function keep(name: string, height = 1000): Promise<void> {
-    if (process.env.SCREENSHOTS === undefined) return;
-    await page().resize(1280, height);
-    const directory = new URL('../docs/', import.meta.url);
-    mkdirSync(directory, { recursive: true });
-    writeFileSync(new URL(name, directory), await page().screenshot());
-    await page().resize(1280, 1000);
-  }
+  test('stops a stream, and shows what had arrived', async () => {
+    const slow = createEmulator({ seed: 'slow', pace: { tokensPerSecond: 20 } });
+    const { url: address, close } = await slow.listen();
+    const { click, type, reads, sees } = onPage(browser);
+    await browser.open(`${address}/_emulator#/playground`);
+    await type(
+      '#question',
+      'The harbour opens at six in the morning on every working day. When does the harbour open?',
+    );
+    await click('#send');
+    await browser.until("document.querySelector('#answer')?.innerText.length > 3");
+
+    await click('#stop');
+
+    await reads('stopped');
+    await sees('#send');
+    await until(() => slow.requests.at(-1)?.outcome === 'aborted');
+    const stored = await browser.evaluate<string>("localStorage.getItem('context-gateway-emulator.playground-key')");
+    expect(await browser.evaluate<string>('document.documentElement.innerHTML')).not.toContain(stored);
+    await browser.open('about:blank');
+    await close();
+    await slow.close();
+  });
+
+  test('says so when the emulator is gone, and goes on when it is back', async () => {
+    const { reads } = onPage(browser);
+    const first = createEmulator({ seed: 'gone' });
+    const { url: address, port } = await first.listen();
+    await browser.open(`${address}/_emulator`);
+    await reads('No conversation yet');
+
+    await first.close();
+    await reads('The emulator is not responding.');
+    const second = createEmulator({ seed: 'gone', setup: addSampleConversation });
+    await second.listen({ port });
+
+    await reads('conv_sample');
+    await browser.until("document.querySelector('.banner.gone') === null");
+    await browser.open('about:blank');
+    await second.close();
+  });
+
+  test('asked for nothing elsewhere, and complained of nothing but the emulator that was gone', () => {
+    const origins = new Set(browser.requested.map((address) => new URL(address).hostname));
+    const complaints = browser.complaints.filter(
+      (complaint) => !/ERR_CONNECTION|ERR_INCOMPLETE|400|404/.test(complaint),
+    );
+
+    origins.delete('');
+    origins.delete('blank');
+    expect([...origins]).toEqual(['127.0.0.1']);
+    expect(complaints).toEqual([]);
+  });
 });
+
+describe.skipIf(path === undefined)('every view', () => {
+  let browser: Browser;
+  let emulator: Emulator;
+  let url: string;
+
+  beforeAll(async () => {
+    emulator = createEmulator({ seed: 'views', now: '2026-03-02T09:30:00Z', setup: addSampleConversation });
+    const { gateway, context } = callsTo(emulator);
+    const ask = { model: 'atlas-small', messages: [{ role: 'user', content: 'Hello?' }] };
+    await context('POST', '/api/context/pin/conv_sample', { messageId: 'msg_sample_5' });
+    await context('PATCH', '/api/context/exclude/conv_sample/msg_sample_9', { exclude: true });
+    await emulator.compact('conv_sample', 'light');
+    await emulator.compact('conv_sample', 'aggressive');
+    emulator.memory.create({ type: 'fact', key: 'city', content: 'Oslo'.repeat(40) });
+    emulator.faults.add({ match: { path: '/none' }, respond: { status: 503 } });
+    await gateway('POST', '/v1/chat/completions', ask);
+    await gateway('GET', '/v1/nothing');
+    const stream = await emulator.fetch('http://emulator.test/v1/chat/completions', {
+      method: 'POST',
+      headers: { authorization: `Bearer ${emulator.apiKeys.secret}` },
+      body: JSON.stringify({ ...ask, stream: true }),
+    });
+    await stream.text();
+    url = (await emulator.listen()).url;
+    browser = await Browser.start(path ?? '', { width: 1280, height: 1000 });
+  }, 60_000);
+  afterAll(async () => {
+    await browser?.close();
+    await emulator?.close();
+  });
+
+  const open = async (view: string): Promise<void> => {
+    await browser.open('about:blank');
+    await browser.open(`${url}/_emulator#/${view.replace('LAST', emulator.requests.at(-1)?.requestId ?? '')}`);
+    await browser.until(
+      "document.querySelector('.connection.live') && document.querySelector('main h1') && !document.body.innerText.includes('Loading…')",
+    );
+    // What is loaded once it is there: charts, details.
+    await browser.until('new Promise((resolve) => setTimeout(() => resolve(true), 150))');
+  };
+
+  test.each(VIEWS)('%s fits every width, from a phone to a large screen', async (view) => {
+    for (const width of [390, 768, 1280, 1920]) {
+      await browser.resize(width, 900);
+      await open(view);
+      const tooWide = await browser.evaluate<string[]>(`[...document.querySelectorAll('body *')]
+        .filter((each) => each.getBoundingClientRect().right > innerWidth + 1 && !each.closest('.unseen, .skip, .code'))
+        .map((each) => each.outerHTML.slice(0, 120))`);
+      expect(tooWide, `${view} at ${width}`).toEqual([]);
+    }
+  });
+
+  test.each(
+    VIEWS.flatMap((view) =>
+      [390, 1280].flatMap((width) => ['light', 'dark'].map((scheme) => ({ view, width, scheme }))),
+    ),
+  )('$view is accessible at $width px, $scheme', async ({ view, width, scheme }) => {
+    await browser.resize(width, 900);
+    await browser.scheme(scheme);
+    await open(view);
+    await browser.evaluate(`${axe.source}; undefined`);
+
+    const violations = await browser.evaluate<string[]>(
+      `axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html, failureSummary }) => html.slice(0, 160) + ' ' + failureSummary).join(' | ')))`,
+    );
+
+    expect(violations).toEqual([]);
+  });
+
+  test('at 390 px the menu is folded, opens with a thumb, and closes once one has chosen', async () => {
+    await browser.resize(390, 844);
+    await open('conversations');
+    const isSeen = (selector: string) =>
+      browser.evaluate<boolean>(`document.querySelector(${JSON.stringify(selector)}).checkVisibility()`);
+    expect(await isSeen('#nav-faults')).toBe(false);
+
+    await browser.evaluate("document.querySelector('.menu-button').click()");
+    await browser.until("document.querySelector('#nav-faults').checkVisibility()");
+    const height = await browser.evaluate<number>(
+      "document.querySelector('#nav-faults').getBoundingClientRect().height",
+    );
+    expect(height).toBeGreaterThanOrEqual(44);
+    await browser.evaluate("document.querySelector('#nav-faults').click()");
+
+    await browser.until("!document.querySelector('#nav-faults').checkVisibility() && location.hash === '#/faults'");
+  });
+});
+
+async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 30));
+}

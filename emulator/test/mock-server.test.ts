@@ -14,7 +14,7 @@ afterAll(() => server.stop());
 const emulator = () =>
   standingEmulator({ upstream: { url: `${server.url}/v1`, key: 'mock-key', models: { 'atlas-small': 'gpt-4o' } } });
 
-describe('E11 an independent server as the upstream', () => {
+describe('an independent server as the upstream', () => {
   test('answers plainly, under the name that was asked for, with usage', async () => {
     const { status, body } = await callsTo(emulator()).gateway('POST', '/v1/chat/completions', {
       model: 'atlas-small',

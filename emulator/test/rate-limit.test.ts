@@ -4,7 +4,7 @@ import { callsTo, standingEmulator } from './support.js';
 const rate = (headers: Headers) =>
   ['limit', 'remaining', 'reset'].map((name) => Number(headers.get(`x-ratelimit-${name}`)));
 
-describe('E5 the Gateway limit', () => {
+describe('the Gateway limit', () => {
   test('is in the headers of every answer, errors too', async () => {
     const emulator = standingEmulator();
     const { gateway, bare } = callsTo(emulator);
@@ -80,7 +80,7 @@ describe('E5 the Gateway limit', () => {
   });
 });
 
-describe('E5 the Context limit', () => {
+describe('the Context limit', () => {
   test('is lower for compaction, and the two do not touch', async () => {
     const emulator = standingEmulator({ limits: { context: 3, compact: { requests: 1, windowMs: 10_000 } } });
     const { context } = callsTo(emulator);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { callsTo, PROJECT_TALK, standingEmulator } from './support.js';
 
-describe('E4 the Context API', () => {
+describe('the Context API', () => {
   test.each([
     ['no header', {}],
     ['no scheme', { authorization: 'token' }],
@@ -132,7 +132,7 @@ describe('E4 the Context API', () => {
   });
 });
 
-describe('E4 the Gateway API', () => {
+describe('the Gateway API', () => {
   test.each([
     { header: undefined, status: 401, type: 'authentication_error', code: 'missing_authorization' },
     { header: 'svc_sk_x', status: 401, type: 'authentication_error', code: 'invalid_authorization' },
@@ -273,7 +273,10 @@ describe('E4 the Gateway API', () => {
       const emulator = standingEmulator();
       const answer = await callsTo(emulator).gateway('POST', path, { model: 'x', messages, input: 'y' });
 
-      const names = emulator.models.map(({ id }) => id).join(', ');
+      const names = emulator.models
+        .list()
+        .map(({ id }) => id)
+        .join(', ');
       expect(answer.body.error.message).toBe(`The model x does not exist. Use one of ${names}`);
     },
   );

@@ -37,7 +37,7 @@ test.each([
   {
     because: 'there is nothing to be found',
     contents: ['The case is yellow.', 'Who won?'],
-    says: 'Nothing in this conversation answers: "Who won?"',
+    says: 'Nothing in this conversation answers that.',
   },
   { because: 'there is no question', contents: [''], says: 'There is no question in this request.' },
 ])('answers $says because $because', ({ contents, says }) => {

@@ -39,7 +39,7 @@ async function until(fact: () => boolean): Promise<void> {
   expect(fact()).toBe(true);
 }
 
-describe('E2 over a socket', () => {
+describe('over a socket', () => {
   test('listens within 300 ms, on loopback only, and tells keys and address', async () => {
     const started = performance.now();
     const { url, port, apiKeys, sessionToken, emulator } = await listening();

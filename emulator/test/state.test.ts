@@ -33,7 +33,7 @@ const plane = (emulator: ReturnType<typeof standingEmulator>) => {
   return (method: string, path: string, body?: unknown) => bare(method, `/_emulator${path}`, body);
 };
 
-describe('E9 the state', () => {
+describe('the state', () => {
   test('goes from one emulator to another and is equal there, byte for byte', async () => {
     const one = await livedIn();
     const other = standingEmulator({ seed: 'other' });
@@ -97,7 +97,7 @@ describe('E9 the state', () => {
   });
 });
 
-describe('E10 the versions of a summary', () => {
+describe('the versions of a summary', () => {
   test('are kept with what made them and what they cost', async () => {
     const emulator = await livedIn();
 

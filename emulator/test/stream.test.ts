@@ -7,7 +7,7 @@ const contentOf = (events: string[]) =>
     .map((data) => JSON.parse(data).choices[0]?.delta.content ?? '')
     .join('');
 
-describe('E7 a streamed completion', () => {
+describe('a streamed completion', () => {
   test('is a role chunk, content chunks, a finish chunk, a usage chunk without choices, and [DONE]', async () => {
     const emulator = standingEmulator();
     emulator.chat.on('hello', 'Good morning!');
@@ -77,19 +77,19 @@ describe('E7 a streamed completion', () => {
     const reading = (async () => {
       while (!(await reader.read()).done) read += 1;
     })();
-    const after = async (ms: number) => {
+    const passed = async (ms: number) => {
       emulator.clock.advance(ms);
       await new Promise((resolve) => setImmediate(resolve));
       return read;
     };
 
-    expect(await after(0)).toBe(1);
-    expect(await after(499)).toBe(1);
-    expect(await after(1)).toBe(2);
-    expect(await after(99)).toBe(2);
-    expect(await after(1)).toBe(3);
-    expect(await after(100)).toBe(4);
-    await after(100);
+    expect(await passed(0)).toBe(1);
+    expect(await passed(499)).toBe(1);
+    expect(await passed(1)).toBe(2);
+    expect(await passed(99)).toBe(2);
+    expect(await passed(1)).toBe(3);
+    expect(await passed(100)).toBe(4);
+    await passed(100);
     await reading;
   });
 

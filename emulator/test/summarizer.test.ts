@@ -35,7 +35,7 @@ const compact = (emulator: Emulator, level = 'deep') =>
 const summaryOf = async (emulator: Emulator) =>
   (await callsTo(emulator).context('GET', '/api/context/summary?conversationId=talk')).body.summary;
 
-describe('E11 a model that writes summaries', () => {
+describe('a model that writes summaries', () => {
   test('is shown the folded messages, and its words are the summary', async () => {
     const { emulator, prompts } = summarizing(() => `\`\`\`json\n${JSON.stringify(ITEMS)}\n\`\`\``);
 

@@ -117,3 +117,24 @@ export const PROJECT_TALK: MessageInput[] = [
     }),
   ),
 ];
+
+/** A talk as it is pasted, with decisions and requirements that a strong compaction has no room for. */
+export const TRANSCRIPT = `User: Our goal is to replace the old invoice export before the end of the quarter.
+Assistant: Understood. How large is the largest export, and where does it run today?
+User: About 40 GB, as a nightly job in jobs/export.py. The failures are tracked in BILL-212.
+Assistant: Then memory is the likely cause. It reads everything before it writes the first line.
+User: Every export must be finished by six in the morning, and it must never contain the data of two customers.
+Assistant: Should we write CSV or Parquet?
+User: We decided to write Parquet because the finance team loads it directly.
+Assistant: Noted. A manifest means the list of files of one export with their checksums.
+User: We agreed to sign every manifest with the key of the tenant.
+Assistant: Where do we keep the state of a run?
+User: We decided to keep the state of a run in PostgreSQL because it is backed up already.
+Assistant: Fine. Retries must never send the same invoice twice.
+User: The retention of raw exports must be ninety days because the auditors ask for it.
+Assistant: I will write that down. Which customers do we move first?
+User: That is still to be decided. Next step: you prepare a dry run for three small customers by Friday.
+Assistant: I will run python jobs/export.py --dry-run for them and report what it would write.
+User: Thanks. The weather is quite nice here, and lunch is ready.
+Assistant: Enjoy it. I will be back with the report.
+`;

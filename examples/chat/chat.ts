@@ -1,4 +1,4 @@
-/** A chat in the terminal that never outgrows its window: npm run chat. Everything runs on this machine. */
+/** A chat in the terminal that stays within its window. Run: npm run chat. Everything runs on this machine. */
 import { createInterface } from 'node:readline';
 import { APIAbortError, ContextClient, ContextGatewayError, GatewayClient } from 'context-gateway';
 import { type ConversationMessage, createConversation } from 'context-gateway/conversation';
@@ -23,7 +23,7 @@ await using conversation = createConversation({
   context,
   gateway,
   conversationId,
-  model: emulator.models[0]?.id ?? '',
+  model: emulator.models.list()[0]?.id ?? '',
   instructions: 'You help a ferry line plan its new booking service.',
   history: () => history,
   contextWindow: WINDOW,

@@ -10,20 +10,24 @@ interface Chat {
 }
 
 interface Command {
+  /** Its argument. */
+  takes?: string;
   help: string;
   run(argument: string, chat: Chat): Promise<void> | void;
 }
 
 const COMMANDS: Readonly<Record<string, Command>> = {
   '/pin': {
-    help: 'WORDS  keep the newest message with these words',
+    takes: 'WORDS',
+    help: 'keep the newest message with these words',
     run: async (words, { conversation, history }) => {
       const { content } = await conversation.pin({ messageId: find(words, history) });
       print(`  pinned: ${cut(content, 90)}`);
     },
   },
   '/exclude': {
-    help: 'WORDS  leave the newest message with these words out of everything',
+    takes: 'WORDS',
+    help: 'leave the newest message with these words out of everything',
     run: async (words, { conversation, history }) => {
       const messageId = find(words, history);
       await conversation.exclude(messageId);
@@ -31,13 +35,15 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     },
   },
   '/compact': {
-    help: 'light, deep or aggressive  compact now',
+    takes: 'light|deep|aggressive',
+    help: 'compact now',
     run: async (level, { conversation }) => {
       await conversation.compact((level || undefined) as CompactionLevel | undefined); // a wrong level is refused by the SDK
     },
   },
   '/memory': {
-    help: 'KEY TEXT  remember a preference; nothing: list what is remembered',
+    takes: 'KEY TEXT',
+    help: 'remember a preference; without KEY, list what is remembered',
     run: async (argument, { conversation, context }) => {
       const [, key, content] = /^(\S+)\s+(.+)$/s.exec(argument) ?? [];
       if (key !== undefined && content !== undefined) await conversation.remember({ type: 'preference', key, content });
@@ -68,13 +74,14 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     run: async (_, { conversation }) => {
       const lost = await conversation.lost();
       if (lost.length === 0) print('  nothing so far');
-      for (const { section, text, until } of lost) fact(`${section}, until ${until}`, cut(text, 100));
+      for (const { section, text, until } of lost) fact(`${section}, in summaries up to ${until}`, cut(text, 100));
     },
   },
   '/usage': {
     help: 'tokens used',
     run: async (_, { gateway }) => {
-      const { tokens_used, tokens_included } = await gateway.usage.retrieve();
+      const { tokens_used, tokens_included, breakdown_by_model } = await gateway.usage.retrieve();
+      for (const [model, tokens] of Object.entries(breakdown_by_model)) fact(model, number(tokens));
       fact('tokens', `${number(tokens_used)} of ${number(tokens_included)}`);
     },
   },
@@ -85,12 +92,17 @@ export async function runCommand(line: string, chat: Chat): Promise<void> {
   const [name = '', ...words] = line.split(' ');
   const command = COMMANDS[name];
   try {
-    if (command === undefined) for (const [other, { help }] of Object.entries(COMMANDS)) fact(other, help);
+    if (command === undefined) help(name);
     else await command.run(words.join(' ').trim(), chat);
   } catch (error) {
     if (!(error instanceof ContextGatewayError)) throw error;
     print(paint('red', `  ${error.message}`));
   }
+}
+
+function help(asked: string): void {
+  if (asked !== '/help') print(`  There is no ${asked}.`);
+  for (const [name, { takes, help: what }] of Object.entries(COMMANDS)) fact(`${name} ${takes ?? ''}`.padEnd(32), what);
 }
 
 /** The id of the newest message that holds the words. */

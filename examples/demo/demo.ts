@@ -75,7 +75,7 @@ chapter(
   'A completion, token by token, from the compact context',
   'gateway.chat.completions.create({ …, stream: true })',
 );
-const model = emulator.models[0]?.id ?? '';
+const model = emulator.models.list()[0]?.id ?? '';
 const question = 'What did we decide to use for the new booking service, and why?';
 print(`   ${paint('dim', question)}`);
 const stream = await gateway.chat.completions.create({

@@ -1,12 +1,12 @@
 import { APICallError } from '@ai-sdk/provider';
 import { APIConnectionError, APIError } from '../index.js';
 
-/** Only the path: the client does not tell its address. */
+/** Only the path, because the client does not expose its address. */
 const PATH = '/v1/chat/completions';
 
 /**
- * The error as the AI SDK understands it, with the typed one as its `cause`; an abort, or a mistake in the arguments, as it is.
- * `isRetryable` holds where the service provably did nothing, because the AI SDK repeats the request then.
+ * Converts an error to an `APICallError` with the original as its `cause`. Aborts and invalid arguments are returned unchanged.
+ * `isRetryable` is true only if the service provably did nothing, because the AI SDK then retries the request.
  */
 export function toApiCallError(error: unknown, requestBodyValues: unknown): unknown {
   if (APIError.is(error)) {
@@ -31,19 +31,19 @@ export function toApiCallError(error: unknown, requestBodyValues: unknown): unkn
   );
 }
 
-/** The AI SDK looks for the time to wait in the headers alone, and the Gateway writes it into the body. */
+/** The AI SDK reads the wait from the headers only. The Gateway sends it in the body. */
 function headersOf({ headers, retryAfter }: APIError): Record<string, string> {
   const given = Object.fromEntries(headers);
   return retryAfter === undefined ? given : { ...given, 'retry-after': String(Math.ceil(retryAfter / 1_000)) };
 }
 
-/** Whether the service itself refused. A proxy may answer 503 after the work was done. */
+/** Whether the error is the service's own. A proxy may respond with 503 after the work was done. */
 function isServiceError(body: unknown): boolean {
   const error = (body as { error?: { type?: unknown } } | null | undefined)?.error;
   return typeof error?.type === 'string';
 }
 
-/** Can still be read, but does not get into logs: errors are printed, and these hold what people wrote. */
+/** Makes a field non-enumerable, so that a logged error contains no text of users. */
 function withoutContent(error: APICallError): APICallError {
   for (const field of ['requestBodyValues', 'responseHeaders', 'responseBody', 'data'])
     Object.defineProperty(error, field, { enumerable: false });

@@ -1,11 +1,11 @@
 import type { CompletionUsage } from '../index.js';
 import type { FinishReason, Specification, UnifiedFinishReason, Usage, Warning } from './specification.js';
 
-/** How one version of the provider interface writes what the versions write differently. */
+/** The differences between the versions of the provider interface. */
 export interface Dialect<Version extends Specification> {
-  /** Tokens that were not reported are unknown, never 0. */
+  /** Tokens that were not reported are `undefined`, never 0. */
   usage(reported: CompletionUsage | null | undefined): Usage<Version>;
-  /** `failed` where the answer ended in an error, whatever the service said before. */
+  /** `failed` if the reply ended with an error, whatever finish reason came before. */
   finishReason(raw: string | undefined, failed?: boolean): FinishReason<Version>;
   warning(feature: string, details: string): Warning<Version>;
 }

@@ -6,7 +6,7 @@ import { providerMetadataOf, responseMetadataOf } from './response.js';
 import type { AiSdkModel, CallOptions, Specification, Warning } from './specification.js';
 import { toPartStream } from './stream-parts.js';
 
-/** A model of the Gateway in a version of the provider interface. */
+/** A model of the Gateway, for one version of the provider interface. */
 export function createModel<Version extends Specification>(
   { chat }: GatewayClient,
   modelId: string,
@@ -57,7 +57,7 @@ export function createModel<Version extends Specification>(
   };
 }
 
-/** The AI SDK repeats what failed: three attempts of its own, each of three of ours, would be nine. */
+/** The AI SDK retries by itself. With the client's own retries, there would be nine attempts. */
 function requestOptions({ abortSignal, headers }: CallOptions): RequestOptions {
   return { maxRetries: 0, signal: abortSignal, headers };
 }

@@ -6,30 +6,30 @@ import type { AiSdkModel, Specification } from './specification.js';
 
 /** Options of `createAiSdkProvider`. */
 export interface AiSdkProviderOptions<Version extends Specification = Specification> {
-  /** The provider interface the models speak: `'v2'` for `ai` 5, `'v3'` for 6 and 7, `'v4'` for 7 alone. @default 'v3' */
+  /** The version of the provider interface: `'v2'` for `ai` 5, `'v3'` for 6 and 7, `'v4'` for 7 alone. @default 'v3' */
   specification?: Version | undefined;
 }
 
-/** Gives the Gateway's models to the AI SDK. Call it with a model id. */
+/** A provider of the Gateway's models for the AI SDK. Call it with a model id. */
 export interface AiSdkProvider<Version extends Specification = 'v3'> {
   (modelId: string): AiSdkModel<Version>;
   readonly specificationVersion: Version;
   /** The same as calling the provider. */
   languageModel(modelId: string): AiSdkModel<Version>;
-  /** The Gateway has none. @throws {NoSuchModelError} always */
+  /** The Gateway has no such models. @throws {NoSuchModelError} always */
   embeddingModel(modelId: string): never;
-  /** The Gateway has none. @throws {NoSuchModelError} always */
+  /** The Gateway has no such models. @throws {NoSuchModelError} always */
   textEmbeddingModel(modelId: string): never;
-  /** The Gateway has none. @throws {NoSuchModelError} always */
+  /** The Gateway has no such models. @throws {NoSuchModelError} always */
   imageModel(modelId: string): never;
 }
 
 /**
  * A provider for the AI SDK: `streamText({ model: createAiSdkProvider(gateway)('atlas-small'), … })`.
  *
- * The AI SDK repeats failed requests itself, so that the client's `maxRetries` does not count here. Its other options do.
+ * The AI SDK retries failed requests itself, so the client's `maxRetries` has no effect here. Its other options apply.
  *
- * @throws {ConfigurationError} when `gateway` is no client, or the specification is not known
+ * @throws {ConfigurationError} when `gateway` is not a client, or the specification is unknown
  */
 export function createAiSdkProvider<Version extends Specification = 'v3'>(
   gateway: GatewayClient,
@@ -56,6 +56,6 @@ function noSuchModel(modelId: string, modelType: 'embeddingModel' | 'imageModel'
   throw new NoSuchModelError({
     modelId,
     modelType,
-    message: `The Gateway has language models alone, no ${modelType}.`,
+    message: `The Gateway has only language models, no ${modelType}.`,
   });
 }

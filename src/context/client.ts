@@ -39,19 +39,19 @@ import {
 export interface SessionHeader {
   /** The header's name. */
   name: string;
-  /** What stands before the token, such as `Bearer`; nothing when absent. */
+  /** The word before the token, such as `Bearer`. If absent, the header is the token alone. */
   scheme?: string | undefined;
 }
 
 /** Options of a `ContextClient`. */
 export interface ContextClientOptions extends ClientOptions {
   /**
-   * The session token of the user, or a function that gives it.
-   * @default the environment's `CONTEXT_GATEWAY_SESSION_TOKEN`
+   * The user's session token, or a function that returns it.
+   * @default the environment variable `CONTEXT_GATEWAY_SESSION_TOKEN`
    */
   sessionToken?: Credential | undefined;
   /**
-   * The header it is sent in (A8).
+   * The header that carries the session token (A8).
    * @default { name: 'Authorization', scheme: 'Bearer' }
    */
   sessionHeader?: SessionHeader | undefined;
@@ -61,13 +61,13 @@ const optionsSchema = /* @__PURE__ */ z.strictObject({
   sessionToken: checkedLater,
   sessionHeader: checkedLater,
   ...clientOptions,
-  apiKey: /* @__PURE__ */ elsewhere('is for a GatewayClient; a ContextClient takes sessionToken'),
+  apiKey: /* @__PURE__ */ elsewhere('is an option of GatewayClient; ContextClient takes sessionToken'),
 });
 
 /**
  * The Context API (`/api`): the compact context of a conversation, its pinned and excluded messages, and user memory.
  *
- * @throws {ConfigurationError} when an option cannot work; the message says how to fix it
+ * @throws {ConfigurationError} when an option is invalid; the message says how to fix it
  */
 export class ContextClient extends ServiceClient<ContextClientOptions> {
   /** What the service remembers about the user. */
@@ -92,10 +92,10 @@ export class ContextClient extends ServiceClient<ContextClientOptions> {
   }
 
   /**
-   * The compact context of a conversation: rolling summary, pinned messages, token figures. `GET /api/context`
+   * Get the compact context of a conversation: rolling summary, pinned messages, token counts. `GET /api/context`
    *
-   * @throws {NotFoundError} when there is no such conversation
-   * @throws {PermissionDeniedError} when it belongs to a workspace the user is not a member of
+   * @throws {NotFoundError} when the conversation does not exist
+   * @throws {PermissionDeniedError} when the conversation belongs to a workspace that the user is not a member of
    */
   retrieve(conversationId: string, options?: RequestOptions): APIPromise<ConversationContext> {
     return this.#transport.request(
@@ -106,9 +106,9 @@ export class ContextClient extends ServiceClient<ContextClientOptions> {
   }
 
   /**
-   * The rolling summary alone. `GET /api/context/summary`
+   * Get only the rolling summary. `GET /api/context/summary`
    *
-   * @throws {NotFoundError} when there is no such conversation
+   * @throws {NotFoundError} when the conversation does not exist
    */
   summary(conversationId: string, options?: RequestOptions): APIPromise<RollingSummary> {
     return this.#transport.request(
@@ -119,19 +119,19 @@ export class ContextClient extends ServiceClient<ContextClientOptions> {
   }
 
   /**
-   * Make the context smaller: `light`, `deep` or `aggressive`. Without `level` the service chooses (A4).
+   * Compact the context: `light`, `deep` or `aggressive`. Without `level` the service chooses (A4).
    * `POST /api/context/compact`
    *
-   * Has a stricter rate limit than the other calls; waiting for it holds none of them up.
+   * This call has its own, stricter rate limit and its own queue; other calls do not wait behind it.
    *
-   * @throws {RateLimitError} when the limit is used up and retries did not help; see `retryAfter`
+   * @throws {RateLimitError} when the limit is still used up after all retries; see `retryAfter`
    */
   compact(conversationId: string, params: CompactParams = {}, options?: RequestOptions): APIPromise<CompactionResult> {
     return this.#transport.request(
       () => ({
         method: 'POST',
         path: '/api/context/compact',
-        ids: { conversationId }, // an argument of its own, although it is sent in the body
+        ids: { conversationId }, // a separate argument, although it is sent in the body
         body: { ...ownFields(params, ["level: 'deep'"]), conversationId },
         accepts: compactBodySchema,
         bucket: 'compact',
@@ -142,9 +142,9 @@ export class ContextClient extends ServiceClient<ContextClientOptions> {
   }
 
   /**
-   * Keep a message in the context whatever a compaction removes. `POST /api/context/pin/{conversationId}`
+   * Pin a message: compactions keep it word for word. `POST /api/context/pin/{conversationId}`
    *
-   * Without `category` the service picks one; its choice is in the response (A6).
+   * Without `category` the service picks one and returns it (A6).
    *
    * @throws {NotFoundError} when the conversation or the message does not exist
    */
@@ -163,9 +163,9 @@ export class ContextClient extends ServiceClient<ContextClientOptions> {
   }
 
   /**
-   * Stop keeping a message. `DELETE /api/context/pin/{conversationId}`
+   * Unpin a message. `DELETE /api/context/pin/{conversationId}`
    *
-   * @throws {NotFoundError} when the conversation or the pin does not exist
+   * @throws {NotFoundError} when the conversation does not exist, or the message is not pinned
    */
   unpin(conversationId: string, messageId: string, options?: RequestOptions): APIPromise<void> {
     return this.#transport.request(
@@ -182,7 +182,7 @@ export class ContextClient extends ServiceClient<ContextClientOptions> {
   }
 
   /**
-   * Leave a message out of the rolling summary. `PATCH /api/context/exclude/{conversationId}/{messageId}`
+   * Exclude a message from the rolling summary. `PATCH /api/context/exclude/{conversationId}/{messageId}`
    *
    * @throws {NotFoundError} when the conversation or the message does not exist
    */
@@ -191,7 +191,7 @@ export class ContextClient extends ServiceClient<ContextClientOptions> {
   }
 
   /**
-   * Take a message into the rolling summary again. `PATCH /api/context/exclude/{conversationId}/{messageId}`
+   * Include an excluded message in the rolling summary again. `PATCH /api/context/exclude/{conversationId}/{messageId}`
    *
    * @throws {NotFoundError} when the conversation or the message does not exist
    */
@@ -219,24 +219,26 @@ export class ContextClient extends ServiceClient<ContextClientOptions> {
 }
 
 function checkSessionHeader(header: SessionHeader = { name: 'authorization', scheme: 'Bearer' }): SessionHeader {
-  const { name: given, scheme } = Object(header) as Partial<SessionHeader>; // nothing is known of it yet
+  const { name: given, scheme } = Object(header) as Partial<SessionHeader>; // not validated yet
   const name = checkHeaderName(given, 'sessionHeader.name', FOR_CREDENTIALS);
   if (scheme !== undefined && !(typeof scheme === 'string' && /^[\w-]+$/.test(scheme))) {
     throw new ConfigurationError(
-      "sessionHeader.scheme must be one word, such as 'Bearer'; leave it out where the token stands alone.",
+      "sessionHeader.scheme must be one word, such as 'Bearer'. Leave it out if the header is the token alone.",
     );
   }
   return { name, scheme };
 }
 
-/** The two credentials are easily mixed up, and the other half of the service would be sent a key it must not see. */
+/** The two credentials are easily mixed up, and the key would be sent to an API that must not see it. */
 function findTokenProblem(token: string): string | undefined {
-  return /^svc_(sk|pk)_/.test(token) ? 'is an API key; the Context API takes the session token of a user' : undefined;
+  return /^svc_(sk|pk)_/.test(token) ? "is an API key; the Context API takes a user's session token" : undefined;
 }
 
-function explain(status: number): string | undefined {
+function explain(status: number, route: string): string | undefined {
   if (status === 401)
     return 'Check sessionToken: it is missing, wrong or expired, or the service reads it from another header (sessionHeader).';
   if (status === 403) return 'Use the session token of a member of the workspace.';
+  if (status === 404 && !route.includes('/memory'))
+    return 'Use the ids of the application that stores the conversation: this API creates none.';
   return undefined;
 }

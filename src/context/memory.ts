@@ -26,7 +26,7 @@ export class Memory {
   }
 
   /**
-   * What the service remembers: your own items, or those of a workspace; of one `type` or all. `GET /api/memory`
+   * List memory items: your own, or those of a workspace; of one `type` or all. `GET /api/memory`
    *
    * @throws {PermissionDeniedError} when the user is not a member of the workspace
    */
@@ -39,7 +39,7 @@ export class Memory {
   }
 
   /**
-   * Remember something. `POST /api/memory`
+   * Create a memory item. `POST /api/memory`
    *
    * @throws {PermissionDeniedError} when the user is not a member of the workspace
    */
@@ -54,7 +54,7 @@ export class Memory {
   /**
    * Change an item, or deactivate it with `isActive: false`. `PATCH /api/memory/{memoryId}`
    *
-   * @throws {NotFoundError} when there is no such item
+   * @throws {NotFoundError} when the item does not exist
    */
   update(memoryId: string, params: MemoryUpdateParams, options?: RequestOptions): APIPromise<UserMemoryItem> {
     return this.#transport.request(
@@ -71,11 +71,11 @@ export class Memory {
   }
 
   /**
-   * Remember something under a key: changes the item of this type and key, and makes it active, or creates one.
+   * Create an item, or change and activate the item that has this type and key.
    * `GET /api/memory`, then `PATCH /api/memory/{memoryId}` or `POST /api/memory`
    *
-   * The interface has no call that does both at once: two upserts of a new key at the same time can create two items. Of several
-   * items with the key, the first one listed is changed. `withResponse()` gives the second answer.
+   * The two requests are not atomic: two upserts of a new key at the same time can create two items. If several items have the
+   * key, the first one listed is changed. `withResponse()` returns the response to the second request.
    *
    * @throws {PermissionDeniedError} when the user is not a member of the workspace
    */
@@ -84,30 +84,30 @@ export class Memory {
   }
 
   /**
-   * Make an item active again. `PATCH /api/memory/{memoryId}`
+   * Activate an item again. `PATCH /api/memory/{memoryId}`
    *
-   * Takes the item, because the interface asks for its content and has no call that reads one item: content that was changed
-   * since you read it is changed back.
+   * Takes the item, because the API requires its content and cannot read a single item. If the content has changed since you
+   * read it, this call changes it back.
    *
-   * @throws {NotFoundError} when there is no such item
+   * @throws {NotFoundError} when the item does not exist
    */
   activate(item: Pick<UserMemoryItem, 'id' | 'content'>, options?: RequestOptions): APIPromise<UserMemoryItem> {
     return this.update(item?.id, { content: item?.content, isActive: true }, options);
   }
 
   /**
-   * Keep an item without using it. `PATCH /api/memory/{memoryId}`
+   * Deactivate an item without deleting it. `PATCH /api/memory/{memoryId}`
    *
-   * Takes the item, as `activate` does. Lists go on holding it and do not say that it is inactive (A24).
+   * Takes the item, as `activate` does. Lists still contain the item and do not say that it is inactive (A24).
    *
-   * @throws {NotFoundError} when there is no such item
+   * @throws {NotFoundError} when the item does not exist
    */
   deactivate(item: Pick<UserMemoryItem, 'id' | 'content'>, options?: RequestOptions): APIPromise<UserMemoryItem> {
     return this.update(item?.id, { content: item?.content, isActive: false }, options);
   }
 
   async #upsert(params: MemoryCreateParams, options?: RequestOptions): Promise<WithResponse<UserMemoryItem>> {
-    // As `create` checks them, but before anything is asked.
+    // The same checks as in `create`, before the first request.
     const given = ownFields(params, fieldsOf(memoryCreateBodySchema));
     checkArguments(memoryCreateBodySchema, given, requestOptionsSchema);
     const { type, key, content, workspaceId } = given as MemoryCreateParams; // it has passed the schema
@@ -121,9 +121,9 @@ export class Memory {
   }
 
   /**
-   * Delete an item for good. `DELETE /api/memory/{memoryId}`
+   * Delete an item. `DELETE /api/memory/{memoryId}`
    *
-   * @throws {NotFoundError} when there is no such item
+   * @throws {NotFoundError} when the item does not exist
    */
   delete(memoryId: string, options?: RequestOptions): APIPromise<void> {
     return this.#transport.request(

@@ -4,12 +4,12 @@ import { count, exact, integer, openEnum, ownWords, requiredText, timestamp, wir
 
 /** How much a compaction removes. */
 export type CompactionLevel = 'light' | 'deep' | 'aggressive';
-/** What a pinned message is. */
+/** The category of a pinned message. */
 export type PinCategory = 'decision' | 'requirement' | 'reference' | 'other';
-/** What a memory item is. */
+/** The type of a memory item. */
 export type MemoryType = 'preference' | 'fact' | 'constraint' | 'definition';
 
-/** Something the conversation has decided. */
+/** A decision made in the conversation. */
 export interface Decision {
   id: string;
   decision: string;
@@ -18,7 +18,7 @@ export interface Decision {
   timestamp: string;
 }
 
-/** Something the conversation refers to. */
+/** A file, URL or other thing that the conversation refers to. */
 export interface Reference {
   /** The kind of reference, such as `file` (A2). */
   type: 'file' | (string & {});
@@ -26,7 +26,7 @@ export interface Reference {
   label: string;
 }
 
-/** What the service remembers of a conversation in short. */
+/** The service's short summary of a conversation. */
 export interface RollingSummary {
   goals: string[];
   decisions: Decision[];
@@ -44,7 +44,7 @@ export interface RollingSummary {
   version: number;
 }
 
-/** A message that stays in the context whatever a compaction removes. */
+/** A message that stays in the context through every compaction. */
 export interface PinnedMemoryItem {
   id: string;
   messageId: string;
@@ -55,7 +55,7 @@ export interface PinnedMemoryItem {
   pinnedAt: string;
 }
 
-/** Figures of a context. */
+/** Token counts and times of a context. */
 export interface ContextMetadata {
   /** Tokens of the conversation. */
   totalTokens: number;
@@ -75,7 +75,7 @@ export interface ConversationContext {
   metadata: ContextMetadata;
 }
 
-/** What a compaction did. */
+/** The result of a compaction. */
 export interface CompactionResult {
   success: boolean;
   previousTokenCount: number;
@@ -168,9 +168,9 @@ export const userMemoryItemSchema = exact<UserMemoryItem>()(
   }),
 );
 
-// What the endpoints wrap their answers in. `success: false` never comes this far (A15).
+// The envelopes of the responses. A response with `success: false` has thrown before (A15).
 const success = z.literal(true);
-/** Answers that carry nothing but their success. */
+/** Responses that hold only `success`. */
 export const NOTHING: AnswerForm<unknown, void> = {
   schema: wireObject({ success }),
   pick: () => undefined,
@@ -185,14 +185,14 @@ export const memoryAnswerSchema = wireObject({ success, memory: userMemoryItemSc
 
 /** Arguments of `compact`. */
 export interface CompactParams {
-  /** Left to the service when absent (A4). */
+  /** If absent, the service chooses (A4). */
   level?: CompactionLevel | undefined;
 }
 
 /** Arguments of `pin`. */
 export interface PinParams {
   messageId: string;
-  /** Left to the service when absent; its choice is in the answer (A6). */
+  /** If absent, the service chooses and returns its choice (A6). */
   category?: PinCategory | undefined;
 }
 
@@ -209,7 +209,7 @@ export interface MemoryCreateParams {
   type: MemoryType;
   key: string;
   content: string;
-  /** Shares the item with a workspace. Without it, it is yours alone. */
+  /** Shares the item with a workspace. Without it, the item is yours alone. */
   workspaceId?: string | undefined;
 }
 

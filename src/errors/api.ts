@@ -1,16 +1,16 @@
 import type { HeaderSource, RateLimit } from '../api-promise.js';
 import { ContextGatewayError } from './base.js';
 
-/** The two halves of the service: the Context API (`/api`) and the Gateway API (`/v1`). */
+/** The two APIs of the service: the Context API (`/api`) and the Gateway API (`/v1`). */
 export type Area = 'context' | 'gateway';
 
-/** The way in for `wordsOf`. */
+/** Read by `wordsOf`. */
 const WORDS = Symbol('wordsOf');
 
-/** What an `APIError` is made of. */
+/** The fields of an `APIError`. */
 export interface APIErrorDetails {
   readonly message: string;
-  /** The service's own words in the message, where the body was an error as it is documented. */
+  /** The service's own part of the message, if the body was a documented error. */
   readonly words?: string | undefined;
   readonly area: Area;
   readonly type?: string | undefined;
@@ -30,23 +30,23 @@ export function isTemporary(status: number): boolean {
 
 const TEMPORARY = new Set([408, 425, 429, 500, 502, 503, 504]);
 
-/** The service answered with an error. Its subclasses name the common statuses. */
+/** The service responded with an error. Subclasses cover the common statuses. */
 export class APIError extends ContextGatewayError {
-  /** The HTTP status. 200 when an error came inside a successful response. */
+  /** The HTTP status; 200 for an error inside a successful response. */
   readonly status: number;
-  /** Which half of the service answered. */
+  /** Which API responded. */
   readonly area: Area;
   /** The kind of error, such as `rate_limit_error`. Gateway only. */
   readonly type: string | undefined;
   /** The error's code, such as `model_not_found`. Gateway only. */
   readonly code: string | undefined;
-  /** The parameter that is wrong, such as `model`. Gateway only. */
+  /** The invalid parameter, such as `model`. Gateway only. */
   readonly param: string | undefined;
-  /** The id under which the service knows this request, if it sent one. */
+  /** The service's id of this request, if it sent one. */
   readonly requestId: string | undefined;
-  /** Milliseconds the service asks to wait before the next try, if it said so. */
+  /** Milliseconds that the service asks you to wait before the next attempt, if it says so. */
   readonly retryAfter: number | undefined;
-  /** The rate limit as of this response, if the service sent one. */
+  /** The rate limit that this response reported, if any. */
   readonly rateLimit: RateLimit | undefined;
   readonly #details: APIErrorDetails;
 
@@ -71,12 +71,12 @@ export class APIError extends ContextGatewayError {
     return isTemporary(this.status);
   }
 
-  /** The headers of the response. Not part of any printed form. */
+  /** The headers of the response. Never printed. */
   get headers(): Headers {
     return this.#details.headers.toHeaders();
   }
 
-  /** The body of the response: parsed JSON, or text. Not part of any printed form. */
+  /** The body of the response: parsed JSON, or text. Never printed. */
   get body(): unknown {
     return this.#details.body;
   }
@@ -92,7 +92,7 @@ export class APIError extends ContextGatewayError {
   }
 }
 
-/** 400: the service refuses the arguments. */
+/** 400: the service rejects the arguments. */
 export class BadRequestError extends APIError {
   override get name(): string {
     return 'BadRequestError';
@@ -120,7 +120,7 @@ export class NotFoundError extends APIError {
   }
 }
 
-/** 429: too many requests. `retryAfter` says how many milliseconds to wait. */
+/** 429: too many requests. `retryAfter` is the wait in milliseconds. */
 export class RateLimitError extends APIError {
   override get name(): string {
     return 'RateLimitError';
@@ -134,7 +134,7 @@ export class InternalServerError extends APIError {
   }
 }
 
-/** 503: the service is not available for the moment. */
+/** 503: the service is temporarily unavailable. */
 export class ServiceUnavailableError extends InternalServerError {
   override get name(): string {
     return 'ServiceUnavailableError';
@@ -151,13 +151,13 @@ const ERROR_BY_STATUS: Readonly<Record<number, typeof APIError>> = {
   503: ServiceUnavailableError,
 };
 
-/** The one place that picks a class by status. */
+/** The only place that picks a class by status. */
 export function apiError(status: number, details: APIErrorDetails): APIError {
   const ErrorClass = ERROR_BY_STATUS[status] ?? (status >= 500 ? InternalServerError : APIError);
   return new ErrorClass(status, details);
 }
 
-/** What the service said of an error, without what we added to it; `undefined` for a page of a proxy. */
+/** The service's own message of an error, without our additions; `undefined` for a proxy's page. */
 export function wordsOf(error: APIError): string | undefined {
   return error[WORDS];
 }

@@ -1,13 +1,13 @@
 import type { Attempt } from '../api-promise.js';
 
-/** What a completion cost, in tokens. */
+/** The tokens of a completion. */
 export interface CompletionUsage {
   prompt_tokens: number;
   completion_tokens: number;
   total_tokens: number;
 }
 
-/** As much of a streamed completion as had arrived. `finish_reason` is `null` where the choice was still being written. */
+/** The part of a streamed completion that has arrived. `finish_reason` is `null` for a choice that is incomplete. */
 export interface PartialChatCompletion {
   readonly id: string | undefined;
   readonly model: string | undefined;
@@ -17,19 +17,19 @@ export interface PartialChatCompletion {
     readonly message: { readonly role: string; readonly content: string };
     readonly finish_reason: string | null;
   }>;
-  /** Tokens as the service counted them, if it had said so by then. */
+  /** The service's token count, if it has arrived. */
   readonly usage: CompletionUsage | undefined;
 }
 
-/** Marks our errors for `is`, also those of a second copy of the package in the same program. */
+/** Marks our errors for `is`, including those of a second copy of the package in the same program. */
 const BRAND = Symbol.for('context-gateway.error');
 
-/** Sets `partial`, which is a private field so that no printer shows it. */
+/** Sets `partial`, which is a private field so that nothing prints it. */
 export const KEEP_PARTIAL = Symbol('keepPartial');
 
-/** What every error of this package extends. It can be logged and serialised: no credential or payload is in it. */
+/** The base class of every error of this package. Safe to log and serialise: it prints no credential or payload. */
 export class ContextGatewayError extends Error {
-  /** What was tried before this error, in order. Empty when nothing was. */
+  /** The attempts of the call, in order. Empty if nothing was sent. */
   declare readonly attempts: readonly Attempt[];
   #partial: PartialChatCompletion | undefined;
 
@@ -39,12 +39,12 @@ export class ContextGatewayError extends Error {
     hide(this, 'attempts', []);
   }
 
-  /** The name of the class, safe against minifiers. */
+  /** The name of the class; minifiers do not change it. */
   override get name(): string {
     return 'ContextGatewayError';
   }
 
-  /** What of a streamed completion had arrived before this error. Not part of any printed form. */
+  /** The part of a streamed completion that arrived before this error. Never printed. */
   get partial(): PartialChatCompletion | undefined {
     return this.#partial;
   }
@@ -54,12 +54,12 @@ export class ContextGatewayError extends Error {
     this.#partial = partial;
   }
 
-  /** Whether the same call may succeed later. For a call with an effect, see also `sent`. */
+  /** Whether the same call may succeed later. This does not mean that it is safe to repeat; see `sent`. */
   get retryable(): boolean {
     return false;
   }
 
-  /** Like `instanceof`, and true for errors of another copy of this package too. */
+  /** Like `instanceof`, but also true for errors of another copy of this package. */
   static is<Class extends abstract new (...args: never[]) => ContextGatewayError>(
     this: Class,
     value: unknown,
@@ -72,7 +72,7 @@ export class ContextGatewayError extends Error {
     return false;
   }
 
-  /** The facts of the error as plain JSON, for logs. */
+  /** The fields of the error as plain JSON, for logs. */
   toJSON(): Record<string, unknown> {
     return {
       name: this.name,
@@ -83,20 +83,20 @@ export class ContextGatewayError extends Error {
     };
   }
 
-  /** What a class adds to `toJSON`. */
+  /** The fields that a subclass adds to `toJSON`. */
   protected facts(): Record<string, unknown> {
     return {};
   }
 }
 
-/** A client was given an option that cannot work. Thrown by the constructors; the message says how to fix it. */
+/** An option is invalid. Usually thrown by a constructor. The message says how to fix it. */
 export class ConfigurationError extends ContextGatewayError {
   override get name(): string {
     return 'ConfigurationError';
   }
 }
 
-/** A readable property that `console.log(error)` does not repeat below the stack, where `toJSON` and the message have it. */
+/** Sets a readable property that `console.log(error)` does not print again below the stack. */
 export function hide(target: object, key: PropertyKey, value: unknown): void {
   Object.defineProperty(target, key, { value, enumerable: false, configurable: true, writable: false });
 }

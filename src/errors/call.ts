@@ -2,24 +2,24 @@ import type { Attempt } from '../api-promise.js';
 import { ContextGatewayError, hide, KEEP_PARTIAL, type PartialChatCompletion } from './base.js';
 import { APIConnectionError, type Sent } from './connection.js';
 
-/** What is written on the error of a call. */
+/** The facts that are added to the error of a call. */
 export interface CallRecord {
-  /** Method and path as the interface writes them, and the service's id of the request where there is one. */
+  /** Method and path as the interface writes them, and the service's request id if there is one. */
   readonly where: string;
   readonly attempts: readonly Attempt[];
-  /** Whether the service can have carried out an attempt before the last one. */
+  /** Whether the service may have carried out an attempt before the last one. */
   readonly sent: Sent;
-  /** Masks the call's credential in a text that the service may have worded. */
+  /** Masks the call's credential in a text that may come from the service. */
   readonly clean: (text: string) => string;
 }
 
 /**
- * Writes on an error which call it ended, and what a stream had delivered by then. In one place, where the call ends: timers,
- * sockets and parsers, which make the errors, do not know whose call they serve.
+ * Adds to an error the call that it ended, and what a stream has delivered so far. This happens in one place, where the call
+ * ends: the timers, sockets and parsers that create the errors do not know which call they serve.
  */
 export function endCallWith(error: ContextGatewayError, call: CallRecord, partial?: PartialChatCompletion): void {
   if (partial !== undefined) error[KEEP_PARTIAL](partial);
-  // The error of another call that failed inside this one keeps its own facts, and a frozen one cannot take any.
+  // An error of another call that failed inside this one keeps its own facts. A frozen error cannot take any.
   if (error.attempts.length > 0 || !Object.isExtensible(error)) return;
   const { where, attempts, sent, clean } = call;
   hide(error, 'attempts', attempts);
@@ -29,13 +29,13 @@ export function endCallWith(error: ContextGatewayError, call: CallRecord, partia
   captureCallSite(error, endCallWith);
 }
 
-/** Points the stack at the code that awaits the call: the stack of a timer or a socket leads nowhere. */
+/** Points the stack at the code that awaits the call. The stack of a timer or a socket would not show it. */
 export function captureCallSite(error: Error, above: (...given: never) => void = captureCallSite): void {
   if (!(error instanceof ContextGatewayError) || !Object.isExtensible(error)) return;
   (Error as { captureStackTrace?: (error: Error, above: unknown) => void }).captureStackTrace?.(error, above);
 }
 
-/** Of several attempts, the one that came furthest decides whether the work can have been done. */
+/** The attempt that got furthest decides whether the work may have been done. */
 export function mostSent(one: Sent, other: Sent): Sent {
   return ORDER[Math.max(ORDER.indexOf(one), ORDER.indexOf(other))] as Sent; // one of the two
 }

@@ -1,12 +1,12 @@
 import { ContextGatewayError } from './base.js';
 
-/** How far a request had come when its connection failed. */
+/** How far a request got before its connection failed. */
 export type Phase = 'connect' | 'headers' | 'body' | 'stream';
 
-/** Whether the service can have carried out a request whose response never came: `no`, `maybe` or `yes`. */
+/** Whether the service may have carried out a request that got no usable response: `no`, `maybe` or `yes`. */
 export type Sent = 'no' | 'maybe' | 'yes';
 
-/** What an `APIConnectionError` is made of. */
+/** The fields of an `APIConnectionError`. */
 export interface ConnectionDetails {
   readonly phase: Phase;
   readonly sent: Sent;
@@ -14,11 +14,11 @@ export interface ConnectionDetails {
   readonly retryable?: boolean;
 }
 
-/** No usable response came back: refused, reset, cut off. */
+/** No usable response arrived: the connection was refused, reset or cut off. */
 export class APIConnectionError extends ContextGatewayError {
-  /** How far the request had come. */
+  /** How far the request got. */
   readonly phase: Phase;
-  /** Whether the service can have carried it out. */
+  /** Whether the service may have carried out the call, in any of its attempts. */
   readonly sent: Sent;
   readonly #retryable: boolean;
 
@@ -42,7 +42,7 @@ export class APIConnectionError extends ContextGatewayError {
   }
 }
 
-/** Time ran out. `kind` says which: one attempt (`'attempt'`), the whole call (`'deadline'`), or a silent stream (`'idle'`). */
+/** A timeout. `kind` says which: of one attempt (`'attempt'`), of the whole call (`'deadline'`), or of a silent stream (`'idle'`). */
 export class APITimeoutError extends APIConnectionError {
   readonly kind: 'attempt' | 'deadline' | 'idle';
 
@@ -60,14 +60,14 @@ export class APITimeoutError extends APIConnectionError {
   }
 }
 
-/** A body or a streamed event is larger than this client reads. */
+/** A body or a streamed event exceeds the client's size limit. */
 export class ResponseTooLargeError extends APIConnectionError {
   override get name(): string {
     return 'ResponseTooLargeError';
   }
 }
 
-/** The caller's signal ended the call. `cause` is the signal's reason. */
+/** The caller's signal aborted the call. `cause` is the signal's reason. */
 export class APIAbortError extends ContextGatewayError {
   constructor(options?: { cause?: unknown }) {
     super('The call was aborted by its signal.', options);
@@ -81,7 +81,7 @@ export class APIAbortError extends ContextGatewayError {
 /** The client was closed before or during the call. */
 export class ClientClosedError extends ContextGatewayError {
   constructor() {
-    super('This client is closed. Create a new one, or close it after its last call.');
+    super('This client is closed. Create a new client, or call close() after the last call.');
   }
 
   override get name(): string {

@@ -1,9 +1,9 @@
 import { APIError } from './api.js';
 import { ContextGatewayError } from './base.js';
 
-/** The stream ended before the completion did: no `[DONE]`, and not every choice had its `finish_reason`. See `partial`. */
+/** The stream ended before the completion was complete: without `[DONE]`, and without a `finish_reason` for every choice. See `partial`. */
 export class StreamTruncatedError extends ContextGatewayError {
-  constructor(message = 'The stream ended before the completion was complete. What had arrived is in `partial`.') {
+  constructor(message = 'The stream ended before the completion was complete. error.partial holds the text so far.') {
     super(message);
   }
 
@@ -16,19 +16,19 @@ export class StreamTruncatedError extends ContextGatewayError {
   }
 }
 
-/** The service reported an error inside a stream that had begun well. See `partial` for what had arrived. */
+/** The service reported an error inside a stream. `partial` holds what arrived before it. */
 export class StreamError extends APIError {
   override get name(): string {
     return 'StreamError';
   }
 }
 
-/** A stream was read a second time. */
+/** A stream was read twice. */
 export class StreamConsumedError extends ContextGatewayError {
   constructor() {
     super(
-      'A stream can be read once, and this one has been, by a loop or by finalCompletion(). Collect its chunks in the loop, ' +
-        'or begin the loop first. What was read is in `partial`.',
+      'A stream can be read only once, and this one was read by a loop or by finalCompletion(). Collect its chunks in the ' +
+        'loop, or start the loop first. error.partial holds the text so far.',
     );
   }
 

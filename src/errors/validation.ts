@@ -1,9 +1,9 @@
 import { ContextGatewayError, hide } from './base.js';
 import { boundIssues, describeIssues, type ValidationIssue } from './issues.js';
 
-/** The arguments of a call are not valid. Nothing was sent. */
+/** The arguments of a call are invalid. Nothing was sent. */
 export class RequestValidationError extends ContextGatewayError {
-  /** Which argument, and what it has to be. */
+  /** Which arguments are invalid, and what was expected. */
   readonly issues: readonly ValidationIssue[];
 
   constructor(issues: readonly ValidationIssue[], options?: { cause?: unknown }) {
@@ -21,7 +21,7 @@ export class RequestValidationError extends ContextGatewayError {
   }
 }
 
-/** The one thing that is wrong with the arguments of a call. */
+/** An error about one argument of a call. */
 export function badArgument(
   path: ValidationIssue['path'],
   message: string,
@@ -30,9 +30,9 @@ export function badArgument(
   return new RequestValidationError([{ path, message }], options);
 }
 
-/** A success whose body is not what the interface documents. The response is in `body`. */
+/** A successful response that does not match the documentation. `body` holds the response. */
 export class ResponseValidationError extends ContextGatewayError {
-  /** Where the response differs. */
+  /** Which fields differ. */
   readonly issues: readonly ValidationIssue[];
   readonly #body: unknown;
   readonly #retryable: boolean;
@@ -56,7 +56,7 @@ export class ResponseValidationError extends ContextGatewayError {
     return this.#retryable;
   }
 
-  /** The whole response as it came. Not part of any printed form. */
+  /** The whole response as received. Never printed. */
   get body(): unknown {
     return this.#body;
   }

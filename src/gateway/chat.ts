@@ -15,10 +15,10 @@ import {
   chatCompletionSchema,
 } from './schemas.js';
 
-/** A model may take this long over a whole response (ms). */
+/** The default timeout for a whole completion (ms). */
 const COMPLETION_TIMEOUT = 600_000;
 
-/** Chat. */
+/** `gateway.chat` */
 export class Chat {
   readonly completions: ChatCompletions;
 
@@ -40,17 +40,17 @@ export class ChatCompletions {
   }
 
   /**
-   * Have a model answer a conversation. `POST /v1/chat/completions`
+   * Create a completion. `POST /v1/chat/completions`
    *
-   * With `stream: true` the response comes piece by piece: `for await (const chunk of await create({ …, stream: true }))`.
-   * A whole response may take 600 s, the headers of a stream 60 s, unless `timeout` says otherwise. Parameters the interface
-   * does not list are passed on to the service: declare them, `const params: ChatCompletionParams & { stream?: false; top_p: number } = …`.
-   * Only what is certainly misplaced is refused: `maxTokens`, an option such as `timeout`.
+   * With `stream: true` it returns a stream: `for await (const chunk of await create({ …, stream: true }))`.
+   * The default `timeout` is 600 s for a whole completion, and 60 s for the headers of a stream. Undocumented parameters are
+   * passed on to the service; to use one, declare it: `const params: ChatCompletionParams & { stream?: false; top_p: number } = …`.
+   * Parameters that are certainly wrong are rejected, such as `maxTokens`, or an option such as `timeout`.
    *
-   * @throws {RequestValidationError} before anything is sent: no messages, `temperature` outside 0 to 2
-   * @throws {NotFoundError} with `code: 'model_not_found'`
-   * @throws {BadRequestError} when the conversation does not fit the model's context window, or the service refuses a field
-   * @throws {RateLimitError} when the limit is used up and retries did not help; see `retryAfter`
+   * @throws {RequestValidationError} when an argument is invalid, such as a `temperature` outside 0 to 2; nothing was sent
+   * @throws {NotFoundError} with `code: 'model_not_found'` when the model does not exist
+   * @throws {BadRequestError} when the messages do not fit the model's context window, or the service rejects a field
+   * @throws {RateLimitError} when the limit is still used up after all retries; see `retryAfter`
    */
   create(params: ChatCompletionParams & { stream: true }, options?: RequestOptions): APIPromise<ChatCompletionStream>;
   create(
@@ -83,9 +83,9 @@ const COMPLETION = {
   }),
 };
 
-/** The endpoint, once nothing in the parameters is certainly misplaced. */
+/** The endpoint, if no parameter is certainly misplaced. */
 function endpointOf(common: Omit<Endpoint, 'body'>, params: ChatCompletionParams): Endpoint {
-  const given: Record<string, unknown> = Object(params); // what is no object is refused later, in its own words
+  const given: Record<string, unknown> = Object(params); // a value that is not an object is rejected later
   const known = fieldsOf(chatCompletionParamsSchema);
   const issues: ValidationIssue[] = [];
   for (const field of Object.keys(given)) {
@@ -96,14 +96,14 @@ function endpointOf(common: Omit<Endpoint, 'body'>, params: ChatCompletionParams
   return { ...common, body: params, model: given.model };
 }
 
-/** What no service will ever add: a documented parameter in another writing, an option of the call. */
+/** Names that no service will add: another spelling of a documented parameter, or an option of the call. */
 function findMisplaced(field: string, known: readonly string[]): string | undefined {
   if (fieldsOf(requestOptionsSchema).includes(field)) return isAnOption();
   const meant = known.find((key) => plainName(key) === plainName(field));
   return meant && `did you mean ${meant}?`;
 }
 
-/** Reads one field before the arguments are checked: what is wrong with them is said there. */
+/** Reads one field before the arguments are checked. The check reports what is wrong with them. */
 function asksForStream(params: ChatCompletionParams): boolean {
   try {
     return Object.hasOwn(params, 'stream') && params.stream === true;

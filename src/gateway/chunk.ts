@@ -12,16 +12,16 @@ import { RepeatedChunk } from './repeated-chunk.js';
 import { type ChatCompletionChunk, chatCompletionChunkSchema } from './schemas.js';
 
 /**
- * Turns an event into a chunk, for services whose events have another form (A7): `'done'` ends the completion, `undefined`
- * skips the event. It is not asked about `[DONE]` and `event: error`. What it throws ends the stream with a
- * `ResponseValidationError` whose `cause` it is.
+ * Decodes a stream event into a chunk, for services whose events have another form (A7). Return `'done'` to end the completion,
+ * `undefined` to skip the event. Not called for `[DONE]` and `event: error`. If it throws, the stream ends with a
+ * `ResponseValidationError` whose `cause` is the error.
  */
 export type DecodeChunk = (event: ServerSentEvent) => ChatCompletionChunk | 'done' | undefined;
 
-/** The `type` of an error event that stands for a truncated stream, where one is relayed. */
+/** The `type` of the error event that a relay sends for a truncated stream. */
 export const TRUNCATED = 'stream_truncated';
 
-/** Events to checked chunks. One for each stream. */
+/** Turns the events of one stream into validated chunks. */
 export class ChunkReader {
   readonly #answer: Answer;
   readonly #decode: DecodeChunk | undefined;
@@ -33,8 +33,8 @@ export class ChunkReader {
   }
 
   /**
-   * One event as a checked chunk. `cut` says that the body ended before the event did: then one that cannot be read is
-   * skipped, and the end of the body tells whether anything is missing.
+   * Reads one event as a validated chunk. `cut` means that the body ended within the event. Then an unreadable event is
+   * skipped, and the end of the body decides whether anything is missing.
    *
    * @throws {StreamError} for an error event, {ResponseValidationError} for anything unreadable
    */
@@ -50,7 +50,7 @@ export class ChunkReader {
       if (reportsError(value) || isBareError(value)) throw reportedError(value, this.#answer);
       useDelta(value);
     }
-    const chunk = value as ChatCompletionChunk; // checked in the next line, or wanted as it is
+    const chunk = value as ChatCompletionChunk; // checked in the next line, or reported and returned as it is
     if (this.#answer.check(chatCompletionChunkSchema, value) && plain) this.#repeated.learn(event.data, chunk);
     return chunk;
   }
@@ -60,7 +60,7 @@ function parsed({ data }: ServerSentEvent, cut: boolean): object | undefined {
   const value = tryJson(data);
   if (isObject(value)) return checkDepth(value, data);
   if (cut) return undefined;
-  throw new ResponseValidationError('The stream has an event that is not a JSON object.', { body: data });
+  throw new ResponseValidationError('The stream contains an event that is not a JSON object.', { body: data });
 }
 
 function decoded(event: ServerSentEvent, cut: boolean, decode: DecodeChunk): ChatCompletionChunk | 'done' | undefined {
@@ -71,11 +71,14 @@ function decoded(event: ServerSentEvent, cut: boolean, decode: DecodeChunk): Cha
   } catch (cause) {
     if (cut) return undefined;
     if (cause instanceof ContextGatewayError) throw cause;
-    throw new ResponseValidationError('decodeChunk could not read an event of the stream.', { body, cause });
+    throw new ResponseValidationError('decodeChunk threw on an event of the stream. Its error is the cause.', {
+      body,
+      cause,
+    });
   }
   if (!isThenable(chunk)) return chunk;
   quietly(() => chunk);
-  throw new ResponseValidationError('decodeChunk must not be async: it has to return its chunk.', {
+  throw new ResponseValidationError('decodeChunk must not be async: return the chunk, not a promise.', {
     body,
   });
 }
@@ -85,7 +88,7 @@ function isBareError(value: object): boolean {
   return 'error' in value && typeof ownField(value, 'error') === 'string' && !Object.hasOwn(value, 'choices');
 }
 
-/** The status is that of a success: it says nothing here, and does not head the message. */
+/** The status is that of a success, so it is removed from the message. */
 function reportedError(body: unknown, answer: Answer): APIError | StreamTruncatedError {
   const details = answer.refuse(body);
   if (details.type === TRUNCATED) return new StreamTruncatedError();
@@ -93,7 +96,7 @@ function reportedError(body: unknown, answer: Answer): APIError | StreamTruncate
   return new StreamError(status, { ...details, message: details.message.replace(`${status} `, '') });
 }
 
-/** Some services stream `message` where the widespread form has `delta` (A7). */
+/** Some services stream `message` instead of `delta` (A7). */
 export function useDelta(value: object): void {
   if (!('choices' in value) || !Array.isArray(value.choices)) return;
   for (const choice of value.choices) {

@@ -23,12 +23,12 @@ import { Usage } from './usage.js';
 /** Options of a `GatewayClient`. */
 export interface GatewayClientOptions extends ClientOptions {
   /**
-   * The API key, or a function that gives it, for rotation without a restart. Secret keys (`svc_sk_`) belong on servers;
-   * a browser takes a publishable one (`svc_pk_`).
-   * @default the environment's `CONTEXT_GATEWAY_API_KEY`
+   * The API key, or a function that returns it, so that keys can be rotated without a restart. Use secret keys (`svc_sk_`) on
+   * servers only, and publishable keys (`svc_pk_`) in browsers.
+   * @default the environment variable `CONTEXT_GATEWAY_API_KEY`
    */
   apiKey?: Credential | undefined;
-  /** Reads the events of a service that streams in another form (A7). */
+  /** Decodes stream events that are not in the `chat.completion.chunk` form (A7). */
   decodeChunk?: DecodeChunk | undefined;
 }
 
@@ -36,16 +36,16 @@ const optionsSchema = /* @__PURE__ */ z.strictObject({
   apiKey: checkedLater,
   decodeChunk: functionOption,
   ...clientOptions,
-  sessionToken: /* @__PURE__ */ elsewhere('is for a ContextClient; a GatewayClient takes apiKey'),
+  sessionToken: /* @__PURE__ */ elsewhere('is an option of ContextClient; GatewayClient takes apiKey'),
 });
 
-/** What a key may do, as far as its prefix tells. */
+/** The kind of an API key, by its prefix. */
 export type KeyType = 'secret' | 'publishable' | 'unknown';
 
 /**
  * The Gateway API (`/v1`): chat completions, presets, files, integrations, usage.
  *
- * @throws {ConfigurationError} when an option cannot work; the message says how to fix it
+ * @throws {ConfigurationError} when an option is invalid; the message says how to fix it
  */
 export class GatewayClient extends ServiceClient<GatewayClientOptions> {
   /** Chat completions, whole or streamed. */
@@ -56,7 +56,7 @@ export class GatewayClient extends ServiceClient<GatewayClientOptions> {
   readonly files: Files;
   /** Connected integrations and their actions. */
   readonly integrations: Integrations;
-  /** Token use. */
+  /** Token usage. */
   readonly usage: Usage;
   readonly #key: { type: KeyType };
 
@@ -84,7 +84,7 @@ export class GatewayClient extends ServiceClient<GatewayClientOptions> {
     this.usage = new Usage(transport);
   }
 
-  /** The kind of key, by its prefix. With a function, that of the key it gave last. */
+  /** The kind of the API key, by its prefix. If `apiKey` is a function, the kind of the key it returned last. */
   get keyType(): KeyType {
     return this.#key.type;
   }
@@ -111,11 +111,12 @@ function keyTypeOf(key: string): KeyType {
   return key.startsWith('svc_pk_') ? 'publishable' : 'unknown';
 }
 
-/** What the user can do about a refusal (A9: which endpoints a publishable key may call is the service's to say). */
+/** How to fix a 401 or 403. The service decides which endpoints a publishable key may call (A9). */
 function explain(status: number, type: KeyType): string | undefined {
   if (status === 401) return 'Check apiKey: the service does not accept it.';
   if (status !== 403) return undefined;
   if (type === 'publishable')
-    return 'If the key is valid, this endpoint does not take publishable keys: call it from your server, with a secret key.';
-  return 'Check that the key is valid and may do this, and that the account has Gateway access.';
+    return 'If the key is valid, this endpoint does not accept publishable keys: call it from your server, with a secret key.';
+  if (type === 'unknown') return 'Check apiKey: it begins with neither svc_sk_ nor svc_pk_.';
+  return 'Check that the key is valid and has access to this endpoint, and that the account has Gateway access.';
 }

@@ -2,18 +2,18 @@ import type { CompletionUsage, PartialChatCompletion } from '../errors/base.js';
 import type { CompletionFacts } from '../transport/events.js';
 import type { ChatCompletionChunk, StreamedChatCompletion } from './schemas.js';
 
-/** Pieces are joined in batches of this many: a million tiny strings would take more memory than their text. */
+/** Pieces are joined in batches of this size, because a million tiny strings take more memory than their text. */
 const BATCH = 512;
 
 interface Choice {
   role: string;
   text: string;
-  /** What comes after `text`. */
+  /** The pieces after `text`. */
   pieces: string[];
   finishReason: string | null;
 }
 
-/** Puts the chunks of a stream together. The text is kept once. */
+/** Assembles the chunks of a stream. The text is stored once. */
 export class CompletionSoFar {
   readonly #choices = new Map<number, Choice>();
   #id: string | undefined;
@@ -37,14 +37,14 @@ export class CompletionSoFar {
     }
   }
 
-  /** Whether there is a choice, and every one has said why it ended. */
+  /** Whether there is a choice, and every choice has its `finish_reason`. */
   get finished(): boolean {
     if (this.#choices.size === 0) return false;
     for (const { finishReason } of this.#choices.values()) if (finishReason === null) return false;
     return true;
   }
 
-  /** What there is of it now. */
+  /** The completion so far. */
   partial(): PartialChatCompletion {
     const sorted = [...this.#choices].sort(([a], [b]) => a - b);
     const choices = sorted.map(([index, choice]) => ({
@@ -55,7 +55,7 @@ export class CompletionSoFar {
     return { id: this.#id, model: this.#model, created: this.#created, choices, usage: this.#usage };
   }
 
-  /** What it says of itself, to those who count. */
+  /** The facts for the `done` event. */
   facts(): CompletionFacts {
     const { model, choices, usage } = this.partial();
     const text = choices.map(({ message }) => message.content).join('');
@@ -63,7 +63,7 @@ export class CompletionSoFar {
     return { model, finishReasons, usage, written: new TextEncoder().encode(text).length };
   }
 
-  /** The whole. Asked for when the stream is complete only; a service that ends with `[DONE]` may leave a reason out. */
+  /** The whole completion. Called only when the stream is complete; a service that ends with `[DONE]` may omit a finish reason. */
   whole(): StreamedChatCompletion {
     const { id = '', created = 0, model = '', choices, usage } = this.partial();
     return {
@@ -92,7 +92,7 @@ export function firstText({ choices }: ChatCompletionChunk): string {
   return choices.find((choice) => isReadable(choice) && choice.index === 0)?.delta.content ?? '';
 }
 
-/** Where differences are only reported (`validation: 'report'`), a chunk can be anything. */
+/** With `validation: 'report'`, a chunk can be anything. */
 function isReadable(choice: ChatCompletionChunk['choices'][number] | null): boolean {
   const content: unknown = choice?.delta?.content ?? '';
   return Number.isSafeInteger(choice?.index) && choice?.delta instanceof Object && typeof content === 'string';

@@ -12,14 +12,14 @@ import { CompletionSoFar, firstText } from './completion-so-far.js';
 import { eventStreamOf } from './event-stream.js';
 import type { ChatCompletionChunk, StreamedChatCompletion } from './schemas.js';
 
-/** How a stream has gone so far. Times in ms. */
+/** Timings of a stream. All times are milliseconds. */
 export interface StreamMetrics {
   /** From the request to the first chunk. */
   readonly timeToFirstChunk: number | undefined;
-  /** The longest wait for an event after the first chunk. The time the reader takes for itself does not count. */
+  /** The longest wait for an event after the first chunk, without the time that the reader takes. */
   readonly largestGap: number | undefined;
   readonly chunks: number;
-  /** From the request to now, or to the stream's end. */
+  /** From the request to now, or to the end of the stream. */
   readonly duration: number;
 }
 
@@ -28,8 +28,8 @@ type Step = IteratorResult<ChatCompletionChunk, undefined>;
 const END: IteratorReturnResult<undefined> = { done: true, value: undefined };
 
 /**
- * A completion while it is written. Loop over it once: the loop ends exactly when the completion is complete, and throws in
- * every other case, with what had arrived in the error's `partial`. Leaving the loop frees the connection.
+ * A streamed completion. Loop over it once. The loop ends when the completion is complete, and throws in every other case; the
+ * error's `partial` holds what has arrived. Leaving the loop closes the stream and frees its connection.
  */
 export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> {
   readonly #answer: Answer;
@@ -37,14 +37,14 @@ export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> 
   readonly #events = new EventReader();
   readonly #reader: ChunkReader;
   readonly #soFar = new CompletionSoFar();
-  /** A whole completion that came as JSON: the one chunk of this stream. */
+  /** A whole completion that arrived as JSON: the only chunk of this stream. */
   #given: ChatCompletionChunk | undefined;
   #outcome: 'open' | 'complete' | Error = 'open';
   #consumed = false;
   #thrown = false;
-  /** The error of a stream that its reader closes. */
+  /** The error of a stream that was closed by its reader. */
   #left: Error | undefined;
-  /** The last call of `next`, and how many have not been answered. */
+  /** The promise of the last `next` call, and how many calls are pending. */
   #turn: Promise<Step> = Promise.resolve(END);
   #unanswered = 0;
   /** Calls of `finalCompletion` that wait for a loop to end. */
@@ -61,45 +61,45 @@ export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> 
     this.#call = answer.call;
     this.#given = given;
     this.#reader = new ChunkReader(answer, decode);
-    // An abort, a deadline and a silent stream come in here.
+    // Called on an abort, a deadline and an idle timeout.
     this.#call.timeouts.follow({ progress: { phase: 'stream', sent: 'yes' }, cancel: (error) => this.#fail(error) });
   }
 
-  /** What came with the stream's headers. */
+  /** Status, headers and attempts of the response. */
   get response(): ResponseInfo {
     return this.#answer.response;
   }
 
-  /** @throws {StreamConsumedError} on a second loop */
+  /** Reads the stream. @throws {StreamConsumedError} on a second loop */
   [Symbol.asyncIterator](): AsyncIterator<ChatCompletionChunk, undefined> {
     if (this.#consumed) throw this.#withFacts(new StreamConsumedError());
     this.#consumed = true;
     return { next: () => this.#next(), return: this.#leave };
   }
 
-  /** The text of the first choice, piece by piece. Reads the stream. */
+  /** The text of the first choice, in pieces. Reads the stream, like a loop. */
   get textStream(): AsyncIterable<string> {
     return {
       [Symbol.asyncIterator]: () => {
         const texts = textsOf(this[Symbol.asyncIterator]());
-        // A generator's own would come after the `next` that is waited for.
+        // The generator's own `return` would wait for the pending `next`.
         return { next: () => texts.next(), return: this.#leave };
       },
     };
   }
 
   /**
-   * The whole completion, once it is complete: instead of a loop, right before one, during one, or after one. `usage` is there
-   * if the service sent it. Await it after the loop, not inside it: there the two wait for each other, until the stream has not
-   * been read for five times `streamIdleTimeout` and both end with an `APITimeoutError`.
+   * The whole completion. Call it instead of a loop, or right before, during or after one. `usage` is set if the service sent
+   * it. Do not await it inside the loop: that deadlocks until the stream has not been read for five times `streamIdleTimeout`,
+   * and both fail with an `APITimeoutError`.
    *
-   * @throws {StreamTruncatedError} when the loop was left early; whatever else ended the stream
+   * @throws {StreamTruncatedError} when the loop was left early; otherwise the error that ended the stream
    */
   finalCompletion(): Promise<StreamedChatCompletion> {
-    // It reads the stream itself unless there is a loop, which may also begin right after this call, in the same turn.
+    // Reads the stream itself, unless a loop does. The loop may also begin right after this call, in the same turn.
     const whole = Promise.resolve().then(() => {
       if (!this.#consumed) return this.#readAll();
-      // The loop throws the same error: a whole that is never awaited must not end the process.
+      // The loop throws the same error. A promise that is never awaited must not end the process.
       whole.catch(() => {});
       return this.#whole();
     });
@@ -107,14 +107,14 @@ export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> 
   }
 
   /**
-   * The stream as server-sent events again, to relay it to a browser, where `readChatCompletionStream` reads it. What goes
-   * wrong on the way becomes an error event. Cancelling it closes this stream.
+   * The stream as server-sent events, to relay it to a browser. There, `readChatCompletionStream` reads it. An error becomes an
+   * error event. Cancelling the returned stream closes this one.
    */
   toReadableStream(): ReadableStream<Uint8Array> {
     return eventStreamOf(this[Symbol.asyncIterator]());
   }
 
-  /** Ends the stream and frees its connection. A loop over it throws a `StreamTruncatedError`, unless it was complete. */
+  /** Closes the stream and frees its connection. A loop over it throws a `StreamTruncatedError`, unless the completion was complete. */
   close(): void {
     this.#left = new StreamTruncatedError('The stream was closed before the completion was complete.');
     this.#end(this.#left);
@@ -124,7 +124,7 @@ export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> 
     this.close();
   }
 
-  /** How it has gone so far. */
+  /** Timings of the stream so far. */
   get metrics(): StreamMetrics {
     const { startedAt, runtime } = this.#call;
     return {
@@ -135,7 +135,7 @@ export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> 
     };
   }
 
-  /** What Node prints: no text of the conversation. */
+  /** For `console.log` on Node: prints no text of the conversation. */
   [Symbol.for('nodejs.util.inspect.custom')](): unknown {
     return { stream: (this.#outcome as Error).name ?? this.#outcome, ...this.metrics };
   }
@@ -154,7 +154,7 @@ export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> 
     return this.#soFar.whole();
   }
 
-  /** Calls that overlap are answered in their order. By hand: with a generator each event takes 0.1 µs longer. */
+  /** Overlapping calls resolve in order. Not a generator, which takes 0.1 µs longer for each event. */
   #next(): Promise<Step> {
     this.#unanswered += 1;
     this.#turn = this.#unanswered === 1 ? this.#step() : this.#turn.then(this.#step, this.#step);
@@ -178,23 +178,23 @@ export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> 
         else if (chunk !== undefined) return { done: false, value: this.#take(chunk) };
       }
     } catch (error) {
-      this.#fail(error as Error); // nothing else is thrown here
+      this.#fail(error as Error); // only errors are thrown here
     } finally {
       this.#unanswered -= 1;
     }
     if (!(this.#outcome instanceof Error) || this.#thrown) return END;
-    this.#thrown = true; // once, as by every iterator
+    this.#thrown = true; // once, as iterators do
     captureCallSite(this.#outcome);
     throw this.#outcome;
   };
 
   readonly #leave = async (): Promise<typeof END> => {
-    this.#thrown = true; // leaving is no error to the reader that leaves
+    this.#thrown = true; // a reader that leaves gets no error
     this.close();
     return END;
   };
 
-  /** The service's clock runs while an event is waited for, whatever else arrives. At all other times the reader's does. */
+  /** The idle timeout runs while the reader waits for an event, whatever else arrives. At other times it is paused. */
   #startWaiting(): void {
     if (this.#waitingSince !== undefined) return;
     this.#waitingSince = this.#call.runtime.now();
@@ -210,7 +210,7 @@ export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> 
     this.#waitingSince = undefined;
   }
 
-  /** Every choice has said why it ended: complete, also without `[DONE]`. */
+  /** Without `[DONE]`, the completion is complete if every choice has its `finish_reason`. */
   #endOfBody(): 'done' {
     if (!this.#soFar.finished) throw new StreamTruncatedError();
     return 'done';
@@ -231,11 +231,11 @@ export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> 
 
   #complete(): void {
     this.#settle('complete', { outcome: 'success', error: undefined });
-    // Most services end the body right after `[DONE]`: the connection can be used again then. A lingering one is cut.
+    // Most services end the body right after `[DONE]`, and the connection can be reused. A body that lingers is cancelled.
     void discard(this.#answer.head.body, this.#call.runtime);
   }
 
-  /** Whatever ends it before its time, unless that is the reader. */
+  /** Ends the stream early, for any reason but its reader. */
   #fail(error: Error): void {
     if (this.#outcome === 'open') {
       const { attempts, reporter } = this.#call;

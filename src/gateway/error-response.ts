@@ -5,12 +5,12 @@ import { StreamTruncatedError } from '../errors/stream.js';
 import { RequestValidationError, ResponseValidationError } from '../errors/validation.js';
 
 /**
- * The `Response` that a relay sends to its page when a call fails before the stream begins. On the page,
+ * Creates the `Response` that a relay sends to its page when a call fails before the stream begins. On the page,
  * `readChatCompletionStream(response)` throws it as a typed error again, with `type`, `code`, `param` and `retryAfter`.
  *
- * What the service says about the request keeps its status and its words: 400, 404, 429, 503 and the like. The server's own
- * troubles are not told: a refused key (401, 403) and everything unknown is a 500, a service that cannot be reached or gives no
- * usable answer a 502, one that takes too long a 504. A call that its signal aborted is a 499: its page has usually left.
+ * Errors about the request keep the service's status and message (400, 404, 429, 503 and the like). Problems of your own
+ * server are hidden: a rejected key (401, 403) and unknown errors become a 500, an unreachable service or an unusable
+ * response a 502, a timeout a 504. An aborted call becomes a 499; its page has usually left.
  */
 export function toErrorResponse(error: unknown): Response {
   const { status, told = { message: plainWords(status), type: 'server_error' } } = visibleError(error);
@@ -19,10 +19,10 @@ export function toErrorResponse(error: unknown): Response {
   return new Response(JSON.stringify({ error: told }), { status, headers });
 }
 
-/** What a visitor may know of an error. */
+/** The part of an error that a visitor may see. */
 interface VisibleError {
   readonly status: number;
-  /** An error as the Gateway documents it; `undefined` where the trouble is the server's own. */
+  /** An error in the Gateway's form; `undefined` for a problem of the server. */
   readonly told?: {
     readonly message: string;
     readonly type?: string | undefined;
@@ -33,7 +33,7 @@ interface VisibleError {
   };
 }
 
-/** The one place that decides it: for `toErrorResponse`, and for the error events of a relayed stream. */
+/** Used by `toErrorResponse`, and for the error events of a relayed stream. */
 export function visibleError(error: unknown): VisibleError {
   if (APIError.is(error)) return ofService(error);
   if (RequestValidationError.is(error)) return ofArguments(error);
@@ -44,15 +44,15 @@ export function visibleError(error: unknown): VisibleError {
   return { status: unusable ? 502 : 500 };
 }
 
-/** Refusals of the server's key or account. */
+/** Statuses about the server's key or account. */
 const OF_ACCOUNT = [401, 402, 403, 407];
 const OF_SERVER = /auth|permission|forbidden|api_?key|billing|quota|credit|account|internal|server_error/i;
 
 function ofService(error: APIError): VisibleError {
   const { status, type, param, code, retryAfter } = error;
-  if (OF_ACCOUNT.includes(status) || (status >= 300 && status < 400)) return { status: 500 }; // a redirect: baseURL is wrong
+  if (OF_ACCOUNT.includes(status) || (status >= 300 && status < 400)) return { status: 500 }; // a redirect means that baseURL is wrong
   if (status >= 500 && status !== 503) return { status: status < 600 ? status : 502 };
-  // The server's own troubles also come inside a success, or under another status.
+  // Problems of the server may also come inside a success, or with another status.
   if (OF_SERVER.test(`${type} ${code}`)) return { status: 500 };
   const answered = status < 300 ? 502 : status; // an error inside a success has no status of its own
   const retry_after = retryAfter === undefined ? undefined : Math.ceil(retryAfter / 1_000);
@@ -62,7 +62,7 @@ function ofService(error: APIError): VisibleError {
   };
 }
 
-/** What a visitor sent is wrong, unless it is an option, which the server's own code has set. */
+/** The visitor's input is invalid, unless the issue is an option, which the server's code has set. */
 function ofArguments({ issues }: RequestValidationError): VisibleError {
   const param = issues[0]?.path[0];
   if (param === undefined || param === 'options' || param === 'headers') return { status: 500 };
@@ -74,7 +74,7 @@ function ofArguments({ issues }: RequestValidationError): VisibleError {
 
 function plainWords(status: number): string {
   return (
-    PLAIN_WORDS[status] ?? (status < 500 ? 'The service refused the request.' : 'The service gave no usable answer.')
+    PLAIN_WORDS[status] ?? (status < 500 ? 'The service rejected the request.' : 'The service sent no usable response.')
   );
 }
 
@@ -83,5 +83,5 @@ const PLAIN_WORDS: Readonly<Record<number, string>> = {
   499: 'The request was aborted.',
   500: 'The server could not handle the request.',
   503: 'The service is temporarily unavailable.',
-  504: 'The service did not answer in time.',
+  504: 'The service did not respond in time.',
 };

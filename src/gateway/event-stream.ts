@@ -3,7 +3,7 @@ import { TRUNCATED } from './chunk.js';
 import { visibleError } from './error-response.js';
 import type { ChatCompletionChunk } from './schemas.js';
 
-/** Chunks as server-sent events again, each taken when its event is asked for. An error becomes the last event. */
+/** Writes chunks as server-sent events, each when the reader asks for it. An error becomes the last event. */
 export function eventStreamOf(chunks: AsyncIterator<ChatCompletionChunk, undefined>): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   const events = eventsOf({ [Symbol.asyncIterator]: () => chunks });
@@ -15,7 +15,7 @@ export function eventStreamOf(chunks: AsyncIterator<ChatCompletionChunk, undefin
         else controller.enqueue(encoder.encode(value));
       },
       async cancel() {
-        await chunks.return?.(); // a `pull` under way fails then, and a cancelled stream ignores that
+        await chunks.return?.(); // a pending `pull` fails then, which a cancelled stream ignores
       },
     },
     { highWaterMark: 0 },
@@ -24,7 +24,7 @@ export function eventStreamOf(chunks: AsyncIterator<ChatCompletionChunk, undefin
 
 async function* eventsOf(chunks: AsyncIterable<ChatCompletionChunk>): AsyncGenerator<string, undefined> {
   try {
-    // A chunk that cannot be written ends the loop, and the loop its stream.
+    // A chunk that cannot be written ends the loop, which closes the stream.
     for await (const chunk of chunks) yield `data: ${JSON.stringify(chunk)}\n\n`;
     yield 'data: [DONE]\n\n';
   } catch (error) {
@@ -32,7 +32,7 @@ async function* eventsOf(chunks: AsyncIterable<ChatCompletionChunk>): AsyncGener
   }
 }
 
-/** What a reader in a browser may know: the service's own words, or what happened to its stream. */
+/** The error that a browser may see: the service's message, or what happened to the stream. */
 function relayed(error: unknown): object {
   const { status, told } = visibleError(error);
   if (told !== undefined) return told;

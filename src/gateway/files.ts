@@ -10,28 +10,28 @@ import { checkArguments, fieldsOf } from '../transport/validation.js';
 import { RECORD } from './records.js';
 import { type FileRecord, fileUploadParamsSchema } from './schemas.js';
 
-/** What can be uploaded. A stream is sent once: should its attempt fail, it is not tried again. */
+/** A file to upload. A stream can be sent only once, so an upload from a stream is not retried. */
 export type Uploadable =
   | Blob
   | Uint8Array
   | ArrayBuffer
   | ReadableStream<Uint8Array>
   | AsyncIterable<Uint8Array>
-  /** A file on this machine, streamed from disk. On Node, Bun and Deno. */
+  /** A file on disk, streamed. Node, Bun and Deno only. */
   | { readonly path: string | URL };
 
 /** Arguments of `files.upload`. */
 export interface FileUploadParams {
   file: Uploadable;
-  /** What the file is for; the allowed values are the service's. */
+  /** What the file is for. The service defines the allowed values. */
   purpose: string;
-  /** @default the File's or the path's own name, else `'file'` */
+  /** @default the name of the `File` or path, else `'file'` */
   filename?: string | undefined;
 }
 
 /** Options of `files.upload`. */
 export interface UploadOptions extends RequestOptions {
-  /** Told the bytes that left, and how many there are (`undefined` for streams). In browsers, at the start and at the end only. */
+  /** Called with the bytes sent so far and the total (`undefined` for streams). In browsers, called only at the start and at the end. */
   onProgress?: ProgressListener | undefined;
 }
 
@@ -44,18 +44,18 @@ export class Files {
     this.#transport = transport;
   }
 
-  /** The same, with the raw response checked and typed by `schema`. */
+  /** Upload a file, and validate and type the raw response with `schema`. */
   upload<T>(params: FileUploadParams, options: UploadOptions & SchemaOptions<T>): APIPromise<T>;
   /**
    * Upload a file. `POST /v1/files` (multipart/form-data)
    *
-   * Files on disk (`{ path }`) and streams are sent as they are read, never held in memory. A stream whose upload ends early is
-   * cancelled (one of Node's destroyed). `timeout` (60 s) is how long the
-   * upload may stand still; where its progress is not visible (a Blob sent through `fetch`), it has that long for every
-   * megabyte. The record's form is not documented (A3): pass a `schema` to have it checked and typed.
+   * Files on disk (`{ path }`) and streams are sent while they are read, and never held in memory. If the upload ends early, its
+   * stream is cancelled (a Node stream is destroyed). `timeout` (60 s) is the longest time without progress. If progress is not
+   * visible (a Blob sent through `fetch`), it is the time for each megabyte. The response is not documented (A3): pass a `schema`
+   * to validate and type it.
    *
-   * @throws {RequestValidationError} before anything is sent: no such file, a stream where the platform can send none
-   * @throws {APIError} with status 413 when the file is larger than the service takes
+   * @throws {RequestValidationError} when the file does not exist, or the platform cannot send a stream; nothing was sent
+   * @throws {APIError} with status 413 when the file is too large for the service
    */
   upload(params: FileUploadParams, options?: UploadOptions): APIPromise<FileRecord>;
   upload(params: FileUploadParams, options?: UploadOptions): APIPromise<FileRecord> {
@@ -76,7 +76,7 @@ function uploadOf(given: FileUploadParams, onProgress: ProgressListener | undefi
   const params = ownFields(given, fieldsOf(fileUploadParamsSchema)) as FileUploadParams;
   checkArguments(fileUploadParamsSchema, params, uploadOptionsSchema);
   const { file, purpose, filename } = params;
-  encodeJson({ purpose, filename }); // half of a surrogate pair would arrive as something else
+  encodeJson({ purpose, filename }); // rejects lone surrogates, which would arrive as other characters
   const form = createForm({ fields: { purpose }, file, filename }, (sent, total) =>
     quietly(() => onProgress?.(sent, total)),
   );

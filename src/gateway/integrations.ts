@@ -9,7 +9,7 @@ import {
   integrationExecuteBodySchema,
 } from './schemas.js';
 
-/** An action may take this long (ms). */
+/** The default timeout for an action (ms). */
 const EXECUTION_TIMEOUT = 600_000;
 
 /** `/v1/integrations` */
@@ -21,30 +21,30 @@ export class Integrations {
     this.#transport = transport;
   }
 
-  /** The same, with the array checked and typed by `schema`. */
+  /** List the integrations, and validate and type the array with `schema`. */
   list<T>(options: SchemaOptions<T>): APIPromise<T>;
   /**
-   * The connected integrations. `GET /v1/integrations`
+   * List the connected integrations. `GET /v1/integrations`
    *
-   * What an integration holds is not documented (A3): pass a `schema` to have the array checked and typed, `z.array(…)`. What
-   * stands around the array is read with `request`.
+   * The fields of an integration are not documented (A3): pass a `schema`, such as `z.array(…)`, to validate and type the array.
+   * To read the object around the array, use `request`.
    */
   list(options?: RequestOptions): APIPromise<Integration[]>;
   list(options?: RequestOptions): APIPromise<Integration[]> {
     return this.#transport.request({ method: 'GET', path: '/v1/integrations' }, RECORDS, options);
   }
 
-  /** The same, with the raw response checked and typed by `schema`. */
+  /** Execute an action, and validate and type the raw response with `schema`. */
   execute<T>(integration: string, params: IntegrationExecuteParams, options: SchemaOptions<T>): APIPromise<T>;
   /**
-   * Have an integration do something: `execute('chat', { action: 'post_message', channel: '#team', text: 'Done.' })`.
+   * Execute an action of an integration: `execute('chat', { action: 'post_message', channel: '#team', text: 'Done.' })`.
    * `POST /v1/integrations/:integration/execute`
    *
-   * Which fields an action takes, and what it gives, is not documented (A3): all are sent as JSON; pass a `schema` for the
-   * answer. May take 600 s unless `timeout` says otherwise. A lost connection is not tried again: the action may be done.
+   * The fields of an action and its response are not documented (A3). All fields are sent as JSON; pass a `schema` to validate
+   * and type the response. The default `timeout` is 600 s. A lost connection is not retried, because the action may be done.
    *
-   * @throws {RequestValidationError} when a field cannot be written as JSON
-   * @throws {NotFoundError} when there is no such integration
+   * @throws {RequestValidationError} when a field cannot be converted to JSON
+   * @throws {NotFoundError} when the integration does not exist
    */
   execute(
     integration: string,

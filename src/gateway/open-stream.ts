@@ -9,18 +9,18 @@ import { type ChatCompletionChunk, chatCompletionSchema } from './schemas.js';
 const EVENTS = 'text/event-stream';
 const DONE = 'data: [DONE]\n\n';
 
-/** An answer to a streamed request: usually events; an error or a whole completion as JSON; or something else entirely. */
+/** Opens the response to a streamed request: usually events, but also an error or a whole completion as JSON, or a page. */
 export async function openStream(answer: Answer, decode: DecodeChunk | undefined): Promise<ChatCompletionStream> {
   const { timeouts, idleTimeout, runtime } = answer.call;
-  // From its headers on, a stream has its own clock. An unread one does not keep its connection forever.
+  // From its headers on, a stream has its own timeout, so that an unread one does not hold its connection forever.
   timeouts.startIdle(idleTimeout);
-  if (typeOf(answer.head) !== EVENTS) timeouts.progressed(); // it is read right here
+  if (typeOf(answer.head) !== EVENTS) timeouts.progressed(); // it is read here
   const head = answer.head.headers.get('content-type') ? answer.head : await sniff(answer.head);
   const type = typeOf(head);
   if (head.status === 200 && type === EVENTS) return new ChatCompletionStream(answer.with(head), decode);
   if (head.status === 200 && type === 'application/json') {
     const whole = asChunk(await answer.with(head).json(), answer);
-    timeouts.startIdle(idleTimeout); // what is left is the reader's
+    timeouts.startIdle(idleTimeout); // from here on, the reader reads
     const rest = { ...head, body: prefixed(new TextEncoder().encode(DONE)) };
     return new ChatCompletionStream(answer.with(rest), decode, whole);
   }
@@ -37,7 +37,7 @@ function typeOf({ headers, sniffed }: SniffedHead): string | undefined {
   return sniffed ?? mediaType(headers);
 }
 
-/** A service that names no content type: what the body begins with tells. */
+/** Without a content type, the first bytes of the body decide. */
 async function sniff(head: ResponseHead): Promise<SniffedHead> {
   const first = await head.body.read();
   const start = new TextDecoder().decode(first).trimStart();
@@ -45,21 +45,21 @@ async function sniff(head: ResponseHead): Promise<SniffedHead> {
   return { ...head, sniffed, body: prefixed(first, head.body) };
 }
 
-/** A whole completion although a stream was asked for is delivered as one chunk. */
+/** A whole completion is delivered as one chunk. */
 function asChunk(body: unknown, answer: Answer): ChatCompletionChunk {
   answer.check(chatCompletionSchema, body);
   const chunk = { ...(body as object), object: 'chat.completion.chunk' };
   useDelta(chunk);
-  return chunk as ChatCompletionChunk; // a completion was checked two lines above, or is wanted as it is
+  return chunk as ChatCompletionChunk; // checked two lines above, or reported and returned unchanged
 }
 
 function notAStream(status: number, type: string | undefined, text: string): ResponseValidationError {
-  const what = text === '' ? 'it is empty' : `it is ${type ?? 'of no readable type'}`;
-  const message = `A stream of events was asked for, but ${what} (status ${status}). Check baseURL.`;
+  const what = text === '' ? 'is empty' : `is ${type ?? 'of unknown type'}`;
+  const message = `Expected an event stream, but the response ${what} (status ${status}). Check baseURL.`;
   return new ResponseValidationError(message, { body: text });
 }
 
-/** Bytes that were read already, then the rest. */
+/** The bytes that were already read, then the rest. */
 function prefixed(first: Uint8Array | undefined, rest?: ByteSource): ByteSource {
   let pending = first;
   return {

@@ -11,7 +11,7 @@ import {
   presetListQuerySchema,
 } from './schemas.js';
 
-/** A model may take this long over a preset (ms). */
+/** The default timeout for executing a preset (ms). */
 const EXECUTION_TIMEOUT = 600_000;
 
 /** `/v1/presets` */
@@ -23,15 +23,15 @@ export class Presets {
     this.#transport = transport;
   }
 
-  /** The same, with the array checked and typed by `schema`. */
+  /** List the presets, and validate and type the array with `schema`. */
   list<T>(params: PresetListParams | undefined, options: SchemaOptions<T>): APIPromise<T>;
   /**
-   * The stored templates, of one `category` or all, at most `limit` (the service's default is 50). `GET /v1/presets`
+   * List the presets, of one `category` or all, at most `limit` (the service's default is 50). `GET /v1/presets`
    *
-   * What a preset holds is not documented (A3): pass a `schema` to have the array checked and typed, `z.array(…)`. What
-   * stands around the array is read with `request`.
+   * The fields of a preset are not documented (A3): pass a `schema`, such as `z.array(…)`, to validate and type the array.
+   * To read the object around the array, use `request`.
    *
-   * @throws {RequestValidationError} when `limit` is not a whole number from 1
+   * @throws {RequestValidationError} when `limit` is not a positive whole number
    */
   list(params?: PresetListParams, options?: RequestOptions): APIPromise<Preset[]>;
   list(params?: PresetListParams, options?: RequestOptions): APIPromise<Preset[]> {
@@ -42,15 +42,15 @@ export class Presets {
     );
   }
 
-  /** The same, with the raw response checked and typed by `schema`. */
+  /** Execute a preset, and validate and type the raw response with `schema`. */
   execute<T>(presetId: string, params: PresetExecuteParams, options: SchemaOptions<T>): APIPromise<T>;
   /**
-   * Fill a template with `input` and have `model` answer it. `POST /v1/presets/:presetId/execute`
+   * Fill a template with `input` and send it to `model`. `POST /v1/presets/:presetId/execute`
    *
-   * The result's form is not documented (A3): pass a `schema` to have the raw response checked and typed by it.
-   * May take 600 s unless `timeout` says otherwise. Costs tokens, so that a lost connection is not tried again.
+   * The response is not documented (A3): pass a `schema` to validate and type it. The default `timeout` is 600 s. A lost
+   * connection is not retried, because the completion may be done and billed.
    *
-   * @throws {NotFoundError} when there is no such preset
+   * @throws {NotFoundError} when the preset does not exist
    */
   execute(presetId: string, params: PresetExecuteParams, options?: RequestOptions): APIPromise<PresetResult>;
   execute(presetId: string, params: PresetExecuteParams, options?: RequestOptions): APIPromise<PresetResult> {

@@ -4,23 +4,23 @@ import type { AnswerForm } from '../transport/answer.js';
 import { isObject } from '../transport/validation.js';
 import type { OpenRecord } from './schemas.js';
 
-/** Where a list may be wrapped (A3). */
+/** The fields that may hold a list (A3). */
 const WRAPPERS = ['data', 'presets', 'integrations', 'items'];
 
-/** Undocumented (A3): nothing more is asked. */
+/** Undocumented (A3), so nothing else is checked. */
 const openAnswerSchema = /* @__PURE__ */ z.custom<unknown>(
   isRecordOrList,
-  'expected a list, or an object whose id and name are strings',
+  'expected an array, or an object whose id and name are strings',
 );
 
-/** One record the interface does not describe. */
+/** One undocumented record. */
 export const RECORD: AnswerForm<unknown, OpenRecord> = {
   schema: openAnswerSchema,
   pick: (body) => body as OpenRecord, // every field of it is optional or unknown
   undocumented: true,
 };
 
-/** A list of them, bare or wrapped: the caller gets one array either way. */
+/** A list of records. Returns the array, whether bare or wrapped. */
 export const RECORDS: AnswerForm<unknown, OpenRecord[]> = {
   schema: openAnswerSchema,
   pick: listIn,
@@ -29,11 +29,11 @@ export const RECORDS: AnswerForm<unknown, OpenRecord[]> = {
 
 function listIn(body: unknown): OpenRecord[] {
   if (Array.isArray(body)) return body;
-  const wrapped = WRAPPERS.map((name) => Object(body)[name]).find(Array.isArray); // of `null` too there are no fields
+  const wrapped = WRAPPERS.map((name) => Object(body)[name]).find(Array.isArray); // `null` has no fields
   if (wrapped !== undefined) return wrapped;
   throw new ResponseValidationError(
-    `The response is no array, and has none as ${WRAPPERS.join(', ')}. Read it your way with client.request() and a schema.`,
-    { issues: [{ path: [], message: 'expected a list' }], body },
+    `The response is not an array, and has no array in ${WRAPPERS.join(', ')}. Use client.request() with a schema to read it.`,
+    { issues: [{ path: [], message: 'expected an array' }], body },
   );
 }
 

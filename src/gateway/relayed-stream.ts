@@ -18,19 +18,19 @@ import { openStream } from './open-stream.js';
 
 /** Options of `readChatCompletionStream`. */
 export interface ReadStreamOptions {
-  /** Ends the stream. */
+  /** Aborts the stream. */
   signal?: AbortSignal | undefined;
-  /** Milliseconds the stream may stay silent while it is read. @default 120_000 */
+  /** The longest wait for an event with data, in milliseconds. @default 120_000 */
   streamIdleTimeout?: number | undefined;
 }
 
 /**
- * Reads a completion that your server relays with `toReadableStream()`: in a browser, without a client or a key.
- * Give it the `Response` of your `fetch`, or a body alone.
+ * Reads a completion that your server relays with `toReadableStream()`. Works in a browser without a client or a key.
+ * Pass the `Response` of your `fetch`, or its body.
  *
- * @throws {RequestValidationError} when it is given neither
- * @throws {APIError} when the response is not a success
- * @throws {ResponseValidationError} when it is not a stream of events
+ * @throws {RequestValidationError} when `source` is neither a `Response` nor a stream
+ * @throws {APIError} when the response has an error status
+ * @throws {ResponseValidationError} when the response is not an event stream
  */
 export async function readChatCompletionStream(
   source: Response | ReadableStream<Uint8Array>,
@@ -80,7 +80,7 @@ function answerOf(source: unknown): Source {
     return source as Response;
   }
   const message = isThenable(source)
-    ? 'is a promise: await it first'
+    ? 'is a promise; await it first'
     : 'expected a Response, or its body (a ReadableStream)';
   throw badArgument(['source'], message);
 }

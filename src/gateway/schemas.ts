@@ -2,7 +2,7 @@ import * as z from '#zod';
 import type { CompletionUsage } from '../errors/base.js';
 import { count, exact, integer, openEnum, requiredText, wireObject } from '../transport/fields.js';
 
-/** Who says a message. Other roles are sent as they are; the service decides. */
+/** The author of a message. Other roles are sent unchanged; the service decides. */
 export type ChatRole = 'system' | 'user' | 'assistant' | (string & {});
 
 /** One message of a conversation. */
@@ -13,22 +13,22 @@ export interface ChatMessage {
 
 /** Arguments of `chat.completions.create`. */
 export interface ChatCompletionParams {
-  /** One of the offered model ids. */
+  /** The id of a model that the service offers. */
   model: string;
   messages: readonly ChatMessage[];
   /** 0 to 2. @default 1 */
   temperature?: number | undefined;
-  /** The longest answer, in tokens. */
+  /** The maximum length of the reply, in tokens. */
   max_tokens?: number | undefined;
-  /** Whether the answer comes piece by piece. @default false */
+  /** Whether to stream the reply. @default false */
   stream?: boolean | undefined;
 }
 
-/** One of a completion's answers. */
+/** One of a completion's replies. */
 export interface ChatCompletionChoice {
   index: number;
   message: ChatMessage;
-  /** Why it ends: `stop`, or `length` at `max_tokens`. */
+  /** Why the reply ended: `stop`, or `length` at `max_tokens`. */
   finish_reason: 'stop' | 'length' | (string & {});
 }
 
@@ -43,7 +43,7 @@ export interface ChatCompletion {
   usage: CompletionUsage;
 }
 
-/** A completion put together from a stream. Not every service sends `usage` there (A7). */
+/** A completion assembled from a stream. Not every service sends `usage` in streams (A7). */
 export interface StreamedChatCompletion extends Omit<ChatCompletion, 'usage'> {
   usage?: CompletionUsage | undefined;
 }
@@ -73,7 +73,7 @@ export interface ChatCompletionChunk {
   usage?: CompletionUsage | null | undefined;
 }
 
-/** Token use of a period. */
+/** Token usage in a period. */
 export interface UsageReport {
   /** Dates, the end day included (A25). */
   period: { start: string; end: string };
@@ -86,7 +86,7 @@ export interface UsageReport {
   breakdown_by_model: Record<string, number>;
 }
 
-/** A record the interface does not describe (A3). Pass a `schema` to have it checked and typed as yours. */
+/** A record that the API does not document (A3). Pass a `schema` to validate and type it. */
 export interface OpenRecord {
   id?: string | undefined;
   name?: string | undefined;
@@ -95,13 +95,13 @@ export interface OpenRecord {
 
 /** A template for completions. Undocumented (A3). */
 export interface Preset extends OpenRecord {}
-/** What a preset gave. Undocumented (A3): an object, or an array (`Array.isArray` tells). */
+/** The result of a preset. Undocumented (A3): an object, or an array (check with `Array.isArray`). */
 export interface PresetResult extends OpenRecord {}
 /** An uploaded file. Undocumented (A3). */
 export interface FileRecord extends OpenRecord {}
 /** A connected integration. Undocumented (A3). */
 export interface Integration extends OpenRecord {}
-/** What an integration's action gave. Undocumented (A3): an object, or an array (`Array.isArray` tells). */
+/** The result of an integration's action. Undocumented (A3): an object, or an array (check with `Array.isArray`). */
 export interface IntegrationResult extends OpenRecord {}
 
 export const completionUsageSchema = exact<CompletionUsage>()(
@@ -125,7 +125,7 @@ export const chatCompletionSchema = exact<ChatCompletion>()(
   }),
 );
 
-/** More choices than this in one stream are a mistake. */
+/** A stream with more choices than this is treated as malformed. */
 const MOST_CHOICES = 1_024;
 
 export const chatCompletionChunkSchema = exact<ChatCompletionChunk>()(
@@ -164,25 +164,25 @@ export const usageReportSchema = exact<UsageReport>()(
 export interface PresetListParams {
   /** Presets of this category only. */
   category?: string | undefined;
-  /** The longest list. @default 50, by the service */
+  /** The maximum number of presets. @default 50, set by the service */
   limit?: number | undefined;
 }
 
 /** Arguments of `presets.execute`. */
 export interface PresetExecuteParams {
-  /** What the template is filled with. */
+  /** The text to fill the template with. */
   input: string;
   model: string;
 }
 
-/** Arguments of `integrations.execute`: the action, and whatever fields it takes. */
+/** Arguments of `integrations.execute`: the action and its fields. */
 export interface IntegrationExecuteParams {
-  /** Such as the one that posts a message, which takes `channel` and `text`. */
+  /** The name of the action, such as `post_message`, which takes `channel` and `text`. */
   action: string;
   [field: string]: unknown;
 }
 
-/** Arguments of `usage.retrieve`. A `Date` counts as its day in UTC. */
+/** Arguments of `usage.retrieve`. A `Date` stands for its day in UTC. */
 export interface UsageParams {
   /** The first day: `'2026-01-31'` or a `Date`. */
   start_date?: string | Date | undefined;
@@ -190,7 +190,7 @@ export interface UsageParams {
   end_date?: string | Date | undefined;
 }
 
-/** Temperature and tokens are checked; fields that are not documented are passed on, because a service grows. */
+/** Undocumented fields are passed on, because the service may add some. */
 export const chatCompletionParamsSchema = wireObject({
   model: requiredText,
   messages: z.array(wireObject({ role: requiredText, content: z.string() })).check(z.minLength(1)),

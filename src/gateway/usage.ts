@@ -17,12 +17,12 @@ export class Usage {
   }
 
   /**
-   * Tokens used in a period, by model, and what is left of those included. `GET /v1/usage`
+   * Get the tokens used in a period, by model, and how many included tokens are left. `GET /v1/usage`
    *
-   * Dates are `'YYYY-MM-DD'`, or a `Date`, which counts as its day in UTC. Without them the service picks the period (A25).
+   * A date is a `'YYYY-MM-DD'` string, or a `Date`, which stands for its day in UTC. Without dates the service picks the period (A25).
    *
    * @throws {RequestValidationError} when a date does not exist, or the end is before the start
-   * @throws {PermissionDeniedError} with a publishable key: it has no access to billing
+   * @throws {PermissionDeniedError} with a publishable key, which has no access to usage
    */
   retrieve(params: UsageParams = {}, options?: RequestOptions): APIPromise<UsageReport> {
     return this.#transport.request(
@@ -34,7 +34,7 @@ export class Usage {
 }
 
 const USAGE = { schema: usageReportSchema, pick: (report: UsageReport) => report };
-/** What a day is, is said below. */
+/** `dayOf` checks the dates. */
 const periodSchema = z.strictObject({ start_date: z.optional(z.unknown()), end_date: z.optional(z.unknown()) });
 
 function periodOf(params: UsageParams): { start_date?: string | undefined; end_date?: string | undefined } {
@@ -48,13 +48,13 @@ function periodOf(params: UsageParams): { start_date?: string | undefined; end_d
   return { start_date, end_date };
 }
 
-/** A day as the interface writes it. `2026-02-30` has the form of one and is none. */
+/** A day as the interface writes it. Rejects days that do not exist, such as `2026-02-30`. */
 function dayOf(date: unknown, field: string): string | undefined {
   if (date === undefined) return undefined;
   const isDate = date instanceof Date;
   const time = isDate || typeof date === 'string' ? new Date(date).getTime() : Number.NaN;
   const day = Number.isNaN(time) ? '' : new Date(time).toISOString().slice(0, -14);
-  // Years beyond 9999 are written with a sign, and more digits than the interface has.
+  // ISO strings of years beyond 9999 have a sign and more digits, which the interface does not allow.
   if (day.length === 10 && (isDate || date === day)) return day;
   throw badArgument([field], "expected an existing day as 'YYYY-MM-DD', or a Date");
 }

@@ -10,14 +10,14 @@ import {
 import type { ClientEvent, DoneEvent, RequestEvent, StartEvent } from '../index.js';
 import { ATTRIBUTE, operationOf, PROVIDER, seconds } from './names.js';
 
-/** The span of one call, from its beginning to its last byte, with its attempts and waits as events. */
+/** The span of one call, from its start to its last byte, with attempts and waits as events. */
 export class CallSpan {
   readonly #span: Span;
   readonly #isRecording: boolean;
   /** When the last request was sent, in ms since 1970. */
   #sentAt = 0;
 
-  /** In the caller's own turn: the span that is active is the one that the call belongs to. */
+  /** Called synchronously within the call, so the active span is the parent. */
   constructor(tracer: Tracer, { method, path, model, streamed }: StartEvent) {
     const operation = operationOf(path);
     const attributes: Attributes = { [ATTRIBUTE.httpMethod]: method, [ATTRIBUTE.urlTemplate]: path };
@@ -39,15 +39,18 @@ export class CallSpan {
     else if (event.type !== 'start') this.#span.addEvent(event.type, attributesOf(event));
   }
 
-  /** W3C Trace Context. Also without a recording span: the service's own spans belong to the same trace. */
+  /**
+   * W3C Trace Context. Sent without a recording span too, so that the service's spans belong to the same trace. If the caller sets a
+   * `traceparent`, it is kept, with its `tracestate`.
+   */
   #propagate({ setHeader }: RequestEvent): void {
     this.#sentAt = Date.now();
     const spanContext = this.#span.spanContext();
     if (!isSpanContextValid(spanContext)) return;
     const { traceId, spanId, traceFlags, traceState } = spanContext;
-    setHeader('traceparent', `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`);
+    const isOurs = setHeader('traceparent', `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`);
     const state = traceState?.serialize();
-    if (state) setHeader('tracestate', state);
+    if (isOurs && state) setHeader('tracestate', state);
   }
 
   #end(done: DoneEvent): void {
@@ -59,7 +62,7 @@ export class CallSpan {
   }
 }
 
-/** A status tells more than the class of its error. A reader who leaves and a caller who aborts have made no error. */
+/** A status says more than the name of its error. Leaving a stream and aborting are not errors. */
 export function errorTypeOf({ outcome, error, status }: DoneEvent): string | undefined {
   if (outcome !== 'error') return undefined;
   return status !== undefined && status >= 400 ? String(status) : error;
@@ -87,7 +90,7 @@ function endAttributesOf(done: DoneEvent): Attributes {
   return attributes;
 }
 
-/** The facts of one event. None of them is a text, a key or an id in a path. */
+/** The attributes of one event. They contain no text, keys or ids. */
 function attributesOf(event: Exclude<ClientEvent, StartEvent | DoneEvent>): Attributes {
   switch (event.type) {
     case 'request':

@@ -1,6 +1,6 @@
 /**
  * Attributes and metrics by the names of OpenTelemetry's semantic conventions, version 1.41.0. Those of HTTP and `error.type` are
- * stable there; `gen_ai.*` and `url.template` are in development. What they have no name for is under `context_gateway`.
+ * stable there; `gen_ai.*` and `url.template` are in development. Facts without a conventional name are under `context_gateway`.
  */
 export const ATTRIBUTE = {
   httpMethod: 'http.request.method',
@@ -31,10 +31,10 @@ export const ATTRIBUTE = {
   issues: 'context_gateway.issues',
 } as const;
 
-/** The service, as the conventions ask for it. */
+/** The provider name that the conventions require. */
 export const PROVIDER = 'context-gateway';
 
-/** What a call asks of a model, in the words of the conventions; the others are plain HTTP calls. */
+/** The operation of a call to a model, as the conventions name it. Other calls are plain HTTP calls. */
 const OPERATIONS: Readonly<Record<string, string>> = {
   '/v1/chat/completions': 'chat',
   '/v1/presets/{presetId}/execute': 'generate_content',
@@ -44,7 +44,7 @@ export function operationOf(path: string): string | undefined {
   return Object.hasOwn(OPERATIONS, path) ? OPERATIONS[path] : undefined;
 }
 
-/** The conventions count in seconds. */
+/** The conventions use seconds. */
 export function seconds(milliseconds: number): number {
   return Math.round(milliseconds * 1_000) / 1_000_000; // to the microsecond
 }

@@ -3,39 +3,44 @@ import { type ClientEvent, ConfigurationError } from '../index.js';
 import { CallMetrics } from './call-metrics.js';
 import { CallSpan } from './call-span.js';
 
-/** A client of this package, as far as it is observed. */
+/** A client that can be observed: a `GatewayClient` or a `ContextClient`. */
 export interface Observable {
   subscribe(listener: (event: ClientEvent) => void): () => void;
 }
 
-/** Where spans and metrics go. */
+/** Options of `observe`. */
 export interface ObserveOptions {
-  /** @default the one that is registered with `trace.setGlobalTracerProvider` */
+  /** @default the global provider, set with `trace.setGlobalTracerProvider` */
   tracerProvider?: TracerProvider | undefined;
-  /** @default the one that is registered with `metrics.setGlobalMeterProvider` */
+  /** @default the global provider, set with `metrics.setGlobalMeterProvider` */
   meterProvider?: MeterProvider | undefined;
 }
 
 const SCOPE = 'context-gateway';
 
 /**
- * Writes a span and metrics of every later call of this client, and of those that share its connections, and sends `traceparent`
- * to the service. Prompts, answers, keys and ids are in none of it. Gives a function that ends it.
+ * Records a span and metrics for every later call of this client, and of the clients that share its connections. Sends
+ * `traceparent` to the service. Never records prompts, replies, keys or ids. Returns a function that stops it.
  *
- * @throws {ConfigurationError} when it is given no client
+ * @throws {ConfigurationError} when `client` is not a client
  */
 export function observe(client: Observable, options: ObserveOptions = {}): () => void {
-  // Read as it comes from users: it may be anything.
+  // Users may pass anything.
   if (typeof (client as Partial<Observable> | undefined)?.subscribe !== 'function')
     throw new ConfigurationError('observe takes a client: observe(new GatewayClient()).');
   const tracer = (options.tracerProvider ?? trace.getTracerProvider()).getTracer(SCOPE);
-  const counted = new CallMetrics((options.meterProvider ?? metrics.getMeterProvider()).getMeter(SCOPE));
+  // Created by the first call. Unlike tracers, meters created before an SDK is registered never reach it.
+  let counted: CallMetrics | undefined;
+  const count = (event: ClientEvent): void => {
+    counted ??= new CallMetrics((options.meterProvider ?? metrics.getMeterProvider()).getMeter(SCOPE));
+    counted.take(event);
+  };
   const open = new Map<number, CallSpan>();
   return client.subscribe((event) => {
     const { call, type } = event;
     if (type === 'start') open.set(call, new CallSpan(tracer, event));
     open.get(call)?.take(event);
     if (type === 'done') open.delete(call);
-    counted.take(event);
+    count(event);
   });
 }

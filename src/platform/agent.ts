@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 
-/** As much of undici's pool as is used. */
+/** The used part of undici's pool. */
 export interface Dispatch {
   dispatch(options: object, handler: DispatchHandler): boolean;
 }
@@ -9,7 +9,7 @@ export interface Agent extends Dispatch {
   destroy(): Promise<void>;
 }
 
-/** What undici 7 and 8 call while a request is on its way. undici 6 knows another form only. */
+/** The handler methods that undici 7 and 8 call. undici 6 uses another form. */
 export interface DispatchHandler {
   onRequestStart(controller: Controller): void;
   onResponseStart(controller: Controller, status: number, headers: ResponseFields): void;
@@ -18,23 +18,23 @@ export interface DispatchHandler {
   onResponseError(controller: Controller | undefined, error: Error): void;
 }
 
-/** What steers a request. A dispatcher that repeats one gives another controller for each try. */
+/** Controls a request. A dispatcher that retries passes a new controller for each attempt. */
 export interface Controller {
   abort(reason: Error): void;
   pause(): void;
   resume(): void;
 }
 
-/** Headers by their lower-case names. One that came several times has a list. */
+/** Headers by lower-case name. A repeated header is an array. */
 export type ResponseFields = Readonly<Record<string, string | readonly string[]>>;
 
-/** Loads undici and opens a pool of ours. `connecting` holds the sockets that are being connected: undici lets go of the others. */
+/** Loads undici and opens our own pool. `connecting` holds the sockets that are still connecting, which undici does not close. */
 export async function createAgent(connecting: Set<Socket>): Promise<Agent> {
   const [{ default: AgentClass }, { default: buildConnector }] = await Promise.all([
     import('undici/lib/dispatcher/agent.js'),
     import('undici/lib/core/connect.js'),
   ]);
-  // Both inherit nothing: a polluted Object.prototype with a `socketPath` would send the credential to another process.
+  // Without a prototype: a polluted Object.prototype with a `socketPath` would send the credential to another process.
   const open = buildConnector({ __proto__: null, timeout: 10_000 } as object);
   const connect: typeof open = (options, callback) => {
     const socket = open(options, (...result) => {
@@ -42,9 +42,9 @@ export async function createAgent(connecting: Set<Socket>): Promise<Agent> {
       callback(...result);
     });
     connecting.add(socket);
-    // A call that waits has a timer: a connection that no call waits for keeps no program alive.
+    // A waiting call has a timer. A connection without one must not keep the process alive.
     return socket.unref();
   };
-  // Timeouts are ours, see timeouts.ts; undici keeps only the one for connecting.
+  // Timeouts are in timeouts.ts. undici keeps only its connect timeout.
   return new AgentClass({ __proto__: null, headersTimeout: 0, bodyTimeout: 0, connect } as object) as Agent;
 }

@@ -2,12 +2,12 @@ import { ConfigurationError } from '../errors/base.js';
 import type { Engine, EngineOptions, OutgoingRequest } from './engine.js';
 import { FetchEngine, type FetchRules } from './fetch.js';
 
-// As it is: a page with a strict content security policy allows no generated code.
+// Never compiled, because a strict content security policy forbids generated code.
 export { validate as matches } from '#zod';
 export { isBrowser } from './environment.js';
 export { formData as createForm } from './upload/form-data.js';
 
-/** How a page sends: with nothing of its own but what the request says, and to nowhere else. */
+/** The options of `fetch` in a page: no cookies, no cache, no redirects. */
 export const PAGE: FetchRules = {
   init: ({ method, headers, body }) => ({
     method,
@@ -17,35 +17,35 @@ export const PAGE: FetchRules = {
     credentials: 'omit',
     referrerPolicy: 'no-referrer',
     cache: 'no-store',
-    redirect: 'error', // a browser shows a 3xx to no page
+    redirect: 'error', // a browser hides a 3xx from pages
   }),
   explain: whyInPage,
 };
 
-/** In a page, requests leave through `fetch`. */
+/** In a page, requests are sent with `fetch`. */
 export function createEngine({ fetch, dispatcher }: EngineOptions, rules = PAGE): Engine {
   if (dispatcher === undefined) return new FetchEngine(fetch, rules);
-  throw new ConfigurationError('dispatcher works on Node only. Pass a fetch of your own here.');
+  throw new ConfigurationError('dispatcher works on Node only. Pass your own fetch instead.');
 }
 
-/** The system's codes for a failure stay with the system: a page is not told what it was. */
+/** A page gets no error codes. */
 export const wasClosed = (_failure: unknown): boolean => false;
 export const isUnknownHost = (_failure: unknown): boolean => false;
 
-/** A page has no environment. */
+/** A page has no environment variables. */
 export const readEnvironment = (): undefined => undefined;
 
-/** The likely cause of a failed request: a browser tells its console the reason, and the page nothing. */
+/** The likely cause of a failed request. A browser shows the reason in its console, but not to the page. */
 function whyInPage(error: unknown, { origin, headers }: OutgoingRequest): string | undefined {
-  if ((error as Partial<Error> | undefined)?.name !== 'TypeError') return undefined; // its network errors are these
+  if ((error as Partial<Error> | undefined)?.name !== 'TypeError') return undefined; // the type of network errors in browsers
   const { navigator, location } = globalThis;
   if (navigator?.onLine === false) return 'the browser is offline';
   if (location === undefined) return undefined;
   if (location.origin === origin)
-    return "the page's own server did not answer, or redirected; the browser's console says why";
-  const names = Object.keys(headers).filter((name) => name !== 'accept'); // which every page may send
+    return "the page's own server did not respond, or redirected; see the browser's console";
+  const names = Object.keys(headers).filter((name) => name !== 'accept'); // needs no preflight
   return (
-    `CORS is the likely cause; the browser's console says why. The service must answer the preflight (OPTIONS) and ` +
+    `the service does not run, or CORS blocks this page; see the browser's console. The service must respond to the preflight (OPTIONS) and ` +
     `allow the origin ${location.origin} and the headers ${names.join(', ')}`
   );
 }

@@ -1,7 +1,7 @@
 import type { Progress } from './engine.js';
 import { codeIn, type Meaning } from './failure.js';
 
-/** Failures that happen before the first byte of a request leaves. */
+/** Failures before the first byte of a request is sent. */
 const BEFORE_SENDING = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',
@@ -14,40 +14,41 @@ const BEFORE_SENDING = new Set([
   'ConnectionRefused', // Bun
 ]);
 
-/** Failures that another try does not fix: a certificate that is not trusted, or not for this host. */
+/** Failures that a retry does not fix: a certificate that is not trusted, or not for this host. */
 const CERTIFICATE =
   /^(CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_CERT|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE)/;
 
-/** Failures that show that an answer came, though none that can be read. */
+/** Failures that show that an unreadable response arrived. */
 const ANSWERED = /^(HPE_|HTTPParserError|UND_ERR_HEADERS_OVERFLOW|UND_ERR_RES_)/;
 
 const EXPLAINED: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'nothing listens there; check baseURL',
-  ConnectionRefused: 'nothing listens there; check baseURL',
-  ENOTFOUND: 'the host is not known; check baseURL',
-  EAI_AGAIN: 'the host name could not be looked up',
+  ECONNREFUSED: 'the connection was refused; check baseURL',
+  ConnectionRefused: 'the connection was refused; check baseURL',
+  ENOTFOUND: 'the host was not found; check baseURL',
+  EAI_AGAIN: 'the host name could not be resolved',
   ECONNRESET: 'the connection was reset',
-  EPIPE: 'the connection was closed while the request was sent',
-  ERR_SSL_WRONG_VERSION_NUMBER: 'it does not speak TLS; for a service on this machine, use http:// in baseURL',
-  UND_ERR_ABORTED: 'the request was aborted on the way; a proxy may have refused it',
-  UND_ERR_PRX_CONN: 'the proxy refused the connection',
-  UND_ERR_SOCKET: 'the other side closed the connection',
+  EPIPE: 'the connection closed while the request was being sent',
+  ERR_SSL_WRONG_VERSION_NUMBER: 'the server does not use TLS; for a service on localhost, use http:// in baseURL',
+  UND_ERR_ABORTED: 'the request was aborted in transit; a proxy may have rejected it',
+  UND_ERR_PRX_CONN: 'the proxy rejected the connection',
+  UND_ERR_SOCKET: 'the server closed the connection',
   UND_ERR_CONNECT_TIMEOUT: 'connecting took longer than 10 s',
-  UND_ERR_HEADERS_OVERFLOW: 'its headers are too large',
-  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'its body is not as long as its content-length says',
-  UND_ERR_REQ_CONTENT_LENGTH_MISMATCH: 'the file changed its size while it was sent',
-  NotReadableError: 'the file that was to be uploaded is gone, or has changed since its Blob was made',
+  UND_ERR_HEADERS_OVERFLOW: 'the headers are too large',
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'the length of the body differs from its content-length',
+  UND_ERR_REQ_CONTENT_LENGTH_MISMATCH: 'the file changed size while it was being sent',
+  NotReadableError: 'the file was deleted or changed after its Blob was created',
 };
 
-/** What is to be sent is no longer what it was. */
+/** The file has changed, so it cannot be sent. */
 const UNSENDABLE = new Set(['UND_ERR_REQ_CONTENT_LENGTH_MISMATCH', 'NotReadableError']);
 
-/** The codes of the system's own failures and of undici's. Browsers have none, and carry nothing of this file. */
+/** The meaning of error codes of the system and undici. Browsers have no codes, and do not load this file. */
 export function meaningOf(code: string, progress: Progress): Meaning {
   const untrusted = CERTIFICATE.test(code);
   const answered = ANSWERED.test(code);
   const what =
-    EXPLAINED[code] ?? (answered ? 'it is not valid HTTP' : untrusted ? 'its certificate is not trusted' : undefined);
+    EXPLAINED[code] ??
+    (answered ? 'the response is not valid HTTP' : untrusted ? 'the certificate is not trusted' : undefined);
   return {
     reached: progressAt(progress, untrusted || BEFORE_SENDING.has(code), answered),
     what,
@@ -55,23 +56,23 @@ export function meaningOf(code: string, progress: Progress): Meaning {
   };
 }
 
-/** How it shows that a connection was closed by the other side at the very moment it was used again. */
+/** The codes of a kept connection that the server closed just as it was reused. */
 const CLOSED = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']);
 
-/** Whether the other side has closed the connection. */
+/** Whether the server closed the connection. */
 export function wasClosed(failure: unknown): boolean {
   return CLOSED.has(codeIn(failure) ?? '');
 }
 
-/** Whether the host has no address. */
+/** Whether the host name has no address. */
 export function isUnknownHost(failure: unknown): boolean {
   return codeIn(failure) === 'ENOTFOUND';
 }
 
-/** A code tells more than the engine knows, where that is `fetch`. */
+/** With `fetch`, a code may say more than the engine knows. */
 function progressAt(progress: Progress, unsent: boolean, answered: boolean): Progress {
   if (progress.sent === 'yes') return progress;
   if (unsent) return { phase: 'connect', sent: 'no' };
-  // What a proxy answers before the request has left is no answer to it.
+  // A response from a proxy before the request is sent is not a response to it.
   return answered && progress.sent !== 'no' ? { phase: 'headers', sent: 'yes' } : progress;
 }

@@ -1,13 +1,13 @@
 import type { ZodMiniType } from 'zod/mini';
 import * as z from '#zod';
 
-/** Compiling a schema takes 2 to 4 ms, and makes a check twenty times as fast: a short program should not pay for it. */
+/** Compiling a schema takes 2 to 4 ms and makes checks twenty times faster. Short programs should not pay for it. */
 const USES_BEFORE_COMPILING = 30;
 
-/** What is remembered of a schema: nothing that changes an outcome. */
+/** A cache for each schema. It does not affect results. */
 const known = new WeakMap<ZodMiniType, { uses: number; schema: ZodMiniType }>();
 
-/** Whether a value is what a schema says. Nothing of it is copied. */
+/** Whether a value matches a schema. Copies nothing. */
 export function matches(schema: ZodMiniType, value: unknown): boolean {
   let used = known.get(schema);
   if (used === undefined) {

@@ -3,12 +3,12 @@ import { APIConnectionError } from '../errors/connection.js';
 import type { ByteSource } from './engine.js';
 import { connectionError, type FailedRequest } from './failure.js';
 
-/** More layers than this is an attack, not a compression. */
+/** More layers than this are treated as an attack. */
 const MOST_LAYERS = 3;
 const CHANGES = new Set(['gzip', 'x-gzip', 'deflate', 'br']);
 const KNOWN = new Set([...CHANGES, 'identity', '']);
 
-/** Undoes `content-encoding`. Every flush of the sender comes out at once, so that compressed events are not held back. */
+/** Decodes `content-encoding`. Passes on each flush of the sender at once, so that compressed events are not delayed. */
 export function decompress(source: ByteSource, encodings: string | undefined, request: FailedRequest): ByteSource {
   if (encodings === undefined) return source;
   const layers = encodings
@@ -16,10 +16,10 @@ export function decompress(source: ByteSource, encodings: string | undefined, re
     .split(',')
     .map((layer) => layer.trim());
   if (layers.length > MOST_LAYERS) {
-    const message = `No usable response: it is compressed ${layers.length} times, and this client undoes ${MOST_LAYERS} at most.`;
+    const message = `No usable response: it is compressed ${layers.length} times, and the client supports at most ${MOST_LAYERS}.`;
     throw new APIConnectionError(message, { phase: 'body', sent: 'yes', retryable: false });
   }
-  // What is not known is handed on as it came, as `fetch` does it: it may well be a name without a meaning.
+  // Unknown encodings are passed through, as in `fetch`.
   if (!layers.every((layer) => KNOWN.has(layer))) return source;
   return layers
     .reverse()
@@ -27,18 +27,18 @@ export function decompress(source: ByteSource, encodings: string | undefined, re
 }
 
 function transformFor(encoding: string, first: Uint8Array): Transform {
-  // Fetched here and not at the top: most programs never meet a compressed answer.
+  // Loaded here, because most programs never receive a compressed response.
   const zlib = process.getBuiltinModule('node:zlib');
   const { Z_SYNC_FLUSH, BROTLI_OPERATION_FLUSH } = zlib.constants;
   const flush = { flush: Z_SYNC_FLUSH, finishFlush: Z_SYNC_FLUSH };
   if (encoding === 'br')
     return zlib.createBrotliDecompress({ flush: BROTLI_OPERATION_FLUSH, finishFlush: BROTLI_OPERATION_FLUSH });
   if (encoding !== 'deflate') return zlib.createGunzip(flush);
-  // By its first byte: some services leave the header of zlib out.
+  // Detected by the first byte, because some services omit the zlib header.
   return ((first[0] ?? 8) & 15) === 8 ? zlib.createInflate(flush) : zlib.createInflateRaw(flush);
 }
 
-/** A source whose bytes go through a transform. It reads ahead no further than the transform's own buffer. */
+/** A source whose bytes go through a transform. Reads ahead only as far as the transform's buffer. */
 class TransformedSource implements ByteSource {
   readonly #source: ByteSource;
   readonly #encoding: string;
@@ -57,7 +57,7 @@ class TransformedSource implements ByteSource {
     try {
       this.#chunks ??= this.#open();
       const { value, done } = await (await this.#chunks).next();
-      // What follows the end of the compressed data means nothing, and must not keep the connection.
+      // Bytes after the end of the compressed data are ignored, and must not hold the connection.
       if (done && !this.#sourceEnded) this.#source.cancel(new Error('the compressed answer is over'));
       return done ? undefined : value;
     } catch (error) {
@@ -75,7 +75,7 @@ class TransformedSource implements ByteSource {
     const first = await this.#source.read();
     const transform = transformFor(this.#encoding, first ?? new Uint8Array());
     this.#transform = transform;
-    transform.on('error', () => {}); // it reaches the reader through the iterator
+    transform.on('error', () => {}); // the iterator passes it to the reader
     void this.#pump(transform, first);
     return transform[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;
   }

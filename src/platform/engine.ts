@@ -1,14 +1,14 @@
 import type { HeaderSource } from '../api-promise.js';
 import type { Phase, Sent } from '../errors/connection.js';
 
-/** How bytes leave and come back. Two of them pass one shared suite: undici on Node, `fetch` everywhere else. */
+/** Sends requests. There are two, which pass one test suite: undici on Node, `fetch` elsewhere. */
 export interface Engine {
   send(request: OutgoingRequest): Exchange;
-  /** Gives up every connection, also those in use. */
+  /** Closes every connection, including those in use. */
   close(): Promise<void>;
 }
 
-/** One request, complete: nothing is added to it on the way. */
+/** One complete request. The engine adds nothing to it. */
 export interface OutgoingRequest {
   readonly method: string;
   /** Scheme, host and port. */
@@ -17,63 +17,63 @@ export interface OutgoingRequest {
   readonly path: string;
   readonly headers: Record<string, string>;
   readonly body: string | OutgoingStream | undefined;
-  /** Masks the credential in a text, in whatever spelling. */
+  /** Masks the credential in a text, also in escaped forms. */
   clean(text: string): string;
 }
 
 /** The body of an upload, for one attempt. */
 export interface OutgoingStream {
-  /** Bytes in all, if known. */
+  /** The total number of bytes, if known. */
   readonly size: number | undefined;
   /**
-   * The whole body, where that costs no memory: `fetch` is given this. It counts none of its bytes; `wholeSent` is called when
-   * all have left.
+   * The whole body for `fetch`, if that costs no memory. Its bytes are not counted; `wholeSent` is called when
+   * all are sent.
    */
   takeWhole(): Blob | FormData | undefined;
   wholeSent(): void;
-  /** Its bytes, read while they are sent. Browsers cannot send a body like this, and have none. */
+  /** Its bytes, read while they are sent. Absent in browsers, which cannot stream a body. */
   open?(): AsyncIterable<Uint8Array>;
-  /** Bytes that have left. */
+  /** Bytes sent so far. */
   readonly sent: number;
-  /** Its attempt is over: it gives nothing more. */
+  /** Ends the body when its attempt is over. */
   cancel(): void;
 }
 
-/** What an upload is made of. */
+/** The parts of an upload. */
 export interface Form {
   readonly fields: Readonly<Record<string, string>>;
-  /** As the caller gave it. */
+  /** The file as passed by the caller. */
   readonly file: unknown;
   readonly filename: string | undefined;
 }
 
-/** A form on its way: a body for each attempt. */
+/** A prepared form, which creates a body for each attempt. */
 export interface Upload {
-  /** `undefined` where the platform writes the form, and its header with it. */
+  /** `undefined` if the platform writes the form, including its header. */
   readonly contentType: string | undefined;
-  /** Whether it can be sent a second time. */
+  /** Whether it can be sent again. */
   readonly repeatable: boolean;
-  /** `onProgress` hears of every part that left, or how many there would be. */
+  /** `onProgress` is called for each part sent, or with the number of parts that it stands for. */
   body(onProgress: (times?: number) => void): OutgoingStream;
-  /** No attempt reads it any more: what fills it is told. */
+  /** Cancels the source: no attempt will read it again. */
   cancel(): unknown;
 }
 
-/** Hears of every part that left: bytes so far, and in all if known. */
+/** Called with the bytes sent so far, and the total if known. */
 export type ProgressListener = (sent: number, total: number | undefined) => void;
 
-/** How far a request has come. */
+/** How far a request has got. */
 export interface Progress {
   readonly phase: Phase;
   readonly sent: Sent;
 }
 
-/** A request under way. */
+/** A request in flight. */
 export interface Exchange {
-  /** Status and headers. Rejects with an `APIConnectionError`, or with what `cancel` was given. */
+  /** Status and headers. Rejects with an `APIConnectionError`, or with the error passed to `cancel`. */
   readonly head: Promise<ResponseHead>;
   readonly progress: Progress;
-  /** Stops it at once, wherever it is. What is waited for rejects with `error`. */
+  /** Stops the request at once. Pending promises reject with `error`. */
   cancel(error: Error): void;
 }
 
@@ -83,15 +83,15 @@ export interface ResponseHead {
   readonly body: ByteSource;
 }
 
-/** The bytes of an answer, decompressed, as the reader asks for them: a reader that stops holds the sender back. */
+/** The decompressed bytes of a response, with backpressure. */
 export interface ByteSource {
-  /** The next bytes, `undefined` at the end. At once where they are here already. */
+  /** The next bytes, or `undefined` at the end. Synchronous if they have already arrived. */
   read(): Uint8Array | undefined | Promise<Uint8Array | undefined>;
-  /** Stops the answer and frees its connection. Pending and later reads reject with `error`. */
+  /** Cancels the response and frees its connection. Pending and later reads reject with `error`. */
   cancel(error: Error): void;
 }
 
-/** What an engine may be given by the user. */
+/** Options of an engine. */
 export interface EngineOptions {
   /** A `fetch` to use instead of the platform's own. */
   readonly fetch?: typeof globalThis.fetch | undefined;
@@ -99,7 +99,7 @@ export interface EngineOptions {
   readonly dispatcher?: DispatcherLike | undefined;
 }
 
-/** As much of an undici `Dispatcher` as is used here, so that our types need none of undici's. */
+/** The used part of an undici `Dispatcher`, so that our types do not depend on undici's. */
 export interface DispatcherLike {
   // A method, not a property: undici's own, narrower parameter types stay assignable.
   dispatch(options: never, handler: never): boolean;

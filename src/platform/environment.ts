@@ -1,4 +1,4 @@
-/** Whether strangers can read this program: a page or one of its workers. Servers, also those with web interfaces, are not. */
+/** Whether anyone can read this program: true for a page and its workers, false for servers. */
 export function isBrowser(): boolean {
   const scope = globalThis as { window?: unknown; document?: unknown; importScripts?: unknown; process?: unknown };
   const page = scope.window !== undefined && scope.document !== undefined;
@@ -6,7 +6,7 @@ export function isBrowser(): boolean {
   return page || worker;
 }
 
-/** A variable of the environment, where there is one and it may be read. */
+/** An environment variable, if it exists and may be read. */
 export function readEnvironment(name: string): string | undefined {
   try {
     return globalThis.process?.env?.[name] || undefined;

@@ -3,30 +3,30 @@ import { APIConnectionError } from '../errors/connection.js';
 import { RequestValidationError } from '../errors/validation.js';
 import type { OutgoingRequest, Progress } from './engine.js';
 
-/** What the code of a failure says: how far the request had come, what to tell people, and whether another try may help. */
+/** The meaning of an error code: how far the request got, the explanation, and whether a retry may help. */
 export interface Meaning {
   readonly reached: Progress;
   readonly what: string | undefined;
   readonly retryable: boolean;
 }
 
-/** What a request says of itself to the error it ends with. */
+/** The facts of a request for its error. */
 export interface FailedRequest extends Pick<OutgoingRequest, 'origin' | 'clean'> {
-  /** What the codes of the platform's failures say, where they have any. */
+  /** Explains the error codes of the platform, if it has any. */
   readonly meaningOf?: ((code: string, progress: Progress) => Meaning) | undefined;
-  /** Whether a failure's code may tell that nothing was sent: of a `fetch` that sends once, whose progress is not seen. */
+  /** Whether an error code may prove that nothing was sent. True for a `fetch` that sends once, whose progress is unknown. */
   readonly sendsOnce?: boolean | undefined;
-  /** What it means where the platform gives no code for it. */
+  /** The explanation if the platform has no error code. */
   readonly unexplained?: string | undefined;
 }
 
-/** What a code looks like. Anything else that stands in its place may be anything, also a secret. */
+/** The form of an error code. Any other value may contain a secret. */
 const CODE = /^(?!svc_)[\w.-]{1,64}$/;
 
 /**
- * A foreign failure as an `APIConnectionError`: what happened and how far the request had come, with the failure as its cause. An
- * error of ours inside it (of an upload whose source failed, say) comes out as it is; one of another call, which a given `fetch`
- * may have made, says nothing about this one.
+ * Converts a foreign error to an `APIConnectionError`, with the original as its cause. An
+ * error of ours inside it (such as that of an upload whose source failed) is returned unchanged. An error of another call, which a given `fetch`
+ * may have made, is not.
  */
 export function connectionError(failure: unknown, progress: Progress, request?: FailedRequest): ContextGatewayError {
   const chain = causesOf(failure);
@@ -38,7 +38,7 @@ export function connectionError(failure: unknown, progress: Progress, request?: 
   const from = request === undefined ? '' : ` from ${request.origin}`;
   const message = `No usable response${from}: ${what}${code === undefined ? '' : ` (${code})`}.`;
   const reached = meaning?.reached ?? progress;
-  // A network that goes away breaks live connections with the codes of those that never came about.
+  // When the network goes down, open connections fail with the codes of connections that were never opened.
   const mayBeOpen = !request?.sendsOnce || chain.some(({ syscall }) => /^(read|write)/.test(String(syscall)));
   return new APIConnectionError(message, {
     ...(reached.sent === 'no' && mayBeOpen ? progress : reached),
@@ -47,30 +47,30 @@ export function connectionError(failure: unknown, progress: Progress, request?: 
   });
 }
 
-/** Only when a call is over, its attempts are written on its error. And here it is too late to say that nothing was sent. */
+/** An error gets its attempts when its call is over. Then it is too late to claim that nothing was sent. */
 function isOfThisCall(error: ContextGatewayError): boolean {
   return error.attempts.length === 0 && !(error instanceof RequestValidationError);
 }
 
-/** The system's own name for what went wrong: `ECONNRESET`. */
+/** The system's error code, such as `ECONNRESET`. */
 function codeOf(error: unknown): string | undefined {
-  if (error instanceof ContextGatewayError) return undefined; // of an APIError it is the service's
+  if (error instanceof ContextGatewayError) return undefined; // the `code` of an APIError is the service's
   const { code, name } = error as { code?: unknown; name?: unknown };
   if (typeof code === 'string' && CODE.test(code)) return code;
-  // undici knows its parser's code and leaves it out; a Blob that cannot be read has none.
+  // undici omits the code of its parser errors; a Blob that cannot be read has none.
   return name === 'HTTPParserError' || name === 'NotReadableError' ? name : undefined;
 }
 
 type Failure = Error & { readonly syscall?: unknown };
 
-/** The code of a failure, or of what caused it. */
+/** The code of an error, or of its cause. */
 export function codeIn(failure: unknown): string | undefined {
   return causesOf(failure)
     .map(codeOf)
     .find((code) => code !== undefined);
 }
 
-/** Structural: test runners give the platform's errors another `Error` than ours. */
+/** A structural check: in test runners, platform errors may extend another `Error`. */
 function isError(value: unknown): value is Failure {
   const error = value as Partial<Error> | null | undefined;
   return typeof error?.message === 'string' && typeof error.name === 'string';
@@ -81,17 +81,17 @@ function causesOf(failure: unknown): Failure[] {
   try {
     for (let error = failure; isError(error) && chain.length < 5; error = error.cause) {
       chain.push(error);
-      if (error instanceof ContextGatewayError) break; // its own causes may be another request's
+      if (error instanceof ContextGatewayError) break; // its causes may belong to another request
     }
   } catch {
-    // What cannot be read tells nothing.
+    // An unreadable field is ignored.
   }
   return chain;
 }
 
 /**
- * The failure as it came, where all that it holds is seen to be harmless: plain values that do not repeat the credential. Any other
- * is copied: name, words, code, stack.
+ * The original error, if all its fields are plain values without the credential. Any other
+ * is copied: name, message, code and stack.
  */
 function causeOf(failure: unknown, chain: Failure[], code: string | undefined, request: FailedRequest | undefined) {
   const [first] = chain;
@@ -105,11 +105,11 @@ function causeOf(failure: unknown, chain: Failure[], code: string | undefined, r
     const places = String(first.stack).match(/^ +at .*|^.*@.*:\d+:\d+$/gm) ?? [];
     return Object.assign(cause, { name, stack: `${name}: ${cause.message}\n${places.map(clean).join('\n')}` });
   } catch {
-    return undefined; // what cannot be read cannot be printed either
+    return undefined; // a field that cannot be read cannot be printed either
   }
 }
 
-/** Of a class of the platform or undici, which print nothing of their own; every field, hidden ones too, a plain value. */
+/** Whether its class is the platform's or undici's, which print no other fields, and every field is a plain value. */
 function isHarmless(error: unknown, clean: (text: string) => string, depth = 0): boolean {
   if (!isError(error) || error instanceof ContextGatewayError || depth > 4) return false;
   for (let proto = Object.getPrototypeOf(error); proto !== null; proto = Object.getPrototypeOf(proto)) {

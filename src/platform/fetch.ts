@@ -6,21 +6,21 @@ import { type BodyReader, StreamSource } from './stream-source.js';
 
 type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
-/** What differs between the places where `fetch` sends. */
+/** The differences between platforms that send through `fetch`. */
 export interface FetchRules extends Pick<FailedRequest, 'meaningOf' | 'sendsOnce'> {
-  /** What `fetch` is given besides the signal. */
+  /** The options of `fetch` besides the signal. */
   init(request: OutgoingRequest): RequestInit;
-  /** Why a request failed, where its failure has no code. */
+  /** Explains a failure without a code. */
   explain?(error: unknown, request: OutgoingRequest): string | undefined;
 }
 
-/** Bytes leave through the web platform's `fetch`: the user's, or the global one as it is at each call. */
+/** Sends through `fetch`: the user's, or the global one at the time of each call. */
 export class FetchEngine implements Engine {
   readonly #fetch: Fetch;
   readonly #rules: FetchRules;
 
   constructor(fetch: Fetch | undefined, rules: FetchRules) {
-    // Called as a plain function: browsers refuse a `fetch` that is called as a method.
+    // Called as a plain function, because browsers reject a `fetch` that is called as a method.
     this.#fetch = fetch ?? ((url, init) => globalThis.fetch(url, init));
     this.#rules = rules;
   }
@@ -60,7 +60,7 @@ class FetchExchange implements Exchange {
     if (this.#failure !== undefined) return;
     this.#failure = error;
     this.#rejectHead(error);
-    // Told first, so that it rejects with this error, whatever the platform makes of the abort.
+    // Rejects first, so that the error is this one, whatever the platform throws on abort.
     this.#body?.cancel(error);
     this.#controller.abort(error);
   }
@@ -80,7 +80,7 @@ class FetchExchange implements Exchange {
   }
 
   async #answer(request: OutgoingRequest, fetch: Fetch): Promise<Response> {
-    // Inherits nothing: a polluted Object.prototype would give a GET a body.
+    // Without a prototype: a polluted Object.prototype could add a body to a GET.
     const init = { __proto__: null, ...this.#rules.init(request), signal: this.#controller.signal };
     let response: unknown;
     try {
@@ -96,13 +96,13 @@ class FetchExchange implements Exchange {
   }
 }
 
-/** Structural: the Response of another realm, or of a polyfill, is one as well. */
+/** A structural check, so that a Response of another realm or a polyfill works too. */
 function isResponse(value: unknown): value is Response {
   const response = value as Response | null | undefined;
   return typeof response?.status === 'number' && response.status >= 200 && typeof response.headers?.get === 'function';
 }
 
-/** Also a given fetch may hand out the same answer twice, or one that was read already. */
+/** A given `fetch` may return the same response twice, or one that was already read. */
 function readerOf(response: Response, request: FailedRequest): BodyReader | undefined {
   try {
     const body = response.body as Partial<ReadableStream<Uint8Array>> | null | undefined;
@@ -113,7 +113,7 @@ function readerOf(response: Response, request: FailedRequest): BodyReader | unde
   }
 }
 
-/** Where an answer has no web stream, as in React Native, it comes as a whole. */
+/** If the response has no web stream, as in React Native, its body is read as a whole. */
 function wholeReader(response: Response): BodyReader {
   let text: Promise<string> | undefined;
   return {

@@ -35,12 +35,12 @@ export { isUnknownHost, wasClosed } from './codes.js';
 export { matches } from './compiled.js';
 export { isBrowser, readEnvironment } from './environment.js';
 
-/** A file on disk and a stream are sent as they are read. */
+/** Files on disk and streams are sent while they are read. */
 export function createForm(form: Form, listener: ProgressListener): Upload {
   return multipart(form, contentOf(form, openFile), listener);
 }
 
-/** On Node, bytes leave through undici; through `fetch` where the user gave one, or the global one is not Node's own: replaced, or that of Bun or Deno. */
+/** Sends through undici on Node. Uses `fetch` if the user passed one, or if the global one is not Node's own (replaced, or on Bun or Deno). */
 export function createEngine(options: EngineOptions): Engine {
   if (options.fetch !== undefined)
     return new FetchEngine(options.fetch, { init, meaningOf, sendsOnce: sendsOnce(options.fetch) });
@@ -66,7 +66,7 @@ class NodeEngine implements Engine {
 
   send(request: OutgoingRequest): Exchange {
     if (this.#given === undefined && this.#fetchIsReplaced()) return this.#fetchEngine.send(request);
-    const through = this.#given === undefined ? '' : ' through the dispatcher'; // which may use a proxy
+    const through = this.#given === undefined ? '' : ' through the dispatcher'; // it may use a proxy
     const { clean } = request;
     const failed = { origin: request.origin + through, clean, meaningOf };
     return new NodeExchange(request, this.#agent ?? this.#openAgent(), failed);
@@ -78,14 +78,14 @@ class NodeEngine implements Engine {
     for (const socket of this.#connecting) socket.destroy(); // undici waits for these
   }
 
-  /** undici is loaded at the first send: a program that only imports this package does not pay for it. */
+  /** undici is loaded at the first request, so that importing this package stays cheap. */
   async #openAgent(): Promise<Dispatch> {
     this.#own ??= createAgent(this.#connecting);
     this.#agent = await this.#own;
     return this.#agent;
   }
 
-  /** Mocks and instrumentations replace the global `fetch`; Node's own says in its source where it comes from. */
+  /** Mocks and instrumentations replace the global `fetch`. Node's own is recognised by its source text. */
   #fetchIsReplaced(): boolean {
     const { fetch } = globalThis;
     if (fetch === this.#nativeFetch || fetch === undefined) return false;
@@ -96,8 +96,8 @@ class NodeEngine implements Engine {
 }
 
 /**
- * The platform's own `fetch` sends once. Any other, or one whose dispatcher was replaced, may repeat a request by itself, so that
- * its last failure tells nothing of the first.
+ * The platform's own `fetch` sends once. Any other, or one with a replaced dispatcher, may retry requests, so that
+ * its last failure says nothing about earlier attempts.
  */
 function sendsOnce(fetch: unknown): boolean {
   const dispatcher = (globalThis as Record<symbol, unknown>)[Symbol.for('undici.globalDispatcher.1')];
@@ -109,10 +109,10 @@ function sendsOnce(fetch: unknown): boolean {
   );
 }
 
-/** Above this many bytes waiting for their reader, the socket is held back. */
+/** If more bytes than this wait for the reader, the socket is paused. */
 const HIGH_WATER = 64 * 1024;
 
-/** One request through undici's `dispatch`: its handler, its progress and the bytes of its answer in one object. */
+/** One request through undici's `dispatch`: handler, progress and response bytes in one object. */
 class NodeExchange implements Exchange, ByteSource, DispatchHandler {
   readonly head: Promise<ResponseHead>;
   #resolveHead!: (head: ResponseHead) => void;
@@ -134,7 +134,7 @@ class NodeExchange implements Exchange, ByteSource, DispatchHandler {
       this.#resolveHead = resolve;
       this.#rejectHead = reject;
     });
-    // Not `instanceof Promise`: zone.js and others replace the global one, and an async function keeps to the engine's own.
+    // Not `instanceof Promise`: zone.js and others replace the global one, but async functions return native promises.
     if (!('dispatch' in agent))
       agent.then(
         (ready) => this.#start(request, ready),
@@ -157,10 +157,10 @@ class NodeExchange implements Exchange, ByteSource, DispatchHandler {
       bodyTimeout: 0,
     };
     try {
-      // Inherits nothing: undici would take `upgrade`, `reset` and the like from a polluted Object.prototype.
+      // Without a prototype: undici would read `upgrade`, `reset` and others from a polluted Object.prototype.
       agent.dispatch(Object.setPrototypeOf(options, null), this);
     } catch (error) {
-      // undici 7 and 8 tell the handler what is wrong with a request; undici 6 throws what is wrong with the handler.
+      // undici 7 and 8 report an invalid request to the handler. undici 6 throws if the handler is invalid.
       const isOld = (error as { code?: unknown } | null | undefined)?.code === 'UND_ERR_INVALID_ARG';
       this.#fail(isOld ? oldDispatcher() : connectionError(error, this.progress, this.#request));
     }
@@ -172,7 +172,7 @@ class NodeExchange implements Exchange, ByteSource, DispatchHandler {
 
   cancel(error: Error): void {
     if (this.#failure !== undefined) return;
-    this.#chunks = []; // a cut answer is read to its cut, a cancelled one no further
+    this.#chunks = []; // a truncated response is read to its end, a cancelled one is not
     this.#fail(error);
     if (!this.#ended) this.#controller?.abort(error);
   }
@@ -200,13 +200,13 @@ class NodeExchange implements Exchange, ByteSource, DispatchHandler {
       controller.abort(this.#failure);
       return;
     }
-    if (this.#sent !== 'no') return; // a dispatcher that repeats it begins again
+    if (this.#sent !== 'no') return; // a dispatcher that retries starts again
     this.#phase = 'headers';
     this.#sent = 'maybe';
   }
 
   onResponseStart(_controller: Controller, status: number, fields: ResponseFields): void {
-    if (status < 200 || this.#failure !== undefined) return; // 1xx announces, the answer follows
+    if (status < 200 || this.#failure !== undefined) return; // informational; the response follows
     this.#phase = 'body';
     this.#sent = 'yes';
     const headers = new NodeHeaders(fields);
@@ -218,7 +218,7 @@ class NodeExchange implements Exchange, ByteSource, DispatchHandler {
   }
 
   onResponseData(controller: Controller, chunk: Uint8Array): void {
-    this.#controller = controller; // another one where a dispatcher goes on with an answer that broke off
+    this.#controller = controller; // a dispatcher that resumes a response passes a new one
     const reader = this.#reader;
     if (reader !== undefined) {
       this.#reader = undefined;
@@ -242,14 +242,14 @@ class NodeExchange implements Exchange, ByteSource, DispatchHandler {
     this.#fail(connectionError(error, this.progress, this.#request));
   }
 
-  /** Called by undici 6 only, which would call other methods that are not there. Nothing is sent. */
+  /** Called only by undici 6, whose other methods are missing here. Nothing was sent. */
   onConnect(abort: (reason: Error) => void): void {
     const error = oldDispatcher();
     this.#fail(error);
     abort(error);
   }
 
-  /** Called by undici 6 only, where it refuses a handler that lacks its other methods. */
+  /** Called only by undici 6, which rejects a handler without its other methods. */
   onError(): void {
     this.#fail(oldDispatcher());
   }
@@ -265,11 +265,11 @@ class NodeExchange implements Exchange, ByteSource, DispatchHandler {
 
 function oldDispatcher(): ConfigurationError {
   return new ConfigurationError(
-    'dispatcher must be of undici 7 or 8. This one calls its handler as undici 6 does: create it with a newer undici.',
+    'dispatcher must be from undici 7 or 8. This one is from undici 6: create it with a newer undici.',
   );
 }
 
-/** Headers as undici has read them. They inherit from `Object.prototype`, which is no header. */
+/** Headers as parsed by undici. They inherit from `Object.prototype`, whose fields are not headers. */
 class NodeHeaders implements HeaderSource {
   readonly #fields: ResponseFields;
 
@@ -292,7 +292,7 @@ class NodeHeaders implements HeaderSource {
   }
 }
 
-/** A character for each byte, as `Headers` takes them. undici before 7.20 reads UTF-8. */
+/** One character for each byte, as `Headers` requires. undici before 7.20 decodes UTF-8. */
 function byteText(text: string): string {
   return /[^\0-\xff]/.test(text) ? Buffer.from(text).toString('latin1') : text;
 }

@@ -1,6 +1,6 @@
 import type { OutgoingRequest } from './engine.js';
 
-/** How `fetch` is asked on servers and in workers. Redirects are never followed: 'manual' shows the 3xx. */
+/** The options of `fetch` on servers and in workers. Redirects are never followed: 'manual' returns the 3xx. */
 export function init({ method, headers, body }: OutgoingRequest): RequestInit {
   const upload = typeof body === 'object' ? body : undefined;
   const whole = typeof body === 'object' ? body.takeWhole() : body;
@@ -10,7 +10,7 @@ export function init({ method, headers, body }: OutgoingRequest): RequestInit {
     method,
     headers,
     body: streamOf(bytes),
-    // For 'manual' Node keeps a second copy of a streamed body.
+    // With 'manual', Node keeps a second copy of a streamed body.
     redirect: knowsRedirectError() ? 'error' : 'manual',
     duplex: 'half',
   };

@@ -3,7 +3,7 @@ import { connectionError, type FailedRequest } from './failure.js';
 
 const READING: Progress = { phase: 'body', sent: 'yes' };
 
-/** What reads a web stream, or stands for it. */
+/** The reader of a web stream, or a substitute. */
 export type BodyReader = Pick<ReadableStreamDefaultReader<Uint8Array>, 'read' | 'cancel'>;
 
 /** The bytes of a web stream. */
@@ -26,7 +26,7 @@ export class StreamSource implements ByteSource {
     return this.#read(this.#reader);
   }
 
-  /** A platform whose own read does not end with an abort does not hold the reader up. */
+  /** Does not wait for a platform whose read does not end on abort. */
   #read(reader: BodyReader): Promise<Uint8Array | undefined> {
     return new Promise((resolve, reject) => {
       this.#rejectRead = reject;
@@ -45,7 +45,7 @@ export class StreamSource implements ByteSource {
     if (this.#failure !== undefined) return;
     this.#failure = error;
     this.#rejectRead?.(error);
-    // What the platform makes of it does not matter: the response is given up.
+    // Errors here do not matter, because the response is discarded.
     this.#reader?.cancel(error).catch(() => {});
     this.#onCancel?.(error);
   }

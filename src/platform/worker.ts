@@ -9,7 +9,7 @@ import { multipart } from './upload/multipart.js';
 export { isUnknownHost, matches, wasClosed } from './browser.js';
 export { isBrowser, readEnvironment } from './environment.js';
 
-/** Where it is not known who reads the program: workers of servers, which stream uploads, and of browsers, which cannot. */
+/** Workers of servers, which can stream uploads, and of browsers, which cannot. */
 export function createEngine(options: EngineOptions): Engine {
   return page.createEngine(options, isBrowser() ? page.PAGE : { init });
 }

@@ -1,14 +1,18 @@
-import type { RedisLimiterEvent } from './events.js';
 import type { Time } from './time.js';
 
-/** While Redis is gone, one step in this many ms tries it again. */
+/** Reports Redis's availability: once when it fails, once when it is back. */
+export type RedisLimiterEvent =
+  | { readonly type: 'unavailable'; readonly cause: unknown }
+  | { readonly type: 'available' };
+
+/** While Redis is unavailable, one step is tried in this many ms. */
 const TRY_AGAIN = 1_000;
-/** A step that Redis has not answered after this many ms is given up for good: its connection may be dead. */
+/** A step without a response for this many ms is abandoned, because its connection may be dead. */
 const GIVEN_UP = 10_000;
-/** What arrives together with the end of its time is still read (ms). */
+/** Extra time for a response that arrives just at the timeout (ms). */
 const GRACE = 10;
 
-/** Whether Redis answers, and how that is found out again. One for each limiter. */
+/** Tracks whether Redis responds. One for each limiter. */
 export class Availability {
   readonly #time: Time;
   readonly #timeout: number;
@@ -23,8 +27,8 @@ export class Availability {
   }
 
   /**
-   * What Redis answers; `undefined` where it does not, and while it is known to be gone. That no call `waits` for it may be
-   * because the program ends, and its connection before this limiter: then it is no news that Redis is gone.
+   * Returns Redis's response, or `undefined` if there is none or Redis is known to be unavailable. If no call `waits`, the reason may be
+   * that the program ends, and closed its connection first; then no failure is reported.
    */
   async ask<T>(send: () => Promise<T>, probe: () => Promise<unknown>, waits: boolean): Promise<T | undefined> {
     if (this.#isDown) {
@@ -43,7 +47,7 @@ export class Availability {
     }
   }
 
-  /** Beside the calls: none waits for it. */
+  /** Runs in the background. */
   #probe(probe: () => Promise<unknown>): void {
     const now = this.#time.now();
     if (now < this.#nextTryAt) return;
@@ -61,7 +65,7 @@ export class Availability {
 
   #inTime<T>(work: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
-      const late = (): void => reject(new Error(`Redis did not answer within ${this.#timeout} ms.`));
+      const late = (): void => reject(new Error(`Redis did not respond within ${this.#timeout} ms.`));
       let timer = this.#time.setTimer(() => {
         timer = this.#time.setTimer(late, GRACE);
       }, this.#timeout);

@@ -1,69 +1,67 @@
 import type { Admission, Observation } from '../index.js';
 import type { Availability } from './availability.js';
 import type { Run } from './client.js';
-import { OwnShare } from './own-share.js';
+import { OwnShare, SCATTER } from './own-share.js';
 import { argumentsOf, type Known, readTurn, type Step, type Turn } from './script.js';
 import type { Time } from './time.js';
 
-/** Answers are told to Redis with the next call that asks, and after this many ms at the latest. */
+/** Responses are reported to Redis with the next step, at the latest after this many ms; a 429 at once. */
 const TOLD_WITHIN = 15;
-/** Ends of one window that headers tell scatter by more than a second (ms). */
-const SCATTER = 1_500;
-/** Who waits while Redis is gone looks so often whether it is back (ms). */
+/** How often waiting calls check whether Redis is back (ms). */
 const LOOKS_FOR_REDIS = 1_000;
-/** A reset or a hint further away is a misunderstanding (ms). */
+/** A reset or wait further away is treated as malformed (ms). */
 const LONGEST_WINDOW = 300_000;
 const LONGEST_BLOCK = 86_400_000;
 
 interface Waiting {
-  /** Answers `admit`. Once: later it is in the queue. */
+  /** Resolves `admit`, once. */
   answer: ((admission: Admission | undefined) => void) | undefined;
   go: () => void;
 }
 
-/** What a bucket needs of its limiter. */
+/** The state that the buckets of a limiter share. */
 export interface Shared {
   readonly time: Time;
   readonly availability: Availability;
   readonly run: Run;
-  /** The name of this process. */
+  /** The id of this process. */
   readonly process: string;
-  /** How many processes there are, until Redis has told. */
+  /** The number of processes, until Redis has counted them. */
   readonly processes: number;
 }
 
-/** A window's figures as they were at a moment of our clock. */
+/** The figures of a window at a time of our clock. */
 interface Seen extends Omit<Known, 'untilReset'> {
   readonly resetAt: number;
 }
 
-/** The calls of this process in one bucket. One step at a time is under way; who comes meanwhile is part of the next. */
+/** The calls of this process in one bucket. Runs one step at a time; calls that arrive meanwhile join the next. */
 export class Bucket {
   readonly #shared: Shared;
   readonly #keys: Promise<string[]>;
   readonly #ownShare: OwnShare;
-  /** Those who wait, in the order they came. */
+  /** Waiting calls, in order of arrival. */
   readonly #waiting = new Set<Waiting>();
   #isAsking = false;
-  /** Refusals whose bodies are on their way. */
+  /** 429s whose bodies have not arrived yet. */
   #holds = 0;
   #inFlight = 0;
-  /** Of those in flight, the ones of an earlier window. */
+  /** Calls in flight from an earlier window. */
   #earlier = 0;
   #served = 0;
   #unexplained = 0;
-  /** By the answers since the last step; and by the last turn. */
+  /** From the responses since the last step, and from the last step. */
   #forbiddenUntil = 0;
   #blockedUntil = 0;
   #observed: Seen | undefined;
   #known: Seen | undefined;
   #last: Turn | undefined;
-  /** Before this time nobody who comes needs to ask. */
+  /** Until this time, new calls need not ask. */
   #closedUntil = 0;
-  /** Whether the last turn was not Redis's. */
+  /** Whether the last step was local, without Redis. */
   #isAlone = false;
   #wakeUp: unknown;
-  /** Whether there is something to tell, and the timer that does. A refusal is told at once. */
+  /** Whether there is something to report, and the timer that reports it. A 429 is reported at once. */
   #untold: 'no' | 'soon' | 'now' = 'no';
   #telling: unknown;
 
@@ -86,7 +84,7 @@ export class Bucket {
     this.#holds += 1;
     return () => {
       this.#holds -= 1;
-      if (this.#waiting.size > 0) this.#step();
+      if (this.#waiting.size > 0 || this.#untold !== 'no') this.#step();
     };
   }
 
@@ -108,7 +106,7 @@ export class Bucket {
     }
     const seen = { limit: limit ?? remaining, remaining, resetAt: now + untilReset };
     const before = this.#observed;
-    // Answers overtake each other: in one window the lowest figure is the latest.
+    // Responses may arrive out of order: within a window, the lowest value is the latest.
     const same = before !== undefined && Math.abs(before.resetAt - seen.resetAt) <= SCATTER;
     this.#observed = !same
       ? seen
@@ -127,27 +125,29 @@ export class Bucket {
   }
 
   #step(): void {
-    if (this.#isAsking || this.#holds > 0) return;
     const { time } = this.#shared;
-    this.#isAsking = true;
     time.clearTimer(this.#telling);
     this.#telling = undefined;
+    if (this.#isAsking || this.#holds > 0) return;
+    this.#isAsking = true;
     this.#untold = 'no';
     const now = time.now();
-    const figures = (seen: Seen | undefined): Known | undefined =>
-      seen && { ...seen, untilReset: Math.max(0, seen.resetAt - now) };
+    const left = (end: number): number => Math.max(0, end - now);
+    const figures = (seen: Seen | undefined): Known | undefined => seen && { ...seen, untilReset: left(seen.resetAt) };
+    const remembered = {
+      known: figures(this.#observed ?? this.#known),
+      blockedFor: left(Math.max(this.#forbiddenUntil, this.#blockedUntil)),
+    };
     const step: Step = {
       wanted: this.#waiting.size,
       window: this.#last?.window ?? 1,
       inFlight: this.#inFlight - this.#earlier,
       served: this.#served,
       unexplained: this.#unexplained,
-      observed: figures(this.#observed),
-      blockedFor: Math.max(0, this.#forbiddenUntil - now),
-      remembered: {
-        known: figures(this.#observed ?? this.#known),
-        blockedFor: Math.max(0, this.#forbiddenUntil - now, this.#blockedUntil - now),
-      },
+      // Reports again what Redis did not accept the last time.
+      observed: this.#isAlone ? remembered.known : figures(this.#observed),
+      blockedFor: this.#isAlone ? remembered.blockedFor : left(this.#forbiddenUntil),
+      remembered,
       processes: this.#last?.processes ?? this.#shared.processes,
     };
     this.#served = this.#unexplained = 0;
@@ -159,7 +159,7 @@ export class Bucket {
     });
   }
 
-  /** By Redis; while that is gone, by the share of this process. */
+  /** Runs the step in Redis, or while Redis is unavailable, with the share of this process. */
   async #turnOf(step: Step): Promise<Turn> {
     const { availability, run, process } = this.#shared;
     const send = async (sent: Step): Promise<Turn> => readTurn(await run(await this.#keys, argumentsOf(process, sent)));
@@ -183,15 +183,21 @@ export class Bucket {
     this.#blockedUntil = now + turn.blockedFor;
     this.#letGo(turn.granted);
     const isClosed = turn.granted < asked;
-    this.#closedUntil = isClosed ? now + turn.again : 0;
+    this.#open();
     if (isClosed) {
+      this.#closedUntil = now + turn.again;
       let place = 0;
       for (const waiting of this.#waiting) this.#queue(waiting, place++);
-      time.clearTimer(this.#wakeUp);
       const sleep = this.#isAlone ? Math.min(turn.again, LOOKS_FOR_REDIS) : turn.again;
       this.#wakeUp = time.setTimer(() => this.#step(), Math.ceil(sleep));
     } else if (this.#waiting.size > 0) this.#step();
     if (this.#untold !== 'no') this.#tell(this.#untold);
+  }
+
+  /** New calls ask Redis; no timer is left that would keep the process alive. */
+  #open(): void {
+    this.#closedUntil = 0;
+    this.#shared.time.clearTimer(this.#wakeUp);
   }
 
   #letGo(granted: number): void {
@@ -204,10 +210,10 @@ export class Bucket {
       if (waiting.answer === undefined) waiting.go();
       else waiting.answer(undefined);
     }
-    if (left > 0) this.#tell('soon'); // they gave up meanwhile
+    if (left > 0) this.#tell('soon'); // some calls were cancelled meanwhile
   }
 
-  /** The call is told that it has to wait. */
+  /** Makes the call wait. */
   #queue(waiting: Waiting, place: number): void {
     const { answer } = waiting;
     if (answer === undefined) return;
@@ -216,15 +222,18 @@ export class Bucket {
       waiting.go = resolve;
     });
     const cancel = (): void => {
-      if (this.#waiting.delete(waiting)) return;
-      // A call that was let go at the very moment it gave up hands its turn back.
+      if (this.#waiting.delete(waiting)) {
+        if (this.#waiting.size === 0) this.#open();
+        return;
+      }
+      // A call that was admitted just as it was cancelled returns its turn.
       this.#inFlight -= 1;
       this.#tell('soon');
     };
     answer({ ready, expected: this.#expected(place), cancel });
   }
 
-  /** Milliseconds that this takes at least, if the whole limit came to this process. */
+  /** The minimum wait in milliseconds, if this process got the whole limit. */
   #expected(place: number): number {
     const { limit = Number.POSITIVE_INFINITY } = this.#known ?? {};
     const windows = Math.floor(place / Math.max(1, limit));

@@ -1,30 +1,30 @@
 import { ConfigurationError } from '../index.js';
 
-/** A client of ioredis or iovalkey, as far as it is used. */
+/** The used part of an ioredis or iovalkey client. */
 export interface IoredisLike {
   eval(script: string, keys: number, ...args: string[]): Promise<unknown>;
   evalsha(sha: string, keys: number, ...args: string[]): Promise<unknown>;
 }
 
-/** A client of node-redis, as far as it is used. */
+/** The used part of a node-redis client. */
 export interface NodeRedisLike {
   eval(script: string, options: ScriptArguments): Promise<unknown>;
   evalSha(sha: string, options: ScriptArguments): Promise<unknown>;
 }
 
-/** What node-redis takes with a script. */
+/** The arguments of a script for node-redis. */
 export interface ScriptArguments {
   keys: string[];
   arguments: string[];
 }
 
-/** The Redis or Valkey client that you have: `redis`, `ioredis` or `iovalkey`. It stays yours, connected and closed by you. */
+/** Your Redis or Valkey client: `redis`, `ioredis` or `iovalkey`. You connect and close it. */
 export type RedisClient = IoredisLike | NodeRedisLike;
 
 /** Runs a script with its keys and arguments. */
 export type Run = (keys: string[], args: string[]) => Promise<unknown>;
 
-/** Runs `script` by its hash; in full where the server does not have it, as after a restart. */
+/** Runs `script` by its hash, or in full if the server does not know it, such as after a restart. */
 export function runnerOf(client: RedisClient, script: string): Run {
   const { bySha, inFull } = callsOf(client);
   let sha: Promise<string> | undefined;
@@ -42,24 +42,24 @@ export function runnerOf(client: RedisClient, script: string): Run {
 type Call = (script: string, keys: string[], args: string[]) => Promise<unknown>;
 
 function callsOf(client: RedisClient): { bySha: Call; inFull: Call } {
-  // Read as it comes from users: it may be anything.
+  // Users may pass anything.
   const given = client as Partial<IoredisLike & NodeRedisLike> | null | undefined;
   if (typeof given?.eval === 'function' && typeof given.evalSha === 'function') {
-    const redis = client as NodeRedisLike; // as just seen
+    const redis = client as NodeRedisLike; // checked above
     return {
       bySha: (sha, keys, args) => redis.evalSha(sha, { keys, arguments: args }),
       inFull: (text, keys, args) => redis.eval(text, { keys, arguments: args }),
     };
   }
   if (typeof given?.eval === 'function' && typeof given.evalsha === 'function') {
-    const redis = client as IoredisLike; // as just seen
+    const redis = client as IoredisLike; // checked above
     return {
       bySha: (sha, keys, args) => redis.evalsha(sha, keys.length, ...keys, ...args),
       inFull: (text, keys, args) => redis.eval(text, keys.length, ...keys, ...args),
     };
   }
   throw new ConfigurationError(
-    'redisLimiter needs a client of redis, ioredis or iovalkey: redisLimiter({ client: createClient(), name }).',
+    'client must be a client of redis, ioredis or iovalkey: redisLimiter({ client: createClient(), name }).',
   );
 }
 

@@ -1,3 +1,3 @@
+export type { RedisLimiterEvent } from './availability.js';
 export type { IoredisLike, NodeRedisLike, RedisClient, ScriptArguments } from './client.js';
-export type { RedisLimiterEvent } from './events.js';
 export { type RedisLimiterOptions, redisLimiter } from './limiter.js';

@@ -1,49 +1,50 @@
 import { ConfigurationError, type RateLimiter } from '../index.js';
-import { Availability } from './availability.js';
+import { Availability, type RedisLimiterEvent } from './availability.js';
 import { Bucket, type Shared } from './bucket.js';
 import { hexDigest, type RedisClient, runnerOf } from './client.js';
-import type { RedisLimiterEvent } from './events.js';
 import { SCRIPT } from './script.js';
 import { systemTime } from './time.js';
 
 /** Options of `redisLimiter`. All times are milliseconds. */
 export interface RedisLimiterOptions {
-  /** A connected client of `redis`, `ioredis` or `iovalkey`; Redis 6.2 or Valkey. It stays yours: the limiter never closes it. */
+  /** A connected client of `redis`, `ioredis` or `iovalkey`, for Redis 6.2 or later or Valkey. The limiter never closes it. */
   client: RedisClient;
   /**
-   * What the limit belongs to: the account for the Gateway, the user for the Context API. The same in every process that shares
-   * the limit. Redis sees a salted hash of it.
+   * The owner of the limit: your account for the Gateway, the user for the Context API. Use the same name in every process that
+   * shares the limit. Redis sees only a salted hash of it.
    */
   name: string;
   /**
-   * How long Redis may take for an answer. After that, and until it answers again, every process keeps to its own share.
+   * How long to wait for Redis. After that, and until Redis responds again, each process keeps to its own share of the limit.
    * @default 500
    */
   timeout?: number | undefined;
   /**
-   * How many processes share the limit, for as long as Redis has not told: it counts them.
+   * How many processes share the limit. Used only until Redis has counted them.
    * @default 1
    */
   processes?: number | undefined;
-  /** Told when Redis is gone and when it is back. Without it, the first is a `process.emitWarning`, where there is one. */
+  /** Called when Redis fails and when it is back. Without it, a failure is a `process.emitWarning` where the platform has one. */
   onEvent?: ((event: RedisLimiterEvent) => void) | undefined;
 }
 
 const DEFAULT_TIMEOUT = 500;
-/** In every key and hash, so that they mean nothing elsewhere. */
+/** Part of every key and hash, so that they mean nothing elsewhere. */
 const SALT = 'context-gateway/redis';
 
 /**
- * A limiter for `pacing` that all processes share through Redis: together they use the service's limit to its edge, and none
- * takes it from the others. Each call asks Redis once, in one round trip with the calls that come with it.
+ * A limiter for `pacing` that processes share through Redis. Together they use the whole limit, and each gets its share. Each
+ * call waits for one round trip to Redis, which it shares with other calls of the process. The response is reported with the next
+ * round trip, or by itself if no call follows.
  *
- * @throws {ConfigurationError} when an option cannot work
+ * @throws {ConfigurationError} when an option is invalid
  */
 export function redisLimiter(options: RedisLimiterOptions): RateLimiter {
-  const { client, name, timeout = DEFAULT_TIMEOUT, processes = 1, onEvent = warn } = checked(options);
+  const { client, name, timeout = DEFAULT_TIMEOUT, processes = 1, onEvent } = checked(options);
+  const listener = onEvent ?? warnOnce(client);
   const shared: Shared = {
     time: systemTime,
-    availability: new Availability(systemTime, timeout, (event) => tell(onEvent, event)),
+    availability: new Availability(systemTime, timeout, (event) => tell(listener, event)),
     run: runnerOf(client, SCRIPT),
     process: crypto.randomUUID(),
     processes,
@@ -69,32 +70,39 @@ export function redisLimiter(options: RedisLimiterOptions): RateLimiter {
 }
 
 function checked(options: RedisLimiterOptions): RedisLimiterOptions {
-  // Read as it comes from users: it may be anything.
+  // Users may pass anything.
   const { name, timeout, processes, onEvent } = (options ?? {}) as Partial<Record<keyof RedisLimiterOptions, unknown>>;
   if (typeof name !== 'string' || name.trim() === '')
-    throw new ConfigurationError('name must say what the limit belongs to, such as { name: "production" }.');
+    throw new ConfigurationError('name is missing: pass the owner of the limit, such as { name: "production" }.');
   if (timeout !== undefined && !(typeof timeout === 'number' && timeout > 0 && timeout <= 60_000))
     throw new ConfigurationError('timeout must be a number of milliseconds above 0 and at most 60_000.');
   if (processes !== undefined && !(Number.isInteger(processes) && (processes as number) > 0))
-    throw new ConfigurationError('processes must be a whole number from 1 on.');
+    throw new ConfigurationError('processes must be a positive whole number.');
   if (onEvent !== undefined && typeof onEvent !== 'function')
     throw new ConfigurationError('onEvent must be a function.');
   return options;
 }
 
-/** What a listener throws is its own affair. */
-function tell(onEvent: (event: RedisLimiterEvent) => void, event: RedisLimiterEvent): void {
-  try {
-    onEvent(event);
-  } catch {
-    // As said.
-  }
+/** Ignores what a listener throws, also asynchronously. */
+function tell(onEvent: (event: RedisLimiterEvent) => unknown, event: RedisLimiterEvent): void {
+  (async () => onEvent(event))().catch(() => {});
 }
 
-function warn(event: RedisLimiterEvent): void {
-  if (event.type === 'available') return;
-  const { process } = globalThis as { process?: { emitWarning?: (message: string, name: string) => void } };
-  const message =
-    'redisLimiter gets no answer from Redis. Until it does, this process keeps to its own share of the rate limit.';
-  process?.emitWarning?.(message, 'ContextGatewayWarning');
+/** Clients whose limiters have warned. An app with a limiter for each user but one Redis gets one warning. */
+const warned = new WeakSet<object>();
+
+function warnOnce(client: object) {
+  return (event: RedisLimiterEvent): void => {
+    if (event.type === 'available') warned.delete(client);
+    else if (!warned.has(client)) {
+      warned.add(client);
+      const { process } = globalThis as { process?: { emitWarning?: (message: string, name: string) => void } };
+      const why =
+        event.cause instanceof Error
+          ? ` (${event.cause.message.split('\n', 1)[0]?.slice(0, 200).replace(/\.$/, '')})`
+          : '';
+      const message = `redisLimiter cannot reach Redis${why}. Until it can, this process keeps to its own share of the rate limit.`;
+      process?.emitWarning?.(message, 'ContextGatewayWarning');
+    }
+  };
 }

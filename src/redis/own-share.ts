@@ -1,17 +1,17 @@
 import type { Step, Turn } from './script.js';
 
-/** Ends of one window that headers tell scatter by more than a second: they have whole ones (ms). */
-const SCATTER = 1_500;
-/** How often is asked again where an answer under way decides (ms). */
+/** Reset headers have whole seconds, so the ends of one window vary by more than a second (ms). */
+export const SCATTER = 1_500;
+/** How often to check again if a pending response decides (ms). */
 const POLL = 100;
 const DEFAULT_LENGTH = 60_000;
 
-/** What a process may send by itself while Redis is gone: its equal share of each window. */
+/** Limits a process while Redis is unavailable: an equal share of each window. */
 export class OwnShare {
   readonly #now: () => number;
   #window = 0;
   #limit = 0;
-  /** What is left of the service's window, and of this process's share of it. */
+  /** The rest of the service's window, and of this process's share. */
   #remaining = 0;
   #own = 0;
   #endsAt = 0;
@@ -23,7 +23,7 @@ export class OwnShare {
     this.#now = now;
   }
 
-  /** Takes over where the last turn of Redis left. */
+  /** Continues from the last step of Redis. */
   takeOver({ window, known, length, processes }: Turn): void {
     const now = this.#now();
     this.#window = window;
@@ -48,7 +48,7 @@ export class OwnShare {
       this.#isGuess = true;
     }
     const endsAt = now + (known?.untilReset ?? 0);
-    // Not the answer of a window that has ended.
+    // Ignores a response from a window that has ended.
     if (known !== undefined && endsAt > Math.max(now, this.#lastEndedAt + SCATTER)) {
       const first = this.#limit === 0;
       const same = !this.#isGuess && Math.abs(endsAt - this.#endsAt) <= SCATTER;
@@ -60,7 +60,7 @@ export class OwnShare {
       this.#isGuess = false;
     }
     const flying = window === this.#window ? inFlight : 0;
-    // Some at a time: their answers tell what the processes that still have Redis have used.
+    // A few at a time: their responses show what processes with Redis have used.
     const together = Math.ceil(share() / 4);
     const free = this.#limit === 0 ? wanted : Math.min(this.#own, this.#remaining - flying, together - flying);
     const granted = blockedFor > 0 ? 0 : Math.max(0, Math.min(wanted, free));

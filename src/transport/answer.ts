@@ -10,19 +10,19 @@ import { refusalDetails, requestIdOf } from './refusal.js';
 import { withoutSecrets } from './secrets.js';
 import { type AnySchema, findIssues, type Schema, unexpectedAnswer } from './validation.js';
 
-/** How a JSON answer becomes what the method returns. */
+/** How a JSON response becomes the method's return value. */
 export interface AnswerForm<Body, T> {
   readonly schema: Schema<Body>;
   readonly pick: (body: Body) => T;
-  /** The answer carries nothing but its success, so that an empty body will do (A16). */
+  /** The response holds only its success, so an empty body is accepted (A16). */
   readonly mayBeEmpty?: boolean;
-  /** What it says of itself, where it is a completion. */
+  /** The facts of a completion. */
   readonly facts?: (body: Body) => CompletionFacts;
-  /** The interface says nothing of it (A3): the caller may pass a `schema`. */
+  /** Not documented (A3): the caller may pass a `schema`. */
   readonly undocumented?: boolean;
 }
 
-/** The answer to one attempt: status, headers and body, and what they say. */
+/** The response to one attempt. */
 export class Answer implements AnswerFacts {
   readonly head: ResponseHead;
   readonly call: CallFacts;
@@ -38,22 +38,22 @@ export class Answer implements AnswerFacts {
     this.requestId = requestIdOf(head, call.credential);
   }
 
-  /** What users see of it. */
+  /** The part that users see. */
   get response(): ResponseInfo {
     return new Response(this);
   }
 
-  /** The same answer with another body: one of which something was read already. */
+  /** The same response with another body, for one that was partly read. */
   with(head: ResponseHead): Answer {
     return Object.assign(Object.create(Answer.prototype), this, { head });
   }
 
-  /** An error in its body, as details for a typed error. */
+  /** The details for a typed error, from an error in the body. */
   refuse(body: unknown): APIErrorDetails {
     return refusalDetails(this, body);
   }
 
-  /** Its one JSON value, which may report an error although its status is that of a success. */
+  /** Reads the JSON value, which may report an error despite a success status. */
   async json(mayBeEmpty = false): Promise<unknown> {
     const text = await readText(this.head, MAX_JSON_BYTES);
     if (text === '' && mayBeEmpty) return { success: true };
@@ -62,22 +62,22 @@ export class Answer implements AnswerFacts {
     return body;
   }
 
-  /** Checks a part of it: `false` where it is wrong and only reported. @throws {ResponseValidationError} */
+  /** Validates a part of the response. Returns `false` if it is invalid and only reported. @throws {ResponseValidationError} */
   check(schema: AnySchema, value: unknown): boolean {
     const found = findIssues(schema, value);
     if (found === undefined) return true;
     const { clean, reports, reporter } = this.call;
-    // A path can have the service's own words: the models of a breakdown.
+    // A path can contain text from the service, such as model names.
     const cleaned = (key: string | number) => (typeof key === 'string' ? clean(key) : key);
     const issues = boundIssues(found.map(({ path, message }) => ({ path: path.map(cleaned), message })));
-    // Of `null` there is nothing to hand on.
+    // `null` has no fields to return.
     if (!reports || value === null) throw unexpectedAnswer(issues, value);
     reporter?.emit({ type: 'validation', issues });
     return false;
   }
 }
 
-/** Headers are turned into the platform's own only for those who ask. */
+/** Headers are converted to the platform's `Headers` only on request. */
 class Response implements ResponseInfo {
   readonly status: number;
   readonly requestId: string | undefined;

@@ -6,46 +6,46 @@ import { checkDepth } from './json.js';
 import type { Runtime } from './timeouts.js';
 import { isObject, ownField } from './validation.js';
 
-/** Decoded bytes of one JSON answer that are read at most. */
+/** The most decoded bytes of one JSON response. */
 export const MAX_JSON_BYTES = 32 * 1024 * 1024;
-/** Bytes of an error's body that are read at most; the rest says nothing a person would read. */
+/** The most bytes of an error's body. No one would read more. */
 const MAX_ERROR_BYTES = 64 * 1024;
 /** Milliseconds for reading it. */
 const MAX_ERROR_TIME = 1_000;
-/** Bytes of a body that may say when to come back. */
+/** The most bytes of a body that may contain a wait. */
 const MAX_HINT_BYTES = 1024 * 1024;
-/** Milliseconds an unwanted rest of an answer is read on for, so that its connection can serve the next request. */
+/** Milliseconds for reading the unwanted rest of a response, so that its connection can be reused. */
 const DRAIN_TIME = 100;
 const DRAIN_BYTES = 64 * 1024;
-/** What a given fetch reads in the abort of such an answer. */
+/** The abort reason for such a response, as a given `fetch` sees it. */
 const UNWANTED = 'the rest of the response is not needed';
 
 /** The whole body as text. A byte order mark is dropped; bytes that are not UTF-8 become U+FFFD. */
 export async function readText({ headers, body }: ResponseHead, limit: number): Promise<string> {
   const chunks: Uint8Array[] = [];
-  // What is announced as too large is not read at all. (A compressed length says nothing; what comes out is counted below.)
+  // A body that is announced as too large is not read. (A compressed length says nothing; decompressed bytes are counted below.)
   if (Number(headers.get('content-length')) > limit) throw tooLarge(body, limit);
   let size = 0;
   for (;;) {
     const read = body.read();
-    const chunk = read === undefined || ArrayBuffer.isView(read) ? read : await read; // mostly it is here already
+    const chunk = read === undefined || ArrayBuffer.isView(read) ? read : await read; // usually it has already arrived
     if (chunk === undefined) break;
     size += chunk.byteLength;
     if (size > limit) throw tooLarge(body, limit);
     chunks.push(chunk);
   }
-  // Made here, not once for all: jsdom has none, and importing this package must not fail for it.
+  // Created here and not at module level, because jsdom has none and importing this package must not fail.
   return new TextDecoder().decode(chunks.length === 1 ? chunks[0] : concat(chunks, size));
 }
 
 function tooLarge(body: ByteSource, limit: number): ResponseTooLargeError {
-  const message = `The response is larger than the ${limit} bytes this client reads.`;
+  const message = `The response exceeds the limit of ${limit} bytes.`;
   const error = new ResponseTooLargeError(message, { phase: 'body', sent: 'yes', retryable: false });
   body.cancel(error);
   return error;
 }
 
-/** As much of an error's body as its limit allows; a body that breaks off is worth what came of it. */
+/** The body of an error, up to its limit. If it breaks off, the part that arrived. */
 export async function readErrorText(body: ByteSource, runtime: Runtime): Promise<string> {
   const timer = runtime.setTimer(() => body.cancel(new Error(UNWANTED)), MAX_ERROR_TIME);
   try {
@@ -55,7 +55,7 @@ export async function readErrorText(body: ByteSource, runtime: Runtime): Promise
   }
 }
 
-/** The body of a 429 or 503, which has the hint when to come back: read for as long as the attempt lasts. */
+/** The body of a 429 or 503, which may contain the wait. Read for as long as the attempt lasts. */
 export function readHintText(body: ByteSource): Promise<{ text: string; whole: boolean }> {
   return readStart(body, MAX_HINT_BYTES);
 }
@@ -74,23 +74,23 @@ async function readStart(body: ByteSource, limit: number): Promise<{ text: strin
     }
     return { text, whole: true };
   } catch {
-    // The status is known and the start of the body is read: that is the error to report.
+    // The status and the start of the body are known, so this error is reported.
     return { text, whole: false };
   }
 }
 
-/** The type and subtype of a body, in lower case; of a length and form that people can read. */
+/** The media type of a body, in lower case, if it is short and well-formed. */
 export function mediaType(headers: HeaderSource): string | undefined {
   return /^ *([\w.+-]+\/[\w.+-]{1,40}) *(;|$)/.exec(headers.get('content-type')?.toLowerCase() ?? '')?.[1];
 }
 
-/** JSON of a successful answer. */
+/** Parses the JSON of a successful response. */
 export function parseJson(text: string, headers: HeaderSource): unknown {
   let body: unknown;
   try {
     body = JSON.parse(text);
   } catch {
-    const what = text.trim() === '' ? 'an empty body' : (mediaType(headers) ?? 'of no readable type');
+    const what = text.trim() === '' ? 'an empty body' : (mediaType(headers) ?? 'unknown type');
     throw new ResponseValidationError(`The response is not JSON (${what}). Check baseURL.`, {
       body: text,
       retryable: true,
@@ -99,7 +99,7 @@ export function parseJson(text: string, headers: HeaderSource): unknown {
   return checkDepth(body, text);
 }
 
-/** An error's body: JSON if it is JSON, whatever the content type says; else the text. */
+/** An error's body: parsed if it is JSON, whatever the content type; else the text. */
 export function parseError(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -111,14 +111,14 @@ export function parseError(text: string): unknown {
 /** Whether the body of a success reports an error: `success: false` (A15), or an `error` where data should be. */
 export function reportsError(body: unknown): boolean {
   if (!isObject(body)) return false;
-  if (body.success === undefined && body.error === undefined) return false; // as every chunk, and the quickest to see
+  if (body.success === undefined && body.error === undefined) return false; // true of every chunk, and the fastest check
   const success = ownField(body, 'success');
   return success === false || (success === undefined && isObject(ownField(body, 'error')));
 }
 
 /**
- * Whether a body is an error in the form the interface documents, so that the service itself refused. What proxies answer in its
- * place has another form, and says nothing about what the service has done.
+ * Whether a body is an error in the documented form, so that the service itself rejected the request. Proxies respond in
+ * other forms, which say nothing about what the service has done.
  */
 export function isServiceError(body: unknown): boolean {
   if (!isObject(body)) return false;
@@ -129,7 +129,7 @@ export function isServiceError(body: unknown): boolean {
   );
 }
 
-/** Lets go of a response that is not wanted. A short rest is read, so that the connection can be used again; a longer one is cut. */
+/** Discards a response. A short rest is read, so that the connection can be reused; a longer one is cancelled. */
 export async function discard(body: ByteSource, runtime: Runtime): Promise<void> {
   const rest = body.read();
   if (rest === undefined) return;
@@ -142,13 +142,13 @@ export async function discard(body: ByteSource, runtime: Runtime): Promise<void>
       if (size > DRAIN_BYTES) body.cancel(unwanted);
     }
   } catch {
-    // Cut off, by us or by the other side: it is gone either way.
+    // Cancelled by us or cut off by the server; both are fine.
   } finally {
     runtime.clearTimer(timer);
   }
 }
 
-/** Pieces as one; `size` is the sum of theirs. */
+/** Joins pieces; `size` is their total size. */
 function concat(chunks: readonly Uint8Array[], size: number): Uint8Array {
   const whole = new Uint8Array(size);
   let at = 0;

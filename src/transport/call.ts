@@ -12,26 +12,26 @@ import type { PreparedRequest } from './request.js';
 import type { RetryBudget } from './retry.js';
 import type { CallTimeouts, Runtime } from './timeouts.js';
 
-/** What one half of the service adds to a request. */
+/** The parts of a request that depend on the API. */
 export interface AreaRules {
   readonly name: Area;
   /** Lower case. */
   readonly credentialHeader: string;
-  /** The value of that header, read afresh for each attempt. */
+  /** The value of that header, read again for each attempt. */
   readonly authorize: () => string | Promise<string>;
-  /** How to fix a refusal with this status, for its message. */
-  readonly explain: (status: number) => string | undefined;
+  /** How to fix an error with this status on this route, for the message. */
+  readonly explain: (status: number, route: string) => string | undefined;
 }
 
-/** What a client and everything derived from it with `withOptions` share. Ends with `close()`. */
+/** The state that a client shares with those derived from it by `withOptions`. Ends with `close()`. */
 export interface Shared {
   readonly engine: Engine;
   readonly limiter: RateLimiter | undefined;
   readonly budget: RetryBudget;
   readonly runtime: Runtime;
-  /** Calls that are not over, streams included. */
+  /** Calls in flight, including streams. */
   readonly live: LiveCalls;
-  /** Of `client.subscribe`. */
+  /** Listeners of `client.subscribe`. */
   readonly listeners: Set<Listener>;
   /** The last known limit of each bucket. */
   readonly rateLimits: Map<string, RateLimit>;
@@ -39,33 +39,33 @@ export interface Shared {
   calls: number;
 }
 
-/** What an answer and its errors need to know of the call they belong to: also of a call that a server made and relays. */
+/** The facts of a call that a response and its errors need. Also used for a stream that a server relays. */
 export interface CallFacts extends CallRecord {
   readonly area: Pick<AreaRules, 'name' | 'explain'>;
-  /** What was sent, where that is known. */
+  /** The request, if known. */
   readonly request?: Pick<PreparedRequest, 'method' | 'address'>;
   readonly attempts: Attempt[];
-  /** Whether the service can have carried out an attempt. It only grows. */
+  /** Whether the service may have carried out an attempt. It never goes back. */
   sent: Sent;
-  /** Method and path as the interface writes them, and the service's id of the last answer's request. */
+  /** Method and path as the interface writes them, and the request id of the last response. */
   where: string;
-  /** Masks the credential in a text of the service's, once there is an answer. */
+  /** Masks the credential in a text from the service, once a response has arrived. */
   clean: (text: string) => string;
-  /** The credential that was sent last: should the service repeat it, it is masked. */
+  /** The credential that was sent last, which is masked if the service repeats it. */
   credential: string;
-  /** When the last attempt began, on the runtime's clock. */
+  /** When the last attempt started, on the runtime's clock. */
   startedAt: number;
   readonly timeouts: CallTimeouts;
   readonly runtime: Runtime;
-  /** Milliseconds a stream may stay silent. */
+  /** The idle timeout of a stream, in milliseconds. */
   readonly idleTimeout: number;
-  /** Whether an answer that is not as documented is reported to the listener instead of thrown. */
+  /** Whether an undocumented response is reported instead of thrown. */
   readonly reports: boolean;
-  /** Tells the client's listeners, if there are any. */
+  /** Emits events to the client's listeners, if there are any. */
   readonly reporter: CallReporter | undefined;
 }
 
-/** What is known of the answer to one attempt. */
+/** The facts of the response to one attempt. */
 export interface AnswerFacts {
   readonly head: ResponseHead;
   readonly call: CallFacts;
@@ -75,22 +75,22 @@ export interface AnswerFacts {
   readonly serverTime: number;
 }
 
-/** One call on its way. */
+/** One call in flight. */
 export interface Call extends CallFacts {
   readonly request: PreparedRequest;
   readonly options: RequestOptions;
   /** Milliseconds for one attempt. */
   readonly timeout: number;
   readonly maxRetries: number;
-  /** Milliseconds it waits for a rate limit at most. */
+  /** The longest wait for a rate limit, in milliseconds. */
   readonly maxRetryAfter: number;
   readonly bucket: string;
   readonly route: string;
-  /** Whether the last attempt was refused in a body that could not be read to its end: it may have had a hint. */
+  /** Whether the body of the last error could not be read to its end; it may have contained a wait. */
   hintMissed: boolean;
-  /** The error with which it was not let into a queue that would have taken too long. */
+  /** The error for a queue whose wait would be too long. */
   notQueued: Error | undefined;
-  /** The credential that was read to replace the refused one, once a call. */
+  /** The credential that replaced a refused one. Read once per call. */
   nextCredential: string | undefined;
   rotated: boolean;
 }

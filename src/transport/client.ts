@@ -21,23 +21,25 @@ import { type Runtime, systemRuntime } from './timeouts.js';
 import { Transport } from './transport.js';
 import { checkArguments, isObject } from './validation.js';
 
-/** A request to an endpoint that has no method of its own yet. */
+/** A request to an endpoint that has no method yet. */
 export interface RawRequest {
   method: Method;
-  /** From the base address on, encoded: `/v1/models`. */
+  /** The encoded path after `baseURL`, such as `/v1/models`. Events and errors contain it, so write ids as `{name}`: `/v1/models/{id}`. */
   path: string;
+  /** The values of the `{names}` in the path. Each becomes one encoded segment. */
+  ids?: Readonly<Record<string, string>> | undefined;
   query?: Query | undefined;
   /** Sent as JSON. */
   body?: unknown;
 }
 
-/** Options that belong to the pool and the limiter, which a derived client shares. */
+/** Options of the connections and the limiter, which a derived client shares. */
 const SHARED_OPTIONS = ['fetch', 'dispatcher', 'pacing'] as const;
 
-/** What `withOptions` takes: everything but what the two clients share. */
+/** Options of `withOptions`: all but those that both clients share. */
 export type DerivedOptions<Options> = Omit<Options, 'fetch' | 'dispatcher' | 'pacing'>;
 
-/** What both clients can do. Its fields are private: nothing that prints a client can print a key. */
+/** The common base of both clients. Its fields are private, so that printing a client never prints a key. */
 export class ServiceClient<Options extends ClientOptions> {
   readonly #transport: Transport;
   readonly #shared: Shared;
@@ -50,7 +52,7 @@ export class ServiceClient<Options extends ClientOptions> {
     this.#options = options;
   }
 
-  /** A client with other options that shares connections, limits and `close()` with this one. */
+  /** Returns a client with other options. It shares connections, limits and `close()` with this one. */
   withOptions(options: DerivedOptions<Options>): this {
     const Client = this.constructor as new (options: Options, shared: Shared) => this; // as both clients are constructed
     return new Client(deriveOptions(this.#options, options), this.#shared);
@@ -62,33 +64,34 @@ export class ServiceClient<Options extends ClientOptions> {
   }
 
   /**
-   * Tells `listener` what happens in every later call of this client and of those it shares its connections with, beside their
-   * `onEvent`: for tracing and metrics. Gives a function that ends it.
+   * Calls `listener` with the events of every later call of this client, and of the clients that share its connections. Their
+   * `onEvent` is still called. For tracing and metrics. Returns a function that unsubscribes.
    *
-   * @throws {ConfigurationError} when it is not a function
+   * @throws {ConfigurationError} when `listener` is not a function
    */
   subscribe(listener: (event: ClientEvent) => void): () => void {
     if (typeof listener !== 'function') throw new ConfigurationError('subscribe takes a function.');
     const { listeners } = this.#shared;
-    listeners.add(listener);
-    return () => void listeners.delete(listener);
+    const own = (event: ClientEvent): void => listener(event); // the same function may subscribe twice
+    listeners.add(own);
+    return () => void listeners.delete(own);
   }
 
-  /** The same, with the raw response checked and typed by `schema`. */
+  /** Call any endpoint, and validate and type the raw response with `schema`. */
   request<T>(request: RawRequest, options: SchemaOptions<T>): APIPromise<T>;
   /**
-   * Calls an endpoint that this version does not know, with everything the other methods have: credential, retries, limits,
-   * errors. Gives the parsed body as it came; pass a `schema` to have it checked and typed.
+   * Call any endpoint, such as one that this version does not know. The credential, retries, limits and errors are those of the
+   * other methods. Returns the parsed body unchanged; pass a `schema` to validate and type it.
    *
    * @throws {RequestValidationError} when `path` is not a plain path
-   * @throws {APIError} when the service refuses
+   * @throws {APIError} when the service responds with an error
    */
   request(request: RawRequest, options?: RequestOptions): APIPromise<unknown>;
   request(request: RawRequest, options?: RequestOptions): APIPromise<unknown> {
     return this.#transport.request(() => checkRawRequest(request), RAW, options);
   }
 
-  /** Ends calls that are under way with a `ClientClosedError`, refuses later ones, and gives up every connection. */
+  /** Closes all connections. Calls in flight and later calls fail with a `ClientClosedError`. */
   async close(): Promise<void> {
     this.#shared.closed = true;
     this.#shared.live.closeAll();
@@ -104,6 +107,7 @@ const METHODS: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 const rawRequestSchema = /* @__PURE__ */ z.strictObject({
   method: z.custom<Method>((value) => METHODS.includes(value as Method), `expected ${METHODS.join(', ')}`),
   path: z.string(),
+  ids: z.optional(z.record(z.string(), z.string())),
   query: z.optional(z.record(z.string(), z.custom(isQueryValue, 'expected a string, a number or a boolean'))),
   body: z.optional(z.unknown()),
 });
@@ -118,10 +122,10 @@ function checkRawRequest(given: RawRequest): RawRequest {
   const request = ownFields(given, ['method', 'path']) as RawRequest; // checked in the next line
   checkArguments(rawRequestSchema, request, schemaOptionsSchema);
   if (request.method !== 'GET' || request.body === undefined) return request;
-  throw badArgument(['body'], 'a GET request has none; pass query');
+  throw badArgument(['body'], 'a GET request has no body; pass query instead');
 }
 
-/** The options of a derived client. Those that belong to what the two share cannot be changed. @throws {ConfigurationError} */
+/** The options of a derived client. Shared options cannot be changed. @throws {ConfigurationError} */
 function deriveOptions<Options extends object>(own: Options, changes: DerivedOptions<Options>): Options {
   if (!isObject(changes)) throw new ConfigurationError('withOptions takes an object, such as { timeout: 30_000 }.');
   const shared = SHARED_OPTIONS.find((key) => Object.hasOwn(changes, key));
@@ -129,7 +133,7 @@ function deriveOptions<Options extends object>(own: Options, changes: DerivedOpt
   throw new ConfigurationError(`${shared} cannot be changed, because both clients share it. Create a new client.`);
 }
 
-/** Builds the transport of a client; a derived client is given what it shares. */
+/** Builds the transport of a client. A derived client gets the parts that it shares. */
 export function createTransport(
   options: ClientOptions,
   area: AreaRules,
@@ -145,7 +149,7 @@ export function createTransport(
 function createShared(options: ClientOptions, runtime: Runtime): Shared {
   const { fetch, dispatcher, pacing = true } = options;
   if (fetch !== undefined && dispatcher !== undefined) {
-    throw new ConfigurationError('fetch and dispatcher both say how requests are sent: pass one of them.');
+    throw new ConfigurationError('fetch and dispatcher cannot be combined: pass only one of them.');
   }
   return {
     engine: createEngine({ fetch, dispatcher }),
@@ -165,7 +169,7 @@ function checkDefaultHeaders(
   { credentialHeader }: AreaRules,
 ): Record<string, string> {
   if (idempotencyHeader !== undefined && checkHeaderName(idempotencyHeader, 'idempotencyHeader') === credentialHeader)
-    throw new ConfigurationError('idempotencyHeader must not be the header of the credential.');
+    throw new ConfigurationError('idempotencyHeader must not be the header that carries the credential.');
   try {
     return checkHeaders(defaultHeaders, credentialHeader);
   } catch (error) {

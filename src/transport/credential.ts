@@ -2,17 +2,17 @@ import { readEnvironment } from '#platform';
 import { ConfigurationError } from '../errors/base.js';
 import { type Credential, orSet } from './options.js';
 
-/** What a credential is called in the messages about it. Its value is in none. */
+/** The names of a credential in messages. Messages never contain its value. */
 export interface CredentialKind {
   /** The option that takes it: `apiKey`. */
   readonly option: string;
   /** The environment variable that takes it. */
   readonly variable: string;
-  /** What else is wrong with a value, besides its characters. */
+  /** Finds problems of a value that are specific to this kind. */
   readonly findProblem: (value: string) => string | undefined;
 }
 
-/** Gives the header's value: at once for a string, afresh for a function. @throws {ConfigurationError} */
+/** Returns a function that reads the header's value. A credential function is called each time. @throws {ConfigurationError} */
 export function credentialReader(
   given: Credential | undefined,
   kind: CredentialKind,
@@ -29,11 +29,11 @@ export function credentialReader(
     try {
       value = await credential();
     } catch (cause) {
-      throw new ConfigurationError(`The ${kind.option} function failed. Its error is the cause.`, { cause });
+      throw new ConfigurationError(`The ${kind.option} function threw. Its error is the cause.`, { cause });
     }
     if (value === undefined || value === null) {
       throw new ConfigurationError(
-        `The ${kind.option} function gave ${value} instead of a string: check that what it reads is set.`,
+        `The ${kind.option} function returned ${value} instead of a string. Check that the value it reads is set.`,
       );
     }
     return format(checkCredential(value, kind));
@@ -41,27 +41,27 @@ export function credentialReader(
 }
 
 function checkCredential(value: unknown, kind: CredentialKind): string {
-  const problem = findProblem(value, kind) ?? kind.findProblem(value as string); // the first call has seen that it is a string
+  const problem = findProblem(value, kind) ?? kind.findProblem(value as string); // `findProblem` has checked that it is a string
   if (problem !== undefined) throw new ConfigurationError(`${kind.option} ${problem}.`);
   return value as string;
 }
 
 function howToGive({ option, variable }: CredentialKind): string {
-  return `Pass { ${option}: … } (a string, or a function that gives one)${orSet(variable)}`;
+  return `Pass { ${option}: … } (a string, or a function that returns one)${orSet(variable)}`;
 }
 
-/** A session token may have dots of its own. */
+/** Only for API keys, because a session token may contain dots. */
 const SHORTENED = /…|^svc_.*(\.{3}|\*{3})/;
 
 function findProblem(value: unknown, kind: CredentialKind): string | undefined {
-  if (typeof value !== 'string') return 'must be a string, or a function that gives one';
+  if (typeof value !== 'string') return 'must be a string, or a function that returns one';
   if (value.trim() === '') return `is empty. ${howToGive(kind)}`;
-  if (/^\s|\s$/.test(value)) return 'begins or ends with white space; trim it';
+  if (/^\s|\s$/.test(value)) return 'begins or ends with whitespace; trim it';
   if (/^(["']).*\1$/.test(value)) return 'is in quotes; leave them out';
-  if (/^bearer\b/i.test(value)) return 'must be given without "Bearer"; the client adds it';
+  if (/^bearer\b/i.test(value)) return 'must not contain "Bearer"; the client adds it';
   if (SHORTENED.test(value))
-    return 'is shortened, as dashboards and logs show it; a key is shown in full only when it is created';
+    return 'is shortened, as dashboards and logs show it; copy the full key, which is shown only when it is created';
   if (!/^[\u0021-\u007e]+$/.test(value))
-    return 'has spaces, line breaks or characters beyond ASCII, as no credential has';
+    return 'contains spaces, line breaks or non-ASCII characters; no credential does';
   return undefined;
 }

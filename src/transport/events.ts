@@ -3,22 +3,25 @@ import type { Area } from '../errors/api.js';
 import type { CompletionUsage } from '../errors/base.js';
 import type { ValidationIssue } from '../errors/issues.js';
 
-/** Why a failed call is not tried again. */
+/** Why a failed call is not retried. */
 export type StopReason = 'not-repeatable' | 'retries-used-up' | 'hint-too-long' | 'no-time-left' | 'budget-empty';
 
-/** What every event says. Paths are written as in the interface (`/api/memory/{memoryId}`): ids, keys and texts are in none. */
+/**
+ * The fields of every event. Paths are templates (`/api/memory/{memoryId}`), or the path passed to `client.request`. Events
+ * contain no ids, keys or message text.
+ */
 export interface CallFacts {
-  /** Numbers the calls of one client from 1, to tell which events belong together. */
+  /** The number of the call, from 1 for each client. Events of one call have the same number. */
   readonly call: number;
   readonly area: Area;
   readonly method: string;
   readonly path: string;
 }
 
-/** A call begins: its arguments are right. Told in the caller's own turn, so that a tracer finds the span it belongs to. */
+/** A call starts; its arguments are valid. Emitted synchronously within the call, so that a tracer finds the active span. */
 export interface StartEvent extends CallFacts {
   readonly type: 'start';
-  /** The model that is asked, where the call has one. */
+  /** The requested model, if the call has one. */
   readonly model: string | undefined;
   readonly streamed: boolean;
 }
@@ -27,11 +30,14 @@ export interface StartEvent extends CallFacts {
 export interface RequestEvent extends CallFacts {
   readonly type: 'request';
   readonly attempt: number;
-  /** Sends a header with this attempt, such as `traceparent`. Those that `headers` cannot set, it cannot either. */
-  readonly setHeader: (name: string, value: string) => void;
+  /**
+   * Adds a header to this attempt, such as `traceparent`. Returns `false` if the caller has set the header, which then stays
+   * unchanged. It cannot set the headers that `headers` cannot set.
+   */
+  readonly setHeader: (name: string, value: string) => boolean;
 }
 
-/** Status and headers of an attempt are here. `duration` in ms. */
+/** Status and headers of an attempt have arrived. `duration` in ms. */
 export interface ResponseEvent extends CallFacts {
   readonly type: 'response';
   readonly attempt: number;
@@ -40,20 +46,20 @@ export interface ResponseEvent extends CallFacts {
   readonly requestId: string | undefined;
 }
 
-/** The call begins to wait because the service would refuse it now: the limit of this bucket is used up. */
+/** The call starts to wait in the queue, because the rate limit of this bucket is used up. */
 export interface QueuedEvent extends CallFacts {
   readonly type: 'queued';
   readonly bucket: string;
 }
 
-/** The call waited `waited` ms because the service would have refused it. */
+/** The call has left the queue after `waited` ms. The next events show whether it is sent or has ended. */
 export interface PacedEvent extends CallFacts {
   readonly type: 'paced';
   readonly bucket: string;
   readonly waited: number;
 }
 
-/** An attempt failed and is followed by another one after `wait` ms. `reason` is the status, or the name of the error. */
+/** An attempt failed, and the next one follows after `wait` ms. `reason` is the status, or the name of the error. */
 export interface RetryEvent extends CallFacts {
   readonly type: 'retry';
   readonly attempt: number;
@@ -61,7 +67,7 @@ export interface RetryEvent extends CallFacts {
   readonly wait: number;
 }
 
-/** The call failed for good, or its stream ended badly. `stop` says why it is not tried again. */
+/** The call failed, or its stream ended with an error. `stop` says why it is not retried. */
 export interface FailureEvent extends CallFacts {
   readonly type: 'failure';
   readonly attempt: number;
@@ -69,62 +75,62 @@ export interface FailureEvent extends CallFacts {
   readonly stop: StopReason;
 }
 
-/** A response is not what is documented, and `validation` is `'report'`. */
+/** A response does not match the documentation, and `validation` is `'report'`. */
 export interface ValidationEvent extends CallFacts {
   readonly type: 'validation';
   readonly issues: readonly ValidationIssue[];
 }
 
-/** The call is over: once for every call that began, plain or streamed, however it ends. Times in ms. */
+/** The call is over. Emitted once for every call that started, however it ends. All times are milliseconds. */
 export interface DoneEvent extends CallFacts {
   readonly type: 'done';
-  /** `left`: the reader of a stream left it before its end. `aborted`: by a signal, or because the client was closed. */
+  /** `left`: the reader left the stream before its end. `aborted`: by a signal, or because the client was closed. */
   readonly outcome: 'success' | 'error' | 'aborted' | 'left';
-  /** The name of the error. */
+  /** The name of the error, if the call failed. */
   readonly error: string | undefined;
-  /** The status of the last response, if one came. */
+  /** The status of the last attempt's response, if one came. */
   readonly status: number | undefined;
   readonly attempts: number;
-  /** From its beginning to its end; of a stream, to its last event. */
+  /** From the start to the end of the call; for a stream, to its last event. */
   readonly duration: number;
-  /** Spent in queues for rate limits. */
+  /** Time spent in queues for rate limits. */
   readonly queued: number;
-  /** Of a stream, from the last request to its first chunk. */
+  /** For a stream, from the last request to the first chunk. */
   readonly timeToFirstChunk: number | undefined;
-  /** Of a stream, the longest wait for an event after the first chunk. */
+  /** For a stream, the longest wait for an event after the first chunk. */
   readonly largestGap: number | undefined;
-  /** The model that was asked. */
+  /** The requested model. */
   readonly model: string | undefined;
-  /** The model that answered, by its own account. */
+  /** The model that the response names. */
   readonly responseModel: string | undefined;
   /** Why each choice ended. */
   readonly finishReasons: readonly string[];
-  /** As the service counted, or an estimate by bytes where a stream brought text and no count. */
+  /** The service's count, or an estimate from bytes (`usageEstimated`) if a stream brought text but no count. */
   readonly usage: CompletionUsage | undefined;
   readonly usageEstimated: boolean;
-  /** Bytes of bodies, all attempts together; those received, once they are decompressed. */
+  /** Bytes of the bodies of all attempts. Received bytes are counted after decompression. */
   readonly bytesSent: number;
   readonly bytesReceived: number;
   readonly requestId: string | undefined;
   readonly rateLimit: RateLimit | undefined;
 }
 
-/** What `onEvent` receives. */
+/** An event that `onEvent` receives. */
 export type ClientEvent =
   | (StartEvent | RequestEvent | ResponseEvent | RetryEvent | FailureEvent)
   | (QueuedEvent | PacedEvent | ValidationEvent | DoneEvent);
 
-/** Told what happens in the calls of a client. What it throws is ignored. */
+/** Called with the events of a client's calls. Errors that it throws are ignored. */
 export type Listener = (event: ClientEvent) => void;
 
-/** An event without the facts its call adds. */
+/** An event without the fields that its call adds. */
 export type EventBody<E extends ClientEvent = ClientEvent> = E extends ClientEvent ? Omit<E, keyof CallFacts> : never;
 
-/** What the response to a completion says of itself. */
+/** Facts from the response to a completion. */
 export interface CompletionFacts {
   readonly model: string | undefined;
   readonly finishReasons: readonly string[];
   readonly usage: CompletionUsage | undefined;
-  /** UTF-8 bytes of the text, as far as it came. Of a stream. */
+  /** For a stream, the UTF-8 bytes of the text so far. */
   readonly written?: number;
 }

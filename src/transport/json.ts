@@ -1,11 +1,11 @@
 import { badArgument, type RequestValidationError, ResponseValidationError } from '../errors/validation.js';
 
-/** Deeper nesting is an accident; engines fail on it with errors that say nothing. */
+/** Deeper nesting is a mistake, on which JavaScript engines fail with useless errors. */
 const MAX_DEPTH = 500;
 /** Characters of one JSON body. */
 const MAX_LENGTH = 64 * 1024 * 1024;
 
-/** JSON of an argument, or an error that names the place where it cannot be written as JSON without losing something. */
+/** Serialises an argument to JSON. Throws an error with the path of a value that JSON would lose or change. */
 export function encodeJson(value: unknown): string {
   assertJson(value, [], []);
   const json = JSON.stringify(value);
@@ -13,7 +13,7 @@ export function encodeJson(value: unknown): string {
   return json;
 }
 
-/** JSON, or `undefined`, which no JSON is. */
+/** Parses JSON. Returns `undefined` for invalid JSON. */
 export function tryJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -22,14 +22,14 @@ export function tryJson(text: string): unknown {
   }
 }
 
-/** Passes on what an answer's `json` says. @throws {ResponseValidationError} where that is nested deeper than an argument may be */
+/** Returns `value` unchanged. @throws {ResponseValidationError} when it is nested too deeply */
 export function checkDepth<T>(value: T, json: string): T {
-  // Each level takes two characters: a short text, as nearly every event is, needs no look.
+  // Each level takes two characters, so a short text (nearly every event) needs no check.
   if (json.length <= 2 * MAX_DEPTH || !isDeeper(value, MAX_DEPTH)) return value;
   throw new ResponseValidationError(`The response is nested deeper than ${MAX_DEPTH} levels.`, { body: value });
 }
 
-/** A plain loop: looking through a long answer takes a tenth of the time it takes to parse it. */
+/** A plain loop: checking a long response takes a tenth of the time of parsing it. */
 function isDeeper(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (levels === 0) return true;
@@ -69,12 +69,12 @@ function assertJsonObject(object: object, path: Path, above: object[]): void {
   } else if (Array.isArray(object)) {
     for (let at = 0; at < object.length; at += 1) assertField(object[at], at, path, above);
   } else {
-    // Map, Set, bytes, Error, boxed values: JSON makes `{}` of them without a word.
+    // JSON would silently turn Map, Set, bytes, Error and boxed values into `{}`.
     const kind = Object.prototype.toString.call(object);
     if (kind !== '[object Object]') throw notJson(path, `${kind.slice(8, -1)} cannot be sent as JSON`);
     for (const key of Object.keys(object)) {
       const field = (object as Record<string, unknown>)[key];
-      // A field that is `undefined` is a field that is not there, in JSON as in TypeScript.
+      // A field that is `undefined` is absent, in JSON as in TypeScript.
       if (field !== undefined) assertField(field, key, path, above);
     }
   }

@@ -1,13 +1,13 @@
-/** A call that is not over, as far as ending it goes. */
+/** A call in flight that can be ended. */
 export interface LiveCall {
   abort(reason: unknown): void;
   close(): void;
 }
 
-/** The calls of a client that are not over, streams included. */
+/** The calls of a client in flight, including streams. */
 export class LiveCalls {
   readonly #calls = new Set<LiveCall>();
-  /** One listener for each signal, however many calls share it: platforms take many of them for a leak and warn. */
+  /** One listener for each signal, however many calls share it, because platforms warn about many listeners. */
   readonly #bySignal = new Map<AbortSignal, { readonly calls: Set<LiveCall>; readonly onAbort: () => void }>();
 
   add(call: LiveCall, signal: AbortSignal | undefined): void {

@@ -17,32 +17,33 @@ import {
 } from './validation.js';
 
 /**
- * A credential, or a function that gives one. It is called for every attempt, so that keys can be rotated without a restart:
- * after a 401 or 403 it is called again, and where it gives another credential the request is sent once more.
+ * A credential, or a function that returns one. The function is called for every attempt, so that keys can be rotated without a
+ * restart. After a 401 or 403 it is called again. If it returns a different credential, the request is sent once more.
  */
 export type Credential = string | (() => string | Promise<string>);
 
-/** What both clients take. All times are milliseconds. */
+/** Options of both clients. All times are milliseconds. */
 export interface ClientOptions {
   /**
-   * Where the service is, without `/v1` or `/api`: `https://gateway.example.com`. HTTPS, except on this machine
+   * The address of the service, without `/v1` or `/api`: `https://gateway.example.com`. Must be HTTPS, except for localhost
    * (see `dangerouslyAllowHTTP`).
-   * @default the environment's `CONTEXT_GATEWAY_BASE_URL`
+   * @default the environment variable `CONTEXT_GATEWAY_BASE_URL`
    */
   baseURL?: string | undefined;
   /**
-   * Milliseconds for one attempt: until its body is read; for a stream, until its headers; for an upload, without progress.
+   * Milliseconds for one attempt: until its body is read; for a stream, until its headers; for an upload, the longest time
+   * without progress.
    * @default 60_000, and 600_000 for plain completions and for executing presets and integrations
    */
   timeout?: number | undefined;
   /**
-   * Milliseconds for a whole call: waiting, all attempts, a stream's last event.
+   * Milliseconds for a whole call: all waits and attempts, and the whole stream.
    * @default none
    */
   deadline?: number | undefined;
   /**
-   * Milliseconds a stream may stay silent while it is read. Only events with data count, keep-alive comments do not. A stream
-   * that is not read at all is given up after this time, one that was begun and dropped after five times as long.
+   * The longest wait for the next event of a stream, in milliseconds. Only events with data count, not keep-alive comments. A
+   * stream that is never read is closed after this time; a stream that is read in part and then abandoned, after five times that.
    * @default 120_000
    */
   streamIdleTimeout?: number | undefined;
@@ -52,76 +53,79 @@ export interface ClientOptions {
    */
   maxRetries?: number | undefined;
   /**
-   * The longest wait for the service's rate limit, whether the service asks for it or the limit is known beforehand (see
-   * `pacing`). A call that would have to wait longer fails at once with a `RateLimitError` whose `retryAfter` says how long.
-   * 0: never wait.
+   * The longest wait for the rate limit, in milliseconds: in the queue (see `pacing`) or before a retry. A call that would wait
+   * longer fails at once with a `RateLimitError`, whose `retryAfter` is the wait. 0 never waits.
    * @default 60_000
    */
   maxRetryAfter?: number | undefined;
-  /** Headers of every request. The credential, `host` and the headers that frame a body cannot be set. */
+  /** Headers of every request. You cannot set the credential, `host`, or headers that frame the body such as `content-length`. */
   defaultHeaders?: Readonly<Record<string, string | undefined>> | undefined;
   /**
-   * A `fetch` to send with, instead of the platform's best way. It keeps its own timeouts: Node's ends a response that is silent
-   * for 300 s, whatever `timeout` and `streamIdleTimeout` say.
+   * Your own `fetch`, to send all requests. It keeps its own timeouts: Node's `fetch` ends a response after 300 s of silence,
+   * regardless of `timeout` and `streamIdleTimeout`.
    */
   fetch?: typeof globalThis.fetch | undefined;
-  /** Node only: an undici `Dispatcher` to send with (a proxy, a pool, a mock). It stays yours: `close()` leaves it open. */
+  /** Node only: an undici `Dispatcher` that sends all requests, such as a `ProxyAgent` or `MockAgent`. `close()` does not close it. */
   dispatcher?: DispatcherLike | undefined;
   /**
-   * What happens with a response that is not as documented: an error, or an event for `onEvent` and the response as it is.
+   * What to do with a response that does not match the documentation: `'error'` throws a `ResponseValidationError`; `'report'`
+   * sends an event to `onEvent` and returns the response unchanged.
    * @default 'error'
    */
   validation?: 'error' | 'report' | undefined;
   /**
-   * Whether calls wait, for `maxRetryAfter` at most, while the service's rate limit is used up, instead of being refused.
-   * `timeout` does not count that wait, a `deadline` does. Or a limiter that you write.
+   * Whether calls wait in a queue while the rate limit is used up, for at most `maxRetryAfter`, instead of failing. The wait does
+   * not count towards `timeout`, but towards `deadline`. Also takes your own `RateLimiter`.
    * @default true
    */
   pacing?: boolean | RateLimiter | undefined;
-  /** Told what happens inside: requests, responses, retries, waits. Without credentials, ids and texts. What it throws is ignored. */
+  /**
+   * Called with the events of each call, from `start` to `done`: requests, responses, retries, waits. Events contain no
+   * credentials, ids or message text. Errors that it throws are ignored.
+   */
   onEvent?: ((event: ClientEvent) => void) | undefined;
   /**
-   * The header an `idempotencyKey` is sent in.
+   * The header that carries an `idempotencyKey`.
    * @default 'Idempotency-Key'
    */
   idempotencyHeader?: string | undefined;
   /**
-   * Allows a secret key in a browser, where everyone who opens the page can read it. For tests.
+   * Allows a secret key in a browser, where everyone who opens the page can read it. For tests only.
    * @default false
    */
   dangerouslyAllowBrowser?: boolean | undefined;
   /**
-   * Allows an `http:` base URL on another machine: a container of the same network (`http://emulator:4010`), a computer
-   * next to your phone. Everyone on the way can read and change what is sent, the credential included. For networks you trust.
+   * Allows an `http:` base URL on another machine, such as a container in the same network (`http://emulator:4010`). Anyone on
+   * the network path can read and change requests, including the credential. For trusted networks only.
    * @default false
    */
   dangerouslyAllowHTTP?: boolean | undefined;
 }
 
-/** Options of one call, always the last argument; they win over the client's. All times are milliseconds. */
+/** Options of one call, always the last argument. They override the client's options. All times are milliseconds. */
 export interface RequestOptions {
-  /** Ends the call: its waits, its attempts, its stream. */
+  /** Aborts the call, including its waits, retries and stream. */
   signal?: AbortSignal | undefined;
   /** Milliseconds for one attempt. @see ClientOptions.timeout */
   timeout?: number | undefined;
   /** Milliseconds for the whole call. @default none */
   deadline?: number | undefined;
-  /** Milliseconds a stream may stay silent while it is read. @default 120_000 */
+  /** The longest wait for the next event of a stream, in milliseconds. @default 120_000 */
   streamIdleTimeout?: number | undefined;
   /** Attempts after the first one, 0 to 5. @default 2 */
   maxRetries?: number | undefined;
-  /** Headers of this request, over the client's. */
+  /** Headers of this request. They override the client's `defaultHeaders`. */
   headers?: Readonly<Record<string, string | undefined>> | undefined;
   /**
-   * Sent with every attempt, so that a service which honours it does the work once. Whether it does is not documented: a request
-   * with an effect is still not repeated when its response is lost. Repeat it yourself, with the same key.
+   * Sent with every attempt, so that a service that supports it does the work only once. It is not documented whether the service
+   * does (A21), so the client still does not retry a POST whose response was lost. To retry it yourself, use the same key.
    */
   idempotencyKey?: string | undefined;
 }
 
 /**
- * For answers the interface does not describe: `schema` (zod, valibot, arktype: any Standard Schema) checks what the method
- * gives, and types it.
+ * For responses that the API does not document: `schema` (zod, valibot, arktype or any Standard Schema) validates and types what
+ * the method returns.
  */
 export interface SchemaOptions<T> extends RequestOptions {
   schema: StandardSchema<T>;
@@ -129,7 +133,7 @@ export interface SchemaOptions<T> extends RequestOptions {
 
 const MOST_RETRIES = 5;
 
-/** What an option has to be, and what people are told where it is not that. */
+/** The check of an option, and the message if it fails. */
 /* @__NO_SIDE_EFFECTS__ */
 function option<T>(fits: (value: unknown) => boolean, message: string) {
   return z.optional(z.custom<T>(fits, message));
@@ -144,7 +148,7 @@ const time = /* @__PURE__ */ option<number>(
 );
 export const functionOption = /* @__PURE__ */ option<never>(isFunction, 'must be a function');
 const yesOrNo = /* @__PURE__ */ option<boolean>((value) => typeof value === 'boolean', 'must be true or false');
-/** Where it is read there is more to say about it. */
+/** Checked where it is read, with a better message. */
 export const checkedLater = /* @__PURE__ */ z.optional(/* @__PURE__ */ z.unknown());
 
 const forBoth = {
@@ -158,7 +162,7 @@ const forBoth = {
 };
 const signal = /* @__PURE__ */ option<AbortSignal>(isSignal, 'must be an AbortSignal, such as controller.signal');
 
-/** Of a stream that was asked for elsewhere. */
+/** Options of `readChatCompletionStream`. */
 export const readStreamOptionsSchema = /* @__PURE__ */ z.strictObject({ signal, streamIdleTimeout: time });
 
 export const requestOptionsSchema = /* @__PURE__ */ z.strictObject({
@@ -167,11 +171,11 @@ export const requestOptionsSchema = /* @__PURE__ */ z.strictObject({
   headers: checkedLater,
   idempotencyKey: /* @__PURE__ */ option<string>(
     (value) => typeof value === 'string' && value.trim() !== '',
-    'must be a string, and not empty',
+    'must be a non-empty string',
   ),
 });
 
-/** Of calls whose response is not documented. */
+/** Options of calls whose response is not documented. */
 export const schemaOptionsSchema = /* @__PURE__ */ z.strictObject({
   schema: /* @__PURE__ */ option<StandardSchema<unknown>>(
     (value) => isFunction((value as Partial<StandardSchema<unknown>> | null)?.['~standard']?.validate),
@@ -180,14 +184,14 @@ export const schemaOptionsSchema = /* @__PURE__ */ z.strictObject({
   ...requestOptionsSchema.shape,
 });
 
-/** Of uploads. */
+/** Options of uploads. */
 export const uploadOptionsSchema = /* @__PURE__ */ z.strictObject({
   schema: schemaOptionsSchema.shape.schema,
   onProgress: functionOption,
   ...requestOptionsSchema.shape,
 });
 
-/** What both clients take; each adds its own. */
+/** Options of both clients; each adds its own. */
 export const clientOptions = {
   ...forBoth,
   baseURL: checkedLater,
@@ -212,13 +216,13 @@ export const clientOptions = {
   dangerouslyAllowHTTP: yesOrNo,
 };
 
-/** Of an option that belongs to the other client. */
+/** An option of the other client. */
 /* @__NO_SIDE_EFFECTS__ */
 export function elsewhere(message: string) {
   return z.optional(z.never({ error: message }));
 }
 
-/** The options of a client, copied, or an error that says which ones cannot work. @throws {ConfigurationError} */
+/** Copies the options of a client. @throws {ConfigurationError} that names all invalid options */
 export function checkClientOptions<Options extends ClientOptions>(
   given: Options,
   schema: AnySchema,
@@ -234,11 +238,11 @@ export function checkClientOptions<Options extends ClientOptions>(
   throw new ConfigurationError(message.replace(/[^?]$/, '$&.'));
 }
 
-/** What a call takes besides its options, which is easily put among them. */
+/** The other arguments of a call. Callers sometimes pass them among the options. */
 interface TakenByCall {
   readonly accepts?: AnySchema;
-  /** Given as arguments of their own, before the parameters. */
-  readonly ids?: object;
+  /** Passed as separate arguments, before the parameters. */
+  readonly ids?: object | undefined;
 }
 
 /** The same for the options of one call. @throws {RequestValidationError} */
@@ -255,7 +259,7 @@ export function checkRequestOptions<Options extends RequestOptions>(
     accepts !== undefined && fieldsOf(accepts).includes(key)
       ? `is a parameter: pass it in the ${ids ? 'second' : 'first'} argument`
       : schema !== readStreamOptionsSchema && Object.hasOwn(clientOptions, key)
-        ? `is not an option of this call but of the client: call client.withOptions({ ${key} })`
+        ? `is an option of the client, not of this call: use client.withOptions({ ${key} })`
         : unknownOption(key, schema, 'call');
   const issues = findIssues(schema, options, describe);
   if (issues === undefined) return options;
@@ -264,7 +268,7 @@ export function checkRequestOptions<Options extends RequestOptions>(
 
 function unknownOption(key: string, schema: AnySchema, taker: string): string {
   const given = plainName(key);
-  // `timeoutMs`, `retries`, `headers`: what other clients call it.
+  // Names that other clients use: `timeoutMs`, `retries`, `headers`.
   const alike = (name: string): boolean =>
     given.startsWith(plainName(name)) || (given.length > 2 && plainName(name).endsWith(given));
   const names = fieldsOf(schema);
@@ -272,7 +276,7 @@ function unknownOption(key: string, schema: AnySchema, taker: string): string {
   return `is not an option of this ${taker}${didYouMean(meant) || ` (it takes ${names.join(', ')})`}`;
 }
 
-/** A copy that inherits nothing: a polluted `Object.prototype` sets no option. `{ __proto__: null, ...given }` is much slower. */
+/** A copy without a prototype, so that a polluted `Object.prototype` sets no option. `{ __proto__: null, ...given }` is much slower. */
 export function ownProperties<Given extends object>(given: Given): Given {
   return Object.setPrototypeOf({ ...given }, null);
 }
@@ -282,7 +286,7 @@ function isPacing(value: unknown): boolean {
   return typeof value === 'boolean' || (isFunction(limiter?.admit) && isFunction(limiter?.release));
 }
 
-/** Structural: signals of polyfills and of other realms work as well. */
+/** A structural check, so that signals of polyfills and other realms work too. */
 function isSignal(value: unknown): boolean {
   const signal = value as Partial<AbortSignal> | null;
   return (
@@ -292,14 +296,14 @@ function isSignal(value: unknown): boolean {
   );
 }
 
-/** Where the service is. */
+/** The parts of `baseURL`. */
 export interface Base {
   readonly origin: string;
-  /** Between the origin and `/v1` or `/api`; empty, or beginning with a slash and not ending with one. */
+  /** The path before `/v1` or `/api`: empty, or with a leading and no trailing slash. */
   readonly prefix: string;
 }
 
-/** Reads `baseURL`, or says how to give one. */
+/** Parses `baseURL`. @throws {ConfigurationError} that says how to fix it */
 export function parseBaseURL({ baseURL, dangerouslyAllowHTTP = false }: ClientOptions): Base {
   const value = baseURL ?? readEnvironment(BASE_URL);
   if (value === undefined) {
@@ -314,26 +318,26 @@ export function parseBaseURL({ baseURL, dangerouslyAllowHTTP = false }: ClientOp
 
 const BASE_URL = 'CONTEXT_GATEWAY_BASE_URL';
 
-/** The other way to give an option, where there is one: a page has no environment. */
+/** Suggests the environment variable, except in a page, which has no environment. */
 export function orSet(variable: string): string {
   return isBrowser() ? '' : `, or set ${variable}`;
 }
 
 function findBadURL(url: URL | undefined, prefix: string, allowsHTTP: boolean): string | undefined {
-  if (url === undefined) return "be a whole URL, such as 'https://gateway.example.com'";
+  if (url === undefined) return "be a complete URL, such as 'https://gateway.example.com'";
   const { protocol, username, password, search, hash, hostname } = url;
   if (protocol !== 'https:' && !(protocol === 'http:' && (allowsHTTP || isLoopback(hostname))))
     return (
-      'begin with https://: over http:// everyone on the way can read the credential. ' +
-      'http:// is for localhost; elsewhere in a network you trust, set dangerouslyAllowHTTP: true'
+      'begin with https://: over http://, anyone on the network path can read the credential. ' +
+      'http:// is allowed for localhost; for another host in a trusted network, set dangerouslyAllowHTTP: true'
     );
   if (username || password || search || hash)
-    return 'have no user name, password, query or fragment; pass the credential as apiKey or sessionToken';
+    return 'not contain a user name, password, query or fragment; pass the credential as apiKey or sessionToken';
   const version = /\/(v1|api)$/.exec(prefix)?.[1];
   return version && `not end in /${version}: the client adds it`;
 }
 
-/** By the parsed host: `127.1` is 127.0.0.1 there, and `localhost.example.com` is not localhost. */
+/** Checks the parsed host: there `127.1` is 127.0.0.1, and `localhost.example.com` is not localhost. */
 function isLoopback(hostname: string): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname);
 }

@@ -1,55 +1,55 @@
 import { quietly } from './quietly.js';
 import { LONGEST_TIMER, type Runtime } from './timeouts.js';
 
-/** A place in the queue of a bucket. */
+/** A place in the queue of a rate limit. */
 export interface Admission {
   /** Resolves when the request may be sent. */
   readonly ready: Promise<void>;
-  /** Milliseconds this will take at least, if known. A call that may not wait that long fails at once. */
+  /** The minimum wait in milliseconds, if known. A call that may not wait that long fails at once. */
   readonly expected?: number | undefined;
-  /** Gives the place up. */
+  /** Leaves the queue. */
   cancel(): void;
 }
 
-/** What a response said about its bucket. All fields are absent where no answer came. */
+/** What a response reported about its rate limit. All fields are absent if no response arrived. */
 export interface Observation {
-  /** Requests a window allows. */
+  /** Requests allowed in one window. */
   readonly limit?: number | undefined;
   /** Requests left in the window. */
   readonly remaining?: number | undefined;
   /** Milliseconds until the window ends. */
   readonly untilReset?: number | undefined;
-  /** Whether the request was refused because the limit is used up (429). */
+  /** Whether the request was rejected because the limit is used up (429). */
   readonly refused?: boolean | undefined;
-  /** Milliseconds for which nothing may be sent: the hint of a 429. */
+  /** Milliseconds for which nothing may be sent, from a 429. */
   readonly blockedFor?: number | undefined;
 }
 
 /**
- * Decides when a request may be sent. Every `admit` that lets one go is followed by one `release`.
- * A bucket is a limit of its own: `gateway`, `context`, `compact`.
+ * Decides when a request may be sent. Each admitted request is followed by one `release`.
+ * A bucket is a separate rate limit: `gateway`, `context` or `compact`.
  */
 export interface RateLimiter {
-  /** `undefined`: send now. A limiter that has to ask elsewhere gives a promise, and keeps it within a moment. */
+  /** Returns `undefined` to send now, or a place in the queue. A limiter that has to ask elsewhere may return a promise, which should resolve soon. */
   admit(bucket: string): Admission | undefined | Promise<Admission | undefined>;
-  /** The request is answered, or has failed. */
+  /** Called when the response has arrived, or the request has failed. */
   release(bucket: string, observed: Observation): void;
   /**
-   * The request was refused (429), and its body, which may say for how long, is still on its way: nothing is sent until the
-   * returned function is called. Optional.
+   * Optional. Called when a request was rejected (429) and its body, which may contain the wait, has not arrived yet. Send
+   * nothing until the returned function is called.
    */
   hold?(bucket: string): () => void;
 }
 
-/** A reset further away than this is a misunderstanding, not a window (ms). */
+/** A reset further away than this is treated as malformed (ms). */
 const LONGEST_WINDOW = 300_000;
-/** A hint beyond a day is a misunderstanding as well, such as a time since 1970: the service is asked again after a day (ms). */
+/** A wait of more than a day is malformed too, such as an epoch time. The client tries again after a day (ms). */
 const LONGEST_BLOCK = 86_400_000;
-/** Calls that leave in the first second after a 429 that named no limit; in each further second twice as many. */
+/** Calls in the first second after a 429 without a limit. The number doubles each second. */
 const FIRST_SECOND = 15;
 
 /**
- * Holds calls back where the service would refuse them. Before a bucket's first rate headers nothing is held back; from then
+ * Holds calls back that the service would reject. Before a bucket's first rate-limit headers, nothing is held back. From then
  * on a call goes while fewer are in flight than the window has left, and when it is empty all wait for its end, first come
  * first served. A 429 with a hint stops the whole bucket once, not each caller by itself. Where a service refuses without
  * naming its limit, the bucket begins slowly afterwards and learns the limit by counting. One for each client; ends with it.
@@ -84,7 +84,7 @@ export class Pacer implements RateLimiter {
   }
 }
 
-/** What is counted after a refusal that no rate headers explain. */
+/** Counts after a 429 that no rate-limit headers explain. */
 interface Count {
   /** When its last block ends; calls that left since; refused and served while it lasted. */
   openedAt: number;
@@ -99,21 +99,21 @@ interface Count {
 
 class Bucket {
   readonly #runtime: Runtime;
-  /** Waiting callers in the order they came. */
+  /** Waiting callers, in order of arrival. */
   readonly #queue = new Set<() => void>();
   #inFlight = 0;
   #limit = Number.POSITIVE_INFINITY;
   #remaining = Number.POSITIVE_INFINITY;
   /** When the window ends, by our monotonic clock. */
   #resetAt = Number.POSITIVE_INFINITY;
-  /** The length of the last window, as far as it was seen (ms). */
+  /** The length of the last window, as far as known (ms). */
   #window = 0;
-  /** Whether rate headers name the limit; else it is a guess, which slows calls down and refuses none. */
+  /** Whether headers give the limit. Otherwise it is a guess, which slows calls down and rejects none. */
   #named = false;
-  /** Of those in flight, the ones that the service has counted in an earlier window. */
+  /** Calls in flight that the service counted in an earlier window. */
   #earlier = 0;
   #blockedUntil = 0;
-  /** Refusals whose bodies are on their way. */
+  /** 429s whose bodies have not arrived yet. */
   #holds = 0;
   #count: Count | undefined;
   #timer: unknown;
@@ -133,10 +133,10 @@ class Bucket {
     });
     const expected = this.#expectedWait();
     this.#queue.add(go);
-    // Not only the timer is set: were it set afresh by one arrival after the other, it would never fire.
+    // Not only the timer: if each arrival only reset it, it would never fire.
     this.#advance();
     const cancel = () => {
-      // A caller that was let go at the very moment it gave up hands its turn back.
+      // A caller that was admitted just as it gave up returns its turn.
       if (!this.#queue.delete(go)) this.#inFlight -= 1;
       this.#advance();
     };
@@ -170,18 +170,18 @@ class Bucket {
       const resetAt = now + untilReset;
       // Dates have whole seconds, so estimates of one window's end scatter by one: a later one is a new window only beyond that.
       const sameWindow = now < this.#resetAt && Math.abs(resetAt - this.#resetAt) <= 1_500;
-      // Answers overtake each other: in one window the lowest figure is the latest.
+      // Responses may arrive out of order: within a window, the lowest value is the latest.
       this.#remaining = sameWindow ? Math.min(this.#remaining, remaining) : remaining;
       this.#resetAt = sameWindow ? Math.min(this.#resetAt, resetAt) : resetAt;
       this.#limit = Math.max(limit ?? remaining, 1);
       this.#window = sameWindow ? Math.max(this.#window, untilReset) : untilReset;
-      if (refused && remaining === 0) this.#count = undefined; // it says itself what it refused for
+      if (refused && remaining === 0) this.#count = undefined; // the headers explain the 429
     }
     if (refused === false) this.#served(now);
     else if (refused && blockedFor !== undefined && !(named && remaining === 0)) this.#refused(now);
   }
 
-  /** A refusal that no headers explain: what was served since the service's window began is the limit, as far as we can tell. */
+  /** A 429 that no headers explain. The best guess of the limit is the number served since the window began. */
   #refused(now: number): void {
     const count = this.#count;
     const opensAt = this.#blockedUntil;
@@ -198,7 +198,7 @@ class Bucket {
   }
 
   #learn({ windowFrom, openedAt, passed }: Count, opensAt: number): void {
-    const inStep = windowFrom === openedAt; // our window began with the service's: it tells the length as well
+    const inStep = windowFrom === openedAt; // our window began with the service's, so its length is known too
     const window = inStep ? opensAt - windowFrom : this.#window;
     const known = window <= LONGEST_WINDOW;
     this.#window = known ? window : 0;
@@ -216,7 +216,7 @@ class Bucket {
     }
   }
 
-  /** The block is over. Where as many were served meanwhile as refused, it was not a limit that refused them. */
+  /** The block is over. If at least as many calls were served meanwhile as rejected, the cause was not a limit. */
   #judge({ refused, served }: Count): void {
     if (served < refused) return;
     this.#count = undefined;
@@ -240,7 +240,7 @@ class Bucket {
     return this.#holds === 0 && now >= this.#opensAt() && this.#inFlight - this.#earlier < this.#remaining;
   }
 
-  /** A new window has begun that no answer has told of yet: it holds what the last one did. */
+  /** A new window has begun, without a response yet: assumes the limit of the last one. */
   #nextWindow(now: number): void {
     this.#earlier = this.#inFlight;
     const count = this.#count;
@@ -249,7 +249,7 @@ class Bucket {
       this.#resetAt = Number.POSITIVE_INFINITY;
       return;
     }
-    // A window that was used up without a refusal may hold more than we know, and soon much more.
+    // A window that was used up without a 429 may allow more, so the guess grows, faster each time.
     if (this.#remaining <= 0) {
       this.#limit += count.growth;
       count.growth *= 2;
@@ -258,14 +258,14 @@ class Bucket {
     this.#startWindow(now);
   }
 
-  /** When the next call may go as far as time decides: after a hint, and slowly after a block whose limit is not known. */
+  /** The earliest time for the next call: after a given wait, and slowly after a block with an unknown limit. */
   #opensAt(): number {
     if (this.#count === undefined) return this.#blockedUntil;
     const { openedAt, sent } = this.#count;
     return Math.max(this.#blockedUntil, openedAt + 1_000 * Math.log2(1 + sent / FIRST_SECOND));
   }
 
-  /** Milliseconds the next caller that joins the queue will wait at least, by what the service has said. */
+  /** The minimum wait of the next caller in the queue, in milliseconds, by the service's figures. */
   #expectedWait(): number {
     const now = this.#runtime.now();
     const blocked = Math.max(0, this.#blockedUntil - now);
@@ -281,7 +281,7 @@ class Bucket {
   }
 
   #advance(): void {
-    // One look at the clock: what opened between two would be neither let go nor waited for.
+    // Reads the clock once: a limit that opens between two readings would neither admit nor arm the timer.
     const now = this.#runtime.now();
     for (const go of this.#queue) {
       if (!this.#open(now)) break;
@@ -292,7 +292,7 @@ class Bucket {
     this.#armTimer(now);
   }
 
-  /** One timer for all who wait; none when no call does, or when a response under way will let the next one go. */
+  /** One timer for all waiting calls. None if no call waits, or if a pending response will admit the next one. */
   #armTimer(now: number): void {
     if (this.#timer !== undefined) this.#runtime.clearTimer(this.#timer);
     this.#timer = undefined;
@@ -306,19 +306,15 @@ class Bucket {
   }
 }
 
-/** The limiter's leave to send one request, given back once: with what the response said, or without a response. */
-export class Ticket {
-  #limiter: RateLimiter | undefined;
-  readonly #bucket: string;
+/** Returns a place to the limiter, with the facts of the response if there was one. */
+export type Release = (observed: Observation) => void;
 
-  constructor(limiter: RateLimiter | undefined, bucket: string) {
-    this.#limiter = limiter;
-    this.#bucket = bucket;
-  }
-
-  release(observed: Observation): void {
-    const limiter = this.#limiter;
-    this.#limiter = undefined;
-    quietly(() => limiter?.release(this.#bucket, observed));
-  }
+/** Makes sure that a place is returned only once. */
+export function releaseOnce(limiter: RateLimiter | undefined, bucket: string): Release {
+  let left = limiter;
+  return (observed) => {
+    const holder = left;
+    left = undefined;
+    quietly(() => holder?.release(bucket, observed));
+  };
 }

@@ -7,20 +7,36 @@ import { isThenable, quietly } from './quietly.js';
 import { LONGEST_TIMER } from './timeouts.js';
 
 /**
- * Waits until the limiter lets the call go, for `maxRetryAfter` at most; `known` is what is known of its limit. Gives the
- * milliseconds waited.
+ * Waits until the limiter admits the call, for at most `maxRetryAfter`. `known` is the last known rate limit. Returns the
+ * milliseconds in the queue.
  */
-export async function awaitTurn(call: Call, limiter: RateLimiter | undefined, known: RateLimit | undefined) {
+export async function awaitTurn(
+  call: Call,
+  limiter: RateLimiter | undefined,
+  known: RateLimit | undefined,
+): Promise<number> {
   const asked = ask(call, limiter);
-  const admission = isThenable(asked) ? await keptWithin(call, limiter, asked) : asked;
-  if (admission === undefined) return 0;
+  if (asked === undefined) return 0;
+  const { timeouts, bucket, reporter, runtime } = call;
+  const since = runtime.now();
+  timeouts.queuedFor = bucket;
+  try {
+    const admission = isThenable(asked) ? await keptWithin(call, limiter, asked) : asked;
+    return admission === undefined ? 0 : await inQueue(call, admission, known);
+  } finally {
+    timeouts.queuedFor = undefined;
+    if (reporter !== undefined) reporter.queued += runtime.now() - since;
+  }
+}
+
+async function inQueue(call: Call, admission: Admission, known: RateLimit | undefined): Promise<number> {
   const { timeouts, bucket, reporter, maxRetryAfter, runtime } = call;
   const { expected } = admission;
   const since = runtime.now();
   let timer: unknown;
   const tooLong = new Promise<never>((_, reject) => {
     const refuse = (): void => {
-      // What was expected and has passed tells nothing of the rest.
+      // Once the expected time has passed, the rest is unknown.
       const rest = Math.ceil((expected ?? 0) - (runtime.now() - since));
       call.notQueued = notQueued(call, rest > 0 ? rest : undefined, known);
       reject(call.notQueued);
@@ -31,23 +47,17 @@ export async function awaitTurn(call: Call, limiter: RateLimiter | undefined, kn
       timer = runtime.setTimer(refuse, Math.min(longest, LONGEST_TIMER));
     }
   });
-  timeouts.queuedFor = bucket;
   reporter?.emit({ type: 'queued', bucket });
   try {
     await timeouts.wait(Promise.race([tooLong, admission.ready]));
+    return runtime.now() - since;
   } catch (cause) {
     quietly(() => admission.cancel());
     throw limiterFailure(cause);
   } finally {
     runtime.clearTimer(timer);
-    timeouts.queuedFor = undefined;
+    reporter?.emit({ type: 'paced', bucket, waited: runtime.now() - since });
   }
-  const waited = runtime.now() - since;
-  if (reporter !== undefined) {
-    reporter.queued += waited;
-    reporter.emit({ type: 'paced', bucket, waited });
-  }
-  return waited;
 }
 
 function ask({ bucket }: Call, limiter: RateLimiter | undefined): ReturnType<RateLimiter['admit']> {
@@ -58,7 +68,7 @@ function ask({ bucket }: Call, limiter: RateLimiter | undefined): ReturnType<Rat
   }
 }
 
-/** What a limiter says that has to ask elsewhere: a moment, and no place in a queue yet. */
+/** Waits for a limiter that answers asynchronously; this is not yet a place in the queue. */
 async function keptWithin(
   { bucket, timeouts }: Call,
   limiter: RateLimiter | undefined,
@@ -67,33 +77,33 @@ async function keptWithin(
   try {
     return await timeouts.wait(asked);
   } catch (cause) {
-    // The call is over before the limiter has answered: what it gives then is given back.
+    // The call ended before the limiter answered: a late admission is returned.
     quietly(() => asked.then((late) => (late ? late.cancel() : limiter?.release(bucket, {}))));
     throw limiterFailure(cause);
   }
 }
 
-/** The service would refuse the request: it is not sent, and does not wait either. */
+/** The service would reject the request, so it is neither sent nor queued. */
 function notQueued(call: Call, expected: number | undefined, rateLimit: RateLimit | undefined): RateLimitError {
   const { bucket, maxRetryAfter, attempts, area } = call;
   const again = attempts.length === 0 ? '' : ' again';
   const longer = expected === undefined ? '' : ` of ${Math.ceil(expected / 1_000)} s`;
   return new RateLimitError(429, {
-    message: `The rate limit of ${bucket} is used up, as earlier responses said, so the request was not sent${again}. The wait${longer} is longer than maxRetryAfter (${maxRetryAfter} ms) allows: call again later, or raise maxRetryAfter.`,
+    message: `The rate limit of ${bucket} is used up, so the request was not sent${again}. The wait${longer} exceeds maxRetryAfter (${maxRetryAfter} ms): call again later, or raise maxRetryAfter.`,
     area: area.name,
     retryAfter: expected,
-    rateLimit,
+    rateLimit: rateLimit?.remaining === 0 ? rateLimit : undefined, // other values are older than the event that closed the limit
     headers: NO_HEADERS,
     body: undefined,
   });
 }
 
-/** A reset and the date it is measured by have whole seconds: a window of 60 s looks like one of up to 62. */
+/** A reset and the date it is measured by have whole seconds, so a window of 60 s may look like 62. */
 const WHOLE_SECONDS = 2_000;
 
 const NO_HEADERS: HeaderSource = { get: () => undefined, toHeaders: () => new Headers() };
 
 function limiterFailure(cause: unknown): ContextGatewayError {
   if (cause instanceof ContextGatewayError) return cause;
-  return new ConfigurationError('The RateLimiter given as pacing failed. Its error is the cause.', { cause });
+  return new ConfigurationError('The RateLimiter passed as pacing threw. Its error is the cause.', { cause });
 }

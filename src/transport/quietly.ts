@@ -1,4 +1,4 @@
-/** Calls a function of the user's whose mistakes, also those of an async one, are its own affair and cost the call nothing. */
+/** Calls a user's function and ignores its errors, including those of an async function. */
 export function quietly(call: () => unknown): void {
   try {
     const result = call();
@@ -8,7 +8,7 @@ export function quietly(call: () => unknown): void {
   }
 }
 
-/** By its form: the promise of an async function is no instance of a `Promise` that was replaced, nor of another realm's. */
+/** A structural check: the promise of an async function is not an instance of a replaced `Promise`, or of another realm's. */
 export function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof (value as Partial<PromiseLike<unknown>> | null | undefined)?.then === 'function';
 }

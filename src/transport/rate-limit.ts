@@ -1,6 +1,6 @@
 import type { HeaderSource, RateLimit } from '../api-promise.js';
 
-/** The three headers of an answer. `undefined` when it has none of them. `now` is the service's clock, `clean` masks secrets. */
+/** Parses the three headers. Returns `undefined` if all are absent. `now` is the service's clock, `clean` masks secrets. */
 export function parseRateLimit(
   headers: HeaderSource,
   now: number,
@@ -25,12 +25,12 @@ export function parseRateLimit(
   };
 }
 
-/** Milliseconds from this answer to the end of its window, by the service's own clock. */
+/** Milliseconds from this response to the end of its window, by the service's clock. */
 export function untilReset({ resetAt }: RateLimit, now: number): number | undefined {
   return resetAt === undefined ? undefined : resetAt.getTime() - now;
 }
 
-/** What a service says about when to come back, in milliseconds: the longest of header and body, else the end of an empty window. */
+/** The wait that the service asks for, in milliseconds: the longest of header and body, else the end of an empty window. */
 export function retryHint(
   headers: HeaderSource,
   bodyHint: unknown,
@@ -44,10 +44,10 @@ export function retryHint(
   return reset === undefined || reset <= 0 || reset > LONGEST_WINDOW ? undefined : reset;
 }
 
-/** A reset further away than this is a misunderstanding, not a window. */
+/** A reset further away than this is treated as malformed. */
 const LONGEST_WINDOW = 300_000;
 
-/** Proxies add a second one to the service's own: the largest valid value counts. */
+/** Proxies may add a second header: the largest valid value counts. */
 function retryAfterHeader(headers: HeaderSource, now: number): number | undefined {
   const hints = retryAfterValues(headers.get('retry-after')).flatMap((value) => {
     if (/^\d+$/.test(value)) return Math.min(Number(value) * 1_000, Number.MAX_SAFE_INTEGER);
@@ -57,7 +57,7 @@ function retryAfterHeader(headers: HeaderSource, now: number): number | undefine
   return hints.length === 0 ? undefined : Math.max(...hints);
 }
 
-/** Split at commas, but not at the one behind the weekday of a date. */
+/** Splits at commas, but not after the weekday of a date. */
 function retryAfterValues(header = ''): string[] {
   return header.match(/ *(?:[A-Z][a-z]+, )?[^,]+/g)?.map((value) => value.trim()) ?? [];
 }
@@ -66,7 +66,7 @@ function retryAfterBody(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value * 1_000 : undefined;
 }
 
-/** The three forms of a date that HTTP knows, and hardly another that `Date.parse` would guess at. */
+/** The three date formats of HTTP. `Date.parse` would accept many others. */
 const HTTP_DATE =
   /^[A-Z][a-z]{2,8},? (\d\d[ -][A-Z][a-z]{2}[ -](\d\d|\d{4}) [\d:]{8} GMT|[A-Z][a-z]{2} [ \d]\d [\d:]{8} \d{4})$/;
 
@@ -76,13 +76,13 @@ function parseHttpDate(value: string): number | undefined {
   return Number.isNaN(time) ? undefined : time;
 }
 
-/** The service's clock as of its answers: only with it a reset or a date means anything on a machine whose clock is off. */
+/** The service's clock, from its responses. Without it, a reset or date means nothing on a machine whose clock is wrong. */
 export class ServerClock {
-  /** The date that was read last. Dates have whole seconds, so that answers share them, and reading one takes a while. */
+  /** The last parsed date. Dates have whole seconds, so responses share them, and parsing is slow. */
   #date: string | undefined;
   #time: number | undefined;
 
-  /** Milliseconds since 1970; by our own clock where the answer has no date. */
+  /** Milliseconds since 1970; by our own clock if the response has no date. */
   read(headers: HeaderSource, wallClock: number): number {
     const date = headers.get('date');
     if (date !== this.#date) {
@@ -93,7 +93,7 @@ export class ServerClock {
   }
 }
 
-/** Its unit is told by its size, where the gap is (A13): delta seconds, epoch seconds, epoch milliseconds. */
+/** The unit is inferred from the size (A13): delta seconds, epoch seconds or epoch milliseconds. */
 function epochOf(reset: number | undefined, now: number): number | undefined {
   if (reset === undefined) return undefined;
   if (reset < 1e6) return now + reset * 1_000;

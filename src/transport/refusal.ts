@@ -6,10 +6,10 @@ import { retryHint } from './rate-limit.js';
 import { cleaned, withoutSecrets } from './secrets.js';
 import { isObject, ownField } from './validation.js';
 
-/** Characters of a page that came instead of JSON. */
+/** The most characters that are quoted from a page. */
 const MAX_EXCERPT = 256;
 
-/** The details of an error, also of one that came inside a successful answer. */
+/** The details of an error, including one inside a successful response. */
 export function refusalDetails(answer: AnswerFacts, body: unknown): APIErrorDetails {
   const { head, call, requestId, rateLimit, serverTime } = answer;
   const { status, headers } = head;
@@ -17,15 +17,15 @@ export function refusalDetails(answer: AnswerFacts, body: unknown): APIErrorDeta
   const mask = (text: string): string => withoutSecrets(text, credential);
   const error = errorObject(body, (text) => cleaned(text, credential));
   const said = error.message ?? excerpt(body, status, mask);
-  // With another status an empty window is not the reason, and its end no time to try again.
+  // With other statuses, an empty window is not the reason, so its end is not the time to retry.
   const window = status === 429 || status === 503 ? rateLimit : undefined;
   const retryAfter = retryHint(headers, error.retryAfter, window, serverTime);
   const hint =
     redirectTarget(head) ??
     doubt(status, body, request?.method) ??
-    (status === 404 && error.message === undefined ? wrongPath(request?.address) : area.explain(status)) ??
+    (status === 404 && error.message === undefined ? wrongPath(request?.address) : area.explain(status, call.where)) ??
     (retryAfter && (status < 300 || isTemporary(status)) ? `Try again in ${Math.ceil(retryAfter / 1_000)} s.` : '');
-  const text = said || (hint === '' ? 'The service gave no reason.' : '');
+  const text = said || (hint === '' ? 'The response contains no message.' : '');
   return {
     message: [status, hint === '' ? text : text.replace(/[^.!?]$/, '$&.'), hint]
       .filter((part) => part !== '')
@@ -46,10 +46,10 @@ export function refusalDetails(answer: AnswerFacts, body: unknown): APIErrorDeta
 /** Why a POST is not repeated after a 503 that is not the service's own. */
 function doubt(status: number, body: unknown, method: string | undefined): string | undefined {
   if (status !== 503 || method !== 'POST' || isServiceError(body)) return undefined;
-  return 'This is not an error of the service itself: a proxy may have answered after the work was done, so the request is not repeated.';
+  return "This is not the service's own error: a proxy may have responded after the work was done, so the request is not retried.";
 }
 
-/** The service's id of a request, fit to be logged. */
+/** The service's request id, safe to log. */
 export function requestIdOf({ headers }: ResponseHead, credential: string): string | undefined {
   const id = headers.get('x-request-id') ?? headers.get('request-id');
   return id === undefined ? undefined : cleaned(id, credential);
@@ -63,7 +63,7 @@ interface ErrorObject {
   readonly retryAfter?: unknown;
 }
 
-/** Either area's form, wrapped or bare (A22): `{ success: false, error: "…" }`, `{ error: { message, … } }`, `{ message, … }`. */
+/** The error forms of both APIs, wrapped or bare (A22): `{ success: false, error: "…" }`, `{ error: { message, … } }`, `{ message, … }`. */
 function errorObject(body: unknown, clean: (text: string) => string): ErrorObject {
   if (!isObject(body)) return {};
   const error = ownField(body, 'error');
@@ -77,16 +77,16 @@ function errorObject(body: unknown, clean: (text: string) => string): ErrorObjec
   return { message: textOf('message'), type: textOf('type'), code: textOf('code'), param: textOf('param'), retryAfter };
 }
 
-/** The first words of a plain text or of an HTML page, and its title: a proxy's error page says more than nothing. */
+/** The title and first words of a plain text or an HTML page, such as a proxy's error page. */
 function excerpt(body: unknown, status: number, mask: (text: string) => string): string {
   if (typeof body !== 'string') return '';
-  // Masked before it is cut, because half a key is a secret as well, and again once the entities in it are read.
+  // Masked before it is cut, because half a key is still a secret, and again after its entities are decoded.
   const page = mask(squeezed(body));
   const wordsOf = (html: string): string => squeezed(mask(decoded(html.replace(/<[a-z/!?][^<>]*>?/gi, ' '))));
   const title = wordsOf(/<title[^<>]*>([^<]*)/i.exec(page)?.[1] ?? '');
   const words = wordsOf(page.replace(/<!--.*?(-->|$)|<(title|script|style)\b.*?(<\/\2[^<>]*>?|$)/gi, ' '));
   const all = words.startsWith(title) ? words : `${title}: ${words}`.replace(/: $/, '');
-  const line = all.startsWith(`${status} `) ? all.slice(4) : all; // the message begins with it
+  const line = all.startsWith(`${status} `) ? all.slice(4) : all; // the message already begins with it
   return line.length > MAX_EXCERPT ? `${line.slice(0, MAX_EXCERPT)}…` : line;
 }
 
@@ -94,7 +94,7 @@ function squeezed(text: string): string {
   return text.replace(/\s+/g, ' ').trim();
 }
 
-/** The entities that pages use. Others stay as they are. */
+/** The common entities. Others stay unchanged. */
 function decoded(text: string): string {
   // `0x2f` is a number as well.
   return text.replace(/&(?:#(x[\da-f]{1,4}|\d{1,5})|(\w{2,4}));/gi, (entity, code: string | undefined, name: string) =>
@@ -104,16 +104,16 @@ function decoded(text: string): string {
 
 const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: ' ' };
 
-/** A 404 in another form than the service's own: `baseURL` leads to something else. */
+/** A 404 that is not the service's own error: `baseURL` is probably wrong. */
 function wrongPath(address: string | undefined): string | undefined {
   return address && `This is not the service's own error. Check baseURL: the request went to ${address}.`;
 }
 
-/** Redirects are never followed; the host tells the user where baseURL should lead. */
+/** Redirects are never followed. The message names the host, to help the user correct `baseURL`. */
 function redirectTarget({ status, headers }: ResponseHead): string | undefined {
   if (status < 300 || status > 399 || status === 304) return undefined;
   const location = headers.get('location');
   const host = location !== undefined && URL.canParse(location) ? new URL(location).host : undefined;
   const target = host === undefined ? 'to another address' : `to ${host}`;
-  return `The service redirects ${target}. Redirects are not followed, so that the credential goes nowhere else; correct baseURL.`;
+  return `The service redirects ${target}. Redirects are not followed, to keep the credential on its host. Correct baseURL.`;
 }

@@ -1,16 +1,20 @@
 import type { RateLimit } from '../api-promise.js';
+import type { CompletionUsage } from '../errors/base.js';
 import { APIAbortError, ClientClosedError } from '../errors/connection.js';
 import type { ByteSource } from '../platform/engine.js';
 import type { CallFacts, ClientEvent, CompletionFacts, DoneEvent, EventBody, Listener } from './events.js';
 import { quietly } from './quietly.js';
 
-/** UTF-8 bytes of a token, roughly, in most languages and in code. */
+/** UTF-8 bytes per token, roughly, for most languages and code. */
 const BYTES_PER_TOKEN = 4;
 
-/** How a call ended, as far as only its end can tell. */
+/** The most characters of a model's name or a finish reason in an event. */
+const LONGEST_WORD = 100;
+
+/** The facts that are known only at the end of a call. */
 export type Ending = Pick<DoneEvent, 'outcome' | 'error'> & Partial<Pick<DoneEvent, 'timeToFirstChunk' | 'largestGap'>>;
 
-/** Tells the listeners what happens in one call, and counts for its `done` event. Made only where there is a listener. */
+/** Emits the events of one call, and collects the figures of its `done` event. Created only if there is a listener. */
 export class CallReporter {
   readonly #listeners: readonly Listener[];
   readonly #facts: CallFacts;
@@ -19,14 +23,16 @@ export class CallReporter {
   attempts = 0;
   /** Milliseconds in the queue of a rate limit. */
   queued = 0;
-  /** Bytes of bodies, of all attempts together. */
+  /** Bytes of the bodies of all attempts. */
   bytesSent = 0;
   bytesReceived = 0;
-  /** Of the last answer. */
+  /** Of the last response. */
   status: number | undefined;
   requestId: string | undefined;
+  /** Masks the credential in text from the service. */
+  clean: (text: string) => string = String;
   rateLimit: RateLimit | undefined;
-  /** What the answer says of itself, where it is a completion. */
+  /** The facts of a completion's response. */
   completion: CompletionFacts | undefined;
   #lastBody = 0;
   #done = false;
@@ -40,17 +46,17 @@ export class CallReporter {
 
   emit(event: EventBody): void {
     // The cast is true by construction: every event is its own part and the facts of its call.
-    const whole = { ...this.#facts, ...event } as ClientEvent;
+    const whole = Object.freeze({ ...this.#facts, ...event }) as ClientEvent;
     for (const listener of this.#listeners) quietly(() => listener(whole));
   }
 
-  /** A body is sent: a text, or an upload of which so many bytes have left. */
+  /** Counts a sent body: a text, or the bytes sent of an upload. */
   sent(body: string | number | undefined): void {
     this.#lastBody = typeof body === 'string' ? new TextEncoder().encode(body).length : (body ?? 0);
     this.bytesSent += this.#lastBody;
   }
 
-  /** The body of an answer, counted as it is read. */
+  /** Wraps a response body to count its bytes. */
   counted(body: ByteSource): ByteSource {
     const count = (chunk: Uint8Array | undefined): Uint8Array | undefined => {
       this.bytesReceived += chunk?.byteLength ?? 0;
@@ -65,13 +71,14 @@ export class CallReporter {
     };
   }
 
-  /** The call is over. Told once. */
+  /** Emits `done`, once. */
   done(ending: Ending, now: number): void {
     if (this.#done) return;
     this.#done = true;
     const { attempts, queued, bytesSent, bytesReceived, status, requestId, rateLimit, completion } = this;
     const written = completion?.written ?? 0;
-    const estimated = completion?.usage === undefined && written > 0;
+    const usage = isCount(completion?.usage) ? completion.usage : undefined;
+    const estimated = usage === undefined && written > 0;
     this.emit({
       type: 'done',
       timeToFirstChunk: undefined,
@@ -80,17 +87,26 @@ export class CallReporter {
       ...{ status, attempts, queued, bytesSent, bytesReceived, requestId, rateLimit },
       duration: now - this.#startedAt,
       model: this.#model,
-      responseModel: completion?.model,
-      finishReasons: completion?.finishReasons ?? [],
-      usage: estimated ? estimate(this.#lastBody, written) : completion?.usage,
+      responseModel: this.#word(completion?.model),
+      finishReasons: (completion?.finishReasons ?? []).flatMap((reason) => this.#word(reason) ?? []),
+      usage: estimated ? estimate(this.#lastBody, written) : usage,
       usageEstimated: estimated,
     });
   }
+
+  /** Makes a name from the service, validated or not, safe for a label. */
+  #word(text: unknown): string | undefined {
+    return typeof text === 'string' ? this.clean(text).slice(0, LONGEST_WORD) : undefined;
+  }
 }
 
-/** How a call ended that did not succeed. */
+function isCount(usage: CompletionUsage | undefined): usage is CompletionUsage {
+  return [usage?.prompt_tokens, usage?.completion_tokens, usage?.total_tokens].every(Number.isFinite);
+}
+
+/** The outcome of a failed call. */
 export function endingOf(error: unknown): Ending {
-  const { name } = error as Error; // nothing else is thrown by a call
+  const { name } = error as Error; // a call throws only errors
   const aborted = error instanceof APIAbortError || error instanceof ClientClosedError;
   return { outcome: aborted ? 'aborted' : 'error', error: name };
 }

@@ -7,39 +7,39 @@ import { type AnySchema, checkArguments, fieldsOf, isObject } from './validation
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** A query as the caller gave it; what is `undefined` is left out. */
+/** Query parameters. Those that are `undefined` are left out. */
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 
-/** What a method of a resource says about its request. Everything else is the same for all. */
+/** The facts of a request that differ between methods. */
 export interface Endpoint {
   readonly method: Method;
   /** As the interface writes it: `/api/memory/{memoryId}`. */
   readonly path: string;
-  /** The arguments before the parameters: values of the `{names}` in the path. */
-  readonly ids?: Readonly<Record<string, string>>;
+  /** The values of the `{names}` in the path. */
+  readonly ids?: Readonly<Record<string, string>> | undefined;
   readonly query?: object | undefined;
   /** Sent as JSON. */
   readonly body?: unknown;
-  /** Sent instead of a body. */
+  /** Sent instead of `body`. */
   readonly upload?: Upload;
   /** Checks the body, or the query where there is no body; the parameters of an upload are checked where it is made. */
   readonly accepts?: AnySchema;
   /** The `accept` header. @default application/json */
   readonly accept?: string;
-  /** The model that is asked, for those who listen. */
+  /** The requested model, for events. */
   readonly model?: unknown;
-  /** A rate limit of its own within its area. */
+  /** The name of a separate rate limit within the area. */
   readonly bucket?: string;
-  /** Milliseconds for one attempt where neither call nor client names any. @default 60_000 */
+  /** The default timeout of one attempt, in milliseconds. @default 60_000 */
   readonly timeout?: number;
 }
 
-/** An endpoint, or a function that makes one of unchecked arguments: what it throws becomes a rejection. */
+/** An endpoint, or a function that builds one from unchecked arguments. If it throws, the call rejects. */
 export type EndpointSource = Endpoint | (() => Endpoint);
 
-/** A request with everything but its credential, which is read for each attempt. */
+/** A complete request except for the credential, which is read for each attempt. */
 export type PreparedRequest = Omit<OutgoingRequest, 'body' | 'clean'> & {
-  /** Where it goes, with ids as the interface writes them. */
+  /** The path, with `{names}` instead of ids. */
   readonly address: string;
   readonly body: string | undefined;
   readonly upload: Upload | undefined;
@@ -47,10 +47,10 @@ export type PreparedRequest = Omit<OutgoingRequest, 'body' | 'clean'> & {
 
 const MAX_ID_LENGTH = 1_024;
 const CONTROL_CHARACTERS = /[\u0000-\u001f\u007f]/;
-/** Dots alone, also encoded ones: URL parsers take these as "this folder" and "the folder above". */
+/** One or two dots, also encoded. URL parsers resolve these as relative paths. */
 const DOT_SEGMENT = /^(\.|%2e){1,2}$/i;
 
-/** Checks the arguments and writes them down once: what the caller changes afterwards changes no retry. */
+/** Checks the arguments and serialises them once, so that later changes by the caller do not affect a retry. */
 export function prepare(
   endpoint: Endpoint,
   base: Base,
@@ -97,7 +97,7 @@ function findBadId(id: unknown): string | undefined {
   if (typeof id !== 'string') return 'expected string';
   if (id.trim() === '') return 'must not be empty';
   if (id.length > MAX_ID_LENGTH) return `must not be longer than ${MAX_ID_LENGTH} characters`;
-  if (DOT_SEGMENT.test(id)) return 'must not be a dot segment: it would address another path';
+  if (DOT_SEGMENT.test(id)) return 'must not be . or .., which would change the path';
   if (CONTROL_CHARACTERS.test(id)) return 'must not contain control characters';
   if (!id.isWellFormed()) return 'must be well-formed Unicode';
   return undefined;
@@ -123,7 +123,7 @@ function assertOrigin(base: Base, path: string): void {
   // With this first character and without these others there is always something to parse: canParse would only do it twice.
   const url = /^\/[^?#{}\\]*$/.test(path) ? new URL(base.origin + path) : undefined;
   if (url?.origin === base.origin && url.pathname === path) return;
-  const message = 'must be a plain, encoded path such as /v1/usage, without . and ..; a query goes into query';
+  const message = 'must be a plain, encoded path such as /v1/usage, without . and ..; pass query parameters in query';
   throw badArgument(['path'], message);
 }
 
@@ -148,7 +148,7 @@ export function checkHeaders(
   for (const [key, value] of headerEntries(given)) {
     if (value === undefined) continue;
     const name = key.toLowerCase();
-    const problem = Object.hasOwn(headers, name) ? 'is given twice' : findBadHeader(name, value, credentialHeader);
+    const problem = Object.hasOwn(headers, name) ? 'is set twice' : findBadHeader(name, value, credentialHeader);
     if (problem !== undefined) throw badArgument(['headers', key], problem);
     headers[name] = value;
   }
@@ -164,7 +164,8 @@ function headerEntries(given: object): [string, string | undefined][] {
 
 function findBadHeader(name: string, value: unknown, credentialHeader: string): string | undefined {
   if (!HEADER_NAME.test(name)) return 'is not a valid header name';
-  if (name === credentialHeader) return 'carries the credential; give it to the constructor instead';
+  if (name === credentialHeader)
+    return 'is the header of the credential; pass the credential to the constructor instead';
   if (RESERVED.has(name)) return 'is set by the client itself';
   if (typeof value !== 'string' || !HEADER_VALUE.test(value)) return 'must be a string of printable Latin-1 characters';
   return undefined;
@@ -176,7 +177,7 @@ export function checkHeaderName(name: unknown, option: string, also: readonly st
   const taken = (RESERVED.has(lower) && !also.includes(lower)) || lower === 'accept';
   if (!HEADER_NAME.test(lower) || taken) {
     throw new ConfigurationError(
-      `${option} must be the name of a header that is free to use, such as 'X-Session-Token'.`,
+      `${option} must be a valid header name that the client does not use, such as 'X-Session-Token'.`,
     );
   }
   return lower;

@@ -9,7 +9,7 @@ import { isServiceError } from './body.js';
 import type { StopReason } from './events.js';
 import { SHORTEST_ATTEMPT } from './timeouts.js';
 
-/** What repeating a request can do: nothing (`safe`), the same again (`idempotent`), or the work a second time (`effect`). */
+/** The effect of repeating a request: none (`safe`), the same again (`idempotent`), or the work a second time (`effect`). */
 export type Operation = 'safe' | 'idempotent' | 'effect';
 
 export function operationOf(method: string): Operation {
@@ -17,13 +17,13 @@ export function operationOf(method: string): Operation {
   return method === 'POST' ? 'effect' : 'idempotent';
 }
 
-/** Milliseconds: the first backoff is a random part of `FIRST`, each further one of twice as much, up to `LONGEST`. */
+/** Milliseconds. The first backoff is a random part of `FIRST`; the range doubles with each retry, up to `LONGEST`. */
 const FIRST_BACKOFF = 500;
 export const LONGEST_BACKOFF = 8_000;
-/** Failures that need not be temporary are tried again this often at the most, whatever `maxRetries` is. */
+/** The most retries after failures that may be permanent, whatever `maxRetries` is. */
 const MOST_OF_A_KIND: Readonly<Record<number, number>> = { 408: 2, 425: 1, 500: 2, 502: 2, 504: 2 };
 
-/** Everything the decision rests on besides the error. */
+/** The facts for the decision, besides the error. */
 export interface RetryFacts {
   readonly operation: Operation;
   /** Whether the body can be sent a second time. */
@@ -32,11 +32,11 @@ export interface RetryFacts {
   readonly maxRetryAfter: number;
   /** Milliseconds until the deadline. */
   readonly timeLeft: number;
-  /** What was sent so far, the failed attempt included. */
+  /** The attempts so far, including the failed one. */
   readonly attempts: readonly Attempt[];
-  /** Whether an earlier one may have been carried out. */
+  /** Whether the service may have carried out an earlier attempt. */
   readonly sent: Sent;
-  /** Whether the body that says when to come back could not be read to its end. */
+  /** Whether a body that may contain the wait could not be read to its end. */
   readonly hintMissed: boolean;
   /** Whether the caller named an idempotency key. */
   readonly keyed: boolean;
@@ -44,10 +44,10 @@ export interface RetryFacts {
   readonly random: () => number;
 }
 
-/** Wait so many milliseconds and try again, or stop. */
+/** Wait this many milliseconds and retry, or stop. */
 export type Verdict = { readonly wait: number; readonly stop?: undefined } | { readonly stop: StopReason };
 
-/** Whether and when a failed attempt is followed by another one. Pure: the same facts give the same verdict. */
+/** Decides whether and when a failed attempt is retried. Pure. */
 export function nextWait(error: unknown, facts: RetryFacts): Verdict {
   if (error instanceof APITimeoutError && error.kind === 'deadline') return { stop: 'no-time-left' };
   if (!facts.repeatable || !isRepeatable(error, facts)) return { stop: 'not-repeatable' };
@@ -60,22 +60,22 @@ export function nextWait(error: unknown, facts: RetryFacts): Verdict {
   return { wait };
 }
 
-/** Full jitter, and never before the service asks for it; a hint is stretched a little so that not everybody comes back at once. */
+/** Full jitter, and never earlier than the service allows. A given wait is stretched a little, so that clients do not all return at once. */
 function backoff(failures: number, hint: number | undefined, random: () => number): number {
   const jitter = random() * Math.min(LONGEST_BACKOFF, FIRST_BACKOFF * 2 ** (failures - 1));
   if (hint === undefined) return jitter;
   return Math.max(hint, jitter) + random() * Math.min(1_000, hint / 10);
 }
 
-/** Nothing is wrong with the service then: what has no effect goes out again at once, once. */
+/** A kept connection closed just as it was reused. The service is fine, so a safe request is repeated at once, one time. */
 function wasClosedOnReuse(error: unknown, { operation, attempts }: RetryFacts): boolean {
   if (operation !== 'safe' || attempts.length > 1 || !(error instanceof APIConnectionError)) return false;
   return error.phase === 'headers' && wasClosed(error.cause ?? error);
 }
 
-/** Some failures are hardly mended by one more try, whatever `maxRetries` says. */
+/** Failures that another attempt rarely fixes, whatever `maxRetries` is. */
 function wasTriedEnough(error: unknown, { attempts }: RetryFacts): boolean {
-  // A name that is not known now is hardly known in a second.
+  // A host name that cannot be resolved now rarely resolves a second later.
   if (error instanceof APIConnectionError) return attempts.length > 1 && isUnknownHost(error.cause ?? error);
   if (!(error instanceof APIError)) return false;
   const alike = attempts.filter(({ status }) => status === error.status);
@@ -88,35 +88,35 @@ function isRepeatable(error: unknown, { operation, keyed, sent }: RetryFacts): b
   if (error instanceof APIConnectionError || error instanceof ResponseValidationError)
     return error.retryable && harmless;
   if (!(error instanceof APIError)) return false;
-  // The first request under this key is still at work.
+  // The first request with this key is still being processed.
   if (error.status === 409) return keyed && operation === 'effect';
   return harmless && (error.status === 429 || error.status === 503 || error.status in MOST_OF_A_KIND);
 }
 
-/** Whether the service can have carried out an attempt that failed so. */
+/** Whether the service may have carried out an attempt that failed with this error. */
 export function sentBy(error: unknown): Sent {
   if (error instanceof APIConnectionError) return error.sent;
-  if (error instanceof ResponseValidationError) return 'yes'; // a success, though one that cannot be read
+  if (error instanceof ResponseValidationError) return 'yes'; // a success that cannot be read
   if (!(error instanceof APIError)) return 'no';
   const { status, body } = error;
-  // A proxy's page may hide work that was done; only the service itself can say that it refused.
+  // A proxy's page may hide work that was done. Only the service's own error proves that it was not.
   if (status === 503 || status === 401 || status === 403) return isServiceError(body) ? 'no' : 'maybe';
   return status < 400 || status === 408 || status === 409 || status === 425 || status >= 500 ? 'maybe' : 'no';
 }
 
-/** How much of the budget a retry costs, and what the budget holds. */
+/** The size of the retry budget, and the cost of a retry. */
 const BUDGET = 100;
 const COST = 10;
 const COST_WHEN_REFUSED = 5;
 
 /**
- * Keeps a failing service from being asked two more times by every call. Retries cost, successes pay back; first attempts
- * are never held up. One for each client; ends with it.
+ * Keeps every call from sending two more requests to a failing service. Retries cost points, successes restore them; first attempts
+ * are never held back. One for each client.
  */
 export class RetryBudget {
   #left = BUDGET;
 
-  /** What a retry after this error costs. A rate limit with a hint costs nothing where the pacer holds everybody back. */
+  /** The cost of a retry after this error. A 429 with a wait costs nothing if the pacer holds all calls back. */
   cost(error: unknown, paced: boolean): number {
     if (!(error instanceof APIError)) return COST;
     if (error.status === 429 && paced && (error.retryAfter ?? 0) > 0) return 0;
@@ -129,7 +129,7 @@ export class RetryBudget {
     return true;
   }
 
-  /** A call succeeded: its retries' cost comes back, or one token where it needed none. */
+  /** A call succeeded: restores the cost of its retries, or one point if it needed none. */
   refund(spent: number): void {
     this.#left = Math.min(BUDGET, this.#left + Math.max(1, spent));
   }

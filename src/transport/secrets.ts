@@ -1,4 +1,4 @@
-/** Characters of a foreign text that are repeated in a message of ours. */
+/** The most characters of a foreign text in a message. */
 const MAX_MESSAGE = 2_000;
 const KEYS = /svc_(sk|pk)_[\w-]+/gi;
 /** `&#x2b;`, `%2b` or `\u002b`; `&#43;`; `&plus;`; `\/` */
@@ -9,18 +9,18 @@ const NAMED: Readonly<Record<string, string>> = {
 };
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g;
 
-/** The service's words made fit for a message: no credential, no control characters, not too long. */
+/** Makes a text from the service safe for a message: no credential, no control characters, limited length. */
 export function cleaned(text: string, credential: string): string {
   const masked = withoutSecrets(text, credential);
   return masked.length > MAX_MESSAGE ? `${masked.slice(0, MAX_MESSAGE)}…` : masked;
 }
 
-/** Masks the credential where the service repeats it. Done before a text is cut: half a key is a secret as well. */
+/** Masks the credential if the service repeats it. Done before a text is cut, because half a key is still a secret. */
 export function withoutSecrets(text: string, credential: string): string {
   const spellings = spellingsOf(secretIn(credential), text.length);
   let shown = masked(text, spellings);
   let read = shown;
-  // Escapes may be in escapes (`&amp;#43;`). Only a text that hides the credential in them is shown without them.
+  // Escapes may be nested (`&amp;#43;`). A text is unescaped only if it hides the credential in escapes.
   for (let layer = 0; layer < 2; layer += 1) {
     const inner = unescaped(read);
     if (inner === read) break;
@@ -39,18 +39,18 @@ function masked(text: string, spellings: readonly string[]): string {
   return found.reduce(mask, text);
 }
 
-/** A header's value may begin with a scheme, or with the name of a cookie; what follows is the secret. */
+/** A header's value may begin with a scheme or the name of a cookie. The secret follows. */
 function secretIn(credential: string): string {
   const secret = credential.slice(credential.lastIndexOf(' ') + 1);
   const value = secret.slice(secret.indexOf('=') + 1);
   return value.length >= 8 ? value : secret;
 }
 
-/** As it is, and as the base64 of a text that it is in has it, in either alphabet: it may begin at any of three bytes. */
+/** The secret itself, and its forms inside base64, in both alphabets and at each of the three byte offsets. */
 function spellingsOf(secret: string, longest: number): string[] {
-  if (longest < (secret.length * 4) / 3 - 4) return [secret]; // as of most headers, which are looked at in good answers too
+  if (longest < (secret.length * 4) / 3 - 4) return [secret]; // for speed: most headers are this short, and those of successes are checked too
   const encoded = [0, 2, 3].flatMap((unlike, before) => {
-    // Without the characters at both ends that depend on its neighbours too.
+    // Without the characters at both ends, which depend on the neighbouring bytes.
     const one = btoa(' '.repeat(before) + secret)
       .slice(unlike)
       .replace(/.=+$/, '');
@@ -59,7 +59,7 @@ function spellingsOf(secret: string, longest: number): string[] {
   return [...new Set([secret, ...encoded])];
 }
 
-/** A text with the ASCII characters in it that HTML, URLs and JSON write in another way. */
+/** Decodes ASCII characters that are escaped as in HTML, URLs or JSON. */
 function unescaped(text: string): string {
   return text.replace(ESCAPED, (whole, hex, decimal, name, plain) => {
     if (name !== undefined) return NAMED[name.toLowerCase()] ?? whole;

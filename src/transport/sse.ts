@@ -3,7 +3,7 @@ import { ResponseTooLargeError } from '../errors/connection.js';
 
 /** One server-sent event. */
 export interface ServerSentEvent {
-  /** Its `event` field, if it has one. */
+  /** The `event` field, if present. */
   readonly event?: string | undefined;
   readonly data: string;
 }
@@ -86,6 +86,6 @@ export class EventReader {
 }
 
 function tooLarge(): ResponseTooLargeError {
-  const message = `An event of the stream is larger than the ${MAX_EVENT} bytes this client reads.`;
+  const message = `An event of the stream exceeds the limit of ${MAX_EVENT} bytes.`;
   return new ResponseTooLargeError(message, { phase: 'stream', sent: 'yes', retryable: false });
 }

@@ -3,11 +3,11 @@ import { APIAbortError, APITimeoutError, ClientClosedError } from '../errors/con
 import type { Exchange, Progress } from '../platform/engine.js';
 import type { LiveCall, LiveCalls } from './live-calls.js';
 
-/** Time and chance, in one place, so that tests can put their own in. All times are milliseconds. */
+/** Time and randomness, in one place, so that tests can replace them. All times are milliseconds. */
 export interface Runtime {
   /** Monotonic: a change of the wall clock does not move it. */
   now(): number;
-  /** The wall clock, for the dates of an answer that carries none. */
+  /** The wall clock, for responses without a `Date` header. */
   wallClock(): number;
   setTimer(callback: () => void, ms: number): unknown;
   clearTimer(timer: unknown): void;
@@ -15,7 +15,7 @@ export interface Runtime {
   random(): number;
 }
 
-/** The platform's own clock and dice, looked up at each use. */
+/** The platform's clock and random numbers, looked up at each use. */
 export const systemRuntime: Runtime = {
   now: () => performance.now(),
   wallClock: () => Date.now(),
@@ -27,24 +27,24 @@ export const systemRuntime: Runtime = {
 /** Timers fire at once above this many milliseconds. */
 export const LONGEST_TIMER = 2_147_483_647;
 
-/** A stream that was begun, and that its reader does not come back to, is given up after this many of its idle times. */
+/** A stream that its reader has abandoned is closed after this many idle timeouts. */
 const UNREAD_TIMES = 5;
 
-/** An attempt is not worth starting with less time than this (ms). */
+/** With less time than this (ms), no attempt is started. */
 export const SHORTEST_ATTEMPT = 10;
 
-/** A timer that fires this much too late (ms) was held up by the program: what it waits for may be here, still unread. */
+/** A timer that fires this late (ms) was held up by a blocked event loop: the awaited data may have arrived, still unread. */
 const HELD_UP = 25;
 const GRACE_TURNS = 8;
 
-/** What a call waits for, as far as stopping it goes: an exchange, or a stream. */
+/** The cancellable work that a call waits for: an exchange, or a stream. */
 type Cancellable = Pick<Exchange, 'cancel' | 'progress'>;
 
-/** Stops what a call is waiting for; called at most once. */
+/** Stops the work that a call waits for. Called at most once. */
 type Stop = (error: ContextGatewayError) => void;
 
 /**
- * The one owner of a call's timers and of its place among those who listen to the caller's signal, from the first attempt to the last byte of
+ * The owner of all timers of a call and of its listener on the caller's signal, from its start to the last byte of
  * a stream. Whatever the call waits for is stopped by the first of: the caller's signal, the deadline, the attempt's
  * timeout, a silent stream, `client.close()`. Ends with `end()`.
  */
@@ -72,7 +72,7 @@ export class CallTimeouts implements LiveCall {
     this.#deadlineWatch = new Watchdog(runtime, deadline, () => this.#finish(this.#deadlineError()), runtime.now());
   }
 
-  /** The bucket in whose queue the call stands, for the message of its deadline. */
+  /** The bucket in whose queue the call waits, for the message of its deadline. */
   queuedFor: string | undefined;
 
   /** Milliseconds until the deadline; `Infinity` without one. */
@@ -80,25 +80,25 @@ export class CallTimeouts implements LiveCall {
     return this.#endsAt === Number.POSITIVE_INFINITY ? this.#endsAt : this.#endsAt - this.#runtime.now();
   }
 
-  /** Throws if the call is over already. */
+  /** Throws if the call is already over. */
   check(): void {
     if (this.#ended !== undefined) throw this.#ended;
   }
 
-  /** The call now waits for this exchange, up to its last byte: it is cancelled when the call is stopped. */
+  /** The call now waits for this exchange, up to its last byte. Stopping the call cancels it. */
   follow(exchange: Cancellable): void {
     this.#exchange = exchange;
     if (this.#ended !== undefined) exchange.cancel(this.#ended);
   }
 
-  /** Waits for work that cannot be stopped, but no longer than the call lasts. `stop` is told when the wait is given up. */
+  /** Waits for work that cannot be stopped, but no longer than the call lasts. `stop` is called if the call ends first. */
   wait<T>(work: PromiseLike<T>, stop?: () => void): Promise<T> {
     return new Promise((resolve, reject) => {
       const giveUp: Stop = (error) => {
         reject(error);
         stop?.();
       };
-      // Work that was given up may still settle, when the call waits for something else: it takes back its own stop only.
+      // Abandoned work may still settle while the call waits for something else, so it removes only its own stop.
       const settled = (): void => {
         if (this.#stop === giveUp) this.#stop = undefined;
       };
@@ -109,7 +109,7 @@ export class CallTimeouts implements LiveCall {
     });
   }
 
-  /** Waits `ms`, unless the call ends before. */
+  /** Waits `ms`, unless the call ends first. */
   sleep(ms: number): Promise<void> {
     let timer: unknown;
     const slept = new Promise<void>((resolve) => {
@@ -120,7 +120,7 @@ export class CallTimeouts implements LiveCall {
 
   /**
    * Starts the clock of one attempt: it fires after `ms` without `progressed()`. The attempt is stopped, the call goes on.
-   * Throws if the call is over already, or as good as over.
+   * Throws if the call is over, or has too little time left.
    */
   startAttempt(ms: number, now: number): void {
     this.#exchange = undefined;
@@ -143,19 +143,19 @@ export class CallTimeouts implements LiveCall {
   }
 
   /**
-   * Starts the running clock afresh. Cheap enough for every event: the timer itself is not touched. Of work that does not
-   * show its progress, `times` says how often it would have.
+   * Restarts the running clock. Cheap enough for every event, because the timer itself is not touched. For work that does not
+   * report progress, `times` is how often it would have.
    */
   progressed(times = 1, now = this.#runtime.now()): void {
     this.#watchdog?.feed(times, now);
   }
 
-  /** Nothing is expected of the service until `progressed()`. The reader may take its time, but not for ever. */
+  /** Pauses the idle timeout until `progressed()`. The reader may take its time, but not forever. */
   pauseWatching(now: number): void {
     this.progressed(UNREAD_TIMES, now);
   }
 
-  /** The wait is not the service's now. */
+  /** Stops the clock: the call no longer waits for the service. */
   stopWatching(): void {
     this.#watchdog?.stop();
     this.#watchdog = undefined;
@@ -171,7 +171,7 @@ export class CallTimeouts implements LiveCall {
     this.#finish(new ClientClosedError());
   }
 
-  /** Nothing of this call is left afterwards: no timer, no listener. */
+  /** Removes all timers and listeners of the call. */
   end(): void {
     this.stopWatching();
     this.#stop = undefined;
@@ -216,7 +216,7 @@ function idleMessage(times: number, ms: number): string {
   if (times === 1) return `The stream was silent for its streamIdleTimeout of ${ms} ms.`;
   const unread = times === 0 ? 'within' : `for ${times * ms} ms, ${times} times`;
   return (
-    `The stream was given up: it was not read ${unread} its streamIdleTimeout${times === 0 ? ` of ${ms} ms` : ''}. ` +
+    `The stream was closed because it was not read ${unread} its streamIdleTimeout${times === 0 ? ` of ${ms} ms` : ''}. ` +
     'Read it to its end or call close(), and await finalCompletion() after a loop over the stream, not inside it.'
   );
 }
@@ -224,12 +224,12 @@ function idleMessage(times: number, ms: number): string {
 const UNSENT: Progress = { phase: 'connect', sent: 'no' };
 const STREAMING: Progress = { phase: 'stream', sent: 'yes' };
 
-/** Fires after `ms` without being fed. Feeding only notes the time; the one timer looks at the note when it fires. */
+/** Fires after `ms` without being fed. Feeding only stores the time; the timer checks it when it fires. */
 class Watchdog {
   readonly #runtime: Runtime;
   readonly #ms: number;
   readonly #onSilence: () => void;
-  /** How many intervals it was last fed for; 0 if it never was. */
+  /** The number of intervals it was last fed for; 0 if never. */
   times = 0;
   #fedAt: number;
   #timer: unknown;
@@ -258,15 +258,15 @@ class Watchdog {
     let turns = 0;
     const fire = (): void => {
       const now = this.#runtime.now();
-      // Set for all of the time, and not fed since: it is over, also where tests move the timers and no clock along with them.
+      // Set for the whole time and not fed since: it has expired, even if tests move timers but no clock.
       const unfed = this.#fedAt + this.#ms === endsAt && endsAt - armedAt <= delay;
-      // Timers may fire a moment early by the monotonic clock: less than a millisecond left is none.
+      // Timers may fire slightly early by the monotonic clock: less than a millisecond left counts as none.
       const over = unfed || this.#fedAt + this.#ms - now < 1;
       const heldUp = turns > 0 ? turns < GRACE_TURNS : now - armedAt - delay >= HELD_UP;
       if (!over) this.#arm();
       else if (!heldUp) this.#onSilence();
       else {
-        // Some turns of I/O first, in which what has arrived meanwhile is read, and decompressed.
+        // Allows some turns of I/O first, to read and decompress data that has already arrived.
         turns += 1;
         this.#timer = this.#runtime.setTimer(fire, 4);
       }

@@ -20,7 +20,7 @@ import {
   schemaOptionsSchema,
   uploadOptionsSchema,
 } from './options.js';
-import { type Observation, Ticket } from './pacer.js';
+import { type Observation, type Release, releaseOnce } from './pacer.js';
 import { awaitTurn } from './queue.js';
 import { quietly } from './quietly.js';
 import { retryHint, ServerClock, untilReset } from './rate-limit.js';
@@ -35,15 +35,15 @@ const DEFAULT_TIMEOUT = 60_000;
 const DEFAULT_IDLE_TIMEOUT = 120_000;
 const DEFAULT_RETRIES = 2;
 const DEFAULT_MAX_RETRY_AFTER = 60_000;
-/** A key that is read again may take this long (ms): the refusal is already here. */
+/** The time limit for reading a key again (ms). The error of the refused request is already known. */
 const LONGEST_REREAD = 5_000;
 
-/** Turns a successful answer into what the method returns. */
+/** Turns a successful response into the method's return value. */
 type Reader<T> = (answer: Answer, options: RequestOptions) => T | Promise<T>;
 
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 
-/** How any request travels. It knows no path and no resource. `docs/request-path.md` walks through it. */
+/** Sends all requests. It knows no paths and no resources. `docs/request-path.md` explains each step. */
 export class Transport {
   readonly #area: AreaRules;
   readonly #base: Base;
@@ -66,17 +66,17 @@ export class Transport {
     this.#shared = shared;
   }
 
-  /** Sends a request and reads one JSON value. With a caller's `schema` that checks what the method gives instead. */
+  /** Sends a request and reads one JSON value. A caller's `schema` replaces the built-in one. */
   request<Body, T>(
     endpoint: EndpointSource,
     { schema: documented, pick, mayBeEmpty, undocumented, facts }: AnswerForm<Body, T>,
     options?: RequestOptions | SchemaOptions<T>,
   ): APIPromise<T> {
     const read: Reader<T> = async (answer, checked) => {
-      const { schema } = checked as Partial<SchemaOptions<T>>; // it is there where it may be
+      const { schema } = checked as Partial<SchemaOptions<T>>; // only undocumented endpoints accept it
       const body = (await answer.json(mayBeEmpty)) as Body; // checked below, or wanted unchecked
       const { timeouts, clean, reporter } = answer.call;
-      // A caller's schema may take its time; the call does not last longer for it.
+      // A caller's schema may be slow, but it does not extend the call's time limits.
       if (schema !== undefined) return timeouts.wait(applySchema(schema, pick(body), body, clean));
       answer.check(documented, body);
       if (reporter !== undefined) quietly(() => Object.assign(reporter, { completion: facts?.(body) }));
@@ -85,7 +85,7 @@ export class Transport {
     return this.#call(endpoint, options, undocumented ? schemaOptionsSchema : requestOptionsSchema, read, false);
   }
 
-  /** Sends a request and hands the open answer over: its reader ends the call. */
+  /** Sends a request and returns the open response. Its reader ends the call. */
   stream<T>(endpoint: EndpointSource, open: Reader<T>, options?: RequestOptions): APIPromise<T> {
     return this.#call(endpoint, options, requestOptionsSchema, open, true);
   }
@@ -97,7 +97,7 @@ export class Transport {
     read: Reader<T>,
     streamed: boolean,
   ): APIPromise<T> {
-    // Checked and written down now, in the caller's own turn; what is wrong rejects, it never throws.
+    // Checks and serialises the arguments synchronously. Errors reject; they are never thrown.
     let call: Call;
     try {
       call = this.#prepare(endpoint, options, schema, streamed);
@@ -150,7 +150,7 @@ export class Transport {
     };
   }
 
-  /** Without a listener nothing is counted. */
+  /** Without a listener, nothing is counted. */
   #openReporter(facts: CallFacts, asked: unknown, streamed: boolean): CallReporter | undefined {
     const { listeners, runtime } = this.#shared;
     const { onEvent } = this.#options;
@@ -169,7 +169,7 @@ export class Transport {
     if (key !== undefined) Object.assign(headers, checkHeaders({ [name]: key }, credentialHeader));
   }
 
-  /** The one loop: attempt, decide, wait, again. */
+  /** The only loop: attempt, decide, wait, repeat. */
   async #run<T>(call: Call, read: Reader<T>, streamed: boolean): Promise<WithResponse<T>> {
     const { timeouts } = call;
     let spent = 0;
@@ -196,27 +196,28 @@ export class Transport {
       if (error instanceof ContextGatewayError) endCallWith(error, call);
       throw error;
     } finally {
-      call.request.upload?.cancel(); // also one that was never begun
+      call.request.upload?.cancel(); // even if it was never started
       if (!handedOver) timeouts.end();
     }
   }
 
-  /** One attempt, from the credential to the answer. */
+  /** One attempt, from the credential to the response. */
   async #attempt<T>(call: Call, read: Reader<T>, waited: number): Promise<WithResponse<T>> {
     const { timeouts, attempts, runtime, bucket } = call;
     const { limiter, rateLimits } = this.#shared;
     call.where = call.route;
     call.hintMissed = false;
     timeouts.check();
-    // Before the queue: what a 429 says while the key is read holds this call as well.
+    // Before the queue, so that a 429 that arrives while the key is read also holds this call.
     const given = call.nextCredential ?? this.#area.authorize();
     call.nextCredential = undefined;
     call.credential = typeof given === 'string' ? given : await this.#awaitCredential(given, call, call.timeout);
     const delay = waited + (await awaitTurn(call, limiter, rateLimits.get(bucket)));
     call.startedAt = runtime.now();
     const record: Mutable<Attempt> = { delay, duration: 0 };
-    const ticket = new Ticket(limiter, bucket);
+    const release = releaseOnce(limiter, bucket);
     let upload: OutgoingStream | undefined;
+    let hasLeft = true;
     try {
       timeouts.startAttempt(call.timeout, call.startedAt);
       attempts.push(record);
@@ -226,48 +227,48 @@ export class Transport {
       const head = await this.#send(call, added, upload);
       const answer = this.#observe(call, head);
       record.status = head.status;
-      if (head.status < 200 || head.status > 299) throw await this.#refuse(call, answer, ticket);
-      ticket.release(observation(answer));
+      if (head.status < 200 || head.status > 299) throw await this.#refuse(call, answer, release);
+      release(observation(answer));
       const data = await read(answer, call.options);
       record.duration = runtime.now() - call.startedAt;
       return { data, response: answer.response };
     } catch (error) {
       timeouts.stopWatching();
-      ticket.release({});
+      release({});
       record.duration = runtime.now() - call.startedAt;
+      hasLeft = !(error instanceof APIConnectionError && error.sent === 'no');
       if (!(error instanceof APIError) && error instanceof Error) record.error = error.name;
       throw error;
     } finally {
-      upload?.cancel(); // also where the service has answered before it had all of it
-      if (upload !== undefined) call.reporter?.sent(upload.sent);
+      upload?.cancel(); // even if the service responded before the upload was complete
+      call.reporter?.sent(upload?.sent ?? (hasLeft ? call.request.body : undefined));
     }
   }
 
-  /** Tells that an attempt is about to be sent, and gives the headers that the listeners add to it. */
+  /** Emits the `request` event, and returns the headers that listeners add. */
   #announce({ reporter, request, attempts }: Call): Record<string, string> | undefined {
     if (reporter === undefined) return undefined;
     const added: Record<string, string> = {};
-    reporter.attempts = attempts.length;
-    if (request.upload === undefined) reporter.sent(request.body);
-    reporter.emit({
-      type: 'request',
-      attempt: attempts.length,
-      setHeader: (name, value) =>
-        void Object.assign(added, checkHeaders({ [name]: value }, this.#area.credentialHeader)),
-    });
+    Object.assign(reporter, { attempts: attempts.length, status: undefined, requestId: undefined });
+    const setHeader = (name: string, value: string): boolean => {
+      if (Object.hasOwn(request.headers, name.toLowerCase())) return false;
+      Object.assign(added, checkHeaders({ [name]: value }, this.#area.credentialHeader));
+      return true;
+    };
+    reporter.emit({ type: 'request', attempt: attempts.length, setHeader });
     return added;
   }
 
-  /** The credential, where a function gives it: it runs under the attempt's clock. */
+  /** Calls the credential function, within the timeout of the attempt. */
   async #awaitCredential(credential: Promise<string>, { timeouts, runtime }: Call, ms: number): Promise<string> {
-    quietly(() => credential); // it may fail when nothing waits for it any more
+    quietly(() => credential); // it may fail after the call has stopped waiting for it
     try {
       timeouts.startAttempt(ms, runtime.now());
       return await timeouts.wait(credential);
     } catch (error) {
       if (!(error instanceof APITimeoutError) || error.kind !== 'attempt') throw error;
       const option = this.#area.name === 'gateway' ? 'apiKey' : 'sessionToken';
-      const message = `The ${option} function gave nothing within ${ms} ms, the timeout of an attempt.`;
+      const message = `The ${option} function did not return within ${ms} ms, the timeout of an attempt.`;
       throw new APITimeoutError(message, { kind: 'attempt', phase: 'connect', sent: 'no', retryable: false });
     } finally {
       timeouts.stopWatching();
@@ -275,14 +276,14 @@ export class Transport {
   }
 
   /**
-   * Reads the credential again after the service has refused it, once a call: a key may have been replaced while the request
-   * was on its way. Whether there is another one to try.
+   * Reads the credential again after a 401 or 403, once per call, because the key may have been replaced while the request
+   * was in flight. Returns whether there is a different one to try.
    */
   async #hasNewCredential(error: unknown, call: Call): Promise<boolean> {
     const refused = error instanceof APIError && (error.status === 401 || error.status === 403);
     if (!refused || error.retryAfter !== undefined || call.rotated) return false;
     const { method, upload } = call.request;
-    // As with every refusal, a POST is repeated only where the service itself says so.
+    // As always, a POST is repeated only if the error is the service's own.
     if (upload?.repeatable === false || (method === 'POST' && sentBy(error) !== 'no')) return false;
     call.rotated = true;
     const given = this.#area.authorize();
@@ -291,7 +292,7 @@ export class Transport {
       call.nextCredential = await this.#awaitCredential(given, call, Math.min(call.timeout, LONGEST_REREAD));
     } catch {
       call.timeouts.check(); // the call is over
-      return false; // the refusal says more than a key that cannot be read
+      return false; // the error of the request is more useful than that of the key function
     }
     return call.nextCredential !== call.credential;
   }
@@ -311,7 +312,7 @@ export class Transport {
     return exchange.head;
   }
 
-  /** Notes what every answer says, whatever its status. */
+  /** Records the rate limit, date and request id of a response, for every status. */
   #observe(call: Call, head: ResponseHead): Answer {
     const { reporter } = call;
     const read = reporter === undefined ? head : { ...head, body: reporter.counted(head.body) };
@@ -322,15 +323,15 @@ export class Transport {
     if (rateLimit !== undefined) this.#shared.rateLimits.set(call.bucket, rateLimit);
     if (reporter !== undefined) {
       const { status } = head;
-      Object.assign(reporter, { status, requestId, rateLimit });
+      Object.assign(reporter, { status, requestId, rateLimit, clean: call.clean });
       const duration = call.runtime.now() - call.startedAt;
       reporter.emit({ type: 'response', attempt: call.attempts.length, status, duration, requestId });
     }
     return answer;
   }
 
-  /** Reads an error's body, as far as it is worth it. */
-  async #refuse(call: Call, answer: Answer, ticket: Ticket): Promise<ContextGatewayError> {
+  /** Reads the body of an error response, up to a limit. */
+  async #refuse(call: Call, answer: Answer, release: Release): Promise<ContextGatewayError> {
     const { status, body } = answer.head;
     if (status > 599 || status < 200) {
       body.cancel(new Error('not an HTTP status'));
@@ -338,19 +339,19 @@ export class Transport {
       return new APIConnectionError(`No usable response: ${status} is not an HTTP status.`, details);
     }
     const limited = status === 429;
-    // The hint may be in the body: nothing else is sent before it is read.
+    // The wait may be in the body, so nothing else is sent before it is read.
     const free = limited ? this.#shared.limiter?.hold?.(call.bucket) : undefined;
     const { text, whole } = await this.#readRefusal(call, answer);
     const error = apiError(status, answer.refuse(parseError(text)));
     call.hintMissed = !whole;
     const blockedFor = whole ? error.retryAfter : Math.max(error.retryAfter ?? 0, LONGEST_BACKOFF);
-    ticket.release({ ...observation(answer), refused: limited, ...(limited && { blockedFor }) });
+    release({ ...observation(answer), refused: limited, ...(limited && { blockedFor }) });
     if (free !== undefined) quietly(free);
-    call.timeouts.check(); // a call that is over ends with what ended it, also where its status is known
+    call.timeouts.check(); // if the call was ended meanwhile, that error takes precedence over the status
     return error;
   }
 
-  /** The body of a 429 or 503 is read to its end, unless no hint in it could change what follows. */
+  /** Reads the body of a 429 or 503 to its end, unless a wait in it would make no difference. */
   async #readRefusal(call: Call, { head, rateLimit, serverTime }: Answer): Promise<{ text: string; whole: boolean }> {
     const { status, headers, body } = head;
     const hint = retryHint(headers, undefined, rateLimit, serverTime) ?? 0;
@@ -359,7 +360,7 @@ export class Transport {
     return { text: await readErrorText(body, call.runtime), whole: true };
   }
 
-  /** What follows a failed attempt: a wait, or the error itself. */
+  /** Decides what follows a failed attempt: waits, or throws the error. */
   #decide(error: unknown, call: Call, newCredential: boolean): { wait: number; cost: number } {
     const { runtime, budget, limiter } = this.#shared;
     const { options, timeouts, attempts, request, reporter } = call;
@@ -372,7 +373,7 @@ export class Transport {
     const facts = {
       operation: operationOf(request.method),
       repeatable: request.upload?.repeatable !== false,
-      // One more for a key that was replaced: the service did nothing for the old one.
+      // One more attempt for a replaced key: the service did nothing for the old one.
       maxRetries: call.maxRetries + (call.rotated ? 1 : 0),
       maxRetryAfter: call.maxRetryAfter,
       timeLeft: timeouts.timeLeft,

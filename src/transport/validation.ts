@@ -5,11 +5,11 @@ import { describeIssues, MAX_ISSUES, type ValidationIssue } from '../errors/issu
 import { RequestValidationError, ResponseValidationError } from '../errors/validation.js';
 import { ownWords } from './fields.js';
 
-/** A description of an argument, an answer or an option. */
+/** The schema of an argument, a response or an option. */
 export type Schema<T> = ZodMiniType<T>;
 export type AnySchema = ZodMiniType;
 
-/** The part of the Standard Schema interface (standardschema.dev, version 1) that is used here; zod, valibot and arktype have it. */
+/** The part of the Standard Schema interface (standardschema.dev, version 1) that is used here. zod, valibot and arktype implement it. */
 export interface StandardSchema<Output> {
   readonly '~standard': {
     readonly version: 1;
@@ -19,7 +19,7 @@ export interface StandardSchema<Output> {
   };
 }
 
-/** What a Standard Schema says of a value. */
+/** The result of validation with a Standard Schema. */
 export type StandardResult<Output> =
   | { readonly value: Output; readonly issues?: undefined }
   | {
@@ -179,9 +179,9 @@ function partsOf(schema: unknown): Parts {
 export function unexpectedAnswer(
   issues: readonly ValidationIssue[],
   body: unknown,
-  expected = 'what is documented',
+  expected = 'the documentation',
 ): ResponseValidationError {
-  const message = `The response is not ${expected}: ${describeIssues(issues)}`;
+  const message = `The response does not match ${expected}: ${describeIssues(issues)}`;
   return new ResponseValidationError(message, { issues, body });
 }
 
@@ -196,7 +196,7 @@ export async function applySchema<T>(
   try {
     result = await schema['~standard'].validate(value);
   } catch (cause) {
-    throw new ResponseValidationError('The schema failed. Its error is the cause.', { body, cause });
+    throw new ResponseValidationError('The schema threw. Its error is the cause.', { body, cause });
   }
   if (result.issues === undefined) return result.value;
   const issues = result.issues.slice(0, MAX_ISSUES).map(({ path = [], message }) => ({
@@ -206,5 +206,5 @@ export async function applySchema<T>(
     }),
     message: clean(message),
   }));
-  throw unexpectedAnswer(issues, body, 'what the given schema takes');
+  throw unexpectedAnswer(issues, body, 'the given schema');
 }

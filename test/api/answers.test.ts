@@ -27,7 +27,7 @@ function changed<T>(answer: T, path: readonly (string | number)[], value: unknow
 }
 
 describe('what a newer service may send', () => {
-  test('W13: an unknown pin category and memory type are kept as strings', async () => {
+  test('an unknown pin category and memory type are kept as strings', async () => {
     answers(json({ success: true, pinnedItem: { ...pinnedItem(), category: 'idea' } }));
     expect((await contextAt().pin('c', { messageId: 'm' })).category).toBe('idea');
 
@@ -53,7 +53,7 @@ describe('what a newer service may send', () => {
     expect((await contextAt().retrieve('c')).rollingSummary.importantReferences[0]?.type).toBe('database');
   });
 
-  test('W14: extra fields are kept at every level', async () => {
+  test('extra fields are kept at every level', async () => {
     answers(
       json({ ...completion(), system_fingerprint: 'fp', choices: [{ ...completion().choices[0], logprobs: null }] }),
     );
@@ -73,19 +73,19 @@ describe('what a newer service may send', () => {
     { lastCompactionAt: undefined, because: 'the field is left out' },
     { lastCompactionAt: '2026-01-05T09:30:00.000Z', because: 'it is a time' },
     { lastCompactionAt: '2026-01-05T09:30:00+02:00', because: 'an offset is ISO 8601 as well' },
-  ])('A23: lastCompactionAt $lastCompactionAt is accepted: $because', async ({ lastCompactionAt }) => {
+  ])('lastCompactionAt $lastCompactionAt is accepted: $because', async ({ lastCompactionAt }) => {
     answers(json(changed(contextAnswer(), ['context', 'metadata', 'lastCompactionAt'], lastCompactionAt)));
 
     expect((await contextAt().retrieve('c')).metadata.lastCompactionAt).toBe(lastCompactionAt);
   });
 
-  test('A26: success false inside a compaction result is data', async () => {
+  test('success false inside a compaction result is data', async () => {
     answers(json(changed(compactAnswer(), ['result', 'success'], false)));
 
     expect((await contextAt().compact('c')).success).toBe(false);
   });
 
-  test('A24: memory items may leave out isActive and workspaceId', async () => {
+  test('memory items may leave out isActive and workspaceId', async () => {
     answers(json({ success: true, memory: memoryItem() }));
 
     const item = await contextAt().memory.create({ type: 'fact', key: 'editor', content: 'Uses vim.' });
@@ -94,7 +94,7 @@ describe('what a newer service may send', () => {
   });
 
   test.each([[[]], [[{ index: 0, message: { role: 'assistant', content: '' }, finish_reason: 'stop' }]]])(
-    'W32: choices %j are a valid answer',
+    'choices %j are a valid answer',
     async (choices) => {
       answers(json({ ...completion(), choices }));
 
@@ -102,7 +102,7 @@ describe('what a newer service may send', () => {
     },
   );
 
-  test('W5: JSON is read whatever the content type says', async () => {
+  test('JSON is read whatever the content type says', async () => {
     answers(text(JSON.stringify(usageReport()), { headers: { 'content-type': 'text/plain' } }));
     expect(await gatewayAt().usage.retrieve()).toEqual(usageReport());
 
@@ -110,7 +110,7 @@ describe('what a newer service may send', () => {
     expect(await gatewayAt().usage.retrieve()).toEqual(usageReport());
   });
 
-  test('W16: __proto__ and constructor as names in an answer change no prototype', async () => {
+  test('__proto__ and constructor as names in an answer change no prototype', async () => {
     const body = JSON.stringify(usageReport()).replace('"atlas-small":12', '"__proto__":5,"constructor":6');
     answers(text(body, { headers: { 'content-type': 'application/json' } }));
 
@@ -128,7 +128,7 @@ const retrieve = () => contextAt().retrieve('c');
 const create = () => gatewayAt().chat.completions.create(chatParams);
 const usage = () => gatewayAt().usage.retrieve();
 
-describe('W12 W15: a field that is not as documented', () => {
+describe('a field that is not as documented', () => {
   test.each([
     { call: retrieve, answer: contextAnswer(), path: ['context'], value: undefined },
     { call: retrieve, answer: contextAnswer(), path: ['context', 'rollingSummary'], value: null },
@@ -199,7 +199,7 @@ describe('W12 W15: a field that is not as documented', () => {
     const error = (await failureOf(contextAt().retrieve('c'))) as ResponseValidationError;
 
     expect(error.message).toBe(
-      'The response is not what is documented: context: expected object, got number (GET /api/context, request req_7).',
+      'The response does not match the documentation: context: expected object, got number (GET /api/context, request req_7).',
     );
   });
 
@@ -237,7 +237,7 @@ describe('W12 W15: a field that is not as documented', () => {
     }
   });
 
-  test.each(['null', '[]', '"x"', '1', 'true'])('W7: %s at the top is a ResponseValidationError', async (body) => {
+  test.each(['null', '[]', '"x"', '1', 'true'])('%s at the top is a ResponseValidationError', async (body) => {
     answers(text(body, { headers: { 'content-type': 'application/json' } }));
     await expect(retrieve()).rejects.toBeInstanceOf(ResponseValidationError);
     await expect(create()).rejects.toBeInstanceOf(ResponseValidationError);
@@ -249,8 +249,8 @@ describe('W12 W15: a field that is not as documented', () => {
     ['{} trailing', 'something follows it'],
     ['{"a": NaN}', 'NaN is no JSON'],
     ['<html><b>Sorry</b></html>', 'it is a page'],
-    ['', 'it is empty'],
-  ])('W3 W4: a success with the body %j is a ResponseValidationError: %s', async (body) => {
+    ['', 'is empty'],
+  ])('a success with the body %j is a ResponseValidationError: %s', async (body) => {
     answers(text(body, { headers: { 'content-type': 'text/html' } }));
 
     const error = await failureOf(create());
@@ -361,7 +361,7 @@ describe("validation: 'report'", () => {
   });
 });
 
-describe('A15: a 2xx body that reports an error', () => {
+describe('a 2xx body that reports an error', () => {
   test.each([
     { body: { success: false, error: 'no such thing' }, because: 'the Context form' },
     { body: { success: false, error: { message: 'no such thing' } }, because: 'the Gateway form in it' },
@@ -377,14 +377,14 @@ describe('A15: a 2xx body that reports an error', () => {
     }
   });
 
-  test('W9: success: true on a 500 is an error by its status', async () => {
+  test('success: true on a 500 is an error by its status', async () => {
     answers(json(contextAnswer(), { status: 500 }));
 
     await expect(retrieve()).rejects.toMatchObject({ name: 'InternalServerError', status: 500 });
   });
 });
 
-describe('A16: an empty body', () => {
+describe('an empty body', () => {
   const empty = [
     { method: 'unpin', call: () => contextAt().unpin('c', 'm') },
     { method: 'exclude', call: () => contextAt().exclude('c', 'm') },
@@ -408,14 +408,14 @@ describe('A16: an empty body', () => {
     { method: 'create', call: create },
     { method: 'presets.list', call: () => gatewayAt().presets.list() },
     { method: 'integrations.execute', call: () => gatewayAt().integrations.execute('i', { action: 'a' }) },
-  ])('W6: is a ResponseValidationError of $method', async ({ call }) => {
+  ])('is a ResponseValidationError of $method', async ({ call }) => {
     answers(text(null, { status: 204 }));
 
     await expect(call()).rejects.toMatchObject({ name: 'ResponseValidationError', body: '' });
   });
 });
 
-describe('A3: undocumented lists and records', () => {
+describe('undocumented lists and records', () => {
   const records = [{ id: 'a', name: 'A', extra: { deep: true } }, { id: 'b' }];
 
   test.each([
@@ -443,7 +443,7 @@ describe('A3: undocumented lists and records', () => {
   test.each([5, 'x', { id: 5 }, { name: null }])('an answer of %j is neither a list nor a record', async (answer) => {
     answers(json(answer as never));
 
-    const expected = 'expected a list, or an object whose id and name are strings';
+    const expected = 'expected an array, or an object whose id and name are strings';
     for (const call of [gatewayAt().presets.list(), gatewayAt().presets.execute('p', { input: '', model: 'm' })])
       expect(await failureOf(call)).toMatchObject({
         name: 'ResponseValidationError',

@@ -9,13 +9,13 @@ const context = contextAt({ fetch });
 afterEach(() => fetch.mockClear());
 
 /** The one call is refused with this issue, and nothing was sent. */
-async function expectRefused(call: () => PromiseLike<unknown>, path: readonly (string | number)[], mend: RegExp) {
+async function expectRefused(call: () => PromiseLike<unknown>, path: readonly (string | number)[], hint: RegExp) {
   const error = await failureOf(call());
 
   expect(error).toBeInstanceOf(RequestValidationError);
   const { issues, message, attempts } = error as RequestValidationError;
   expect(issues.map((issue) => issue.path)).toContainEqual(path);
-  expect(message).toMatch(mend);
+  expect(message).toMatch(hint);
   expect(message).toMatch(/^The request was not sent: /);
   expect(attempts).toEqual([]);
   expect(fetch).not.toHaveBeenCalled();
@@ -38,29 +38,29 @@ const places: { name: string; put: (id: string) => PromiseLike<unknown> }[] = [
 describe('ids in a path', () => {
   const loose = (value: unknown) => value as string;
   test.each([
-    { id: '..', promise: 'A1', mend: /dot segment/ },
-    { id: '.', promise: 'A1', mend: /dot segment/ },
-    { id: '%2e', promise: 'A2', mend: /dot segment/ },
-    { id: '%2E%2e', promise: 'A2', mend: /dot segment/ },
-    { id: '.%2e', promise: 'A2', mend: /dot segment/ },
-    { id: '', promise: 'A3', mend: /must not be empty/ },
-    { id: ' \u00a0 ', promise: 'A3', mend: /must not be empty/ },
-    { id: 'a\ud800', promise: 'A7', mend: /well-formed Unicode/ },
-    { id: '\udc00a', promise: 'A7', mend: /well-formed Unicode/ },
-    { id: 'a\u0000', promise: 'A8', mend: /control characters/ },
-    { id: 'a\r\nb', promise: 'A8', mend: /control characters/ },
-    { id: '\ta', promise: 'A8', mend: /control characters/ },
-    { id: loose(5), promise: 'A9', mend: /expected string/ },
-    { id: loose(null), promise: 'A9', mend: /expected string/ },
-    { id: loose(undefined), promise: 'A9', mend: /expected string/ },
-    { id: loose(['a']), promise: 'A9', mend: /expected string/ },
-    { id: loose({}), promise: 'A9', mend: /expected string/ },
-    { id: loose(new String('a')), promise: 'A9', mend: /expected string/ },
-    { id: loose({ toString: () => 'a' }), promise: 'A9', mend: /expected string/ },
-    { id: 'x'.repeat(1_025), promise: 'A10', mend: /longer than 1024/ },
-    { id: 'x'.repeat(1_000_000), promise: 'A10', mend: /longer than 1024/ },
-  ])('$promise: refuses an id that is wrong ($mend, %#)', async ({ id, mend }) => {
-    for (const { name, put } of places) await expectRefused(() => put(id), [name], mend);
+    { id: '..', hint: /must not be \. or \.\./ },
+    { id: '.', hint: /must not be \. or \.\./ },
+    { id: '%2e', hint: /must not be \. or \.\./ },
+    { id: '%2E%2e', hint: /must not be \. or \.\./ },
+    { id: '.%2e', hint: /must not be \. or \.\./ },
+    { id: '', hint: /must not be empty/ },
+    { id: ' \u00a0 ', hint: /must not be empty/ },
+    { id: 'a\ud800', hint: /well-formed Unicode/ },
+    { id: '\udc00a', hint: /well-formed Unicode/ },
+    { id: 'a\u0000', hint: /control characters/ },
+    { id: 'a\r\nb', hint: /control characters/ },
+    { id: '\ta', hint: /control characters/ },
+    { id: loose(5), hint: /expected string/ },
+    { id: loose(null), hint: /expected string/ },
+    { id: loose(undefined), hint: /expected string/ },
+    { id: loose(['a']), hint: /expected string/ },
+    { id: loose({}), hint: /expected string/ },
+    { id: loose(new String('a')), hint: /expected string/ },
+    { id: loose({ toString: () => 'a' }), hint: /expected string/ },
+    { id: 'x'.repeat(1_025), hint: /longer than 1024/ },
+    { id: 'x'.repeat(1_000_000), hint: /longer than 1024/ },
+  ])('refuses an id that is wrong ($hint, %#)', async ({ id, hint }) => {
+    for (const { name, put } of places) await expectRefused(() => put(id), [name], hint);
   });
 
   test('one object in the place of the id and the fields is told that the id stands alone', async () => {
@@ -78,7 +78,7 @@ describe('ids in a path', () => {
     );
   });
 
-  test('A4 A5 A6: sends hazardous but legal ids as one segment', async () => {
+  test('sends hazardous but legal ids as one segment', async () => {
     for (const id of [
       'a/b',
       '\\',
@@ -100,7 +100,7 @@ describe('ids in a path', () => {
 });
 
 describe('values in a query', () => {
-  test('A7: refuses half a surrogate pair in a query and in a body', async () => {
+  test('refuses half a surrogate pair in a query and in a body', async () => {
     await expectRefused(() => context.retrieve('a\ud800'), ['conversationId'], /well-formed Unicode/);
     await expectRefused(() => context.unpin('c', '\udc00'), ['messageId'], /well-formed Unicode/);
     await expectRefused(() => context.compact('a\ud800'), ['conversationId'], /well-formed Unicode/);
@@ -111,7 +111,7 @@ describe('values in a query', () => {
     );
   });
 
-  test.each(['a&b=c', 'a#b', '%', '+', ' ', 'é', '?', 'a\r\nb', '/../'])('A11: encodes %j', async (category) => {
+  test.each(['a&b=c', 'a#b', '%', '+', ' ', 'é', '?', 'a\r\nb', '/../'])('encodes %j', async (category) => {
     await failureOf(gateway.presets.list({ category }));
 
     const url = new URL(String(fetch.mock.calls[0]?.[0]));
@@ -119,13 +119,13 @@ describe('values in a query', () => {
     expect([...url.searchParams]).toEqual([['category', category]]);
   });
 
-  test('A11: leaves out what is undefined', async () => {
+  test('leaves out what is undefined', async () => {
     await failureOf(context.memory.list({ workspaceId: undefined, type: undefined }));
 
     expect(fetch.mock.calls[0]?.[0]).toBe('https://service.test/api/memory');
   });
 
-  test('A3 A9: refuses an id that is empty or no string in a query as well', async () => {
+  test('refuses an id that is empty or no string in a query as well', async () => {
     await expectRefused(() => context.retrieve(''), ['conversationId'], /must not be empty/);
     await expectRefused(() => context.summary(5 as never), ['conversationId'], /expected string/);
     await expectRefused(() => context.unpin('c', undefined as never), ['messageId'], /expected string/);
@@ -136,71 +136,68 @@ const create = (more: object) => () => gateway.chat.completions.create({ ...chat
 
 describe('completions', () => {
   test.each([Number.NaN, Infinity, -Infinity, -0.1, 2.0001, '1', 1n, null])(
-    'A21: refuses the temperature %s',
+    'refuses the temperature %s',
     async (temperature) => {
       await expectRefused(create({ temperature }), ['temperature'], /temperature: expected/);
     },
   );
 
-  test.each([0, 2, -0, 1.5])('A21: sends the temperature %d', async (temperature) => {
+  test.each([0, 2, -0, 1.5])('sends the temperature %d', async (temperature) => {
     await create({ temperature })();
 
     expect(sentBody().temperature).toBe(temperature + 0);
   });
 
-  test.each([0, -1, 1.5, 2 ** 53, '5', Number.NaN, Infinity, null])(
-    'A22: refuses max_tokens %s',
-    async (max_tokens) => {
-      await expectRefused(create({ max_tokens }), ['max_tokens'], /max_tokens: expected/);
-    },
-  );
+  test.each([0, -1, 1.5, 2 ** 53, '5', Number.NaN, Infinity, null])('refuses max_tokens %s', async (max_tokens) => {
+    await expectRefused(create({ max_tokens }), ['max_tokens'], /max_tokens: expected/);
+  });
 
   test.each([
     ['', /must not be empty/],
     ['m'.repeat(10_000), /must not be longer than 1024/],
     [undefined, /expected string/],
     [5, /expected string/],
-  ])('A24: refuses a model that is empty, too long or no string (%#)', async (model, mend) => {
-    await expectRefused(create({ model }), ['model'], mend);
+  ])('refuses a model that is empty, too long or no string (%#)', async (model, hint) => {
+    await expectRefused(create({ model }), ['model'], hint);
   });
 
-  test('A24: sends a model that may not be offered: the service decides', async () => {
+  test('sends a model that may not be offered: the service decides', async () => {
     await create({ model: 'not-offered' })();
 
     expect(sentBody().model).toBe('not-offered');
   });
 
   test.each([
-    { messages: [], path: ['messages'], mend: /must not be empty/ },
-    { messages: 'hello', path: ['messages'], mend: /expected array/ },
-    { messages: undefined, path: ['messages'], mend: /expected array/ },
-    { messages: { 0: chatParams.messages[0], length: 1 }, path: ['messages'], mend: /expected array/ },
+    { messages: [], path: ['messages'], hint: /must not be empty/ },
+    { messages: 'hello', path: ['messages'], hint: /expected array/ },
+    { messages: undefined, path: ['messages'], hint: /expected array/ },
+    { messages: { 0: chatParams.messages[0], length: 1 }, path: ['messages'], hint: /expected array/ },
     // biome-ignore lint/suspicious/noSparseArray: that is the case
-    { messages: [, chatParams.messages[0]], path: ['messages', 0], mend: /messages\[0\]: expected object/ },
-    { messages: ['hello'], path: ['messages', 0], mend: /expected object/ },
-    { messages: [{ role: 'user' }], path: ['messages', 0, 'content'], mend: /expected string/ },
-    { messages: [{ role: 'user', content: null }], path: ['messages', 0, 'content'], mend: /expected string/ },
-    { messages: [{ role: 'user', content: ['a'] }], path: ['messages', 0, 'content'], mend: /expected string/ },
-    { messages: [{ content: 'a' }], path: ['messages', 0, 'role'], mend: /expected string/ },
-    { messages: [{ role: '', content: 'a' }], path: ['messages', 0, 'role'], mend: /must not be empty/ },
-  ])('A25: refuses messages with a fault at $path', async ({ messages, path, mend }) => {
-    await expectRefused(create({ messages }), path, mend);
+    { messages: [, chatParams.messages[0]], path: ['messages', 0], hint: /messages\[0\]: expected object/ },
+    { messages: ['hello'], path: ['messages', 0], hint: /expected object/ },
+    { messages: [{ role: 'user' }], path: ['messages', 0, 'content'], hint: /expected string/ },
+    { messages: [{ role: 'user', content: null }], path: ['messages', 0, 'content'], hint: /expected string/ },
+    { messages: [{ role: 'user', content: ['a'] }], path: ['messages', 0, 'content'], hint: /expected string/ },
+    { messages: [{ content: 'a' }], path: ['messages', 0, 'role'], hint: /expected string/ },
+    { messages: [{ role: '', content: 'a' }], path: ['messages', 0, 'role'], hint: /must not be empty/ },
+  ])('refuses messages with a fault at $path', async ({ messages, path, hint }) => {
+    await expectRefused(create({ messages }), path, hint);
   });
 
-  test('A25: sends a role it does not know: the service decides', async () => {
+  test('sends a role it does not know: the service decides', async () => {
     await create({ messages: [{ role: 'tool', content: 'a' }] })();
 
     expect(sentBody().messages).toEqual([{ role: 'tool', content: 'a' }]);
   });
 
-  test('A31: parameters that are not documented yet are passed on', async () => {
+  test('parameters that are not documented yet are passed on', async () => {
     await create({ seed: 7 })();
 
     expect(sentBody()).toEqual({ ...chatParams, seed: 7 });
   });
 
   test.each(['maxTokens', 'MaxTokens', 'max-tokens', 'Temperature'])(
-    'A31: refuses %s, a documented parameter in another writing',
+    'refuses %s, a documented parameter in another writing',
     async (field) => {
       await expectRefused(create({ [field]: 1 }), [field], /: did you mean (max_tokens|temperature)\?/);
       await expectRefused(create({ [field]: 1, stream: true }), [field], /did you mean/);
@@ -208,27 +205,27 @@ describe('completions', () => {
   );
 
   test.each(['signal', 'timeout', 'deadline', 'streamIdleTimeout', 'maxRetries', 'headers', 'idempotencyKey'])(
-    'A31: refuses the option %s among the parameters, and says where it belongs',
+    'refuses the option %s among the parameters, and says where it belongs',
     async (field) => {
-      const mend = new RegExp(`${field}: is an option of the call: pass it in the second argument`);
-      await expectRefused(create({ [field]: 1 }), [field], mend);
-      await expectRefused(create({ [field]: 1, stream: true }), [field], mend);
+      const hint = new RegExp(`${field}: is an option of the call: pass it in the second argument`);
+      await expectRefused(create({ [field]: 1 }), [field], hint);
+      await expectRefused(create({ [field]: 1, stream: true }), [field], hint);
     },
   );
 
-  test('A31: says of all misplaced parameters at once where they belong', async () => {
+  test('says of all misplaced parameters at once where they belong', async () => {
     const error = await failureOf(create({ maxTokens: 1, timeout: 5_000, seed: 7 })());
 
     expect((error as RequestValidationError).issues.map(({ path }) => path)).toEqual([['maxTokens'], ['timeout']]);
   });
 
-  test('A31: a misplaced option that is undefined is one that is not there', async () => {
+  test('a misplaced option that is undefined is one that is not there', async () => {
     await create({ timeout: undefined, maxTokens: undefined })();
 
     expect(Object.keys(sentBody() as object)).not.toContain('timeout');
   });
 
-  test('A31: an action may have a field of any name', async () => {
+  test('an action may have a field of any name', async () => {
     await gateway.integrations.execute('i', { action: 'a', timeout: 5, Action: 'b' });
 
     expect(sentBody()).toEqual({ action: 'a', timeout: 5, Action: 'b' });
@@ -238,7 +235,7 @@ describe('completions', () => {
     await expectRefused(create({ stream }), ['stream'], /expected boolean/);
   });
 
-  test.each([undefined, null, 'hello', 5, []])('A9: refuses the arguments %s', async (params) => {
+  test.each([undefined, null, 'hello', 5, []])('refuses the arguments %s', async (params) => {
     const error = await failureOf(gateway.chat.completions.create(params as never));
 
     expect(error).toBeInstanceOf(RequestValidationError);
@@ -249,7 +246,7 @@ describe('completions', () => {
 const execute = (fields: object) => () => gateway.integrations.execute('i', { action: 'a', ...fields });
 
 describe('fields of an action', () => {
-  test('A26: refuses a value that contains itself, and names the place', async () => {
+  test('refuses a value that contains itself, and names the place', async () => {
     const loop: Record<string, unknown> = { list: [{}] };
     (loop.list as unknown[])[0] = loop;
 
@@ -269,11 +266,11 @@ describe('fields of an action', () => {
     [Symbol('s'), /symbol cannot be sent/],
     [Number.NaN, /finite number/],
     [-Infinity, /finite number/],
-  ])('A27: refuses %s', async (value, mend) => {
-    await expectRefused(execute({ deep: { list: [value] } }), ['deep', 'list', 0], mend);
+  ])('refuses %s', async (value, hint) => {
+    await expectRefused(execute({ deep: { list: [value] } }), ['deep', 'list', 0], hint);
   });
 
-  test('A27: leaves out an undefined field, and refuses an undefined item, which would become null', async () => {
+  test('leaves out an undefined field, and refuses an undefined item, which would become null', async () => {
     await execute({ gone: undefined })();
     expect(sentBody()).toEqual({ action: 'a' });
 
@@ -291,7 +288,7 @@ describe('fields of an action', () => {
     x = 1;
   }
 
-  test('A28: sends a Date, a class instance and the result of toJSON', async () => {
+  test('sends a Date, a class instance and the result of toJSON', async () => {
     await execute({ at: new Date(0), amount: new Amount(), point: new Point() })();
 
     expect(sentBody()).toEqual({ action: 'a', at: '1970-01-01T00:00:00.000Z', amount: { euros: 5 }, point: { x: 1 } });
@@ -312,11 +309,11 @@ describe('fields of an action', () => {
     [new Date(Number.NaN), /must be a valid Date/],
     [{ toJSON: () => 1n }, /bigint cannot be sent/],
     [{ toJSON: () => undefined }, /undefined cannot be sent/],
-  ])('A28: refuses %s, of which JSON would make something else without a word', async (value, mend) => {
-    await expectRefused(execute({ deep: [value] }), ['deep', 0], mend);
+  ])('refuses %s, of which JSON would make something else without a word', async (value, hint) => {
+    await expectRefused(execute({ deep: [value] }), ['deep', 0], hint);
   });
 
-  test('A28: a getter that throws is a RequestValidationError with its cause', async () => {
+  test('a getter that throws is a RequestValidationError with its cause', async () => {
     const cause = new Error('from a getter');
     const params = {
       action: 'a',
@@ -348,7 +345,7 @@ describe('fields of an action', () => {
     expect(fetch).not.toHaveBeenCalled();
   });
 
-  test('A29: sends own __proto__, constructor and prototype keys as plain keys', async () => {
+  test('sends own __proto__, constructor and prototype keys as plain keys', async () => {
     const fields = JSON.parse('{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}},"prototype":2}');
     const params = Object.defineProperties({ action: 'a' }, Object.getOwnPropertyDescriptors(fields)) as {
       action: string;
@@ -360,7 +357,7 @@ describe('fields of an action', () => {
     expect(({} as { polluted?: number }).polluted).toBeUndefined();
   });
 
-  test('A33: refuses nesting of 10,000 levels, without a RangeError', async () => {
+  test('refuses nesting of 10,000 levels, without a RangeError', async () => {
     let deep: unknown = 1;
     for (let n = 0; n < 10_000; n += 1) deep = { deep };
 
@@ -372,7 +369,7 @@ describe('fields of an action', () => {
     expect(fetch).not.toHaveBeenCalled();
   });
 
-  test('A34: refuses a body of more than 64 M characters', async () => {
+  test('refuses a body of more than 64 M characters', async () => {
     await expectRefused(execute({ text: 'x'.repeat(65 * 1024 * 1024) }), [], /longer than 67108864 characters/);
   });
 
@@ -462,11 +459,11 @@ describe('other arguments', () => {
     expect(fetch).not.toHaveBeenCalled();
   });
 
-  test.each([0, -1, Number.NaN, 1.5, '5', null])('A23: refuses the limit %s', async (limit) => {
+  test.each([0, -1, Number.NaN, 1.5, '5', null])('refuses the limit %s', async (limit) => {
     await expectRefused(() => gateway.presets.list({ limit: limit as number }), ['limit'], /limit: expected/);
   });
 
-  test('A23: sends a limit of 1e9: its bound is not documented', async () => {
+  test('sends a limit of 1e9: its bound is not documented', async () => {
     await failureOf(gateway.presets.list({ limit: 1e9 }));
 
     expect(fetch.mock.calls[0]?.[0]).toMatch(/limit=1000000000$/);
@@ -486,7 +483,7 @@ describe('other arguments', () => {
     { field: 'from', call: () => gateway.usage.retrieve({ from: '2026-01-01' } as never) },
     { field: 'fileName', call: () => gateway.files.upload({ file: new Blob(), purpose: 'p', fileName: 'f' } as never) },
   ];
-  test.each(misspelt)('A31: refuses the unknown field $field and names it', async ({ call, field }) => {
+  test.each(misspelt)('refuses the unknown field $field and names it', async ({ call, field }) => {
     const error = await failureOf(call());
 
     expect(error).toBeInstanceOf(RequestValidationError);
@@ -501,7 +498,7 @@ describe('other arguments', () => {
     { call: () => gateway.presets.list({ Limit: 5 } as never), says: 'Limit; did you mean limit?' },
     { call: () => gateway.usage.retrieve({ startDate: '2026-01-01' } as never), says: 'did you mean start_date?' },
     { call: () => gateway.request({ method: 'GET', path: '/v1/x', Query: {} } as never), says: 'did you mean query?' },
-  ])('A31: names the field that was meant: $says', async ({ call, says }) => {
+  ])('names the field that was meant: $says', async ({ call, says }) => {
     const error = await failureOf(call());
 
     expect(error).toMatchObject({
@@ -514,11 +511,11 @@ describe('other arguments', () => {
     { call: () => context.compact('c', { level: 'extreme' as never }), path: ['level'] },
     { call: () => context.memory.list({ type: 'x' as never }), path: ['type'] },
     { call: () => context.memory.create({ type: 'x' as never, key: 'k', content: 'c' }), path: ['type'] },
-  ])('A38: refuses a value outside $path and names those it takes', async ({ call, path }) => {
+  ])('refuses a value outside $path and names those it takes', async ({ call, path }) => {
     await expectRefused(call, path, /expected "\w+" or "\w+"/);
   });
 
-  test('A39: refuses a flag that is no boolean', async () => {
+  test('refuses a flag that is no boolean', async () => {
     const update = () => context.memory.update('m', { content: 'c', isActive: 0 as never });
 
     await expectRefused(update, ['isActive'], /expected boolean/);
@@ -536,7 +533,7 @@ describe('other arguments', () => {
     { dates: { end_date: new Date(8.64e15) }, path: ['end_date'] },
     { dates: { start_date: '2026-02-01', end_date: '2026-01-31' }, path: ['end_date'] },
     { dates: { start_date: new Date('2026-02-01'), end_date: '2026-01-31' }, path: ['end_date'] },
-  ])('A37: refuses the period $dates', async ({ dates, path }) => {
+  ])('refuses the period $dates', async ({ dates, path }) => {
     await expectRefused(() => gateway.usage.retrieve(dates), path, /YYYY-MM-DD|before start_date/);
   });
 
@@ -547,13 +544,13 @@ describe('other arguments', () => {
       query: '?start_date=2024-02-29&end_date=2024-02-29',
     },
     { dates: { start_date: undefined }, query: '' },
-  ])('A37: sends $dates as days', async ({ dates, query }) => {
+  ])('sends $dates as days', async ({ dates, query }) => {
     await failureOf(gateway.usage.retrieve(dates));
 
     expect(fetch.mock.calls[0]?.[0]).toBe(`https://service.test/v1/usage${query}`);
   });
 
-  test('A32: what the caller changes after the call changes no attempt', async () => {
+  test('what the caller changes after the call changes no attempt', async () => {
     vi.spyOn(Math, 'random').mockReturnValue(0);
     fetch.mockImplementationOnce(async () => new Response('', { status: 429 }));
     const params = { ...chatParams, messages: [{ role: 'user', content: 'first' }] };
@@ -585,11 +582,11 @@ const sentForm = async () => {
 };
 
 describe('uploads', () => {
-  test.each([undefined, '', 5, null, 'a\ud800'])('A36: refuses the purpose %j', async (purpose) => {
+  test.each([undefined, '', 5, null, 'a\ud800'])('refuses the purpose %j', async (purpose) => {
     await expectRefused(upload({ purpose }), ['purpose'], /not be empty|expected string|Unicode/);
   });
 
-  test('A36: sends line breaks in a purpose intact: they cannot end the part', async () => {
+  test('sends line breaks in a purpose intact: they cannot end the part', async () => {
     await upload({ purpose: 'a\r\n--x\r\nContent-Disposition: form-data; name="file"' })();
 
     expect((await sentForm()).form.get('purpose')).toBe('a\r\n--x\r\nContent-Disposition: form-data; name="file"');
@@ -602,7 +599,7 @@ describe('uploads', () => {
     { given: 'C:\\Users\\kim\\notes.txt', sent: 'notes.txt', because: 'nor on the other system' },
     { given: 'größe 漢.txt', sent: 'größe 漢.txt', because: 'Unicode is fine' },
     { given: 'folder/', sent: 'file', because: 'nothing is left of it' },
-  ])('A35: sends the file name $given as $sent: $because', async ({ given, sent }) => {
+  ])('sends the file name $given as $sent: $because', async ({ given, sent }) => {
     await upload({ filename: given })();
 
     const { form, raw } = await sentForm();
@@ -610,11 +607,11 @@ describe('uploads', () => {
     expect([...form.keys()]).toEqual(['purpose', 'file']);
   });
 
-  test.each(['', 5, 'a\ud800', null])('A35: refuses the file name %j', async (filename) => {
+  test.each(['', 5, 'a\ud800', null])('refuses the file name %j', async (filename) => {
     await expectRefused(upload({ filename }), ['filename'], /not be empty|expected string|Unicode/);
   });
 
-  test('A35: sends an empty Blob, and a File under its own name', async () => {
+  test('sends an empty Blob, and a File under its own name', async () => {
     await upload({ file: new Blob([]) })();
     expect((await sentForm()).form.get('file')).toMatchObject({ size: 0, name: 'file' });
 
@@ -622,22 +619,22 @@ describe('uploads', () => {
     expect((await sentForm()).form.get('file')).toMatchObject({ size: 3, name: 'own.txt', type: 'text/plain' });
   });
 
-  test.each([undefined, null, 'text', 5, {}, { path: 5 }, [1]])('A35: refuses the file %j', async (file) => {
+  test.each([undefined, null, 'text', 5, {}, { path: 5 }, [1]])('refuses the file %j', async (file) => {
     await expectRefused(upload({ file }), ['file'], /expected a File, Blob, .* or \{ path \}/);
   });
 
   test('a path or a text in the place of the file is told how to pass it, and not shown', async () => {
-    const mend = /a file on disk is \{ path: '…' \}, a text new Blob\(\[text\]\)/;
-    await expectRefused(upload({ file: '/tmp/canary.txt' }), ['file'], mend);
+    const hint = /for a file on disk pass \{ path: '…' \}, for text new Blob\(\[text\]\)/;
+    await expectRefused(upload({ file: '/tmp/canary.txt' }), ['file'], hint);
     expect(String(await failureOf(upload({ file: '/tmp/canary.txt' })()))).not.toContain('canary');
   });
 
-  test('A35: refuses a path where there is no file, or a folder', async () => {
+  test('refuses a path where there is no file, or a folder', async () => {
     await expectRefused(upload({ file: { path: '/no/such/file' } }), ['file', 'path'], /no file at this path/);
     await expectRefused(upload({ file: { path: import.meta.dirname } }), ['file', 'path'], /not a file/);
   });
 
-  test('A35: a path with half a surrogate pair or NUL is refused as well', async () => {
+  test('a path with half a surrogate pair or NUL is refused as well', async () => {
     const error = await failureOf(upload({ file: { path: 'a\0b' } })());
 
     expect(error).toBeInstanceOf(RequestValidationError);
@@ -664,7 +661,7 @@ describe('options of a call', () => {
     }
   });
 
-  test.each(['timeout', 'deadline', 'streamIdleTimeout'])('A40: refuses a %s that is no time', async (option) => {
+  test.each(['timeout', 'deadline', 'streamIdleTimeout'])('refuses a %s that is no time', async (option) => {
     for (const value of [0, -1, Number.NaN, Infinity, 1e12, '5s', null]) {
       for (const call of calls) {
         await expectRefused(() => call({ [option]: value } as never), ['options', option], /milliseconds above 0/);
@@ -672,22 +669,23 @@ describe('options of a call', () => {
     }
   });
 
-  test.each([-1, 1.5, 6, Number.NaN, '2', null])('A41: refuses maxRetries %s', async (maxRetries) => {
+  test.each([-1, 1.5, 6, Number.NaN, '2', null])('refuses maxRetries %s', async (maxRetries) => {
     for (const call of calls) {
       await expectRefused(() => call({ maxRetries } as never), ['options', 'maxRetries'], /whole number from 0 to 5/);
     }
   });
 
-  test.each(['timout', 'retries', 'apiKey', 'baseURL', 'fetch'])(
-    'A31: refuses the unknown option %s',
-    async (option) => {
-      for (const call of calls) {
-        await expectRefused(() => call({ [option]: 1 } as never), ['options', option], /is not an option of this call/);
-      }
-    },
-  );
+  test.each(['timout', 'retries', 'apiKey', 'baseURL', 'fetch'])('refuses the unknown option %s', async (option) => {
+    for (const call of calls) {
+      await expectRefused(
+        () => call({ [option]: 1 } as never),
+        ['options', option],
+        /is not an option of this call|is an option of the client, not of this call/,
+      );
+    }
+  });
 
-  test('A31: an unknown option is told which ones there are', async () => {
+  test('an unknown option is told which ones there are', async () => {
     const all = 'signal, streamIdleTimeout, timeout, deadline, maxRetries, headers, idempotencyKey'.split(', ');
     const error = (await failureOf(context.retrieve('c', { apiKey: 1 } as never))) as Error;
     const listed = /\(it takes (.*)\) *\.?$/.exec(error.message)?.[1]?.split(', ') ?? [];
@@ -701,14 +699,14 @@ describe('options of a call', () => {
     await expectRefused(upload({}, { apiKey: 1 }), ['options', 'apiKey'], /\(it takes schema, onProgress, /);
   });
 
-  test('A42: a controller in the place of its signal is told what to pass', async () => {
+  test('a controller in the place of its signal is told what to pass', async () => {
     for (const call of calls) {
       const signal = new AbortController() as never;
       await expectRefused(() => call({ signal } as never), ['options', 'signal'], /such as controller\.signal/);
     }
   });
 
-  test('A31: an option of uploads is refused by the other calls', async () => {
+  test('an option of uploads is refused by the other calls', async () => {
     await expectRefused(
       () => context.retrieve('c', { onProgress: () => {} } as never),
       ['options', 'onProgress'],
@@ -717,13 +715,13 @@ describe('options of a call', () => {
     await expectRefused(uploadWith({ onProgress: 'yes' }), ['options', 'onProgress'], /must be a function/);
   });
 
-  test.each([{}, 'abort', 5, null, new EventTarget()])('A42: refuses the signal %s', async (signal) => {
+  test.each([{}, 'abort', 5, null, new EventTarget()])('refuses the signal %s', async (signal) => {
     for (const call of calls) {
       await expectRefused(() => call({ signal } as never), ['options', 'signal'], /must be an AbortSignal/);
     }
   });
 
-  test('A42: a signal that is aborted already sends nothing, and its reason is the cause', async () => {
+  test('a signal that is aborted already sends nothing, and its reason is the cause', async () => {
     const reason = new Error('changed my mind');
     for (const call of calls) {
       const error = await failureOf(call({ signal: AbortSignal.abort(reason) } as never));
@@ -732,7 +730,7 @@ describe('options of a call', () => {
     expect(fetch).not.toHaveBeenCalled();
   });
 
-  test('A42: a signal of another make works through addEventListener', async () => {
+  test('a signal of another make works through addEventListener', async () => {
     const listeners = new Set<() => void>();
     const signal = {
       aborted: false,
@@ -764,7 +762,7 @@ describe('options of a call', () => {
     'Expect',
     'te',
     'upgrade',
-  ])('A43: refuses the header %s', async (name) => {
+  ])('refuses the header %s', async (name) => {
     for (const call of calls) {
       await expectRefused(
         () => call({ headers: { [name]: 'x' } } as never),
@@ -775,20 +773,20 @@ describe('options of a call', () => {
   });
 
   test.each([
-    { headers: { 'x-a': '1', 'X-A': '2' }, path: ['headers', 'X-A'], mend: /given twice/ },
-    { headers: { 'x a': '1' }, path: ['headers', 'x a'], mend: /not a valid header name/ },
-    { headers: { 'x-a\r\nhost': '1' }, path: ['headers', 'x-a\r\nhost'], mend: /not a valid header name/ },
-    { headers: { ['__proto__']: '1' }, path: ['headers', '__proto__'], mend: /not a valid header name/ },
-    { headers: { '': '1' }, path: ['headers', ''], mend: /not a valid header name/ },
-    { headers: { 'x-a': 'CANARY\r\nx-b: 1' }, path: ['headers', 'x-a'], mend: /printable Latin-1/ },
-    { headers: { 'x-a': 'CANARY\0' }, path: ['headers', 'x-a'], mend: /printable Latin-1/ },
-    { headers: { 'x-a': 'CANARY漢' }, path: ['headers', 'x-a'], mend: /printable Latin-1/ },
-    { headers: { 'x-a': 5 }, path: ['headers', 'x-a'], mend: /must be a string/ },
-    { headers: new Headers({ 'x-a': '1' }), path: ['headers'], mend: /plain object/ },
-    { headers: [['x-a', '1']], path: ['headers'], mend: /plain object/ },
-    { headers: 'x-a: 1', path: ['headers'], mend: /plain object/ },
-  ])('A43: refuses the headers %# and shows no value', async ({ headers, path, mend }) => {
-    await expectRefused(() => gateway.integrations.list({ headers: headers as never }), path, mend);
+    { headers: { 'x-a': '1', 'X-A': '2' }, path: ['headers', 'X-A'], hint: /set twice/ },
+    { headers: { 'x a': '1' }, path: ['headers', 'x a'], hint: /not a valid header name/ },
+    { headers: { 'x-a\r\nhost': '1' }, path: ['headers', 'x-a\r\nhost'], hint: /not a valid header name/ },
+    { headers: { ['__proto__']: '1' }, path: ['headers', '__proto__'], hint: /not a valid header name/ },
+    { headers: { '': '1' }, path: ['headers', ''], hint: /not a valid header name/ },
+    { headers: { 'x-a': 'CANARY\r\nx-b: 1' }, path: ['headers', 'x-a'], hint: /printable Latin-1/ },
+    { headers: { 'x-a': 'CANARY\0' }, path: ['headers', 'x-a'], hint: /printable Latin-1/ },
+    { headers: { 'x-a': 'CANARY漢' }, path: ['headers', 'x-a'], hint: /printable Latin-1/ },
+    { headers: { 'x-a': 5 }, path: ['headers', 'x-a'], hint: /must be a string/ },
+    { headers: new Headers({ 'x-a': '1' }), path: ['headers'], hint: /plain object/ },
+    { headers: [['x-a', '1']], path: ['headers'], hint: /plain object/ },
+    { headers: 'x-a: 1', path: ['headers'], hint: /plain object/ },
+  ])('refuses the headers %# and shows no value', async ({ headers, path, hint }) => {
+    await expectRefused(() => gateway.integrations.list({ headers: headers as never }), path, hint);
     expect(String(await failureOf(gateway.integrations.list({ headers: headers as never })))).not.toContain('CANARY');
   });
 
@@ -796,11 +794,11 @@ describe('options of a call', () => {
     await expectRefused(
       () => gateway.integrations.list({ idempotencyKey: idempotencyKey as never }),
       ['options', 'idempotencyKey'],
-      /not empty/,
+      /non-empty/,
     );
   });
 
-  test('A45: a call on a closed client is a ClientClosedError, and nothing is sent', async () => {
+  test('a call on a closed client is a ClientClosedError, and nothing is sent', async () => {
     const closed: [GatewayClient, ContextClient] = [gatewayAt({ fetch }), contextAt({ fetch })];
     const derived = closed[0].withOptions({ timeout: 5 });
     for (const client of closed) await client.close();
@@ -811,7 +809,7 @@ describe('options of a call', () => {
     expect(fetch).not.toHaveBeenCalled();
   });
 
-  test('A45: close() ends calls under way', async () => {
+  test('close() ends calls under way', async () => {
     fetch.mockImplementationOnce(() => new Promise(() => {}));
     const client = gatewayAt({ fetch });
     const call = failureOf(client.integrations.list());

@@ -184,7 +184,7 @@ test.each([
 
   await expect(gateway.request(GET)).rejects.toMatchObject({
     name: 'ConfigurationError',
-    message: expect.stringContaining('must be of undici 7 or 8'),
+    message: expect.stringContaining('must be from undici 7 or 8'),
   });
   await gateway.close();
 });

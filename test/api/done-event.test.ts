@@ -77,6 +77,32 @@ describe('the done event', () => {
     expect(done()[0]?.bytesReceived).toBeGreaterThan(JSON.stringify(completion()).length);
   });
 
+  test('has no status of an earlier attempt', async () => {
+    answers(busy, () => Response.error());
+    const { gateway, done } = listening({ maxRetries: 1 });
+
+    await failureOf(gateway.usage.retrieve());
+
+    expect(done()).toMatchObject([{ error: 'APIConnectionError', attempts: 2, status: undefined }]);
+  });
+
+  test('has no key that the service repeats, and nothing that is not of its type', async () => {
+    const strange = {
+      ...{ ...completion(), model: `atlas for ${KEY} ${'x'.repeat(500)}`, usage: 'lots' },
+      choices: [{ index: 0, message: { role: 'assistant', content: '' }, finish_reason: [KEY] }],
+    };
+    answers(json(strange));
+    const { gateway, done } = listening({ validation: 'report' });
+
+    await gateway.chat.completions.create(chatParams);
+
+    const [{ responseModel, finishReasons, usage } = {}] = done();
+    expect(responseModel).toMatch(/^atlas for \S+ x+$/);
+    expect(responseModel?.length).toBe(100);
+    expect(responseModel).not.toContain(KEY);
+    expect({ finishReasons, usage }).toEqual({ finishReasons: [], usage: undefined });
+  });
+
   test('names the error of a call that failed, once', async () => {
     answers(json({ error: { message: 'no', type: 'invalid_request_error' } }, { status: 404 }));
     const { gateway, done } = listening();
@@ -180,6 +206,42 @@ describe('subscribe', () => {
 
     expect(seen).toEqual(['start', 'request', 'response', 'done']);
     expect(events).toHaveLength(8);
+  });
+
+  test('tells a function that is given twice twice, and lets no listener change an event', async () => {
+    answers(json(completion()));
+    const gateway = gatewayAt();
+    const seen: string[] = [];
+    const listener = (event: ClientEvent): void => {
+      seen.push(event.method);
+      (event as { method: string }).method = 'changed';
+    };
+
+    const endFirst = gateway.subscribe(listener);
+    gateway.subscribe(listener);
+    await gateway.chat.completions.create(chatParams);
+    endFirst();
+    await gateway.chat.completions.create(chatParams);
+
+    expect(seen).toEqual(Array(8 + 4).fill('POST'));
+  });
+
+  test('lets no listener replace a header of the caller, and says so', async () => {
+    answers(json(completion()));
+    const gateway = gatewayAt({ defaultHeaders: { Tracestate: 'mine=1' } });
+    const taken: boolean[] = [];
+    gateway.subscribe((event) => {
+      if (event.type === 'request')
+        for (const name of ['traceparent', 'TraceState', 'x-extra']) taken.push(event.setHeader(name, 'theirs'));
+    });
+
+    await gateway.chat.completions.create(chatParams, { headers: { traceparent: 'mine' } });
+
+    expect(taken).toEqual([false, false, true]);
+    const { headers } = requests[0] as Request;
+    expect([headers.get('traceparent'), headers.get('tracestate'), headers.get('x-extra')]).toEqual([
+      ...['mine', 'mine=1', 'theirs'],
+    ]);
   });
 
   test('lets a listener add headers to an attempt, but not the credential', async () => {

@@ -30,10 +30,10 @@ test.each(['Failed to fetch', 'NetworkError when attempting to fetch resource.',
       await failureOf(contextAt({ fetch, ...session }).retrieve('c')),
     ] as APIConnectionError[];
 
-    const why = `No usable response from ${BASE}: CORS is the likely cause; the browser's console says why. The service must`;
+    const why = `No usable response from ${BASE}: the service does not run, or CORS blocks this page; see the browser's console. The service must`;
     expect(errors.map(({ message }) => message)).toEqual([
-      `${why} answer the preflight (OPTIONS) and allow the origin ${PAGE} and the headers x-team, idempotency-key, content-type, authorization (POST /v1/chat/completions).`,
-      `${why} answer the preflight (OPTIONS) and allow the origin ${PAGE} and the headers x-session (GET /api/context).`,
+      `${why} respond to the preflight (OPTIONS) and allow the origin ${PAGE} and the headers x-team, idempotency-key, content-type, authorization (POST /v1/chat/completions).`,
+      `${why} respond to the preflight (OPTIONS) and allow the origin ${PAGE} and the headers x-session (GET /api/context).`,
     ]);
     for (const error of errors) {
       expect(error).toBeInstanceOf(APIConnectionError);
@@ -48,7 +48,7 @@ test('a request to the origin of the page itself is not put down to CORS', async
   const error = await failureOf(contextAt({ fetch: failing() }).retrieve('c'));
 
   expect(String(error)).toContain(
-    `No usable response from ${BASE}: the page's own server did not answer, or redirected; the browser's console says why`,
+    `No usable response from ${BASE}: the page's own server did not respond, or redirected; see the browser's console`,
   );
 });
 

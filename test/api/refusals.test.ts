@@ -8,7 +8,7 @@ const { answers, requests } = cannedService();
 const create = () => gatewayAt().chat.completions.create(chatParams);
 const retrieve = () => contextAt().retrieve('c');
 
-describe('A22: both error forms are read on either area', () => {
+describe('both error forms are read on either area', () => {
   const gatewayForm = { message: 'gone', type: 'invalid_request_error', param: 'model', code: 'model_not_found' };
 
   test.each([
@@ -43,7 +43,7 @@ describe('A22: both error forms are read on either area', () => {
     { body: null, as: 'null' },
     { body: { error: { error: { message: 'gone' } } }, as: 'an error in an error' },
     { body: { error: { message: { text: 'gone' }, type: 5, code: [], param: null } }, as: 'fields of other types' },
-  ])('W18: $as is an error by its status', async ({ body }) => {
+  ])('$as is an error by its status', async ({ body }) => {
     answers(json(body as never, { status: 400 }));
 
     for (const call of [create, retrieve]) {
@@ -58,7 +58,7 @@ function omitMessage({ message: _, ...rest }: Record<string, string>): Record<st
   return rest;
 }
 
-describe('W22: every status has its class', () => {
+describe('every status has its class', () => {
   test.each([
     [400, 'BadRequestError'],
     [401, 'AuthenticationError'],
@@ -87,7 +87,7 @@ describe('W22: every status has its class', () => {
     expect(requests).toHaveLength(1);
   });
 
-  test.each([300, 301, 302, 307, 308])('R5: %d is not followed, and its error names the host alone', async (status) => {
+  test.each([300, 301, 302, 307, 308])('%d is not followed, and its error names the host alone', async (status) => {
     answers(text(null, { status, headers: { location: 'https://elsewhere.test/secret/path?token=canary' } }));
 
     const error = await failureOf(create());
@@ -112,8 +112,8 @@ describe('a redirect', () => {
     const error = (await failureOf(create())) as APIError;
 
     expect(error.message).toBe(
-      `${says}The service redirects to login.test. Redirects are not followed, so that the credential goes nowhere else; ` +
-        'correct baseURL (POST /v1/chat/completions).',
+      `${says}The service redirects to login.test. Redirects are not followed, to keep the credential on its host. ` +
+        'Correct baseURL (POST /v1/chat/completions).',
     );
   });
 });
@@ -222,7 +222,7 @@ describe('pages and long texts', () => {
     { of: 'a style that is cut off', page: '<h1>Busy</h1><style>p { color: red', line: '502 Busy' },
     { of: 'a tag that is cut off', page: '<h1>Busy</h1><div class="x', line: '502 Busy' },
     { of: 'plain text', page: 'upstream  failed:\n\tx < 5 and y > 3', line: '502 upstream failed: x < 5 and y > 3' },
-    { of: 'nothing but code', page: '<style>p { color: red }</style>', line: '502 The service gave no reason' },
+    { of: 'nothing but code', page: '<style>p { color: red }</style>', line: '502 The response contains no message' },
   ])('the page of $of becomes one clean line', async ({ page, line }) => {
     answers(text(page, { status: 502 }));
 
@@ -242,7 +242,7 @@ describe('pages and long texts', () => {
     expect(error.message).toBe('502 *** (GET /api/context)');
   });
 
-  test.each([502, 503, 403])('W4: of an HTML page with %d a short text without tags is shown', async (status) => {
+  test.each([502, 503, 403])('of an HTML page with %d a short text without tags is shown', async (status) => {
     const page = `<html><style>b{color:red}</style><script>alert(1)</script><h1>Bad   gateway</h1>${'<p>please wait</p>'.repeat(500)}</html>`;
     answers(text(page, { status, headers: { 'content-type': 'text/html' } }));
 
@@ -254,7 +254,7 @@ describe('pages and long texts', () => {
     expect(error.body).toBe(page);
   });
 
-  test('W19: a message of 1 MB is cut at 2 kB, and its control characters are escaped', async () => {
+  test('a message of 1 MB is cut at 2 kB, and its control characters are escaped', async () => {
     answers(json({ error: { message: `a\r\nb\u001b[31m\u2028${'x'.repeat(60_000)}` } }, { status: 400 }));
     const error = (await failureOf(create())) as APIError;
     expect(error.message).toContain('a\\u000d\\u000ab\\u001b[31m\\u2028xxx');
@@ -264,7 +264,7 @@ describe('pages and long texts', () => {
     expect(((await failureOf(create())) as APIError).message.length).toBeLessThan(2_300);
   });
 
-  test('W20: keys and the credential are masked wherever the service repeats them', async () => {
+  test('keys and the credential are masked wherever the service repeats them', async () => {
     const said = `wrong key ${KEY} or svc_pk_other-key_1`;
     answers(
       json(
@@ -282,7 +282,7 @@ describe('pages and long texts', () => {
   });
 
   test.each([200, 230, 240, 245, 250, 255])(
-    'W20: a token that begins at character %d of a page is not shown in part',
+    'a token that begins at character %d of a page is not shown in part',
     async (at) => {
       answers(text(`<p>${'y'.repeat(at - 1)} ${TOKEN}</p>`, { status: 502 }));
 
@@ -296,13 +296,13 @@ describe('pages and long texts', () => {
     const error = (await failureOf(contextAt().exclude('conversation-1', 'message-1'))) as APIError;
 
     expect(error.message).toBe(
-      '500 The service gave no reason (PATCH /api/context/exclude/{conversationId}/{messageId}, request req-9).',
+      '500 The response contains no message (PATCH /api/context/exclude/{conversationId}/{messageId}, request req-9).',
     );
     expect(error.requestId).toBe('req-9');
   });
 });
 
-describe('W21: retry_after in the body', () => {
+describe('retry_after in the body', () => {
   test.each([
     [0, 0],
     [1, 1_000],

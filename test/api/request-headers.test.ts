@@ -6,7 +6,7 @@ import { engines } from '../helpers/engines.js';
 import { chatParams, completion, contextAnswer } from '../helpers/samples.js';
 import { KEY, TOKEN } from '../helpers/service.js';
 
-describe.each(engines)('R37: the request as it leaves through $engine', ({ engine, options }) => {
+describe.each(engines)('the request as it leaves through $engine', ({ engine, options }) => {
   const arrived: IncomingMessage[] = [];
   const service = createServer((request, response) => {
     arrived.push(request);

@@ -1,3 +1,4 @@
+import type { ClientEvent } from 'context-gateway';
 import { HttpResponse, http } from 'msw';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { chatParams, completion, contextAnswer, usageReport } from '../helpers/samples.js';
@@ -29,7 +30,7 @@ describe('headers of the caller', () => {
     expect(headersOf(requests[0])).toMatchObject({ 'x-team': 'one', 'x-once': 'k1' });
   });
 
-  test('A21: an idempotency key is sent on every attempt, and none unless the caller asks', async () => {
+  test('an idempotency key is sent on every attempt, and none unless the caller asks', async () => {
     vi.spyOn(Math, 'random').mockReturnValue(0);
     answers(text('', { status: 429 }), json(completion()));
     const gateway = gatewayAt({ maxRetries: 1 });
@@ -40,7 +41,7 @@ describe('headers of the caller', () => {
     expect(requests.map(({ headers }) => headers.get('idempotency-key'))).toEqual(['once-1', 'once-1', null]);
   });
 
-  test('A8: the session token travels in the header and after the scheme that are set', async () => {
+  test('the session token travels in the header and after the scheme that are set', async () => {
     answers(json(contextAnswer()));
     await contextAt({ sessionHeader: { name: 'X-Session-Token' } }).retrieve('c');
     await contextAt({ sessionHeader: { name: 'X-Auth', scheme: 'Token' } }).retrieve('c');
@@ -81,13 +82,13 @@ describe('withResponse', () => {
     expect(requests).toHaveLength(1);
   });
 
-  test('A20: request-id is read where there is no x-request-id', async () => {
+  test('request-id is read where there is no x-request-id', async () => {
     answers(json(usageReport(), { headers: { 'request-id': 'r2' } }));
 
     expect((await gatewayAt().usage.retrieve().withResponse()).response.requestId).toBe('r2');
   });
 
-  test('W33: without rate headers there is no rateLimit; unreadable ones leave their fields undefined', async () => {
+  test('without rate headers there is no rateLimit; unreadable ones leave their fields undefined', async () => {
     answers(json(usageReport()));
     const gateway = gatewayAt();
     expect((await gateway.usage.retrieve().withResponse()).response.rateLimit).toBeUndefined();
@@ -143,6 +144,22 @@ describe('client.request', () => {
     expect(requests[0]).toMatchObject({ method: 'PUT', url: `${BASE}/v1/models/m%2F1?a=x%20y&n=5&yes=true` });
     expect(bodies[0]).toBe('{"deep":[1]}');
     expect(requests[0]?.headers.get('authorization')).toBe(`Bearer ${KEY}`);
+  });
+
+  test('keeps ids out of events where the path names them', async () => {
+    answers(json({}));
+    const events: ClientEvent[] = [];
+
+    await gatewayAt({ onEvent: (event) => events.push(event) }).request({
+      method: 'GET',
+      path: '/v1/users/{user}/keys/{key}',
+      ids: { user: 'Ann/canary', key: 'k 1' },
+    });
+
+    expect(requests[0]?.url).toBe(`${BASE}/v1/users/Ann%2Fcanary/keys/k%201`);
+    expect(new Set(events.map(({ path }) => path))).toEqual(new Set(['/v1/users/{user}/keys/{key}']));
+    const missing = { method: 'GET', path: '/v1/users/{user}', ids: {} } as const;
+    expect(await failureOf(gatewayAt().request(missing))).toMatchObject({ issues: [{ path: ['user'] }] });
   });
 
   test('has the retries and the errors of the other calls', async () => {
@@ -267,13 +284,13 @@ describe('the platform’s fetch', () => {
       },
       because: 'a throw',
     },
-  ])('A44: a fetch that gives $because is an APIConnectionError', async ({ returns }) => {
+  ])('a fetch that gives $because is an APIConnectionError', async ({ returns }) => {
     const error = await failureOf(gatewayAt({ fetch: returns as never }).chat.completions.create(chatParams));
 
     expect(error).toMatchObject({ name: 'APIConnectionError', sent: 'maybe', phase: 'headers' });
   });
 
-  test('A44: a fetch that never answers is stopped by the timeout', async () => {
+  test('a fetch that never answers is stopped by the timeout', async () => {
     const fetch = () => new Promise<Response>(() => {});
 
     const error = await failureOf(gatewayAt({ fetch, timeout: 20 }).chat.completions.create(chatParams));

@@ -53,7 +53,7 @@ describe('a schema of the caller', () => {
     const error = await failureOf(gatewayAt().presets.list({}, { schema: z.any() }));
 
     expect(error).toMatchObject({ name: 'ResponseValidationError', body: answer });
-    expect(String(error)).toMatch(/is no array.*client\.request\(\) and a schema/);
+    expect(String(error)).toMatch(/is not an array.*client\.request\(\) with a schema/);
   });
 
   test('serves every undocumented answer', async () => {
@@ -96,7 +96,7 @@ describe('a schema of the caller', () => {
     expect(error.body).toEqual({ data: [{ id: 'CANARY', at: '' }] });
     expect(String(error)).not.toContain('CANARY');
     expect(error.message).toMatch(
-      /^The response is not what the given schema takes: \[0\]\.id: .* \(GET \/v1\/presets\)\.$/,
+      /^The response does not match the given schema: \[0\]\.id: .* \(GET \/v1\/presets\)\.$/,
     );
   });
 

@@ -49,3 +49,11 @@ describe('the end of a stream in events', () => {
     expect(left.failures).toEqual([]);
   });
 });
+
+test('a loop over a call that was not awaited says to await it', async () => {
+  answers(text(PIECE, { headers: { 'content-type': 'text/event-stream' } }));
+  const call = gatewayAt().chat.completions.create({ ...chatParams, stream: true });
+
+  await expect(collect(call)).rejects.toThrow(/Await the call first/);
+  (await call).close();
+});

@@ -90,8 +90,8 @@ describe.each(browsers.filter(isTried))('$name', (one) => {
 
     expect(name).toBe('APIConnectionError');
     expect(message).toBe(
-      `No usable response from ${url}: CORS is the likely cause; the browser's console says why. The service must ` +
-        `answer the preflight (OPTIONS) and allow the origin ${pageUrl} and the headers content-type, authorization ` +
+      `No usable response from ${url}: the service does not run, or CORS blocks this page; see the browser's console. The service must ` +
+        `respond to the preflight (OPTIONS) and allow the origin ${pageUrl} and the headers content-type, authorization ` +
         '(POST /v1/presets/{presetId}/execute).',
     );
     expect(facts).not.toContain(emulator.apiKeys.publishable);
@@ -101,7 +101,7 @@ describe.each(browsers.filter(isTried))('$name', (one) => {
     skip(browser === undefined);
     const { message } = await act('refused', `${pageUrl}/broken`, emulator.apiKeys.publishable);
 
-    expect(message).toContain("the page's own server did not answer");
+    expect(message).toContain("the page's own server did not respond");
     expect(message).not.toContain('CORS');
   });
 

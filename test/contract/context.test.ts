@@ -112,7 +112,7 @@ describe.each(engines)('the Context API through $engine', ({ options }) => {
     expect((await context.retrieve('talk')).metadata.lastCompactionAt).toEqual(TIME);
   });
 
-  test('A4: compact without a level leaves the choice to the service', async () => {
+  test('compact without a level leaves the choice to the service', async () => {
     await world.context().compact('talk');
 
     expect(JSON.parse(world.last.body ?? '')).toEqual({ conversationId: 'talk' });
@@ -139,7 +139,7 @@ describe.each(engines)('the Context API through $engine', ({ options }) => {
     },
   );
 
-  test('A6: a pin without a category says which one the service chose', async () => {
+  test('a pin without a category says which one the service chose', async () => {
     const item = await world.context().pin('talk', { messageId: 'dec' });
 
     expect(item.category).toBe('other');
@@ -268,7 +268,7 @@ describe.each(engines)('the Context API through $engine', ({ options }) => {
     '__proto__',
     'constructor',
     '../x',
-  ])('A4 A5 A6 A47: the id %j arrives as one segment, as it was given', async (id) => {
+  ])('the id %j arrives as one segment, as it was given', async (id) => {
     world.emulator.conversations.create({ id, messages: [{ id, role: 'user', content: 'Hello.' }] });
     const context = world.context();
 

@@ -76,10 +76,10 @@ describe.each(engines)('the Gateway API through $engine', ({ options }) => {
   test('each of the five offered models answers', async () => {
     const gateway = world.gateway();
     const answers = await Promise.all(
-      world.emulator.models.map(({ id }) => gateway.chat.completions.create({ ...chatParams, model: id })),
+      world.emulator.models.list().map(({ id }) => gateway.chat.completions.create({ ...chatParams, model: id })),
     );
 
-    expect(answers.map(({ model }) => model)).toEqual(world.emulator.models.map(({ id }) => id));
+    expect(answers.map(({ model }) => model)).toEqual(world.emulator.models.list().map(({ id }) => id));
     expect(answers).toHaveLength(5);
   });
 

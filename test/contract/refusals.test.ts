@@ -17,7 +17,7 @@ describe.each(engines)('refusals through $engine', ({ options }) => {
 
   // Authentication, Context API
 
-  test('every Context endpoint sends the session token as a bearer token (A8)', async () => {
+  test('every Context endpoint sends the session token as a bearer token', async () => {
     const context = world.context();
     const { id } = await context.memory.create({ type: 'fact', key: 'k', content: 'c' });
     await context.retrieve('talk');
@@ -55,7 +55,7 @@ describe.each(engines)('refusals through $engine', ({ options }) => {
     );
   });
 
-  test('the session token goes into the header sessionHeader names, with or without a scheme (A8)', async () => {
+  test('the session token goes into the header sessionHeader names, with or without a scheme', async () => {
     const { createEmulator } = await import('context-gateway-emulator');
     const emulator = createEmulator({ sessionHeader: { name: 'X-Session-Token', scheme: '' } });
     const { url, close } = await emulator.listen({ port: 0 });
@@ -111,13 +111,22 @@ describe.each(engines)('refusals through $engine', ({ options }) => {
     expect(world.gateway({ apiKey }).keyType).toBe(keyType);
   });
 
+  test('a key of neither kind, and an id the service does not know, come with what to check', async () => {
+    const stranger = world.gateway({ apiKey: 'sk-proj-0123456789abcdef' });
+
+    expect(String(await failureOf(stranger.presets.list()))).toMatch(/begins with neither svc_sk_ nor svc_pk_/);
+    expect(String(await failureOf(world.context().retrieve('no-such')))).toMatch(/404 .*this API creates none/);
+    const item = world.context().memory.delete('no-such');
+    expect(String(await failureOf(item))).not.toMatch(/this API creates none/);
+  });
+
   test('a publishable key reads, and a write is a PermissionDeniedError whose message says why', async () => {
     const gateway = world.gateway({ apiKey: world.emulator.apiKeys.publishable });
 
     expect(await gateway.integrations.list()).toHaveLength(2);
     const error = await failureOf(gateway.usage.retrieve());
     expect(error).toBeInstanceOf(PermissionDeniedError);
-    expect(String(error)).toMatch(/does not take publishable keys: call it from your server, with a secret key/);
+    expect(String(error)).toMatch(/does not accept publishable keys: call it from your server, with a secret key/);
   });
 
   // Errors, Context API
@@ -178,7 +187,7 @@ describe.each(engines)('refusals through $engine', ({ options }) => {
     expect((await context.retrieve('talk')).metadata).toBeDefined();
   });
 
-  test('R23: a throttled compact holds no other Context call back', async () => {
+  test('a throttled compact holds no other Context call back', async () => {
     const context = world.context({ deadline: 5_000 });
     await context.compact('talk');
     await context.compact('talk');

@@ -71,7 +71,7 @@ describe.each(engines)('uploads through $engine', ({ options }) => {
   });
 
   test.each(sources)(
-    'R31: after a 503, $from is sent again whole, or not at all (repeatable: $repeatable)',
+    'after a 503, $from is sent again whole, or not at all (repeatable: $repeatable)',
     async (source) => {
       vi.spyOn(Math, 'random').mockReturnValue(0);
       world.emulator.faults.add({ respond: { status: 503 } });
@@ -94,7 +94,7 @@ describe.each(engines)('uploads through $engine', ({ options }) => {
     expect(stored()).toEqual([digest(bytes)]);
   });
 
-  test('A35: a stream that fails midway is an error, and nothing is stored', async () => {
+  test('a stream that fails midway is an error, and nothing is stored', async () => {
     async function* failing() {
       yield bytes.subarray(0, 1_000);
       throw new Error('the disk is gone');
@@ -106,7 +106,7 @@ describe.each(engines)('uploads through $engine', ({ options }) => {
     expect(stored()).toEqual([]);
   });
 
-  test('A35: a stream that never ends is stopped where it stands still', async () => {
+  test('a stream that never ends is stopped where it stands still', async () => {
     async function* endless() {
       yield bytes.subarray(0, 1_000);
       await new Promise(() => {});
@@ -118,7 +118,7 @@ describe.each(engines)('uploads through $engine', ({ options }) => {
     expect(stored()).toEqual([]);
   });
 
-  test('A35: a stream of anything but bytes or text is an error', async () => {
+  test('a stream of anything but bytes or text is an error', async () => {
     async function* objects() {
       yield { not: 'bytes' } as never;
     }
@@ -164,7 +164,7 @@ describe.each(engines)('uploads through $engine', ({ options }) => {
     expect(stored()).toEqual([]);
   });
 
-  test('property 11: whatever name, purpose and content are, they arrive as they were', async () => {
+  test('whatever name, purpose and content are, they arrive as they were', async () => {
     const gateway = world.gateway({ pacing: false });
     const text = fc.oneof(
       unicodeString().filter((given) => given !== ''),

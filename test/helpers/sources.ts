@@ -1,7 +1,8 @@
 import { resolve } from 'node:path';
 import type { BuildOptions, Plugin } from 'esbuild';
 
-const SOURCES: Readonly<Record<string, string>> = {
+/** What the names of our packages lead to. */
+export const SOURCES: Readonly<Record<string, string>> = {
   '#platform': 'src/platform/node.ts',
   '#zod': 'src/zod.ts',
   'context-gateway': 'src/index.ts',
@@ -11,6 +12,8 @@ const SOURCES: Readonly<Record<string, string>> = {
   'context-gateway/otel': 'src/otel/index.ts',
   'context-gateway/redis': 'src/redis/index.ts',
   'context-gateway-emulator': 'emulator/src/index.ts',
+  'context-gateway-emulator/vitest': 'emulator/src/testing/vitest.ts',
+  'context-gateway-emulator/node-test': 'emulator/src/testing/node-test.ts',
 };
 
 const fromSource: Plugin = {

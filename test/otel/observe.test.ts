@@ -1,3 +1,4 @@
+import { metrics } from '@opentelemetry/api';
 import { AlwaysOffSampler } from '@opentelemetry/sdk-trace-base';
 import { ConfigurationError, GatewayClient } from 'context-gateway';
 import { observe } from 'context-gateway/otel';
@@ -100,6 +101,15 @@ describe('the span of a call', () => {
     expect(emulator.requests.at(-1)?.headers.traceparent).toBe(`00-${span.traceId}-${span.spanId}-01`);
   });
 
+  test('leaves a caller the trace that they have named themselves', async () => {
+    const { gateway, emulator } = await open();
+    const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+
+    await gateway.presets.list({}, { headers: { traceparent, tracestate: 'mine=1' } });
+
+    expect(emulator.requests.at(-1)?.headers).toMatchObject({ traceparent, tracestate: 'mine=1' });
+  });
+
   test('of a refusal is an error with its status as type', async () => {
     const { gateway, spanOf } = await open();
 
@@ -189,6 +199,21 @@ describe('metrics', () => {
       points('context_gateway.client.retries').map(({ attributes }) => plain(attributes)['context_gateway.reason']),
     ).toEqual(['503']);
   });
+});
+
+test('metrics reach an SDK that is registered after observe was called', async () => {
+  const { gateway, meterProvider, receiver, flush, stop } = await open();
+  stop();
+  observe(gateway);
+  metrics.setGlobalMeterProvider(meterProvider);
+  try {
+    await gateway.presets.list();
+    await flush();
+  } finally {
+    metrics.disable();
+  }
+
+  expect(receiver.metrics.map(({ name }) => name)).toEqual(['context_gateway.client.call.duration']);
 });
 
 test('no prompt, no answer and no key is in anything that leaves', async () => {

@@ -34,6 +34,7 @@ export async function observedWorld(
     receiver,
     emulator,
     gateway,
+    meterProvider,
     stop,
     tracer: tracerProvider.getTracer('the program'),
     /** Runs within a span of the program's, as the SDKs of frameworks do. */

@@ -1,7 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Admission, ConfigurationError, type Observation, type RateLimiter } from 'context-gateway';
 import { type RedisLimiterEvent, type RedisLimiterOptions, redisLimiter } from 'context-gateway/redis';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { Availability } from '../../src/redis/availability.js';
+import { Bucket } from '../../src/redis/bucket.js';
+import type { Time } from '../../src/redis/time.js';
 import { CLIENTS, type ClientName, openClient } from './clients.js';
 import { missing, RedisServer } from './redis-server.js';
 
@@ -140,6 +143,17 @@ describe.skipIf(missing)('one limit for several limiters', () => {
     expect(call.gone).toBe(true);
   });
 
+  test('a refusal is told to all once its body has been read', async () => {
+    const [first, second] = [limiterOf(), limiterOf()];
+    await goAtOnce(first, 1);
+    const free = first.hold?.('gateway');
+    first.release('gateway', { refused: true, blockedFor: 60_000 });
+    free?.();
+    await sleep(60);
+
+    expect(await goAtOnce(second, 1)).toBe(0);
+  });
+
   test('one with many calls waiting takes no more than its share from one that waits too', async () => {
     const [first, second] = [limiterOf(), limiterOf()];
     await answer(first, window(0, 400));
@@ -238,6 +252,32 @@ describe.skipIf(missing)('without Redis', () => {
     await own.kill();
   });
 
+  test('a refusal that Redis did not hear of is told when it answers again', async () => {
+    const { client, close } = openClient('ioredis', server.port);
+    opened.push(close);
+    const redis = client as import('ioredis').Redis;
+    let isGone = false;
+    const unlessGone = async <T>(call: () => T): Promise<Awaited<T>> => {
+      if (isGone) throw new Error('gone');
+      return await call();
+    };
+    const patchy = {
+      eval: (...args: Parameters<typeof redis.eval>) => unlessGone(() => redis.eval(...args)),
+      evalsha: (...args: Parameters<typeof redis.evalsha>) => unlessGone(() => redis.evalsha(...args)),
+    };
+    const [first, second] = [limiterOf({ client: patchy as unknown as typeof client }), limiterOf()];
+    await answer(first, window(50));
+    await goAtOnce(first, 1);
+
+    isGone = true;
+    first.release('gateway', { refused: true, blockedFor: 60_000 });
+    await sleep(60);
+    isGone = false;
+
+    expect(await goAtOnce(first, 1)).toBe(0);
+    expect(await goAtOnce(second, 1)).toBe(0);
+  });
+
   test('a Redis that stands still holds no call longer than its timeout', async () => {
     const own = await ownServer();
     const { client, close } = openClient('redis', own.port);
@@ -256,15 +296,83 @@ describe.skipIf(missing)('without Redis', () => {
   });
 });
 
+/** A client without a Redis. */
+const gone = () => ({
+  eval: async () => [],
+  evalsha: async () => {
+    throw new Error('NOPERM this user may not run scripts.\nIts second line');
+  },
+});
+
+test('no timer holds the process when no call waits any more', async () => {
+  const timers = new Set<() => void>();
+  const time: Time = {
+    now: () => 0,
+    setTimer: (callback) => {
+      timers.add(callback);
+      return callback;
+    },
+    clearTimer: (timer) => timers.delete(timer as () => void),
+  };
+  const bucket = new Bucket(
+    {
+      time,
+      availability: new Availability(time, 500, () => {}),
+      run: async () => [0, 60_000, 1, 1, 0, 60_000, 60_000, 0, 1], // used up for a minute
+      process: 'this one',
+      processes: 1,
+    },
+    Promise.resolve(['key']),
+  );
+  const admissions = await Promise.all([bucket.admit(), bucket.admit()]);
+  expect(timers.size).toBe(1);
+
+  for (const admission of admissions) admission?.cancel();
+
+  expect(timers.size).toBe(0);
+});
+
+describe('that Redis is gone', () => {
+  const warnings: string[] = [];
+  const note = ({ message }: Error): void => {
+    if (/NOPERM/.test(message)) warnings.push(message);
+  };
+  beforeEach(() => void process.on('warning', note));
+  afterEach(() => {
+    process.off('warning', note);
+    warnings.length = 0;
+  });
+
+  test('is one warning for all limiters of a client, with the reason', async () => {
+    const client = gone();
+    for (const name of ['Ann', 'Bob', 'Cleo']) await redisLimiter({ client, name }).admit('gateway');
+    await sleep(0);
+
+    expect(warnings).toEqual([
+      'redisLimiter cannot reach Redis (NOPERM this user may not run scripts). Until it can, this process keeps to its own share of the rate limit.',
+    ]);
+  });
+
+  test('may be told to a listener that fails, now or later', async () => {
+    const fails = (): never => {
+      throw new Error('the listener');
+    };
+    for (const onEvent of [fails, async () => fails()])
+      expect(await redisLimiter({ client: gone(), name: 'one', onEvent }).admit('gateway')).toBeUndefined();
+    await sleep(0); // a rejection that nothing handles would fail the test
+    expect(warnings).toEqual([]);
+  });
+});
+
 describe('options that cannot work', () => {
   const client = { eval: async () => [], evalsha: async () => [] };
   test.each([
     [{ client: {}, name: 'a' }, /a client of redis, ioredis or iovalkey/],
-    [{ client, name: ' ' }, /name must say/],
+    [{ client, name: ' ' }, /name is missing/],
     [{ client, name: 'a', timeout: 0 }, /timeout must be/],
     [{ client, name: 'a', processes: 1.5 }, /processes must be/],
     [{ client, name: 'a', onEvent: true }, /onEvent must be/],
-    [undefined, /name must say/],
+    [undefined, /name is missing/],
   ])('are refused: %o', (options, message) => {
     const create = () => redisLimiter(options as unknown as RedisLimiterOptions);
     expect(create).toThrow(ConfigurationError);

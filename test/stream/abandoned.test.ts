@@ -15,7 +15,7 @@ vi.setConfig({ testTimeout: 120_000 });
 describe.each(engines)('$engine', ({ engine, options }) => {
   const count = engine === 'undici' ? atLength(1_000, 10_000) : atLength(500, 1_000);
 
-  test(`R19: leaves nothing behind after ${count} streams that are aborted after their first event`, async () => {
+  test(`leaves nothing behind after ${count} streams that are aborted after their first event`, async () => {
     const firehose = new Firehose(text('The '), 1);
     const client = new GatewayClient({ baseURL: await firehose.start(), apiKey: 'svc_sk_test', ...options });
     const round = async (streams: number): Promise<void> => {
@@ -37,7 +37,7 @@ describe.each(engines)('$engine', ({ engine, options }) => {
 
     const growth = memory() - before;
     console.info(
-      `R19 ${engine}: ${firehose.requests} streams, heap +${megabytes(growth)}, timers ${timersBefore} to ${timers()}`,
+      `${engine}: ${firehose.requests} streams, heap +${megabytes(growth)}, timers ${timersBefore} to ${timers()}`,
     );
     expect(growth).toBeLessThan(10 * MEGABYTE);
     await until(() => timers() <= timersBefore);
@@ -45,7 +45,7 @@ describe.each(engines)('$engine', ({ engine, options }) => {
     await firehose.close();
   });
 
-  test('R19: leaves no listener on a signal that many streams share', async () => {
+  test('leaves no listener on a signal that many streams share', async () => {
     const firehose = new Firehose(text('The '), 1);
     const client = new GatewayClient({ baseURL: await firehose.start(), apiKey: 'svc_sk_test', ...options });
     const { signal } = new AbortController();

@@ -18,7 +18,7 @@ test.each<{ name: string; decodeChunk: () => unknown }>([
   },
   // biome-ignore lint/suspicious/noThenProperty: that is the case
   { name: 'by its form alone', decodeChunk: () => ({ ...chunk, then: () => {} }) },
-])('A7: an async decodeChunk $name ends the stream, not the process, and is named as the mistake', async (given) => {
+])('an async decodeChunk $name ends the stream, not the process, and is named as the mistake', async (given) => {
   const fetch = async () => new Response(RHINE, { headers: { 'content-type': 'text/event-stream' } });
   const decodeChunk = given.decodeChunk as () => undefined;
   const gateway = new GatewayClient({ baseURL: 'https://service.test', apiKey: 'svc_sk_test', fetch, decodeChunk });

@@ -12,13 +12,19 @@ export interface Time extends Runtime {
 
 /** A case that runs wherever there is a `fetch`: on Node with either engine, or in a browser. */
 export interface StreamCase {
-  /** A fact, beginning with its id. */
+  /** A fact in the present tense. */
   readonly title: string;
   /** One script for each request; the last one stays. */
   readonly answers: Script | readonly Script[];
   readonly options?: GatewayClientOptions;
   /** What only one engine can do or tell. */
   readonly engine?: 'undici' | 'fetch';
+  /**
+   * Where the case cannot be tested. `browsers`: it is about Node's HTTP, or needs finer timing than a page has. `firefox`:
+   * Firefox reports a response with its first byte, not with its headers. `webkit`: WebKit on Linux sends every POST over a new
+   * connection, and takes a closed connection for the end of a chunked body.
+   */
+  readonly notIn?: 'browsers' | 'firefox' | 'webkit';
   readonly run: (bench: Bench) => Promise<void>;
 }
 

@@ -10,7 +10,7 @@ import {
 } from 'context-gateway';
 import { createEmulator } from 'context-gateway-emulator';
 import { describe, expect, test, vi } from 'vitest';
-import { relayTo } from '../../examples/relay/server.js';
+import { relayTo } from '../../examples/apps/relay/server.js';
 import { failureOf } from './bench.js';
 import { PARAMS } from './measure.js';
 import { text } from './script.js';
@@ -126,7 +126,7 @@ describe('what the service says about the request goes on, with its status and i
 
 const headers = { get: () => undefined, toHeaders: () => new Headers() };
 const silent = { message: 'The server could not handle the request.', type: 'server_error' };
-const unusable = { message: 'The service gave no usable answer.', type: 'server_error' };
+const unusable = { message: 'The service sent no usable response.', type: 'server_error' };
 
 describe('the server’s own troubles are not told', () => {
   const words = { message: `The key ${KEY} of the Agency plan`, type: 'authentication_error', code: 'canary' };
@@ -168,7 +168,7 @@ describe('the server’s own troubles are not told', () => {
   });
 
   test('a page of a proxy keeps its status, and none of its words', async () => {
-    const refusal = { message: 'The service refused the request.' };
+    const refusal = { message: 'The service rejected the request.' };
     const busy = { message: 'Too many requests.' };
     const away = { message: 'The service is temporarily unavailable.' };
 
@@ -185,7 +185,7 @@ describe('the server’s own troubles are not told', () => {
 
     for (const options of [{ timeout: 20 }, { deadline: 20 }, { signal: AbortSignal.timeout(20) }]) {
       const { response, message } = await told(await errorOf(slow, options));
-      expect([response.status, message]).toEqual([504, 'The service did not answer in time.']);
+      expect([response.status, message]).toEqual([504, 'The service did not respond in time.']);
     }
   });
 
@@ -238,8 +238,8 @@ test('the relay of the examples tells its page what the service refuses, and not
   const log = vi.spyOn(console, 'error').mockImplementation(() => {});
   const ask = async (apiKey: string) => {
     const gateway = new GatewayClient({ baseURL: url, apiKey, maxRetries: 0 });
-    const body = JSON.stringify({ question: 'How do rivers find the sea?' });
-    const response = await relayTo(gateway).request('/ask', { method: 'POST', body });
+    const body = JSON.stringify({ messages: [{ role: 'user', content: 'How do rivers find the sea?' }] });
+    const response = await relayTo(gateway).request('/chat', { method: 'POST', body });
     const error = await failureOf(readChatCompletionStream(response));
     await gateway.close();
     return error;

@@ -43,7 +43,7 @@ test.each(readers)('the whole may be asked for right before a loop over $name', 
   expect(await second).toEqual(await first);
 });
 
-test('R34: a whole that was asked for right before a loop that throws, and is never awaited, does not end the process', async () => {
+test('a whole that was asked for right before a loop that throws, and is never awaited, does not end the process', async () => {
   const stream = await open(text('The '));
 
   const whole = stream.finalCompletion();

@@ -12,7 +12,7 @@ watchProcess();
 vi.setConfig({ testTimeout: 120_000 });
 
 describe.each(engines)('$engine', ({ engine, options }) => {
-  test('S54: holds the sender back while the reader is slow', async () => {
+  test('holds the sender back while the reader is slow', async () => {
     const EVENT = event(chunk([{ index: 0, delta: { content: 'word ' } }], { padding: 'x'.repeat(1_860) }));
     const EVENTS = atLength(25_000, 100_000);
     const BATCH = 20;
@@ -35,9 +35,7 @@ describe.each(engines)('$engine', ({ engine, options }) => {
       held = Math.max(held, memory() - before);
     }
 
-    console.info(
-      `S54 ${engine}: ${megabytes(ahead)} ahead at most, memory +${megabytes(held)}, RSS +${megabytes(rss)}`,
-    );
+    console.info(`${engine}: ${megabytes(ahead)} ahead at most, memory +${megabytes(held)}, RSS +${megabytes(rss)}`);
     expect(read).toBe(EVENTS + 1);
     expect(ahead).toBeLessThan(8 * MEGABYTE);
     expect(held).toBeLessThan(64 * MEGABYTE);
@@ -45,7 +43,7 @@ describe.each(engines)('$engine', ({ engine, options }) => {
     await firehose.close();
   });
 
-  test('S54: holds the sender back while the reader waits after each event, each a chunk of its own', async () => {
+  test('holds the sender back while the reader waits after each event, each a chunk of its own', async () => {
     const EVENT = event(chunk([{ index: 0, delta: { content: 'word ' } }], { padding: 'x'.repeat(1_860) }));
     const firehose = new Firehose(
       `${EVENT.length.toString(16)}\r\n${EVENT}\r\n`,
@@ -64,13 +62,13 @@ describe.each(engines)('$engine', ({ engine, options }) => {
       if (read === 500) break;
     }
 
-    console.info(`S54 ${engine}: ${megabytes(ahead)} ahead at most, event by event`);
+    console.info(`${engine}: ${megabytes(ahead)} ahead at most, event by event`);
     expect(ahead).toBeLessThan(8 * MEGABYTE);
     await client.close();
     await firehose.close();
   });
 
-  test('S68: reads any number of events with a flat heap', async () => {
+  test('reads any number of events with a flat heap', async () => {
     const EVENTS = engine === 'undici' ? atLength(200_000, 1_000_000) : atLength(100_000, 300_000);
     const firehose = new Firehose(text('tok ').repeat(1_000), EVENTS / 1_000, finish() + DONE);
     const client = new GatewayClient({ baseURL: await firehose.start(), apiKey: 'svc_sk_test', ...options });
@@ -89,7 +87,7 @@ describe.each(engines)('$engine', ({ engine, options }) => {
     }
 
     const rate = Math.round(EVENTS / ((performance.now() - started) / 1_000));
-    console.info(`S68 ${engine}: ${rate} events a second, heap +${megabytes(most - early)}`);
+    console.info(`${engine}: ${rate} events a second, heap +${megabytes(most - early)}`);
     expect(read).toBe(EVENTS + 1);
     expect(most - early).toBeLessThan(10 * MEGABYTE);
     expect((await stream.finalCompletion()).choices[0]?.message.content.length).toBe(4 * EVENTS);
@@ -98,7 +96,7 @@ describe.each(engines)('$engine', ({ engine, options }) => {
   });
 });
 
-test('S54: keeps the contents of large events, and not the events', async () => {
+test('keeps the contents of large events, and not the events', async () => {
   const EVENTS = 100;
   const padding = 'x'.repeat(MEGABYTE);
   let sent = 0;

@@ -23,7 +23,7 @@ export function megabytes(bytes: number): string {
   return `${(bytes / MEGABYTE).toFixed(1)} MB`;
 }
 
-/** R34: no test of the file ends with a process warning or a rejection that nobody handles. */
+/** No test of the file ends with a process warning or an unhandled rejection. */
 export function watchProcess(): void {
   const seen: unknown[] = [];
   const note = (what: unknown): void => void seen.push(what);

@@ -1,6 +1,8 @@
 import { getEventListeners } from 'node:events';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { serve } from '@hono/node-server';
 import {
   APIAbortError,
@@ -17,7 +19,7 @@ import {
 } from 'context-gateway';
 import { createEmulator, type FaultResponse } from 'context-gateway-emulator';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { relayTo } from '../../examples/relay/server.js';
+import { relayTo } from '../../examples/apps/relay/server.js';
 import { failureOf, readAll } from './bench.js';
 import { PARAMS, watchProcess } from './measure.js';
 import { bytesOf } from './memory-source.js';
@@ -38,8 +40,8 @@ describe('through a server of one’s own', () => {
     await new Promise((resolve) => server.once('listening', resolve));
     const { port } = server.address() as AddressInfo; // it listens on a port, not on a pipe
     ask = (question, signal) => {
-      const body = JSON.stringify({ question });
-      return fetch(`http://127.0.0.1:${port}/ask`, { method: 'POST', body, ...(signal && { signal }) });
+      const body = JSON.stringify({ messages: [{ role: 'user', content: question }] });
+      return fetch(`http://127.0.0.1:${port}/chat`, { method: 'POST', body, ...(signal && { signal }) });
     };
     close = async () => {
       await gateway.close();
@@ -92,6 +94,22 @@ describe('through a server of one’s own', () => {
     for await (const _ of await readChatCompletionStream(await ask('How do rivers find the sea?'))) break;
 
     await until(() => emulator.requests.at(-1)?.outcome === 'aborted');
+  });
+
+  test('stops the completion at the service when the reader of a plain Node server leaves', async () => {
+    emulator.chat.on('rivers', 'word '.repeat(50_000));
+    const messages = [{ role: 'user', content: 'How do rivers find the sea?' }];
+    const server = createServer(async (_, res) => {
+      const stream = await gateway.chat.completions.create({ model: 'atlas-small', messages, stream: true });
+      await pipeline(stream.toReadableStream() as unknown as AsyncIterable<Uint8Array>, res).catch(() => {});
+    }).listen(0, '127.0.0.1');
+    await new Promise((resolve) => server.once('listening', resolve));
+
+    const response = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    for await (const _ of await readChatCompletionStream(response)) break;
+
+    await until(() => emulator.requests.at(-1)?.outcome === 'aborted');
+    server.close();
   });
 
   test.each<[name: string, respond: FaultResponse, facts: object]>([
@@ -240,19 +258,19 @@ describe('readChatCompletionStream', () => {
 
   const page = () => new Response(RHINE, { headers: { 'content-type': 'text/event-stream' } });
 
-  test.each<[name: string, source: () => unknown, mend: RegExp]>([
-    ['a promise', () => Promise.resolve(page()), /source: is a promise: await it first/],
+  test.each<[name: string, source: () => unknown, hint: RegExp]>([
+    ['a promise', () => Promise.resolve(page()), /source: is a promise; await it first/],
     ['undefined', () => undefined, /source: expected a Response, or its body/],
     ['null', () => null, /expected a Response/],
     ['an object', () => ({}), /expected a Response/],
     ['a text', () => RHINE, /expected a Response/],
     ['a Request', () => new Request('http://localhost', { method: 'POST', body: RHINE }), /expected a Response/],
     ['a body of another kind', () => ({ ...head, body: Readable.from([RHINE]) }), /expected a Response/],
-  ])('refuses %s as its source, and names the mend', async (_, source, mend) => {
+  ])('rejects %s as its source, and says how to fix it', async (_, source, hint) => {
     const error = await failureOf(readChatCompletionStream(source() as never));
 
     expect(error).toBeInstanceOf(RequestValidationError);
-    expect(error).toMatchObject({ issues: [{ path: ['source'] }], message: expect.stringMatching(mend) });
+    expect(error).toMatchObject({ issues: [{ path: ['source'] }], message: expect.stringMatching(hint) });
   });
 
   test('takes what has the form of a response, and refuses what a service without a body refuses', async () => {

@@ -12,7 +12,7 @@ const response: ResponseInfo = {
 const good = () => new APIPromise(Promise.resolve({ data: 5, response }));
 const bad = (reason: unknown) => new APIPromise<number>(Promise.reject(reason));
 
-describe('R35: APIPromise', () => {
+describe('APIPromise', () => {
   test('awaits to its data, as often as one likes', async () => {
     const call = good();
 
@@ -40,7 +40,7 @@ describe('R35: APIPromise', () => {
     await expect(bad(reason).finally(() => {})).rejects.toBe(reason);
   });
 
-  test('R34: leaves no unhandled branch behind, whichever way its rejection is handled', async () => {
+  test('leaves no unhandled branch behind, whichever way its rejection is handled', async () => {
     const unhandled: unknown[] = [];
     const note = (reason: unknown) => unhandled.push(reason);
     process.on('unhandledRejection', note);

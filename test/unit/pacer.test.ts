@@ -22,7 +22,7 @@ function pacerIn(window: Observation, runtime: ManualRuntime = manualRuntime()) 
   return { runtime, pacer, arrive, answer };
 }
 
-describe('R22: pacing', () => {
+describe('pacing', () => {
   test('holds nobody back before the first rate headers', () => {
     const runtime = manualRuntime();
     const pacer = new Pacer(runtime);
@@ -105,7 +105,7 @@ describe('R22: pacing', () => {
     { window: { limit: 5, remaining: 0, untilReset: -1 }, because: 'it is over' },
     { window: { limit: 5, remaining: 0 }, because: 'nobody knows when it ends' },
     { window: { limit: 5, untilReset: 1_000 }, because: 'nobody knows what it has left' },
-  ])('R25: holds nobody back for $window: $because', ({ window }) => {
+  ])('holds nobody back for $window: $because', ({ window }) => {
     expect(pacerIn(window).arrive().gone).toBe(true);
   });
 
@@ -217,7 +217,7 @@ describe('the wait that is expected', () => {
   });
 });
 
-describe('R23: buckets', () => {
+describe('buckets', () => {
   test('a bucket that is throttled holds no other one back', () => {
     const { arrive } = pacerIn({ limit: 5, remaining: 0, untilReset: 60_000 });
 
@@ -227,7 +227,7 @@ describe('R23: buckets', () => {
   });
 });
 
-describe('R24: the queue', () => {
+describe('the queue', () => {
   test('is first come, first served, also for those who come while it is open again', async () => {
     const { arrive, answer, runtime } = pacerIn({ limit: 1, remaining: 0, untilReset: 1_000 });
     const callers = [arrive(), arrive(), arrive()];
@@ -325,7 +325,7 @@ async function call(pacer: Pacer, serve: ReturnType<typeof windowedService>['ser
   }
 }
 
-test('R22: after one call 500 callers get through 100 per window with at most 1 % refused, in 1.15 of the ideal time', async () => {
+test('after one call 500 callers get through 100 per window with at most 1 % refused, in 1.15 of the ideal time', async () => {
   const runtime = manualRuntime();
   const service = windowedService(runtime, { limit: 100, window: 10_000, latency: 20 });
   const pacer = new Pacer(runtime);
@@ -346,7 +346,7 @@ test('R22: after one call 500 callers get through 100 per window with at most 1 
   expect(Math.max(...service.sends)).toBeLessThanOrEqual(50_000 * 1.15);
 });
 
-test('R22: a cold burst of 500 ends with all served and one shared cooldown', async () => {
+test('a cold burst of 500 ends with all served and one shared cooldown', async () => {
   const runtime = manualRuntime();
   const service = windowedService(runtime, { limit: 100, window: 10_000, latency: 20 });
   const pacer = new Pacer(runtime);
@@ -445,7 +445,7 @@ test('a service that names no limit and raises it is used more and more', async 
   expect(done).toBe(2_000);
 });
 
-test('property 10: whatever arrives, answers and gives up, the order holds, the window holds, and the queue empties', async () => {
+test('whatever arrives, answers and gives up, the order holds, the window holds, and the queue empties', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.integer({ min: 1, max: 8 }),

@@ -23,7 +23,7 @@ const hintOf = (headers: Record<string, string | undefined>, bodyHint?: unknown,
   return retryHint(given, bodyHint, parseRateLimit(given, now), now);
 };
 
-describe('R8: Retry-After', () => {
+describe('Retry-After', () => {
   test.each([
     { value: '0', ms: 0, because: 'now' },
     { value: '5', ms: 5_000, because: 'seconds' },
@@ -61,7 +61,7 @@ describe('R8: Retry-After', () => {
   });
 });
 
-describe('R9: the hint', () => {
+describe('the hint', () => {
   const windowEnds = { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '40', date: DATE };
   const headers = [
     { 'retry-after': '10', value: 10_000 },
@@ -97,7 +97,7 @@ describe('R9: the hint', () => {
   });
 });
 
-describe('R25: X-RateLimit-Reset', () => {
+describe('X-RateLimit-Reset', () => {
   test.each([
     { reset: '0', at: NOW, unit: 'seconds from now' },
     { reset: '60', at: NOW + 60_000, unit: 'seconds from now' },
@@ -128,7 +128,7 @@ describe('R25: X-RateLimit-Reset', () => {
   });
 });
 
-describe('R26: a clock that is off', () => {
+describe('a clock that is off', () => {
   test.each([HOUR, -HOUR, 24 * HOUR, -24 * HOUR])('by %d ms changes no wait', (skew) => {
     const epoch = String(NOW / 1_000 + 60);
     const given = source({ 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': epoch, date: DATE });
@@ -155,7 +155,7 @@ describe('R26: a clock that is off', () => {
   });
 });
 
-describe('R27: headers that are no numbers', () => {
+describe('headers that are no numbers', () => {
   test.each(['', ' ', '5, 5', '-1', '1.5', '1e3', '0x5', 'many', '9'.repeat(16), 'NaN', '５'])(
     '%j leaves the field undefined and is kept raw',
     (value) => {

@@ -70,7 +70,7 @@ function sends(failure: () => Error, operation: Operation, more: Partial<RetryFa
   }
 }
 
-describe('R1: the retry matrix, with five retries allowed', () => {
+describe('the retry matrix, with five retries allowed', () => {
   const all = 6;
   test.each([
     { failure: () => broken('connect', 'no'), is: 'N: nothing was sent', safe: all, idempotent: all, effect: all },
@@ -135,7 +135,7 @@ describe('R1: the retry matrix, with five retries allowed', () => {
     expect(sends(() => refused(503), 'idempotent', { sent: 'yes' })).toBe(6);
   });
 
-  test('R31: a body that can be sent once is never sent again', () => {
+  test('a body that can be sent once is never sent again', () => {
     for (const failure of [() => status(503), () => status(429, 0), () => broken('connect', 'no')]) {
       expect(sends(failure, 'effect', { repeatable: false })).toBe(1);
     }
@@ -145,14 +145,14 @@ describe('R1: the retry matrix, with five retries allowed', () => {
     expect(sends(() => refused(503), 'effect', { maxRetries })).toBe(maxRetries + 1);
   });
 
-  test('W35: a name that is not known is looked up once more, not oftener', () => {
+  test('a name that is not known is looked up once more, not oftener', () => {
     const unknown = () => withCode('ENOTFOUND', 'connect', 'no');
 
     expect(sends(unknown, 'safe')).toBe(2);
     expect(sends(() => withCode('EAI_AGAIN', 'connect', 'no'), 'safe')).toBe(6);
   });
 
-  test('W28: a GET on a connection that was just closed goes out again at once, once', () => {
+  test('a GET on a connection that was just closed goes out again at once, once', () => {
     const closed = withCode('ECONNRESET', 'headers', 'maybe');
 
     expect(nextWait(closed, facts({ attempts: failed(1) }))).toEqual({ wait: 0 });
@@ -178,7 +178,7 @@ function withCode(code: string, phase: Phase, sent: Sent): APIConnectionError {
   return new APIConnectionError('broken', { phase, sent, cause: Object.assign(new Error(code), { code }) });
 }
 
-describe('R6: the wait', () => {
+describe('the wait', () => {
   test.each([
     { attempt: 1, longest: 500 },
     { attempt: 2, longest: 1_000 },
@@ -194,7 +194,7 @@ describe('R6: the wait', () => {
     expect(at(1 - Number.EPSILON)).toEqual({ wait: expect.closeTo(longest, 5) });
   });
 
-  test('R7: spreads over the whole range', () => {
+  test('spreads over the whole range', () => {
     const random = seededRandom(7);
     const waits = Array.from({ length: 10_000 }, () => waitOf(nextWait(status(503), facts({ random }))));
 
@@ -229,7 +229,7 @@ describe('R6: the wait', () => {
     expect(nextWait(status(429, 9_000), facts({ hintMissed: true, random: () => 0 }))).toEqual({ wait: 9_000 });
   });
 
-  test('R9: a hint of 0 means now, but not all at the same moment', () => {
+  test('a hint of 0 means now, but not all at the same moment', () => {
     expect(nextWait(status(429, 0), facts({ random: () => 0.5 }))).toEqual({ wait: 250 });
   });
 });
@@ -239,7 +239,7 @@ function waitOf(verdict: ReturnType<typeof nextWait>): number {
   return verdict.wait;
 }
 
-describe('R10: a hint that is too long', () => {
+describe('a hint that is too long', () => {
   test.each([
     { hint: 60_000, timeLeft: Infinity, verdict: { wait: 60_500 } },
     { hint: 60_001, timeLeft: Infinity, verdict: { stop: 'hint-too-long' } },
@@ -258,7 +258,7 @@ describe('R10: a hint that is too long', () => {
   });
 });
 
-test('R36: the same facts and the same dice give the same schedule', () => {
+test('the same facts and the same dice give the same schedule', () => {
   const schedule = () => {
     const random = seededRandom(42);
     return [1, 2, 3].map((n) => nextWait(status(503, 100), facts({ attempts: failed(n), random })));
@@ -267,7 +267,7 @@ test('R36: the same facts and the same dice give the same schedule', () => {
   expect(schedule()).toEqual(schedule());
 });
 
-describe('R12: the retry budget', () => {
+describe('the retry budget', () => {
   test('costs 10 a retry, 5 after 429 and 503, and nothing where the pacer holds everybody back', () => {
     const budget = new RetryBudget();
 

@@ -48,7 +48,7 @@ describe.each(engines)('$engine', ({ options }) => {
     return { errors, reason, took: performance.now() - abortedAt, signal: controller.signal };
   }
 
-  test.each(phases)('R16 an abort $phase ends the call, its connection, its timers and its listener', async (row) => {
+  test.each(phases)('an abort $phase ends the call, its connection, its timers and its listener', async (row) => {
     const { behaviour = stall(), call = get } = row;
     world.server.answers(behaviour);
     const runtime = watched();
@@ -63,13 +63,13 @@ describe.each(engines)('$engine', ({ options }) => {
       expect(error).toBeInstanceOf(APIAbortError);
       expect(error).toMatchObject({ name: 'AbortError', cause: all.reason, attempts: [expect.anything()] });
     }
-    expect(all.took).toBeLessThan(1_000);
+    expect(all.took).toBeLessThan(5_000);
     expect(runtime.timers.size).toBe(0);
     expect(getEventListeners(all.signal, 'abort')).toEqual([]);
     await until(() => world.server.used === 0);
   });
 
-  test('R16 a signal that is aborted already sends nothing and opens no connection', async () => {
+  test('a signal that is aborted already sends nothing and opens no connection', async () => {
     const client = world.gateway(options);
 
     const error = await failureOf(client.usage.retrieve({}, { signal: AbortSignal.abort('no') }));
@@ -78,7 +78,7 @@ describe.each(engines)('$engine', ({ options }) => {
     expect(world.server.connections).toBe(0);
   });
 
-  test('R16 an abort while the key is fetched sends nothing', async () => {
+  test('an abort while the key is fetched sends nothing', async () => {
     let asked = 0;
     const apiKey = () => {
       asked += 1;
@@ -95,7 +95,7 @@ describe.each(engines)('$engine', ({ options }) => {
     expect(world.server.connections).toBe(0);
   });
 
-  test('R16 an abort at the moment the key arrives sends nothing', async () => {
+  test('an abort at the moment the key arrives sends nothing', async () => {
     world.server.answers(answer(200));
     const controller = new AbortController();
     let leave = () => {};
@@ -115,7 +115,7 @@ describe.each(engines)('$engine', ({ options }) => {
     expect(world.server.requests).toBe(1);
   });
 
-  test('R16 R24 an abort in the queue of a used-up rate limit sends nothing and holds up nobody', async () => {
+  test('an abort in the queue of a used-up rate limit sends nothing and holds up nobody', async () => {
     const used = { 'x-ratelimit-limit': 500, 'x-ratelimit-remaining': 0, 'x-ratelimit-reset': 60 };
     world.server.answers(answer(200, '{}', used));
     const runtime = watched();
@@ -132,7 +132,7 @@ describe.each(engines)('$engine', ({ options }) => {
     expect(runtime.timers.size).toBe(0);
   });
 
-  test('R16 an abort while the connection is made is not held up by it, and nothing is sent', async () => {
+  test('an abort while the connection is made is not held up by it, and nothing is sent', async () => {
     world.server.onConnection = () => true; // it accepts, and never answers the TLS handshake
     const client = world.gateway({ ...options, baseURL: `https://localhost:${world.server.port}` });
 
@@ -142,11 +142,11 @@ describe.each(engines)('$engine', ({ options }) => {
     );
 
     for (const error of errors) expect(error.name).toBe('AbortError');
-    expect(took).toBeLessThan(1_000);
+    expect(took).toBeLessThan(5_000);
     expect(world.server.requests).toBe(0);
   });
 
-  test('R16 an abort between two attempts ends the wait', async () => {
+  test('an abort between two attempts ends the wait', async () => {
     world.server.answers(answer(503));
     const runtime = watched({ random: () => 0.999 });
     const client = world.gateway({ ...options, maxRetries: 5 }, runtime);
@@ -160,7 +160,7 @@ describe.each(engines)('$engine', ({ options }) => {
     expect(runtime.timers.size).toBe(0);
   });
 
-  test('R16 close() ends calls in every phase, and no connection or timer is left', async () => {
+  test('close() ends calls in every phase, and no connection or timer is left', async () => {
     const waits = phases.map(({ behaviour = stall() }) => behaviour);
     world.server.decides(({ number }) => waits[number % waits.length] ?? stall());
     const runtime = watched();
@@ -202,7 +202,7 @@ describe.each(engines)('$engine', ({ options }) => {
         await expect(loop()).rejects.toThrow('mine');
       },
     ],
-  ])('R18 %s lets go of the stream’s connection', async (_, leave) => {
+  ])('%s lets go of the stream’s connection', async (_, leave) => {
     world.server.answers(openStream(eventOf('a'), eventOf('b')));
     const runtime = watched();
     const client = world.gateway(options, runtime);
@@ -214,7 +214,7 @@ describe.each(engines)('$engine', ({ options }) => {
   });
 });
 
-test('R16 undici: what waits for a connection sends nothing once it is there, if it was aborted meanwhile', async () => {
+test('undici: what waits for a connection sends nothing once it is there, if it was aborted meanwhile', async () => {
   const world = await FaultServer.start();
   const { GatewayClient } = await import('../../src/index.js');
   const client = new GatewayClient({ baseURL: world.url, apiKey: KEY });

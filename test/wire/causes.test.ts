@@ -140,7 +140,7 @@ describe('the cause of a connection error', () => {
     const error = await failureOf(gatewayWith({ fetch }).request(POST));
 
     expect(error).toMatchObject({ sent: 'maybe', cause: { name: 'TypeError', cause: { code: 'ECONNREFUSED' } } });
-    expect(error.message).toContain('nothing listens there');
+    expect(error.message).toContain('the connection was refused');
   });
 });
 
@@ -182,7 +182,7 @@ describe('a proxy', () => {
 
     const error = await failureOf(gatewayWith({ dispatcher }).request(POST));
 
-    expect(error.message).toContain(`from ${baseURL} through the dispatcher: nothing listens there`);
+    expect(error.message).toContain(`from ${baseURL} through the dispatcher: the connection was refused`);
     expect(String(error.cause)).toContain('127.0.0.1:1');
   });
 });

@@ -16,7 +16,7 @@ describe.each(engines)('$engine', ({ engine, options }) => {
     { certificate: 'has expired', tls: selfSigned({ days: -2 }) },
     { certificate: 'is for another host', tls: selfSigned({ host: 'other.test' }) },
   ])(
-    'W34 a certificate that $certificate ends the call before anything is sent, and it is not tried again',
+    'a certificate that $certificate ends the call before anything is sent, and it is not tried again',
     async ({ tls }) => {
       const server = await FaultServer.start(tls);
       server.answers(json({}));
@@ -33,7 +33,7 @@ describe.each(engines)('$engine', ({ engine, options }) => {
     },
   );
 
-  test('W34 a connection that breaks in the TLS handshake is a connection error, tried again where that is harmless', async () => {
+  test('a connection that breaks in the TLS handshake is a connection error, tried again where that is harmless', async () => {
     const server = await FaultServer.start();
     server.onConnection = (socket) => {
       socket.once('data', () => socket.resetAndDestroy());
@@ -54,7 +54,7 @@ describe.each(engines)('$engine', ({ engine, options }) => {
     await server.close();
   });
 
-  test('W35 a host that is not known is looked up twice at the most', async () => {
+  test('a host that is not known is looked up twice at the most', async () => {
     const baseURL = 'https://no-such-host.invalid';
     const client = new GatewayClient({ ...options, baseURL, apiKey: KEY, maxRetries: 5 }, undefined, eager);
 
@@ -66,7 +66,7 @@ describe.each(engines)('$engine', ({ engine, options }) => {
     await client.close();
   });
 
-  test('R15 a service that takes a connection and no handshake is given up with the attempt', async () => {
+  test('a service that takes a connection and no handshake is given up with the attempt', async () => {
     const server = await FaultServer.start();
     server.onConnection = (socket) => {
       socket.resume();
@@ -94,7 +94,7 @@ describe('by the code of the failure', () => {
     { code: 'CERT_HAS_EXPIRED', attempts: 1, sent: 'no' },
     { code: 'ERR_TLS_CERT_ALTNAME_INVALID', attempts: 1, sent: 'no' },
     { code: 'ECONNRESET', attempts: 1, sent: 'maybe' },
-  ])('W34 W35 $code: a POST is tried $attempts times, sent: $sent', async ({ code, attempts, sent }) => {
+  ])('$code: a POST is tried $attempts times, sent: $sent', async ({ code, attempts, sent }) => {
     const cause = Object.assign(new Error(`${code} ${KEY}`), { code });
     const fail = () => Promise.reject(new TypeError('fetch failed', { cause }));
     const options = { baseURL: 'https://service.test', apiKey: KEY, maxRetries: 3 };
@@ -133,7 +133,7 @@ describe('a dispatcher of the user', () => {
     await dispatcher.close();
   });
 
-  test('W34 a trusted certificate for another host is refused all the same', async () => {
+  test('a trusted certificate for another host is refused all the same', async () => {
     const other = selfSigned({ host: 'other.test' });
     const server = await FaultServer.start(other);
     const dispatcher = new Agent({ connect: { ca: other.cert } });

@@ -31,7 +31,7 @@ describe.each(engines)('$engine', ({ options }) => {
       behaviour: (secret: string) => answer(200, JSON.stringify({ breakdown_by_model: { [secret]: 'x' } })),
     },
     { where: 'the id of the request', behaviour: (secret: string) => answer(200, 'hello', { 'x-request-id': secret }) },
-  ])('W20 a key that is echoed in $where is in no error and in no event', async ({ behaviour, stream, usage }) => {
+  ])('a key that is echoed in $where is in no error and in no event', async ({ behaviour, stream, usage }) => {
     const events: ClientEvent[] = [];
     const given = { ...options, maxRetries: 0, onEvent: (event: ClientEvent) => events.push(event) };
     const gateway = world.gateway(given);
@@ -52,7 +52,7 @@ describe.each(engines)('$engine', ({ options }) => {
     expect(leaksOf(events, [KEY, TOKEN, PROMPT])).toEqual([]);
   });
 
-  test('W20 a key that is echoed is not in the issues of a schema of the caller either', async () => {
+  test('a key that is echoed is not in the issues of a schema of the caller either', async () => {
     world.server.answers(answer(200, JSON.stringify([{ [KEY]: 1 }])));
     const schema = {
       '~standard': {
@@ -68,7 +68,7 @@ describe.each(engines)('$engine', ({ options }) => {
     expect(leaksOf(error, [KEY])).toEqual([]);
   });
 
-  test('W20 a credential that is echoed as URLs and JSON write it is masked', async () => {
+  test('a credential that is echoed as URLs and JSON write it is masked', async () => {
     const sessionToken = 'tok/en+AAAA/session"canary==';
     const spellings = [sessionToken, encodeURIComponent(sessionToken), JSON.stringify(sessionToken)];
     world.server.answers(answer(401, spellings.join(' '), { 'content-type': 'text/plain' }));
@@ -79,7 +79,7 @@ describe.each(engines)('$engine', ({ options }) => {
     expect(leaksOf(error, ['canary'])).toEqual([]);
   });
 
-  test('the mend stands behind a long message too', async () => {
+  test('says how to fix it after a long message too', async () => {
     world.server.answers(
       answer(429, JSON.stringify({ error: { message: 'x'.repeat(3_000) } }), { 'retry-after': '7' }),
     );
@@ -89,7 +89,7 @@ describe.each(engines)('$engine', ({ options }) => {
     expect(error.message).toMatch(/x…\. Try again in 7 s \(GET \/v1\/usage\)\.$/);
   });
 
-  test('W20 control characters and long names of the service do not reach a message as they are', async () => {
+  test('control characters and long names of the service do not reach a message as they are', async () => {
     const model = `\u001b[31m${'x'.repeat(50_000)}`;
     world.server.answers(answer(200, JSON.stringify({ breakdown_by_model: { [model]: 'x' } })));
 

@@ -16,7 +16,7 @@ describe.each(engines)('$engine', ({ engine, options }) => {
   // Global fetch takes much longer over it: a tenth of them tells the same.
   const count = engine === 'undici' ? atLength(1_000, 10_000) : atLength(500, 1_000);
 
-  test(`R19 ${count} aborted streams leave no connection, no timer, no listener and no memory`, async () => {
+  test(`${count} aborted streams leave no connection, no timer, no listener and no memory`, async () => {
     world.server.answers(openStream(eventOf('a')));
     const runtime = watched();
     const client = world.gateway(options, runtime);

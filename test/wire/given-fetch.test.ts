@@ -10,7 +10,7 @@ type Fetch = typeof globalThis.fetch;
 const wrong = (fetch: () => unknown): Fetch => fetch as unknown as Fetch;
 const read = new Response('{"a":1}');
 
-describe('A44 a fetch of the user', () => {
+describe('a fetch of the user', () => {
   test.each([
     { does: 'gives nothing', fetch: wrong(() => undefined) },
     { does: 'gives a string', fetch: wrong(async () => 'hello') },

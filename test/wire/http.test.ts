@@ -13,7 +13,7 @@ describe.each(engines)('$engine', ({ engine, options }) => {
   const world = serve();
   const once = { ...options, maxRetries: 0, deadline: 700 };
 
-  test.each([301, 302, 303, 307, 308])('R5 W24 a redirect with %i is an error and is not followed', async (status) => {
+  test.each([301, 302, 303, 307, 308])('a redirect with %i is an error and is not followed', async (status) => {
     const trap = await FaultServer.start();
     trap.answers(json({ trapped: true }));
     for (const location of [
@@ -61,7 +61,7 @@ describe.each(engines)('$engine', ({ engine, options }) => {
     }
   });
 
-  test('R5 an upload is not redirected either, and the credential reaches nobody else', async () => {
+  test('an upload is not redirected either, and the credential reaches nobody else', async () => {
     const trap = await FaultServer.start();
     trap.answers(json({ trapped: true }));
     world.server.answers(answer(307, '', { location: `${trap.url}/v1/files` }));
@@ -107,7 +107,7 @@ describe.each(engines)('$engine', ({ engine, options }) => {
     },
     { what: 'HTTP/0.9', behaviour: rawThenEnd('{"a":1}') },
     { what: 'a page of another protocol', behaviour: rawThenEnd('\u0016\u0003\u0001\u0002\u0000\u0001') },
-  ])('W22 W23 W25 W30 $what is no usable answer, and hangs nobody', async ({ behaviour }) => {
+  ])('$what is no usable answer, and hangs nobody', async ({ behaviour }) => {
     world.server.answers(behaviour);
 
     const error = await failureOf(world.gateway(once).request(POST));
@@ -118,7 +118,7 @@ describe.each(engines)('$engine', ({ engine, options }) => {
     await until(() => world.server.used === 0);
   });
 
-  test.each([402, 418, 451, 599])('W22 a status of %i is an APIError with it', async (status) => {
+  test.each([402, 418, 451, 599])('a status of %i is an APIError with it', async (status) => {
     world.server.answers(answer(status, '<html><body>odd</body></html>', { 'content-type': 'text/html' }));
 
     const error = await failureOf(world.gateway(once).request(POST));
@@ -127,7 +127,7 @@ describe.each(engines)('$engine', ({ engine, options }) => {
     expect(error.message).toContain(`${status} odd`);
   });
 
-  test.each([600, 999])('W22 a status of %i is none', async (status) => {
+  test.each([600, 999])('a status of %i is none', async (status) => {
     world.server.answers(answer(status));
 
     const error = await failureOf(world.gateway(once).request(POST));
@@ -135,13 +135,13 @@ describe.each(engines)('$engine', ({ engine, options }) => {
     expect(error).toMatchObject({ name: 'APIConnectionError', retryable: expect.any(Boolean) });
   });
 
-  test('W23 announcements before an answer are passed over', async () => {
+  test('announcements before an answer are passed over', async () => {
     world.server.answers(raw('HTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n', OK));
 
     expect(await world.gateway(once).request(GET)).toEqual({ a: 1 });
   });
 
-  test('W25 a header of twelve kilobytes and one that is folded are read', async () => {
+  test('a header of twelve kilobytes and one that is folded are read', async () => {
     world.server.answers(
       raw(headOf(200, { 'x-long': 'a'.repeat(12_000), 'x-request-id': 'r1', 'content-length': 2 }), '{}'),
     );
@@ -152,7 +152,7 @@ describe.each(engines)('$engine', ({ engine, options }) => {
     expect(response.headers.get('x-long')).toHaveLength(12_000);
   });
 
-  test('W25 a header that is not ASCII is read byte by byte, and costs nobody the others', async () => {
+  test('a header that is not ASCII is read byte by byte, and costs nobody the others', async () => {
     const head = headOf(200, { 'x-latin': 'caf\u00e9', 'x-request-id': 'r\u00e9', 'content-length': 2 });
     const utf8 = Buffer.from('x-utf8: €\r\n');
     const [status, ...rest] = head.split(/(?<=\r\n)/).map((line) => Buffer.from(line, 'latin1'));
@@ -176,7 +176,7 @@ describe.each(engines)('$engine', ({ engine, options }) => {
     expect(response.requestId).toBe('r1');
   });
 
-  test('W26 bytes beyond the announced length are no part of the answer, and their connection is not used again', async () => {
+  test('bytes beyond the announced length are no part of the answer, and their connection is not used again', async () => {
     world.server.answers(raw(bytesOf(200, '{"a":1}'), '{"b":2}'), json({ c: 3 }));
     const client = world.gateway(options);
 
@@ -186,7 +186,7 @@ describe.each(engines)('$engine', ({ engine, options }) => {
     expect(world.server.turns.map(({ onConnection }) => onConnection)).toEqual([1, 1]);
   });
 
-  test('W29 a second answer nobody asked for is nobody’s answer', async () => {
+  test('a second answer nobody asked for is nobody’s answer', async () => {
     world.server.answers(raw(bytesOf(200, '{"a":1}'), bytesOf(200, '{"poisoned":true}')), json({ c: 3 }));
     const client = world.gateway(options);
 
@@ -195,7 +195,7 @@ describe.each(engines)('$engine', ({ engine, options }) => {
     expect(await client.request(GET)).toEqual({ c: 3 });
   });
 
-  test('W27 an answer before the upload is complete is read if it can be', async () => {
+  test('an answer before the upload is complete is read if it can be', async () => {
     world.server.answers(
       atHead(
         ({ socket }) => void socket.write(bytesOf(413, '{"error":{"message":"too big"}}', { connection: 'close' })),
@@ -209,7 +209,7 @@ describe.each(engines)('$engine', ({ engine, options }) => {
     await until(() => world.server.used === 0);
   });
 
-  test('W27 an answer that breaks the connection under the upload is a typed error', async () => {
+  test('an answer that breaks the connection under the upload is a typed error', async () => {
     world.server.answers(
       atHead(({ socket }) => {
         socket.write(bytesOf(413, '{"error":{"message":"too big"}}', { connection: 'close' }));
@@ -224,7 +224,7 @@ describe.each(engines)('$engine', ({ engine, options }) => {
     expect(world.server.requests).toBe(1);
   });
 
-  test('W28 a kept connection that closes as it is used again: what has no effect is sent again at once', async () => {
+  test('a kept connection that closes as it is used again: what has no effect is sent again at once', async () => {
     world.server.answers(json({ a: 1 }), finAtEnd(), json({ a: 2 }));
     const client = world.gateway(options, watched({ random: () => 0.9 })); // a backoff would show
     await client.request(GET);
@@ -237,7 +237,7 @@ describe.each(engines)('$engine', ({ engine, options }) => {
     expect(world.server.turns.map(({ onConnection }) => onConnection)).toEqual([1, 2, 1]);
   });
 
-  test('W28 a kept connection that closes as it is used again: an effect is not repeated', async () => {
+  test('a kept connection that closes as it is used again: an effect is not repeated', async () => {
     world.server.answers(json({ a: 1 }), finAtEnd(), json({ a: 2 }));
     const client = world.gateway(options);
     await client.request(GET);
@@ -261,7 +261,7 @@ describe.each(engines)('$engine', ({ engine, options }) => {
     expect(response.attempts).toHaveLength(1);
   });
 
-  test('W30 a body a byte at a time is read to its end', async () => {
+  test('a body a byte at a time is read to its end', async () => {
     world.server.answers(drip(`${headOf(200, { 'content-length': 7 })}{"a":1}`, 1));
 
     expect(await world.gateway(options).request(GET)).toEqual({ a: 1 });

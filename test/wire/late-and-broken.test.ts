@@ -15,7 +15,7 @@ import { eager, failureOf, KEY } from './world.js';
 const POST = { method: 'POST', path: '/v1/x', body: {} } as const;
 
 describe('what comes late', () => {
-  test('R16 work that was given up does not disarm the stop of what the call waits for next', async () => {
+  test('work that was given up does not disarm the stop of what the call waits for next', async () => {
     const runtime = manualRuntime();
     const timeouts = new CallTimeouts(runtime, new LiveCalls(), undefined, 1_000);
     let settleLate!: () => void;
@@ -33,7 +33,7 @@ describe('what comes late', () => {
     timeouts.end();
   });
 
-  test('R16 the caller is told even if what is stopped throws', async () => {
+  test('the caller is told even if what is stopped throws', async () => {
     const timeouts = new CallTimeouts(manualRuntime(), new LiveCalls(), undefined, undefined);
     const error = failureOf(
       timeouts.wait(new Promise(() => {}), () => {
@@ -47,7 +47,7 @@ describe('what comes late', () => {
   });
 });
 
-describe('R2 what a failure says of an effect', () => {
+describe('what a failure says of an effect', () => {
   test.each(['EHOSTUNREACH', 'ENETUNREACH', 'ENETDOWN'])(
     '%s on an open connection leaves the effect in doubt',
     (code) => {
@@ -90,7 +90,7 @@ describe('R2 what a failure says of an effect', () => {
     await gateway.close();
   });
 
-  test('A30 a polluted prototype makes no call repeatable', async () => {
+  test('a polluted prototype makes no call repeatable', async () => {
     const server = await FaultServer.start();
     server.answers(answer(500));
     const gateway = new GatewayClient({ baseURL: server.url, apiKey: KEY, maxRetries: 5 }, undefined, eager);
@@ -173,7 +173,7 @@ describe.each(engines)('$engine', ({ options }) => {
     return server;
   };
 
-  test('S59 leaving a textStream while it waits ends it, and the connection', async () => {
+  test('leaving a textStream while it waits ends it, and the connection', async () => {
     const server = await start();
     server.answers(openStream(eventOf('The ')));
     const gateway = new GatewayClient({ ...options, baseURL: server.url, apiKey: KEY });
@@ -193,7 +193,7 @@ describe.each(engines)('$engine', ({ options }) => {
     await gateway.close();
   });
 
-  test('R22 a key that is read slowly does not pass a hint that came meanwhile', async () => {
+  test('a key that is read slowly does not pass a hint that came meanwhile', async () => {
     const sent: number[] = [];
     const server = await start();
     server.answers(
@@ -221,7 +221,7 @@ describe.each(engines)('$engine', ({ options }) => {
     await gateway.close();
   });
 
-  test('R20 bytes behind the end of a compressed answer do not keep its connection', async () => {
+  test('bytes behind the end of a compressed answer do not keep its connection', async () => {
     const sockets = new Set<unknown>();
     const server = createServer((_, response) => {
       response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' });

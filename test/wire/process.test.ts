@@ -55,16 +55,16 @@ describe('a program of its own', () => {
     });
   }
 
-  test('R21 a call and close() let the process end', async () => {
+  test('a call and close() let the process end', async () => {
     world.server.answers(json({}));
 
     const { output, lingered } = await run(`await get(); await client.close(); console.log('done');`);
 
     expect(output).toBe('done\n');
-    expect(lingered).toBeLessThan(1_000);
+    expect(lingered).toBeLessThan(3_000);
   });
 
-  test('R21 kept connections keep no process alive, also without close()', async () => {
+  test('kept connections keep no process alive, also without close()', async () => {
     world.server.answers(json({}));
 
     const { output, lingered } = await run(`await get(); await get(); console.log('done');`);
@@ -73,7 +73,7 @@ describe('a program of its own', () => {
     expect(lingered).toBeLessThan(2_000);
   });
 
-  test('R21 R34 close() with calls in every state lets the process end, and rejects nothing that nobody sees', async () => {
+  test('close() with calls in every state lets the process end, and rejects nothing that nobody sees', async () => {
     world.server.decides(({ number }) => (number % 2 === 0 ? stall() : openStream()));
 
     const { output, lingered } = await run(`
@@ -83,10 +83,10 @@ describe('a program of its own', () => {
       console.log('done', ...new Set(await Promise.all(calls)));`);
 
     expect(output).toMatch(/^done ClientClosedError\n$/);
-    expect(lingered).toBeLessThan(1_000);
+    expect(lingered).toBeLessThan(3_000);
   });
 
-  test('R21 R16 a connection that is still being made keeps no process alive after an abort', async () => {
+  test('a connection that is still being made keeps no process alive after an abort', async () => {
     world.server.onConnection = () => true;
 
     const { output, lingered } = await run(`
@@ -152,7 +152,7 @@ describe('a program of its own', () => {
     expect(output).toBe('done {}\n');
   });
 
-  test('R34 calls nobody awaits any more after an abort reject nothing that nobody sees', async () => {
+  test('calls nobody awaits any more after an abort reject nothing that nobody sees', async () => {
     world.server.answers(stall());
 
     const { output } = await run(`

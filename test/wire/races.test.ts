@@ -27,7 +27,7 @@ function scheduledRuntime(scheduler: fc.Scheduler): Runtime & { readonly timers:
   };
 }
 
-describe('R17 property 5: whatever comes first', () => {
+describe('whatever comes first', () => {
   const race = fc.record({
     streamed: fc.boolean(),
     statuses: fc.array(fc.constantFrom(200, 200, 503, 429), { minLength: 1, maxLength: 3 }),
@@ -121,7 +121,7 @@ function answerIn(chunks: number, status: number, streamed: boolean, turn: (what
   return new Response(body, { status, headers: { 'content-type': type } });
 }
 
-describe('property 4: a sequence of answers', () => {
+describe('a sequence of answers', () => {
   const outcome = fc.oneof(
     fc.record({
       status: fc.constantFrom(429, 503),

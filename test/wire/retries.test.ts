@@ -6,7 +6,7 @@ import { failureOf, PROMPT, serve } from './world.js';
 describe.each(engines)('$engine', ({ options }) => {
   const world = serve();
 
-  test('R12 a service that always fails is sent hardly more than one request for each call', async () => {
+  test('a service that always fails is sent hardly more than one request for each call', async () => {
     world.server.answers(answer(503));
     const client = world.gateway(options);
 
@@ -18,7 +18,7 @@ describe.each(engines)('$engine', ({ options }) => {
     expect(world.server.requests).toBeGreaterThan(400);
   });
 
-  test('R12 where one answer in ten is a 503, every call succeeds with few more requests than calls', async () => {
+  test('where one answer in ten is a 503, every call succeeds with few more requests than calls', async () => {
     world.server.decides(({ number }) => answer(number % 10 === 0 ? 503 : 200));
     const client = world.gateway(options);
 
@@ -27,7 +27,7 @@ describe.each(engines)('$engine', ({ options }) => {
     expect(world.server.requests).toBeLessThanOrEqual(230);
   });
 
-  test('R13 an empty retry budget ends a call with its own error, says why, and holds up no first attempt', async () => {
+  test('an empty retry budget ends a call with its own error, says why, and holds up no first attempt', async () => {
     const stops: string[] = [];
     const client = world.gateway({
       ...options,
@@ -46,7 +46,7 @@ describe.each(engines)('$engine', ({ options }) => {
     expect(world.server.requests - before).toBe(1);
   });
 
-  test('R31 the same bytes are sent again, whatever the caller changes meanwhile', async () => {
+  test('the same bytes are sent again, whatever the caller changes meanwhile', async () => {
     world.server.answers(refused(503), refused(503), answer(200, '{"id":"1"}'));
     const body = { text: PROMPT };
     const headers = { 'x-team': 'a' };
@@ -60,7 +60,7 @@ describe.each(engines)('$engine', ({ options }) => {
     expect(world.server.turns.map((turn) => turn.headers.get('x-team'))).toEqual(['a', 'a', 'a']);
   });
 
-  test('R35 a call is sent once, however often it is awaited', async () => {
+  test('a call is sent once, however often it is awaited', async () => {
     world.server.answers(answer(200, '{"id":"1"}'));
     const call = world.gateway(options).request({ method: 'POST', path: '/v1/things', body: {} });
 
@@ -76,7 +76,7 @@ describe.each(engines)('$engine', ({ options }) => {
     expect(response.attempts).toMatchObject([{ status: 200, delay: 0 }]);
   });
 
-  test('R37 retries show in `attempts` and in events', async () => {
+  test('retries show in `attempts` and in events', async () => {
     world.server.answers(resetAtEnd(), answer(503), answer(200));
     const seen: unknown[] = [];
     const client = world.gateway({
@@ -103,7 +103,7 @@ describe.each(engines)('$engine', ({ options }) => {
   test.each([
     { end: 'its signal', name: 'AbortError' },
     { end: 'close()', name: 'ClientClosedError' },
-  ])('R37 a call that $end ends between two attempts has failed, in events too', async ({ name }) => {
+  ])('a call that $end ends between two attempts has failed, in events too', async ({ name }) => {
     world.server.answers(answer(503, '{}', { 'retry-after': '30' }));
     const seen: unknown[] = [];
     const controller = new AbortController();
@@ -129,7 +129,7 @@ describe.each(engines)('$engine', ({ options }) => {
     ]);
   });
 
-  test('R37 a request carries the headers it needs and none of ours besides', async () => {
+  test('a request carries the headers it needs and none of ours besides', async () => {
     world.server.answers(answer(200));
     await world.gateway(options).request({ method: 'POST', path: '/v1/things', body: {} });
 

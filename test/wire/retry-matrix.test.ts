@@ -102,7 +102,7 @@ describe.each(engines)('$engine', ({ options }) => {
     OPERATIONS.map((operation, at) => ({ ...row, operation, count: row.sends[at] ?? 0 })),
   );
 
-  test.each(table)('R1 R3 $kind: a request that is $operation is sent $count times', async (row) => {
+  test.each(table)('$kind: a request that is $operation is sent $count times', async (row) => {
     const { operation, behaviour, count } = row;
     world.server.answers(behaviour);
     const client = world.gateway(options);
@@ -116,7 +116,7 @@ describe.each(engines)('$engine', ({ options }) => {
     if (row.sent !== undefined) expect(error).toMatchObject({ sent: row.sent });
   });
 
-  test('R1 R15 a silent service is asked again after `timeout`, but not for an effect', async () => {
+  test('a silent service is asked again after `timeout`, but not for an effect', async () => {
     const silences = [
       { start: undefined, sent: 'maybe' },
       { start: 'HTTP/1.1 200 OK\r\ncontent-', sent: 'maybe' },
@@ -144,7 +144,7 @@ describe.each(engines)('$engine', ({ options }) => {
     { kind: '503', behaviour: answer(503), count: 6 },
     { kind: '500', behaviour: answer(500), count: 3 },
     { kind: '425', behaviour: answer(425), count: 2 },
-  ])('R1 $kind is tried $count times at the most, however many retries are allowed', async ({ behaviour, count }) => {
+  ])('$kind is tried $count times at the most, however many retries are allowed', async ({ behaviour, count }) => {
     world.server.answers(behaviour);
     const client = world.gateway({ ...options, maxRetries: 5 });
 
@@ -158,12 +158,12 @@ describe.each(engines)('$engine', ({ options }) => {
     const message = async () => (await failureOf(client.request({ method: 'POST', path: '/v1/things' }))).message;
 
     world.server.answers(answer(503, '<h1>Backend fetch failed</h1>', { 'retry-after': 5 }));
-    expect(await message()).toMatch(/Backend fetch failed.*may have answered after the work was done/);
+    expect(await message()).toMatch(/Backend fetch failed.*may have responded after the work was done/);
     world.server.answers(refused(503));
     expect(await message()).not.toContain('work was done');
   });
 
-  test('R1 a 409 is tried again where the caller named an idempotency key, which every attempt carries', async () => {
+  test('a 409 is tried again where the caller named an idempotency key, which every attempt carries', async () => {
     world.server.answers(answer(409), answer(200, '{"id":"1"}'));
     const client = world.gateway(options);
 
@@ -172,7 +172,7 @@ describe.each(engines)('$engine', ({ options }) => {
     expect(world.server.turns.map(({ headers }) => headers.get('idempotency-key'))).toEqual(['once', 'once']);
   });
 
-  test('R1 an idempotency key does not make a broken POST repeatable', async () => {
+  test('an idempotency key does not make a broken POST repeatable', async () => {
     world.server.answers(resetAtEnd());
     const client = world.gateway(options);
 
@@ -181,7 +181,7 @@ describe.each(engines)('$engine', ({ options }) => {
     expect(world.server.requests).toBe(1);
   });
 
-  test.each(OPERATIONS)('R1 R2 a refused connection is tried three times and was never sent: %s', async (operation) => {
+  test.each(OPERATIONS)('a refused connection is tried three times and was never sent: %s', async (operation) => {
     const closed = `http://127.0.0.1:${await unusedPort()}`;
     const client = new GatewayClient({ ...options, baseURL: closed, apiKey: KEY }, undefined, eager);
 
@@ -192,7 +192,7 @@ describe.each(engines)('$engine', ({ options }) => {
     await client.close();
   });
 
-  test('R4 a DELETE that answers 404 after a broken attempt is a NotFoundError that shows the earlier failure', async () => {
+  test('a DELETE that answers 404 after a broken attempt is a NotFoundError that shows the earlier failure', async () => {
     world.server.answers(resetAtEnd(), answer(404, '{"success":false,"error":"gone"}'));
     const client = world.context(options);
 
@@ -203,14 +203,14 @@ describe.each(engines)('$engine', ({ options }) => {
     expect(error.attempts[0]).not.toHaveProperty('status');
   });
 
-  test('R1 an answer after failures is handed over as if nothing had been', async () => {
+  test('an answer after failures is handed over as if nothing had been', async () => {
     world.server.answers(resetAtEnd(), rawThenEnd(bytesOf(200, '{"a":1}').subarray(0, -3)), answer(200, '{"a":1}'));
 
     expect(await world.gateway(options).request({ method: 'GET', path: '/v1/things' })).toEqual({ a: 1 });
   });
 });
 
-test('R1 undici: a connection that breaks while it is made was never sent, also of a POST', async () => {
+test('undici: a connection that breaks while it is made was never sent, also of a POST', async () => {
   const world = await FaultServer.start();
   world.onConnection = (socket) => {
     socket.resetAndDestroy();

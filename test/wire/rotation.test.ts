@@ -109,7 +109,7 @@ describe.each(engines)('$engine', ({ options }) => {
     const error = await failureOf(world.gateway({ ...options, apiKey, timeout: 50 }).request(POST));
 
     expect(error).toMatchObject({ name: 'APITimeoutError', kind: 'attempt', sent: 'no' });
-    expect(error.message).toContain('The apiKey function gave nothing within 50 ms');
+    expect(error.message).toContain('The apiKey function did not return within 50 ms');
     expect(calls).toBe(1);
   });
 

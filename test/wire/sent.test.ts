@@ -1,6 +1,6 @@
 import { Agent, RetryAgent } from 'undici';
 import { describe, expect, test } from 'vitest';
-import type { APITimeoutError } from '../../src/index.js';
+import type { APITimeoutError, ClientEvent } from '../../src/index.js';
 import { engines } from '../helpers/engines.js';
 import { bytesOf, headOf, rawThenEnd, refused, resetAtEnd } from './behaviours.js';
 import { atEnd } from './fault-server.js';
@@ -28,9 +28,14 @@ describe.each(engines)('$engine', ({ options }) => {
       }),
     );
 
-    const error = await failureOf(world.context(options).memory.update('m1', { content: 'new' }));
+    const events: ClientEvent[] = [];
+    const client = world.context({ ...options, onEvent: (event) => events.push(event) });
+    const body = { content: 'new' };
+
+    const error = await failureOf(client.memory.update('m1', body));
 
     expect(error).toMatchObject({ name: 'APIConnectionError', phase: 'connect', sent: row.sent });
+    expect(events.at(-1)).toMatchObject({ type: 'done', attempts: 3, bytesSent: JSON.stringify(body).length });
     expect(world.server.requests).toBe(1);
   });
 

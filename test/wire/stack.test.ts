@@ -74,7 +74,7 @@ describe.each(engines)('$engine', ({ options }) => {
 
     const error = await failureOf(gateway().request(GET));
 
-    expect(error.message).toBe("409 The service gave no reason (GET /v1/things, request req$&$'1).");
+    expect(error.message).toBe("409 The response contains no message (GET /v1/things, request req$&$'1).");
   });
 
   test('a later attempt is not taken for the request of an earlier one', async () => {

@@ -22,7 +22,7 @@ describe.each(engines)('$engine', ({ options }) => {
       behaviour: answer(429, '{}', { 'retry-after': '99999999999999999999' }),
       retryAfter: Number.MAX_SAFE_INTEGER,
     },
-  ])('R10 $hint is longer than a client waits: the error comes at once, with `retryAfter`', async (row) => {
+  ])('$hint is longer than a client waits: the error comes at once, with `retryAfter`', async (row) => {
     world.server.answers(row.behaviour);
     const runtime = watched();
 
@@ -33,7 +33,7 @@ describe.each(engines)('$engine', ({ options }) => {
     expect(runtime.timers.size).toBe(0);
   });
 
-  test('R10 a hint beyond the deadline is not waited for', async () => {
+  test('a hint beyond the deadline is not waited for', async () => {
     world.server.answers(busy(30));
 
     const error = await failureOf(world.gateway(options).request(GET, { deadline: 20_000 }));
@@ -58,7 +58,7 @@ describe.each(engines)('$engine', ({ options }) => {
       sent: 'yes',
     },
     { where: 'in the queue', behaviour: answer(200, '{}', used), warm: true, phase: 'connect', sent: 'no' },
-  ])('R14 the deadline ends a call $where', async ({ apiKey = KEY, behaviour = stall(), phase, sent, warm }) => {
+  ])('the deadline ends a call $where', async ({ apiKey = KEY, behaviour = stall(), phase, sent, warm }) => {
     world.server.answers(behaviour);
     const runtime = watched();
     const client = world.gateway({ ...options, apiKey }, runtime);
@@ -73,7 +73,7 @@ describe.each(engines)('$engine', ({ options }) => {
     expect(runtime.timers.size).toBe(0);
   });
 
-  test('R14 no attempt is begun that the deadline would end: the failure before it is the error', async () => {
+  test('no attempt is begun that the deadline would end: the failure before it is the error', async () => {
     world.server.answers(answer(503));
     const client = world.gateway({ ...options, maxRetries: 5 }, watched({ random: () => 0.999 }));
 
@@ -82,7 +82,7 @@ describe.each(engines)('$engine', ({ options }) => {
     expect(error).toMatchObject({ name: 'ServiceUnavailableError', attempts: [{ status: 503 }, { status: 503 }] });
   });
 
-  test('R14 the deadline holds for a stream up to its last event', async () => {
+  test('the deadline holds for a stream up to its last event', async () => {
     world.server.answers(
       atEnd(({ socket }) => {
         socket.write(headOf(200, { 'content-type': 'text/event-stream' }));
@@ -104,14 +104,14 @@ describe.each(engines)('$engine', ({ options }) => {
     expect(runtime.timers.size).toBe(0);
   });
 
-  test('R15 an attempt that would have less than ten milliseconds is not begun', async () => {
+  test('an attempt that would have less than ten milliseconds is not begun', async () => {
     const error = await failureOf(world.gateway(options).request(GET, { deadline: 5 }));
 
     expect(error).toMatchObject({ kind: 'deadline', phase: 'connect', sent: 'no', attempts: [] });
     expect(world.server.connections).toBe(0);
   });
 
-  test('R15 a silent stream is told from a slow attempt by its `kind`', async () => {
+  test('a silent stream is told from a slow attempt by its `kind`', async () => {
     world.server.answers(openStream(eventOf('a')));
     const params = { model: 'm', messages: [{ role: 'user', content: 'hi' }], stream: true } as const;
     const stream = await world.gateway(options).chat.completions.create(params, { streamIdleTimeout: 100 });
@@ -122,7 +122,7 @@ describe.each(engines)('$engine', ({ options }) => {
     expect(error.partial?.choices[0]?.message.content).toBe('a');
   });
 
-  test('R15 a schema of the caller that takes for ever does not make a call last for ever', async () => {
+  test('a schema of the caller that takes for ever does not make a call last for ever', async () => {
     world.server.answers(answer(200));
     const validate = () => new Promise<never>(() => {});
     const schema = { '~standard': { version: 1, vendor: 'mine', validate } } as const;
@@ -132,7 +132,7 @@ describe.each(engines)('$engine', ({ options }) => {
     expect(error).toMatchObject({ name: 'APITimeoutError', kind: 'attempt' });
   });
 
-  test('R36 the same dice give the same schedule, to the millisecond', async () => {
+  test('the same dice give the same schedule, to the millisecond', async () => {
     const schedule = async (seed: number): Promise<number[]> => {
       world.server.answers(answer(500), answer(503), answer(503), answer(200));
       const setTimer = (go: () => void, ms: number) => setTimeout(go, ms / 100);

@@ -29,7 +29,7 @@ export function watched(changes: Partial<Runtime> = {}): WatchedRuntime {
     ...runtime,
     timers,
     setTimer: (callback, ms) => {
-      // R11: no delay that a platform would take for another one.
+      // No delay that a platform would take for another one.
       if (!(ms >= 0 && ms <= 2_147_483_647)) throw new Error(`a timer of ${ms} ms`);
       const timer = runtime.setTimer(() => {
         timers.delete(timer);

@@ -7,10 +7,26 @@ import { completionEvents, eventBody, liveEvents, type Pace } from '../completio
 import { type Answer, json } from '../http/answers.js';
 import { AreaRoutes, pathParam, type RouteContext } from '../http/area-routes.js';
 import { parseMultipart } from '../http/body.js';
-import { MESSAGE_ROLES } from '../store/conversation-records.js';
+import type { Exchange } from '../http/exchange.js';
+import type { LogEntry } from '../http/request-log.js';
 import { fillTemplate } from '../store/presets.js';
 import type { Stores } from '../store/stores.js';
 import type { CompletionRequest } from '../upstream/model-source.js';
+import {
+  completionAnswer,
+  completionBody,
+  completionChunk,
+  fileRecord,
+  integrationAnswer,
+  integrationBody,
+  integrationRecord,
+  presetAnswer,
+  presetBody,
+  presetRecord,
+  uploadBody,
+  usageAnswer,
+  usageQuery,
+} from './schemas.js';
 import { usageReport } from './usage-report.js';
 
 /** How lists are wrapped (A3). */
@@ -50,19 +66,34 @@ export function gatewayRoutes(state: GatewayApiState): AreaRoutes {
     if (settings.listForm === 'named') return json({ [name]: records });
     return settings.listForm === 'items' ? json({ items: records }) : json({ object: 'list', data: records });
   };
+  const listForm = (name: 'presets' | 'integrations', record: z.ZodMiniType): z.ZodMiniType => {
+    const records = z.array(record);
+    if (settings.listForm === 'bare') return records;
+    if (settings.listForm === 'named') return z.object({ [name]: records });
+    if (settings.listForm === 'items') return z.object({ items: records });
+    return z.object({ object: z.literal('list'), data: records });
+  };
   /** The text of a whole answer, billed. */
-  const written = (completion: Completion): { content: string; usage: ReturnType<typeof usageOf> } => {
+  const written = (completion: Completion, entry: LogEntry): { content: string; usage: ReturnType<typeof usageOf> } => {
     const counted = usageOf(completion.promptTokens, completion.tokens.count);
     usage.add(completion.model, counted.total_tokens);
+    entry.tokens = { prompt: counted.prompt_tokens, completion: counted.completion_tokens };
     return { content: completion.tokens.pieces.join(''), usage: counted };
   };
-  const streamed = async (request: CompletionRequest, left: AbortSignal, created: number): Promise<Answer> => {
+  const streamed = async (
+    request: CompletionRequest,
+    { request: { signal: left }, entry }: Exchange,
+    created: number,
+  ): Promise<Answer> => {
     const stop = new AbortController();
     const signal = AbortSignal.any([left, stop.signal]);
     const completion = await completions.begin(request, () => signal);
     const id = ids.next('chatcmpl');
     const { clock, pace } = settings;
-    const bill = (tokens: number): void => usage.add(completion.model, completion.promptTokens + tokens);
+    const bill = (tokens: number): void => {
+      usage.add(completion.model, completion.promptTokens + tokens);
+      entry.tokens = { prompt: completion.promptTokens, completion: tokens };
+    };
     const context = { id, created, clock, pace, signal, bill };
     const events = 'answer' in completion ? liveEvents(completion, context) : completionEvents(completion, context);
     const headers = { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' };
@@ -70,92 +101,142 @@ export function gatewayRoutes(state: GatewayApiState): AreaRoutes {
   };
 
   area.route('/v1/chat/completions', {
-    POST: async (c) => {
-      const { exchange } = c.env;
-      const request = checked(completionBody, await exchange.json(), strict);
-      const created = Math.floor(now() / 1000);
-      if (request.stream) return streamed(request, exchange.request.signal, created);
-      const completion = await completions.complete(request, () => exchange.request.signal);
-      const id = ids.next('chatcmpl');
-      const { content, usage } = written(completion);
-      const choice = { index: 0, message: { role: 'assistant', content }, finish_reason: completion.finishReason };
-      return json({ id, object: 'chat.completion', created, model: request.model, choices: [choice], usage });
+    POST: {
+      id: 'createChatCompletion',
+      summary: 'Create a completion, whole or streamed',
+      body: completionBody,
+      answers: { 200: { 'application/json': completionAnswer, 'text/event-stream': completionChunk } },
+      handle: async (c) => {
+        const { exchange } = c.env;
+        const request = checked(completionBody, await exchange.json(), strict);
+        const created = Math.floor(now() / 1000);
+        if (request.stream) return streamed(request, exchange, created);
+        const completion = await completions.complete(request, () => exchange.request.signal);
+        const id = ids.next('chatcmpl');
+        const { content, usage } = written(completion, exchange.entry);
+        const choice = { index: 0, message: { role: 'assistant', content }, finish_reason: completion.finishReason };
+        return json({ id, object: 'chat.completion', created, model: request.model, choices: [choice], usage });
+      },
     },
   });
 
   area.route('/v1/presets', {
-    GET: (c) => {
-      const limit = limitOf(c, settings.presetsLimit);
-      return list('presets', presets.list(c.req.query('category')).slice(0, limit));
+    GET: {
+      id: 'listPresets',
+      summary: 'Stored templates',
+      query: z.object({
+        category: z.optional(z.string()),
+        limit: z.optional(z.int().check(z.gte(1), z.lte(settings.presetsLimit.max))),
+      }),
+      answers: { 200: listForm('presets', presetRecord) },
+      handle: (c) => {
+        const limit = limitOf(c, settings.presetsLimit);
+        return list('presets', presets.list(c.req.query('category')).slice(0, limit));
+      },
     },
   });
 
   area.route('/v1/presets/:presetId/execute', {
-    POST: async (c) => {
-      const { exchange } = c.env;
-      const presetId = pathParam(c, 'presetId');
-      const preset = presets.get(presetId);
-      if (preset === undefined) throw notFound('presetId', `There is no preset ${presetId}`, 'preset_not_found');
-      const { input, model } = checked(presetBody, await exchange.json(), strict);
-      const content = fillTemplate(preset.template, input);
-      const completion = await completions.complete(
-        { model, messages: [{ role: 'user', content }] },
-        () => exchange.request.signal,
-      );
-      const answer = written(completion);
-      return json({
-        id: ids.next('presetrun'),
-        object: 'preset.execution',
-        preset_id: preset.id,
-        model,
-        created: Math.floor(now() / 1000),
-        output: answer.content,
-        finish_reason: completion.finishReason,
-        usage: answer.usage,
-      });
+    POST: {
+      id: 'executePreset',
+      summary: 'A completion of a stored template',
+      body: presetBody,
+      answers: { 200: presetAnswer },
+      handle: async (c) => {
+        const { exchange } = c.env;
+        const presetId = pathParam(c, 'presetId');
+        const preset = presets.get(presetId);
+        if (preset === undefined) throw notFound('presetId', `There is no preset ${presetId}`, 'preset_not_found');
+        const { input, model } = checked(presetBody, await exchange.json(), strict);
+        const content = fillTemplate(preset.template, input);
+        const completion = await completions.complete(
+          { model, messages: [{ role: 'user', content }] },
+          () => exchange.request.signal,
+        );
+        const answer = written(completion, exchange.entry);
+        return json({
+          id: ids.next('presetrun'),
+          object: 'preset.execution',
+          preset_id: preset.id,
+          model,
+          created: Math.floor(now() / 1000),
+          output: answer.content,
+          finish_reason: completion.finishReason,
+          usage: answer.usage,
+        });
+      },
     },
   });
 
   area.route('/v1/files', {
-    POST: async (c) => {
-      const { exchange } = c.env;
-      const form = await parseMultipart(await exchange.bytes(), exchange.request.headers.get('content-type'));
-      const file = form.get('file');
-      if (!(file instanceof Blob))
-        throw badRequest('file', 'file is required and must be a file part', 'missing_parameter');
-      const purpose = form.get('purpose');
-      if (typeof purpose !== 'string' || purpose === '')
-        throw badRequest('purpose', 'purpose is required', 'missing_parameter');
-      if (file.size > settings.maxFileSize) {
-        throw new Refusal(413, `The file is larger than ${settings.maxFileSize} bytes`, {
-          param: 'file',
-          code: 'file_too_large',
-        });
-      }
-      const content = new Uint8Array(await file.arrayBuffer());
-      return json(files.add({ filename: file.name, purpose, content, contentType: file.type }));
+    POST: {
+      id: 'uploadFile',
+      summary: 'Upload a file',
+      body: { 'multipart/form-data': uploadBody },
+      answers: { 200: fileRecord },
+      handle: async (c) => {
+        const { exchange } = c.env;
+        const form = await parseMultipart(await exchange.bytes(), exchange.request.headers.get('content-type'));
+        const file = form.get('file');
+        if (!(file instanceof Blob))
+          throw badRequest('file', 'file is required and must be a file part', 'missing_parameter');
+        const purpose = form.get('purpose');
+        if (typeof purpose !== 'string' || purpose === '')
+          throw badRequest('purpose', 'purpose is required', 'missing_parameter');
+        if (file.size > settings.maxFileSize) {
+          throw new Refusal(413, `The file is larger than ${settings.maxFileSize} bytes`, {
+            param: 'file',
+            code: 'file_too_large',
+          });
+        }
+        const content = new Uint8Array(await file.arrayBuffer());
+        return json(files.add({ filename: file.name, purpose, content, contentType: file.type }));
+      },
     },
   });
 
-  area.route('/v1/integrations', { GET: () => list('integrations', integrations.list()) });
+  area.route('/v1/integrations', {
+    GET: {
+      id: 'listIntegrations',
+      summary: 'List the connected integrations and their actions',
+      answers: { 200: listForm('integrations', integrationRecord) },
+      handle: () => list('integrations', integrations.list()),
+    },
+  });
 
   area.route('/v1/integrations/:integration/execute', {
-    POST: async (c) => {
-      const body = await c.env.exchange.json();
-      if (typeof body !== 'object' || body === null || Array.isArray(body))
-        throw badRequest('body', 'The body must be a JSON object');
-      return json(integrations.execute(pathParam(c, 'integration'), new Map(Object.entries(body)), strict));
+    POST: {
+      id: 'executeIntegration',
+      summary: 'Execute an action of an integration',
+      body: integrationBody,
+      answers: { 200: integrationAnswer },
+      handle: async (c) => {
+        const body = await c.env.exchange.json();
+        if (typeof body !== 'object' || body === null || Array.isArray(body))
+          throw badRequest('body', 'The body must be a JSON object');
+        return json(integrations.execute(pathParam(c, 'integration'), new Map(Object.entries(body)), strict));
+      },
     },
   });
 
   area.route('/v1/usage', {
-    GET: (c) => {
-      const { start_date, end_date } = c.req.query();
-      return json(usageReport(usage, { start_date, end_date }, now(), stores.account.tokens));
+    GET: {
+      id: 'getUsage',
+      summary: 'Get the tokens used in a period',
+      query: usageQuery,
+      answers: { 200: usageAnswer },
+      handle: (c) => {
+        const { start_date, end_date } = c.req.query();
+        return json(usageReport(usage, { start_date, end_date }, now(), stores.account.tokens));
+      },
     },
   });
 
-  for (const endpoint of settings.publishableEndpoints) requireEndpoint(area.endpoints, endpoint);
+  for (const endpoint of settings.publishableEndpoints)
+    requireEndpoint(
+      area.endpoints.map(({ method, path }) => `${method} ${path}`),
+      endpoint,
+    );
   return area;
 }
 
@@ -163,7 +244,7 @@ export function gatewayRoutes(state: GatewayApiState): AreaRoutes {
 function requireEndpoint(known: readonly string[], endpoint: string): void {
   const plain = (text: string): string => text.replace(/:[^/]+/g, ':');
   if (known.some((one) => plain(one) === plain(endpoint))) return;
-  throw new RangeError(`publishableEndpoints: there is no ${endpoint}; there are ${known.join(', ')}`);
+  throw new RangeError(`publishableEndpoints: unknown endpoint ${endpoint}; use ${known.join(', ')}`);
 }
 
 function limitOf(c: RouteContext, bounds: { default: number; max: number }): number {
@@ -173,12 +254,3 @@ function limitOf(c: RouteContext, bounds: { default: number; max: number }): num
   if (/^\d+$/.test(value) && limit >= 1 && limit <= bounds.max) return limit;
   throw badRequest('limit', `limit must be a whole number from 1 to ${bounds.max}`);
 }
-
-const completionBody = z.object({
-  model: z.string().check(z.minLength(1)),
-  messages: z.array(z.object({ role: z.enum(MESSAGE_ROLES), content: z.string() })).check(z.minLength(1)),
-  temperature: z.optional(z.number().check(z.gte(0), z.lte(2))),
-  max_tokens: z.optional(z.int().check(z.gte(1))),
-  stream: z.optional(z.boolean()),
-});
-const presetBody = z.object({ input: z.string(), model: z.string().check(z.minLength(1)) });

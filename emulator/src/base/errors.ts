@@ -44,7 +44,7 @@ export function errorBody(area: Area, status: number, message: string, details: 
 
 /** The plain words for a status, where nothing better is known. */
 export function defaultMessage(status: number): string {
-  return MESSAGE_BY_STATUS[status] ?? (status >= 500 ? 'Internal server error' : 'The request was refused');
+  return MESSAGE_BY_STATUS[status] ?? (status >= 500 ? 'Internal server error' : 'The request was rejected');
 }
 
 // A29: the Gateway's error types by status; A10: codes in plain field terms.

@@ -4,7 +4,7 @@ import type { ServiceOptions } from '../options.js';
 import { oneOf } from './one-of.js';
 
 /**
- * The options for an assumption that does not hold for somebody's service, as `--assume NAME=VALUE` gives it. The names
+ * The options for an assumption that does not hold for your service, from `--assume NAME=VALUE`. The names
  * stand in `assumptions.json`.
  */
 export function assumed(texts: readonly string[]): Partial<ServiceOptions> {

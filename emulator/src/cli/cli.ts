@@ -2,53 +2,96 @@
 import { realpathSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import packageJson from '../../package.json' with { type: 'json' };
-import { createEmulator, type Emulator } from '../emulator.js';
-import { readFlags } from './flags.js';
-import { greeting, HELP } from './texts.js';
+import { isLoopback } from '../base/loopback.js';
+import { createEmulator, type Emulator, type ListeningEmulator } from '../emulator.js';
+import { requestLine } from '../http/request-line.js';
+import { exec } from './exec.js';
+import { type CommandLine, readOptions } from './read-options.js';
+import { emulatorOptions } from './setup.js';
+import { greeting, help, variables } from './texts.js';
 
-/** Where the command writes, and how it is told to stop. */
+/** Where the command finds itself. */
 export interface CommandSurroundings {
+  env: Readonly<Record<string, string | undefined>>;
+  /** The working directory. */
+  directory: string;
+  /** Is it a terminal that is written to? */
+  isTerminal: boolean;
+  /** Is it a terminal that is read from? It sends Ctrl+C to all that run in it. */
+  isInteractive: boolean;
   out: (text: string) => void;
   err: (text: string) => void;
-  onStop: (stop: () => void) => void;
+  /** Takes a listener for the signals that ask for an end. */
+  onSignal: (listener: (signal: NodeJS.Signals) => void) => void;
 }
 
 /** Run the command; gives its exit code once it has ended. */
-export async function runCommand(args: readonly string[], { out, err, onStop }: CommandSurroundings): Promise<number> {
-  let flags: ReturnType<typeof readFlags>;
+export async function runCommand(args: readonly string[], surroundings: CommandSurroundings): Promise<number> {
+  const { out, err, env, directory } = surroundings;
+  let line: CommandLine;
   let emulator: Emulator;
   try {
-    flags = readFlags(args);
-    if (flags.help) {
-      out(HELP);
+    line = readOptions(args, env, directory);
+    if (line.help) {
+      out(help());
       return 0;
     }
-    if (flags.version) {
+    if (line.version) {
       out(`${packageJson.version}\n`);
       return 0;
     }
-    emulator = createEmulator(flags.options);
+    emulator = createEmulator(emulatorOptions(line.options));
   } catch (error) {
     err(`context-gateway-emulator: ${error instanceof Error ? firstLine(error.message) : String(error)}\n`);
     return 2;
   }
 
+  const { options, run } = line;
+  const { port = run === undefined ? 4010 : 0, host = '127.0.0.1' } = options;
   try {
-    const { url } = await emulator.listen(flags);
-    out(greeting(url, emulator, flags));
-  } catch (error) {
-    err(`context-gateway-emulator: ${listenProblem(error, flags)}\n`);
+    let listening: ListeningEmulator;
+    try {
+      listening = await emulator.listen({ port, host });
+    } catch (error) {
+      err(`context-gateway-emulator: ${listenProblem(error, port, host)}\n`);
+      return 1;
+    }
+    if (run === undefined) await serve(emulator, listening, line, surroundings);
+    else return await runBeside(listening, run, line, surroundings);
+  } finally {
     await emulator.close();
-    return 1;
   }
-  await new Promise<void>((resolve) => onStop(resolve));
-  await emulator.close();
   return 0;
 }
 
-function listenProblem(error: unknown, { port, host }: { port: number; host: string }): string {
+/** Until a signal asks for the end. */
+async function serve(
+  emulator: Emulator,
+  { url }: ListeningEmulator,
+  { options }: CommandLine,
+  { out, env, isTerminal, onSignal }: CommandSurroundings,
+): Promise<void> {
+  const { host = '127.0.0.1', controlToken } = options;
+  const isClosed = controlToken === undefined && !isLoopback(host);
+  out(greeting(url, emulator, { hasSample: options.seedFile === undefined, isClosed }));
+  const isColored = isTerminal && !env.NO_COLOR;
+  if (!options.quiet) emulator.onRequest((request) => out(`${requestLine(request, isColored)}\n`));
+  await new Promise<void>((resolve) => onSignal(() => resolve()));
+}
+
+function runBeside(
+  listening: ListeningEmulator,
+  command: string,
+  { options }: CommandLine,
+  { err, env, isInteractive, onSignal }: CommandSurroundings,
+): Promise<number> {
+  if (!options.quiet) err(`context-gateway-emulator: listening on ${listening.url} while this runs: ${command}\n`);
+  return exec(command, { env: { ...env, ...variables(listening) }, isInteractive, onSignal });
+}
+
+function listenProblem(error: unknown, port: number, host: string): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  if (code === 'EADDRINUSE') return `port ${port} on ${host} is taken; choose another with --port`;
+  if (code === 'EADDRINUSE') return `port ${port} on ${host} is in use; choose another with --port`;
   if (code === 'EACCES') return `not allowed to listen on port ${port}`;
   return `cannot listen on ${host}:${port}: ${error instanceof Error ? firstLine(error.message) : String(error)}`;
 }
@@ -64,12 +107,17 @@ function isMain(): boolean {
 }
 
 if (isMain()) {
+  // A reader that leaves, as `head` does, ends the lines and not the service.
+  process.stdout.on('error', () => {});
   process.exitCode = await runCommand(process.argv.slice(2), {
+    env: process.env,
+    directory: process.cwd(),
+    isTerminal: process.stdout.isTTY ?? false,
+    isInteractive: process.stdin.isTTY ?? false,
     out: (text) => process.stdout.write(text),
     err: (text) => process.stderr.write(text),
-    onStop: (stop) => {
-      process.once('SIGINT', stop);
-      process.once('SIGTERM', stop);
+    onSignal: (listener) => {
+      for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, listener);
     },
   });
 }

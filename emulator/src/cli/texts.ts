@@ -1,59 +1,97 @@
-import type { Emulator } from '../emulator.js';
+import type { Emulator, ListeningEmulator } from '../emulator.js';
+import { type CommandOption, flagName, type OptionName, optionEntries, variableName } from './options.js';
+import { CONFIG_FILE } from './read-options.js';
 
-export const HELP = `context-gateway-emulator: the whole context and gateway service on this machine
+/** The text of `--help`. */
+export function help(): string {
+  return `context-gateway-emulator: the whole context and gateway service on this machine
 
-Where it listens and what it keeps
-  --port NUMBER        where to listen; 0 takes a free port (4010)
-  --host ADDRESS       which address to listen on (127.0.0.1)
-  --data DIR           keep everything in one file in this directory (in memory)
-  --seed TEXT          the same keys and ids on every start (random)
-  --seed-file FILE     first data from a JSON file, instead of the sample conversation
-
-How the service behaves
-  --plan NAME          starter (no Gateway access), agency, enterprise (agency)
-  --limits LIST        requests a minute: gateway=1000,context=300,compact=20
-  --latency MS         wait before every answer (0)
-  --pace NUMBER[:MS]   tokens a second in streams, and the wait for the first one
-  --strict             refuse body fields that are not documented
-  --cors ORIGINS       pages that may call: origins divided by commas, *, none (*; with --seed those of this machine)
-  --assume NAME=VALUE  where your service differs; may be repeated:
-                         session-header=X-Session      (A8; Authorization:Token with a scheme)
-                         publishable=GET /v1/presets   (A9; endpoints, divided by commas)
-                         rate-limit-reset=delta-seconds (A13; epoch-seconds, epoch-milliseconds)
-                         list-form=bare                (A3; data, named, items)
-
-Who answers completions (without these: a deterministic answer from the request itself)
-  --upstream URL       a server of the OpenAI form, up to /v1
-  --upstream-key KEY   its key; the keys of callers are never sent on
-  --model-map A=B      what a model is called there; may be repeated, or a,b divided by commas
-  --record DIR         keep its answers, without keys
-  --replay DIR         answer from there and open no connection
-  --summarizer NAME    extractive, or upstream: a model writes summaries (extractive)
-
+  context-gateway-emulator [options]
+  context-gateway-emulator exec [options] "COMMAND"    run a command with a new emulator, and the variables that point to it
+${GROUPS.map(([group, title]) => `\n${title}\n${optionLines(group)}`).join('')}  --config FILE          options from a JSON file: { "seedFile": "seed.json" } (${CONFIG_FILE})
   --help, --version
 
-The inspector is a page at /_emulator of the address it prints.
-Faults for one request: the header x-emulator-fault, as in 503, 429=7, reset, delay=500, cut=3.
-`;
+Each option is also a variable, such as ${variableName('port')}. Flags override variables, and
+variables override the config file. --no-strict and --no-quiet switch --strict and --quiet off.
 
-/** What the command says once it listens. */
-export function greeting(url: string, emulator: Emulator, { hasSample }: { hasSample: boolean }): string {
+Values of --assume:
+  session-header=X-Session       (A8; with a scheme: Authorization:Token)
+  publishable=GET /v1/presets    (A9; endpoints, separated by commas)
+  rate-limit-reset=delta-seconds (A13; epoch-seconds, epoch-milliseconds)
+  list-form=bare                 (A3; data, named, items)
+
+The inspector is a page at /_emulator. To make one request fail, send the header x-emulator-fault,
+such as 503, 429=7, reset, delay=500 or cut=3.
+`;
+}
+
+const GROUPS: readonly [CommandOption['group'], string][] = [
+  ['listens', 'Address and data'],
+  ['behaves', 'Behaviour of the service'],
+  ['answers', 'Source of completions (default: a deterministic reply made from the request)'],
+  ['command', 'Output'],
+];
+
+function optionLines(group: CommandOption['group']): string {
+  return optionEntries()
+    .filter(([, option]) => option.group === group)
+    .map(([name, { about, byDefault, isRepeatable }]) => {
+      const notes = [isRepeatable ? 'repeatable' : '', byDefault ?? ''].filter((note) => note !== '');
+      return `  ${usage(name).padEnd(22)} ${about}${notes.length === 0 ? '' : ` (${notes.join('; ')})`}\n`;
+    })
+    .join('');
+}
+
+/** The options as a table for the README. */
+export function optionTable(): string {
+  const rows = optionEntries().map(([name, { about, byDefault, value }]) => {
+    const standard = byDefault ?? (value === undefined ? 'off' : 'none');
+    return `| \`${usage(name).replaceAll('|', '\\|')}\` | ${about} | ${standard.replaceAll('*', '\\*')} |`;
+  });
+  return ['| flag | | default |', '|---|---|---|', ...rows].join('\n');
+}
+
+function usage(name: OptionName): string {
+  const { value } = new Map(optionEntries()).get(name) ?? {};
+  return `--${flagName(name)}${value === undefined ? '' : ` ${value}`}`;
+}
+
+/** The variables that point a program with the SDK to this emulator. */
+export function variables({
+  url,
+  apiKeys,
+  sessionToken,
+}: Omit<ListeningEmulator, 'port' | 'close'>): Record<string, string> {
+  return {
+    CONTEXT_GATEWAY_BASE_URL: url,
+    CONTEXT_GATEWAY_API_KEY: apiKeys.secret,
+    CONTEXT_GATEWAY_SESSION_TOKEN: sessionToken,
+  };
+}
+
+/** The text that the command prints once it listens. */
+export function greeting(
+  url: string,
+  emulator: Emulator,
+  { hasSample, isClosed }: { hasSample: boolean; isClosed: boolean },
+): string {
   const { apiKeys, sessionToken } = emulator;
   const { secret, publishable } = apiKeys;
+  const exports = Object.entries(variables({ url, apiKeys, sessionToken })).map(
+    ([name, value]) => `  export ${name}=${value}`,
+  );
   const note = (key: string): string => (apiKeys.get(key) === undefined ? '  (deleted)' : '');
   const conversation = hasSample ? 'conv_sample' : (emulator.conversations.list()[0]?.id ?? 'ID');
   return `Listening on ${url}
 Inspector    ${url}/_emulator
-
+${isClosed ? CLOSED : ''}
   secret key       ${secret}${note(secret)}
   publishable key  ${publishable}${note(publishable)}
   session token    ${sessionToken}
 
 For your program:
 
-  export CONTEXT_GATEWAY_BASE_URL=${url}
-  export CONTEXT_GATEWAY_API_KEY=${secret}
-  export CONTEXT_GATEWAY_SESSION_TOKEN=${sessionToken}
+${exports.join('\n')}
 
 Try it:
 
@@ -68,3 +106,7 @@ Try it:
 Ctrl+C stops it.
 `;
 }
+
+const CLOSED = `
+Other machines can reach the service, but not the inspector and the control plane. To open those, add --control-token TEXT.
+`;

@@ -1,5 +1,5 @@
 import { badRequest, notFound } from '../base/errors.js';
-import { MODELS } from '../base/models.js';
+import type { Models } from '../store/models.js';
 import { type Language, type LanguageLoader, TOKENS_PER_MESSAGE, type TokenPieces } from '../text/language.js';
 import type { ChatMessage, CompletionRequest, ModelAnswer, ModelSource } from '../upstream/model-source.js';
 import { extractiveAnswer } from './responder.js';
@@ -26,6 +26,7 @@ export interface LiveCompletion {
 export class Completions {
   readonly #language: LanguageLoader;
   readonly #scripts: ScriptedReplies;
+  readonly #models: Pick<Models, 'list' | 'get'>;
   readonly #maxTokens: number;
   readonly #source: ModelSource | undefined;
   readonly #turns = new Turns();
@@ -33,11 +34,13 @@ export class Completions {
   constructor(
     language: LanguageLoader,
     scripts: ScriptedReplies,
+    models: Pick<Models, 'list' | 'get'>,
     { maxTokens }: { maxTokens: number },
     source: ModelSource | undefined,
   ) {
     this.#language = language;
     this.#scripts = scripts;
+    this.#models = models;
     this.#maxTokens = maxTokens;
     this.#source = source;
   }
@@ -50,7 +53,7 @@ export class Completions {
 
   /** An answer to be streamed: whole already when it is made here, live when an upstream gives it. */
   async begin(request: CompletionRequest, left: () => AbortSignal): Promise<Completion | LiveCompletion> {
-    const window = contextWindow(request.model);
+    const window = this.#contextWindow(request.model);
     const language = await this.#language.load();
     await this.#turns.wait();
     const promptTokens = countPrompt(request.messages, language);
@@ -73,6 +76,18 @@ export class Completions {
       promptTokens,
     };
   }
+
+  /** The context window of an offered model; 404 for any other. */
+  #contextWindow(model: string): number {
+    const known = this.#models.get(model);
+    if (known !== undefined) return known.contextWindow;
+    const names = this.#models
+      .list()
+      .map(({ id }) => id)
+      .join(', ');
+    const message = `The model ${model.slice(0, 100)} does not exist. Use one of ${names}`;
+    throw notFound('model', message, 'model_not_found'); // A11
+  }
 }
 
 /** A live answer, read to its end; tokens that the upstream did not count are counted here. */
@@ -84,17 +99,6 @@ async function wholeCompletion(live: LiveCompletion, signal: AbortSignal): Promi
   const count = usage?.completion_tokens ?? live.countTokens(content);
   const tokens = { pieces: [content], count, cut: false };
   return { model: live.model, tokens, finishReason, promptTokens: usage?.prompt_tokens ?? live.promptTokens };
-}
-
-/** The context window of an offered model; 404 for any other. */
-function contextWindow(model: string): number {
-  const known = MODELS.find(({ id }) => id === model);
-  if (known === undefined) {
-    const offered = MODELS.map(({ id }) => id).join(', ');
-    const message = `The model ${model.slice(0, 100)} does not exist. Use one of ${offered}`;
-    throw notFound('model', message, 'model_not_found'); // A11
-  }
-  return known.contextWindow;
 }
 
 export function usageOf(promptTokens: number, completionTokens: number) {

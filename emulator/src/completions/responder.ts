@@ -8,14 +8,14 @@ import type { ChatMessage } from '../upstream/model-source.js';
  */
 export function extractiveAnswer(messages: readonly ChatMessage[], language: Pick<Language, 'sentences'>): string {
   const last = messages.findLastIndex((message) => message.role === 'user');
-  const own = last === -1 ? [] : language.sentences(messages[last]?.content ?? '');
+  const own = last === -1 ? [] : sentencesOf(messages[last], language);
   const questionAt = questionIndex(own);
   const question = own[questionAt];
   if (question === undefined) return 'There is no question in this request.';
 
   const statements: string[] = [];
   messages.forEach((message, i) => {
-    const sentences = i === last ? own.filter((_, j) => j !== questionAt) : language.sentences(message.content);
+    const sentences = i === last ? own.filter((_, j) => j !== questionAt) : sentencesOf(message, language);
     for (const sentence of sentences) if (isStatement(sentence)) statements.push(withoutMark(sentence));
   });
   const found = bestSentences(question, statements);
@@ -24,10 +24,17 @@ export function extractiveAnswer(messages: readonly ChatMessage[], language: Pic
   // An instruction over a text ("give the main points") shares no word with it: its most central sentences then.
   const given = own.filter((sentence, j) => j !== questionAt && isStatement(sentence)).map(withoutMark);
   if (given.length >= 2) return centralSentences(given).join(' ');
-  return `${NOTHING_FOUND} "${shortened(question)}"`;
+  return own.some((sentence) => ASKS.test(sentence)) ? NOTHING_FOUND : NOTED;
 }
 
-const NOTHING_FOUND = 'Nothing in this conversation answers:';
+// Neither repeats what was said: as a message of the conversation it would be summarised as well.
+const NOTHING_FOUND = 'Nothing in this conversation answers that.';
+const NOTED = 'Noted.';
+
+/** Without the headings and tags that structure a context or a document. */
+function sentencesOf(message: ChatMessage | undefined, language: Pick<Language, 'sentences'>): readonly string[] {
+  return language.sentences((message?.content ?? '').replace(STRUCTURE, ''));
+}
 
 /** The last sentence that asks; without one the first sentence. */
 function questionIndex(sentences: readonly string[]): number {
@@ -96,17 +103,14 @@ function documentFrequency(documents: readonly (readonly string[])[]): Map<strin
 
 /** Questions do not answer, nor does an earlier answer that said so. */
 function isStatement(sentence: string): boolean {
-  return !ASKS.test(sentence) && !sentence.startsWith(NOTHING_FOUND) && /[\p{L}\p{N}]/u.test(sentence);
+  return ![NOTHING_FOUND, NOTED].includes(sentence) && !ASKS.test(sentence) && /[\p{L}\p{N}]/u.test(sentence);
 }
 
 function withoutMark(sentence: string): string {
   return sentence.replace(LIST_MARK, '').trim();
 }
 
-function shortened(text: string): string {
-  const characters = [...text.replaceAll(/\s+/g, ' ')];
-  return characters.length <= 160 ? characters.join('') : `${characters.slice(0, 157).join('')}...`;
-}
-
 const ASKS = /[?？]["'”’)\]]*\s*$/;
+/** Lines that are a tag, or a Markdown heading. */
+const STRUCTURE = /^[ \t]*(?:<\/?[\w-]+>|#{1,6} .*)[ \t]*$/gm;
 const LIST_MARK = /^\s*(?:[-*•]|\d+[.)]|#{1,6})\s+/;

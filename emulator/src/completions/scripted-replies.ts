@@ -15,17 +15,44 @@ export type Reply = ReplyContent | ((request: ScriptedRequest) => ReplyContent |
 /** The text of a scripted answer. */
 export type ReplyContent = string | { content: string; finish_reason?: string | undefined };
 
+/** A reply that is in force. */
+export interface ActiveReply {
+  id: string;
+  match: ReplyMatch;
+  reply: Reply;
+}
+
 /** Answers given in advance; the one added last is asked first. */
 export class ScriptedReplies {
-  #scripts: { match: ReplyMatch; reply: Reply }[] = [];
+  #scripts: ActiveReply[] = [];
+  #count = 0;
 
   /** Answer the completions that match; the returned function takes it back. */
   on(match: ReplyMatch, reply: Reply): () => void {
-    const script = { match, reply };
-    this.#scripts.unshift(script);
+    const id = this.add(match, reply);
     return () => {
-      this.#scripts = this.#scripts.filter((candidate) => candidate !== script);
+      this.remove(id);
     };
+  }
+
+  /** As `on`; gives the reply's id. */
+  add(match: ReplyMatch, reply: Reply): string {
+    this.#count += 1;
+    const id = `reply_${this.#count}`;
+    this.#scripts.unshift({ id, match, reply });
+    return id;
+  }
+
+  /** Take a reply back. */
+  remove(id: string): boolean {
+    const before = this.#scripts.length;
+    this.#scripts = this.#scripts.filter((script) => script.id !== id);
+    return this.#scripts.length < before;
+  }
+
+  /** The replies in force, in the order in which they are asked. */
+  list(): ActiveReply[] {
+    return this.#scripts.map((script) => ({ ...script }));
   }
 
   /** Take all replies back; the returned function puts them in place again. */

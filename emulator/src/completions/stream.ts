@@ -77,7 +77,7 @@ export async function* liveEvents(completion: LiveCompletion, context: StreamCon
     yield write.done;
   } catch (error) {
     if (context.signal.aborted) throw error;
-    const message = error instanceof Refusal ? error.message : 'The upstream broke off';
+    const message = error instanceof Refusal ? error.message : 'The upstream closed the stream early';
     yield write.event(errorBody('gateway', 503, message, { code: 'upstream_unavailable' }));
   } finally {
     bill(counted ?? completion.countTokens(text));

@@ -10,7 +10,7 @@ import type {
 } from '../store/conversation-records.js';
 import type { Conversations } from '../store/conversations.js';
 import type { IdSource } from '../store/random.js';
-import { type RollingSummary, renderSummary } from '../store/summary.js';
+import { type RollingSummary, renderSummary, type SummaryItem } from '../store/summary.js';
 import type { Language, LanguageLoader } from '../text/language.js';
 import type { CompactionOutcome, ContextMetadata } from './answers.js';
 import { type Offer, offerOf } from './compaction/candidates.js';
@@ -21,6 +21,7 @@ import {
   contextTokens,
   isRecent,
   resummarize,
+  statementsOf,
   totalTokens,
 } from './compaction/compact.js';
 import {
@@ -44,8 +45,8 @@ export class ConversationContexts {
   readonly #clock: Clock;
   readonly #summarizer: Summarizer | undefined;
   readonly #tokens = new MessageTokens();
-  /** What a message offers never changes: messages are not edited. Lives as long as the emulator, emptied by reset. */
-  #offers = new Map<string, Offer>();
+  /** What a message offers never changes: a record is replaced, and its offer lives as long as it does. */
+  readonly #offers = new WeakMap<MessageRecord, Offer>();
   readonly #slices = new Slices();
 
   constructor(
@@ -90,6 +91,16 @@ export class ConversationContexts {
       tokens: message.tokens,
       standing: standingOf(message),
     }));
+  }
+
+  /** What the messages state, as far as a later one has not taken it back: what a summary of everything would hold. */
+  async statements(conversationId: string): Promise<SummaryItem[]> {
+    const language = await this.#language.load();
+    const work = function* (this: ConversationContexts): Sliced<SummaryItem[]> {
+      const messages = yield* this.#readMessages(this.#state(conversationId), language);
+      return yield* statementsOf(messages, language.countingTokens);
+    };
+    return this.#slices.run(work.call(this));
   }
 
   async compact(conversationId: string, level: CompactionLevel): Promise<CompactionOutcome> {
@@ -222,10 +233,6 @@ export class ConversationContexts {
     return yield* resummarize(others, compactionState(state), language.countingTokens);
   }
 
-  reset(): void {
-    this.#offers = new Map();
-  }
-
   /** Keeps the outcome; the version rises by one, and only when the summary is another one. */
   #save(
     state: ConversationState,
@@ -266,7 +273,7 @@ export class ConversationContexts {
       tokens: this.#tokens.of(message, language),
       live: !message.excluded,
       pinned: pinned.has(message.id),
-      offer: () => this.#offerOf(state.id, message, language),
+      offer: () => atOnce(this.#readMessage(message, language)),
     }));
   }
 
@@ -274,26 +281,19 @@ export class ConversationContexts {
   *#readMessages(state: ConversationState, language: Language): Sliced<StoredMessage[]> {
     for (const message of this.#conversations.messages(state.id)) {
       yield* this.#tokens.counting(message, language);
-      if (!message.excluded) yield* this.#readMessage(state.id, message, language);
+      if (!message.excluded) yield* this.#readMessage(message, language);
       yield;
     }
     return this.#compactable(state, language);
   }
 
-  *#readMessage(conversationId: string, message: MessageRecord, language: Language): Sliced<Offer> {
-    const key = `${conversationId}\u0000${message.id}`;
-    // After a reset, what was begun before it is not remembered.
-    const offers = this.#offers;
-    let offer = offers.get(key);
+  *#readMessage(message: MessageRecord, language: Language): Sliced<Offer> {
+    let offer = this.#offers.get(message);
     if (offer === undefined) {
       offer = yield* offerOf(message, { split: language.sentences, countTokens: language.countTokens });
-      offers.set(key, offer);
+      this.#offers.set(message, offer);
     }
     return offer;
-  }
-
-  #offerOf(conversationId: string, message: MessageRecord, language: Language): Offer {
-    return atOnce(this.#readMessage(conversationId, message, language));
   }
 
   /** The conversation as it is once the tokens of its messages are counted. */

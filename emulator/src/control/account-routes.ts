@@ -1,66 +1,122 @@
 import * as z from 'zod/mini';
 import { checked } from '../base/checked.js';
 import { Refusal } from '../base/errors.js';
-import { PLAN_NAMES, PLANS } from '../store/account.js';
-import { API_KEY_KINDS } from '../store/api-keys.js';
-import { bodyOf, type ControlledEmulator, found, type Plane } from './plane.js';
-import { idSchema, workspaceSchema } from './schemas.js';
+import { PLANS } from '../store/account.js';
+import { bodyOf, type ControlledEmulator, found, idOf, type Plane } from './plane.js';
+import {
+  accountAnswer,
+  accountBody,
+  keyBody,
+  keysAnswer,
+  newKeyAnswer,
+  ok,
+  planAnswer,
+  sessionAnswer,
+  sessionBody,
+  workspaceRecord,
+  workspaceSchema,
+} from './schemas.js';
 
 /** What the service's dashboard does: plan, keys, users and workspaces. */
-export function accountRoutes(app: Plane, emulator: ControlledEmulator): void {
+export function accountRoutes(plane: Plane, emulator: ControlledEmulator): void {
   const { account, apiKeys, sessions, workspaces } = emulator;
 
-  app.get('/account', (c) => c.json({ plan: account.plan, plans: PLANS }));
-  app.put('/account', async (c) => {
-    account.setPlan(checked(planSchema, await bodyOf(c)).plan);
-    return c.json({ plan: account.plan });
+  plane.route('/account', {
+    GET: {
+      id: 'getAccount',
+      summary: 'Get the plan, and the available plans',
+      answers: { 200: accountAnswer },
+      handle: (c) => c.json({ plan: account.plan, plans: PLANS }),
+    },
+    PUT: {
+      id: 'setPlan',
+      summary: 'Change the plan',
+      body: accountBody,
+      answers: { 200: planAnswer },
+      handle: async (c) => {
+        account.setPlan(checked(accountBody, await bodyOf(c)).plan);
+        return c.json({ plan: account.plan });
+      },
+    },
   });
 
-  app.get('/keys', (c) => c.json(apiKeys.list()));
-  app.post('/keys', async (c) => {
-    const { kind, ...options } = checked(keySchema, await bodyOf(c));
-    const key = apiKeys.create(kind, options);
-    // The only answer that ever holds it.
-    return c.json({ ...apiKeys.get(key), key }, 201, { 'cache-control': 'no-store' });
+  plane.route('/keys', {
+    GET: {
+      id: 'listKeys',
+      summary: 'List API keys by prefix',
+      answers: { 200: keysAnswer },
+      handle: (c) => c.json(apiKeys.list()),
+    },
+    POST: {
+      id: 'createKey',
+      summary: 'Create an API key',
+      body: keyBody,
+      answers: { 201: newKeyAnswer },
+      handle: async (c) => {
+        const { kind, ...options } = checked(keyBody, await bodyOf(c));
+        const key = apiKeys.create(kind, options);
+        // The only answer that ever holds it.
+        return c.json({ ...apiKeys.get(key), key }, 201, { 'cache-control': 'no-store' });
+      },
+    },
   });
-  app.delete('/keys/:id', (c) => {
-    if (!apiKeys.delete(c.req.param('id'))) throw new Refusal(404, 'there is no such key');
-    return c.json({ ok: true });
+  plane.route('/keys/:id', {
+    DELETE: {
+      id: 'deleteKey',
+      summary: 'Delete an API key; it is invalid at once',
+      answers: { 200: ok },
+      handle: (c) => {
+        if (!apiKeys.delete(idOf(c))) throw new Refusal(404, 'there is no such key');
+        return c.json({ ok: true });
+      },
+    },
   });
 
-  app.post('/sessions', async (c) => c.json(sessions.create(checked(sessionSchema, await bodyOf(c))), 201));
-
-  app.get('/workspaces', (c) => c.json(workspaces.list()));
-  app.post('/workspaces', async (c) => c.json(workspaces.create(checked(workspaceSchema, await bodyOf(c))), 201));
-  app.put('/workspaces/:id/members/:userId', (c) => {
-    const { id } = found(workspaces.get(c.req.param('id')), 'workspace');
-    workspaces.addMember(id, c.req.param('userId'));
-    return c.json(workspaces.get(id));
+  plane.route('/sessions', {
+    POST: {
+      id: 'createSession',
+      summary: 'Create a session for a user; without an id, for a new user',
+      body: sessionBody,
+      answers: { 201: sessionAnswer },
+      handle: async (c) => c.json(sessions.create(checked(sessionBody, await bodyOf(c))), 201),
+    },
   });
-  app.delete('/workspaces/:id/members/:userId', (c) => {
-    const { id } = found(workspaces.get(c.req.param('id')), 'workspace');
-    workspaces.removeMember(id, c.req.param('userId'));
-    return c.json(workspaces.get(id));
+
+  plane.route('/workspaces', {
+    GET: {
+      id: 'listWorkspaces',
+      summary: 'List workspaces',
+      answers: { 200: z.array(workspaceRecord) },
+      handle: (c) => c.json(workspaces.list()),
+    },
+    POST: {
+      id: 'createWorkspace',
+      summary: 'Create a workspace; without members, the first user is a member',
+      body: workspaceSchema,
+      answers: { 201: workspaceRecord },
+      handle: async (c) => c.json(workspaces.create(checked(workspaceSchema, await bodyOf(c))), 201),
+    },
+  });
+  plane.route('/workspaces/:id/members/:userId', {
+    PUT: {
+      id: 'addMember',
+      summary: 'Let a user in',
+      answers: { 200: workspaceRecord },
+      handle: (c) => {
+        const { id } = found(workspaces.get(idOf(c)), 'workspace');
+        workspaces.addMember(id, idOf(c, 'userId'));
+        return c.json(workspaces.get(id));
+      },
+    },
+    DELETE: {
+      id: 'removeMember',
+      summary: 'Remove a member from a workspace',
+      answers: { 200: workspaceRecord },
+      handle: (c) => {
+        const { id } = found(workspaces.get(idOf(c)), 'workspace');
+        workspaces.removeMember(id, idOf(c, 'userId'));
+        return c.json(workspaces.get(id));
+      },
+    },
   });
 }
-
-const rate = z.number().check(z.gte(0));
-const planSchema = z.object({
-  plan: z.union([
-    z.enum(PLAN_NAMES),
-    z.object({
-      id: idSchema,
-      gatewayAccess: z.boolean(),
-      pricePerMonth: rate,
-      includedTokens: rate,
-      overagePricePerMillion: rate,
-      limits: z.object({ gateway: rate, context: rate, compact: rate }),
-    }),
-  ]),
-});
-const keySchema = z.object({
-  kind: z.enum(API_KEY_KINDS),
-  name: z.optional(idSchema),
-  expiresAt: z.optional(z.string()),
-});
-const sessionSchema = z.object({ userId: z.optional(idSchema) });

@@ -1,41 +1,117 @@
 import * as z from 'zod/mini';
+import { compactionResult, fileRecord } from '../api/schemas.js';
 import { checked } from '../base/checked.js';
-import { COMPACTION_LEVELS } from '../context/compaction/compact.js';
-import { bodyOf, type ControlledEmulator, found, type Plane } from './plane.js';
-import { conversationSchema, messageListSchema, messagesSchema } from './schemas.js';
+import { Refusal } from '../base/errors.js';
+import { bodyOf, type ControlledEmulator, found, idOf, type Plane } from './plane.js';
+import {
+  compactBody,
+  conversationRecord,
+  conversationSchema,
+  inspectedConversation,
+  messageListSchema,
+  messageRecord,
+  messagesSchema,
+  ok,
+} from './schemas.js';
 
-/** Conversations, and what is stored beside them: files, memory, what integrations did. */
-export function conversationRoutes(app: Plane, emulator: ControlledEmulator): void {
-  const { conversations, files, integrations } = emulator;
+/** Conversations, and the files that were uploaded. */
+export function conversationRoutes(plane: Plane, emulator: ControlledEmulator): void {
+  const { conversations, files } = emulator;
 
-  app.get('/conversations', (c) => c.json(conversations.list()));
-  app.post('/conversations', async (c) =>
-    c.json(conversations.create(checked(conversationSchema, await bodyOf(c))), 201),
-  );
-  app.get('/conversations/:id', (c) => c.json(found(conversations.get(c.req.param('id')), 'conversation')));
-  app.get('/conversations/:id/context', async (c) =>
-    c.json(found(await emulator.inspect(c.req.param('id')), 'conversation')),
-  );
-  app.post('/conversations/:id/compact', async (c) => {
-    const { level } = checked(compactSchema, await bodyOf(c));
-    return c.json(found(await emulator.compact(c.req.param('id'), level ?? 'light'), 'conversation'));
+  plane.route('/conversations', {
+    GET: {
+      id: 'listConversations',
+      summary: 'List conversations with their messages',
+      answers: { 200: z.array(conversationRecord) },
+      handle: (c) => c.json(conversations.list()),
+    },
+    POST: {
+      id: 'createConversation',
+      summary: 'Start a conversation',
+      body: conversationSchema,
+      answers: { 201: conversationRecord },
+      handle: async (c) => c.json(conversations.create(checked(conversationSchema, await bodyOf(c))), 201),
+    },
   });
-  app.post('/conversations/:id/messages', async (c) => {
-    const { id } = found(conversations.get(c.req.param('id')), 'conversation');
-    const value = await bodyOf(c);
-    const messages = Array.isArray(value) ? value : checked(messagesSchema, value).messages;
-    return c.json(conversations.append(id, checked(messageListSchema, messages)), 201);
+  plane.route('/conversations/:id', {
+    GET: {
+      id: 'getConversation',
+      summary: 'Get a conversation with its messages',
+      answers: { 200: conversationRecord },
+      handle: (c) => c.json(found(conversations.get(idOf(c)), 'conversation')),
+    },
+    DELETE: {
+      id: 'deleteConversation',
+      summary: 'Delete a conversation with its messages and summaries',
+      answers: { 200: ok },
+      handle: (c) => {
+        if (!conversations.delete(idOf(c))) throw new Refusal(404, 'there is no such conversation');
+        return c.json({ ok: true });
+      },
+    },
+  });
+  plane.route('/conversations/:id/context', {
+    GET: {
+      id: 'inspectConversation',
+      summary: 'Get the context of a conversation, the status of each message, and all versions of the summary',
+      answers: { 200: inspectedConversation },
+      handle: async (c) => c.json(found(await emulator.inspect(idOf(c)), 'conversation')),
+    },
+  });
+  plane.route('/conversations/:id/compact', {
+    POST: {
+      id: 'compactConversation',
+      summary: 'Compact a conversation, like the Context API',
+      body: compactBody,
+      answers: { 200: compactionResult },
+      handle: async (c) => {
+        const { level } = checked(compactBody, await bodyOf(c));
+        return c.json(found(await emulator.compact(idOf(c), level ?? 'light'), 'conversation'));
+      },
+    },
+  });
+  plane.route('/conversations/:id/messages', {
+    POST: {
+      id: 'appendMessages',
+      summary: 'Append messages',
+      body: z.union([messageListSchema, messagesSchema]),
+      answers: { 201: z.array(messageRecord) },
+      handle: async (c) => {
+        const { id } = found(conversations.get(idOf(c)), 'conversation');
+        const value = await bodyOf(c);
+        const messages = Array.isArray(value) ? value : checked(messagesSchema, value).messages;
+        return c.json(conversations.append(id, checked(messageListSchema, messages)), 201);
+      },
+    },
   });
 
-  app.get('/files', (c) => c.json(files.list()));
-  app.get('/files/:id', (c) => c.json(found(files.get(c.req.param('id')), 'file')));
-  app.get('/files/:id/content', (c) => {
-    const content = found(files.content(c.req.param('id')), 'file');
-    // Never as the type the upload claimed: this is the origin of the control plane.
-    const headers = { 'content-type': 'application/octet-stream', 'x-content-type-options': 'nosniff' };
-    return new Response(content as Uint8Array<ArrayBuffer>, { headers });
+  plane.route('/files', {
+    GET: {
+      id: 'listFiles',
+      summary: 'List uploaded files',
+      answers: { 200: z.array(fileRecord) },
+      handle: (c) => c.json(files.list()),
+    },
   });
-  app.get('/integrations/executions', (c) => c.json(integrations.executions()));
+  plane.route('/files/:id', {
+    GET: {
+      id: 'getFile',
+      summary: 'Get the record of a file',
+      answers: { 200: fileRecord },
+      handle: (c) => c.json(found(files.get(idOf(c)), 'file')),
+    },
+  });
+  plane.route('/files/:id/content', {
+    GET: {
+      id: 'getFileContent',
+      summary: 'Get the bytes of a file',
+      answers: { 200: { 'application/octet-stream': z.string() } },
+      handle: (c) => {
+        const content = found(files.content(idOf(c)), 'file');
+        // Never as the type the upload claimed: this is the origin of the control plane.
+        const headers = { 'content-type': 'application/octet-stream', 'x-content-type-options': 'nosniff' };
+        return new Response(content as Uint8Array<ArrayBuffer>, { headers });
+      },
+    },
+  });
 }
-
-const compactSchema = z.object({ level: z.optional(z.enum(COMPACTION_LEVELS)) });

@@ -7,18 +7,24 @@ import type { RateLimiter } from '../http/rate-limit.js';
 import type { MessageRecord, PinnedMemoryItem, SummaryVersion } from '../store/conversation-records.js';
 import type { MemoryType } from '../store/memory.js';
 import type { Stores } from '../store/stores.js';
-import type { RollingSummary } from '../store/summary.js';
+import type { RollingSummary, SummaryItem } from '../store/summary.js';
+import type { UsageEntry } from '../store/usage.js';
 
-/** What the inspector's page shows at a glance. */
+/** The data of the inspector's overview. */
 export interface Overview {
   time: string;
   models: readonly EmulatorModel[];
   plan: { id: string; gatewayAccess: boolean };
   usage: UsageReport;
+  /** Tokens by day and model, the last 31 days. */
+  usageByDay: UsageEntry[];
   buckets: { name: string; limit: number; remaining: number; resetAt: number }[];
-  /** The newest 500. */
+  /** All of them; `conversations` holds the newest 500 that fit the search, newest first. */
+  conversationCount: number;
   conversations: {
     id: string;
+    /** How its first message begins. */
+    title: string;
     messages: number;
     version: number;
     /** Tokens of all live messages and of the context, when a summary last changed; 0 before. */
@@ -38,30 +44,38 @@ export interface InspectedConversation {
   /** Each with where it stands in the context. */
   messages: (MessageRecord & { tokens: number; standing: 'recent' | 'summarized' | 'pinned' | 'excluded' })[];
   versions: SummaryVersion[];
+  /** What the messages state and no later one has taken back, each with the message it comes from. */
+  statements: SummaryItem[];
+  /** The messages that the entries of the summary come from. */
+  sources: { text: string; messageId: string }[];
 }
 
 /** @internal */
-export function overviewOf(
-  stores: Stores,
-  limiter: RateLimiter,
-  clock: Clock,
-  models: readonly EmulatorModel[],
-): Overview {
+export function overviewOf(stores: Stores, limiter: RateLimiter, clock: Clock, search = ''): Overview {
   const now = clock.now();
+  const states = stores.conversations.states();
+  const titleOf = (id: string): string => stores.conversations.firstMessage(id)?.content.slice(0, TITLE_LENGTH) ?? '';
+  const wanted = search.trim().toLowerCase();
+  const fits = (id: string): boolean => wanted === '' || `${id} ${titleOf(id)}`.toLowerCase().includes(wanted);
+  const firstDay = new Date(now - SHOWN_DAYS * 86_400_000).toISOString().slice(0, 10);
   const { id, gatewayAccess } = stores.account.plan;
   return {
     time: new Date(now).toISOString(),
-    models,
+    models: stores.models.list(),
     plan: { id, gatewayAccess },
     usage: usageReport(stores.usage, {}, now, stores.account.tokens),
+    usageByDay: stores.usage.entries().filter(({ day }) => day > firstDay),
     buckets: limiter.buckets((bucket) => stores.account.limit(kindOf(bucket))),
-    conversations: stores.conversations
-      .states()
+    conversationCount: states.length,
+    conversations: states
+      .filter(({ id }) => fits(id))
       .slice(-MOST_CONVERSATIONS)
+      .reverse()
       .map(({ id, version, workspaceId }) => {
         const last = stores.conversations.lastVersion(id);
         return {
           id,
+          title: titleOf(id),
           messages: stores.conversations.countMessages(id),
           version,
           total: last?.totalTokens ?? 0,
@@ -74,6 +88,8 @@ export function overviewOf(
 }
 
 const MOST_CONVERSATIONS = 500;
+const TITLE_LENGTH = 80;
+const SHOWN_DAYS = 31;
 
 function kindOf(bucket: string): 'gateway' | 'context' | 'compact' {
   if (bucket.startsWith('compact')) return 'compact';
@@ -88,6 +104,7 @@ export async function inspectConversation(
 ): Promise<InspectedConversation | undefined> {
   if (stores.conversations.state(id) === undefined) return undefined;
   const metadata = await contexts.metadata(id);
+  const statements = await contexts.statements(id);
   const standings = await contexts.standings(id);
   const state = stores.conversations.state(id);
   if (state === undefined) return undefined;
@@ -102,5 +119,7 @@ export async function inspectConversation(
       standing: standings[i]?.standing ?? 'recent',
     })),
     versions: stores.conversations.summaryVersions(id),
+    statements,
+    sources: state.summary.map(({ text, messageId }) => ({ text, messageId })),
   };
 }

@@ -1,8 +1,9 @@
-import type { Context, Hono } from 'hono';
+import { type Context, Hono } from 'hono';
 import { parseJson } from '../base/checked.js';
 import type { Clock } from '../base/clock.js';
+import type { DescribedEndpoint, Endpoint } from '../base/endpoint.js';
 import { Refusal } from '../base/errors.js';
-import type { EmulatorModel } from '../base/models.js';
+import type { ScriptedReplies } from '../completions/scripted-replies.js';
 import type { CompactionResult } from '../context/answers.js';
 import type { CompactionLevel } from '../context/compaction/compact.js';
 import type { Faults } from '../faults/faults.js';
@@ -14,12 +15,26 @@ import type { EmulatorState } from './state.js';
 
 /** What the control plane needs of an emulator. */
 export interface ControlledEmulator
-  extends Pick<Stores, 'account' | 'apiKeys' | 'sessions' | 'workspaces' | 'conversations' | 'files' | 'integrations'> {
-  readonly models: readonly EmulatorModel[];
+  extends Pick<
+    Stores,
+    | 'account'
+    | 'apiKeys'
+    | 'sessions'
+    | 'workspaces'
+    | 'conversations'
+    | 'models'
+    | 'presets'
+    | 'files'
+    | 'integrations'
+  > {
+  readonly chat: ScriptedReplies;
   readonly faults: Faults;
   readonly clock: Clock;
   recentRequests(limit: number, after?: string | undefined): RequestRecord[];
-  overview(): Overview;
+  request(requestId: string): RequestRecord | undefined;
+  overview(search?: string | undefined): Overview;
+  /** Move the clock, and tell those who watch. */
+  advanceClock(ms: number): void;
   inspect(conversationId: string): Promise<InspectedConversation | undefined>;
   compact(conversationId: string, level: CompactionLevel): Promise<CompactionResult | undefined>;
   state(): EmulatorState;
@@ -27,8 +42,41 @@ export interface ControlledEmulator
   reset(): void;
 }
 
-/** The app of the control plane. */
-export type Plane = Hono;
+/** The routes of the control plane, and what the description says of them. */
+export class Plane {
+  readonly endpoints: DescribedEndpoint[] = [];
+  /** Here alone, so that there is no route without a description. */
+  readonly #app = new Hono({ strict: false });
+
+  constructor() {
+    this.#app.notFound((c) => c.json({ error: `there is no ${c.req.method} ${c.req.path}` }, 404));
+    this.#app.onError((error, c) => {
+      if (error instanceof Refusal) return c.json({ error: error.message }, error.status as 400);
+      if (error instanceof RangeError) return c.json({ error: error.message }, 400);
+      return c.json({ error: error.message }, 500);
+    });
+  }
+
+  /** Register the methods of one path under `/_emulator`. */
+  route(path: string, methods: Record<string, Endpoint<(c: Context) => Response | Promise<Response>>>): void {
+    for (const [method, { handle, ...form }] of Object.entries(methods)) {
+      this.endpoints.push({ method, path: PREFIX + path, ...form });
+      this.#app.on(method, PREFIX + path, handle);
+    }
+  }
+
+  answer(request: Request): Response | Promise<Response> {
+    return this.#app.fetch(request);
+  }
+}
+
+/** Where the control plane is. */
+export const PREFIX = '/_emulator';
+
+/** A path parameter that the router has matched. */
+export function idOf(c: Context, name = 'id'): string {
+  return c.req.param(name) ?? '';
+}
 
 /** The JSON body of a control request; an empty one is `{}`. */
 export async function bodyOf(c: Context): Promise<unknown> {

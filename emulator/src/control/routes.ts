@@ -1,92 +1,124 @@
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
-import { Hono } from 'hono';
-import { Refusal } from '../base/errors.js';
-import { isLoopback } from '../base/loopback.js';
+import { getPath } from 'hono/utils/url';
+import * as z from 'zod/mini';
+import packageJson from '../../package.json' with { type: 'json' };
+import type { AreaRoutes } from '../http/area-routes.js';
+import { readBytes } from '../http/body.js';
+import { ControlAccess } from './access.js';
 import { accountRoutes } from './account-routes.js';
 import { conversationRoutes } from './conversation-routes.js';
-import type { ControlledEmulator } from './plane.js';
+import { inspectorPage } from './inspector-page.js';
+import { offerRoutes } from './offer-routes.js';
+import { type OpenApi, openApi } from './openapi.js';
+import { signInPage } from './pages.js';
+import { type ControlledEmulator, idOf, Plane, PREFIX } from './plane.js';
+import { referencePage } from './reference.js';
+import { indexAnswer, ok } from './schemas.js';
 import { systemRoutes } from './system-routes.js';
+import { type WorkbenchParts, workbenchRoutes } from './workbench-routes.js';
+
+/** What the control plane needs beside the emulator. */
+export interface ControlSettings {
+  controlToken: string | undefined;
+  sessionHeader: { name: string; scheme: string };
+  context: AreaRoutes;
+  gateway: AreaRoutes;
+}
 
 /** The emulator's own plane under `/_emulator`: what the service has no endpoint for, and what a test wants to see. */
 export function controlRoutes(
   emulator: ControlledEmulator,
+  workbench: WorkbenchParts,
+  { controlToken, sessionHeader, context, gateway }: ControlSettings,
 ): (request: Request, caller: string | undefined) => Response | Promise<Response> {
-  const app = new Hono({ strict: false }).basePath('/_emulator');
+  const access = new ControlAccess(controlToken);
+  const plane = new Plane();
+  const { version } = packageJson;
+  const inspectorFile = inspectorPage();
 
-  app.get('/', (c) => {
-    if (c.req.header('accept')?.includes('text/html')) return inspectorFile('index.html');
-    return c.json({
-      name: 'context-gateway-emulator',
-      time: new Date(emulator.clock.now()).toISOString(),
-      models: emulator.models,
-      routes: app.routes.map(({ method, path }) => `${method} ${path}`),
-    });
+  plane.route('', {
+    GET: {
+      id: 'getIndex',
+      summary: 'Get version, time, models and routes; a browser gets the inspector',
+      answers: { 200: { 'application/json': indexAnswer, 'text/html': z.string() } },
+      handle: (c) => {
+        if (c.req.header('accept')?.includes('text/html')) return inspectorFile('index.html');
+        return c.json({
+          name: packageJson.name,
+          version,
+          time: new Date(emulator.clock.now()).toISOString(),
+          models: emulator.models.list(),
+          routes: plane.endpoints.map(({ method, path }) => `${method} ${path}`),
+        });
+      },
+    },
   });
-  app.get('/inspector/:file', (c) => inspectorFile(c.req.param('file')));
-  systemRoutes(app, emulator);
-  conversationRoutes(app, emulator);
-  accountRoutes(app, emulator);
-
-  app.notFound((c) => c.json({ error: `there is no ${c.req.method} ${c.req.path}` }, 404));
-  app.onError((error, c) => {
-    if (error instanceof Refusal) return c.json({ error: error.message }, error.status as 400);
-    if (error instanceof RangeError) return c.json({ error: error.message }, 400);
-    return c.json({ error: error.message }, 500);
+  plane.route('/health', {
+    GET: {
+      id: 'getHealth',
+      summary: 'Check the health of the emulator',
+      isOpen: true,
+      answers: { 200: ok },
+      handle: (c) => c.json({ ok: true }),
+    },
   });
+  plane.route('/openapi.json', {
+    GET: {
+      id: 'getDescription',
+      summary: 'This description',
+      answers: { 200: z.looseObject({ openapi: z.string() }) },
+      handle: (c) => c.json(description()),
+    },
+  });
+  plane.route('/reference', {
+    GET: {
+      id: 'getReference',
+      summary: 'Show this description as a page',
+      answers: { 200: { 'text/html': z.string() } },
+      handle: (c) => referencePage(description(), new URL(c.req.url).origin),
+    },
+  });
+  plane.route('/inspector/:file', {
+    GET: {
+      id: 'getInspectorFile',
+      summary: 'A file of the inspector',
+      answers: { 200: { 'text/html': z.string(), 'text/css': z.string(), 'text/javascript': z.string() } },
+      handle: (c) => inspectorFile(idOf(c, 'file')),
+    },
+  });
+  systemRoutes(plane, emulator);
+  conversationRoutes(plane, emulator);
+  offerRoutes(plane, emulator);
+  workbenchRoutes(plane, emulator, workbench);
+  accountRoutes(plane, emulator);
 
-  return (request, caller) => {
-    const refusal = refusedCaller(request, caller);
-    if (refusal !== undefined) return Response.json({ error: refusal }, { status: 403 });
-    return app.fetch(request);
+  const description = (): OpenApi =>
+    openApi(
+      [
+        { name: 'Context API', endpoints: context.endpoints },
+        { name: 'Gateway API', endpoints: gateway.endpoints },
+        { name: 'Control plane', endpoints: plane.endpoints },
+      ],
+      { version, sessionHeader, hasControlToken: access.hasToken },
+    );
+
+  return async (request, caller) => {
+    const path = getPath(request);
+    if (path === `${PREFIX}/health`) return plane.answer(request);
+    if (path === `${PREFIX}/sign-in` && request.method === 'POST' && access.hasToken) return signIn(access, request);
+    const refusal = access.refusal(request, caller);
+    if (refusal === undefined) return plane.answer(request);
+    const { status, reason } = refusal;
+    if (status === 401 && request.headers.get('accept')?.includes('text/html')) return signInPage(false);
+    return Response.json({ error: reason }, { status });
   };
 }
 
-/**
- * The control plane needs no key, so only this machine may use it, whatever the emulator listens on, and of all pages only its own:
- * a page elsewhere reaches it neither by a name that resolves to loopback (its Host header gives it away) nor by a plain form post
- * (its Origin does).
- */
-function refusedCaller(request: Request, caller: string | undefined): string | undefined {
-  // Whoever comes from elsewhere can write any name into the Host header.
-  if (caller !== undefined && !isLoopback(caller)) return 'the control plane is for this machine';
-  const { protocol, host: named } = new URL(request.url);
-  const host = request.headers.get('host') ?? named;
-  if (!isLoopback(host)) return 'the control plane answers on loopback names only';
-  const origin = request.headers.get('origin');
-  const isOwn = origin === null || origin.toLowerCase() === `${protocol}//${host}`.toLowerCase();
-  const site = request.headers.get('sec-fetch-site') ?? 'none';
-  if (!isOwn || (site !== 'none' && site !== 'same-origin')) return 'the control plane answers no pages but its own';
-  return undefined;
+/** A page that has the token is given a cookie that stands for it. */
+async function signIn(access: ControlAccess, request: Request): Promise<Response> {
+  const form = new TextDecoder().decode(await readBytes(request, LONGEST_FORM, 'body'));
+  const cookie = access.signIn(new URLSearchParams(form).get('token') ?? '');
+  if (cookie === undefined) return signInPage(true);
+  return new Response(null, { status: 303, headers: { location: PREFIX, 'set-cookie': cookie } });
 }
 
-/** A file of the inspector's page, which lies beside `src` and `dist` and needs no build. */
-function inspectorFile(name: string): Response {
-  const type = TYPES.get(name.slice(name.lastIndexOf('.') + 1));
-  if (type === undefined || !/^[\w-]+\.\w+$/.test(name)) throw new Refusal(404, `there is no file ${name}`);
-  const headers = {
-    'content-type': `${type}; charset=utf-8`,
-    'cache-control': 'no-cache',
-    'x-content-type-options': 'nosniff',
-    // The page talks to the emulator that serves it, and to nobody else.
-    'content-security-policy': "default-src 'self'; style-src 'self'; img-src 'self' data:; frame-ancestors 'none'",
-  };
-  try {
-    return new Response(readFileSync(join(FOLDER, name)), { headers });
-  } catch {
-    throw new Refusal(404, `there is no file ${name}`);
-  }
-}
-
-/** Found by the package's name: `src` and `dist` lie at different depths. */
-const FOLDER = join(
-  dirname(createRequire(import.meta.url).resolve('context-gateway-emulator/package.json')),
-  'inspector',
-);
-
-const TYPES = new Map([
-  ['html', 'text/html'],
-  ['css', 'text/css'],
-  ['js', 'text/javascript'],
-]);
+const LONGEST_FORM = 64 * 1024;

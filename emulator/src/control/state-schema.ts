@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { integrationRecord } from '../api/schemas.js';
 import { checked } from '../base/checked.js';
 import { API_KEY_KINDS } from '../store/api-keys.js';
 import type { EmulatorState } from './state.js';
@@ -48,8 +49,10 @@ const stateSchema = z.object({
     }),
   ),
   memory: z.array(z.object({ id, ownerId: id, type: id, key: z.string(), content: z.string(), isActive: z.boolean() })),
+  models: z.optional(z.array(z.object({ id, contextWindow: z.int() }))),
   presets: z.array(z.object({ id, template: z.string() })),
   files: z.array(z.object({ id, bytes: z.int(), contentType: z.string(), content: z.string() })),
+  integrations: z.optional(z.array(integrationRecord)),
   integrationExecutions: z.array(z.object({ id, action: z.string() })),
   usage: z.array(z.object({ day: id, model: id, tokens: z.number() })),
   idempotency: z.array(z.object({ key: id, fingerprint: id, answer: z.object({ status: z.int(), body: z.string() }) })),

@@ -1,3 +1,4 @@
+import type { EmulatorModel } from '../base/models.js';
 import type { Plan } from '../store/account.js';
 import type { ApiKeyRecord } from '../store/api-keys.js';
 import type {
@@ -8,7 +9,7 @@ import type {
 } from '../store/conversation-records.js';
 import type { FileRecord, StoredFile } from '../store/files.js';
 import type { KeptEntry } from '../store/idempotency.js';
-import type { IntegrationExecution } from '../store/integrations.js';
+import type { Integration, IntegrationExecution } from '../store/integrations.js';
 import type { OwnedMemoryItem, UserMemoryItem } from '../store/memory.js';
 import type { Preset } from '../store/presets.js';
 import type { SavedSequence } from '../store/random.js';
@@ -42,9 +43,13 @@ export interface EmulatorState {
   workspaces: Workspace[];
   conversations: ConversationInState[];
   memory: (UserMemoryItem & { ownerId: string })[];
+  /** Your own; those of the emulator are not in it. */
+  models?: EmulatorModel[];
   presets: Preset[];
   /** `content` is base64. */
   files: (FileRecord & { contentType: string; content: string })[];
+  /** Your own; those of the emulator are not in it. */
+  integrations?: Integration[];
   integrationExecutions: IntegrationExecution[];
   usage: UsageEntry[];
   idempotency: KeptEntry[];
@@ -71,12 +76,14 @@ export function exportState(storage: Storage): EmulatorState {
       summaryVersions: all<SummaryVersion>(`summaries/${state.id}`),
     })),
     memory: all<OwnedMemoryItem>('memory').map(({ ownerId, item }) => ({ ...item, ownerId })),
+    models: all<EmulatorModel>('models'),
     presets: all<Preset>('presets'),
     files: all<StoredFile>('files').map(({ record, contentType }) => ({
       ...record,
       contentType,
       content: Buffer.from(bytes.get(record.id) ?? []).toString('base64'),
     })),
+    integrations: all<Integration>('integrations'),
     integrationExecutions: all<IntegrationExecution>('integration-executions'),
     usage: all<UsageEntry>('usage'),
     idempotency: all<KeptEntry>('idempotency'),
@@ -111,11 +118,13 @@ export function importState(storage: Storage, given: EmulatorState): void {
       state.memory.map(({ ownerId, ...item }): OwnedMemoryItem => ({ ownerId, item })),
       ({ item }) => item.id,
     );
+    put('models', state.models ?? [], ({ id }) => id);
     put('presets', state.presets, ({ id }) => id);
     for (const { content, contentType, ...record } of state.files) {
       put('file-bytes', [new Uint8Array(Buffer.from(content, 'base64'))], () => record.id);
       put<StoredFile>('files', [{ record, contentType }], () => record.id);
     }
+    put('integrations', state.integrations ?? [], ({ id }) => id);
     put('integration-executions', state.integrationExecutions, ({ id }) => id);
     put('usage', state.usage, ({ day, model }) => `${day} ${model}`);
     put('idempotency', state.idempotency, ({ key }) => key);

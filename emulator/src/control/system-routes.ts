@@ -1,48 +1,131 @@
 import * as z from 'zod/mini';
 import { checked } from '../base/checked.js';
 import { Refusal } from '../base/errors.js';
-import type { FaultRule } from '../faults/rule.js';
-import { bodyOf, type ControlledEmulator, type Plane } from './plane.js';
+import { activeFault, type FaultRule, ruleInJson } from '../faults/rule.js';
+import { bodyOf, type ControlledEmulator, found, idOf, type Plane } from './plane.js';
+import {
+  clockBody,
+  idAnswer,
+  ok,
+  overviewAnswer,
+  overviewQuery,
+  requestRecord,
+  requestsQuery,
+  stateForm,
+  timeAnswer,
+} from './schemas.js';
 import { checkedState } from './state-schema.js';
 
 /** State, faults, what arrived, and time. */
-export function systemRoutes(app: Plane, emulator: ControlledEmulator): void {
+export function systemRoutes(plane: Plane, emulator: ControlledEmulator): void {
   const { faults, clock } = emulator;
 
-  app.get('/overview', (c) => c.json(emulator.overview()));
-  app.get('/state', (c) => c.json(emulator.state()));
-  app.put('/state', async (c) => {
-    emulator.restore(checkedState(await bodyOf(c)));
-    return c.json({ ok: true });
+  plane.route('/overview', {
+    GET: {
+      id: 'getOverview',
+      summary: 'Get the overview of the inspector',
+      query: overviewQuery,
+      answers: { 200: overviewAnswer },
+      handle: (c) => c.json(emulator.overview(c.req.query('search'))),
+    },
   });
-  app.post('/reset', (c) => {
-    emulator.reset();
-    return c.json({ ok: true });
+  plane.route('/state', {
+    GET: {
+      id: 'getState',
+      summary: 'Get a snapshot of all stored data',
+      answers: { 200: stateForm },
+      handle: (c) => c.json(emulator.state()),
+    },
+    PUT: {
+      id: 'putState',
+      summary: 'Restore a snapshot',
+      body: stateForm,
+      answers: { 200: ok },
+      handle: async (c) => {
+        emulator.restore(checkedState(await bodyOf(c)));
+        return c.json({ ok: true });
+      },
+    },
   });
-  app.post('/clock', async (c) => {
-    clock.advance(checked(clockSchema, await bodyOf(c)).advance);
-    return c.json({ time: new Date(clock.now()).toISOString() });
+  plane.route('/reset', {
+    POST: {
+      id: 'reset',
+      summary: 'Restore the initial state, with the same keys',
+      answers: { 200: ok },
+      handle: (c) => {
+        emulator.reset();
+        return c.json({ ok: true });
+      },
+    },
   });
-  app.get('/requests', (c) => {
-    const { after, limit } = checked(requestsQuery, c.req.query());
-    return c.json(emulator.recentRequests(Number(limit ?? 1000), after));
+  plane.route('/clock', {
+    POST: {
+      id: 'advanceClock',
+      summary: 'Move the clock forward',
+      body: clockBody,
+      answers: { 200: timeAnswer },
+      handle: async (c) => {
+        emulator.advanceClock(checked(clockBody, await bodyOf(c)).advance);
+        return c.json({ time: new Date(clock.now()).toISOString() });
+      },
+    },
+  });
+  plane.route('/requests', {
+    GET: {
+      id: 'listRequests',
+      summary: 'List the newest requests, oldest first, or those after a given one',
+      query: requestsQuery,
+      answers: { 200: z.array(requestRecord) },
+      handle: (c) => {
+        const { after, limit } = checked(requestsQuery, c.req.query());
+        return c.json(emulator.recentRequests(Number(limit ?? 1000), after));
+      },
+    },
   });
 
-  app.get('/faults', (c) => c.json(faults.list()));
-  // It checks what it is given.
-  app.post('/faults', async (c) => c.json({ id: faults.add((await bodyOf(c)) as FaultRule) }, 201));
-  app.delete('/faults', (c) => {
-    faults.clear();
-    return c.json({ ok: true });
+  plane.route('/requests/:id', {
+    GET: {
+      id: 'getRequest',
+      summary: 'Get a request and its response',
+      answers: { 200: requestRecord },
+      handle: (c) => c.json(found(emulator.request(idOf(c)), 'request')),
+    },
   });
-  app.delete('/faults/:id', (c) => {
-    if (!faults.remove(c.req.param('id'))) throw new Refusal(404, 'there is no such fault');
-    return c.json({ ok: true });
+
+  plane.route('/faults', {
+    GET: {
+      id: 'listFaults',
+      summary: 'List fault rules',
+      answers: { 200: z.array(activeFault) },
+      handle: (c) => c.json(faults.list()),
+    },
+    POST: {
+      id: 'addFault',
+      summary: 'Add a fault rule for the next matching requests',
+      body: ruleInJson,
+      answers: { 201: idAnswer },
+      // It checks what it is given.
+      handle: async (c) => c.json({ id: faults.add((await bodyOf(c)) as FaultRule) }, 201),
+    },
+    DELETE: {
+      id: 'clearFaults',
+      summary: 'Remove all fault rules',
+      answers: { 200: ok },
+      handle: (c) => {
+        faults.clear();
+        return c.json({ ok: true });
+      },
+    },
+  });
+  plane.route('/faults/:id', {
+    DELETE: {
+      id: 'removeFault',
+      summary: 'Take a rule back',
+      answers: { 200: ok },
+      handle: (c) => {
+        if (!faults.remove(idOf(c))) throw new Refusal(404, 'there is no such fault');
+        return c.json({ ok: true });
+      },
+    },
   });
 }
-
-const clockSchema = z.object({ advance: z.number().check(z.gte(0)) });
-const requestsQuery = z.object({
-  after: z.optional(z.string()),
-  limit: z.optional(z.string().check(z.regex(/^[1-9]\d*$/))),
-});

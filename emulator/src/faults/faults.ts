@@ -1,11 +1,11 @@
 import { Refusal } from '../base/errors.js';
 import { checkedRule, type FaultMatch, type FaultResponse, type FaultRule } from './rule.js';
 
-/** A rule that is in force. */
+/** An active rule. */
 export interface ActiveFault {
   id: string;
   match: FaultMatch;
-  /** How often it will still be applied. */
+  /** How many more times it applies. */
   remaining: number;
   respond: FaultResponse;
 }
@@ -14,40 +14,46 @@ export interface ActiveFault {
 export class Faults {
   #rules: (ActiveFault & { seen: number })[] = [];
   readonly #chance: () => number;
+  readonly #changed: () => void;
   #count = 0;
 
-  constructor(chance: () => number) {
+  constructor(chance: () => number, changed: () => void = () => {}) {
     this.#chance = chance;
+    this.#changed = changed;
   }
 
-  /** The next `times` requests that match get this; gives the rule's id. A RangeError says why a rule cannot be followed. */
+  /** Adds a rule for the next `times` matching requests. Returns its id. Throws a RangeError if the rule cannot be applied. */
   add(rule: FaultRule): string {
     const { match = {}, times = 1, respond } = followable(rule);
     this.#count += 1;
     const id = `fault_${this.#count}`;
     this.#rules.push({ id, match, remaining: times, respond, seen: 0 });
+    this.#changed();
     return id;
   }
 
-  /** Take a rule back. */
+  /** Removes a rule. */
   remove(id: string): boolean {
     const index = this.#rules.findIndex((rule) => rule.id === id);
     if (index === -1) return false;
     this.#rules.splice(index, 1);
+    this.#changed();
     return true;
   }
 
-  /** The rules that are still in force. */
+  /** The active rules. */
   list(): ActiveFault[] {
     return this.#rules.map(({ seen: _, ...rule }) => rule);
   }
 
-  /** Take all rules back; the returned function puts them in place again. */
+  /** Removes all rules. The returned function restores them. */
   clear(): () => void {
     const before = this.#rules;
     this.#rules = [];
+    this.#changed();
     return () => {
       this.#rules = before;
+      this.#changed();
     };
   }
 
@@ -63,12 +69,15 @@ export class Faults {
     const rule = this.#rules[index];
     if (rule === undefined) return undefined;
     rule.remaining -= 1;
-    if (rule.remaining <= 0) this.#rules.splice(index, 1);
+    if (rule.remaining <= 0) {
+      this.#rules.splice(index, 1);
+      this.#changed();
+    }
     return rule;
   }
 }
 
-/** A copy of the rule: what its giver does with it afterwards changes nothing. */
+/** A copy of the rule, so that later changes by the caller have no effect. */
 function followable(rule: FaultRule): FaultRule {
   try {
     return checkedRule(rule);

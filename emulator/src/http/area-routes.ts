@@ -1,4 +1,5 @@
 import { type Context, Hono } from 'hono';
+import type { DescribedEndpoint, Endpoint } from '../base/endpoint.js';
 import { Refusal } from '../base/errors.js';
 import { type Answer, errorAnswer } from './answers.js';
 import type { Exchange } from './exchange.js';
@@ -10,13 +11,14 @@ interface RouteEnv {
 /** A context of our routes. */
 export type RouteContext = Context<RouteEnv>;
 
+type AreaHandler = (c: RouteContext) => Answer | Promise<Answer>;
+
 /**
  * The routes of one area. Hono finds the handler and hands on what it gives: an `Answer`, not a `Response`. What routes throw is left
  * to the request path.
  */
 export class AreaRoutes {
-  /** As `METHOD /path`. */
-  readonly endpoints: string[] = [];
+  readonly endpoints: DescribedEndpoint[] = [];
   readonly #app = new Hono<RouteEnv>();
   /** Knows the paths, whatever the method. Apart, because a path with two handlers takes hono a good deal longer. */
   readonly #paths = new Hono<RouteEnv>();
@@ -36,10 +38,10 @@ export class AreaRoutes {
   }
 
   /** Register the methods of one path; any other method is a 405. */
-  route(path: string, methods: Record<string, (c: RouteContext) => Answer | Promise<Answer>>): void {
-    for (const [method, handler] of Object.entries(methods)) {
-      this.endpoints.push(`${method} ${path}`);
-      this.#app.on(method, path, handlerOf(handler));
+  route(path: string, methods: Record<string, Endpoint<AreaHandler>>): void {
+    for (const [method, { handle, ...form }] of Object.entries(methods)) {
+      this.endpoints.push({ method, path, ...form });
+      this.#app.on(method, path, handlerOf(handle));
     }
     const allow = Object.keys(methods).join(', ');
     this.#paths.all(
@@ -62,7 +64,7 @@ export class AreaRoutes {
 }
 
 /** Hono's types ask for a `Response`; it does nothing with it but hand it on. */
-function handlerOf(handler: (c: RouteContext) => Answer | Promise<Answer>): (c: RouteContext) => Response {
+function handlerOf(handler: AreaHandler): (c: RouteContext) => Response {
   return handler as unknown as (c: RouteContext) => Response;
 }
 

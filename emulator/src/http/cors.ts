@@ -14,7 +14,7 @@ export function refusedPage({ headers }: Request, address: string | undefined, c
   const host = headers.get('host');
   const isRenamed = address !== undefined && isLoopback(address) && host !== null && !isLoopback(host);
   if (!isRenamed && (origin === null || isLoopbackOrigin(origin))) return undefined;
-  return 'The keys come from a seed that anyone may know, so only pages of this machine are answered. Allow others with --cors';
+  return 'The keys come from a seed that others may know, so only pages of this machine are allowed. Allow others with --cors';
 }
 
 /** The answer to a browser's question before the real request; undefined when this is not one. */

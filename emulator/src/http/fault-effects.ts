@@ -73,7 +73,7 @@ function statusAnswer(fault: Extract<FaultResponse, { status: number }>, { area 
   return answer;
 }
 
-/** In process a fetch that rejects; over a socket a connection that is reset, with an answer nobody will get. */
+/** In process, `fetch` rejects. Over a socket, the connection is reset and the response is discarded. */
 function breakOff(socket: Socket | undefined): never {
   if (socket === undefined) throw new ConnectionReset();
   socket.resetAndDestroy();

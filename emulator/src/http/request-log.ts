@@ -1,14 +1,14 @@
 import { redact } from '../base/redact.js';
+import type { SentBody } from './sent-body.js';
 
-/** A request as it arrived, and what became of it. Keys and tokens are never in it. */
-export interface RequestRecord {
+/** A request in one line. */
+export interface RequestSummary {
   requestId: string;
   method: string;
   /** Path with query. */
   path: string;
-  headers: Record<string, string>;
-  /** At most 64 KB of the body's text; undefined when nothing read it. */
-  body: string | undefined;
+  /** The name of its API key, or the user of its session; undefined when it had neither, or a wrong one. */
+  caller: string | undefined;
   /** ISO 8601. */
   receivedAt: string;
   /** Milliseconds of the emulator's clock until the answer was complete. */
@@ -18,13 +18,33 @@ export interface RequestRecord {
   outcome: 'pending' | 'answered' | 'aborted' | 'reset' | 'cut';
   /** Events of a stream that were sent. */
   events: number | undefined;
+  /** Tokens of a completion: those of its messages, and those that were sent. */
+  tokens: { prompt: number; completion: number } | undefined;
   /** The fault that was applied, if any. */
   fault: string | undefined;
+}
+
+/** A request as it arrived, and what became of it. Keys and tokens are never in it. */
+export interface RequestRecord extends RequestSummary {
+  headers: Record<string, string>;
+  /** At most 64 KB of the body's text; undefined when nothing read it. */
+  body: string | undefined;
+  /** What was sent back; undefined while nothing was. */
+  response: RecordedResponse | undefined;
   /** What went wrong inside the emulator or a reply function, on a 500. */
   error: string | undefined;
 }
 
-/** One request while it is on its way; turned into a record when somebody looks. */
+/** What was sent back. */
+export interface RecordedResponse {
+  headers: Record<string, string>;
+  /** At most 64 KB of its text. */
+  body: string;
+  /** The events of a stream within those 64 KB: milliseconds since the request arrived, and their text. */
+  events: { at: number; text: string }[] | undefined;
+}
+
+/** One request in progress. Converted to a record only when it is read. */
 export interface LogEntry {
   requestId: string;
   method: string;
@@ -38,30 +58,95 @@ export interface LogEntry {
   status: number | undefined;
   outcome: RequestRecord['outcome'];
   events: number | undefined;
+  tokens: RequestRecord['tokens'];
   fault: string | undefined;
   error: string | undefined;
+  /** What was sent back: a whole text, or what was seen of a body that passed through. */
+  answer: { headers: Record<string, string>; body: string | SentBody } | undefined;
 }
 
 /** The last requests, oldest first; older ones fall out. */
 export class RequestLog {
   readonly #entries: LogEntry[] = [];
+  readonly #callerOf: (credential: string) => string | undefined;
+  readonly #listeners = new Set<(entry: LogEntry) => void>();
   #next = 0;
+
+  /** `callerOf` returns the owner of a key or a token. */
+  constructor(callerOf: (credential: string) => string | undefined) {
+    this.#callerOf = callerOf;
+  }
 
   add(entry: LogEntry): void {
     if (this.#entries.length < CAPACITY) this.#entries.push(entry);
     else this.#entries[this.#next] = entry;
     this.#next = (this.#next + 1) % CAPACITY;
+    this.changed(entry);
+  }
+
+  /** Tell those who listen that something was learned about a request. */
+  changed(entry: LogEntry): void {
+    for (const listener of this.#listeners) listener(entry);
+  }
+
+  /** Called with every request that begins, is answered, or ends; gives the function that takes the listener off. */
+  listen(listener: (entry: LogEntry) => void): () => void {
+    this.#listeners.add(listener);
+    return () => {
+      this.#listeners.delete(listener);
+    };
+  }
+
+  /** Called with the record of every request that has ended. */
+  onEnd(listener: (record: RequestRecord) => void): () => void {
+    return this.listen((entry) => {
+      if (entry.outcome !== 'pending') listener(this.#record(entry));
+    });
   }
 
   records(): RequestRecord[] {
-    return this.#inOrder().map(toRecord);
+    return this.#inOrder().map((entry) => this.#record(entry));
   }
 
   /** The newest ones, so many at most, and only those after a request when its id is given. */
   recent(limit: number, after?: string | undefined): RequestRecord[] {
     const entries = this.#inOrder();
     const start = after === undefined ? 0 : entries.findIndex(({ requestId }) => requestId === after) + 1;
-    return entries.slice(start).slice(-limit).map(toRecord);
+    return entries
+      .slice(start)
+      .slice(-limit)
+      .map((entry) => this.#record(entry));
+  }
+
+  find(requestId: string): RequestRecord | undefined {
+    const entry = this.#entries.find((candidate) => candidate.requestId === requestId);
+    return entry && this.#record(entry);
+  }
+
+  /** All that are kept, in one line each. */
+  summaries(): RequestSummary[] {
+    return this.#inOrder().map((entry) => this.summary(entry));
+  }
+
+  summary(entry: LogEntry): RequestSummary {
+    return {
+      requestId: entry.requestId,
+      method: entry.method,
+      path: redact(entry.path),
+      caller: this.#caller(entry),
+      receivedAt: new Date(entry.receivedAt).toISOString(),
+      duration: entry.finishedAt === undefined ? undefined : entry.finishedAt - entry.receivedAt,
+      status: entry.status,
+      outcome: entry.outcome,
+      events: entry.events,
+      tokens: entry.tokens,
+      fault: entry.fault,
+    };
+  }
+
+  clear(): void {
+    this.#entries.length = 0;
+    this.#next = 0;
   }
 
   #inOrder(): LogEntry[] {
@@ -69,35 +154,53 @@ export class RequestLog {
     return full ? [...this.#entries.slice(this.#next), ...this.#entries.slice(0, this.#next)] : this.#entries;
   }
 
-  clear(): void {
-    this.#entries.length = 0;
-    this.#next = 0;
+  #record(entry: LogEntry): RequestRecord {
+    const body = entry.body && decoder.decode(entry.body);
+    return {
+      ...this.summary(entry),
+      headers: headersOf(entry.headers),
+      body: body === undefined ? undefined : redact(body),
+      response: entry.answer && responseOf(entry.answer, entry),
+      error: entry.error,
+    };
+  }
+
+  #caller({ headers }: LogEntry): string | undefined {
+    for (let i = 0; i + 1 < headers.length; i += 2) {
+      if (!SECRET_HEADERS.test(headers[i] ?? '')) continue;
+      const value = headers[i + 1] ?? '';
+      const caller = this.#callerOf(value.slice(value.indexOf(' ') + 1));
+      if (caller !== undefined) return caller;
+    }
+    return undefined;
   }
 }
 
-function toRecord(entry: LogEntry): RequestRecord {
+/** A text that is kept: a copy where it is cut, because a part would hold the whole in memory. */
+export function keptText(text: string): string {
+  return text.length > LOGGED_BYTES ? Buffer.from(text.slice(0, LOGGED_BYTES)).toString() : text;
+}
+
+function headersOf(lines: readonly string[]): Record<string, string> {
   const headers = new Map<string, string>();
-  for (let i = 0; i + 1 < entry.headers.length; i += 2) {
-    const name = entry.headers[i]?.toLowerCase() ?? '';
-    const value = entry.headers[i + 1] ?? '';
+  for (let i = 0; i + 1 < lines.length; i += 2) {
+    const name = lines[i]?.toLowerCase() ?? '';
+    const value = lines[i + 1] ?? '';
     const safe = SECRET_HEADERS.test(name) ? redactHeader(value) : redact(value);
     const before = headers.get(name);
     headers.set(name, before === undefined ? safe : `${before}, ${safe}`);
   }
-  const body = entry.body && decoder.decode(entry.body);
+  return Object.fromEntries(headers);
+}
+
+function responseOf({ headers, body }: NonNullable<LogEntry['answer']>, entry: LogEntry): RecordedResponse {
+  const isStream = typeof body !== 'string' && entry.events !== undefined;
   return {
-    requestId: entry.requestId,
-    method: entry.method,
-    path: redact(entry.path),
-    headers: Object.fromEntries(headers),
-    body: body === undefined ? undefined : redact(body),
-    receivedAt: new Date(entry.receivedAt).toISOString(),
-    duration: entry.finishedAt === undefined ? undefined : entry.finishedAt - entry.receivedAt,
-    status: entry.status,
-    outcome: entry.outcome,
-    events: entry.events,
-    fault: entry.fault,
-    error: entry.error,
+    headers: headersOf(Object.entries(headers).flat()),
+    body: redact(typeof body === 'string' ? body : body.text()),
+    events: isStream
+      ? body.chunks().map(({ at, text }) => ({ at: at - entry.receivedAt, text: redact(text) }))
+      : undefined,
   };
 }
 

@@ -28,7 +28,7 @@ export async function listenOn(
         writeWhole(answer, answer.body, outgoing as ServerResponse);
         return RESPONSE_ALREADY_SENT;
       } catch (error) {
-        // The connection was broken on purpose, or the caller has gone: there is nobody to answer.
+        // A fault broke the connection, or the client disconnected: no response can be sent.
         if (!message.socket.destroyed) message.socket.destroy();
         throw error;
       }

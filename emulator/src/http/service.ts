@@ -16,7 +16,8 @@ import { Exchange } from './exchange.js';
 import { applyFault, faultBodyCut, faultGarble, spoilAnswer } from './fault-effects.js';
 import type { RateLimiter, RateState } from './rate-limit.js';
 import { ConnectionReset, inPieces, isComment, relayBody } from './relay.js';
-import type { LogEntry, RequestLog } from './request-log.js';
+import { keptText, LOGGED_BYTES, type LogEntry, type RequestLog } from './request-log.js';
+import { SentBody } from './sent-body.js';
 
 /** The unit of `X-RateLimit-Reset` (A13). */
 export type RateLimitReset = (typeof RATE_LIMIT_RESETS)[number];
@@ -86,6 +87,7 @@ export class Service {
       }
       entry.outcome = request.signal.aborted ? 'aborted' : 'reset';
       entry.finishedAt = this.#parts.settings.clock.now();
+      this.#parts.log.changed(entry);
       throw error;
     }
   }
@@ -104,8 +106,10 @@ export class Service {
       status: undefined,
       outcome: 'pending',
       events: undefined,
+      tokens: undefined,
       fault: undefined,
       error: undefined,
+      answer: undefined,
     };
     log.add(entry);
     return new Exchange(request, area, entry, incoming?.socket, settings);
@@ -175,7 +179,7 @@ export class Service {
     try {
       exchange.keyKind = authenticateKey(stores.apiKeys, exchange.request.headers.get('authorization'));
     } catch (refusal) {
-      // Whoever has no valid key does not use up the account's limit.
+      // Requests without a valid key do not count towards the account's limit.
       exchange.rate = limiter.take('gateway without key', rule);
       throw exchange.rate.allowed ? refusal : this.#rateLimited(exchange.rate);
     }
@@ -205,7 +209,7 @@ export class Service {
   }
 
   #close(exchange: Exchange, answer: Answer, fault: FaultResponse | undefined): Answer {
-    const { settings, stores, limiter } = this.#parts;
+    const { settings, stores, limiter, log } = this.#parts;
     const { entry, request } = exchange;
     const { headers } = answer;
     entry.status = answer.status;
@@ -224,15 +228,21 @@ export class Service {
     }
     entry.outcome = 'answered';
     entry.finishedAt = settings.clock.now();
+    // Whatever is no event stream and has no fault is a text.
+    entry.answer = { headers, body: typeof answer.body === 'string' ? keptText(answer.body) : '' };
+    log.changed(entry);
     return answer;
   }
 
   /** A stream is over when its body is; until then it is watched. */
   #watched(exchange: Exchange, answer: Answer, fault: FaultResponse | undefined): Answer {
-    const { settings, closed } = this.#parts;
+    const { settings, closed, log } = this.#parts;
     const { entry, request, socket } = exchange;
     const isStream = isEventStream(answer);
     if (isStream) entry.events = 0;
+    const sent = new SentBody(LOGGED_BYTES);
+    entry.answer = { headers: answer.headers, body: sent };
+    log.changed(entry);
     const source = answer.body instanceof ReadableStream ? answer.body : new Blob([answer.body ?? '']).stream();
     const body = relayBody(source, {
       signals: [request.signal, closed],
@@ -241,10 +251,13 @@ export class Service {
       breakConnection: socket && (() => void socket.resetAndDestroy()),
       onChunk: (chunk) => {
         if (entry.events !== undefined && !isComment(chunk)) entry.events += 1;
+        sent.add(chunk, settings.clock.now());
       },
       onEnd: (outcome) => {
         entry.outcome = outcome;
         entry.finishedAt = settings.clock.now();
+        sent.close();
+        log.changed(entry);
       },
     });
     if (fault?.type === 'drip') {

@@ -68,6 +68,17 @@ export class Conversations {
     return structuredClone(added);
   }
 
+  /** Remove a conversation with its messages and summaries; tells whether there was one. */
+  delete(id: string): boolean {
+    if (this.#states.get(id) === undefined) return false;
+    this.#storage.transaction(() => {
+      for (const { id: messageId } of this.messages(id)) this.#messages(id).delete(messageId);
+      for (const { summary } of [...this.#versions(id).values()]) this.#versions(id).delete(String(summary.version));
+      this.#states.delete(id);
+    });
+    return true;
+  }
+
   get(id: string): ConversationRecord | undefined {
     return this.#states.get(id) === undefined ? undefined : this.#record(id);
   }
@@ -94,6 +105,12 @@ export class Conversations {
   /** @internal */
   messages(id: string): MessageRecord[] {
     return [...this.#messages(id).values()];
+  }
+
+  /** @internal */
+  firstMessage(id: string): MessageRecord | undefined {
+    for (const message of this.#messages(id).values()) return message;
+    return undefined;
   }
 
   /** @internal */

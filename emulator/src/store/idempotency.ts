@@ -47,7 +47,7 @@ export class IdempotencyMemory {
       if (known.fingerprint !== fingerprint) {
         throw badRequest(
           'Idempotency-Key',
-          'This idempotency key was used with another request',
+          'This idempotency key was used for another request',
           'idempotency_key_reused',
         );
       }
@@ -69,7 +69,7 @@ export class IdempotencyMemory {
     const running = { fingerprint, done };
     this.#running.set(key, running);
     return (answer) => {
-      // After a reset somebody else may be at work under this key.
+      // After a reset, another request may be using this key.
       if (this.#running.get(key) === running) {
         this.#running.delete(key);
         if (answer !== undefined) this.#keep({ key, fingerprint, answer });

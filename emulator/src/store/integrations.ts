@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.js';
 import { badRequest, notFound } from '../base/errors.js';
 import type { IdSource } from './random.js';
-import type { Collection, Storage } from './storage.js';
+import { type Collection, type Storage, usableId } from './storage.js';
 
 /** A field an action takes. */
 export interface IntegrationField {
@@ -24,6 +24,26 @@ export interface Integration {
   name: string;
   connected: boolean;
   actions: IntegrationAction[];
+}
+
+/** What a new integration is made from. */
+export interface IntegrationInput {
+  id: string;
+  /** @default the id */
+  name?: string | undefined;
+  actions: readonly {
+    name: string;
+    description?: string | undefined;
+    fields?:
+      | readonly {
+          name: string;
+          /** @default 'string' */
+          type?: IntegrationField['type'] | undefined;
+          /** @default true */
+          required?: boolean | undefined;
+        }[]
+      | undefined;
+  }[];
 }
 
 /** What an executed action has done. */
@@ -50,18 +70,48 @@ export interface IntegrationResult {
 
 /** Connected integrations, and everything they were made to do. */
 export class Integrations {
+  readonly #records: Collection<Integration>;
   readonly #executions: Collection<IntegrationExecution>;
   readonly #ids: IdSource;
   readonly #clock: Clock;
 
   constructor(storage: Storage, ids: IdSource, clock: Clock) {
+    this.#records = storage.collection('integrations');
     this.#executions = storage.collection('integration-executions');
     this.#ids = ids;
     this.#clock = clock;
   }
 
+  /** Connect one more integration. */
+  create({ id, name = id, actions }: IntegrationInput): Integration {
+    if (this.get(usableId('integration', id)) !== undefined) throw new RangeError(`integration ${id} exists already`);
+    const integration: Integration = {
+      id,
+      object: 'integration',
+      name,
+      connected: true,
+      actions: actions.map(({ name, description = '', fields = [] }) => ({
+        name,
+        description,
+        fields: fields.map(({ name, type = 'string', required = true }) => ({ name, type, required })),
+      })),
+    };
+    this.#records.set(id, integration);
+    return structuredClone(integration);
+  }
+
+  /** Take an integration of your own back; what it did stays. */
+  delete(id: string): boolean {
+    return this.#records.delete(id);
+  }
+
+  get(id: string): Integration | undefined {
+    return this.list().find((integration) => integration.id === id);
+  }
+
+  /** Those that are there from the start, and your own. */
   list(): Integration[] {
-    return structuredClone(INTEGRATIONS) as Integration[];
+    return structuredClone([...INTEGRATIONS, ...this.#records.values()]);
   }
 
   /** What was executed so far, oldest first. */
@@ -84,7 +134,7 @@ export class Integrations {
 
   /** @internal Check the fields against the action's declaration, and keep what was done. */
   execute(integrationId: string, body: Map<string, unknown>, strict = false): IntegrationResult {
-    const integration = INTEGRATIONS.find(({ id }) => id === integrationId);
+    const integration = this.get(integrationId);
     if (integration === undefined)
       throw notFound('integration', `There is no integration ${integrationId}`, 'integration_not_found');
     const name = body.get('action');

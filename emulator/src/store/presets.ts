@@ -40,6 +40,11 @@ export class Presets {
     return { ...preset };
   }
 
+  /** Take a preset back. */
+  delete(id: string): boolean {
+    return this.#records.delete(id);
+  }
+
   get(id: string): Preset | undefined {
     const preset = this.#records.get(id);
     return preset === undefined ? undefined : { ...preset };

@@ -118,8 +118,8 @@ export class SqliteStorage implements Storage {
     } catch (error) {
       const code = codeOf(error);
       if (!UNWRITABLE.test(code)) throw error;
-      const reason = code === 'SQLITE_FULL' ? 'its disk is full' : `it cannot be written to (${code})`;
-      throw new Refusal(507, `The emulator's data file takes no more: ${reason}. Nothing was changed`, {
+      const reason = code === 'SQLITE_FULL' ? 'the disk is full' : code;
+      throw new Refusal(507, `The emulator cannot write its data file: ${reason}. Nothing was changed`, {
         code: 'insufficient_storage',
       });
     }
@@ -166,7 +166,7 @@ function prepareFile(db: Database.Database): void {
   db.pragma('synchronous = NORMAL');
   const [found] = db.pragma('user_version') as { user_version: number }[];
   const format = found?.user_version ?? 0;
-  if (format > FORMAT) throw new RangeError(`it was written by a newer version (format ${format})`);
+  if (format > FORMAT) throw new RangeError(`the file was written by a newer version (format ${format})`);
   db.exec(
     'CREATE TABLE IF NOT EXISTS records (position INTEGER PRIMARY KEY, collection TEXT NOT NULL, id TEXT NOT NULL, value NOT NULL, UNIQUE (collection, id))',
   );
@@ -183,7 +183,7 @@ function openingProblem(error: unknown, file: string): Error {
   if (code.startsWith('SQLITE_BUSY')) return problem(`${file} is in use by another emulator`);
   if (code === 'SQLITE_NOTADB') return problem(`${file} is not a data file of the emulator`);
   if (code.startsWith('SQLITE_CORRUPT') || error instanceof SyntaxError || error instanceof TypeError) {
-    return problem(`${file} is damaged; put a copy in its place, or move it away to start anew`);
+    return problem(`${file} is damaged; restore a copy, or move the file away to start empty`);
   }
   if (UNWRITABLE.test(code) || /^E[A-Z]+$/.test(code)) {
     return problem(

@@ -27,6 +27,8 @@ export class MemoryStorage implements Storage {
   #collections = new Map<string, Records>();
   /** Takes back what the transaction under way has changed, last change first; undefined outside of one. */
   #undo: (() => void)[] | undefined;
+  /** Collections that the transaction under way will put back as a whole. */
+  readonly #kept = new Set<Records>();
 
   collection<T>(name: string): Collection<T> {
     // Looked up per call: `clear` may have emptied the storage in between.
@@ -60,6 +62,7 @@ export class MemoryStorage implements Storage {
       for (const takeBack of undo.reverse()) takeBack();
       throw error;
     } finally {
+      this.#kept.clear();
       this.#undo = undefined;
     }
   }
@@ -83,8 +86,9 @@ export class MemoryStorage implements Storage {
   }
 
   #delete(records: Records, id: string): boolean {
-    if (this.#undo !== undefined && records.has(id)) {
-      // All of them, for the place of this one is lost.
+    if (this.#undo !== undefined && records.has(id) && !this.#kept.has(records)) {
+      // All of them, for the place of this one is lost; once, however many go.
+      this.#kept.add(records);
       const before = [...records];
       this.#undo.push(() => {
         records.clear();
@@ -99,7 +103,7 @@ export class MemoryStorage implements Storage {
 export function usableId(what: string, id: string): string {
   if (id.includes('\u0000') || !id.isWellFormed()) {
     throw new RangeError(
-      `the id of a ${what} must not hold a NUL character or a lone surrogate: ${JSON.stringify(id)}`,
+      `the id of a ${what} must not contain a NUL character or a lone surrogate: ${JSON.stringify(id)}`,
     );
   }
   return id;

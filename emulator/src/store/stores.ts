@@ -6,6 +6,7 @@ import { Files } from './files.js';
 import { IdempotencyMemory } from './idempotency.js';
 import { Integrations } from './integrations.js';
 import { UserMemory } from './memory.js';
+import { Models } from './models.js';
 import { Presets } from './presets.js';
 import { IdSource } from './random.js';
 import { Sessions } from './sessions.js';
@@ -43,6 +44,7 @@ export function storesOver(storage: Storage, settings: AccountSettings & { clock
     workspaces,
     conversations: new Conversations(storage, ids, now, workspaces, defaultUser),
     memory: new UserMemory(storage, ids, defaultUser),
+    models: new Models(storage),
     presets: new Presets(storage, ids),
     files: new Files(storage, ids, now),
     integrations: new Integrations(storage, ids, settings.clock),

@@ -24,6 +24,11 @@ export class Usage {
     this.#records.set(id, { day, model, tokens: (this.#records.get(id)?.tokens ?? 0) + tokens });
   }
 
+  /** Every day and model there is. */
+  entries(): UsageEntry[] {
+    return [...this.#records.values()];
+  }
+
   /** Tokens by model between two days, both included. */
   byModel(start: string, end: string): Map<string, number> {
     const totals = new Map<string, number>();

@@ -67,7 +67,7 @@ export class ReplaySource implements ModelSource {
     try {
       return z.parse(cassetteSchema, JSON.parse(readFileSync(fileOf(this.#directory, request), 'utf8'))).answer;
     } catch {
-      throw new Refusal(503, 'No answer was recorded for this request', { code: 'replay_miss' });
+      throw new Refusal(503, 'No response was recorded for this request', { code: 'replay_miss' });
     }
   }
 }

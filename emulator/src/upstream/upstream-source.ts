@@ -19,7 +19,7 @@ export class UpstreamSource implements ModelSource {
   readonly #fetch: typeof fetch;
 
   constructor({ url, key, models = {}, timeout = 120_000, fetch: send = fetch }: UpstreamOptions) {
-    if (!/^https?:\/\//.test(url)) throw new RangeError('the upstream is not an http address');
+    if (!/^https?:\/\//.test(url)) throw new RangeError('upstream must be an http or https URL');
     this.#url = `${url.replace(/\/+$/, '')}/chat/completions`;
     this.#headers = {
       'content-type': 'application/json',
@@ -47,7 +47,7 @@ export class UpstreamSource implements ModelSource {
 
   async #send(body: string, signal: AbortSignal): Promise<Response> {
     const begun = new AbortController();
-    const timer = setTimeout(() => begun.abort(new Error('it did not begin to answer in time')), this.#timeout);
+    const timer = setTimeout(() => begun.abort(new Error('it did not respond in time')), this.#timeout);
     try {
       return await this.#fetch(this.#url, {
         method: 'POST',
@@ -74,7 +74,7 @@ async function plainAnswer(response: Response, signal: AbortSignal): Promise<Mod
   }
   const result = z.safeParse(completionSchema, body);
   const choice = result.data?.choices[0];
-  if (choice === undefined) throw unavailable(new Error('it is not a completion'));
+  if (choice === undefined) throw unavailable(new Error('the response is not a completion'));
   const end: ModelAnswerEnd = { finishReason: choice.finish_reason ?? 'stop', usage: result.data?.usage ?? undefined };
   return wholeAnswer(choice.message.content ?? '', end);
 }
@@ -111,7 +111,7 @@ async function refusalOf(response: Response, model: string): Promise<Refusal> {
   const text = await response.text().catch(() => '');
   const message = messageIn(text);
   if (response.status === 404) {
-    const said = `The upstream has no model ${model.slice(0, 100)}. Map it to one it has: models, or --model-map`;
+    const said = `The upstream has no model ${model.slice(0, 100)}. Map it to one of its models, with models or --model-map`;
     return notFound('model', said, 'model_not_found');
   }
   if (response.status === 429) {
@@ -119,9 +119,9 @@ async function refusalOf(response: Response, model: string): Promise<Refusal> {
     return new Refusal(429, 'Rate limit exceeded', { retryAfter: seconds >= 1 ? Math.ceil(seconds) : 1 });
   }
   if (response.status === 400 || response.status === 413 || response.status === 422) {
-    return badRequest('messages', message ?? 'The upstream refused the request', 'upstream_refused');
+    return badRequest('messages', message ?? 'The upstream rejected the request', 'upstream_refused');
   }
-  return new Refusal(503, `The upstream answered ${response.status}`, { code: 'upstream_error' });
+  return new Refusal(503, `The upstream responded with ${response.status}`, { code: 'upstream_error' });
 }
 
 function messageIn(text: string): string | undefined {
@@ -135,7 +135,7 @@ function messageIn(text: string): string | undefined {
 function unavailable(error: unknown): Refusal {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   const reason = cause instanceof Error ? cause.message : String(cause);
-  return new Refusal(503, `The upstream gave no usable answer: ${reason.slice(0, 200)}`, {
+  return new Refusal(503, `The upstream sent no usable response: ${reason.slice(0, 200)}`, {
     code: 'upstream_unavailable',
   });
 }

@@ -2,22 +2,22 @@ import type { Readable } from 'node:stream';
 import type { Form } from '../engine.js';
 import { badFile, copyOfBytes, fileName, isPath, isStream } from './file.js';
 
-/** A file on its way: its bytes as often as they are asked for, if that is possible. */
+/** A file to upload, which can be read several times if possible. */
 export interface FileContent {
   readonly filename: string;
   readonly type: string;
-  /** Bytes, if known: as many have to come. */
+  /** The number of bytes, if known. Exactly this many must follow. */
   readonly size: number | undefined;
   readonly repeatable: boolean;
-  /** The content as one Blob, where that costs no memory. */
+  /** The content as one Blob, if that costs no memory. */
   readonly blob?: Blob;
-  /** Bytes or text. A stream of the caller's may give anything. */
+  /** Bytes or text. A caller's stream may yield anything. */
   open(): AsyncIterable<unknown> | Iterable<unknown>;
-  /** Tells what fills it that its bytes are not read any more, also where a read is pending. */
+  /** Cancels the source, even if a read is pending. */
   cancel?(): unknown;
 }
 
-/** A file of this machine: its size, and its bytes as often as they are asked for. Nothing of it is kept in memory. */
+/** A file on disk, which can be read several times. It is not kept in memory. */
 export interface OpenedFile {
   readonly name: string;
   readonly size: number;
@@ -26,7 +26,7 @@ export interface OpenedFile {
 
 const UNKNOWN_TYPE = 'application/octet-stream';
 
-/** What the caller gave as a file, looked at before anything is sent. `openFile` takes a path, where there are files. */
+/** Checks the caller's file before anything is sent. `openFile` opens a path, on platforms with files. */
 export function contentOf({ file, filename }: Form, openFile: (path: string | URL) => OpenedFile): FileContent {
   const of = (own: unknown, size: number | undefined) => ({
     filename: fileName(filename ?? own),
@@ -45,7 +45,7 @@ export function contentOf({ file, filename }: Form, openFile: (path: string | UR
     };
   }
   if (file instanceof Blob) {
-    // That of jsdom has none.
+    // jsdom's Blob has none.
     if (typeof file.stream !== 'function') throw badFile('this Blob cannot be read as a stream; pass its bytes');
     const type = /^[\w.+-]+\/[\w.+-]+$/.test(file.type) ? file.type : UNKNOWN_TYPE;
     const content = of((file as Partial<File>).name, file.size);
@@ -53,21 +53,21 @@ export function contentOf({ file, filename }: Form, openFile: (path: string | UR
   }
   if (isStream(file)) {
     const { locked, readableDidRead, path } = file as Partial<ReadableStream & Readable & { path: unknown }>;
-    if (locked || readableDidRead) throw badFile('this stream is being read elsewhere, or has been read');
+    if (locked || readableDidRead) throw badFile('this stream is locked, or was already read');
     return { ...of(path, undefined), ...reading(file) }; // Node's stream of a file has a path
   }
   if (isPath(file)) {
     const { name, size, open } = openFile(file.path);
     return { ...of(name, size), open };
   }
-  const hint = typeof file === 'string' ? "; a file on disk is { path: '…' }, a text new Blob([text])" : '';
+  const hint = typeof file === 'string' ? "; for a file on disk pass { path: '…' }, for text new Blob([text])" : '';
   throw badFile(`expected a File, Blob, Uint8Array, ArrayBuffer, a stream of bytes, or { path }${hint}`);
 }
 
-/** The bytes of a stream, and a way to let go of it while one of its reads is pending. */
+/** The bytes of a stream, and a way to cancel it while a read is pending. */
 function reading(stream: ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>): Pick<FileContent, 'open' | 'cancel'> {
   if (!('getReader' in stream)) {
-    // One of Node's ends a pending read when it is destroyed; a generator learns of it after its own.
+    // Destroying a Node stream ends a pending read. A generator ends only after its pending read.
     const source = stream as Partial<AsyncGenerator & { destroy(): void }>;
     return {
       open: () => stream,
@@ -89,7 +89,7 @@ async function* read(reader: ReadableStreamDefaultReader<Uint8Array>): AsyncGene
   try {
     for (let step = await reader.read(); !step.done; step = await reader.read()) yield step.value;
   } finally {
-    // Also when the upload breaks off: what fills the stream learns that it is not read any more.
+    // Cancels the stream, also if the upload fails.
     await reader.cancel().catch(() => {});
   }
 }

@@ -1,14 +1,14 @@
 import { badArgument, type RequestValidationError } from '../../errors/validation.js';
 import type { OpenedFile } from './content.js';
 
-/** Looks a path up before anything is sent. */
+/** Checks a path before anything is sent. */
 export function openFile(path: string | URL): OpenedFile {
   const fs = process.getBuiltinModule('node:fs');
   const { basename } = process.getBuiltinModule('node:path');
-  if (path instanceof URL && path.protocol !== 'file:') throw unusable('a URL must begin with file:');
+  if (path instanceof URL && path.protocol !== 'file:') throw unusable('the URL must begin with file:');
   const stats = fs.statSync(path, { throwIfNoEntry: false });
   if (stats === undefined) throw unusable('there is no file at this path');
-  if (!stats.isFile()) throw unusable('what is at this path is not a file');
+  if (!stats.isFile()) throw unusable('this path is not a file');
   return {
     name: basename(path instanceof URL ? process.getBuiltinModule('node:url').fileURLToPath(path) : path),
     size: stats.size,

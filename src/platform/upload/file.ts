@@ -1,19 +1,19 @@
 import { badArgument, type RequestValidationError } from '../../errors/validation.js';
 
-/** Bytes that a healthy upload moves within its timeout, where nothing reports how many it has moved. */
+/** The bytes that a healthy upload sends within its timeout, for uploads without progress reports. */
 const UNSEEN_PROGRESS = 1024 * 1024;
 
-/** How often an upload of this size would have told of its progress. */
+/** How often an upload of this size would have reported progress. */
 export function unseenParts(size: number): number {
   return Math.ceil(size / UNSEEN_PROGRESS);
 }
 
-/** The last part of a path, in either system's writing: a name never says where the file was. */
+/** The last part of a path, with either separator, so that the name does not reveal the folder. */
 export function fileName(given: unknown): string {
   return (typeof given === 'string' && given.split(/[/\\]/).at(-1)) || 'file';
 }
 
-/** A copy of bytes, so that changing the caller's later changes no retry; `undefined` where these are no bytes. */
+/** A copy of bytes, so that later changes by the caller do not affect a retry. `undefined` for other values. */
 export function copyOfBytes(file: unknown): Uint8Array<ArrayBuffer> | undefined {
   if (ArrayBuffer.isView(file)) return new Uint8Array(file.buffer, file.byteOffset, file.byteLength).slice();
   return file instanceof ArrayBuffer ? new Uint8Array(file.slice(0)) : undefined;
@@ -33,7 +33,7 @@ export function badFile(message: string): RequestValidationError {
   return badArgument(['file'], message);
 }
 
-/** Where there are no files. */
+/** For platforms without files. */
 export function refusePath(): never {
   throw badFile('{ path } works on Node, Bun and Deno only; pass a Blob or a File');
 }

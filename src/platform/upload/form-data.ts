@@ -1,7 +1,7 @@
 import type { Form, ProgressListener, Upload } from '../engine.js';
 import { badFile, copyOfBytes, fileName, isPath, isStream, refusePath, unseenParts } from './file.js';
 
-/** A form as the platform writes it. It takes what can be sent as a whole; a browser can send nothing else. */
+/** A form written by the platform. It takes only files that can be sent as a whole, as in browsers. */
 export function formData({ fields, file, filename }: Form, listener: ProgressListener): Upload {
   const blob = blobOf(file);
   const form = new FormData();

@@ -7,7 +7,7 @@ import { unseenParts } from './file.js';
 const PART = 256 * 1024;
 
 /**
- * A form with text fields and one file, as multipart/form-data. Written here, because the platform's FormData cannot stream
+ * A form with text fields and one file, as multipart/form-data. Our own, because the platform's FormData cannot stream
  * a file it does not hold, and undici cannot send it from outside `fetch`.
  */
 export function multipart({ fields }: Form, file: FileContent, listener: ProgressListener): Upload {
@@ -34,14 +34,14 @@ export function multipart({ fields }: Form, file: FileContent, listener: Progres
     left(head);
     for await (const chunk of contentOf(file)) {
       checkGoing();
-      // A source may give all of it at once; progress and timeout still see it part by part.
+      // A source may yield everything at once. Progress and timeout still count it in parts.
       for (let at = 0; at < chunk.byteLength; at += PART) {
         const piece = chunk.subarray(at, at + PART);
         yield piece;
         left(piece);
       }
     }
-    checkGoing(); // a source that was let go looks as if it had ended
+    checkGoing(); // a cancelled source looks as if it had ended
     yield tail;
     left(tail);
   }
@@ -85,21 +85,21 @@ export function multipart({ fields }: Form, file: FileContent, listener: Progres
 }
 
 /**
- * The content as bytes, and as many as were promised. What is wrong with it is no failure of the connection, and another try
- * does not help. The form stays open, so that a service can tell that it does not have all of it.
+ * The content as bytes, exactly as many as announced. An error here is not a connection failure, and a retry
+ * does not help. The form is not completed, so that the service can see that the file is incomplete.
  */
 async function* contentOf(file: FileContent): AsyncGenerator<Uint8Array, undefined> {
   const { size = Number.POSITIVE_INFINITY } = file;
   let given = 0;
   const brokenOff = (why: string, cause?: unknown): APIConnectionError => {
-    const message = `The upload broke off after ${given} bytes of the file: ${why}.`;
+    const message = `The upload failed after ${given} bytes of the file: ${why}.`;
     return new APIConnectionError(message, { phase: 'headers', sent: 'maybe', cause, retryable: false });
   };
-  for await (const chunk of sourceOf(file, (cause) => brokenOff('it could not be read to its end', cause))) {
+  for await (const chunk of sourceOf(file, (cause) => brokenOff('the file could not be read to its end', cause))) {
     const bytes = typeof chunk === 'string' ? new TextEncoder().encode(chunk) : chunk;
     if (!(bytes instanceof Uint8Array)) {
       throw brokenOff(
-        `the stream gave something that is not bytes (${typeof chunk}). It must give Uint8Array or strings`,
+        `the stream yielded a value that is not bytes (${typeof chunk}); it must yield Uint8Array or strings`,
       );
     }
     if (given + bytes.byteLength > size) throw brokenOff(`it ${changedFrom(size)}`);
@@ -110,10 +110,10 @@ async function* contentOf(file: FileContent): AsyncGenerator<Uint8Array, undefin
 }
 
 function changedFrom(size: number): string {
-  return `had ${size} when the call began, and changed its size while it was sent. Upload it when nothing writes to it, or pass a stream`;
+  return `had ${size} when the call began, and changed size while it was being sent. Upload it when nothing writes to it, or pass a stream`;
 }
 
-/** Also an error of this package is the source's own here: it says nothing about this request. */
+/** Even an error of this package belongs to the source here, and says nothing about this request. */
 async function* sourceOf(file: FileContent, failure: (cause: unknown) => Error): AsyncGenerator<unknown, undefined> {
   try {
     for await (const chunk of file.open()) yield chunk;
@@ -126,12 +126,12 @@ function partOf(boundary: string, name: string): string {
   return `--${boundary}\r\nContent-Disposition: form-data; name="${escapeName(name)}"`;
 }
 
-/** As browsers do it (HTML standard, "multipart/form-data"): what would end the quotes or the line is escaped, and nothing else. */
+/** As in browsers (HTML standard, "multipart/form-data"): only quotes and line breaks are escaped. */
 function escapeName(name: string): string {
   return name.replace(/[\r\n"]/g, (character) => encodeURIComponent(character));
 }
 
-/** Unpredictable, so that no content can end its own part. */
+/** Unpredictable, so that a file cannot contain it. */
 function randomHex(bytes: number): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(bytes)), (byte) => byte.toString(16).padStart(2, '0')).join(
     '',

@@ -82,7 +82,7 @@ const completion = {
 /** When a completion is complete, and what happens in every other case. */
 export const endingCases: readonly StreamCase[] = [
   {
-    title: 'S5: keeps U+FFFD where the service sends what is not UTF-8',
+    title: 'keeps U+FFFD where the service sends what is not UTF-8',
     answers: stream(
       { bytes: [...new TextEncoder().encode(text('A~B'))].map((byte) => (byte === 0x7e ? 0xff : byte)) },
       send(DONE),
@@ -91,7 +91,7 @@ export const endingCases: readonly StreamCase[] = [
     run: completes('A\ufffdB'),
   },
   {
-    title: 'S6: takes a character that the end of the body cuts for a truncated stream',
+    title: 'takes a character that the end of the body cuts for a truncated stream',
     answers: stream(
       send(text('The ')),
       { bytes: [...new TextEncoder().encode('data: {"choices":[{"index":0,"delta":{"content":"'), 0xe2, 0x82] },
@@ -100,12 +100,12 @@ export const endingCases: readonly StreamCase[] = [
     run: throws(StreamTruncatedError, {}),
   },
   {
-    title: 'S14: reads UTF-8 whatever charset is named',
+    title: 'reads UTF-8 whatever charset is named',
     answers: answer({ 'content-type': 'text/event-stream; charset=windows-1252' }, text('Größe 漢') + DONE),
     run: completes('Größe 漢'),
   },
   {
-    title: 'S21: asks once, whatever ids and retry times the events carry',
+    title: 'asks once, whatever ids and retry times the events carry',
     answers: answer(EVENTS, `id: 1\nretry: 1\n${text('The ')}id: 2\n${text('Rhine.')}${DONE}`),
     run: async (bench) => {
       await completes()(bench);
@@ -114,22 +114,22 @@ export const endingCases: readonly StreamCase[] = [
     },
   },
   {
-    title: 'S23: delivers the last event without its blank line, and is complete by its finish_reason',
+    title: 'delivers the last event without its blank line, and is complete by its finish_reason',
     answers: answer(EVENTS, text('The Rhine.') + finish().trimEnd()),
     run: completes(),
   },
   {
-    title: 'S24: throws for a last event that the end of the body cuts, and does not deliver it',
+    title: 'throws for a last event that the end of the body cuts, and does not deliver it',
     answers: answer(EVENTS, text('The ') + text('Rhine.').slice(0, -20)),
     run: throws(StreamTruncatedError, { retryable: true }),
   },
   {
-    title: 'S24: is complete when only what came after every finish_reason is cut',
+    title: 'is complete when only what came after every finish_reason is cut',
     answers: answer(EVENTS, `${text('The Rhine.')}${finish()}data: [DO`),
     run: completes(),
   },
   {
-    title: 'S25: ends the loop at [DONE] although the socket lingers, and cuts the socket',
+    title: 'ends the loop at [DONE] although the socket lingers, and cuts the socket',
     answers: stream(send(RHINE)),
     run: async (bench) => {
       await completes()(bench);
@@ -139,12 +139,12 @@ export const endingCases: readonly StreamCase[] = [
     },
   },
   ...['data:  [DONE] \n\n', 'data:[DONE]\n\n', 'data: [DONE]', 'data: [DONE]\r\r'].map((done) => ({
-    title: `S26: ends at ${JSON.stringify(done)}`,
+    title: `ends at ${JSON.stringify(done)}`,
     answers: answer(EVENTS, text('The Rhine.') + done),
     run: completes(),
   })),
   {
-    title: 'S26: ends at a [DONE] that comes in pieces',
+    title: 'ends at a [DONE] that comes in pieces',
     answers: stream(send(text('The Rhine.'), 'data: [D'), WAIT, send('ONE]\n'), WAIT, send('\n'), END),
     run: async (bench) => {
       await bench.go();
@@ -153,12 +153,12 @@ export const endingCases: readonly StreamCase[] = [
     },
   },
   {
-    title: 'S27: looks at nothing after [DONE]',
+    title: 'looks at nothing after [DONE]',
     answers: answer(EVENTS, `${RHINE}data: {"error":{"message":"late"}}\n\n\u0000garbage\n\n${text('more')}`),
     run: completes(),
   },
   {
-    title: 'S27: cuts a connection that goes on after [DONE] without end',
+    title: 'cuts a connection that goes on after [DONE] without end',
     answers: stream(send(RHINE), { send: ': more\n\n'.repeat(1_000), times: 200 }),
     run: async (bench) => {
       await completes()(bench);
@@ -166,12 +166,12 @@ export const endingCases: readonly StreamCase[] = [
     },
   },
   {
-    title: 'S28: is complete without [DONE] when every choice has its finish_reason',
+    title: 'is complete without [DONE] when every choice has its finish_reason',
     answers: answer(EVENTS, text('The Rhine.') + finish()),
     run: completes(),
   },
   {
-    title: 'S28: is not complete while one of the choices has no finish_reason',
+    title: 'is not complete while one of the choices has no finish_reason',
     answers: answer(EVENTS, text('The ') + text('Une ', 1) + finish()),
     run: async (bench) => {
       const { error } = await readAll(await bench.open());
@@ -184,7 +184,7 @@ export const endingCases: readonly StreamCase[] = [
     },
   },
   {
-    title: 'S29: throws when the body ends before the completion, with what had arrived',
+    title: 'throws when the body ends before the completion, with what had arrived',
     answers: answer(EVENTS, text('The ')),
     run: throws(StreamTruncatedError, {
       retryable: true,
@@ -197,17 +197,18 @@ export const endingCases: readonly StreamCase[] = [
     }),
   },
   {
-    title: 'S30: throws when no event comes at all',
+    title: 'throws when no event comes at all',
     answers: answer(EVENTS, ''),
     run: throws(StreamTruncatedError, { partial: { choices: [] } }, ''),
   },
   {
-    title: 'S30: throws when only comments come',
+    title: 'throws when only comments come',
     answers: answer(EVENTS, ': hello\n\n'),
     run: throws(StreamTruncatedError, {}, ''),
   },
   ...(['reset', 'fin'] as const).map((end) => ({
-    title: `S31: throws a connection error for a chunked body that ends by ${end}, with what had arrived`,
+    title: `throws a connection error for a chunked body that ends by ${end}, with what had arrived`,
+    ...(end === 'fin' && { notIn: 'webkit' as const }),
     answers: stream(send(text('The ')), WAIT, { end }),
     run: async (bench: Bench) => {
       const stream = await bench.open();
@@ -225,23 +226,23 @@ export const endingCases: readonly StreamCase[] = [
     },
   })),
   {
-    title: 'S32: throws for a body that ends with its connection before the completion does',
+    title: 'throws for a body that ends with its connection before the completion does',
     answers: { framing: 'close', steps: [send(text('The ')), { end: 'fin' }] },
     run: throws(StreamTruncatedError, {}),
   },
   {
-    title: 'S32: reads a whole body that ends with its connection',
+    title: 'reads a whole body that ends with its connection',
     answers: { framing: 'close', steps: [send(RHINE), { end: 'fin' }] },
     run: completes(),
   },
   ...(['gzip', 'deflate', 'br'] as const).flatMap((compress): StreamCase[] => [
     {
-      title: `S33: reads a stream in ${compress}`,
+      title: `reads a stream in ${compress}`,
       answers: { compress, steps: [send(RHINE), END] },
       run: completes(),
     },
     {
-      title: `S34: delivers each event in ${compress} when it is sent, not later`,
+      title: `delivers each event in ${compress} when it is sent, not later`,
       answers: { compress, steps: [send(text('The ')), WAIT, send(text('Rhine.')), WAIT, send(finish(), DONE), END] },
       run: async (bench) => {
         const iterator = (await bench.open())[Symbol.asyncIterator]();
@@ -256,17 +257,17 @@ export const endingCases: readonly StreamCase[] = [
     },
   ]),
   {
-    title: 'S33: takes a compressed body that lacks its end by what came out of it: not complete',
+    title: 'takes a compressed body that lacks its end by what came out of it: not complete',
     answers: { compress: 'gzip', steps: [send(text('The ')), { end: 'short' }] },
     run: throws(StreamTruncatedError, {}),
   },
   {
-    title: 'S33: takes a compressed body that lacks its end by what came out of it: complete',
+    title: 'takes a compressed body that lacks its end by what came out of it: complete',
     answers: { compress: 'gzip', steps: [send(RHINE), { end: 'short' }] },
     run: completes(),
   },
   ...(['undici', 'fetch'] as const).map((engine) => ({
-    title: 'S33: throws a connection error for damaged compressed bytes',
+    title: 'throws a connection error for damaged compressed bytes',
     answers: {
       compress: 'gzip' as const,
       steps: [send(text('The ')), WAIT, { bytes: Array.from({ length: 64 }, () => 0xff) }, END],
@@ -288,7 +289,7 @@ export const endingCases: readonly StreamCase[] = [
     },
   })),
   {
-    title: 'S35: throws a StreamError for an error event, and closes the connection',
+    title: 'throws a StreamError for an error event, and closes the connection',
     answers: stream(send(text('The '), `event: error\ndata: ${JSON.stringify(overloaded)}\n\n`)),
     run: async (bench) => {
       await throws(StreamError, {
@@ -302,27 +303,27 @@ export const endingCases: readonly StreamCase[] = [
     },
   },
   {
-    title: 'S35: puts the words of the service first in a StreamError, without the status of the success',
+    title: 'puts the words of the service first in a StreamError, without the status of the success',
     answers: answer(EVENTS, event(overloaded)),
     run: throws(StreamError, { message: 'The model is overloaded (POST /v1/chat/completions).' }, ''),
   },
   {
-    title: 'S36: throws a StreamError for an event with an error object',
+    title: 'throws a StreamError for an event with an error object',
     answers: answer(EVENTS, text('The ') + event(overloaded)),
     run: throws(StreamError, { type: 'overloaded_error', body: overloaded }),
   },
   {
-    title: 'S36: throws a StreamError for an error that is a text alone',
+    title: 'throws a StreamError for an error that is a text alone',
     answers: answer(EVENTS, text('The ') + event({ error: 'out of memory' })),
     run: throws(StreamError, { message: expect.stringContaining('out of memory') }),
   },
   {
-    title: 'S36: takes error: null for no error',
+    title: 'takes error: null for no error',
     answers: answer(EVENTS, event(chunk([{ index: 0, delta: { content: 'The Rhine.' } }], { error: null })) + DONE),
     run: completes(),
   },
   {
-    title: 'S37: throws a StreamError for an error event that is not JSON, and repeats no more than a line of it',
+    title: 'throws a StreamError for an error event that is not JSON, and repeats no more than a line of it',
     answers: answer(EVENTS, `${text('The ')}event: error\ndata: upstream ${'x'.repeat(5_000)}\n\n`),
     run: async (bench) => {
       const { error } = await readAll(await bench.open());
@@ -333,7 +334,7 @@ export const endingCases: readonly StreamCase[] = [
     },
   },
   {
-    title: 'S38: throws the error of a JSON body that came with 200',
+    title: 'throws the error of a JSON body that came with 200',
     answers: answer(JSON_BODY, JSON.stringify(overloaded)),
     run: async (bench) => {
       const error = await failureOf(bench.open());
@@ -342,7 +343,7 @@ export const endingCases: readonly StreamCase[] = [
     },
   },
   {
-    title: 'S39: delivers a whole completion as one chunk',
+    title: 'delivers a whole completion as one chunk',
     answers: answer(JSON_BODY, JSON.stringify(completion)),
     run: async (bench) => {
       const stream = await bench.open();
@@ -387,27 +388,27 @@ export const endingCases: readonly StreamCase[] = [
     },
   },
   {
-    title: 'S39: rejects JSON that is neither a completion nor an error',
+    title: 'rejects JSON that is neither a completion nor an error',
     answers: answer(JSON_BODY, '{"hello":1}'),
     run: rejects(ResponseValidationError, { body: { hello: 1 } }),
   },
   {
-    title: 'S39: rejects a JSON body that is empty',
+    title: 'rejects a JSON body that is empty',
     answers: answer(JSON_BODY, ''),
     run: rejects(ResponseValidationError, { message: expect.stringContaining('an empty body') }),
   },
   ...['text/event-stream;', 'Text/Event-Stream', ' text/event-stream ;charset=utf-8'].map((type) => ({
-    title: `S40: reads ${JSON.stringify(type)} as a stream of events`,
+    title: `reads ${JSON.stringify(type)} as a stream of events`,
     answers: answer({ 'content-type': type }, RHINE),
     run: completes(),
   })),
   ...['text/html', 'text/x-bogus', 'application/x-ndjson', ';'].map((type) => ({
-    title: `S40: rejects ${JSON.stringify(type)}, with what came`,
+    title: `rejects ${JSON.stringify(type)}, with what came`,
     answers: answer({ 'content-type': type }, '<h1>Welcome</h1>'),
     run: rejects(ResponseValidationError, { body: '<h1>Welcome</h1>', retryable: false }),
   })),
   {
-    title: 'S40: does not wait for the end of a page that came instead of a stream',
+    title: 'does not wait for the end of a page that came instead of a stream',
     answers: { headers: { 'content-type': 'text/html' }, steps: [send('<h1>Welcome')] },
     run: async (bench) => {
       const call = failureOf(bench.open());
@@ -418,27 +419,27 @@ export const endingCases: readonly StreamCase[] = [
     },
   },
   {
-    title: 'S40: tells by its first bytes what a body without a content type is: events',
+    title: 'tells by its first bytes what a body without a content type is: events',
     answers: answer({}, RHINE),
     run: completes(),
   },
   {
-    title: 'S40: tells by its first bytes what a body without a content type is: JSON',
+    title: 'tells by its first bytes what a body without a content type is: JSON',
     answers: answer({}, JSON.stringify(completion)),
     run: completes(),
   },
   {
-    title: 'S40: tells by its first bytes what a body without a content type is: a page',
+    title: 'tells by its first bytes what a body without a content type is: a page',
     answers: answer({}, '<!doctype html><p>Hello'),
     run: rejects(ResponseValidationError, { message: expect.stringContaining('text/html') }),
   },
   {
-    title: 'S40: throws when a body without a content type is empty',
+    title: 'throws when a body without a content type is empty',
     answers: answer({}, ''),
     run: throws(StreamTruncatedError, {}, ''),
   },
   ...[204, 205, 299].map((status) => ({
-    title: `S41: rejects a stream with status ${status}`,
+    title: `rejects a stream with status ${status}`,
     answers: answer(EVENTS, status === 299 ? RHINE : '', status),
     run: rejects(ResponseValidationError, { message: expect.stringContaining(`(status ${status})`) }),
   })),
@@ -449,12 +450,12 @@ export const endingCases: readonly StreamCase[] = [
     { status: 503, name: 'ServiceUnavailableError' },
     { status: 500, name: 'InternalServerError' },
   ].map(({ status, name }) => ({
-    title: `S42: rejects with ${name} for ${status} instead of a stream`,
+    title: `rejects with ${name} for ${status} instead of a stream`,
     answers: answer(JSON_BODY, JSON.stringify(overloaded), status),
     run: rejects(ContextGatewayError, { name, status, type: 'overloaded_error' }),
   })),
   ...[429, 503].map((status) => ({
-    title: `S42: asks again after ${status}, because the service refused before it began`,
+    title: `asks again after ${status}, because the service refused before it began`,
     answers: [answer(JSON_BODY, JSON.stringify(overloaded), status), answer(EVENTS, RHINE)],
     options: { maxRetries: 1 },
     run: async (bench: Bench) => {
@@ -475,7 +476,7 @@ export const endingCases: readonly StreamCase[] = [
     { what: 'a truncated stream', steps: [send(text('The ')), END] },
     { what: 'a stream without an event', steps: [END] },
   ].map(({ what, steps }) => ({
-    title: `S42: never asks again after ${what}`,
+    title: `never asks again after ${what}`,
     answers: [stream(...steps), answer(EVENTS, RHINE)],
     options: { maxRetries: 5 },
     run: async (bench: Bench) => {
@@ -487,7 +488,7 @@ export const endingCases: readonly StreamCase[] = [
     },
   })),
   {
-    title: 'S42: asks again only as often as it may, and says so',
+    title: 'asks again only as often as it may, and says so',
     answers: answer(JSON_BODY, JSON.stringify(overloaded), 429),
     options: { maxRetries: 2 },
     run: async (bench) => {
@@ -499,7 +500,7 @@ export const endingCases: readonly StreamCase[] = [
     },
   },
   {
-    title: 'S43: throws for an event that is not JSON, without its text in the message',
+    title: 'throws for an event that is not JSON, without its text in the message',
     answers: answer(EVENTS, `${text('The ')}data: {"secret prompt\n\n${RHINE}`),
     run: async (bench) => {
       const { error } = await readAll(await bench.open());
@@ -521,12 +522,12 @@ export const endingCases: readonly StreamCase[] = [
     'text',
     null,
   ].map((wrong) => ({
-    title: `S44: throws for ${JSON.stringify(wrong)} in the place of a chunk`,
+    title: `throws for ${JSON.stringify(wrong)} in the place of a chunk`,
     answers: answer(EVENTS, text('The ') + event(wrong as object) + DONE),
     run: throws(ResponseValidationError, { retryable: false }),
   })),
   {
-    title: 'S44: delivers what differs when differences are only reported, and goes on',
+    title: 'delivers what differs when differences are only reported, and goes on',
     answers: answer(
       EVENTS,
       text('The ') +
@@ -548,7 +549,7 @@ export const endingCases: readonly StreamCase[] = [
     },
   },
   {
-    title: 'S44: delivers what differs when differences are only reported, however often it comes',
+    title: 'delivers what differs when differences are only reported, however often it comes',
     answers: answer(EVENTS, event({ choices: {} }).repeat(20) + event({ choices: null }).repeat(20) + RHINE),
     options: { validation: 'report' },
     run: async (bench) => {
@@ -558,7 +559,7 @@ export const endingCases: readonly StreamCase[] = [
     },
   },
   {
-    title: 'S45: passes unknown fields, finish reasons and roles on',
+    title: 'passes unknown fields, finish reasons and roles on',
     answers: answer(
       EVENTS,
       event(
@@ -588,12 +589,12 @@ export const endingCases: readonly StreamCase[] = [
     },
   },
   {
-    title: 'S45: reads message where the widespread form has delta',
+    title: 'reads message where the widespread form has delta',
     answers: answer(EVENTS, event(chunk([{ index: 0, message: { role: 'assistant', content: 'The Rhine.' } }])) + DONE),
     run: completes(),
   },
   {
-    title: 'S46: passes a chunk without choices on, and keeps its usage for the whole',
+    title: 'passes a chunk without choices on, and keeps its usage for the whole',
     answers: answer(
       EVENTS,
       event(chunk([])) + text('The Rhine.') + finish() + event(chunk([], { usage: completion.usage })) + DONE,
@@ -609,7 +610,7 @@ export const endingCases: readonly StreamCase[] = [
     },
   },
   {
-    title: 'S46: gives a whole without usage when the service sent none',
+    title: 'gives a whole without usage when the service sent none',
     answers: answer(EVENTS, RHINE),
     run: async (bench) => {
       const whole = await (await bench.open()).finalCompletion();
@@ -619,7 +620,7 @@ export const endingCases: readonly StreamCase[] = [
     },
   },
   {
-    title: 'S47: puts choices that come in turns together by their index',
+    title: 'puts choices that come in turns together by their index',
     answers: answer(
       EVENTS,
       text('c', 2) +
@@ -649,12 +650,12 @@ export const endingCases: readonly StreamCase[] = [
     },
   },
   ...[-1, 1e9, 0.5, '__proto__', null].map((index) => ({
-    title: `S47: throws for a choice with index ${JSON.stringify(index)}`,
+    title: `throws for a choice with index ${JSON.stringify(index)}`,
     answers: answer(EVENTS, text('The ') + event(chunk([{ index, delta: { content: 'x' } }]))),
     run: throws(ResponseValidationError, {}),
   })),
   {
-    title: 'S65: passes over 103, and over trailers',
+    title: 'passes over 103, and over trailers',
     answers: {
       before: 'HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\nHTTP/1.1 103 Early Hints\r\n\r\n',
       steps: [send(RHINE), { end: 'whole', trailers: 'x-cost: 1\r\n' }],
@@ -662,12 +663,13 @@ export const endingCases: readonly StreamCase[] = [
     run: completes(),
   },
   {
-    title: 'S65: throws a connection error for a 100 that nobody asked for',
+    title: 'throws a connection error for an unexpected 100',
+    notIn: 'browsers',
     answers: { before: 'HTTP/1.1 100 Continue\r\n\r\n', steps: [send(RHINE), END] },
     run: rejects(APIConnectionError, { sent: 'maybe' }),
   },
   {
-    title: 'S67: delivers a finish_reason that comes twice, and what comes after one',
+    title: 'delivers a finish_reason that comes twice, and what comes after one',
     answers: answer(EVENTS, text('The ') + finish() + text('Rhine.') + finish('length') + DONE),
     run: async (bench) => {
       const stream = await bench.open();
@@ -680,7 +682,7 @@ export const endingCases: readonly StreamCase[] = [
     },
   },
   {
-    title: 'S64: ends normally when the caller aborts after [DONE]',
+    title: 'ends normally when the caller aborts after [DONE]',
     answers: stream(send(RHINE)),
     run: async (bench) => {
       const abort = new AbortController();
@@ -694,7 +696,7 @@ export const endingCases: readonly StreamCase[] = [
     },
   },
   {
-    title: 'S64: throws an AbortError with the reason as its cause, and what had arrived, when the caller aborts',
+    title: 'throws an AbortError with the reason as its cause, and what had arrived, when the caller aborts',
     answers: stream(send(text('The '), text('Rhine.'))),
     run: async (bench) => {
       const abort = new AbortController();

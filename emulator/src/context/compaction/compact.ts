@@ -81,6 +81,14 @@ export function* resummarize(
   return { ...state, items: yield* summaries.write(isTaken, state.budget, summaryTokens(state.items)) };
 }
 
+/** What live messages state, repeated and revoked statements left out. */
+export function* statementsOf(
+  messages: readonly CompactableMessage[],
+  countTokens: CountTokens,
+): Sliced<SummaryItem[]> {
+  return (yield* summariesOf(messages, countTokens)).statements;
+}
+
 function summariesOf(messages: readonly CompactableMessage[], countTokens: CountTokens): Sliced<Summaries> {
   const entries = messages.map(({ role, live, pinned, offer }) =>
     live ? { role, isPinned: pinned, offer } : undefined,

@@ -27,6 +27,8 @@ export class Summaries {
     private readonly standing: readonly Standing[],
     private readonly coverage: Coverage,
     private readonly countTokens: (text: string) => Sliced<number>,
+    /** What is stated in so many words, in pinned messages too. */
+    readonly statements: SummaryItem[],
   ) {}
 
   /** Sifts what live messages offer; a place without a message is one that is excluded. */
@@ -50,7 +52,10 @@ export class Summaries {
     const standing = sifted
       .map((offer, at) => ({ ...offer, at }))
       .filter(({ message }) => entries[message]?.isPinned === false);
-    return new Summaries(entries, standing, coverage, countTokens);
+    const statements = sifted
+      .map(({ candidate }) => candidate.item)
+      .filter(({ section }) => section !== 'importantReferences' && section !== 'openQuestions');
+    return new Summaries(entries, standing, coverage, countTokens, statements);
   }
 
   /** Tokens that each message could give to a summary. */
@@ -116,7 +121,7 @@ function replyOf(entry: SourceEntry | undefined): Pick<Offer, 'asks' | 'reply'> 
   return { asks, reply };
 }
 
-/** A question that was answered in the next breath is gone, one that nobody could answer counts for more. */
+/** Drops a question that the next message answers, and gives more weight to one without an answer. */
 function stillOpen(candidate: Candidate, reply: Reply): Candidate | undefined {
   const { item, weight } = candidate;
   if (item.section !== 'openQuestions' || weight >= OUTRIGHT || reply === 'nothing') return candidate;

@@ -1,0 +1,151 @@
+import { useSignal } from '@preact/signals';
+import type { JSX } from 'preact';
+import { useEffect } from 'preact/hooks';
+import { AccountView } from './account/view.js';
+import { ConversationView } from './conversation/view.js';
+import { ConversationsView } from './conversations/list.js';
+import { NewConversationView } from './conversations/new.js';
+import { FaultBanner } from './faults/banner.js';
+import { FaultsView } from './faults/view.js';
+import { MemoryView } from './memory/view.js';
+import { Title } from './parts/card.js';
+import { Icon, type IconName } from './parts/icon.js';
+import { PlaygroundView } from './playground/view.js';
+import { RequestsView } from './requests/view.js';
+import { connection } from './service/live.js';
+import { linkTo, route } from './service/router.js';
+import { SystemView } from './system/view.js';
+import { UsageView } from './usage/view.js';
+
+interface View {
+  name: string;
+  title: string;
+  show: (id: string) => JSX.Element;
+}
+
+/** The views of the menu; digits go to them in this order. */
+const MENU: readonly { heading: string; views: readonly (View & { icon: IconName })[] }[] = [
+  {
+    heading: 'Work',
+    views: [
+      { name: 'conversations', title: 'Conversations', icon: 'conversations', show: () => <ConversationsView /> },
+      { name: 'playground', title: 'Playground', icon: 'playground', show: () => <PlaygroundView /> },
+      { name: 'requests', title: 'Requests', icon: 'requests', show: (id) => <RequestsView selected={id} /> },
+    ],
+  },
+  {
+    heading: 'Service',
+    views: [
+      { name: 'memory', title: 'Memory', icon: 'memory', show: () => <MemoryView /> },
+      { name: 'usage', title: 'Usage and limits', icon: 'usage', show: () => <UsageView /> },
+      { name: 'faults', title: 'Faults', icon: 'faults', show: () => <FaultsView /> },
+      { name: 'keys', title: 'Plan and keys', icon: 'keys', show: () => <AccountView /> },
+      { name: 'system', title: 'Clock and state', icon: 'system', show: () => <SystemView /> },
+    ],
+  },
+];
+const OTHERS: readonly View[] = [
+  { name: 'conversation', title: 'Conversation', show: (id) => <ConversationView key={id} id={id} /> },
+  { name: 'new', title: 'New conversation', show: () => <NewConversationView /> },
+];
+const VIEWS: readonly View[] = [...MENU.flatMap(({ views }) => views), ...OTHERS];
+const HOME = 'conversations';
+
+/** The page: its menu, what all views say, and the view itself. */
+export function App() {
+  const isOpen = useSignal(false);
+  const { view: name, id } = route.value;
+  const view = VIEWS.find((candidate) => candidate.name === (name || HOME));
+  useEffect(() => {
+    document.title = `${view?.title ?? 'Not found'} · context-gateway emulator`;
+    isOpen.value = false;
+    scrollTo(0, 0);
+  }, [name, id]);
+  useEffect(() => {
+    addEventListener('keydown', goByDigit);
+    return () => removeEventListener('keydown', goByDigit);
+  }, []);
+  return (
+    <>
+      <button type="button" class="skip" onClick={() => document.getElementById('main')?.focus()}>
+        Skip to the content
+      </button>
+      <div class="layout">
+        <div class={`side ${isOpen.value ? 'open' : ''}`}>
+          <header class="brand">
+            <span class="mark" aria-hidden="true" />
+            <div class="grow">
+              <strong>Inspector</strong>
+              <Connection />
+            </div>
+            <button
+              type="button"
+              class="button menu-button"
+              aria-expanded={isOpen.value}
+              aria-controls="nav"
+              onClick={() => {
+                isOpen.value = !isOpen.value;
+              }}
+            >
+              <Icon name={isOpen.value ? 'close' : 'menu'} />
+              <span class="unseen">Menu</span>
+            </button>
+          </header>
+          <nav id="nav" aria-label="Views">
+            {MENU.map(({ heading, views }) => (
+              <div key={heading}>
+                <p class="nav-heading">{heading}</p>
+                {views.map(({ name, title, icon }) => (
+                  <a
+                    key={name}
+                    href={linkTo(name)}
+                    id={`nav-${name}`}
+                    aria-current={isShown(name) ? 'page' : undefined}
+                  >
+                    <Icon name={icon} />
+                    {title}
+                  </a>
+                ))}
+              </div>
+            ))}
+          </nav>
+        </div>
+        <div class="content">
+          {connection.value === 'gone' && (
+            <div class="banner gone" role="alert">
+              <p>The emulator is not responding. This page reconnects by itself.</p>
+            </div>
+          )}
+          <FaultBanner />
+          <main id="main" tabIndex={-1}>
+            {view === undefined ? (
+              <Title name="There is no such view">
+                Choose one from the menu, or start with the <a href={linkTo(HOME)}>conversations</a>.
+              </Title>
+            ) : (
+              view.show(id)
+            )}
+          </main>
+        </div>
+      </div>
+    </>
+  );
+}
+
+function Connection() {
+  const text = { connecting: 'connecting', live: 'live', gone: 'not connected' }[connection.value];
+  return <span class={`connection ${connection.value}`}>{text}</span>;
+}
+
+/** A conversation stands below the conversations. */
+function isShown(name: string): boolean {
+  const { view } = route.value;
+  return name === (view || HOME) || (name === HOME && OTHERS.some((other) => other.name === view));
+}
+
+function goByDigit(event: KeyboardEvent): void {
+  if (event.ctrlKey || event.metaKey || event.altKey || !(event.target instanceof Element)) return;
+  if (event.target.matches('input, select, textarea')) return;
+  const view = MENU.flatMap(({ views }) => views)[Number(event.key) - 1];
+  if (view !== undefined) location.hash = linkTo(view.name);
+}

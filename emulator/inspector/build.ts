@@ -1,0 +1,32 @@
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+
+const path = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
+
+/** The page as three files: `index.html`, and everything else in one script and one stylesheet. */
+export async function buildInspector(): Promise<Record<string, string>> {
+  const { outputFiles } = await build({
+    entryPoints: { app: path('./main.tsx') },
+    outdir: path('.'),
+    write: false,
+    bundle: true,
+    minify: true,
+    format: 'esm',
+    target: 'es2022',
+    charset: 'utf8',
+    legalComments: 'none',
+    // Those of the repository are for Node.
+    tsconfigRaw: { compilerOptions: { jsx: 'react-jsx', jsxImportSource: 'preact' } },
+    // The SDK as a bundler for browsers finds it in its package.
+    alias: {
+      'context-gateway': path('../../src/index.ts'),
+      'context-gateway/conversation': path('../../src/conversation/index.ts'),
+      '#platform': path('../../src/platform/browser.ts'),
+      '#zod': 'zod/mini',
+    },
+  });
+  const files: Record<string, string> = { 'index.html': await readFile(path('./index.html'), 'utf8') };
+  for (const file of outputFiles) files[file.path.endsWith('.css') ? 'app.css' : 'app.js'] = file.text;
+  return files;
+}

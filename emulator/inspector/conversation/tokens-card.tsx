@@ -1,0 +1,55 @@
+import type { InspectedConversation } from '../../src/control/overview.js';
+import { Card, Figure } from '../parts/card.js';
+import { LineChart } from '../parts/chart.js';
+import { Gauge, Legend, type Share } from '../parts/gauge.js';
+import { count, percent } from '../service/words.js';
+import { tokensOverTime } from './tokens-over-time.js';
+
+/** What the context costs, of what, and how that came about. */
+export function TokensCard({ conversation }: { conversation: InspectedConversation }) {
+  const { metadata, messages } = conversation;
+  const { totalTokens, compressedTokens } = metadata;
+  const tokensOf = (standing: string): number =>
+    messages.filter((message) => message.standing === standing).reduce((sum, { tokens }) => sum + tokens, 0);
+  const recent = tokensOf('recent');
+  const pinned = tokensOf('pinned');
+  const shares: Share[] = [
+    { kind: 'summary', name: 'summary', value: Math.max(0, compressedTokens - recent - pinned) },
+    { kind: 'pinned', name: 'pins', value: pinned },
+    { kind: 'recent', name: 'recent messages', value: recent },
+  ];
+  const removed = Math.max(0, totalTokens - compressedTokens);
+  return (
+    <Card title="Tokens" kind="tokens">
+      <div class="figures">
+        <Figure value={count(totalTokens)}>in all live messages</Figure>
+        <Figure value={count(compressedTokens)}>in the context</Figure>
+        <Figure value={totalTokens === 0 ? '–' : percent(compressedTokens / totalTokens)}>of the tokens sent</Figure>
+      </div>
+      <Gauge
+        shares={shares}
+        total={Math.max(totalTokens, compressedTokens)}
+        label={`${count(compressedTokens)} of ${count(totalTokens)} tokens`}
+      />
+      <Legend shares={shares} rest={{ name: 'saved', value: removed }} />
+      {messages.length > 1 && <TokensChart conversation={conversation} />}
+    </Card>
+  );
+}
+
+function TokensChart({ conversation }: { conversation: InspectedConversation }) {
+  const { all, context, compactions } = tokensOverTime(conversation);
+  const last = conversation.messages.length;
+  return (
+    <LineChart
+      label={`Tokens over ${last} messages: ${count(all.at(-1)?.[1] ?? 0)} in all messages, ${count(context.at(-1)?.[1] ?? 0)} in the context`}
+      // Room for what the last compaction took away.
+      xs={{ from: 0, to: last * 1.02, text: (x) => (x === 0 ? 'start' : `message ${last}`) }}
+      lines={[
+        { name: 'all messages', kind: 'rest', isArea: true, points: all },
+        { name: 'context', kind: 'summary', points: context },
+      ]}
+      marks={compactions.map(({ at, name }) => ({ x: at, text: name }))}
+    />
+  );
+}

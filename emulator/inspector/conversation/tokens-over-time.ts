@@ -1,0 +1,49 @@
+import type { InspectedConversation } from '../../src/control/overview.js';
+
+type Point = readonly [message: number, tokens: number];
+
+/** How the tokens grew with the messages, and what the compactions made of them. */
+export interface TokensOverTime {
+  all: Point[];
+  context: Point[];
+  compactions: { at: number; name: string }[];
+}
+
+/**
+ * A compaction is not stored with the message it came after: it stands where the live messages had the tokens it counted. What a
+ * message excluded since had is not told apart.
+ */
+export function tokensOverTime({ messages, versions, metadata }: InspectedConversation): TokensOverTime {
+  const all: Point[] = [[0, 0]];
+  let sum = 0;
+  for (const [i, { tokens, standing }] of messages.entries()) {
+    if (standing !== 'excluded') sum += tokens;
+    all.push([i + 1, sum]);
+  }
+  const compactions: TokensOverTime['compactions'] = [];
+  const context: Point[] = [];
+  let at = 0;
+  // What the context has less than all that was said.
+  let saved = 0;
+  const goTo = (message: number): void => {
+    for (; at <= message; at += 1) context.push([at, Math.max(0, (all[at]?.[1] ?? 0) - saved)]);
+  };
+  for (const { totalTokens, previousTokens, compressedTokens, cause, summary } of versions) {
+    const found = all.findIndex(([, tokens]) => tokens >= totalTokens);
+    const message = Math.max(at - 1, found === -1 ? messages.length : found);
+    goTo(message);
+    context.push([message, previousTokens], [message, compressedTokens]);
+    saved = (all[message]?.[1] ?? 0) - compressedTokens;
+    if (cause !== 'exclude') compactions.push({ at: message, name: `v${summary.version}` });
+  }
+  goTo(messages.length);
+  context.push([messages.length, metadata.compressedTokens]);
+  return { all, context, compactions: inPlaces(compactions) };
+}
+
+/** Several at one place are one mark. */
+function inPlaces(compactions: readonly { at: number; name: string }[]): { at: number; name: string }[] {
+  const places = new Map<number, string>();
+  for (const { at, name } of compactions) places.set(at, name);
+  return [...places].map(([at, name]) => ({ at, name }));
+}

@@ -1,0 +1,138 @@
+import { signal } from '@preact/signals';
+import { useState } from 'preact/hooks';
+import type { InspectedConversation } from '../../src/control/overview.js';
+import type { CompactionLevel } from '../../src/index.js';
+import { ConfirmButton } from '../parts/button.js';
+import { ErrorLine, Title } from '../parts/card.js';
+import { ask, conversationPath } from '../service/control.js';
+import { goTo, linkTo } from '../service/router.js';
+import { useAction } from '../service/use-action.js';
+import { useLoaded } from '../service/use-loaded.js';
+import { dateAndTime, plural } from '../service/words.js';
+import { receiptOf } from './losses.js';
+import { LossesCard } from './losses-card.js';
+import { MessagesCard } from './messages-card.js';
+import { type Compacted, ReceiptCard } from './receipt-card.js';
+import { SummaryCard } from './summary-card.js';
+import { TokensCard } from './tokens-card.js';
+import { VersionsCard } from './versions-card.js';
+
+/** The receipts of compactions made here, by conversation, until the page is closed. */
+const receipts = signal<ReadonlyMap<string, Compacted>>(new Map());
+
+/** One conversation: its tokens, its summary, its messages, what was lost, and how the summary changed. */
+export function ConversationView({ id }: { id: string }) {
+  const path = conversationPath(id, '/context');
+  const { data, error, reload } = useLoaded(path, () => ask<InspectedConversation>('GET', path), [
+    `conversations/${id}`,
+  ]);
+  const [target, setTarget] = useState<string>();
+  if (data === undefined || isUnknown(error)) return <Missing id={id} error={error} />;
+  const receipt = receipts.value.get(id);
+  return (
+    <>
+      <ConversationTitle conversation={data} />
+      <ErrorLine>{error}</ErrorLine>
+      <TokensCard conversation={data} />
+      <div class="columns">
+        <div class="stack">
+          {receipt !== undefined && <ReceiptCard compacted={receipt} onClose={() => keep(id, undefined)} />}
+          <LossesCard conversation={data} recent={receipt?.receipt.lost ?? []} onShow={setTarget} onChange={reload} />
+          <SummaryCard conversation={data} onShow={setTarget} />
+        </div>
+        <MessagesCard conversation={data} target={target} onShown={() => setTarget(undefined)} />
+      </div>
+      {data.versions.length > 0 && <VersionsCard versions={data.versions} />}
+    </>
+  );
+}
+
+function keep(id: string, compacted: Compacted | undefined): void {
+  const next = new Map(receipts.value);
+  if (compacted === undefined) next.delete(id);
+  else next.set(id, compacted);
+  receipts.value = next;
+}
+
+/** The control plane says so; whatever else went wrong is shown beside what is known. */
+function isUnknown(error: string | undefined): boolean {
+  return error?.includes('no such conversation') === true;
+}
+
+function Missing({ id, error }: { id: string; error: string | undefined }) {
+  if (error === undefined) return <Title name={id}>Loading…</Title>;
+  const isMissing = isUnknown(error);
+  return (
+    <>
+      <Title name={isMissing ? 'No such conversation' : id} above={<a href={linkTo('conversations')}>Conversations</a>}>
+        {isMissing
+          ? `There is none with the id ${id}. It may have been deleted, or the emulator was reset.`
+          : undefined}
+      </Title>
+      {!isMissing && <ErrorLine>{error}</ErrorLine>}
+    </>
+  );
+}
+
+const LEVELS: readonly { level: CompactionLevel; note: string }[] = [
+  { level: 'light', note: 'leaves about 60 %' },
+  { level: 'deep', note: 'leaves about 35 %' },
+  { level: 'aggressive', note: 'leaves about 15 %' },
+];
+
+function ConversationTitle({ conversation }: { conversation: InspectedConversation }) {
+  const { id, metadata, rollingSummary, messages } = conversation;
+  const { run, error, isBusy } = useAction();
+  const compact = (level: CompactionLevel) =>
+    run(async () => {
+      const path = conversationPath(id, '/context');
+      const before = await ask<InspectedConversation>('GET', path);
+      const result = await ask<Compacted['result']>('POST', conversationPath(id, '/compact'), { level });
+      const after = await ask<InspectedConversation>('GET', path);
+      keep(id, { level, result, receipt: receiptOf(before, after) });
+    });
+  const remove = async (): Promise<void> => {
+    if (await run(() => ask('DELETE', conversationPath(id)))) goTo('conversations');
+  };
+  const state =
+    metadata.lastCompactionAt === null
+      ? 'never compacted'
+      : `summary version ${rollingSummary.version}, compacted ${dateAndTime(metadata.lastCompactionAt)} UTC`;
+  return (
+    <>
+      <Title
+        name={id}
+        above={<a href={linkTo('conversations')}>Conversations</a>}
+        actions={
+          <>
+            <a class="button" href={linkTo('playground', id)}>
+              Ask in the playground
+            </a>
+            <fieldset class="segments">
+              <legend class="unseen">Compact</legend>
+              <span aria-hidden="true">Compact</span>
+              {LEVELS.map(({ level, note }) => (
+                <button
+                  key={level}
+                  type="button"
+                  id={`compact-${level}`}
+                  title={note}
+                  disabled={isBusy}
+                  onClick={() => compact(level)}
+                >
+                  {level}
+                </button>
+              ))}
+            </fieldset>
+            <ConfirmButton sure="Really delete" id="delete" label={`Delete ${id}`} onConfirm={remove}>
+              Delete
+            </ConfirmButton>
+          </>
+        }
+      >
+        {plural(messages.length, 'message')}, {state}
+      </Title>
+      <ErrorLine>{error}</ErrorLine>
+    </>
+  );
+}

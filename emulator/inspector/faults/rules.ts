@@ -1,0 +1,99 @@
+import type { ActiveFault } from '../../src/faults/faults.js';
+import type { FaultRule } from '../../src/faults/rule.js';
+
+/** As good as always: a rule that stays until it is switched off. */
+export const ALWAYS = 1_000_000_000;
+
+/** A fault that is switched on and off. */
+export interface FaultSwitch {
+  name: string;
+  note: string;
+  rule: FaultRule;
+}
+
+const COMPLETIONS = '/v1/chat/completions';
+
+export const SWITCHES: readonly { group: string; switches: readonly FaultSwitch[] }[] = [
+  {
+    group: 'Refusals',
+    switches: [
+      {
+        name: 'Gateway busy',
+        note: 'Every /v1 call is a 429 with a wait of 5 s',
+        rule: { match: { path: '/v1/*' }, respond: { status: 429, retryAfter: 5 } },
+      },
+      {
+        name: 'Gateway down',
+        note: 'Every /v1 call is a 503',
+        rule: { match: { path: '/v1/*' }, respond: { status: 503 } },
+      },
+      {
+        name: 'Context API fails',
+        note: 'Every /api call is a 500',
+        rule: { match: { path: '/api/*' }, respond: { status: 500 } },
+      },
+      {
+        name: 'One in four fails',
+        note: 'A 503 by chance, from the seed',
+        rule: { match: { probability: 0.25 }, respond: { status: 503 } },
+      },
+    ],
+  },
+  {
+    group: 'Connections and bodies',
+    switches: [
+      { name: 'Slow', note: 'Every response two seconds later', rule: { respond: { type: 'slow', delay: 2000 } } },
+      { name: 'Connections break', note: 'Before the work is done', rule: { respond: { type: 'reset' } } },
+      {
+        name: 'Responses get lost',
+        note: 'The work is done, then the connection breaks',
+        rule: { respond: { type: 'reset', when: 'after' } },
+      },
+      { name: 'Broken JSON', note: 'Half of every body', rule: { respond: { type: 'malformed' } } },
+      { name: 'Dripping', note: 'Ten bytes every 50 ms', rule: { respond: { type: 'drip', bytes: 10, every: 50 } } },
+    ],
+  },
+  {
+    group: 'Streams',
+    switches: [
+      {
+        name: 'Streams end early',
+        note: 'After three events, without [DONE]',
+        rule: { match: { path: COMPLETIONS }, respond: { type: 'cutStream', afterEvents: 3 } },
+      },
+      {
+        name: 'Streams fall silent',
+        note: 'After three events',
+        rule: { match: { path: COMPLETIONS }, respond: { type: 'cutStream', afterEvents: 3, how: 'stall' } },
+      },
+      {
+        name: 'Errors inside streams',
+        note: 'After three events',
+        rule: { match: { path: COMPLETIONS }, respond: { type: 'streamError', afterEvents: 3 } },
+      },
+    ],
+  },
+];
+
+/** The rule in force that a switch stands for. */
+export function activeRule(rules: readonly ActiveFault[], { rule }: FaultSwitch): ActiveFault | undefined {
+  const wanted = JSON.stringify([rule.match ?? {}, rule.respond]);
+  return rules.find(
+    ({ match, respond, remaining }) => remaining > ALWAYS / 2 && JSON.stringify([match, respond]) === wanted,
+  );
+}
+
+/** A rule in a few words: its switch's name, or what it does. */
+export function ruleName(rule: ActiveFault): string {
+  const known = SWITCHES.flatMap(({ switches }) => switches).find((each) => activeRule([rule], each) !== undefined);
+  if (known !== undefined) return known.name;
+  const { respond, match } = rule;
+  const what = 'status' in respond ? `status ${respond.status}` : respond.type;
+  return `${what} on ${match.method ?? ''} ${match.path ?? 'every path'}`.replace('  ', ' ');
+}
+
+/** How long a rule will stay. */
+export function remainingText({ remaining }: ActiveFault): string {
+  if (remaining > ALWAYS / 2) return 'until switched off';
+  return remaining === 1 ? 'one more time' : `${remaining} more times`;
+}

@@ -1,0 +1,17 @@
+import { signal } from '@preact/signals';
+import type { ActiveFault } from '../../src/faults/faults.js';
+import { ask } from '../service/control.js';
+import { inTurn } from '../service/in-turn.js';
+import { hasTopic, onChanges } from '../service/live.js';
+
+/** The rules in force, for the banner on every view. */
+export const activeFaults = signal<readonly ActiveFault[]>([]);
+
+const load = inTurn(async () => {
+  // While the emulator does not respond, another banner says so.
+  activeFaults.value = await ask<ActiveFault[]>('GET', '/faults').catch(() => activeFaults.value);
+});
+
+onChanges((topics) => {
+  if (hasTopic(topics, ['faults'])) void load();
+});

@@ -1,0 +1,91 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+
+interface ButtonProps {
+  onClick?: (() => void) | undefined;
+  children: ComponentChildren;
+  /** `quiet` stands among text, `main` is what one mostly comes for. */
+  kind?: 'plain' | 'quiet' | 'main' | 'danger';
+  type?: 'button' | 'submit';
+  id?: string | undefined;
+  label?: string | undefined;
+  isDisabled?: boolean | undefined;
+  isPressed?: boolean | undefined;
+}
+
+/** A button. */
+export function Button({ kind = 'plain', type = 'button', label, isDisabled, isPressed, ...rest }: ButtonProps) {
+  return (
+    <button
+      type={type}
+      class={`button ${kind}`}
+      disabled={isDisabled}
+      aria-label={label}
+      aria-pressed={isPressed}
+      {...rest}
+    />
+  );
+}
+
+/** A button for what cannot be taken back: it asks once more. */
+export function ConfirmButton({
+  onConfirm,
+  children,
+  sure,
+  id,
+  label,
+}: {
+  onConfirm: () => void;
+  children: ComponentChildren;
+  /** What it says when it asks. */
+  sure: string;
+  id?: string | undefined;
+  label?: string | undefined;
+}) {
+  const [asks, setAsks] = useState(false);
+  useEffect(() => {
+    if (!asks) return undefined;
+    const timer = setTimeout(() => setAsks(false), PATIENCE);
+    return () => clearTimeout(timer);
+  }, [asks]);
+  return (
+    <Button
+      kind={asks ? 'danger' : 'quiet'}
+      id={id}
+      label={asks ? undefined : label}
+      onClick={() => {
+        setAsks(!asks);
+        if (asks) onConfirm();
+      }}
+    >
+      {asks ? sure : children}
+    </Button>
+  );
+}
+
+/** Milliseconds until it asks no longer. */
+const PATIENCE = 5000;
+
+/** Copies a text, and says so. */
+export function CopyButton({ text, children = 'Copy', id }: { text: () => string; children?: string; id?: string }) {
+  const [said, setSaid] = useState<string>();
+  useEffect(() => {
+    if (said === undefined) return undefined;
+    const timer = setTimeout(() => setSaid(undefined), 1500);
+    return () => clearTimeout(timer);
+  }, [said]);
+  const copy = (): void => {
+    // Browsers have no clipboard for pages of other hosts without HTTPS.
+    if (navigator.clipboard === undefined) setSaid('No clipboard here');
+    else
+      navigator.clipboard.writeText(text()).then(
+        () => setSaid('Copied'),
+        () => setSaid('Not allowed'),
+      );
+  };
+  return (
+    <Button kind="quiet" onClick={copy} id={id}>
+      <span aria-live="polite">{said ?? children}</span>
+    </Button>
+  );
+}

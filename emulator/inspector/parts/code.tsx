@@ -1,0 +1,9 @@
+/** Text as it is written, which scrolls by itself and is reached by the keyboard for it. */
+export function Code({ label, text }: { label: string; text: string }) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
+    <section class="code" tabIndex={0} aria-label={label}>
+      <pre>{text}</pre>
+    </section>
+  );
+}

@@ -1,0 +1,78 @@
+import {
+  APIAbortError,
+  APIError,
+  type ChatCompletionParams,
+  type CompletionUsage,
+  GatewayClient,
+} from 'context-gateway';
+import { playgroundKey } from './key.js';
+
+/** A completion that is asked for, as far as it has come. */
+export interface Run {
+  state: 'waiting' | 'arriving' | 'done' | 'stopped' | 'failed';
+  text: string;
+  finishReason?: string | undefined;
+  usage?: CompletionUsage | undefined;
+  /** Milliseconds. */
+  firstToken?: number | undefined;
+  duration?: number | undefined;
+  requestId?: string | undefined;
+  error?: string | undefined;
+}
+
+/** Asks the emulator as a program would, through the SDK. `tell` hears how it goes; `signal` stops it. */
+export async function runCompletion(
+  params: ChatCompletionParams,
+  tell: (run: Run) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  let run: Run = { state: 'waiting', text: '' };
+  const set = (change: Partial<Run>): void => {
+    run = { ...run, ...change };
+    tell(run);
+  };
+  set({});
+  const startedAt = performance.now();
+  try {
+    const gateway = new GatewayClient({
+      baseURL: location.origin,
+      apiKey: await playgroundKey(),
+      dangerouslyAllowBrowser: true,
+      // The page may come from a container of one's own.
+      dangerouslyAllowHTTP: true,
+      // One wants to see a refusal, not to be spared it.
+      maxRetries: 0,
+      pacing: false,
+    });
+    if (params.stream === true) {
+      const stream = await gateway.chat.completions.create({ ...params, stream: true }, { signal });
+      set({ requestId: stream.response.requestId });
+      for await (const piece of stream.textStream) set({ state: 'arriving', text: run.text + piece });
+      const whole = await stream.finalCompletion();
+      const { timeToFirstChunk, duration } = stream.metrics;
+      const finishReason = whole.choices[0]?.finish_reason;
+      set({ state: 'done', finishReason, usage: whole.usage, firstToken: timeToFirstChunk, duration });
+      return;
+    }
+    const call = gateway.chat.completions.create({ ...params, stream: false }, { signal });
+    const { data, response } = await call.withResponse();
+    set({
+      state: 'done',
+      text: data.choices[0]?.message.content ?? '',
+      finishReason: data.choices[0]?.finish_reason,
+      usage: data.usage,
+      duration: performance.now() - startedAt,
+      requestId: response.requestId,
+    });
+  } catch (error) {
+    const duration = performance.now() - startedAt;
+    if (error instanceof APIAbortError) return set({ state: 'stopped', duration });
+    const requestId = error instanceof APIError ? (error.requestId ?? run.requestId) : run.requestId;
+    set({
+      state: 'failed',
+      error: error instanceof Error ? `${error.name}: ${error.message}` : String(error),
+      duration,
+      requestId,
+    });
+  }
+}

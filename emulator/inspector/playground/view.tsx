@@ -1,0 +1,325 @@
+import type { ChatCompletionParams, ChatMessage } from 'context-gateway';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { Overview } from '../../src/control/overview.js';
+import { Button, CopyButton } from '../parts/button.js';
+import { Card, ErrorLine, Title } from '../parts/card.js';
+import { Code } from '../parts/code.js';
+import { Field, Segments, Select, TextArea } from '../parts/field.js';
+import { ask, conversationPath } from '../service/control.js';
+import { linkTo, route } from '../service/router.js';
+import { useAction } from '../service/use-action.js';
+import { useLoaded } from '../service/use-loaded.js';
+import { count, duration, plural } from '../service/words.js';
+import { asCurl, asProgram } from './code.js';
+import { runCompletion } from './run.js';
+import {
+  conversationId,
+  draft,
+  drafts,
+  isStream,
+  maxTokens,
+  model,
+  run,
+  type Source,
+  source,
+  takeConversation,
+  temperature,
+} from './store.js';
+
+/** A completion asked for by hand: what is sent, what comes back, and the same as code. */
+export function PlaygroundView() {
+  const { data, error } = useLoaded('overview', () => ask<Overview>('GET', '/overview'), ['conversations/*', 'models']);
+  const { run: act, error: failure } = useAction();
+  const asked = route.value.id;
+  useEffect(() => {
+    if (asked !== '') void act(() => takeConversation(asked, source.value));
+  }, [asked]);
+  const models = data?.models.map(({ id }) => id) ?? [];
+  const params = paramsOf(model.value || (models[0] ?? ''));
+  return (
+    <>
+      <Title name="Playground">Send a completion as your program would, through the SDK.</Title>
+      <ErrorLine>{error}</ErrorLine>
+      <div class="columns playground">
+        <Card title="Request">
+          <div class="form">
+            <Select
+              label="Conversation"
+              id="from-conversation"
+              value={conversationId.value}
+              onChange={(id) => (id === '' ? startAnew() : act(() => takeConversation(id, source.value)))}
+              options={[
+                { value: '', label: 'none' },
+                ...(data?.conversations ?? []).map(({ id, title }) => ({
+                  value: id,
+                  label: `${id}  ${title.slice(0, 30)}`,
+                })),
+              ]}
+            />
+            {conversationId.value !== '' && (
+              <Segments<Source>
+                label="Use"
+                value={source.value}
+                onChange={(as) => act(() => takeConversation(conversationId.value, as))}
+                options={[
+                  { value: 'context', label: 'Context' },
+                  { value: 'messages', label: 'All messages' },
+                ]}
+              />
+            )}
+          </div>
+          <ErrorLine>{failure}</ErrorLine>
+          <Messages />
+          <Settings models={models} />
+          <Send params={params} />
+        </Card>
+        <div class="stack">
+          <ResponseCard />
+          <CodeCard params={params} />
+        </div>
+      </div>
+    </>
+  );
+}
+
+function startAnew(): void {
+  conversationId.value = '';
+  drafts.value = [draft({ role: 'user', content: '' })];
+}
+
+function paramsOf(chosen: string): ChatCompletionParams {
+  return {
+    model: chosen,
+    messages: drafts.value
+      .filter(({ content }) => content.trim() !== '')
+      .map(({ role, content }) => ({ role, content })),
+    ...(temperature.value !== '' && { temperature: Number(temperature.value) }),
+    ...(maxTokens.value !== '' && { max_tokens: Number(maxTokens.value) }),
+    ...(isStream.value && { stream: true }),
+  };
+}
+
+const ROLES = ['system', 'user', 'assistant'] as const;
+const FOLDED = 4;
+
+function Messages() {
+  const [isAll, setAll] = useState(false);
+  const all = drafts.value;
+  const hidden = isAll ? 0 : Math.max(0, all.length - FOLDED);
+  const set = (number: number, change: Partial<ChatMessage>): void => {
+    drafts.value = drafts.value.map((each) => (each.number === number ? { ...each, ...change } : each));
+  };
+  return (
+    <div class="drafts">
+      {hidden > 0 && (
+        <Button kind="quiet" onClick={() => setAll(true)}>
+          Show {plural(hidden, 'earlier message')}
+        </Button>
+      )}
+      {all.slice(hidden).map(({ number, role, content }, i) => {
+        const at = hidden + i + 1;
+        return (
+          <div class="draft" key={number}>
+            <div class="row">
+              <Select
+                label={`Role of message ${at}`}
+                isBare
+                value={role as (typeof ROLES)[number]}
+                onChange={(chosen) => set(number, { role: chosen })}
+                options={ROLES}
+              />
+              {all.length > 1 && (
+                <Button
+                  kind="quiet"
+                  label={`Remove message ${at}`}
+                  onClick={() => {
+                    drafts.value = drafts.value.filter((each) => each.number !== number);
+                  }}
+                >
+                  Remove
+                </Button>
+              )}
+            </div>
+            <TextArea
+              label={`Message ${at}`}
+              isBare
+              id={at === all.length ? 'question' : undefined}
+              rows={at === all.length ? 3 : 2}
+              value={content}
+              onInput={(text) => set(number, { content: text })}
+              placeholder={at === all.length ? 'What did we decide?' : undefined}
+            />
+          </div>
+        );
+      })}
+      <Button
+        kind="quiet"
+        onClick={() => {
+          drafts.value = [...drafts.value, draft({ role: 'user', content: '' })];
+        }}
+      >
+        Add a message
+      </Button>
+    </div>
+  );
+}
+
+function Settings({ models }: { models: readonly string[] }) {
+  return (
+    <div class="form">
+      <Select
+        label="Model"
+        id="model"
+        value={model.value || (models[0] ?? '')}
+        onChange={(chosen) => {
+          model.value = chosen;
+        }}
+        options={models}
+      />
+      <Field
+        label="Max tokens"
+        type="number"
+        min={1}
+        value={maxTokens.value}
+        placeholder="4096"
+        onInput={(value) => {
+          maxTokens.value = value;
+        }}
+      />
+      <Field
+        label="Temperature"
+        type="number"
+        min={0}
+        max={2}
+        step="0.1"
+        value={temperature.value}
+        placeholder="1"
+        onInput={(value) => {
+          temperature.value = value;
+        }}
+      />
+      <label class="check">
+        <input
+          type="checkbox"
+          id="stream"
+          checked={isStream.value}
+          onChange={(event) => {
+            isStream.value = event.currentTarget.checked;
+          }}
+        />
+        Stream
+      </label>
+    </div>
+  );
+}
+
+function Send({ params }: { params: ChatCompletionParams }) {
+  const controller = useRef<AbortController>();
+  const isRunning = run.value?.state === 'waiting' || run.value?.state === 'arriving';
+  const send = (): void => {
+    controller.current = new AbortController();
+    void runCompletion(
+      params,
+      (now) => {
+        run.value = now;
+      },
+      controller.current.signal,
+    );
+  };
+  // Whoever leaves the view does not wait for it.
+  useEffect(() => () => controller.current?.abort(), []);
+  return (
+    <div class="row send">
+      {isRunning ? (
+        <Button kind="danger" id="stop" onClick={() => controller.current?.abort()}>
+          Stop
+        </Button>
+      ) : (
+        <Button kind="main" id="send" isDisabled={params.messages.length === 0 || params.model === ''} onClick={send}>
+          Send
+        </Button>
+      )}
+      <span class="soft">{plural(params.messages.length, 'message')}</span>
+    </div>
+  );
+}
+
+const STATES = { waiting: 'waiting', arriving: 'arriving', done: 'complete', stopped: 'stopped', failed: 'failed' };
+
+function ResponseCard() {
+  const now = run.value;
+  const { run: act, error } = useAction();
+  if (now === undefined) {
+    return (
+      <Card title="Response">
+        <p class="empty">No response yet.</p>
+      </Card>
+    );
+  }
+  const { state, text, finishReason, usage, firstToken, requestId } = now;
+  const facts = [
+    finishReason !== undefined && `finish reason ${finishReason}`,
+    usage && `${count(usage.prompt_tokens)} + ${plural(usage.completion_tokens, 'token')}`,
+    firstToken !== undefined && `first token after ${duration(firstToken)}`,
+    now.duration !== undefined && duration(now.duration),
+  ].filter(Boolean);
+  const keep = () =>
+    act(async () => {
+      const question = drafts.value.at(-1);
+      const said: ChatMessage[] = [
+        ...(question?.role === 'user' ? [{ role: question.role, content: question.content }] : []),
+        { role: 'assistant', content: text },
+      ];
+      if (conversationId.value !== '') {
+        await ask('POST', conversationPath(conversationId.value, '/messages'), { messages: said });
+      }
+      drafts.value = [
+        ...drafts.value,
+        draft({ role: 'assistant', content: text }),
+        draft({ role: 'user', content: '' }),
+      ];
+      run.value = undefined;
+    });
+  return (
+    <Card title="Response" aside={<span class={`badge ${state}`}>{STATES[state]}</span>}>
+      <div class="answer" id="answer" aria-live="polite" aria-busy={state === 'waiting' || state === 'arriving'}>
+        {text}
+        {(state === 'waiting' || state === 'arriving') && <span class="cursor" aria-hidden="true" />}
+      </div>
+      <ErrorLine>{now.error}</ErrorLine>
+      {facts.length > 0 && (
+        <p class="soft" id="answer-facts">
+          {facts.join(' · ')}
+        </p>
+      )}
+      <div class="row">
+        {state === 'done' && text !== '' && (
+          <Button onClick={keep} id="keep">
+            {conversationId.value === '' ? 'Continue from here' : 'Add to the conversation'}
+          </Button>
+        )}
+        {requestId !== undefined && <a href={linkTo('requests', requestId)}>Show request</a>}
+      </div>
+      <ErrorLine>{error}</ErrorLine>
+    </Card>
+  );
+}
+
+function CodeCard({ params }: { params: ChatCompletionParams }) {
+  const [form, setForm] = useState<'curl' | 'sdk'>('curl');
+  const text = form === 'curl' ? asCurl(location.origin, params) : asProgram(location.origin, params);
+  return (
+    <Card title="Code" aside={<CopyButton text={() => text} id="copy-code" />}>
+      <Segments
+        label="Format"
+        value={form}
+        onChange={setForm}
+        options={[
+          { value: 'curl', label: 'curl' },
+          { value: 'sdk', label: 'SDK' },
+        ]}
+      />
+      <Code label="The request as code" text={text} />
+    </Card>
+  );
+}

@@ -1,0 +1,126 @@
+import { useEffect, useRef } from 'preact/hooks';
+import type { RequestRecord } from '../../src/http/request-log.js';
+import { Button, CopyButton } from '../parts/button.js';
+import { Card, ErrorLine } from '../parts/card.js';
+import { Code } from '../parts/code.js';
+import { ask } from '../service/control.js';
+import { requests } from '../service/live.js';
+import { useLoaded } from '../service/use-loaded.js';
+import { dateAndTime, duration, plural } from '../service/words.js';
+import { requestAsCurl } from './curl.js';
+
+/** One request and what was sent back, whole. */
+export function RequestDetail({ id, onClose }: { id: string; onClose: () => void }) {
+  const summary = requests.value.find(({ requestId }) => requestId === id);
+  const path = `/requests/${encodeURIComponent(id)}`;
+  const { data, error, reload } = useLoaded(path, () => ask<RequestRecord>('GET', path), []);
+  // Its line says that it was answered, or has ended.
+  useEffect(() => void reload(), [summary?.outcome, summary?.status]);
+  const head = useRef<HTMLElement>(null);
+  useEffect(() => head.current?.focus({ preventScroll: true }), [id]);
+  const tools = (
+    <span class="row">
+      {data !== undefined && (
+        <CopyButton text={() => requestAsCurl(data, location.origin)} id="copy-curl">
+          Copy as curl
+        </CopyButton>
+      )}
+      <Button kind="quiet" onClick={onClose} id="close-detail">
+        Close
+      </Button>
+    </span>
+  );
+  return (
+    <section
+      class="detail"
+      ref={head}
+      tabIndex={-1}
+      aria-label="One request"
+      onKeyDown={({ key }) => key === 'Escape' && onClose()}
+    >
+      <Card title={summary === undefined ? 'Request' : `${summary.method} ${summary.status ?? ''}`} aside={tools}>
+        <ErrorLine>{error}</ErrorLine>
+        {data !== undefined && <Record record={data} />}
+      </Card>
+    </section>
+  );
+}
+
+function Record({ record }: { record: RequestRecord }) {
+  const { requestId, path, caller, receivedAt, outcome, fault, headers, body, response, error } = record;
+  return (
+    <>
+      <p class="detail-path">
+        <code>{path}</code>
+      </p>
+      <dl class="detail-facts">
+        <Fact name="Received">{`${dateAndTime(receivedAt)} UTC`}</Fact>
+        <Fact name="Took">{record.duration === undefined ? 'in progress' : duration(record.duration)}</Fact>
+        <Fact name="Outcome">{outcome}</Fact>
+        <Fact name="Key or user">{caller ?? 'no valid key'}</Fact>
+        {fault !== undefined && <Fact name="Fault">{fault}</Fact>}
+        <Fact name="Id">{requestId}</Fact>
+      </dl>
+      {error !== undefined && <pre class="bad">{error}</pre>}
+      <Part title="Request headers" text={headersText(headers)} />
+      {body !== undefined && body !== '' && <Part title="Request body" text={pretty(body)} isOpen />}
+      {response !== undefined && <Part title="Response headers" text={headersText(response.headers)} />}
+      {response?.events === undefined ? (
+        response !== undefined &&
+        response.body !== '' && <Part title="Response body" text={pretty(response.body)} isOpen />
+      ) : (
+        <Events events={response.events} all={record.events ?? 0} />
+      )}
+    </>
+  );
+}
+
+function Fact({ name, children }: { name: string; children: string }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
+function Part({ title, text, isOpen = false }: { title: string; text: string; isOpen?: boolean }) {
+  return (
+    <details open={isOpen}>
+      <summary>{title}</summary>
+      <Code label={title} text={text} />
+    </details>
+  );
+}
+
+function Events({ events, all }: { events: readonly { at: number; text: string }[]; all: number }) {
+  return (
+    <details open>
+      <summary>{plural(all, 'event')}</summary>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard */}
+      <ol class="events" tabIndex={0} aria-label="Events of the stream">
+        {events.map(({ at, text }, i) => (
+          <li key={i}>
+            <time>{duration(at)}</time>
+            <code>{text.trim()}</code>
+          </li>
+        ))}
+      </ol>
+      {all > events.length && <p class="soft">Only the first 64 KB are kept.</p>}
+    </details>
+  );
+}
+
+function headersText(headers: Record<string, string>): string {
+  return Object.entries(headers)
+    .map(([name, value]) => `${name}: ${value}`)
+    .join('\n');
+}
+
+function pretty(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,123 @@
+import { useState } from 'preact/hooks';
+import type { EmulatorState } from '../../src/control/state.js';
+import { Button, ConfirmButton } from '../parts/button.js';
+import { Card, ErrorLine, Title } from '../parts/card.js';
+import { Field, Form } from '../parts/field.js';
+import { ask } from '../service/control.js';
+import { saveFile } from '../service/files.js';
+import { emulatorTime } from '../service/live.js';
+import { useAction } from '../service/use-action.js';
+import { dateAndTime } from '../service/words.js';
+
+/** Time, and everything that is stored: moved forward, saved, loaded, begun anew. */
+export function SystemView() {
+  return (
+    <>
+      <Title name="Clock and state">Advance the clock, save and load snapshots, or start over.</Title>
+      <ClockCard />
+      <SnapshotCard />
+      <ResetCard />
+    </>
+  );
+}
+
+const STEPS = [
+  { label: '1 minute', ms: 60_000 },
+  { label: '1 hour', ms: 3_600_000 },
+  { label: '1 day', ms: 86_400_000 },
+  { label: '30 days', ms: 30 * 86_400_000 },
+];
+
+function ClockCard() {
+  const { run, error, isBusy } = useAction();
+  const [seconds, setSeconds] = useState('');
+  const advance = (ms: number) => run(() => ask('POST', '/clock', { advance: ms }));
+  return (
+    <Card title="Clock">
+      <p class="clock" aria-live="polite">
+        <strong id="clock">{emulatorTime.value === '' ? '–' : dateAndTime(emulatorTime.value)}</strong>{' '}
+        <span class="soft">UTC at the last event</span>
+      </p>
+      <Form onSubmit={() => advance(Number(seconds) * 1000)}>
+        {STEPS.map(({ label, ms }) => (
+          <Button key={label} onClick={() => advance(ms)} isDisabled={isBusy}>
+            + {label}
+          </Button>
+        ))}
+        <Field label="Seconds" type="number" min={0} step="any" value={seconds} onInput={setSeconds} isRequired />
+        <Button type="submit" isDisabled={isBusy}>
+          Advance
+        </Button>
+      </Form>
+      <p class="soft">
+        Rate limit windows end, keys expire, and a new month of usage can start. The clock cannot go back.
+      </p>
+      <ErrorLine>{error}</ErrorLine>
+    </Card>
+  );
+}
+
+function SnapshotCard() {
+  const { run, error, isBusy } = useAction();
+  const [said, setSaid] = useState('');
+  const save = () =>
+    run(async () =>
+      saveFile('emulator-state.json', JSON.stringify(await ask<EmulatorState>('GET', '/state'), null, 2)),
+    );
+  const load = (file: File | undefined) =>
+    run(async () => {
+      if (file === undefined) return;
+      setSaid('');
+      await ask('PUT', '/state', parsed(await file.text()));
+      setSaid(`${file.name} is the state now.`);
+    });
+  return (
+    <Card title="Snapshot">
+      <p class="soft">
+        All stored data as JSON. It contains hashes of the keys, and the seed of the first ones: anyone with the file
+        can use those.
+      </p>
+      <div class="form">
+        <Button kind="main" onClick={save} isDisabled={isBusy} id="snapshot-save">
+          Download
+        </Button>
+        <div class="field">
+          <label for="snapshot-load">Load a snapshot</label>
+          <input
+            id="snapshot-load"
+            type="file"
+            accept=".json,application/json"
+            onChange={(event) => load(event.currentTarget.files?.[0])}
+          />
+        </div>
+      </div>
+      {said !== '' && <p role="status">{said}</p>}
+      <ErrorLine>{error}</ErrorLine>
+    </Card>
+  );
+}
+
+function ResetCard() {
+  const { run, error } = useAction();
+  return (
+    <Card title="Reset">
+      <p class="soft">
+        Restores the initial state with the same keys. Deletes conversations, memory, usage, faults and the request log.
+      </p>
+      <div class="row">
+        <ConfirmButton sure="Really reset everything" id="reset" onConfirm={() => run(() => ask('POST', '/reset'))}>
+          Reset
+        </ConfirmButton>
+      </div>
+      <ErrorLine>{error}</ErrorLine>
+    </Card>
+  );
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Error('This file is not JSON.');
+  }
+}

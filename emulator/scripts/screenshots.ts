@@ -1,0 +1,78 @@
+/** Takes the pictures of the README: `npm run emulator-screenshots`. */
+import { writeFileSync } from 'node:fs';
+import { readTranscript } from '../inspector/conversations/transcript.js';
+import { createEmulator, type Emulator, type RequestRecord } from '../src/index.js';
+import { Browser, findChromium } from '../test/chromium.js';
+import { onPage } from '../test/page.js';
+import { TRANSCRIPT } from '../test/support.js';
+
+const WIDTH = 1280;
+
+const emulator = createEmulator({ seed: 'screenshots', now: '2026-03-02T09:30:00Z' });
+emulator.conversations.create({ id: 'invoice-export', messages: readTranscript(TRANSCRIPT).messages });
+const { url } = await emulator.listen({ port: 4010 });
+const path = await findChromium();
+if (path === undefined) throw new Error('There is no Chromium. On Debian: apt-get install chromium');
+const browser = await Browser.start(path, { width: WIDTH, height: 900 });
+const { click, type, reads, sees, go } = onPage(browser);
+
+await browser.open(`${url}/_emulator#/conversation/invoice-export`);
+await sees('.chart svg');
+await keep('before', 880);
+await click('#compact-deep');
+await reads('Receipt of the deep compaction');
+await keep('after', 1060);
+
+await go('playground/invoice-export');
+await reads('Background from earlier');
+await type('#question', 'In which format do we write?');
+await click('#send');
+await reads('finish reason stop');
+await keep('playground', 900);
+
+await doSomeWork(emulator);
+await go('requests');
+await reads('8 requests');
+await go(`requests/${emulator.requests.find(isStreamOfProgram)?.requestId}`);
+await reads('data: [DONE]');
+await keep('requests', 900);
+
+await browser.close();
+await emulator.close();
+
+async function keep(name: string, height: number): Promise<void> {
+  await browser.resize(WIDTH, height);
+  // Gauges move to where they belong.
+  await new Promise((resolve) => setTimeout(resolve, 800));
+  await browser.evaluate('document.activeElement?.blur()');
+  writeFileSync(new URL(`../docs/${name}.png`, import.meta.url), await browser.screenshot());
+}
+
+function isStreamOfProgram({ events, caller }: RequestRecord): boolean {
+  return events !== undefined && caller === 'first secret key';
+}
+
+/** Requests of many kinds; between two events of a stream time goes on. */
+async function doSomeWork({ fetch, apiKeys, sessionToken, clock, faults }: Emulator): Promise<void> {
+  const open = (path: string, token: string, body?: object): Promise<Response> =>
+    fetch(`http://emulator.test${path}`, {
+      ...(body !== undefined && { method: 'POST', body: JSON.stringify(body) }),
+      headers: { authorization: `Bearer ${token}` },
+    });
+  const send = async (...request: Parameters<typeof open>): Promise<string> => (await open(...request)).text();
+  const messages = [{ role: 'user', content: 'The harbour opens at six. When does the harbour open?' }];
+  await send('/v1/presets', apiKeys.secret);
+  clock.advance(2400);
+  await send('/v1/chat/completions', apiKeys.publishable, { model: 'birch-small', messages });
+  clock.advance(700);
+  const { body } = await open('/v1/chat/completions', apiKeys.secret, { model: 'atlas-small', stream: true, messages });
+  const reader = body?.getReader();
+  while (reader !== undefined && !(await reader.read()).done) clock.advance(38);
+  clock.advance(1300);
+  await send('/api/context?conversationId=invoice-export', sessionToken);
+  faults.add({ match: { path: '/v1/chat/*' }, respond: { status: 503 } });
+  await send('/v1/chat/completions', apiKeys.secret, { model: 'atlas-small', messages });
+  clock.advance(900);
+  await send('/v1/chat/completions', apiKeys.secret, { model: 'atlas-small', messages });
+  await send('/v1/presets/unknown/execute', apiKeys.secret, { model: 'atlas-small', input: 'x' });
+}

@@ -1,0 +1,53 @@
+import type { EmulatorOptions } from '../emulator.js';
+import type { UpstreamOptions } from '../upstream/model-source.js';
+import { assumed } from './assume.js';
+import type { Chosen } from './options.js';
+import { addSampleConversation } from './sample.js';
+import { seedFrom } from './seed-file.js';
+
+/** What was chosen, as options of an emulator. */
+export function emulatorOptions(chosen: Chosen): EmulatorOptions {
+  const { seed, data, now, controlToken, plan, latency, limits, strict, summarizer, seedFile, pace, cors } = chosen;
+  if (now !== undefined && (latency !== undefined || pace !== undefined)) {
+    throw new Error(
+      '--now cannot be combined with --latency or --pace: with a clock that stands still, they would never end',
+    );
+  }
+  return {
+    seed,
+    data,
+    now,
+    controlToken,
+    plan,
+    latency,
+    limits,
+    strict,
+    summarizer,
+    pace,
+    setup: seedFile === undefined ? addSampleConversation : seedFrom(seedFile),
+    cors: corsOf(cors),
+    upstream: upstreamOf(chosen),
+    cassettes: cassettesOf(chosen),
+    ...assumed(Object.entries(chosen.assume ?? {}).map(([name, value]) => `${name}=${value}`)),
+  };
+}
+
+function upstreamOf({ upstream, upstreamKey, modelMap }: Chosen): UpstreamOptions | undefined {
+  if (upstream !== undefined) return { url: upstream, key: upstreamKey, models: modelMap };
+  if (upstreamKey !== undefined) throw new Error('--upstream-key needs --upstream');
+  if (modelMap !== undefined) throw new Error('--model-map needs --upstream');
+  return undefined;
+}
+
+function cassettesOf({ record, replay }: Chosen): EmulatorOptions['cassettes'] {
+  if (record !== undefined && replay !== undefined) throw new Error('--record and --replay cannot be combined');
+  if (record !== undefined) return { directory: record, mode: 'record' };
+  return replay === undefined ? undefined : { directory: replay, mode: 'replay' };
+}
+
+/** `*` for any page, `none`, or origins. */
+function corsOf(origins: Chosen['cors']): EmulatorOptions['cors'] {
+  if (origins === undefined) return undefined;
+  if (origins === 'none') return false;
+  return { origins: origins === '*' || Array.isArray(origins) ? origins : [origins] };
+}

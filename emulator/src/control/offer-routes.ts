@@ -1,0 +1,125 @@
+import * as z from 'zod/mini';
+import { integrationRecord, presetRecord } from '../api/schemas.js';
+import { checked } from '../base/checked.js';
+import { Refusal } from '../base/errors.js';
+import { bodyOf, type ControlledEmulator, idOf, type Plane } from './plane.js';
+import {
+  activeReply,
+  executionList,
+  idAnswer,
+  integrationList,
+  integrationSchema,
+  modelSchema,
+  ok,
+  presetList,
+  presetSchema,
+  replyFrom,
+  replyInJson,
+  replySchema,
+} from './schemas.js';
+
+/** What the Gateway offers: models, presets, integrations, and replies given in advance. */
+export function offerRoutes(plane: Plane, { models, presets, integrations, chat }: ControlledEmulator): void {
+  plane.route('/models', {
+    GET: {
+      id: 'listModels',
+      summary: 'List models',
+      answers: { 200: z.array(modelSchema) },
+      handle: (c) => c.json(models.list()),
+    },
+    POST: {
+      id: 'createModel',
+      summary: 'Create a model',
+      body: modelSchema,
+      answers: { 201: modelSchema },
+      handle: async (c) => c.json(models.create(checked(modelSchema, await bodyOf(c))), 201),
+    },
+  });
+  plane.route('/models/:id', { DELETE: removal('deleteModel', 'model of your own', (id) => models.delete(id)) });
+
+  plane.route('/presets', {
+    GET: {
+      id: 'listAllPresets',
+      summary: 'List presets with their templates',
+      answers: { 200: presetList },
+      handle: (c) => c.json(presets.list()),
+    },
+    POST: {
+      id: 'createPreset',
+      summary: 'Create a preset',
+      body: presetSchema,
+      answers: { 201: presetRecord },
+      handle: async (c) => c.json(presets.create(checked(presetSchema, await bodyOf(c))), 201),
+    },
+  });
+  plane.route('/presets/:id', { DELETE: removal('deletePreset', 'preset', (id) => presets.delete(id)) });
+
+  plane.route('/integrations', {
+    GET: {
+      id: 'listAllIntegrations',
+      summary: 'List integrations with their actions',
+      answers: { 200: integrationList },
+      handle: (c) => c.json(integrations.list()),
+    },
+    POST: {
+      id: 'createIntegration',
+      summary: 'Create an integration',
+      body: integrationSchema,
+      answers: { 201: integrationRecord },
+      handle: async (c) => c.json(integrations.create(checked(integrationSchema, await bodyOf(c))), 201),
+    },
+  });
+  plane.route('/integrations/executions', {
+    GET: {
+      id: 'listExecutions',
+      summary: 'List executed actions of integrations, oldest first',
+      answers: { 200: executionList },
+      handle: (c) => c.json(integrations.executions()),
+    },
+  });
+  plane.route('/integrations/:id', {
+    DELETE: removal('deleteIntegration', 'integration of your own', (id) => integrations.delete(id)),
+  });
+
+  plane.route('/replies', {
+    GET: {
+      id: 'listReplies',
+      summary: 'List scripted replies, in the order in which they are tried',
+      answers: { 200: z.array(activeReply) },
+      handle: (c) => c.json(chat.list().map(replyInJson)),
+    },
+    POST: {
+      id: 'addReply',
+      summary: 'Add a scripted reply; the one added last is tried first',
+      body: replySchema,
+      answers: { 201: idAnswer },
+      handle: async (c) => {
+        const { match, reply } = replyFrom(checked(replySchema, await bodyOf(c)));
+        return c.json({ id: chat.add(match, reply) }, 201);
+      },
+    },
+    DELETE: {
+      id: 'clearReplies',
+      summary: 'Remove all scripted replies',
+      answers: { 200: ok },
+      handle: (c) => {
+        chat.clear();
+        return c.json({ ok: true });
+      },
+    },
+  });
+  plane.route('/replies/:id', { DELETE: removal('removeReply', 'reply', (id) => chat.remove(id)) });
+}
+
+/** An endpoint that takes one record back. */
+function removal(id: string, what: string, remove: (id: string) => boolean): Parameters<Plane['route']>[1][string] {
+  return {
+    id,
+    summary: `Take a ${what} back`,
+    answers: { 200: ok },
+    handle: (c) => {
+      if (!remove(idOf(c))) throw new Refusal(404, `there is no such ${what}`);
+      return c.json({ ok: true });
+    },
+  };
+}

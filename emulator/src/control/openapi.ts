@@ -1,0 +1,213 @@
+import * as z from 'zod/mini';
+import { contextError, gatewayError } from '../api/schemas.js';
+import { type BodyForm, type DescribedEndpoint, descriptions } from '../base/endpoint.js';
+import { controlError } from './schemas.js';
+
+/** A JSON Schema. */
+export type JsonSchema = z.core.JSONSchema.BaseSchema;
+
+/** A part of the description: the endpoints of one area. */
+export interface DescribedArea {
+  endpoints: readonly DescribedEndpoint[];
+  name: 'Context API' | 'Gateway API' | 'Control plane';
+}
+
+/** An operation of the description. */
+export interface Operation {
+  operationId: string;
+  summary: string;
+  tags: string[];
+  security: Record<string, string[]>[];
+  parameters?: { name: string; in: 'path' | 'query'; required: boolean; schema: JsonSchema; description?: string }[];
+  requestBody?: { required: true; content: Content };
+  responses: Record<string, { description: string; headers?: typeof RATE_HEADERS; content: Content }>;
+}
+
+type Content = Record<string, { schema: JsonSchema }>;
+
+/** A description in the form of OpenAPI 3.1, as far as it is used here. */
+export interface OpenApi {
+  openapi: '3.1.1';
+  info: { title: string; version: string; description: string };
+  servers: { url: string }[];
+  tags: { name: string; description: string }[];
+  /** By path and method. */
+  paths: Record<string, Record<string, Operation>>;
+  components: {
+    schemas: Record<string, JsonSchema>;
+    headers: Record<string, { description: string; schema: JsonSchema }>;
+    securitySchemes: Record<string, object>;
+  };
+}
+
+/** What the areas are described by beside their endpoints. */
+export interface DescriptionSettings {
+  version: string;
+  sessionHeader: { name: string; scheme: string };
+  /** Does the control plane ask for a token? */
+  hasControlToken: boolean;
+}
+
+/** The OpenAPI description of the endpoints, made from their schemas. */
+export function openApi(areas: readonly DescribedArea[], settings: DescriptionSettings): OpenApi {
+  const schemas: Record<string, JsonSchema> = {};
+  const paths: OpenApi['paths'] = {};
+  for (const area of areas) {
+    for (const endpoint of area.endpoints) {
+      const path = endpoint.path.replace(/:(\w+)/g, '{$1}');
+      paths[path] ??= {};
+      // Just set.
+      (paths[path] as Record<string, Operation>)[endpoint.method.toLowerCase()] = operation(
+        endpoint,
+        area,
+        schemas,
+        settings,
+      );
+    }
+  }
+  return {
+    openapi: '3.1.1',
+    info: {
+      title: 'context-gateway-emulator',
+      version: settings.version,
+      description: 'The context and gateway service, and the control plane of its emulator.',
+    },
+    servers: [{ url: '/' }],
+    tags: areas.map(({ name }) => ({ name, description: AREAS[name].description })),
+    paths,
+    components: { schemas: sorted(schemas), headers: HEADERS, securitySchemes: securitySchemes(settings) },
+  };
+}
+
+const AREAS = {
+  'Context API': { description: 'Context and memory of conversations.', error: contextError, security: 'sessionToken' },
+  'Gateway API': {
+    description: 'Completions, presets, files, integrations, usage.',
+    error: gatewayError,
+    security: 'apiKey',
+  },
+  'Control plane': {
+    description: 'Endpoints of the emulator itself, for what the service has no endpoint for.',
+    error: controlError,
+    security: 'controlToken',
+  },
+} as const;
+
+const whole: JsonSchema = { type: 'integer', minimum: 0 };
+const HEADERS = {
+  'X-RateLimit-Limit': { description: 'Requests in a window.', schema: whole },
+  'X-RateLimit-Remaining': { description: 'Those that are left.', schema: whole },
+  'X-RateLimit-Reset': { description: 'When the window ends.', schema: whole },
+};
+/** Every response of the Gateway has them. */
+const RATE_HEADERS = Object.fromEntries(
+  Object.keys(HEADERS).map((name) => [name, { $ref: `#/components/headers/${name}` }]),
+);
+
+function operation(
+  endpoint: DescribedEndpoint,
+  area: DescribedArea,
+  schemas: Record<string, JsonSchema>,
+  { hasControlToken }: DescriptionSettings,
+): Operation {
+  const { id, summary, path, query, body, answers } = endpoint;
+  const { error, security } = AREAS[area.name];
+  const toJson = (schema: z.ZodMiniType): JsonSchema => jsonSchema(schema, schemas);
+  const parameters = [
+    ...[...path.matchAll(/:(\w+)/g)].map(([, name = '']) => pathParameter(name)),
+    ...(query === undefined ? [] : queryParameters(toJson(query))),
+  ];
+  const isOpen = security === 'controlToken' && !hasControlToken;
+  const headers = area.name === 'Gateway API' ? { headers: RATE_HEADERS } : {};
+  const responses = Object.entries(answers).map(([status, form]) => [
+    status,
+    { description: summary, ...headers, content: content(form, toJson) },
+  ]);
+  return {
+    operationId: id,
+    summary,
+    tags: [area.name],
+    security: isOpen || endpoint.isOpen ? [] : [{ [security]: [] }],
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(body === undefined ? {} : { requestBody: { required: true, content: content(body, toJson) } }),
+    responses: {
+      ...Object.fromEntries(responses),
+      default: { description: 'The request was rejected.', ...headers, content: content(error, toJson) },
+    },
+  };
+}
+
+function content(form: BodyForm, toJson: (schema: z.ZodMiniType) => JsonSchema): Content {
+  const byType = isSchema(form) ? { 'application/json': form } : form;
+  return Object.fromEntries(
+    Object.entries(byType).map(([type, schema]) => {
+      if (type !== 'text/event-stream') return [type, { schema: toJson(schema) }];
+      // OpenAPI 3.1 has no words for the events of a stream.
+      const {
+        id = 'JSON',
+        description = `Server-sent events. The data of each is a ${id}, that of the last is [DONE].`,
+      } = descriptions.get(schema) ?? {};
+      toJson(schema);
+      return [type, { schema: { type: 'string', description } }];
+    }),
+  );
+}
+
+/** Schemas have this, records of media types do not. */
+function isSchema(form: BodyForm): form is z.ZodMiniType {
+  return '_zod' in form;
+}
+
+/** The schema as JSON Schema. Those that have a name go to `schemas`, and are referred to. */
+function jsonSchema(schema: z.ZodMiniType, schemas: Record<string, JsonSchema>): JsonSchema {
+  // In an object of its own, so that a named schema is referred to here too.
+  const { properties, $defs = {} } = z.toJSONSchema(z.object({ it: schema }), {
+    metadata: descriptions,
+    // Responses too: unknown fields are no mistake of a service that grows.
+    io: 'input',
+    unrepresentable: 'any',
+  });
+  const text = JSON.stringify({ it: properties?.it, $defs }, withoutNoise).replaceAll(
+    '"#/$defs/',
+    '"#/components/schemas/',
+  );
+  const rewritten: { it: JsonSchema; $defs: Record<string, JsonSchema> } = JSON.parse(text);
+  Object.assign(schemas, rewritten.$defs);
+  return rewritten.it;
+}
+
+/** Without the names of schemas, which are where they are kept already, and the bounds of whole numbers in JavaScript. */
+function withoutNoise(key: string, value: unknown): unknown {
+  if (key === 'id' && typeof value === 'string') return undefined;
+  const isBound = (key === 'minimum' || key === 'maximum') && Math.abs(Number(value)) === Number.MAX_SAFE_INTEGER;
+  return isBound ? undefined : value;
+}
+
+function pathParameter(name: string) {
+  return { name, in: 'path' as const, required: true, schema: { type: 'string' as const, minLength: 1 } };
+}
+
+function queryParameters({ properties = {}, required = [] }: JsonSchema) {
+  return Object.entries(properties).map(([name, schema]) => {
+    const { description, ...rest } = schema as JsonSchema;
+    const parameter = { name, in: 'query' as const, required: required.includes(name), schema: rest };
+    return description === undefined ? parameter : { ...parameter, description };
+  });
+}
+
+function securitySchemes({
+  sessionHeader: { name, scheme },
+  hasControlToken,
+}: DescriptionSettings): Record<string, object> {
+  const bearer = { type: 'http', scheme: 'bearer' };
+  const isBearer = name === 'authorization' && scheme.toLowerCase() === 'bearer';
+  return {
+    sessionToken: isBearer ? bearer : { type: 'apiKey', in: 'header', name },
+    apiKey: bearer,
+    ...(hasControlToken ? { controlToken: bearer } : {}),
+  };
+}
+
+function sorted<T>(record: Record<string, T>): Record<string, T> {
+  return Object.fromEntries(Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1)));
+}

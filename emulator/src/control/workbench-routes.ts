@@ -1,0 +1,113 @@
+import * as z from 'zod/mini';
+import { memoryItem, pinnedItem } from '../api/schemas.js';
+import type { Changes } from '../base/changes.js';
+import { checked } from '../base/checked.js';
+import { Refusal } from '../base/errors.js';
+import type { ConversationContexts } from '../context/conversation-context.js';
+import type { RequestLog } from '../http/request-log.js';
+import type { Stores } from '../store/stores.js';
+import { pushedEvents } from './events.js';
+import { bodyOf, type ControlledEmulator, found, idOf, type Plane } from './plane.js';
+import { memoryChange, memorySchema, messageChange, ok, pinBody, pushedEvent } from './schemas.js';
+
+/** What the workbench needs beside the emulator's handles. */
+export interface WorkbenchParts {
+  stores: Stores;
+  contexts: ConversationContexts;
+  log: RequestLog;
+  changes: Changes;
+  closed: AbortSignal;
+}
+
+/** What a person does at the inspector: watch, pin, exclude, remember, remove; without a session of the service. */
+export function workbenchRoutes(
+  plane: Plane,
+  { clock }: ControlledEmulator,
+  { stores, contexts, log, changes, closed }: WorkbenchParts,
+): void {
+  const { conversations, memory } = stores;
+  const conversation = (id: string): string => found(conversations.state(id), 'conversation').id;
+
+  plane.route('/events', {
+    GET: {
+      id: 'watch',
+      summary: 'Stream requests and changes of stored data, as server-sent events',
+      answers: { 200: { 'text/event-stream': pushedEvent } },
+      handle: () => {
+        const headers = { 'content-type': 'text/event-stream', 'cache-control': 'no-store' };
+        return new Response(pushedEvents({ log, changes, clock, closed }), { headers });
+      },
+    },
+  });
+  plane.route('/conversations/:id/pins/:messageId', {
+    PUT: {
+      id: 'pin',
+      summary: 'Pin a message',
+      body: pinBody,
+      answers: { 200: pinnedItem },
+      handle: async (c) => {
+        const { category } = checked(pinBody, await bodyOf(c));
+        return c.json(contexts.pin(conversation(idOf(c)), idOf(c, 'messageId'), category ?? 'other'));
+      },
+    },
+    DELETE: {
+      id: 'unpin',
+      summary: 'Unpin a message',
+      answers: { 200: ok },
+      handle: (c) => {
+        contexts.unpin(conversation(idOf(c)), idOf(c, 'messageId'));
+        return c.json({ ok: true });
+      },
+    },
+  });
+  plane.route('/conversations/:id/messages/:messageId', {
+    PATCH: {
+      id: 'changeMessage',
+      summary: 'Exclude a message from the summary, or include it again',
+      body: messageChange,
+      answers: { 200: ok },
+      handle: async (c) => {
+        const { excluded } = checked(messageChange, await bodyOf(c));
+        await contexts.exclude(conversation(idOf(c)), idOf(c, 'messageId'), excluded);
+        return c.json({ ok: true });
+      },
+    },
+  });
+  plane.route('/memory', {
+    GET: {
+      id: 'listAllMemory',
+      summary: 'List the memory of all users and workspaces',
+      answers: { 200: z.array(memoryItem) },
+      handle: (c) => c.json(memory.all().map(({ item }) => item)),
+    },
+    POST: {
+      id: 'remember',
+      summary: 'Add a memory item of the first user, or of a workspace',
+      body: memorySchema,
+      answers: { 201: memoryItem },
+      handle: async (c) => c.json(memory.create(checked(memorySchema, await bodyOf(c))), 201),
+    },
+  });
+  plane.route('/memory/:id', {
+    PATCH: {
+      id: 'changeMemory',
+      summary: 'Change a memory item, or whether it is active',
+      body: memoryChange,
+      answers: { 200: memoryItem },
+      handle: async (c) => {
+        const { content, isActive } = checked(memoryChange, await bodyOf(c));
+        const { item } = found(memory.get(idOf(c)), 'memory item');
+        return c.json(memory.update(item.id, { content: content ?? item.content, isActive }));
+      },
+    },
+    DELETE: {
+      id: 'forget',
+      summary: 'Delete a memory item',
+      answers: { 200: ok },
+      handle: (c) => {
+        if (!memory.delete(idOf(c))) throw new Refusal(404, 'there is no such memory item');
+        return c.json({ ok: true });
+      },
+    },
+  });
+}

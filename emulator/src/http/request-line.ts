@@ -1,0 +1,37 @@
+import type { RequestRecord } from './request-log.js';
+
+/** A request as one line of the terminal: no key, no header and nothing of a body. */
+export function requestLine(request: RequestRecord, isColored: boolean): string {
+  const { method, path, status, duration = 0, tokens } = request;
+  const paint = (text: string, code: number): string =>
+    isColored && text !== '' ? `\x1b[${code}m${text}\x1b[39m` : text;
+  const isAnswered = request.outcome === 'answered' && status !== undefined;
+  const columns = [
+    paint(isAnswered ? String(status) : '---', isAnswered ? colorOf(status) : RED),
+    method.padEnd(6),
+    `${Math.round(duration)} ms`.padStart(9),
+    (tokens === undefined ? '' : `${tokens.prompt} in ${String(tokens.completion).padStart(5)} out`).padStart(20),
+    path,
+    paint(noteOn(request), YELLOW),
+  ];
+  return columns.join('  ').trimEnd();
+}
+
+function noteOn({ status, outcome, fault, error }: RequestRecord): string {
+  const notes = [
+    fault === undefined ? '' : `fault: ${fault}`,
+    status === 429 && fault === undefined ? 'rate limit' : '',
+    error === undefined ? '' : 'failed inside the emulator: see /_emulator',
+    outcome === 'aborted' ? 'client disconnected' : '',
+  ];
+  return notes.filter((note) => note !== '').join(', ');
+}
+
+function colorOf(status: number): number {
+  if (status >= 500) return RED;
+  return status >= 400 ? YELLOW : GREEN;
+}
+
+const RED = 31;
+const GREEN = 32;
+const YELLOW = 33;

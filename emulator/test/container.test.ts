@@ -1,0 +1,83 @@
+import { execFile } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { DockerfileParser } from 'dockerfile-ast';
+import { validate } from 'dockerfile-utils';
+import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { optionEntries, variableName } from '../src/cli/options.js';
+import { createEmulator } from '../src/index.js';
+
+// `npm run container` builds it and runs it. Here is what can be seen without.
+const FILE = new URL('../Dockerfile', import.meta.url);
+const dockerfile = readFileSync(FILE, 'utf8');
+const instructions = DockerfileParser.parse(dockerfile).getInstructions();
+const of = (keyword: string) => instructions.filter((instruction) => instruction.getKeyword() === keyword);
+
+interface Compose {
+  services: Record<
+    'emulator' | 'app',
+    {
+      build: { context: string; dockerfile: string };
+      ports: string[];
+      environment: Record<string, string>;
+      command: string[];
+      volumes: string[];
+    }
+  >;
+}
+const compose: Compose = parse(readFileSync(new URL('../compose.example.yaml', import.meta.url), 'utf8'));
+const options = optionEntries().map(([name]) => variableName(name));
+
+describe('the Dockerfile', () => {
+  test('is one that docker understands', () => {
+    expect(validate(dockerfile).map(({ message }) => message)).toEqual([]);
+  });
+
+  test('names a version of its base, runs without root, and says whether it is healthy', () => {
+    for (const from of of('FROM')) expect(from.getArgumentsContent()).toMatch(/^node:\d+-slim( AS \w+)?$/);
+    expect(of('USER').map((user) => user.getArgumentsContent())).toEqual(['node']);
+    expect(of('HEALTHCHECK')).toHaveLength(1);
+    expect(of('ENTRYPOINT')[0]?.getArgumentsContent()).toBe('["context-gateway-emulator"]');
+  });
+
+  test('copies what is there', () => {
+    const own = of('COPY').filter((copy) => !copy.toString().includes('--from'));
+    const sources = own.flatMap((copy) => copy.getArguments().slice(0, -1).map(String));
+
+    expect(sources.length).toBeGreaterThan(3);
+    for (const source of sources) expect(existsSync(new URL(`../../${source}`, import.meta.url)), source).toBe(true);
+  });
+});
+
+test('the files of the container set variables that there are', () => {
+  const set = of('ENV').map((env) => env.getArgumentsContent()?.split('=')[0] ?? '');
+  const named = [...set, ...Object.keys(compose.services.emulator.environment)].filter((name) => name !== 'PATH');
+
+  expect(named).toContain('CONTEXT_GATEWAY_EMULATOR_HOST');
+  for (const name of named) expect(options).toContain(name);
+});
+
+describe('the compose example', () => {
+  test('builds the Dockerfile, is reached from this machine only, and keeps its data where the container may write', () => {
+    const { build, ports, volumes } = compose.services.emulator;
+
+    expect(existsSync(new URL(`../${build.context}/${build.dockerfile}`, import.meta.url))).toBe(true);
+    expect(ports.every((port) => port.startsWith('127.0.0.1:'))).toBe(true);
+    expect(volumes).toEqual(['data:/home/node/data']);
+    expect(dockerfile).toMatch(/WORKDIR \/home\/node\n.*mkdir data\n/s);
+  });
+
+  test('has a program that reaches the control plane with its token', async () => {
+    await using emulator = createEmulator({ controlToken: 'token-of-the-test' });
+    const { url } = await emulator.listen();
+    const [command = '', ...args] = compose.services.app.command;
+    expect(command).toBe('node');
+
+    const out = await new Promise((settle) => {
+      const env = { EMULATOR: url, CONTROL_TOKEN: 'token-of-the-test' };
+      execFile(process.execPath, args, { env }, (error, stdout) => settle(error ?? stdout));
+    });
+
+    expect(out).toBe('the plan is agency\n');
+  });
+});

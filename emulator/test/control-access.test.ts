@@ -1,0 +1,108 @@
+import { request } from 'node:http';
+import { networkInterfaces } from 'node:os';
+import { describe, expect, test } from 'vitest';
+import { createEmulator, type Emulator } from '../src/index.js';
+import { standingEmulator } from './support.js';
+
+const TOKEN = 'a-token-of-some-length';
+const ELSEWHERE = 'http://emulator.test:4010';
+
+const reset = (emulator: Emulator, headers: Record<string, string>, base = ELSEWHERE) =>
+  emulator.fetch(`${base}/_emulator/reset`, { method: 'POST', headers });
+
+const signIn = (emulator: Emulator, token: string) =>
+  emulator.fetch(`${ELSEWHERE}/_emulator/sign-in`, { method: 'POST', body: new URLSearchParams({ token }) });
+
+describe('the control plane with a token', () => {
+  test('answers any host that has the token, and none without it', async () => {
+    const emulator = standingEmulator({ controlToken: TOKEN });
+
+    expect((await reset(emulator, { authorization: `Bearer ${TOKEN}` })).status).toBe(200);
+    for (const headers of [{}, { authorization: 'Bearer another-token-here' }, { authorization: TOKEN }]) {
+      const response = await reset(emulator, headers);
+      expect(response.status).toBe(401);
+      expect(await response.json()).toEqual({ error: expect.stringContaining('Authorization: Bearer') });
+    }
+    expect((await reset(emulator, {}, 'http://127.0.0.1:4010')).status).toBe(401);
+  });
+
+  test('signs a browser in with a form, and keeps a cookie that is not the token', async () => {
+    const emulator = standingEmulator({ controlToken: TOKEN });
+    const page = await emulator.fetch(`${ELSEWHERE}/_emulator`, { headers: { accept: 'text/html' } });
+
+    const wrong = await signIn(emulator, 'another-token-here');
+    const right = await signIn(emulator, TOKEN);
+
+    expect(page.status).toBe(401);
+    expect(await page.text()).toContain('action="/_emulator/sign-in"');
+    expect([wrong.status, wrong.headers.get('set-cookie')]).toEqual([401, null]);
+    expect([right.status, right.headers.get('location')]).toEqual([303, '/_emulator']);
+    const kept = right.headers.get('set-cookie') ?? '';
+    expect(kept).toMatch(/; Path=\/_emulator; HttpOnly; SameSite=Strict$/);
+    expect(kept).not.toContain(TOKEN);
+    const cookie = `theme=dark; ${kept.split(';')[0]}`;
+    expect((await reset(emulator, { cookie, origin: ELSEWHERE })).status).toBe(200);
+    const inspector = await emulator.fetch(`${ELSEWHERE}/_emulator`, { headers: { accept: 'text/html', cookie } });
+    expect(await inspector.text()).toContain('/_emulator/inspector/app.js');
+    // Another token, another cookie.
+    expect((await reset(standingEmulator({ controlToken: `${TOKEN}!` }), { cookie })).status).toBe(401);
+  });
+
+  test.each([
+    { because: 'a page of another site', headers: { origin: 'https://evil.example' } },
+    { because: 'a request across sites', headers: { 'sec-fetch-site': 'cross-site' } },
+    { because: 'a page of another port', headers: { 'sec-fetch-site': 'same-site' } },
+  ])('refuses $because, whatever it has', async ({ headers }) => {
+    const emulator = standingEmulator({ controlToken: TOKEN });
+    const cookie = (await signIn(emulator, TOKEN)).headers.get('set-cookie')?.split(';')[0] ?? '';
+
+    expect((await reset(emulator, { cookie, ...headers })).status).toBe(403);
+  });
+
+  test('takes its own page for its own behind a proxy that speaks HTTPS', async () => {
+    const headers = {
+      authorization: `Bearer ${TOKEN}`,
+      origin: 'https://emulator.test',
+      'sec-fetch-site': 'same-origin',
+    };
+
+    expect((await reset(standingEmulator({ controlToken: TOKEN }), headers)).status).toBe(200);
+  });
+
+  test('is reached from another machine, and says without a token what to add', async () => {
+    const address = Object.values(networkInterfaces())
+      .flat()
+      .find((one) => one?.family === 'IPv4' && !one.internal)?.address;
+    if (address === undefined) return;
+    const statusOf = async (emulator: Emulator, headers: Record<string, string>) => {
+      const { port } = await emulator.listen({ host: '0.0.0.0' });
+      return new Promise<{ status: number | undefined; body: string }>((resolve, reject) => {
+        const sent = request({ host: address, port, path: '/_emulator/state', headers }, (response) => {
+          let body = '';
+          response.on('data', (data) => {
+            body += data;
+          });
+          response.on('end', () => resolve({ status: response.statusCode, body }));
+        });
+        sent.on('error', reject).end();
+      });
+    };
+    await using closed = createEmulator();
+    await using open = createEmulator({ controlToken: TOKEN });
+
+    expect(await statusOf(closed, {})).toMatchObject({ status: 403, body: expect.stringContaining('--control-token') });
+    expect((await statusOf(open, {})).status).toBe(401);
+    expect((await statusOf(open, { authorization: `Bearer ${TOKEN}` })).status).toBe(200);
+  });
+
+  test.each(['short', 'a token with spaces', 'tökentökentöken', ''])('does not take %j for one', (controlToken) => {
+    expect(() => createEmulator({ controlToken })).toThrow('controlToken');
+  });
+
+  test('tells everyone whether it answers, and no more', async () => {
+    for (const emulator of [standingEmulator(), standingEmulator({ controlToken: TOKEN })]) {
+      const response = await emulator.fetch(`${ELSEWHERE}/_emulator/health`);
+      expect([response.status, await response.json()]).toEqual([200, { ok: true }]);
+    }
+  });
+});

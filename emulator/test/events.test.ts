@@ -1,0 +1,155 @@
+import { describe, expect, test } from 'vitest';
+import type { PushedEvents } from '../src/control/events.js';
+import type { Emulator } from '../src/index.js';
+import { callsTo, openStream, standingEmulator } from './support.js';
+
+type Pushed = { [Name in keyof PushedEvents]: { name: Name; data: PushedEvents[Name] } }[keyof PushedEvents];
+
+/** What is pushed, one event after the other. */
+async function watch(emulator: Emulator) {
+  const response = await emulator.fetch('http://127.0.0.1/_emulator/events');
+  const reader = (response.body as ReadableStream<Uint8Array>).getReader();
+  const decoder = new TextDecoder();
+  const waiting: Pushed[] = [];
+  let rest = '';
+  const next = async (): Promise<Pushed | undefined> => {
+    while (waiting.length === 0) {
+      const { done, value } = await Promise.race([reader.read(), silence()]);
+      if (done) return undefined;
+      const events = (rest + decoder.decode(value, { stream: true })).split('\n\n');
+      rest = events.pop() ?? '';
+      for (const event of events) {
+        const [, name, data] = /^event: (\w+)\ndata: (.*)$/.exec(event) ?? [];
+        if (data !== undefined) waiting.push({ name, data: JSON.parse(data) } as Pushed);
+      }
+    }
+    return waiting.shift();
+  };
+  /** The next event of this name. */
+  const of = async <Name extends keyof PushedEvents>(name: Name): Promise<PushedEvents[Name]> => {
+    for (;;) {
+      const event = await next();
+      if (event === undefined) throw new Error(`the stream ended before ${name} came`);
+      if (event.name === name) return event.data as PushedEvents[Name];
+    }
+  };
+  return { response, of, next, leave: () => reader.cancel() };
+}
+
+/** A stream that should go on, and says nothing for so long, never will. */
+function silence(): Promise<never> {
+  return new Promise((_, reject) => {
+    setTimeout(() => reject(new Error('nothing was pushed')), 20_000).unref();
+  });
+}
+
+describe('what is pushed to the inspector', () => {
+  test('begins with everything there is', async () => {
+    const emulator = standingEmulator();
+    await callsTo(emulator).gateway('GET', '/v1/presets');
+
+    const { response, of, leave } = await watch(emulator);
+
+    expect(response.headers.get('content-type')).toBe('text/event-stream');
+    expect(await of('requests')).toMatchObject({ all: true, requests: [{ path: '/v1/presets', status: 200 }] });
+    expect(await of('changes')).toEqual({ topics: ['everything'], time: '2026-01-15T10:00:00.000Z' });
+    await leave();
+  });
+
+  test('tells of a request when it begins and when it has ended, by its key and without it', async () => {
+    const emulator = standingEmulator({ pace: { ttft: 300 } });
+    const { of, leave } = await watch(emulator);
+    await of('requests');
+
+    const body = (await openStream(emulator, 'Hello?')).text();
+    const begun = await of('requests');
+    let ended = begun;
+    while (ended.requests[0]?.outcome === 'pending') {
+      emulator.clock.advance(300);
+      ended = await of('requests');
+    }
+    await body;
+
+    expect(begun).toMatchObject({ all: false, requests: [{ outcome: 'pending', caller: 'first secret key' }] });
+    expect(ended.requests[0]).toMatchObject({ outcome: 'answered', requestId: begun.requests[0]?.requestId });
+    expect(JSON.stringify([begun, ended])).not.toContain(emulator.apiKeys.secret);
+    await leave();
+  });
+
+  test.each<{ what: string; change: (emulator: Emulator) => unknown; topic: string }>([
+    {
+      what: 'a message',
+      change: ({ conversations }) => conversations.append('talk', [{ role: 'user', content: 'x' }]),
+      topic: 'conversations/talk',
+    },
+    {
+      what: 'a deleted conversation',
+      change: ({ conversations }) => conversations.delete('talk'),
+      topic: 'conversations/talk',
+    },
+    {
+      what: 'a memory item',
+      change: ({ memory }) => memory.create({ type: 'fact', key: 'k', content: 'c' }),
+      topic: 'memory',
+    },
+    { what: 'a key', change: ({ apiKeys }) => apiKeys.create('secret'), topic: 'api-keys' },
+    { what: 'the plan', change: ({ account }) => account.setPlan('starter'), topic: 'account' },
+    { what: 'a fault', change: ({ faults }) => faults.add({ respond: { status: 503 } }), topic: 'faults' },
+    { what: 'a reset', change: (emulator) => emulator.reset(), topic: 'everything' },
+    {
+      what: 'time',
+      change: (emulator) =>
+        callsTo(emulator, emulator.fetch, 'http://127.0.0.1').bare('POST', '/_emulator/clock', { advance: 1 }),
+      topic: 'clock',
+    },
+  ])('tells of $what', async ({ change, topic }) => {
+    const emulator = standingEmulator();
+    emulator.conversations.create({ id: 'talk', messages: [{ role: 'user', content: 'Hello?' }] });
+    const { of, leave } = await watch(emulator);
+    await of('changes');
+
+    await change(emulator);
+
+    expect((await of('changes')).topics).toContain(topic);
+    await leave();
+  });
+
+  test('tells of a fault that was used up', async () => {
+    const emulator = standingEmulator();
+    emulator.faults.add({ match: { path: '/v1/*' }, respond: { status: 503 } });
+    const { of, leave } = await watch(emulator);
+    await of('changes');
+
+    await callsTo(emulator).gateway('GET', '/v1/presets');
+
+    expect((await of('changes')).topics).toContain('faults');
+    await leave();
+  });
+
+  test('tells all anew where more has happened than is told one by one', async () => {
+    const emulator = standingEmulator({ limits: { gateway: 1e6 } });
+    const { of, leave } = await watch(emulator);
+    await of('requests');
+    const { gateway } = callsTo(emulator);
+
+    await Promise.all(Array.from({ length: 700 }, () => gateway('GET', '/v1/presets')));
+    let seen = 0;
+    while (seen < 700) {
+      const { all, requests } = await of('requests');
+      seen = all ? requests.length : seen + requests.length;
+    }
+
+    expect(emulator.requests).toHaveLength(700);
+    await leave();
+  });
+
+  test('ends when the emulator is closed', async () => {
+    const emulator = standingEmulator();
+    const { of, next } = await watch(emulator);
+    await of('changes');
+
+    await emulator.close();
+
+    expect(await next()).toBeUndefined();
+  });
+});

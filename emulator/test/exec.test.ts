@@ -1,0 +1,80 @@
+import { spawn } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import { dataDirectory } from './support.js';
+
+const command = ['--import', 'tsx', fileURLToPath(new URL('../src/cli/cli.ts', import.meta.url)), 'exec'];
+
+/** Run it as a program of its own; `onOutput` is told what was printed so far. */
+function exec(args: string[], onOutput: (out: string, pid: number) => void = () => {}) {
+  return new Promise<{ code: number | null; out: string; err: string }>((resolve) => {
+    const child = spawn(process.execPath, [...command, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+    let out = '';
+    let err = '';
+    child.stdout.on('data', (data) => {
+      out += data;
+      onOutput(out, child.pid ?? 0);
+    });
+    child.stderr.on('data', (data) => {
+      err += data;
+    });
+    child.once('close', (code) => resolve({ code, out, err }));
+  });
+}
+
+/** A program in a file of its own, as a shell command. */
+function program(source: string): string {
+  const file = join(dataDirectory(), 'program.mjs');
+  writeFileSync(file, source);
+  return `"${process.execPath}" "${file}"`;
+}
+
+describe('exec', () => {
+  test('runs a command that finds the emulator in its variables, and ends with its code', async () => {
+    const ask = program(`
+      const { CONTEXT_GATEWAY_BASE_URL: url, CONTEXT_GATEWAY_API_KEY: key, CONTEXT_GATEWAY_SESSION_TOKEN: token } = process.env;
+      const get = (path, credential) => fetch(url + path, { headers: { authorization: 'Bearer ' + credential } });
+      console.log((await get('/v1/presets', key)).status, (await get('/api/memory', token)).status, url);
+      process.exit(7);
+    `);
+
+    const { code, out, err } = await exec([ask]);
+
+    expect(out).toMatch(/^200 200 http:\/\/127\.0\.0\.1:\d+\n$/);
+    expect(err).toContain('context-gateway-emulator: listening on http://127.0.0.1:');
+    expect(code).toBe(7);
+    const [, , url = ''] = out.trim().split(' ');
+    await expect(fetch(url)).rejects.toThrow();
+  });
+
+  test('is a shell: takes several commands, and its own flags before them', async () => {
+    const { code, out, err } = await exec(['--quiet', '--seed', 'x', 'echo one && echo two && exit 3']);
+
+    expect({ code, out, err }).toEqual({ code: 3, out: 'one\ntwo\n', err: '' });
+  });
+
+  test('passes signals on to all that the shell has started', async () => {
+    const file = join(dataDirectory(), 'ended');
+    const wait = program(`
+      import { writeFileSync } from 'node:fs';
+      process.once('SIGTERM', () => setTimeout(() => { writeFileSync(${JSON.stringify(file)}, 'well'); process.exit(5); }, 50));
+      setInterval(() => {}, 1000);
+      console.log('ready');
+    `);
+
+    const { code } = await exec([`${wait}; exit $?`], (out, pid) => {
+      if (out === 'ready\n') process.kill(pid, 'SIGTERM');
+    });
+
+    expect(readFileSync(file, 'utf8')).toBe('well');
+    // 5 where the shell waits for it, 143 where the signal ends the shell first.
+    expect([5, 143]).toContain(code);
+  });
+
+  test('ends as a shell would when the command is ended by a signal or is not there', async () => {
+    expect((await exec([program("process.kill(process.pid, 'SIGKILL');")])).code).toBe(137);
+    expect((await exec(['no-such-command-here'])).code).toBe(127);
+  });
+});

@@ -1,0 +1,176 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { assertReceived, useEmulator } from 'context-gateway-emulator/node-test';
+import { type ExpectedRequest, test } from 'context-gateway-emulator/vitest';
+import { build } from 'esbuild';
+import { afterAll, describe, expect, test as plain } from 'vitest';
+import { PROGRAM } from '../../test/helpers/sources.js';
+import { runNode, runVitest } from '../../test/helpers/vitest-run.js';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const PROMPT = { model: 'atlas-small', messages: [{ role: 'user' as const, content: 'The key is red. What is red?' }] };
+
+describe('the fixtures of a test', () => {
+  const seen = new Set<string>();
+
+  test.for(['first', 'second'])('are its own: the %s', async (_, { emulator, context, gateway }) => {
+    expect(seen.has(emulator.apiKeys.secret)).toBe(false);
+    seen.add(emulator.apiKeys.secret);
+    expect(emulator.requests).toEqual([]);
+
+    const { id } = emulator.conversations.create({
+      messages: [{ role: 'user', content: 'We decided to use Parquet.' }],
+    });
+    await context.compact(id, { level: 'deep' });
+    await gateway.chat.completions.create(PROMPT);
+
+    expect(emulator).toHaveReceived({ method: 'POST', path: '/api/context/compact', body: { level: 'deep' } });
+    expect(emulator).toHaveReceived({
+      path: /^\/v1\/chat/,
+      body: { messages: [{ content: expect.any(String) }] },
+      times: 1,
+    });
+    expect(emulator).toHaveReceived({ status: 200, times: 2 });
+    expect(emulator).not.toHaveReceived({ method: 'DELETE' });
+    expect(emulator).toHaveReceived({ path: '/v1/usage', times: 0 });
+  });
+
+  describe('with options', () => {
+    test.override({ emulatorOptions: { seed: 'mine', plan: 'starter' } });
+
+    test('take them', async ({ emulator, gateway }) => {
+      await expect(gateway.presets.list()).rejects.toThrow('plan');
+
+      expect(emulator.account.plan.id).toBe('starter');
+      expect(emulator).toHaveReceived({ path: '/v1/presets', status: 403, times: 1 });
+    });
+  });
+});
+
+describe('toHaveReceived', () => {
+  const failure = (act: () => void): string => {
+    try {
+      act();
+    } catch (error) {
+      return (error as Error).message;
+    }
+    throw new Error('it did not fail');
+  };
+
+  test('lists what was received, and where a request to the same endpoint differs', async ({
+    emulator,
+    context,
+    gateway,
+  }) => {
+    const { id } = emulator.conversations.create({ messages: [{ role: 'user', content: 'Hello.' }] });
+    await context.compact(id, { level: 'light' });
+    await gateway.presets.list({ limit: 2 });
+    const expected = { method: 'POST', path: '/api/context/compact', status: 200, body: { level: 'deep' } };
+
+    const lines = failure(() => expect(emulator).toHaveReceived(expected)).split('\n');
+    expect(lines.slice(0, 3)).toEqual([
+      'Expected one or more × POST /api/context/compact with status 200 and body {"level":"deep"}; there were none.',
+      '',
+      'The emulator received 2 requests:',
+    ]);
+    expect(lines[3]).toMatch(/^ {2}200 {2}POST .* \/api\/context\/compact {2}<- body\.level is "light"$/);
+    expect(lines[4]).toMatch(/^ {2}200 {2}GET .* \/v1\/presets\?limit=2$/);
+    expect(failure(() => expect(emulator).not.toHaveReceived({ method: 'GET' }))).toContain('Expected there not to be');
+    expect(failure(() => expect(emulator).toHaveReceived({ status: 503 }))).toContain('<- status 200');
+  });
+
+  test('says so when nothing came', ({ emulator }) => {
+    expect(failure(() => expect(emulator).toHaveReceived({}))).toBe(
+      'Expected one or more × any request; there were none.\n\nThe emulator received no request.',
+    );
+  });
+
+  test.for<{ expected: ExpectedRequest; isThere: boolean; because: string }>([
+    { expected: { method: 'post' }, isThere: true, because: 'methods are written either way' },
+    { expected: { path: '/v1/chat/completions' }, isThere: true, because: 'without a query any will do' },
+    { expected: { path: '/v1/chat/completions?a=1' }, isThere: true, because: 'a query that is given counts' },
+    { expected: { path: '/v1/chat/completions?a=2' }, isThere: false, because: 'a query that is given counts' },
+    { expected: { path: '/v1/chat' }, isThere: false, because: 'a path is whole' },
+    { expected: { body: { model: 'atlas-small' } }, isThere: true, because: 'other fields may be there' },
+    { expected: { body: { model: undefined } }, isThere: false, because: 'undefined says: not there' },
+    { expected: { body: { seed: undefined } }, isThere: true, because: 'undefined says: not there' },
+    { expected: { body: { messages: [] } }, isThere: false, because: 'an array is whole' },
+    {
+      expected: { body: expect.objectContaining({ model: expect.stringMatching(/^atlas/) }) },
+      isThere: true,
+      because: 'matchers fit',
+    },
+    { expected: { body: 'text' }, isThere: false, because: 'the body is an object' },
+    { expected: { times: 2 }, isThere: false, because: 'there was one' },
+  ])('$expected: $isThere, because $because', async ({ expected, isThere }, { emulator }) => {
+    await emulator.fetch('https://emulator.test/v1/chat/completions?a=1', {
+      method: 'POST',
+      headers: { authorization: `Bearer ${emulator.apiKeys.secret}` },
+      body: JSON.stringify(PROMPT),
+    });
+
+    if (isThere) expect(emulator).toHaveReceived(expected);
+    else expect(emulator).not.toHaveReceived(expected);
+  });
+});
+
+describe('a test that fails', async () => {
+  const folder = await mkdtemp(join(ROOT, 'node_modules/.fixtures-'));
+  afterAll(() => rm(folder, { recursive: true }));
+
+  const body = `
+    await gateway.presets.list();
+    await gateway.chat.completions.create(${JSON.stringify(PROMPT)});
+  `;
+
+  plain('prints its requests in Vitest, without keys and bodies; one that passes does not', async () => {
+    await writeFile(
+      join(folder, 'failing.test.ts'),
+      `import { test } from 'context-gateway-emulator/vitest';
+       test('fails', async ({ gateway }) => {${body} throw new Error('on purpose'); });
+       test('passes', async ({ context }) => { await context.memory.list(); });`,
+    );
+    const { code, text } = await runVitest(folder, 'failing.test.ts');
+
+    expect(code).toBe(1);
+    expect(text).toMatch(/2 requests:\n {2}200 {2}GET .* \/v1\/presets\n {2}200 {2}POST .* \/v1\/chat\/completions\n/);
+    expect(text).not.toMatch(/svc_sk_|The key is red|\/api\/memory/);
+  });
+
+  plain('prints its requests in node:test too', async () => {
+    const file = join(folder, 'failing.ts');
+    await writeFile(
+      file,
+      `import { test } from 'node:test';
+       import { assertReceived, useEmulator } from 'context-gateway-emulator/node-test';
+       test('fails', async (t) => {
+         const { emulator, gateway } = useEmulator(t, { seed: 'x' });${body}
+         assertReceived(emulator, { path: '/v1/presets' });
+         assertReceived(emulator, { path: '/v1/usage' });
+       });
+       test('passes', async (t) => { await useEmulator(t).context.memory.list(); });`,
+    );
+
+    await build({ entryPoints: [file], outdir: folder, ...PROGRAM });
+
+    const { code, text } = await runNode(['--test', '--test-reporter', 'spec', join(folder, 'failing.mjs')]);
+
+    expect(code).toBe(1);
+    expect(text).toContain('Expected one or more × /v1/usage; there were none.');
+    expect(text).toMatch(/2 requests:\n.*200 {2}GET .* \/v1\/presets\n.*200 {2}POST .* \/v1\/chat\/completions\n/);
+    expect(text).toMatch(/pass 1\n.*fail 1\n/s);
+    expect(text).not.toContain('/api/memory');
+  });
+
+  plain('is nothing that the function for node:test needs to know: it closes its emulator', async () => {
+    const hooks: (() => Promise<void>)[] = [];
+    const { emulator, gateway } = useEmulator({ after: (hook) => hooks.push(hook), passed: true });
+    await gateway.presets.list();
+    assertReceived(emulator, { path: '/v1/presets', times: 1 });
+
+    for (const hook of hooks) await hook();
+
+    await expect(gateway.presets.list()).rejects.toThrow();
+  });
+});

@@ -1,0 +1,88 @@
+import { describe, expect, test } from 'vitest';
+import { lossesOf, receiptOf } from '../inspector/conversation/losses.js';
+import { tokensOverTime } from '../inspector/conversation/tokens-over-time.js';
+import { readTranscript } from '../inspector/conversations/transcript.js';
+import type { Emulator, InspectedConversation } from '../src/index.js';
+import { callsTo, standingEmulator, TRANSCRIPT } from './support.js';
+
+const begun = (): Emulator => {
+  const emulator = standingEmulator();
+  emulator.conversations.create({ id: 'talk', messages: readTranscript(TRANSCRIPT).messages });
+  return emulator;
+};
+const look = async (emulator: Emulator): Promise<InspectedConversation> =>
+  (await emulator.inspect('talk')) as InspectedConversation;
+
+describe('what a compaction loses', () => {
+  test('is nothing before there was one', async () => {
+    expect(lossesOf(await look(begun()))).toEqual([]);
+  });
+
+  test('is what messages decide and require and the context does not tell, each with its message', async () => {
+    const emulator = begun();
+    const before = await look(emulator);
+    await emulator.compact('talk', 'aggressive');
+    const after = await look(emulator);
+
+    const losses = lossesOf(after);
+
+    expect(losses.length).toBeGreaterThan(2);
+    const context = JSON.stringify(after.rollingSummary);
+    for (const { entry, messageId } of losses) {
+      expect(context).not.toContain(entry.text);
+      expect(before.messages.find(({ id }) => id === messageId)?.content).toContain(entry.text.replace(/\.$/, ''));
+    }
+    expect(receiptOf(before, after).lost).toEqual(losses);
+  });
+
+  test('comes back with a pin, and is then no loss of the next compaction', async () => {
+    const emulator = begun();
+    await emulator.compact('talk', 'aggressive');
+    const [loss] = lossesOf(await look(emulator));
+    await callsTo(emulator).context('POST', '/api/context/pin/talk', { messageId: loss?.messageId });
+
+    expect(lossesOf(await look(emulator))).not.toContainEqual(loss);
+    const before = await look(emulator);
+    await emulator.compact('talk', 'aggressive');
+    expect(receiptOf(before, await look(emulator)).lost).not.toContainEqual(loss);
+  });
+
+  test('is not what was excluded on purpose', async () => {
+    const emulator = begun();
+    await emulator.compact('talk', 'aggressive');
+    const [loss] = lossesOf(await look(emulator));
+    await callsTo(emulator).context('PATCH', `/api/context/exclude/talk/${loss?.messageId}`, { exclude: true });
+
+    expect(lossesOf(await look(emulator)).map(({ entry }) => entry.text)).not.toContain(loss?.entry.text);
+  });
+
+  test('is held against what is kept: every statement is in one of the two', async () => {
+    const emulator = begun();
+    const before = await look(emulator);
+    await emulator.compact('talk', 'deep');
+    const { kept, reworded, lost } = receiptOf(before, await look(emulator));
+
+    const binding = before.statements.filter(({ section }) => /decisions|requirements|definitions/.test(section));
+    const told = [...kept, ...reworded.map((each) => each.before), ...lost.map(({ entry }) => entry)].map(
+      ({ text }) => text,
+    );
+    expect(told).toEqual(expect.arrayContaining(binding.map(({ text }) => text)));
+  });
+});
+
+describe('the chart of a conversation', () => {
+  test('ends at the tokens the context has, and falls where it was compacted', async () => {
+    const emulator = begun();
+    await emulator.compact('talk', 'light');
+    emulator.conversations.append('talk', [{ role: 'user', content: 'And one more thing, which is rather long.' }]);
+    const conversation = await look(emulator);
+
+    const { all, context, compactions } = tokensOverTime(conversation);
+
+    expect(all.at(-1)).toEqual([19, conversation.metadata.totalTokens]);
+    expect(context.at(-1)).toEqual([19, conversation.metadata.compressedTokens]);
+    expect(compactions).toEqual([{ at: 18, name: 'v1' }]);
+    const [before, after] = context.filter(([at]) => at === 18).slice(-2);
+    expect(after?.[1]).toBeLessThan(before?.[1] ?? 0);
+  });
+});

@@ -1,0 +1,251 @@
+import { Validator } from '@seriousme/openapi-schema-validator';
+import Ajv2020 from 'ajv/dist/2020.js';
+import { describe, expect, test } from 'vitest';
+import { createEmulator, type Emulator } from '../src/index.js';
+import type { ServiceOptions } from '../src/options.js';
+import { PROJECT_TALK, standingEmulator } from './support.js';
+
+const BASE = 'http://127.0.0.1';
+
+interface Operation {
+  operationId: string;
+  security: Record<string, []>[];
+  responses: Record<string, { headers?: object; content: Record<string, { schema: object }> }>;
+}
+interface Description extends Record<string, unknown> {
+  openapi: string;
+  paths: Record<string, Record<string, Operation>>;
+  components: { schemas: Record<string, object>; securitySchemes: Record<string, object> };
+}
+
+const descriptionOf = async (emulator: Emulator): Promise<Description> =>
+  (await emulator.fetch(`${BASE}/_emulator/openapi.json`)).json() as Promise<Description>;
+
+const operationsOf = (description: Description) =>
+  Object.entries(description.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), ...operation })),
+  );
+
+/** A request for every operation, in an order in which each finds what it needs; `json` is its body. */
+const REQUESTS: Record<string, { query?: string; json?: unknown; form?: FormData; path?: Record<string, string> }> = {
+  createConversation: { json: { id: 'talk', messages: PROJECT_TALK } },
+  appendMessages: { path: { id: 'talk' }, json: [{ role: 'user', content: 'We decided to keep it.' }] },
+  listConversations: {},
+  getConversation: { path: { id: 'talk' } },
+  pin: { path: { id: 'talk', messageId: 'goal' }, json: { category: 'decision' } },
+  unpin: { path: { id: 'talk', messageId: 'goal' } },
+  changeMessage: { path: { id: 'talk', messageId: 'open' }, json: { excluded: true } },
+  pinMessage: { path: { conversationId: 'talk' }, json: { messageId: 'dec', category: 'decision' } },
+  excludeMessage: { path: { conversationId: 'talk', messageId: 'link' }, json: { exclude: true } },
+  compactContext: { json: { conversationId: 'talk', level: 'deep' } },
+  compactConversation: { path: { id: 'talk' }, json: { level: 'aggressive' } },
+  getContext: { query: '?conversationId=talk' },
+  getSummary: { query: '?conversationId=talk' },
+  inspectConversation: { path: { id: 'talk' } },
+  unpinMessage: { path: { conversationId: 'talk' }, query: '?messageId=dec' },
+  createMemory: { json: { type: 'fact', key: 'city', content: 'Oslo' } },
+  listMemory: { query: '?type=fact' },
+  updateMemory: { path: { memoryId: 'MEMORY' }, json: { content: 'Bergen', isActive: false } },
+  createModel: { json: { id: 'cedar', contextWindow: 1000 } },
+  listModels: {},
+  addReply: { json: { match: { pattern: '^ping', flags: 'i' }, reply: { content: 'pong', finish_reason: 'stop' } } },
+  listReplies: {},
+  createChatCompletion: { json: { model: 'cedar', messages: [{ role: 'user', content: 'Ping' }] } },
+  createPreset: { json: { id: 'shout', name: 'Shout', template: 'In capitals: {{input}}' } },
+  listAllPresets: {},
+  listPresets: { query: '?category=general&limit=2' },
+  executePreset: { path: { presetId: 'shout' }, json: { model: 'cedar', input: 'ping' } },
+  uploadFile: { form: upload() },
+  listFiles: {},
+  getFile: { path: { id: 'FILE' } },
+  getFileContent: { path: { id: 'FILE' } },
+  createIntegration: { json: { id: 'pager', actions: [{ name: 'page', fields: [{ name: 'who' }] }] } },
+  listIntegrations: {},
+  listAllIntegrations: {},
+  executeIntegration: { path: { integration: 'pager' }, json: { action: 'page', who: 'me' } },
+  listExecutions: {},
+  getUsage: { query: '?start_date=2026-01-01&end_date=2026-01-31' },
+  addFault: { json: { match: { path: '/none' }, times: 3, respond: { type: 'slow', delay: 1 } } },
+  listFaults: {},
+  listAllMemory: {},
+  remember: { json: { type: 'fact', key: 'town', content: 'Molde' } },
+  changeMemory: { path: { id: 'MEMORY' }, json: { isActive: true } },
+  forget: { path: { id: 'OWN_MEMORY' } },
+  watch: {},
+  removeFault: { path: { id: 'fault_1' } },
+  clearFaults: {},
+  createKey: { json: { kind: 'publishable', name: 'spare' } },
+  listKeys: {},
+  deleteKey: { path: { id: 'KEY' } },
+  createSession: { json: { userId: 'user_b' } },
+  createWorkspace: { json: { id: 'team', members: [] } },
+  addMember: { path: { id: 'team', userId: 'user_b' } },
+  removeMember: { path: { id: 'team', userId: 'user_b' } },
+  listWorkspaces: {},
+  getAccount: {},
+  setPlan: { json: { plan: 'enterprise' } },
+  advanceClock: { json: { advance: 1000 } },
+  getOverview: {},
+  listRequests: { query: '?limit=100' },
+  getRequest: { path: { id: 'REQUEST' } },
+  getState: {},
+  putState: { json: 'STATE' },
+  removeReply: { path: { id: 'reply_1' } },
+  clearReplies: {},
+  deletePreset: { path: { id: 'shout' } },
+  deleteIntegration: { path: { id: 'pager' } },
+  deleteModel: { path: { id: 'cedar' } },
+  deleteConversation: { path: { id: 'talk' } },
+  deleteMemory: { path: { memoryId: 'MEMORY' } },
+  getIndex: {},
+  getHealth: {},
+  getDescription: {},
+  getReference: {},
+  getInspectorFile: { path: { file: 'app.css' } },
+  reset: {},
+};
+
+function upload(): FormData {
+  const form = new FormData();
+  form.set('file', new File(['a,b'], 'a.csv'));
+  form.set('purpose', 'import');
+  return form;
+}
+
+/** That stream has no end of its own. */
+async function firstEvents(response: Response): Promise<string> {
+  const reader = (response.body as ReadableStream<Uint8Array>).getReader();
+  const { value } = await reader.read();
+  await reader.cancel();
+  return new TextDecoder().decode(value);
+}
+
+describe('the OpenAPI description', () => {
+  test.each<{ options: ServiceOptions }>([
+    { options: {} },
+    { options: { listForm: 'named', sessionHeader: { name: 'X-Session', scheme: '' } } },
+  ])('is valid OpenAPI 3.1, with $options', async ({ options }) => {
+    const description = await descriptionOf(standingEmulator(options));
+
+    const { valid, errors } = await new Validator().validate(structuredClone(description));
+
+    expect(errors).toBeUndefined();
+    expect(valid).toBe(true);
+    expect(description.openapi).toMatch(/^3\.1\./);
+    const ids = operationsOf(description).map(({ operationId }) => operationId);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  test('has every route there is, and every one answers as described', async () => {
+    const emulator = standingEmulator();
+    const description = await descriptionOf(emulator);
+    const operations = operationsOf(description);
+    const ajv = new Ajv2020({ strict: false, allErrors: true });
+    const { components } = closed({ components: description.components });
+    const known: Record<string, string> = {};
+
+    expect(operations.map(({ operationId }) => operationId).sort()).toEqual(Object.keys(REQUESTS).sort());
+    for (const [operationId, { query = '', json, form, path = {} }] of Object.entries(REQUESTS)) {
+      const {
+        method,
+        path: template,
+        responses,
+      } = operations.find((one) => one.operationId === operationId) as never as {
+        method: string;
+        path: string;
+      } & Operation;
+      const filled = template.replace(/\{(\w+)\}/g, (_, name: string) => known[path[name] ?? ''] ?? path[name] ?? '?');
+      const credential = template.startsWith('/v1') ? emulator.apiKeys.secret : emulator.sessionToken;
+      const response = await emulator.fetch(BASE + filled + query, {
+        method,
+        headers: { authorization: `Bearer ${credential}`, ...(json ? { 'content-type': 'application/json' } : {}) },
+        body: form ?? (json === undefined ? null : JSON.stringify(json === 'STATE' ? emulator.state() : json)),
+      });
+
+      const type = response.headers.get('content-type')?.split(';')[0] ?? '';
+      const expected = responses[response.status]?.content[type];
+      const text = operationId === 'watch' ? await firstEvents(response) : await response.text();
+      // biome-ignore lint/suspicious/noExplicitAny: the schema says what it is
+      const body: any = type === 'application/json' ? JSON.parse(text) : text;
+      expect(
+        expected,
+        `${operationId}: ${response.status} ${type} ${JSON.stringify(body).slice(0, 200)}`,
+      ).toBeDefined();
+      for (const name of Object.keys(responses[response.status]?.headers ?? {})) {
+        expect(response.headers.get(name), `${operationId}: ${name}`).toMatch(/^\d+$/);
+      }
+      const validate = ajv.compile({ ...closed(expected?.schema ?? {}), components });
+      const isAsDescribed: boolean = validate(body);
+      if (!isAsDescribed) throw new Error(`${operationId}: ${ajv.errorsText(validate.errors)}`);
+      if (operationId === 'createMemory') known.MEMORY = body.memory.id;
+      if (operationId === 'remember') known.OWN_MEMORY = body.id;
+      if (operationId === 'listRequests') known.REQUEST = body.at(-1).requestId;
+      if (operationId === 'uploadFile') known.FILE = body.id;
+      if (operationId === 'createKey') known.KEY = body.id;
+    }
+    const { routes } = (await (await emulator.fetch(`${BASE}/_emulator`)).json()) as { routes: string[] };
+    const described = operations.map(({ method, path }) => `${method} ${path.replace(/\{(\w+)\}/g, ':$1')}`);
+    expect(described).toEqual(expect.arrayContaining(routes));
+  });
+
+  test('describes errors and the chunks of a stream as they come', async () => {
+    const emulator = standingEmulator();
+    const { components } = closed({ components: (await descriptionOf(emulator)).components });
+    const ajv = new Ajv2020({ strict: false });
+    const isA = (name: string, value: unknown) =>
+      ajv.validate({ $ref: `#/components/schemas/${name}`, components }, value);
+    const refused = async (path: string) => (await emulator.fetch(BASE + path)).json();
+
+    expect(isA('ContextError', await refused('/api/memory'))).toBe(true);
+    expect(isA('GatewayError', await refused('/v1/presets'))).toBe(true);
+    expect(isA('ControlError', await refused('/_emulator/nowhere'))).toBe(true);
+    const stream = await emulator.fetch(`${BASE}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${emulator.apiKeys.secret}` },
+      body: JSON.stringify({ model: 'atlas-small', stream: true, messages: [{ role: 'user', content: 'Hello?' }] }),
+    });
+    const chunks = [...(await stream.text()).matchAll(/^data: (\{.*)$/gm)].map(([, data = '']) => JSON.parse(data));
+    expect(chunks.length).toBeGreaterThan(3);
+    expect(chunks.filter((chunk) => !isA('ChatCompletionChunk', chunk))).toEqual([]);
+  });
+
+  test('names the credentials of each area, and the one of the control plane where there is one', async () => {
+    const open = await descriptionOf(standingEmulator({ sessionHeader: { name: 'X-Session', scheme: '' } }));
+    const guarded = createEmulator({ controlToken: 'a-long-token' });
+    const response = await guarded.fetch(`${BASE}/_emulator/openapi.json`, {
+      headers: { authorization: 'Bearer a-long-token' },
+    });
+    const description = (await response.json()) as Description;
+
+    expect(Object.keys(open.paths['/v1/usage']?.get?.responses.default?.headers ?? {})).toContain('X-RateLimit-Limit');
+    expect(open.paths['/api/memory']?.get?.security).toEqual([{ sessionToken: [] }]);
+    expect(open.components.securitySchemes.sessionToken).toEqual({ type: 'apiKey', in: 'header', name: 'x-session' });
+    expect(open.paths['/_emulator/reset']?.post?.security).toEqual([]);
+    expect(description.paths['/_emulator/reset']?.post?.security).toEqual([{ controlToken: [] }]);
+    expect(description.paths['/_emulator/health']?.get?.security).toEqual([]);
+  });
+
+  test('is a page too, which asks for nothing else', async () => {
+    const response = await standingEmulator().fetch(`${BASE}/_emulator/reference`);
+    const html = await response.text();
+
+    expect(response.headers.get('content-security-policy')).toContain("default-src 'none'");
+    expect(html).not.toMatch(/<script|<link|src=|url\(/);
+    for (const text of ['POST', '/api/context/compact', 'RollingSummary', `curl '${BASE}/v1/usage'`]) {
+      expect(html).toContain(text.replaceAll("'", '&#39;'));
+    }
+  });
+});
+
+/** The schemas with no room for fields that they do not name: so that a field that is not described is found. */
+function closed<T extends object>(schema: T): T {
+  const text = JSON.stringify(schema, (_, value) =>
+    value !== null &&
+    typeof value === 'object' &&
+    value.properties !== undefined &&
+    value.additionalProperties === undefined
+      ? { ...value, additionalProperties: false }
+      : value,
+  );
+  return JSON.parse(text);
+}

@@ -1,0 +1,33 @@
+import type { Browser } from './chromium.js';
+
+/** What a person does on a page, by the names that are read out. */
+export function onPage(page: Browser) {
+  const find = (selector: string): string => `document.querySelector(${JSON.stringify(selector)})`;
+  const act = async (selector: string, work: string): Promise<void> => {
+    await page.until(find(selector));
+    await page.evaluate(`(() => { const element = ${find(selector)}; ${work} })()`);
+  };
+  return {
+    text: () => page.evaluate<string>("document.querySelector('#main').innerText"),
+    /** Opens a view by its address. */
+    go: async (view: string): Promise<void> => {
+      await page.evaluate(`location.hash = '#/${view}'`);
+    },
+    click: async (selector: string): Promise<void> => {
+      await page.until(`${find(selector)} && !${find(selector)}.disabled`);
+      await page.evaluate(`${find(selector)}.click()`);
+    },
+    type: (selector: string, text: string) =>
+      act(
+        selector,
+        `element.value = ${JSON.stringify(text)}; element.dispatchEvent(new Event('input', { bubbles: true }));`,
+      ),
+    choose: (selector: string, value: string) =>
+      act(
+        selector,
+        `element.value = ${JSON.stringify(value)}; element.dispatchEvent(new Event('change', { bubbles: true }));`,
+      ),
+    sees: (selector: string) => page.until(find(selector)),
+    reads: (text: string) => page.until(`document.body.innerText.includes(${JSON.stringify(text)})`),
+  };
+}

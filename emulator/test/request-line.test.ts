@@ -1,0 +1,112 @@
+import { expect, test } from 'vitest';
+import { runCommand } from '../src/cli/cli.js';
+import { requestLine } from '../src/http/request-line.js';
+import type { RequestRecord } from '../src/index.js';
+import { callsTo, dataDirectory, openStream, standingEmulator } from './support.js';
+
+/** The lines of the requests that `act` makes. */
+async function linesOf(
+  emulator: ReturnType<typeof standingEmulator>,
+  act: () => Promise<unknown>,
+  isColored = false,
+): Promise<string[]> {
+  const lines: string[] = [];
+  const stop = emulator.onRequest((request) => lines.push(requestLine(request, isColored)));
+  await act();
+  stop();
+  await callsTo(emulator).gateway('GET', '/v1/presets');
+  return lines;
+}
+
+const QUESTION = { model: 'atlas-small', messages: [{ role: 'user', content: 'The key is red. What is red?' }] };
+
+test('shows status, method, time, tokens and path of each request, in columns', async () => {
+  const emulator = standingEmulator({ limits: { gateway: 3 } });
+  const { gateway, context } = callsTo(emulator);
+
+  const lines = await linesOf(emulator, async () => {
+    await gateway('POST', '/v1/chat/completions', QUESTION);
+    await (await openStream(emulator, 'The key is red. What is red?')).text();
+    await context('DELETE', '/api/memory/none');
+    await gateway('GET', '/v1/presets?limit=2');
+    await gateway('GET', '/v1/presets');
+  });
+
+  expect(lines).toEqual([
+    '200  POST         0 ms       13 in     5 out  /v1/chat/completions',
+    '200  POST         0 ms       13 in     5 out  /v1/chat/completions',
+    '404  DELETE       0 ms                        /api/memory/none',
+    '200  GET          0 ms                        /v1/presets?limit=2',
+    '429  GET          0 ms                        /v1/presets  rate limit',
+  ]);
+});
+
+test('names the fault that was met, and a caller that left', async () => {
+  const emulator = standingEmulator({ pace: { ttft: 1000 } });
+  const { gateway } = callsTo(emulator);
+  emulator.faults.add({ respond: { status: 503 } });
+  emulator.faults.add({ respond: { type: 'reset' } });
+  const left = new AbortController();
+
+  const lines = await linesOf(emulator, async () => {
+    await gateway('GET', '/v1/usage');
+    await expect(gateway('GET', '/v1/usage')).rejects.toThrow();
+    const stream = openStream(emulator, 'Hello?', {}, { signal: left.signal });
+    await (await stream).body?.getReader().read();
+    left.abort();
+  });
+
+  expect(lines[0]).toBe('503  GET          0 ms                        /v1/usage  fault: status 503');
+  expect(lines[1]).toBe('---  GET          0 ms                        /v1/usage  fault: reset');
+  expect(lines[2]).toMatch(/^--- {2}POST .*\/v1\/chat\/completions {2}client disconnected$/);
+});
+
+test('holds no key and nothing of a body', async () => {
+  const emulator = standingEmulator();
+  const { secret } = emulator.apiKeys;
+
+  const [line = ''] = await linesOf(emulator, () =>
+    callsTo(emulator).gateway('POST', `/v1/chat/completions?key=${secret}`, QUESTION),
+  );
+
+  expect(line).toContain('/v1/chat/completions?key=svc_sk_***');
+  expect(line).not.toContain('red');
+});
+
+test('has colors in a terminal only, and none with NO_COLOR', async () => {
+  const request = {
+    method: 'GET',
+    path: '/v1/usage',
+    status: 503,
+    outcome: 'answered',
+    duration: 12.4,
+  } as RequestRecord;
+
+  expect(requestLine(request, true)).toContain('\x1b[31m503\x1b[39m');
+  expect(requestLine(request, false)).toBe('503  GET         12 ms                        /v1/usage');
+
+  const said = async (more: { env?: Record<string, string>; isTerminal?: boolean }, ...args: string[]) => {
+    let out = '';
+    await runCommand(['--port', '0', ...args], {
+      env: {},
+      directory: dataDirectory(),
+      isTerminal: false,
+      isInteractive: false,
+      ...more,
+      out: (text) => {
+        out += text;
+      },
+      err: () => {},
+      onSignal: async (stop) => {
+        const url = /^Listening on (\S+)$/m.exec(out)?.[1];
+        await (await fetch(`${url}/v1/usage`)).text();
+        stop('SIGINT');
+      },
+    });
+    return out.split('\n').find((line) => line.includes('/v1/usage'));
+  };
+  expect(await said({})).toMatch(/^401 {2}GET /);
+  expect(await said({ isTerminal: true })).toMatch(/^\x1b\[33m401\x1b\[39m {2}GET /);
+  expect(await said({ isTerminal: true, env: { NO_COLOR: '1' } })).toMatch(/^401 {2}GET /);
+  expect(await said({}, '--quiet')).toBeUndefined();
+});

@@ -1,0 +1,84 @@
+import { describe, expect, test } from 'vitest';
+import { callsTo, openStream, standingEmulator } from './support.js';
+
+describe('what the request log keeps of a response', () => {
+  test('is its headers and its body', async () => {
+    const emulator = standingEmulator();
+    const { body } = await callsTo(emulator).gateway('GET', '/v1/presets');
+
+    const [request] = emulator.requests;
+
+    expect(request?.response?.headers).toMatchObject({
+      'content-type': 'application/json',
+      'x-request-id': request?.requestId,
+    });
+    expect(JSON.parse(request?.response?.body ?? '')).toEqual(body);
+    expect(request?.response?.events).toBeUndefined();
+    expect(emulator.request(request?.requestId ?? '')).toEqual(request);
+  });
+
+  test('is the events of a stream, each with its time', async () => {
+    const emulator = standingEmulator();
+    const reader = ((await openStream(emulator, 'Hello?')).body as ReadableStream<Uint8Array>).getReader();
+    while (!(await reader.read()).done) emulator.clock.advance(10);
+
+    const [request] = emulator.requests;
+    const { events = [], body } = request?.response ?? {};
+
+    expect(events).toHaveLength(request?.events ?? 0);
+    expect(events.map(({ at }) => at)).toEqual(events.map((_, i) => i * 10));
+    expect(events.map(({ text }) => text).join('')).toBe(body);
+    expect(events.at(-1)?.text).toBe('data: [DONE]\n\n');
+  });
+
+  test('is there while a stream is still arriving', async () => {
+    const emulator = standingEmulator();
+    const reader = ((await openStream(emulator, 'Hello?')).body as ReadableStream<Uint8Array>).getReader();
+    await reader.read();
+
+    expect(emulator.requests[0]).toMatchObject({ outcome: 'pending', response: { events: [{ at: 0 }] } });
+    await reader.cancel();
+  });
+
+  test('is 64 KB at most, of a body and of a stream', async () => {
+    const emulator = standingEmulator({ maxTokens: 1e6 });
+    const long = 'The harbour opens at six. '.repeat(8000);
+    emulator.chat.on('long', long);
+    const { body } = await callsTo(emulator).gateway('POST', '/v1/chat/completions', {
+      model: 'atlas-small',
+      messages: [{ role: 'user', content: 'long' }],
+    });
+    await (await openStream(emulator, 'long')).text();
+
+    expect(body.choices[0].message.content.length).toBeGreaterThan(100_000);
+    for (const { response } of emulator.requests) expect(response?.body).toHaveLength(64 * 1024);
+    const [, streamed] = emulator.requests;
+    expect(streamed?.response?.events?.length).toBeLessThan(streamed?.events ?? 0);
+  });
+
+  test('is what was really sent where a fault spoiled it', async () => {
+    const emulator = standingEmulator();
+    emulator.faults.add({ respond: { type: 'cutBody', afterBytes: 20 } });
+    const response = await emulator.fetch('http://emulator.test/v1/presets', {
+      headers: { authorization: `Bearer ${emulator.apiKeys.secret}` },
+    });
+    await response.text().catch(() => {});
+
+    expect(emulator.requests[0]?.response?.body).toHaveLength(20);
+  });
+
+  test('holds no key, and says whose it was', async () => {
+    const emulator = standingEmulator();
+    const spare = emulator.apiKeys.create('secret', { name: 'spare' });
+    emulator.chat.on('key', `Keep ${spare} to yourself.`);
+    const { bare, context } = callsTo(emulator);
+    const ask = { model: 'atlas-small', messages: [{ role: 'user', content: 'key' }] };
+    await bare('POST', '/v1/chat/completions', ask, { authorization: `Bearer ${spare}` });
+    await context('GET', '/api/memory');
+    await bare('GET', '/v1/presets', undefined, { authorization: 'Bearer wrong' });
+
+    expect(emulator.requests.map(({ caller }) => caller)).toEqual(['spare', emulator.userId, undefined]);
+    expect(JSON.stringify(emulator.requests)).not.toContain(spare);
+    expect(emulator.requests[0]?.response?.body).toContain('Keep svc_sk_***');
+  });
+});
