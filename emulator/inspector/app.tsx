@@ -75,7 +75,7 @@ export function App() {
           <header class="brand">
             <span class="mark" aria-hidden="true" />
             <div class="grow">
-              <strong>Workbench</strong>
+              <strong>Inspector</strong>
               <Connection />
             </div>
             <button
@@ -113,14 +113,14 @@ export function App() {
         <div class="content">
           {connection.value === 'gone' && (
             <div class="banner gone" role="alert">
-              <p>The emulator does not respond. This page goes on by itself when it is back.</p>
+              <p>The emulator is not responding. This page reconnects by itself.</p>
             </div>
           )}
           <FaultBanner />
           <main id="main" tabIndex={-1}>
             {view === undefined ? (
               <Title name="There is no such view">
-                Take one from the menu, or begin with the <a href={linkTo(HOME)}>conversations</a>.
+                Choose one from the menu, or start with the <a href={linkTo(HOME)}>conversations</a>.
               </Title>
             ) : (
               view.show(id)

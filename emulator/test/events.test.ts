@@ -14,7 +14,7 @@ async function watch(emulator: Emulator) {
   let rest = '';
   const next = async (): Promise<Pushed | undefined> => {
     while (waiting.length === 0) {
-      const { done, value } = await reader.read();
+      const { done, value } = await Promise.race([reader.read(), silence()]);
       if (done) return undefined;
       const events = (rest + decoder.decode(value, { stream: true })).split('\n\n');
       rest = events.pop() ?? '';
@@ -34,6 +34,13 @@ async function watch(emulator: Emulator) {
     }
   };
   return { response, of, next, leave: () => reader.cancel() };
+}
+
+/** A stream that should go on, and says nothing for so long, never will. */
+function silence(): Promise<never> {
+  return new Promise((_, reject) => {
+    setTimeout(() => reject(new Error('nothing was pushed')), 20_000).unref();
+  });
 }
 
 describe('what is pushed to the inspector', () => {

@@ -17,7 +17,7 @@ export function AccountView() {
   const [created, setCreated] = useState<{ name: string; key: string }>();
   return (
     <>
-      <Title name="Plan and keys">What the account pays for, and what opens it.</Title>
+      <Title name="Plan and keys">The plan of the account and its API keys.</Title>
       <PlanCard />
       {created !== undefined && (
         <Card title={`${created.name}: copy it now, it is shown only this once`} kind="notice">

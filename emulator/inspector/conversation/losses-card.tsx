@@ -1,11 +1,11 @@
-import { useState } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import type { InspectedConversation } from '../../src/control/overview.js';
 import { Button } from '../parts/button.js';
 import { Card, ErrorLine } from '../parts/card.js';
 import { ask, conversationPath } from '../service/control.js';
 import { useAction } from '../service/use-action.js';
-import { plural } from '../service/words.js';
-import { categoryOf, type Loss, lossesOf } from './losses.js';
+import { count, plural } from '../service/words.js';
+import { categoryOf, type Loss, lossesOf, MOST_STATEMENTS } from './losses.js';
 
 /** What was said and is not in the context any more, with a way back. */
 export function LossesCard({
@@ -22,7 +22,7 @@ export function LossesCard({
 }) {
   const [said, setSaid] = useState('');
   const [isAll, setAll] = useState(false);
-  const losses = lossesOf(conversation);
+  const losses = useMemo(() => lossesOf(conversation), [conversation]);
   const fresh = new Set(recent.map(({ entry }) => entry.text));
   if (losses.length === 0 && said === '') return null;
   const sorted = [...losses].sort((a, b) => Number(fresh.has(b.entry.text)) - Number(fresh.has(a.entry.text)));
@@ -32,7 +32,10 @@ export function LossesCard({
       kind="losses"
       aside={<span class="soft">{plural(losses.length, 'statement')}</span>}
     >
-      <p class="soft">Decisions, requirements and definitions that a message states and a model would no longer see.</p>
+      <p class="soft">
+        Decisions, requirements and definitions in the messages that a model would no longer see
+        {conversation.statements.length > MOST_STATEMENTS && `, of the newest ${count(MOST_STATEMENTS)}`}.
+      </p>
       <ul class="rows">
         {sorted.slice(0, isAll ? undefined : SHOWN).map((loss) => (
           <LossRow

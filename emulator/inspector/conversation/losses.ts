@@ -15,9 +15,12 @@ export interface Receipt extends Pick<SummaryDiff, 'kept' | 'reworded'> {
   lost: Loss[];
 }
 
-/** Decisions, requirements and definitions of live messages that the context does not tell. */
+/** To compare more of them would hold the page up: the time grows with their square. */
+export const MOST_STATEMENTS = 2000;
+
+/** Decisions, requirements and definitions of live messages that the context does not contain. */
 export function lossesOf(conversation: InspectedConversation): Loss[] {
-  const all = summaryOf(conversation.rollingSummary, conversation.statements);
+  const all = summaryOf(conversation.rollingSummary, conversation.statements.slice(-MOST_STATEMENTS));
   return losses(diffSummaries(all, toldBy(conversation)).lost, conversation, conversation);
 }
 
@@ -54,7 +57,7 @@ function toldBy({ rollingSummary, statements, messages }: InspectedConversation)
   );
   return summaryOf(
     rollingSummary,
-    statements.filter(({ messageId }) => asSaid.has(messageId)),
+    statements.slice(-MOST_STATEMENTS).filter(({ messageId }) => asSaid.has(messageId)),
   );
 }
 

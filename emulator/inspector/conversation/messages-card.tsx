@@ -39,7 +39,7 @@ export function MessagesCard({
   const hidden = Math.max(0, messages.length - most);
   return (
     <Card title="Messages" aside={<span class="soft">{count(messages.length)}</span>}>
-      {messages.length === 0 && <Empty>None yet. Say something below.</Empty>}
+      {messages.length === 0 && <Empty>No messages yet. Add one below.</Empty>}
       {hidden > 0 && (
         <Button kind="quiet" onClick={() => setMost(most + PAGE)}>
           Show {plural(Math.min(PAGE, hidden), 'earlier message')} of {count(hidden)}

@@ -25,7 +25,7 @@ export function ReceiptCard({ compacted, onClose }: { compacted: Compacted; onCl
     <Card title={`Receipt of the ${level} compaction`} kind="receipt" aside={close}>
       <p role="status" id="receipt">
         {tokensRemoved === 0
-          ? 'Nothing to remove: the context is as small as this level makes it.'
+          ? 'Nothing was removed: the context is already as small as this level allows.'
           : `${count(previousTokenCount)} tokens became ${count(newTokenCount)}: ${count(tokensRemoved)} (${percent(tokensRemoved / previousTokenCount)}) less to send.`}
       </p>
       <div class="figures">

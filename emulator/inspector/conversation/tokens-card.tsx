@@ -24,7 +24,7 @@ export function TokensCard({ conversation }: { conversation: InspectedConversati
       <div class="figures">
         <Figure value={count(totalTokens)}>in all live messages</Figure>
         <Figure value={count(compressedTokens)}>in the context</Figure>
-        <Figure value={totalTokens === 0 ? '–' : percent(compressedTokens / totalTokens)}>of it is sent</Figure>
+        <Figure value={totalTokens === 0 ? '–' : percent(compressedTokens / totalTokens)}>of the tokens sent</Figure>
       </div>
       <Gauge
         shares={shares}
@@ -42,12 +42,12 @@ function TokensChart({ conversation }: { conversation: InspectedConversation }) 
   const last = conversation.messages.length;
   return (
     <LineChart
-      label={`Tokens over ${last} messages: ${count(all.at(-1)?.[1] ?? 0)} said, ${count(context.at(-1)?.[1] ?? 0)} in the context`}
+      label={`Tokens over ${last} messages: ${count(all.at(-1)?.[1] ?? 0)} in all messages, ${count(context.at(-1)?.[1] ?? 0)} in the context`}
       // Room for what the last compaction took away.
       xs={{ from: 0, to: last * 1.02, text: (x) => (x === 0 ? 'start' : `message ${last}`) }}
       lines={[
-        { name: 'all that was said', kind: 'rest', isArea: true, points: all },
-        { name: 'the context', kind: 'summary', points: context },
+        { name: 'all messages', kind: 'rest', isArea: true, points: all },
+        { name: 'context', kind: 'summary', points: context },
       ]}
       marks={compactions.map(({ at, name }) => ({ x: at, text: name }))}
     />

@@ -34,7 +34,7 @@ export function ConversationsView() {
   return (
     <>
       <Title name="Conversations" actions={begin}>
-        Play one, watch its context shrink, see what was lost.
+        Follow a conversation, watch its context shrink, and see what was lost.
       </Title>
       <ErrorLine>{error}</ErrorLine>
       {data?.conversationCount === 0 ? (

@@ -26,7 +26,7 @@ export function NewConversationView() {
   return (
     <>
       <Title name="New conversation" above={<a href={linkTo('conversations')}>Conversations</a>}>
-        Paste what was said. Speakers, Markdown headings and JSON are recognized.
+        Paste a transcript. Speakers, Markdown headings and JSON are recognized.
       </Title>
       <Card title="Messages">
         <Form onSubmit={create}>
@@ -47,7 +47,7 @@ export function NewConversationView() {
               onChange={(event) => open(event.currentTarget.files?.[0])}
             />
           </div>
-          <Field label="Id (optional)" id="conversation-id" value={id} onInput={setId} placeholder="made up" />
+          <Field label="Id (optional)" id="conversation-id" value={id} onInput={setId} placeholder="generated" />
           <Button type="submit" kind="main" id="create" isDisabled={isBusy || typeof read === 'string'}>
             {messages.length === 0 ? 'Create empty' : `Create with ${plural(messages.length, 'message')}`}
           </Button>
@@ -55,8 +55,10 @@ export function NewConversationView() {
         <ErrorLine>{typeof read === 'string' ? read : error}</ErrorLine>
       </Card>
       <Card
-        title="What is recognized"
-        aside={typeof read === 'string' ? undefined : <span class="soft">{FORMS[read.form]}</span>}
+        title="Preview"
+        aside={
+          messages.length === 0 || typeof read === 'string' ? undefined : <span class="soft">{FORMS[read.form]}</span>
+        }
       >
         {messages.length === 0 && <Empty>Nothing yet.</Empty>}
         <ol class="messages">
@@ -81,5 +83,5 @@ function tryToRead(text: string): ReadTranscript | string {
   }
 }
 
-const FORMS = { json: 'JSON', transcript: 'speakers', plain: 'no speakers: one message' };
+const FORMS = { json: 'JSON', transcript: 'speakers', plain: 'no speakers found: one message' };
 const SHOWN = 8;

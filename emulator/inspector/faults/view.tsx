@@ -11,7 +11,7 @@ import { activeFaults } from './store.js';
 export function FaultsView() {
   return (
     <>
-      <Title name="Faults">Break the service on purpose, and watch what your program does.</Title>
+      <Title name="Faults">Break the service on purpose and watch how your program reacts.</Title>
       {SWITCHES.map(({ group, switches }) => (
         <Card key={group} title={group}>
           <ul class="switches">
@@ -58,10 +58,10 @@ function FaultSwitchRow({ each }: { each: (typeof SWITCHES)[number]['switches'][
 }
 
 const KINDS = [
-  { value: 'status', label: 'responds with a status' },
-  { value: 'reset', label: 'breaks the connection' },
-  { value: 'slow', label: 'responds later' },
-  { value: 'cutStream', label: 'cuts the stream' },
+  { value: 'status', label: 'Status code' },
+  { value: 'reset', label: 'Break the connection' },
+  { value: 'slow', label: 'Delay the response' },
+  { value: 'cutStream', label: 'Cut the stream' },
 ] as const;
 type Kind = (typeof KINDS)[number]['value'];
 
@@ -83,12 +83,12 @@ function OneRequest() {
     setNumber({ status: '503', reset: '0', slow: '2000', cutStream: '3' }[chosen]);
   };
   return (
-    <Card title="One request only">
+    <Card title="Single fault">
       <Form onSubmit={() => run(() => ask('POST', '/faults', { match: { path, nth: Number(nth) }, respond }))}>
-        <Select label="The emulator" value={kind} onChange={choose} options={KINDS} />
+        <Select label="Effect" value={kind} onChange={choose} options={KINDS} />
         {unit !== undefined && <Field label={unit} type="number" value={number} onInput={setNumber} id="one-number" />}
         <Field label="Path" value={path} onInput={setPath} id="one-path" isRequired />
-        <Field label="At match" type="number" min={1} value={nth} onInput={setNth} />
+        <Field label="At match no." type="number" min={1} value={nth} onInput={setNth} />
         <Button type="submit" id="one-add" isDisabled={isBusy}>
           Add
         </Button>
@@ -107,8 +107,8 @@ function RulesInForce() {
     </Button>
   );
   return (
-    <Card title="Rules in force" aside={removeAll}>
-      {rules.length === 0 && <Empty>None: everything responds as it should.</Empty>}
+    <Card title="Active rules" aside={removeAll}>
+      {rules.length === 0 && <Empty>None. The service works normally.</Empty>}
       <ul class="rows">
         {rules.map((rule) => (
           <li key={rule.id}>

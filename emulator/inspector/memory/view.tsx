@@ -15,7 +15,7 @@ export function MemoryView() {
   const { data, error } = useLoaded('memory', () => ask<UserMemoryItem[]>('GET', '/memory'), ['memory']);
   return (
     <>
-      <Title name="Memory">What is remembered about users and workspaces.</Title>
+      <Title name="Memory">Memory of users and workspaces.</Title>
       <ErrorLine>{error}</ErrorLine>
       <NewItem />
       <div class="columns">

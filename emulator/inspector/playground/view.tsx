@@ -38,7 +38,7 @@ export function PlaygroundView() {
   const params = paramsOf(model.value || (models[0] ?? ''));
   return (
     <>
-      <Title name="Playground">Ask as your program would. The page uses the SDK, and a key of its own.</Title>
+      <Title name="Playground">Send a completion as your program would, through the SDK.</Title>
       <ErrorLine>{error}</ErrorLine>
       <div class="columns playground">
         <Card title="Request">
@@ -58,12 +58,12 @@ export function PlaygroundView() {
             />
             {conversationId.value !== '' && (
               <Segments<Source>
-                label="Take it as"
+                label="Use"
                 value={source.value}
                 onChange={(as) => act(() => takeConversation(conversationId.value, as))}
                 options={[
-                  { value: 'context', label: 'its context' },
-                  { value: 'messages', label: 'all messages' },
+                  { value: 'context', label: 'Context' },
+                  { value: 'messages', label: 'All messages' },
                 ]}
               />
             )}
@@ -177,7 +177,7 @@ function Settings({ models }: { models: readonly string[] }) {
         options={models}
       />
       <Field
-        label="Most tokens"
+        label="Max tokens"
         type="number"
         min={1}
         value={maxTokens.value}
@@ -252,7 +252,7 @@ function ResponseCard() {
   if (now === undefined) {
     return (
       <Card title="Response">
-        <p class="empty">Nothing was asked yet.</p>
+        <p class="empty">No response yet.</p>
       </Card>
     );
   }
@@ -295,10 +295,10 @@ function ResponseCard() {
       <div class="row">
         {state === 'done' && text !== '' && (
           <Button onClick={keep} id="keep">
-            {conversationId.value === '' ? 'Go on from here' : 'Add both to the conversation'}
+            {conversationId.value === '' ? 'Continue from here' : 'Add to the conversation'}
           </Button>
         )}
-        {requestId !== undefined && <a href={linkTo('requests', requestId)}>Its request</a>}
+        {requestId !== undefined && <a href={linkTo('requests', requestId)}>Show request</a>}
       </div>
       <ErrorLine>{error}</ErrorLine>
     </Card>
@@ -309,9 +309,9 @@ function CodeCard({ params }: { params: ChatCompletionParams }) {
   const [form, setForm] = useState<'curl' | 'sdk'>('curl');
   const text = form === 'curl' ? asCurl(location.origin, params) : asProgram(location.origin, params);
   return (
-    <Card title="The same as code" aside={<CopyButton text={() => text} id="copy-code" />}>
+    <Card title="Code" aside={<CopyButton text={() => text} id="copy-code" />}>
       <Segments
-        label="Form of the code"
+        label="Format"
         value={form}
         onChange={setForm}
         options={[
@@ -319,7 +319,7 @@ function CodeCard({ params }: { params: ChatCompletionParams }) {
           { value: 'sdk', label: 'SDK' },
         ]}
       />
-      <Code label="Code" text={text} />
+      <Code label="The request as code" text={text} />
     </Card>
   );
 }

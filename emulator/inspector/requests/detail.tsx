@@ -55,9 +55,9 @@ function Record({ record }: { record: RequestRecord }) {
       </p>
       <dl class="detail-facts">
         <Fact name="Received">{`${dateAndTime(receivedAt)} UTC`}</Fact>
-        <Fact name="Took">{record.duration === undefined ? 'not over yet' : duration(record.duration)}</Fact>
+        <Fact name="Took">{record.duration === undefined ? 'in progress' : duration(record.duration)}</Fact>
         <Fact name="Outcome">{outcome}</Fact>
-        <Fact name="Key or user">{caller ?? 'none that is valid'}</Fact>
+        <Fact name="Key or user">{caller ?? 'no valid key'}</Fact>
         {fault !== undefined && <Fact name="Fault">{fault}</Fact>}
         <Fact name="Id">{requestId}</Fact>
       </dl>
@@ -106,7 +106,7 @@ function Events({ events, all }: { events: readonly { at: number; text: string }
           </li>
         ))}
       </ol>
-      {all > events.length && <p class="soft">Kept are the first 64 KB.</p>}
+      {all > events.length && <p class="soft">Only the first 64 KB are kept.</p>}
     </details>
   );
 }

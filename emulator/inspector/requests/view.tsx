@@ -19,8 +19,8 @@ const filter = signal<Filter>({ text: '', status: 'all', caller: '' });
 
 const STATUSES: readonly { value: StatusFilter; label: string }[] = [
   { value: 'all', label: 'any status' },
-  { value: 'ok', label: 'answered well' },
-  { value: 'failed', label: 'went wrong' },
+  { value: 'ok', label: 'succeeded' },
+  { value: 'failed', label: 'failed' },
   { value: '4xx', label: '4xx' },
   { value: '5xx', label: '5xx' },
   { value: 'faults', label: 'with a fault' },

@@ -6,7 +6,7 @@ export async function ask<T>(method: string, path: string, body?: unknown): Prom
   try {
     response = await fetch(`/_emulator${path}`, { method, ...json });
   } catch {
-    throw new Error('The emulator does not respond. Is it still running?');
+    throw new Error('The emulator is not responding. Is it still running?');
   }
   const value: unknown = await response.json().catch(() => undefined);
   if (response.ok) return value as T; // both sides are built from the same types

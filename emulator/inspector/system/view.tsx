@@ -13,7 +13,7 @@ import { dateAndTime } from '../service/words.js';
 export function SystemView() {
   return (
     <>
-      <Title name="Clock and state">Move time forward, keep a state, come back to it.</Title>
+      <Title name="Clock and state">Advance the clock, save and load snapshots, or start over.</Title>
       <ClockCard />
       <SnapshotCard />
       <ResetCard />
@@ -36,7 +36,7 @@ function ClockCard() {
     <Card title="Clock">
       <p class="clock" aria-live="polite">
         <strong id="clock">{emulatorTime.value === '' ? '–' : dateAndTime(emulatorTime.value)}</strong>{' '}
-        <span class="soft">UTC, when something last happened</span>
+        <span class="soft">UTC at the last event</span>
       </p>
       <Form onSubmit={() => advance(Number(seconds) * 1000)}>
         {STEPS.map(({ label, ms }) => (
@@ -46,11 +46,11 @@ function ClockCard() {
         ))}
         <Field label="Seconds" type="number" min={0} step="any" value={seconds} onInput={setSeconds} isRequired />
         <Button type="submit" isDisabled={isBusy}>
-          Forward
+          Advance
         </Button>
       </Form>
       <p class="soft">
-        Rate limits open again, keys expire, usage begins a new month. Time never goes back; a snapshot does.
+        Rate limit windows end, keys expire, and a new month of usage can start. The clock cannot go back.
       </p>
       <ErrorLine>{error}</ErrorLine>
     </Card>
@@ -74,8 +74,8 @@ function SnapshotCard() {
   return (
     <Card title="Snapshot">
       <p class="soft">
-        Everything that is stored, as JSON. Keys are in it as hashes, and the seed of the first ones: who has the file
-        has those.
+        All stored data as JSON. It contains hashes of the keys, and the seed of the first ones: anyone with the file
+        can use those.
       </p>
       <div class="form">
         <Button kind="main" onClick={save} isDisabled={isBusy} id="snapshot-save">
@@ -102,10 +102,15 @@ function ResetCard() {
   return (
     <Card title="Reset">
       <p class="soft">
-        Back to the first state with the same keys: conversations, memory, usage, faults and the request log are gone.
+        Restores the initial state with the same keys. Deletes conversations, memory, usage, faults and the request log.
       </p>
       <div class="row">
-        <ConfirmButton sure="Really reset everything" id="reset" onConfirm={() => run(() => ask('POST', '/reset'))}>
+        <ConfirmButton
+          kind="plain"
+          sure="Really reset everything"
+          id="reset"
+          onConfirm={() => run(() => ask('POST', '/reset'))}
+        >
           Reset
         </ConfirmButton>
       </div>

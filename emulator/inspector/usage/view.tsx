@@ -47,8 +47,8 @@ function TokensCard({ overview: { usage, usageByDay } }: { overview: Overview })
       <div class="figures">
         <Figure value={count(usage.tokens_used)}>used</Figure>
         <Figure value={count(usage.tokens_remaining)}>left of {count(usage.tokens_included)}</Figure>
-        <Figure value={count(usage.overage_tokens)}>over</Figure>
-        <Figure value={`${usage.estimated_overage_cost.toFixed(2)} USD`}>estimated for it</Figure>
+        <Figure value={count(usage.overage_tokens)}>overage</Figure>
+        <Figure value={`${usage.estimated_overage_cost.toFixed(2)} USD`}>estimated overage cost</Figure>
       </div>
       {columns.length === 0 ? (
         <Empty>Nothing was used in the last 31 days. Ask something in the playground.</Empty>
@@ -73,7 +73,7 @@ function TokensCard({ overview: { usage, usageByDay } }: { overview: Overview })
 
 function LimitsCard({ buckets }: { buckets: Overview['buckets'] }) {
   return (
-    <Card title="Rate limits" aside={<span class="soft">windows in use</span>}>
+    <Card title="Rate limits" aside={<span class="soft">active windows</span>}>
       {buckets.length === 0 && <Empty>No request yet.</Empty>}
       <ul class="limits">
         {buckets.map(({ name, limit, remaining, resetAt }) => (
