@@ -19,7 +19,7 @@ const PAGES = [
     .map((file) => `docs/${file}`),
 ];
 /** A block of TypeScript, and the output that is shown right below it. */
-const BLOCK = /^```ts\n([\s\S]*?)^```\n(?:\n```\n([\s\S]*?)^```$)?/gm;
+const BLOCK = /^```ts\n([\s\S]*?)^```\n(?:\n```(?:text)?\n([\s\S]*?)^```$)?/gm;
 const blocks = PAGES.flatMap((page) =>
   [...readFileSync(page, 'utf8').matchAll(BLOCK)].map(([, code = '', output], at) => ({
     name: `${page}, block ${at + 1}`,

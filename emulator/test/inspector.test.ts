@@ -321,6 +321,17 @@ describe.skipIf(path === undefined)('the inspector in a browser', () => {
     await browser.evaluate("[...document.querySelectorAll('button')].find((b) => b.innerText === '+ 1 day').click()");
     await reads('2026-03-03 09:30:00');
     memory.create({ type: 'fact', key: 'k', content: 'c' });
+    const snapshot = JSON.stringify(emulator.state());
+    memory.create({ type: 'fact', key: 'later', content: 'c' });
+    await browser.evaluate(`(() => {
+      const files = new DataTransfer();
+      files.items.add(new File([${JSON.stringify(snapshot)}], 'kept.json'));
+      const input = document.querySelector('#snapshot-load');
+      input.files = files.files;
+      input.dispatchEvent(new Event('change', { bubbles: true }));
+    })()`);
+    await reads('kept.json is the state now.');
+    expect(memory.all().map(({ item }) => item.key)).toEqual(['k']);
 
     await click('#reset');
     await click('#reset');

@@ -35,7 +35,7 @@ import {
   unpinQuerySchema,
 } from './schemas.js';
 
-/** How the session token is sent (A8). */
+/** How the session token is sent. */
 export interface SessionHeader {
   /** The header's name. */
   name: string;
@@ -51,7 +51,7 @@ export interface ContextClientOptions extends ClientOptions {
    */
   sessionToken?: Credential | undefined;
   /**
-   * The header that carries the session token (A8).
+   * The header that carries the session token.
    * @default { name: 'Authorization', scheme: 'Bearer' }
    */
   sessionHeader?: SessionHeader | undefined;
@@ -119,7 +119,7 @@ export class ContextClient extends ServiceClient<ContextClientOptions> {
   }
 
   /**
-   * Compact the context: `light`, `deep` or `aggressive`. Without `level` the service chooses (A4).
+   * Compact the context: `light`, `deep` or `aggressive`. Without `level` the service chooses.
    * `POST /api/context/compact`
    *
    * This call has its own, stricter rate limit and its own queue; other calls do not wait behind it.
@@ -144,7 +144,7 @@ export class ContextClient extends ServiceClient<ContextClientOptions> {
   /**
    * Pin a message: compactions keep it word for word. `POST /api/context/pin/{conversationId}`
    *
-   * Without `category` the service picks one and returns it (A6).
+   * Without `category` the service picks one and returns it.
    *
    * @throws {NotFoundError} when the conversation or the message does not exist
    */

@@ -98,7 +98,7 @@ export class Memory {
   /**
    * Deactivate an item without deleting it. `PATCH /api/memory/{memoryId}`
    *
-   * Takes the item, as `activate` does. Lists still contain the item and do not say that it is inactive (A24).
+   * Takes the item, as `activate` does. Lists still contain the item and do not say that it is inactive.
    *
    * @throws {NotFoundError} when the item does not exist
    */

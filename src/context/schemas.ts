@@ -20,7 +20,7 @@ export interface Decision {
 
 /** A file, URL or other thing that the conversation refers to. */
 export interface Reference {
-  /** The kind of reference, such as `file` (A2). */
+  /** The kind of reference, such as `file`. */
   type: 'file' | (string & {});
   value: string;
   label: string;
@@ -36,7 +36,7 @@ export interface RollingSummary {
   /** Term to meaning. */
   definitions: Record<string, string>;
   importantReferences: Reference[];
-  /** Its fields are not documented (A1). */
+  /** Its fields are not documented. */
   stylePreferences: Record<string, unknown>;
   /** ISO 8601. */
   lastUpdated: string;
@@ -62,7 +62,7 @@ export interface ContextMetadata {
   /** Tokens of its compact context. */
   compressedTokens: number;
   preservationRatio: number;
-  /** ISO 8601; `null` or absent before the first compaction (A23). */
+  /** ISO 8601; `null` or absent before the first compaction. */
   lastCompactionAt?: string | null | undefined;
   /** Messages that are kept word for word. */
   recentMessageCount: number;
@@ -90,9 +90,9 @@ export interface UserMemoryItem {
   type: MemoryType | (string & {});
   key: string;
   content: string;
-  /** Not in lists (A24): absent means unknown. */
+  /** Not in lists: absent means unknown. */
   isActive?: boolean | undefined;
-  /** Not in lists (A24): absent means unknown. */
+  /** Not in lists: absent means unknown. */
   workspaceId?: string | null | undefined;
 }
 
@@ -168,7 +168,7 @@ export const userMemoryItemSchema = exact<UserMemoryItem>()(
   }),
 );
 
-// The envelopes of the responses. A response with `success: false` has thrown before (A15).
+// The envelopes of the responses. A response with `success: false` has thrown before.
 const success = z.literal(true);
 /** Responses that hold only `success`. */
 export const NOTHING: AnswerForm<unknown, void> = {
@@ -185,20 +185,20 @@ export const memoryAnswerSchema = wireObject({ success, memory: userMemoryItemSc
 
 /** Arguments of `compact`. */
 export interface CompactParams {
-  /** If absent, the service chooses (A4). */
+  /** If absent, the service chooses. */
   level?: CompactionLevel | undefined;
 }
 
 /** Arguments of `pin`. */
 export interface PinParams {
   messageId: string;
-  /** If absent, the service chooses and returns its choice (A6). */
+  /** If absent, the service chooses and returns its choice. */
   category?: PinCategory | undefined;
 }
 
 /** Arguments of `memory.list`. */
 export interface MemoryListParams {
-  /** Items of this workspace. Without it, your own (A5). */
+  /** Items of this workspace. Without it, your own. */
   workspaceId?: string | undefined;
   /** Items of this type only. */
   type?: MemoryType | undefined;

@@ -12,7 +12,7 @@ import { RepeatedChunk } from './repeated-chunk.js';
 import { type ChatCompletionChunk, chatCompletionChunkSchema } from './schemas.js';
 
 /**
- * Decodes a stream event into a chunk, for services whose events have another form (A7). Return `'done'` to end the completion,
+ * Decodes a stream event into a chunk, for services whose events have another form. Return `'done'` to end the completion,
  * `undefined` to skip the event. Not called for `[DONE]` and `event: error`. If it throws, the stream ends with a
  * `ResponseValidationError` whose `cause` is the error.
  */
@@ -96,7 +96,7 @@ function reportedError(body: unknown, answer: Answer): APIError | StreamTruncate
   return new StreamError(status, { ...details, message: details.message.replace(`${status} `, '') });
 }
 
-/** Some services stream `message` instead of `delta` (A7). */
+/** Some services stream `message` instead of `delta`. */
 export function useDelta(value: object): void {
   if (!('choices' in value) || !Array.isArray(value.choices)) return;
   for (const choice of value.choices) {

@@ -28,7 +28,7 @@ export interface GatewayClientOptions extends ClientOptions {
    * @default the environment variable `CONTEXT_GATEWAY_API_KEY`
    */
   apiKey?: Credential | undefined;
-  /** Decodes stream events that are not in the `chat.completion.chunk` form (A7). */
+  /** Decodes stream events that are not in the `chat.completion.chunk` form. */
   decodeChunk?: DecodeChunk | undefined;
 }
 
@@ -111,7 +111,7 @@ function keyTypeOf(key: string): KeyType {
   return key.startsWith('svc_pk_') ? 'publishable' : 'unknown';
 }
 
-/** How to fix a 401 or 403. The service decides which endpoints a publishable key may call (A9). */
+/** How to fix a 401 or 403. The service decides which endpoints a publishable key may call. */
 function explain(status: number, type: KeyType): string | undefined {
   if (status === 401) return 'Check apiKey: the service does not accept it.';
   if (status !== 403) return undefined;

@@ -51,7 +51,7 @@ export class Files {
    *
    * Files on disk (`{ path }`) and streams are sent while they are read, and never held in memory. If the upload ends early, its
    * stream is cancelled (a Node stream is destroyed). `timeout` (60 s) is the longest time without progress. If progress is not
-   * visible (a Blob sent through `fetch`), it is the time for each megabyte. The response is not documented (A3): pass a `schema`
+   * visible (a Blob sent through `fetch`), it is the time for each megabyte. The response is not documented: pass a `schema`
    * to validate and type it.
    *
    * @throws {RequestValidationError} when the file does not exist, or the platform cannot send a stream; nothing was sent

@@ -26,7 +26,7 @@ export class Integrations {
   /**
    * List the connected integrations. `GET /v1/integrations`
    *
-   * The fields of an integration are not documented (A3): pass a `schema`, such as `z.array(…)`, to validate and type the array.
+   * The fields of an integration are not documented: pass a `schema`, such as `z.array(…)`, to validate and type the array.
    * To read the object around the array, use `request`.
    */
   list(options?: RequestOptions): APIPromise<Integration[]>;
@@ -40,7 +40,7 @@ export class Integrations {
    * Execute an action of an integration: `execute('chat', { action: 'post_message', channel: '#team', text: 'Done.' })`.
    * `POST /v1/integrations/:integration/execute`
    *
-   * The fields of an action and its response are not documented (A3). All fields are sent as JSON; pass a `schema` to validate
+   * The fields of an action and its response are not documented. All fields are sent as JSON; pass a `schema` to validate
    * and type the response. The default `timeout` is 600 s. A lost connection is not retried, because the action may be done.
    *
    * @throws {RequestValidationError} when a field cannot be converted to JSON

@@ -28,7 +28,7 @@ export class Presets {
   /**
    * List the presets, of one `category` or all, at most `limit` (the service's default is 50). `GET /v1/presets`
    *
-   * The fields of a preset are not documented (A3): pass a `schema`, such as `z.array(…)`, to validate and type the array.
+   * The fields of a preset are not documented: pass a `schema`, such as `z.array(…)`, to validate and type the array.
    * To read the object around the array, use `request`.
    *
    * @throws {RequestValidationError} when `limit` is not a positive whole number
@@ -47,7 +47,7 @@ export class Presets {
   /**
    * Fill a template with `input` and send it to `model`. `POST /v1/presets/:presetId/execute`
    *
-   * The response is not documented (A3): pass a `schema` to validate and type it. The default `timeout` is 600 s. A lost
+   * The response is not documented: pass a `schema` to validate and type it. The default `timeout` is 600 s. A lost
    * connection is not retried, because the completion may be done and billed.
    *
    * @throws {NotFoundError} when the preset does not exist

@@ -4,10 +4,10 @@ import type { AnswerForm } from '../transport/answer.js';
 import { isObject } from '../transport/validation.js';
 import type { OpenRecord } from './schemas.js';
 
-/** The fields that may hold a list (A3). */
+/** The fields that may hold a list. */
 const WRAPPERS = ['data', 'presets', 'integrations', 'items'];
 
-/** Undocumented (A3), so nothing else is checked. */
+/** Undocumented, so nothing else is checked. */
 const openAnswerSchema = /* @__PURE__ */ z.custom<unknown>(
   isRecordOrList,
   'expected an array, or an object whose id and name are strings',

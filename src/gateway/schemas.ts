@@ -43,7 +43,7 @@ export interface ChatCompletion {
   usage: CompletionUsage;
 }
 
-/** A completion assembled from a stream. Not every service sends `usage` in streams (A7). */
+/** A completion assembled from a stream. Not every service sends `usage` in streams. */
 export interface StreamedChatCompletion extends Omit<ChatCompletion, 'usage'> {
   usage?: CompletionUsage | undefined;
 }
@@ -62,7 +62,7 @@ export interface ChatCompletionChunkChoice {
   finish_reason?: 'stop' | 'length' | (string & {}) | null | undefined;
 }
 
-/** One piece of a streamed completion (A7). */
+/** One piece of a streamed completion. */
 export interface ChatCompletionChunk {
   id?: string | undefined;
   object?: string | undefined;
@@ -75,7 +75,7 @@ export interface ChatCompletionChunk {
 
 /** Token usage in a period. */
 export interface UsageReport {
-  /** Dates, the end day included (A25). */
+  /** Dates, the end day included. */
   period: { start: string; end: string };
   tokens_used: number;
   tokens_included: number;
@@ -86,22 +86,22 @@ export interface UsageReport {
   breakdown_by_model: Record<string, number>;
 }
 
-/** A record that the API does not document (A3). Pass a `schema` to validate and type it. */
+/** A record that the API does not document. Pass a `schema` to validate and type it. */
 export interface OpenRecord {
   id?: string | undefined;
   name?: string | undefined;
   [field: string]: unknown;
 }
 
-/** A template for completions. Undocumented (A3). */
+/** A template for completions. Undocumented. */
 export interface Preset extends OpenRecord {}
-/** The result of a preset. Undocumented (A3): an object, or an array (check with `Array.isArray`). */
+/** The result of a preset. Undocumented: an object, or an array (check with `Array.isArray`). */
 export interface PresetResult extends OpenRecord {}
-/** An uploaded file. Undocumented (A3). */
+/** An uploaded file. Undocumented. */
 export interface FileRecord extends OpenRecord {}
-/** A connected integration. Undocumented (A3). */
+/** A connected integration. Undocumented. */
 export interface Integration extends OpenRecord {}
-/** The result of an integration's action. Undocumented (A3): an object, or an array (check with `Array.isArray`). */
+/** The result of an integration's action. Undocumented: an object, or an array (check with `Array.isArray`). */
 export interface IntegrationResult extends OpenRecord {}
 
 export const completionUsageSchema = exact<CompletionUsage>()(
@@ -186,7 +186,7 @@ export interface IntegrationExecuteParams {
 export interface UsageParams {
   /** The first day: `'2026-01-31'` or a `Date`. */
   start_date?: string | Date | undefined;
-  /** The last day, included (A25). */
+  /** The last day, included. */
   end_date?: string | Date | undefined;
 }
 

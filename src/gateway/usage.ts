@@ -19,7 +19,7 @@ export class Usage {
   /**
    * Get the tokens used in a period, by model, and how many included tokens are left. `GET /v1/usage`
    *
-   * A date is a `'YYYY-MM-DD'` string, or a `Date`, which stands for its day in UTC. Without dates the service picks the period (A25).
+   * A date is a `'YYYY-MM-DD'` string, or a `Date`, which stands for its day in UTC. Without dates the service picks the period.
    *
    * @throws {RequestValidationError} when a date does not exist, or the end is before the start
    * @throws {PermissionDeniedError} with a publishable key, which has no access to usage

@@ -14,11 +14,11 @@ import { type AnySchema, findIssues, type Schema, unexpectedAnswer } from './val
 export interface AnswerForm<Body, T> {
   readonly schema: Schema<Body>;
   readonly pick: (body: Body) => T;
-  /** The response holds only its success, so an empty body is accepted (A16). */
+  /** The response holds only its success, so an empty body is accepted. */
   readonly mayBeEmpty?: boolean;
   /** The facts of a completion. */
   readonly facts?: (body: Body) => CompletionFacts;
-  /** Not documented (A3): the caller may pass a `schema`. */
+  /** Not documented: the caller may pass a `schema`. */
   readonly undocumented?: boolean;
 }
 

@@ -108,7 +108,7 @@ export function parseError(text: string): unknown {
   }
 }
 
-/** Whether the body of a success reports an error: `success: false` (A15), or an `error` where data should be. */
+/** Whether the body of a success reports an error: `success: false`, or an `error` where data should be. */
 export function reportsError(body: unknown): boolean {
   if (!isObject(body)) return false;
   if (body.success === undefined && body.error === undefined) return false; // true of every chunk, and the fastest check

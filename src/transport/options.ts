@@ -118,7 +118,7 @@ export interface RequestOptions {
   headers?: Readonly<Record<string, string | undefined>> | undefined;
   /**
    * Sent with every attempt, so that a service that supports it does the work only once. It is not documented whether the service
-   * does (A21), so the client still does not retry a POST whose response was lost. To retry it yourself, use the same key.
+   * does, so the client still does not retry a POST whose response was lost. To retry it yourself, use the same key.
    */
   idempotencyKey?: string | undefined;
 }

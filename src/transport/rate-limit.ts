@@ -93,7 +93,7 @@ export class ServerClock {
   }
 }
 
-/** The unit is inferred from the size (A13): delta seconds, epoch seconds or epoch milliseconds. */
+/** The unit is inferred from the size: delta seconds, epoch seconds or epoch milliseconds. */
 function epochOf(reset: number | undefined, now: number): number | undefined {
   if (reset === undefined) return undefined;
   if (reset < 1e6) return now + reset * 1_000;

@@ -63,7 +63,7 @@ interface ErrorObject {
   readonly retryAfter?: unknown;
 }
 
-/** The error forms of both APIs, wrapped or bare (A22): `{ success: false, error: "…" }`, `{ error: { message, … } }`, `{ message, … }`. */
+/** The error forms of both APIs, wrapped or bare: `{ success: false, error: "…" }`, `{ error: { message, … } }`, `{ message, … }`. */
 function errorObject(body: unknown, clean: (text: string) => string): ErrorObject {
   if (!isObject(body)) return {};
   const error = ownField(body, 'error');

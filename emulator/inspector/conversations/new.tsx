@@ -54,7 +54,12 @@ export function NewConversationView() {
         </Form>
         <ErrorLine>{typeof read === 'string' ? read : error}</ErrorLine>
       </Card>
-      <Card title="Preview" aside={typeof read === 'string' ? undefined : <span class="soft">{FORMS[read.form]}</span>}>
+      <Card
+        title="Preview"
+        aside={
+          messages.length === 0 || typeof read === 'string' ? undefined : <span class="soft">{FORMS[read.form]}</span>
+        }
+      >
         {messages.length === 0 && <Empty>Nothing yet.</Empty>}
         <ol class="messages">
           {messages.slice(0, SHOWN).map((message, i) => (

@@ -19,7 +19,7 @@ export const SWITCHES: readonly { group: string; switches: readonly FaultSwitch[
     switches: [
       {
         name: 'Gateway busy',
-        note: 'Every /v1 call is a 429 with a wait of 5 s',
+        note: 'Every /v1 call is a 429 with a wait of 5\u00a0s',
         rule: { match: { path: '/v1/*' }, respond: { status: 429, retryAfter: 5 } },
       },
       {

@@ -34,6 +34,7 @@ export function ConfirmButton({
   sure,
   id,
   label,
+  kind = 'quiet',
 }: {
   onConfirm: () => void;
   children: ComponentChildren;
@@ -41,6 +42,7 @@ export function ConfirmButton({
   sure: string;
   id?: string | undefined;
   label?: string | undefined;
+  kind?: 'plain' | 'quiet' | undefined;
 }) {
   const [asks, setAsks] = useState(false);
   useEffect(() => {
@@ -50,7 +52,7 @@ export function ConfirmButton({
   }, [asks]);
   return (
     <Button
-      kind={asks ? 'danger' : 'quiet'}
+      kind={asks ? 'danger' : kind}
       id={id}
       label={asks ? undefined : label}
       onClick={() => {

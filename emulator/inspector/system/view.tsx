@@ -105,7 +105,12 @@ function ResetCard() {
         Restores the initial state with the same keys. Deletes conversations, memory, usage, faults and the request log.
       </p>
       <div class="row">
-        <ConfirmButton sure="Really reset everything" id="reset" onConfirm={() => run(() => ask('POST', '/reset'))}>
+        <ConfirmButton
+          kind="plain"
+          sure="Really reset everything"
+          id="reset"
+          onConfirm={() => run(() => ask('POST', '/reset'))}
+        >
           Reset
         </ConfirmButton>
       </div>

@@ -1,0 +1,70 @@
+import { describe, expect, test } from 'vitest';
+import { asCurl, asProgram } from '../inspector/playground/code.js';
+import { requestAsCurl } from '../inspector/requests/curl.js';
+import { asHar } from '../inspector/requests/har.js';
+import { callsTo, standingEmulator } from './support.js';
+
+const params = { model: 'atlas-small', messages: [{ role: 'user' as const, content: "What's new?" }], stream: true };
+
+describe('a request that is copied', () => {
+  test('goes through a shell as it is, with the key of the environment', () => {
+    expect(asCurl('http://127.0.0.1:4010', params)).toBe(`curl -N http://127.0.0.1:4010/v1/chat/completions \\
+  -H "Authorization: Bearer $CONTEXT_GATEWAY_API_KEY" \\
+  -H 'Content-Type: application/json' \\
+  -d '{"model":"atlas-small","messages":[{"role":"user","content":"What'\\''s new?"}],"stream":true}'`);
+  });
+
+  test('is a program, plain or streamed', () => {
+    const streamed = asProgram('http://127.0.0.1:4010', params);
+    const plain = asProgram('http://127.0.0.1:4010', { ...params, stream: undefined });
+
+    expect(streamed).toContain('for await (const text of stream.textStream)');
+    expect(streamed).toContain('  model: "atlas-small",');
+    expect(plain).toContain('completion.choices[0]?.message.content');
+  });
+
+  test('from the log has its method, body and headers, and no credential', async () => {
+    const emulator = standingEmulator();
+    const { gateway, context } = callsTo(emulator);
+    await gateway('POST', '/v1/chat/completions', { ...params, stream: false }, { 'x-team': "it's us" });
+    await context('GET', '/api/memory?type=fact');
+
+    const [asked, listed] = emulator.requests.map((request) => requestAsCurl(request, 'http://127.0.0.1:4010'));
+
+    expect(asked).toContain("curl -X POST 'http://127.0.0.1:4010/v1/chat/completions'");
+    expect(asked).toContain('-H "authorization: Bearer $CONTEXT_GATEWAY_API_KEY"');
+    expect(asked).toContain("-H 'x-team: it'\\''s us'");
+    expect(asked).toContain("What'\\''s new?");
+    expect(listed).toContain("curl 'http://127.0.0.1:4010/api/memory?type=fact'");
+    expect(listed).toContain('Bearer $CONTEXT_GATEWAY_SESSION_TOKEN');
+    for (const secret of [emulator.apiKeys.secret, emulator.sessionToken])
+      expect(`${asked}${listed}`).not.toContain(secret);
+  });
+
+  test('is in the HTTP archive with what was sent back, its query and its fault', async () => {
+    const emulator = standingEmulator();
+    emulator.faults.add({ respond: { status: 503 } });
+    await callsTo(emulator).gateway('GET', '/v1/presets?limit=7');
+
+    expect(asHar(emulator.requests, 'http://127.0.0.1:4010')).toMatchObject({
+      log: {
+        version: '1.2',
+        entries: [
+          {
+            startedDateTime: '2026-01-15T10:00:00.000Z',
+            request: {
+              method: 'GET',
+              url: 'http://127.0.0.1:4010/v1/presets?limit=7',
+              queryString: [{ name: 'limit', value: '7' }],
+            },
+            response: {
+              status: 503,
+              content: { mimeType: 'application/json', text: expect.stringContaining('error') },
+            },
+            comment: 'fault: status 503',
+          },
+        ],
+      },
+    });
+  });
+});
