@@ -21,5 +21,4 @@ const result = streamText({ model, prompt: 'In which format do we write the expo
 for await (const text of result.textStream) process.stdout.write(text);
 console.log(`\n${(await result.usage).inputTokens} tokens were read, the context among them`);
 
-await conversation.idle(); // waits for the recorded reply, and a compaction if one is running
-console.log(`${conversation.history.length} messages are kept`);
+await conversation.idle(); // waits for a compaction if one is running

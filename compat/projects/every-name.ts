@@ -133,6 +133,7 @@ import {
   type BuiltPrompt,
   type ChatTurn,
   type CompactionOptions,
+  type CompactionReceipt,
   type CompactionReport,
   type CompactionTrigger,
   ContextBudgetError,
@@ -155,6 +156,7 @@ import {
   type LedgerState,
   type LedgerStore,
   type MadeReply,
+  type PromptMessage,
   type PromptReport,
   type Recovered,
   type ReplyStream,
@@ -475,7 +477,7 @@ export async function converse(context: ContextClient, gateway: GatewayClient, s
   const compaction: CompactionOptions = { when: [trigger], level: 'light', mode: 'background' };
   const sections: ContextSection[] = ['decisions', 'pinnedMemory'];
   const history: ConversationMessage[] = [{ role: 'user', content: 'Hello.', id: 'm1' }];
-  const seen: CompactionReport[] = [];
+  const seen: CompactionReceipt[] = [];
   const options: ConversationOptions = {
     context,
     gateway,
@@ -496,7 +498,10 @@ export async function converse(context: ContextClient, gateway: GatewayClient, s
   const turn: ChatTurn = await reply.final();
   const built: BuiltPrompt = await conversation.buildMessages(input);
   const made: MadeReply = { text: 'Nothing.' };
-  await conversation.record(input, made);
+  conversation.record(input, made);
+  conversation.compactWhenDue();
+  const sent: PromptMessage[] = built.messages;
+  const compacted: CompactionReport = await conversation.compact('light');
   const lost: LedgerEntry[] = await conversation.lost();
   const parts: ContextParts = await conversation.refresh();
   const report: PromptReport = built.report;
@@ -508,5 +513,5 @@ export async function converse(context: ContextClient, gateway: GatewayClient, s
   const diff: SummaryDiff | undefined = seen[0]?.diff;
   const entries: SummaryEntry[] | undefined = diff?.lost;
   const where: EntrySection | undefined = entries?.[0]?.section;
-  return [turn, facts, next, state, where];
+  return [turn, facts, next, state, where, sent, compacted];
 }

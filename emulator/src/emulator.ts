@@ -40,28 +40,28 @@ import { RecordingSource, ReplaySource } from './upstream/cassettes.js';
 import type { ModelSource } from './upstream/model-source.js';
 import { UpstreamSource } from './upstream/upstream-source.js';
 
-/** Where a listening emulator is found, and what opens it. */
+/** The address and credentials of a listening emulator. */
 export interface ListeningEmulator extends Listening {
   apiKeys: { secret: string; publishable: string };
   sessionToken: string;
 }
 
-/** How `createEmulator` sets up the service. Everything has a plain default. */
+/** Options of `createEmulator`. All are optional. */
 export interface EmulatorOptions extends ServiceOptions {
-  /** Puts first data in; runs at construction and after every reset. */
+  /** Creates the initial data. Called at construction and after every reset. */
   setup?: ((emulator: Emulator) => void) | undefined;
 }
 
-/** The service, in memory or in a directory. Nothing listens until `listen` is called; two emulators share nothing. */
+/** Creates an emulator of the service, in memory or in a directory. It does not listen until you call `listen`. Emulators share no state. */
 export function createEmulator(options: EmulatorOptions = {}): Emulator {
   return new Emulator(options);
 }
 
-/** The whole service, with its state and the handles to look at it and to change it. */
+/** An emulator of the whole service. Its members read and change its state. */
 export class Emulator implements ControlledEmulator {
-  /** What goes wrong with the next requests. */
+  /** Faults for the next requests. */
   readonly faults: Faults;
-  /** Completions answered in advance. */
+  /** Scripted replies. */
   readonly chat = new ScriptedReplies();
   /** The emulator's time. */
   readonly clock: Clock;
@@ -120,7 +120,7 @@ export class Emulator implements ControlledEmulator {
       ),
       closed: this.#closed.signal,
     });
-    // Every open stream listens to it.
+    // All open streams listen to it.
     setMaxListeners(0, this.#closed.signal);
     if (stores.origin() === undefined)
       this.#begin({ seed: String(options.seed ?? crypto.randomUUID()), isKnown: options.seed !== undefined });
@@ -156,7 +156,7 @@ export class Emulator implements ControlledEmulator {
     return this.#stores.memory;
   }
 
-  /** The models offered. */
+  /** Models. */
   get models(): Models {
     return this.#stores.models;
   }
@@ -171,12 +171,12 @@ export class Emulator implements ControlledEmulator {
     return this.#stores.files;
   }
 
-  /** Connected integrations and what they did. */
+  /** Connected integrations and their executed actions. */
   get integrations(): Integrations {
     return this.#stores.integrations;
   }
 
-  /** The token of a signed-in user, for the Context API. */
+  /** A session token of the first user, for the Context API. */
   get sessionToken(): string {
     return this.sessions.first.token;
   }
@@ -186,41 +186,41 @@ export class Emulator implements ControlledEmulator {
     return this.sessions.first.userId;
   }
 
-  /** The last 1,000 requests to the two API areas, oldest first, without keys. */
+  /** The last 1,000 requests to both APIs, oldest first, without keys. */
   get requests(): readonly RequestRecord[] {
     return this.#log.records();
   }
 
-  /** Calls the listener with every request that has ended; gives the function that takes it off. */
+  /** Calls the listener with each request when it ends. Returns a function that removes the listener. */
   onRequest(listener: (request: RequestRecord) => void): () => void {
     return this.#log.onEnd(listener);
   }
 
-  /** The newest of them, so many at most; or, when an id is given, the first so many after that one. */
+  /** The newest requests, at most `limit`; or, with an id, the first ones after that request. */
   recentRequests(limit: number, after?: string | undefined): RequestRecord[] {
     return this.#log.recent(limit, after);
   }
 
-  /** One of the last 1,000, as far as it has come. */
+  /** One of the last 1,000 requests, complete or not. */
   request(requestId: string): RequestRecord | undefined {
     return this.#log.find(requestId);
   }
 
   /**
-   * Everything that is stored, as plain data: a snapshot for `restore`. It holds keys and tokens as hashes, and the seed that the first
-   * two keys and the first token come from: who has the snapshot has those.
+   * A snapshot of all stored data, for `restore`. It has keys and tokens as hashes, and the seed of the first
+   * two keys and the first token: anyone with the snapshot has those.
    */
   state(): EmulatorState {
     return exportState(this.#stores.storage);
   }
 
-  /** Put a state in the place of everything that is stored; its keys and sessions are then the valid ones. */
+  /** Replaces all stored data with a snapshot, including keys and sessions. */
   restore(state: EmulatorState): void {
     importState(this.#stores.storage, state);
     forgetDerived(this.#stores);
   }
 
-  /** What the inspector's page shows at a glance. */
+  /** The data of the inspector's overview. */
   overview(search?: string | undefined): Overview {
     return overviewOf(this.#stores, this.#limiter, this.clock, search);
   }
@@ -231,21 +231,21 @@ export class Emulator implements ControlledEmulator {
     this.#changes.tell('clock');
   }
 
-  /** One conversation with its context, its messages' standing and the versions of its summary. */
+  /** A conversation with its context, the status of its messages and all versions of its summary. */
   inspect(conversationId: string): Promise<InspectedConversation | undefined> {
     return inspectConversation(this.#stores, this.#contexts, conversationId);
   }
 
-  /** Compact a conversation, as the Context API does; undefined when there is none of this id. */
+  /** Compacts a conversation, like the Context API. Returns `undefined` if it does not exist. */
   async compact(conversationId: string, level: CompactionLevel): Promise<CompactionResult | undefined> {
     if (this.conversations.get(conversationId) === undefined) return undefined;
     return (await this.#contexts.compact(conversationId, level)).result;
   }
 
-  /** Answer a request in process; usable wherever a `fetch` is asked for. */
+  /** Responds to a request in process. Works wherever a `fetch` is accepted. */
   readonly fetch = inProcessFetch((request) => this.#service.handle(request), this.#closed.signal);
 
-  /** Answer on a port of this machine; port 0 takes a free one. */
+  /** Listens on a port; port 0 picks a free one. */
   async listen({
     port = 0,
     host = '127.0.0.1',
@@ -268,12 +268,12 @@ export class Emulator implements ControlledEmulator {
     };
   }
 
-  /** Back to the first state, with the same keys: data, faults, replies, limits and the request log are gone. All or nothing. */
+  /** Restores the initial state, with the same keys. Removes data, faults, replies, used limits and the request log. All or nothing. */
   reset(): void {
-    // `setup` may add rules and replies, so they go first; they come back when it fails.
+    // `setup` may add rules and replies, so these are removed first, and restored if it fails.
     const takeBack = [this.faults.clear(), this.chat.clear()];
     try {
-      // There is one since the first state.
+      // It exists since the initial state.
       this.#begin(this.#stores.origin() as Origin);
     } catch (error) {
       for (const again of takeBack) again();
@@ -284,7 +284,7 @@ export class Emulator implements ControlledEmulator {
     this.#changes.tell('everything');
   }
 
-  /** Stop listening, and end everything that still waits. */
+  /** Stops listening, and ends all pending requests. */
   async close(): Promise<void> {
     this.#closed.abort(new Error('the emulator was closed'));
     await Promise.all([...this.#listening].map((listening) => listening.close()));
@@ -292,7 +292,7 @@ export class Emulator implements ControlledEmulator {
     this.#stores.storage.close();
   }
 
-  /** `await using emulator = createEmulator()` closes it at the end of the block. */
+  /** Lets `await using emulator = createEmulator()` close it at the end of the block. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
@@ -307,7 +307,7 @@ function storageOf({ storage, data }: ServiceOptions): Storage {
   return data === undefined ? new MemoryStorage() : SqliteStorage.open(data);
 }
 
-/** The source that the options ask for; none without an upstream or recorded answers. */
+/** The model source of the options; `undefined` without an upstream or recorded responses. */
 function modelSource({ upstream, cassettes }: ServiceOptions): ModelSource | undefined {
   if (cassettes?.mode === 'replay') return new ReplaySource(cassettes.directory);
   if (upstream === undefined) {

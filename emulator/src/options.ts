@@ -12,9 +12,9 @@ export interface StreamPace {
   ttft?: number | undefined;
   /** @default no limit */
   tokensPerSecond?: number | undefined;
-  /** What one chunk carries. @default 'token' */
+  /** The content of one chunk. @default 'token' */
   chunkBy?: 'token' | 'word' | 'char' | undefined;
-  /** Bytes of one written piece at most: small ones cut inside characters and inside line ends. @default whole events */
+  /** The most bytes per write. Small values split characters and line ends. @default whole events */
   splitBytes?: number | undefined;
   /** How lines end. @default 'lf' */
   lineEnd?: 'lf' | 'crlf' | 'cr' | undefined;
@@ -22,17 +22,17 @@ export interface StreamPace {
   heartbeat?: number | undefined;
 }
 
-/** How the service is set up. Everything has a plain default. */
+/** Settings of the emulated service. All are optional. */
 export interface ServiceOptions {
-  /** Makes ids, keys and tokens the same on every run. @default random */
+  /** Generates the same ids, keys and tokens on every run. @default random */
   seed?: string | number | undefined;
-  /** Where time comes from. @default the system's clock */
+  /** The clock. @default the system's clock */
   clock?: Clock | undefined;
-  /** Short for a clock that stands at this point in time until it is advanced. */
+  /** Sets a clock that stands still at this time until it is advanced. */
   now?: Date | string | number | undefined;
-  /** What the account pays for: a plan's name, or a plan of your own. @default 'agency' */
+  /** The account's plan: a name, or your own plan. @default 'agency' */
   plan?: PlanName | Plan | undefined;
-  /** Fixed windows; a number is requests a minute. @default those of the plan: gateway 1000, context 300, compact 20 (A12) */
+  /** Rate limits, in fixed windows. A number is requests per minute. @default those of the plan: gateway 1000, context 300, compact 20 (A12) */
   limits?:
     | {
         gateway?: RateLimit | number | undefined;
@@ -40,48 +40,48 @@ export interface ServiceOptions {
         compact?: RateLimit | number | undefined;
       }
     | undefined;
-  /** Bytes of one uploaded file (A14). @default 32 MiB */
+  /** The most bytes of an uploaded file (A14). @default 32 MiB */
   maxFileSize?: number | undefined;
-  /** Bytes of one JSON body. @default 8 MiB */
+  /** The most bytes of a JSON body. @default 8 MiB */
   maxBodySize?: number | undefined;
-  /** Tokens of an answer when the request gives no `max_tokens` (A14). @default 4096 */
+  /** The most tokens of a reply, if the request sets no `max_tokens` (A14). @default 4096 */
   maxTokens?: number | undefined;
-  /** The tokens a month includes, and the price of a million more (A25). @default those of the plan: 10 million, 2 */
+  /** The included tokens per month, and the price of a million more (A25). @default those of the plan: 10 million, 2 */
   usage?: { includedTokens?: number | undefined; overagePricePerMillion?: number | undefined } | undefined;
-  /** What a publishable key may call (A9), as `METHOD /path`. @default GETs except usage, and chat completions */
+  /** The endpoints that a publishable key may call (A9), as `METHOD /path`. @default GETs except usage, and chat completions */
   publishableEndpoints?: readonly string[] | undefined;
-  /** The header of the session token (A8); an empty scheme means the bare token. @default Authorization, Bearer */
+  /** The header of the session token (A8). An empty scheme means the token alone. @default Authorization, Bearer */
   sessionHeader?: { name?: string | undefined; scheme?: string | undefined } | undefined;
   /** The unit of `X-RateLimit-Reset` (A13). @default 'epoch-seconds' */
   rateLimitReset?: RateLimitReset | undefined;
   /**
-   * Browsers: which origins may call, and whether they may read our headers; false: no CORS.
-   * @default any origin, with a seed only those of this machine, because its keys are no secret; yes
+   * CORS: which origins may call, and whether they may read our headers. `false` turns CORS off.
+   * @default any origin, or with a seed only pages of this machine, because the keys are not secret; headers exposed
    */
   cors?: { origins?: '*' | readonly string[] | undefined; exposeHeaders?: boolean | undefined } | false | undefined;
   /**
-   * Opens the control plane and the inspector to other machines: then only those who send it as `Authorization: Bearer` may use
-   * them. @default this machine may, and no other
+   * Opens the control plane and the inspector to other machines. Then only requests that send it as `Authorization: Bearer` may use
+   * them. @default none: only this machine may use them
    */
   controlToken?: string | undefined;
-  /** Milliseconds before every answer of the two API areas. @default 0 */
+  /** Milliseconds before every response of both APIs. @default 0 */
   latency?: number | undefined;
-  /** How streams are paced. @default at once, a chunk per token */
+  /** How streams are paced. @default no delay, a chunk per token */
   pace?: StreamPace | undefined;
   /** How lists are wrapped (A3): `{ data }`, a bare array, `{ presets }`/`{ integrations }`, or `{ items }`. @default 'data' */
   listForm?: ListForm | undefined;
   /** The default and the largest `limit` of the presets list (A14). @default 50, 100 */
   presetsLimit?: { default?: number | undefined; max?: number | undefined } | undefined;
-  /** A directory in which everything is kept, in one file. @default in memory */
+  /** A directory to store everything in, in one file. @default in memory */
   data?: string | undefined;
-  /** Where records are kept, in place of `data`. */
+  /** Your own store of records, instead of `data`. */
   storage?: Storage | undefined;
-  /** Refuse body fields that are not documented with a 400. @default false */
+  /** Rejects undocumented body fields with a 400. @default false */
   strict?: boolean | undefined;
-  /** A server of the OpenAI form whose models answer completions. @default none, and no connection is ever opened */
+  /** An OpenAI-compatible server that generates completions. @default none; no connection is opened */
   upstream?: UpstreamOptions | undefined;
-  /** Keep what the upstream answers in a directory, or answer from one without any connection. */
+  /** Records upstream responses in a directory, or replays them without a connection. */
   cassettes?: { directory: string; mode: 'record' | 'replay' } | undefined;
-  /** Who writes summaries. With `'upstream'` a model does, and the extractive engine where it fails. @default 'extractive' */
+  /** Who writes summaries. With `'upstream'` a model does, or the extractive engine if the model fails. @default 'extractive' */
   summarizer?: SummarizerName | undefined;
 }

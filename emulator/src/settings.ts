@@ -6,7 +6,7 @@ import type { ServiceOptions } from './options.js';
 import { type AccountSettings, type RateLimit, resolvePlan } from './store/account.js';
 import type { SummarizerName } from './store/conversation-records.js';
 
-/** The options with every default filled in: what each part of the service works by. */
+/** The options with all defaults filled in. */
 export interface Settings extends AccountSettings, ServiceSettings, GatewaySettings {
   pace: Pace;
   maxTokens: number;
@@ -14,7 +14,7 @@ export interface Settings extends AccountSettings, ServiceSettings, GatewaySetti
   controlToken: string | undefined;
 }
 
-/** The settings an emulator works by; a RangeError names the option that cannot be. */
+/** Fills in the defaults. Throws a RangeError that names an invalid option. */
 export function resolveSettings(options: ServiceOptions): Settings {
   const cors = options.cors;
   return {

@@ -1,4 +1,4 @@
-import type { CompactionReport, PromptReport } from 'context-gateway/conversation';
+import type { CompactionReceipt, PromptReport } from 'context-gateway/conversation';
 import { bar, cut, number, paint, print } from '../demo/terminal.js';
 
 /** How full the window is, and with what. */
@@ -10,7 +10,7 @@ export function gauge({ tokens, budget, recovered, stale }: PromptReport): strin
 }
 
 /** What a compaction did. */
-export function printReceipt({ level, tokens, versions, diff }: CompactionReport): void {
+export function printReceipt({ level, tokens, versions, diff }: CompactionReceipt): void {
   const { kept, reworded, lost, added } = diff;
   print(
     `${paint('magenta', `  compacted${level === undefined ? '' : `, ${level}`}`)}: ${number(tokens.before)} -> ${number(tokens.after)} tokens, summary ${versions.before} -> ${versions.after}: ${kept.length} kept, ${reworded.length} reworded, ${added.length} added, ${paint('bold', `${lost.length} lost`)}`,

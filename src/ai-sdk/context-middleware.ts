@@ -1,6 +1,5 @@
-import type { Conversation, MadeReply } from '../conversation/index.js';
+import type { Conversation } from '../conversation/index.js';
 import type { ChatMessage } from '../index.js';
-import { ReplySoFar } from './reply-so-far.js';
 import type { PromptMessage } from './specification.js';
 
 /** A call of any version of the AI SDK, as far as this looks at it. */
@@ -13,27 +12,21 @@ interface Params {
 export interface ContextMiddleware {
   readonly specificationVersion: 'v3';
   transformParams<P extends Params>(call: { params: P }): Promise<P>;
-  wrapGenerate<Result extends object>(call: { doGenerate: () => PromiseLike<Result>; params: Params }): Promise<Result>;
-  wrapStream<Result extends { stream: ReadableStream }>(call: {
-    doStream: () => PromiseLike<Result>;
-    params: Params;
-  }): Promise<Result>;
+  wrapGenerate<Result extends object>(call: { doGenerate: () => PromiseLike<Result> }): Promise<Result>;
+  wrapStream<Result extends { stream: ReadableStream }>(call: { doStream: () => PromiseLike<Result> }): Promise<Result>;
 }
 
 /**
- * Gives the context of a conversation to any model of the AI SDK, and keeps its replies:
+ * Gives the context of a conversation to any model of the AI SDK:
  * `wrapLanguageModel({ model, middleware: contextMiddleware(conversation) })`.
  *
- * The context stands right after the instructions, chosen for the last question. When a reply is complete or was stopped, the
- * conversation takes it in, and is compacted in the background if due. The messages that the app gives are sent as they are: they
- * are not shortened here.
+ * The context stands right after the instructions, chosen for the last question, and takes `contextShare` of the window at most.
+ * After each reply the conversation is compacted in the background if due. The messages are the app's: they are sent as they are,
+ * not shortened, and not kept.
  */
-export function contextMiddleware(conversation: Pick<Conversation, 'contextMessage' | 'record'>): ContextMiddleware {
-  const keep = (params: Params, reply: MadeReply): void => {
-    // In the background: a reply that is here must neither wait for it, nor fail with it.
-    conversation.record(questionIn(params), reply).catch(() => {});
-  };
-
+export function contextMiddleware(
+  conversation: Pick<Conversation, 'contextMessage' | 'compactWhenDue'>,
+): ContextMiddleware {
   return {
     specificationVersion: 'v3',
 
@@ -43,20 +36,15 @@ export function contextMiddleware(conversation: Pick<Conversation, 'contextMessa
       return context === undefined ? params : { ...params, prompt: withContext(prompt, context) };
     },
 
-    async wrapGenerate({ doGenerate, params }) {
+    async wrapGenerate({ doGenerate }) {
       const result = await doGenerate();
-      const reply = new ReplySoFar();
-      reply.addWhole(result);
-      if (reply.isWorthKeeping) keep(params, reply.made());
+      conversation.compactWhenDue();
       return result;
     },
 
-    async wrapStream({ doStream, params }) {
+    async wrapStream({ doStream }) {
       const result = await doStream();
-      const keepReply = (reply: ReplySoFar): void => {
-        if (reply.isWorthKeeping) keep(params, reply.made());
-      };
-      return { ...result, stream: watched(result.stream, keepReply) };
+      return { ...result, stream: watched(result.stream, () => conversation.compactWhenDue()) };
     },
   };
 }
@@ -79,12 +67,11 @@ function withContext(prompt: readonly PromptMessage[], { role, content }: ChatMe
 }
 
 /** The same stream, whose end is told once: complete, broken off, or left by its reader. */
-function watched(stream: ReadableStream, onEnd: (reply: ReplySoFar) => void): ReadableStream {
+function watched(stream: ReadableStream, onEnd: () => void): ReadableStream {
   const reader = stream.getReader();
-  const reply = new ReplySoFar();
   let hasEnded = false;
   const end = (): void => {
-    if (!hasEnded) onEnd(reply);
+    if (!hasEnded) onEnd();
     hasEnded = true;
   };
   return new ReadableStream(
@@ -92,7 +79,6 @@ function watched(stream: ReadableStream, onEnd: (reply: ReplySoFar) => void): Re
       async pull(controller) {
         try {
           const { done, value } = await reader.read();
-          if (!done) reply.add(value);
           if (done) controller.close();
           else controller.enqueue(value);
           if (done) end();

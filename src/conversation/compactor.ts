@@ -1,11 +1,5 @@
-import {
-  type CompactionLevel,
-  type CompactionResult,
-  type ContextMetadata,
-  RateLimitError,
-  type RollingSummary,
-} from '../index.js';
-import type { CompactionOptions } from './options.js';
+import { type CompactionLevel, type ContextMetadata, RateLimitError, type RollingSummary } from '../index.js';
+import type { CompactionOptions, CompactionReport } from './options.js';
 import { shouldCompact } from './trigger.js';
 
 /** Decides when to compact and how far, and remembers what came of it. */
@@ -25,9 +19,9 @@ export class Compactor {
     this.#budget = budget;
   }
 
-  /** The strongest level did not make the context small enough. */
-  get exhausted(): boolean {
-    return this.#exhausted;
+  /** The strongest level did not make the context small enough, and it is not now. */
+  isExhausted(metadata: ContextMetadata): boolean {
+    return this.#exhausted && this.#isReached(metadata);
   }
 
   /** The level to compact with now, if it is time to. */
@@ -47,12 +41,8 @@ export class Compactor {
   }
 
   /** Learn what a level saved. When that was nothing: the next level. */
-  learn(
-    level: CompactionLevel,
-    result: CompactionResult | undefined,
-    metadata: ContextMetadata,
-  ): CompactionLevel | undefined {
-    if (result === undefined) return undefined;
+  learn({ level, result }: CompactionReport, metadata: ContextMetadata): CompactionLevel | undefined {
+    if (level === undefined || result === undefined) return undefined;
     const { newTokenCount, previousTokenCount, summaryUpdated } = result;
     this.#refusals = 0;
     this.#attempted(newTokenCount);

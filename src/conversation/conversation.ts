@@ -1,7 +1,6 @@
 import type {
   ChatMessage,
   CompactionLevel,
-  CompletionUsage,
   MemoryCreateParams,
   PinnedMemoryItem,
   PinParams,
@@ -28,14 +27,13 @@ export interface TurnOptions extends RequestOptions {
 export interface ReplyStream extends AsyncIterable<string> {
   /** The text so far. */
   readonly text: string;
-  /** The turn, once it is complete or was stopped. Rejects with what the loop throws when the reply failed. */
+  /** The turn, once it is complete, was stopped or broke off. Rejects with what the loop throws when nothing came. */
   final(): Promise<ChatTurn>;
 }
 
 /** A reply that was made with another client. */
 export interface MadeReply {
   text: string;
-  usage?: Partial<CompletionUsage> | undefined;
   /** It was stopped before it was complete. */
   stopped?: boolean | undefined;
 }
@@ -63,20 +61,22 @@ export interface Conversation {
   buildMessages(input: TurnInput, options?: Pick<TurnOptions, 'signal' | 'max_tokens'>): Promise<BuiltPrompt>;
   /** The context message alone, chosen for a question, for prompts that are built elsewhere. `undefined` when there is nothing to say. */
   contextMessage(question: string, options?: Pick<TurnOptions, 'signal'>): Promise<ChatMessage | undefined>;
-  /** Keep a turn that was made with another client, learn from its usage, and compact if due. */
-  record(input: TurnInput, reply: MadeReply): Promise<void>;
+  /** Keep a turn that was made with another client, and compact in the background if due. */
+  record(input: TurnInput, reply: MadeReply): void;
+  /** Compact in the background if due, after turns whose messages are not kept here. */
+  compactWhenDue(): void;
 
-  /** Compact now. One is under way at most: others get the same promise. */
+  /** Compact now. One is under way at most: who asks meanwhile gets its outcome. An abort ends the waiting, not the compaction. */
   compact(level?: CompactionLevel, options?: RequestOptions): Promise<CompactionReport>;
   /** Read the context again now. */
   refresh(options?: RequestOptions): Promise<ContextParts>;
-  /** Statements that compactions dropped, oldest first: an app can offer to pin them. */
+  /** Statements that compactions dropped, oldest first: an app can offer to pin them. `overruledBy` names a later decision against it. */
   lost(): Promise<LedgerEntry[]>;
 
   /** `context.pin`, seen by the next turn. */
   pin(params: PinParams, options?: RequestOptions): Promise<PinnedMemoryItem>;
   unpin(messageId: string, options?: RequestOptions): Promise<void>;
-  /** `context.exclude`; the message is not sent any more either. */
+  /** `context.exclude`; a message of the history with this `id` is not sent any more either. Turns that are kept here have no ids. */
   exclude(messageId: string, options?: RequestOptions): Promise<void>;
   include(messageId: string, options?: RequestOptions): Promise<void>;
   /** `context.memory.upsert` in the conversation's workspace, seen by the next turn. */

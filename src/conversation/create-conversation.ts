@@ -1,9 +1,9 @@
 import {
-  APIAbortError,
   APIError,
   type ChatMessage,
   type CompactionLevel,
   type CompletionUsage,
+  ConfigurationError,
   type ContextMetadata,
   type MemoryCreateParams,
   type PinnedMemoryItem,
@@ -14,20 +14,22 @@ import {
 } from '../index.js';
 import { ContextBudgetError } from './budget-error.js';
 import { checkOptions, type Window } from './checked-options.js';
-import { Compactor } from './compactor.js';
+import { Compactions } from './compactions.js';
 import type { Conversation, MadeReply, ReplyStream, TurnInput, TurnOptions } from './conversation.js';
 import { TokenCounter } from './counter.js';
 import { isBinding } from './entries.js';
-import { type FitParams, type FitState, type FittedPrompt, fitToBudget } from './fit.js';
-import { SECTIONS } from './items.js';
+import { type FitParams, type FitState, fitToBudget } from './fit.js';
+import { History } from './history.js';
 import { ContextKeeper, type Kept } from './keeper.js';
 import type { LedgerEntry } from './ledger-state.js';
-import type { ConversationMessage } from './messages.js';
+import { type ConversationMessage, messagesOf } from './messages.js';
 import type { CompactionReport, ConversationOptions } from './options.js';
-import type { BuiltPrompt, ChatTurn, ContextParts, ContextSection } from './prompt.js';
+import type { BuiltPrompt, ChatTurn, ContextParts } from './prompt.js';
 import { Reply } from './reply.js';
-import type { Snapshot } from './snapshot.js';
+import { MEMORY_SECTIONS, SECTIONS } from './sections.js';
 import { messageTokens } from './tail.js';
+import { tell } from './tell.js';
+import { untilAborted } from './until-aborted.js';
 
 /**
  * A conversation whose every turn fits the model's window: it reads the compact context, builds the messages, streams the
@@ -36,45 +38,39 @@ import { messageTokens } from './tail.js';
  * @throws {ConfigurationError} when an option cannot work
  */
 export function createConversation(options: ConversationOptions): Conversation {
-  return new ManagedConversation(options);
+  return new ManagedConversation(options, checkOptions(options));
 }
-
-const MEMORY_SECTIONS: readonly ContextSection[] = ['constraints', 'definitions', 'preferences', 'facts'];
 
 class ManagedConversation implements Conversation {
   readonly id: string;
   readonly #options: ConversationOptions;
   readonly #window: Window;
+  readonly #history: History;
   readonly #counter: TokenCounter;
   readonly #keeper: ContextKeeper;
-  readonly #compactor: Compactor | undefined;
-  readonly #kept: ConversationMessage[];
-  readonly #excluded = new Set<string>();
-  readonly #closing = new AbortController();
-  #compaction: Promise<CompactionReport> | undefined;
-  #autoCompaction: Promise<void> | undefined;
-  /** What the last prompt passes on to the next. */
+  readonly #compactions: Compactions;
+  /** What the last prompt that was used passes on to the next. */
   #state: FitState | undefined;
-  /** What came after the snapshot was read, and is not in its figures. */
-  #since = { snapshot: undefined as Snapshot | undefined, tokens: 0, messages: 0 };
 
-  constructor(options: ConversationOptions) {
-    const { conversationId, history, compaction, countTokens, sections = SECTIONS } = options;
+  constructor(options: ConversationOptions, window: Window) {
+    const { conversationId, history, compaction = {}, countTokens, sections = SECTIONS } = options;
     this.id = conversationId;
     this.#options = options;
-    this.#window = checkOptions(options);
+    this.#window = window;
+    this.#history = new History(history);
     this.#counter = new TokenCounter(countTokens);
-    this.#keeper = new ContextKeeper(
-      options,
-      sections.some((section) => MEMORY_SECTIONS.includes(section)),
-    );
-    const { contextWindow, reserveOutput } = this.#window;
-    this.#compactor = compaction === false ? undefined : new Compactor(compaction ?? {}, contextWindow - reserveOutput);
-    this.#kept = typeof history === 'function' ? [] : [...(history ?? [])];
+    this.#keeper = new ContextKeeper(options, {
+      withMemory: sections.some((section) => MEMORY_SECTIONS.includes(section)),
+      added: () => this.#history.added,
+    });
+    this.#compactions = new Compactions(this.#keeper, compaction, {
+      budget: window.contextWindow - window.reserveOutput,
+      onError: this.#onError,
+    });
   }
 
   get history(): readonly ConversationMessage[] {
-    return this.#kept;
+    return this.#history.kept;
   }
 
   stream(input: TurnInput, options: TurnOptions = {}): ReplyStream {
@@ -88,43 +84,47 @@ class ManagedConversation implements Conversation {
     return this.#completed(input, built, answer);
   }
 
-  async buildMessages(
-    input: TurnInput,
-    options: Pick<TurnOptions, 'signal' | 'max_tokens'> = {},
-  ): Promise<BuiltPrompt> {
-    return (await this.#build(input, options)).prompt;
+  async buildMessages(input: TurnInput, options: BuildOptions = {}): Promise<BuiltPrompt> {
+    const built = await this.#build(input, options);
+    this.#state = built.state;
+    return built.prompt;
   }
 
-  async contextMessage(
-    question: string,
-    { signal }: Pick<TurnOptions, 'signal'> = {},
-  ): Promise<ChatMessage | undefined> {
+  async contextMessage(question: string, options?: Pick<TurnOptions, 'signal'>): Promise<ChatMessage | undefined> {
+    const { parts } = await this.#keeper.read(options);
     const { contextWindow, reserveOutput } = this.#window;
-    const kept = await this.#keeper.read({ signal });
-    const budget = contextWindow - reserveOutput;
-    return this.#fit(messagesOf(question), kept, { history: [], budget }).context;
+    const input = messagesOf(question);
+    const share = Math.floor((this.#options.contextShare ?? 0.5) * (contextWindow - reserveOutput));
+    // Beside messages that are not known here, and make no room for it.
+    return fitToBudget({
+      ...{ ...this.#fitting, parts, input, instructions: undefined, history: [], contextShare: 1 },
+      budget: share + messageTokens(input, this.#counter.count),
+    }).context;
   }
 
-  async record(input: TurnInput, { text, stopped = false }: MadeReply): Promise<void> {
-    const kept = await this.#keeper.read();
-    this.#append(messagesOf(input), { role: 'assistant', content: text, ...(stopped && { stopped }) });
-    this.#compactWhenDue(kept.snapshot);
+  record(input: TurnInput, reply: MadeReply): void {
+    if (typeof reply?.text !== 'string') throw new ConfigurationError('record takes the reply: { text }.');
+    const messages = messagesOf(input);
+    // The read begins before the turn is added: its figures do not have it yet.
+    this.compactWhenDue();
+    this.#append(messages, reply.text, reply.stopped);
   }
 
-  compact(level?: CompactionLevel, options: RequestOptions = {}): Promise<CompactionReport> {
-    // The guard is set before anything is awaited.
-    this.#compaction ??= this.#keeper.compact(level, options).finally(() => {
-      this.#compaction = undefined;
-    });
-    return this.#compaction;
+  compactWhenDue(): void {
+    const read = this.#keeper.read().then((kept) => this.#afterReply(kept));
+    this.#compactions.inBackground(read).catch(this.#onError);
   }
 
-  async refresh(options: RequestOptions = {}): Promise<ContextParts> {
-    return (await this.#keeper.read({ signal: options.signal, fresh: true })).parts;
+  compact(level?: CompactionLevel, options?: RequestOptions): Promise<CompactionReport> {
+    return this.#compactions.run(level, options);
+  }
+
+  async refresh(options?: RequestOptions): Promise<ContextParts> {
+    return (await this.#keeper.read({ ...options, fresh: true })).parts;
   }
 
   async lost(): Promise<LedgerEntry[]> {
-    return [...(await this.#keeper.lost())].filter(isBinding);
+    return (await this.#keeper.lost()).filter(isBinding);
   }
 
   async pin(params: PinParams, options?: RequestOptions): Promise<PinnedMemoryItem> {
@@ -137,14 +137,14 @@ class ManagedConversation implements Conversation {
 
   async exclude(messageId: string, options?: RequestOptions): Promise<void> {
     await this.#options.context.exclude(this.id, messageId, options);
-    this.#excluded.add(messageId);
-    const message = (await this.#history()).find(({ id }) => id === messageId);
+    this.#history.exclude(messageId);
+    const message = (await this.#history.messages()).find(({ id }) => id === messageId);
     await this.#keeper.withdraw(message?.content);
   }
 
   async include(messageId: string, options?: RequestOptions): Promise<void> {
     await this.#changing(this.#options.context.include(this.id, messageId, options));
-    this.#excluded.delete(messageId);
+    this.#history.include(messageId);
   }
 
   async remember(params: Omit<MemoryCreateParams, 'workspaceId'>, options?: RequestOptions): Promise<UserMemoryItem> {
@@ -154,19 +154,24 @@ class ManagedConversation implements Conversation {
     );
   }
 
-  async idle(): Promise<void> {
-    await this.#autoCompaction;
-    await this.#compaction?.catch(() => {}); // its error is its caller's
+  idle(): Promise<void> {
+    return this.#compactions.idle();
   }
 
   close(): void {
-    this.#closing.abort();
+    this.#compactions.close();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.close();
     await this.idle();
   }
+
+  get #fitting(): Pick<FitParams, 'countTokens'> & ConversationOptions {
+    return { ...this.#options, countTokens: this.#counter.count };
+  }
+
+  readonly #onError = (error: unknown): void => tell(this.#options.onError, error);
 
   async *#write(
     input: TurnInput,
@@ -177,20 +182,16 @@ class ManagedConversation implements Conversation {
       this.#options.gateway.chat.completions.create({ ...messages, stream: true }, request),
     );
     let text = '';
-    let ending: 'stopped' | 'whole' | 'broken' = 'stopped'; // what it is when the reader leaves
+    let turn: ChatTurn | undefined;
     try {
       for await (const piece of stream.textStream) {
         text += piece;
         yield piece;
       }
-      ending = 'whole';
-      settle(this.#completed(input, built, await stream.finalCompletion()));
-    } catch (error) {
-      ending = APIAbortError.is(error) ? 'stopped' : 'broken';
-      throw error;
+      turn = this.#completed(input, built, await stream.finalCompletion());
     } finally {
-      const turn = ending === 'whole' || text === '' ? undefined : this.#stopped(input, built, text);
-      if (turn !== undefined && ending === 'stopped') settle(turn);
+      if (text !== '') turn ??= this.#stopped(input, built, text); // left, aborted, or broken off
+      if (turn !== undefined) settle(turn);
     }
   }
 
@@ -213,96 +214,86 @@ class ManagedConversation implements Conversation {
     } catch (error) {
       if (!APIError.is(error) || error.code !== 'context_length_exceeded') throw error;
       this.#counter.undercounted();
-      const budget = Math.floor(SMALLER * messageTokens(chatMessages, this.#counter.count));
-      const smaller = await this.#build(input, { signal, max_tokens, budget }).catch((reason: unknown) => {
+      const most = Math.floor(SMALLER * messageTokens(chatMessages, this.#counter.count));
+      const smaller = await this.#build(input, { signal, max_tokens }, most).catch((reason: unknown) => {
         throw ContextBudgetError.is(reason) ? error : reason; // nothing more can be dropped
       });
       return { built: smaller, answer: await send({ ...params, messages: smaller.prompt.chatMessages }, request) };
     }
   }
 
-  async #build(input: TurnInput, options: BuildOptions): Promise<Built> {
-    const { signal, max_tokens = this.#window.reserveOutput } = options;
-    let kept = await this.#keeper.read({ signal });
-    const { compaction } = this.#options;
-    if (compaction !== false && compaction?.mode === 'before') {
-      const due = this.#compactWhenDue(kept.snapshot);
-      if (due !== undefined) {
-        await settledWithin(due, compaction.timeout ?? 10_000);
-        kept = await this.#keeper.read({ signal });
-      }
-    }
-    const fitted = this.#fit(messagesOf(input), kept, {
-      history: await this.#history(),
+  async #build(
+    input: TurnInput,
+    { signal, max_tokens }: BuildOptions,
+    most = Number.POSITIVE_INFINITY,
+  ): Promise<Built> {
+    const asked = messagesOf(input);
+    const budget = Math.min(most, this.#budgetBeside(max_tokens));
+    const kept = await this.#read(signal);
+    const metadata = this.#metadataNow(kept);
+    const { state, ...prompt } = fitToBudget({
+      ...this.#fitting,
+      parts: kept.parts,
+      history: await this.#history.messages(),
+      input: asked,
+      budget,
+      searchHistory: this.#options.ledger !== false,
+      keepRecent: metadata?.recentMessageCount,
       previous: this.#state,
-      budget: Math.min(options.budget ?? Number.POSITIVE_INFINITY, this.#window.contextWindow - max_tokens),
     });
-    this.#state = fitted.state;
-    const { instructions, messages, chatMessages, context } = fitted;
-    const report = {
-      ...fitted.report,
-      estimated: this.#counter.estimated,
-      stale: kept.stale,
-      compactionExhausted: this.#compactor?.exhausted === true,
-    };
-    return { kept, prompt: { instructions, messages, chatMessages, context, report } };
+    const compactionExhausted = this.#compactions.isExhausted(metadata);
+    const report = { ...prompt.report, estimated: this.#counter.estimated, stale: kept.stale, compactionExhausted };
+    return { kept, state, prompt: { ...prompt, report } };
   }
 
-  #fit(
-    input: readonly ConversationMessage[],
-    { parts, snapshot }: Kept,
-    more: Pick<FitParams, 'history' | 'previous' | 'budget'>,
-  ): FittedPrompt {
-    const { instructions, contextShare, sections, placement, mergeUserTurns, render, ledger } = this.#options;
-    return fitToBudget({
-      ...{ instructions, contextShare, sections, placement, mergeUserTurns, render, parts, input },
-      ...more,
-      countTokens: this.#counter.count,
-      searchHistory: ledger !== false,
-      keepRecent: snapshot === undefined ? 0 : this.#metadataNow(snapshot).recentMessageCount,
-    });
-  }
-
-  #completed(input: TurnInput, { kept, prompt }: Built, completion: StreamedChatCompletion): ChatTurn {
-    const { usage } = completion;
-    const text = completion.choices[0]?.message.content ?? '';
-    const contents = prompt.chatMessages.map(({ content }) => content);
-    if (usage !== undefined) this.#counter.calibrate(contents, usage.prompt_tokens);
-    this.#append(messagesOf(input), { role: 'assistant', content: text });
-    this.#compactWhenDue(kept.snapshot);
-    const { report } = prompt;
-    return { text, stopped: false, ...this.#usage(prompt, text, usage), completion, report };
-  }
-
-  #stopped(input: TurnInput, { kept, prompt }: Built, text: string): ChatTurn {
-    this.#append(messagesOf(input), { role: 'assistant', content: text, stopped: true });
-    this.#compactWhenDue(kept.snapshot);
-    return { text, stopped: true, ...this.#usage(prompt, text), report: prompt.report };
-  }
-
-  #usage({ report }: BuiltPrompt, text: string, usage?: CompletionUsage): Pick<ChatTurn, 'usage' | 'usageEstimated'> {
-    if (usage !== undefined) return { usage, usageEstimated: false };
-    const prompt_tokens = report.tokens.total;
-    const completion_tokens = this.#counter.count(text);
-    return {
-      usage: { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens },
-      usageEstimated: true,
-    };
-  }
-
-  async #history(): Promise<readonly ConversationMessage[]> {
-    const { history } = this.#options;
-    const messages = typeof history === 'function' ? await history() : this.#kept;
-    if (this.#excluded.size === 0) return messages;
-    return messages.map((message) =>
-      message.id !== undefined && this.#excluded.has(message.id) ? { ...message, excluded: true } : message,
+  #budgetBeside(max_tokens = this.#window.reserveOutput): number {
+    const { contextWindow } = this.#window;
+    if (Number.isInteger(max_tokens) && max_tokens >= 0 && max_tokens < contextWindow)
+      return contextWindow - max_tokens;
+    throw new ConfigurationError(
+      `max_tokens must be a whole number of tokens below contextWindow, which is ${contextWindow}.`,
     );
   }
 
-  #append(input: readonly ConversationMessage[], reply: ConversationMessage): void {
-    if (typeof this.#options.history !== 'function') this.#kept.push(...input, reply);
-    this.#since.tokens += messageTokens([...input, reply], this.#counter.count);
-    this.#since.messages += input.length + 1;
+  /** The context for a prompt: after a compaction that is due, where the app wants it so. */
+  async #read(signal: AbortSignal | undefined): Promise<Kept> {
+    const kept = await this.#keeper.read({ signal });
+    const { compaction } = this.#options;
+    if (compaction === false || compaction?.mode !== 'before') return kept;
+    const { timeout = 10_000 } = compaction;
+    await untilAborted(settledWithin(this.#whenDue(kept), timeout), signal);
+    return this.#keeper.read({ signal });
+  }
+
+  #completed(input: TurnInput, built: Built, completion: StreamedChatCompletion): ChatTurn {
+    const { usage } = completion;
+    const text = completion.choices[0]?.message.content ?? '';
+    const contents = built.prompt.chatMessages.map(({ content }) => content);
+    if (usage !== undefined) this.#counter.calibrate(contents, usage.prompt_tokens);
+    return { ...this.#turn(input, built, { text, stopped: false, usage }), completion };
+  }
+
+  #stopped(input: TurnInput, built: Built, text: string): ChatTurn {
+    return this.#turn(input, built, { text, stopped: true });
+  }
+
+  #turn(
+    input: TurnInput,
+    { kept, prompt: { report }, state }: Built,
+    { text, stopped, usage }: { text: string; stopped: boolean; usage?: CompletionUsage | undefined },
+  ): ChatTurn {
+    const prompt_tokens = report.tokens.total;
+    const completion_tokens = this.#counter.count(text);
+    const estimated = { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens };
+    this.#state = state;
+    this.#append(messagesOf(input), text, stopped);
+    this.#afterReply(kept);
+    return { text, stopped, usage: usage ?? estimated, usageEstimated: usage === undefined, report };
+  }
+
+  #append(input: readonly ConversationMessage[], text: string, stopped = false): void {
+    const messages = [...input, { role: 'assistant', content: text, ...(stopped && { stopped }) }];
+    this.#history.add(messages, messageTokens(messages, this.#counter.expect));
   }
 
   async #changing<T>(change: Promise<T>): Promise<T> {
@@ -311,67 +302,37 @@ class ManagedConversation implements Conversation {
     return changed;
   }
 
-  /** The figures of a snapshot, with what came after it. */
-  #metadataNow(snapshot: Snapshot): ContextMetadata {
-    if (this.#since.snapshot !== snapshot) this.#since = { snapshot, tokens: 0, messages: 0 };
-    const { tokens, messages } = this.#since;
-    const { totalTokens, compressedTokens, recentMessageCount, ...rest } = snapshot.metadata;
-    return {
-      ...rest,
-      totalTokens: totalTokens + tokens,
-      compressedTokens: compressedTokens + tokens,
-      recentMessageCount: recentMessageCount + messages,
-    };
+  #metadataNow({ snapshot }: Kept): ContextMetadata | undefined {
+    return snapshot && this.#history.brought(snapshot.metadata, snapshot.added);
   }
 
-  /** Runs in the background, and fails without failing a turn. */
-  #compactWhenDue(snapshot: Snapshot | undefined): Promise<void> | undefined {
-    const compactor = this.#compactor;
-    if (compactor === undefined || snapshot === undefined || this.#autoCompaction !== undefined) return undefined;
-    const metadata = this.#metadataNow(snapshot);
-    const level = compactor.levelNow(metadata);
-    if (level === undefined) return undefined;
-    this.#autoCompaction = this.#autoCompact(compactor, level, { ...snapshot, metadata }).finally(() => {
-      this.#autoCompaction = undefined;
-    });
-    return this.#autoCompaction;
+  /** With `before`, the next turn compacts. */
+  #afterReply(kept: Kept): void {
+    const { compaction } = this.#options;
+    if (compaction !== false && compaction?.mode !== 'before') this.#whenDue(kept);
   }
 
-  async #autoCompact(compactor: Compactor, first: CompactionLevel, { metadata, summary }: Snapshot): Promise<void> {
-    const request = { signal: this.#closing.signal, maxRetries: 0 }; // a later turn tries again
-    try {
-      if (!(await compactor.isAllowed(metadata, summary))) return;
-      const { result } = await this.compact(first, request);
-      const next = compactor.learn(first, result, metadata);
-      if (next === undefined) return;
-      compactor.learn(next, (await this.compact(next, request)).result, metadata);
-    } catch (error) {
-      compactor.failed(error, metadata.compressedTokens);
-      this.#options.onError?.(error);
-    }
+  #whenDue(kept: Kept): Promise<unknown> | undefined {
+    const metadata = this.#metadataNow(kept);
+    return metadata && kept.snapshot && this.#compactions.whenDue(metadata, kept.snapshot.summary);
   }
 }
 
 /** A prompt that was too long shrinks by so much: the count of it was wrong by an unknown amount. */
 const SMALLER = 0.75;
 
-interface BuildOptions extends Pick<TurnOptions, 'signal' | 'max_tokens'> {
-  budget?: number;
-}
+type BuildOptions = Pick<TurnOptions, 'signal' | 'max_tokens'>;
 
 interface Built {
   kept: Kept;
+  state: FitState;
   prompt: BuiltPrompt;
 }
 
-function messagesOf(input: TurnInput): readonly ConversationMessage[] {
-  return typeof input === 'string' ? [{ role: 'user', content: input }] : input;
-}
-
-async function settledWithin(task: Promise<unknown>, time: number): Promise<void> {
+async function settledWithin(task: Promise<unknown> = Promise.resolve(), time: number): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<void>((resolve) => {
     timer = setTimeout(resolve, time);
   });
-  await Promise.race([task, late]).finally(() => clearTimeout(timer));
+  await Promise.race([task.catch(() => {}), late]).finally(() => clearTimeout(timer));
 }

@@ -43,16 +43,17 @@ export function keyOf({ term, text }: SummaryEntry): string {
   return normalise(term === undefined ? text : `${term} ${text}`);
 }
 
-/** The entry that says it in other words: a decision's by its id, a definition's by its term, any other by its terms. */
+/** The entry that says it in other words: a decision's by its id and a word of it, a definition's by its term, any other by its terms. */
 function findHeir(
   entry: SummaryEntry,
   after: readonly { entry: SummaryEntry; terms: ReadonlySet<string> }[],
 ): SummaryEntry | undefined {
   const terms = termsOf(entry.text);
   return after.find(({ entry: other, terms: otherTerms }) => {
-    if (entry.id !== undefined && entry.id !== '' && entry.id === other.id) return true;
     if (entry.term !== undefined) return entry.term === other.term;
-    return terms.size > 2 && sharedTerms(terms, otherTerms) >= MOST_OF_IT * terms.size;
+    const shared = sharedTerms(terms, otherTerms);
+    if (entry.id !== undefined && entry.id !== '' && entry.id === other.id) return shared > 0;
+    return terms.size > 2 && shared >= MOST_OF_IT * terms.size;
   })?.entry;
 }
 

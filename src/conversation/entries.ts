@@ -34,13 +34,18 @@ export function entriesOf(summary: RollingSummary): SummaryEntry[] {
       }),
     ),
     ...texts('currentPlan'),
-    ...Object.entries(summary.definitions).map(
-      ([term, text]): SummaryEntry => ({ section: 'definitions', text, term }),
-    ),
+    ...Object.entries(summary.definitions)
+      .sort(([a], [b]) => compare(a, b))
+      .map(([term, text]): SummaryEntry => ({ section: 'definitions', text, term })),
   ];
 }
 
 /** What holds until it is revoked, unlike goals and plans. */
 export function isBinding({ section }: SummaryEntry): boolean {
   return section === 'decisions' || section === 'requirements' || section === 'definitions';
+}
+
+/** By code units: the same order everywhere. */
+export function compare(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b);
 }

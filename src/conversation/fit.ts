@@ -1,13 +1,15 @@
-import type { ChatMessage } from '../index.js';
+import { type ChatMessage, ConfigurationError } from '../index.js';
 import { ContextBudgetError } from './budget-error.js';
 import { TokenCounter } from './counter.js';
+import { droppedOf } from './dropped.js';
 import { hashText } from './hash.js';
-import { type ContextItem, itemsOf, memorySection, passagesOf } from './items.js';
-import type { ConversationMessage } from './messages.js';
-import type { BuiltPrompt, ContextParts, ContextSection, Dropped, PromptReport } from './prompt.js';
+import { type ContextItem, passagesOf } from './items.js';
+import { type ConversationMessage, checkMessages } from './messages.js';
+import { type Offer, offerOf } from './offer.js';
+import type { BuiltPrompt, ContextParts, ContextSection, PromptMessage, PromptReport } from './prompt.js';
 import { renderItems } from './render.js';
-import { asksForMore, type Selection, selectItems } from './select.js';
-import { cutTail, LOW_WATER, messageTokens, startOfTurn } from './tail.js';
+import { asks, asksForMore, type Selection, selectItems } from './select.js';
+import { isIncluded, LOW_WATER, messageTokens, Tail } from './tail.js';
 
 /** What has to fit, and into how much. */
 export interface FitParams {
@@ -38,14 +40,18 @@ export interface FitParams {
 export interface FitState {
   /** The first message of the history that was sent. */
   readonly tailStart: number;
+  /** @internal The same: its place may change. */
+  readonly first: ConversationMessage | undefined;
   /** @internal What there was to choose from. */
   readonly offer: Offer;
+  /** @internal The same without what the tail said. */
+  readonly beside: readonly ContextItem[];
   /** @internal */
   readonly chosen: Selection;
   /** @internal */
   readonly text: string;
-  /** @internal */
-  readonly passages: WeakMap<ConversationMessage, readonly ContextItem[]>;
+  /** @internal Of messages that were searched, by their content. */
+  readonly passages: Passages;
 }
 
 /** A prompt that fits, and what the next one needs to begin with the same bytes. */
@@ -58,8 +64,12 @@ export type FitReport = Omit<PromptReport, 'stale' | 'compactionExhausted'>;
  * Choose what to send so that it fits: context, newest messages, input. Pure.
  *
  * @throws {ContextBudgetError} when what must not be dropped does not fit
+ * @throws {ConfigurationError} when history or input are no messages
  */
 export function fitToBudget(params: FitParams): FittedPrompt {
+  checkMessages(params.history, 'history');
+  checkMessages(params.input, 'input');
+  if (!(params.budget > 0)) throw new ConfigurationError('budget must be a number of tokens.');
   return new Fit(params).fitted();
 }
 
@@ -69,25 +79,29 @@ const FIRST_TO_GO: ReadonlySet<ContextSection> = new Set(['importantReferences',
 const RECALL_SHARE = 0.9;
 /** Of the room, so much is left to the messages although there are few. */
 const ROOM_TO_GROW = 0.25;
+/** Of its room, what a tail takes at least: with less, the cut that one long input made is taken back. */
+const LOWEST_WATER = 0.5;
 
 class Fit {
   readonly #params: FitParams;
   readonly #count: (text: string) => number;
   readonly #offer: Offer;
-  readonly #passages: WeakMap<ConversationMessage, readonly ContextItem[]>;
+  readonly #tail: Tail;
   readonly #question: string;
   readonly #instructionTokens: number;
   readonly #inputTokens: number;
   /** For context and tail. */
   readonly #room: number;
   readonly #share: number;
+  #passages: Passages;
 
   constructor(params: FitParams) {
-    const { instructions, input, budget } = params;
+    const { instructions, history, input, budget } = params;
     this.#params = params;
     this.#count = params.countTokens ?? new TokenCounter().count;
     this.#offer = offerOf(params);
-    this.#passages = params.previous?.passages ?? new WeakMap();
+    this.#tail = new Tail(history, this.#count);
+    this.#passages = params.previous?.passages ?? new Map();
     this.#question = input.at(-1)?.content ?? '';
     this.#instructionTokens = instructions === undefined ? 0 : messageTokens([{ content: instructions }], this.#count);
     this.#inputTokens = messageTokens(input, this.#count);
@@ -96,20 +110,34 @@ class Fit {
   }
 
   fitted(): FittedPrompt {
-    const { budget, history, previous } = this.#params;
     const required = this.#select(this.#offer.items, 0);
-    if (required.tokens > this.#room) throw new ContextBudgetError(budget, this.#tokens(required.tokens, 0));
-    const regular = this.#regular(Math.min(previous?.tailStart ?? 0, history.length));
+    if (required.tokens > this.#room) {
+      throw new ContextBudgetError(this.#params.budget, this.#tokens(required.tokens, 0));
+    }
+    const from = this.#startBefore();
+    const likeBefore = this.#regular(from);
+    const isShort = this.#tail.tokens(likeBefore.start) < LOWEST_WATER * (this.#room - likeBefore.selection.tokens);
+    const regular = from > 0 && isShort ? this.#regular(0) : likeBefore;
     return this.#recalling(regular) ?? this.#prompt(regular, regular);
   }
 
+  /** Where the prompt before began. An app that gives its newest messages only has it further to the front, or no more. */
+  #startBefore(): number {
+    const { history, previous } = this.#params;
+    let at = Math.min(previous?.tailStart ?? 0, history.length - 1);
+    while (at > 0 && !isSame(history[at], previous?.first)) at -= 1;
+    return Math.max(0, at);
+  }
+
   /** As the prompt before, and only longer, if that is possible. */
-  #regular(start: number): Layout {
+  #regular(from: number): Layout {
     const { previous } = this.#params;
+    const start = this.#tail.startWithin(this.#room, from);
+    if (start > from) return this.#cut(this.#tail.startOfTurn(start));
     const isNew = previous !== undefined && previous.offer.key !== this.#offer.key;
-    const selection = this.#sameAgain() ?? this.#selectBeside(start, this.#limit(start));
+    const selection = this.#sameAgain(start) ?? this.#selectBeside(start, this.#limit(start));
     // A new context breaks the common beginning as it is: the best moment to cut.
-    if (isNew && this.#tailTokens(start) > LOW_WATER * (this.#room - selection.tokens)) return this.#cut(start);
+    if (isNew && this.#tail.tokens(start) > LOW_WATER * (this.#room - selection.tokens)) return this.#cut(start);
     if (this.#fits(selection, start)) return { selection, start };
     const leaner = this.#selectBeside(start, this.#limit(start), ({ section }) => !FIRST_TO_GO.has(section));
     return leaner.items.length < selection.items.length && this.#fits(leaner, start)
@@ -122,22 +150,21 @@ class Fit {
    * goes on from the regular one, whose beginning a model's cache still holds.
    */
   #recalling(regular: Layout): FittedPrompt | undefined {
-    const { history, render, searchHistory = false } = this.#params;
-    if (render !== undefined) return undefined;
-    const gone = searchHistory ? history.slice(0, regular.start).filter(isIncluded) : [];
-    const items = [...this.#besideTail(regular.start), ...gone.flatMap((message) => this.#passagesOf(message))];
+    const { history, render, keepRecent = 0 } = this.#params;
+    if (render !== undefined || !asks(this.#question)) return undefined;
+    const items = this.#searched(regular.start);
     if (!asksForMore(items, regular.selection, this.#question)) return undefined;
-    const newest = this.#tailTokens(
-      Math.max(
-        0,
-        history.findLastIndex(({ role }) => role === 'user'),
-      ),
+    const newest = Math.max(
+      0,
+      history.findLastIndex(({ role }) => role === 'user'),
     );
-    const most = Math.min(RECALL_SHARE * this.#room, this.#room - newest);
-    const selection = this.#select(items, Math.max(most, this.#limit(regular.start)));
-    let { start } = regular;
-    while (start < history.length && !this.#fits(selection, start)) start = startOfTurn(history, start + 1);
-    return this.#prompt({ selection, start }, regular);
+    const most = Math.min(RECALL_SHARE * this.#room, this.#room - this.#tail.tokens(newest));
+    const { tokens } = this.#select(items, Math.max(most, this.#limit(regular.start)));
+    const latest = Math.max(regular.start, Math.min(newest, history.length - keepRecent));
+    const start = this.#tail.startOfTurn(Math.min(latest, this.#tail.startWithin(this.#room - tokens, regular.start)));
+    // What was pinned in the messages that make room is chosen now, and what they say can be.
+    const selection = this.#select(this.#searched(start), this.#room - this.#tail.tokens(start));
+    return this.#fits(selection, start) ? this.#prompt({ selection, start }, regular) : undefined;
   }
 
   /** With a block less of the tail. What is pinned in the block comes back into the context: hence the loop. */
@@ -145,25 +172,22 @@ class Fit {
     const { history, keepRecent = 0 } = this.#params;
     for (let start = from; ; ) {
       const selection = this.#selectBeside(start, this.#share);
-      const next = cutTail(history, start, {
-        room: this.#room - selection.tokens,
-        keep: keepRecent,
-        count: this.#count,
-      });
+      const next = this.#tail.cut(this.#room - selection.tokens, start, keepRecent);
       if (next === start && this.#fits(selection, start)) return { selection, start };
       if (start >= history.length) return { selection: this.#selectBeside(start, this.#room), start };
-      start = Math.max(next, startOfTurn(history, start + (next === start ? 1 : 0)));
+      start = Math.max(next, this.#tail.startOfTurn(start + (next === start ? 1 : 0)));
     }
   }
 
   #fits({ tokens }: Selection, start: number): boolean {
-    return tokens + this.#tailTokens(start) <= this.#room;
+    return tokens + this.#tail.tokens(start) <= this.#room;
   }
 
   /** The selection of the prompt before, unless there is another choice now. */
-  #sameAgain(): Selection | undefined {
+  #sameAgain(start: number): Selection | undefined {
     const { previous, render } = this.#params;
-    return render === undefined && previous?.offer.key === this.#offer.key ? previous.chosen : undefined;
+    if (render !== undefined || previous?.offer.key !== this.#offer.key) return undefined;
+    return sameKeys(previous.beside, this.#besideTail(start)) ? previous.chosen : undefined;
   }
 
   #selectBeside(start: number, limit: number, isWanted: (item: ContextItem) => boolean = () => true): Selection {
@@ -179,27 +203,29 @@ class Fit {
 
   /** The context's share; more while there are few messages. */
   #limit(start: number): number {
-    return Math.max(this.#share, (1 - ROOM_TO_GROW) * this.#room - this.#tailTokens(start));
+    return Math.max(this.#share, (1 - ROOM_TO_GROW) * this.#room - this.#tail.tokens(start));
   }
 
   /** A pinned message that is in the tail is not said twice. */
   #besideTail(start: number): readonly ContextItem[] {
-    const ids = new Set(this.#tail(start).map(({ id }) => id));
+    const ids = new Set(this.#tail.messages(start).map(({ id }) => id));
     return this.#offer.items.filter(({ messageId }) => messageId === undefined || !ids.has(messageId));
   }
 
-  #passagesOf(message: ConversationMessage): readonly ContextItem[] {
-    const passages = this.#passages.get(message) ?? passagesOf(message);
-    this.#passages.set(message, passages);
-    return passages;
-  }
-
-  #tail(start: number): readonly ConversationMessage[] {
-    return this.#params.history.slice(start).filter(isIncluded);
-  }
-
-  #tailTokens(start: number): number {
-    return messageTokens(this.#tail(start), this.#count);
+  /** What may answer a question: the context, and passages of messages that are not sent, the newest ones. */
+  #searched(start: number): readonly ContextItem[] {
+    const { history, searchHistory = false } = this.#params;
+    const passages: Map<string, readonly ContextItem[]> = new Map();
+    let room = searchHistory ? MOST_PASSAGES : 0;
+    for (let at = start - 1; at >= 0 && room > 0; at -= 1) {
+      const message = history[at];
+      if (message === undefined || !isIncluded(message) || passages.has(message.content)) continue;
+      const found = this.#passages.get(message.content) ?? passagesOf(message, room);
+      passages.set(message.content, found);
+      room -= found.length;
+    }
+    if (passages.size > 0) this.#passages = passages;
+    return [...this.#besideTail(start), ...[...passages.values()].reverse().flat()];
   }
 
   #tokens(context: number, tail: number): PromptReport['tokens'] {
@@ -213,65 +239,50 @@ class Fit {
     const text = chosen.text ?? (isSame ? previous.text : renderItems(chosen.items));
     const inSystem = placement === 'system';
     const instructions = [this.#params.instructions, inSystem ? text : ''].filter(Boolean).join('\n\n') || undefined;
+    // The cast is true: other roles were refused.
+    const said = [...this.#tail.messages(start), ...input].map(
+      ({ role, content }) => ({ role, content }) as PromptMessage,
+    );
+    const apart = inSystem || text === '' ? said : [{ role: 'user' as const, content: text }, ...said];
+    const messages = mergeUserTurns ? joinUserTurns(apart) : apart;
     const context: ChatMessage | undefined =
       text === '' ? undefined : { role: inSystem ? 'system' : 'user', content: text };
-    const said = [...this.#tail(start), ...input].map(({ role, content }) => ({ role, content }));
-    const apart = inSystem || context === undefined ? said : [context, ...said];
-    const messages = mergeUserTurns ? joinUserTurns(apart) : apart;
     return {
       instructions,
       messages,
       chatMessages: instructions === undefined ? messages : [{ role: 'system', content: instructions }, ...messages],
       context,
-      report: this.#report(chosen, start),
+      report: this.#report(chosen, start, text),
       state: this.#stateAfter(next, chosen === next.selection ? text : undefined),
     };
   }
 
   #stateAfter({ selection, start }: Layout, text = renderItems(selection.items)): FitState {
-    return { tailStart: start, offer: this.#offer, chosen: selection, text, passages: this.#passages };
-  }
-
-  #report({ items, tokens }: Selection, start: number): FitReport {
-    const { parts, budget, countTokens } = this.#params;
     return {
-      tokens: this.#tokens(tokens, this.#tailTokens(start)),
-      budget,
-      estimated: countTokens === undefined,
-      included: [...new Set(items.map(({ section }) => section))],
-      dropped: this.#dropped(new Set(items), start),
-      recovered: items.flatMap(({ recovered }) => recovered ?? []),
-      cacheKey: hashText([this.#offer.key, ...items.map(({ key }) => key)].join('\n')),
-      summaryVersion: parts.summary?.version ?? 0,
+      tailStart: start,
+      first: this.#params.history[start],
+      offer: this.#offer,
+      beside: this.#besideTail(start),
+      chosen: selection,
+      text,
+      passages: this.#passages,
     };
   }
 
-  #dropped(chosen: ReadonlySet<ContextItem>, start: number): Dropped[] {
-    const { history, parts } = this.#params;
-    const inactive = (parts.memory ?? []).filter(({ isActive }) => isActive === false);
-    const missing = this.#besideTail(start).filter((item) => !chosen.has(item) && !item.onRequest);
-    const ofHistory = (messages: readonly ConversationMessage[], reason: Dropped['reason']): Dropped[] =>
-      messages.length === 0
-        ? []
-        : [{ section: 'history', messages: messages.length, tokens: messageTokens(messages, this.#count), reason }];
-    return [
-      ...inactive.map(
-        ({ id, type, content }): Dropped => ({
-          section: memorySection(type),
-          id,
-          tokens: this.#count(content),
-          reason: 'inactive',
-        }),
-      ),
-      ...missing.map(
-        ({ section, id, text }): Dropped => ({ section, id, tokens: this.#count(text), reason: 'budget' }),
-      ),
-      ...ofHistory(history.slice(0, start).filter(isIncluded), 'budget'),
-      ...ofHistory(
-        history.filter((message) => !isIncluded(message)),
-        'excluded',
-      ),
-    ];
+  #report({ items, tokens }: Selection, start: number, text: string): FitReport {
+    const { parts, history, budget, countTokens } = this.#params;
+    const chosen = new Set(items);
+    const lines = this.#besideTail(start).filter((item) => !chosen.has(item) && !item.onRequest);
+    return {
+      tokens: this.#tokens(tokens, this.#tail.tokens(start)),
+      budget,
+      estimated: countTokens === undefined,
+      included: [...new Set(items.map(({ section }) => section))],
+      dropped: droppedOf({ parts, lines, history, start }, this.#count),
+      recovered: items.flatMap(({ recovered }) => recovered ?? []),
+      cacheKey: hashText(text),
+      summaryVersion: parts.summary?.version ?? 0,
+    };
   }
 }
 
@@ -282,36 +293,23 @@ interface Layout {
   start: number;
 }
 
-/** The same parts give the same offer, without looking at them again. */
-function offerOf({ parts, sections, placement, previous }: FitParams): Offer {
-  const { summary, pins, memory, recovered } = parts;
-  const from = [summary, pins, memory, recovered, sections, placement];
-  if (previous?.offer.from.every((part, i) => part === from[i]) === true) return previous.offer;
-  const items = itemsOf(parts, sections);
-  return {
-    from,
-    items,
-    key: hashText([placement, ...items.map(({ section, text }) => `${section}: ${text}`)].join('\n')),
-  };
-}
+type Passages = ReadonlyMap<string, readonly ContextItem[]>;
 
-interface Offer {
-  from: readonly unknown[];
-  items: readonly ContextItem[];
-  key: string;
-}
-
-function isIncluded({ excluded }: ConversationMessage): boolean {
-  return excluded !== true;
-}
+/** So many are searched, from the newest on: rating more would take longer than a tenth of a second. */
+const MOST_PASSAGES = 3_000;
 
 function sameKeys(a: readonly ContextItem[], b: readonly ContextItem[]): boolean {
   return a.length === b.length && a.every(({ key }, i) => key === b[i]?.key);
 }
 
+function isSame(a: ConversationMessage | undefined, b: ConversationMessage | undefined): boolean {
+  if (a === undefined || b === undefined || a === b) return a === b;
+  return a.id === undefined ? a.role === b.role && a.content === b.content : a.id === b.id;
+}
+
 /** For models that insist on roles that alternate. */
-function joinUserTurns(messages: readonly ChatMessage[]): ChatMessage[] {
-  const joined: ChatMessage[] = [];
+function joinUserTurns(messages: readonly PromptMessage[]): PromptMessage[] {
+  const joined: PromptMessage[] = [];
   for (const { role, content } of messages) {
     const last = joined.at(-1);
     if (role === 'user' && last?.role === 'user') last.content += `\n\n${content}`;

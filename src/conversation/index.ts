@@ -6,13 +6,20 @@ export type { EntrySection, SummaryEntry } from './entries.js';
 export { type FitParams, type FitReport, type FitState, type FittedPrompt, fitToBudget } from './fit.js';
 export type { LedgerEntry, LedgerState, LedgerStore } from './ledger-state.js';
 export type { ConversationMessage } from './messages.js';
-export type { CompactionOptions, CompactionReport, CompactionTrigger, ConversationOptions } from './options.js';
+export type {
+  CompactionOptions,
+  CompactionReceipt,
+  CompactionReport,
+  CompactionTrigger,
+  ConversationOptions,
+} from './options.js';
 export type {
   BuiltPrompt,
   ChatTurn,
   ContextParts,
   ContextSection,
   Dropped,
+  PromptMessage,
   PromptReport,
   Recovered,
 } from './prompt.js';

@@ -1,14 +1,13 @@
-import { isBinding } from './entries.js';
+import { compare, entriesOf, isBinding, type SummaryEntry } from './entries.js';
 import type { ConversationMessage } from './messages.js';
 import type { ContextParts, ContextSection, Recovered } from './prompt.js';
-import { normalise, termsOf } from './terms.js';
+import { MEMORY_SECTIONS, SECTIONS } from './sections.js';
+import { termsOf } from './terms.js';
 
 /** One line of the rendered context. */
 export interface ContextItem {
   section: ContextSection;
   text: string;
-  /** What it says, without case and punctuation. */
-  said: string;
   /** What it is known by from turn to turn. */
   key: string;
   /** Of the memory item, the pin or the decision. */
@@ -23,22 +22,6 @@ export interface ContextItem {
   onRequest: boolean;
 }
 
-/** In the order in which they are rendered. */
-export const SECTIONS: readonly ContextSection[] = [
-  'constraints',
-  'definitions',
-  'preferences',
-  'facts',
-  'goals',
-  'requirements',
-  'decisions',
-  'currentPlan',
-  'openQuestions',
-  'pinnedMemory',
-  'importantReferences',
-  'recovered',
-];
-
 const REQUIRED: ReadonlySet<ContextSection> = new Set(['constraints', 'requirements', 'pinnedMemory']);
 
 /** Every line that the parts have to offer, in the order of the sections; equal data gives equal lines. No ids, no times. */
@@ -52,30 +35,24 @@ export function itemsOf(parts: ContextParts, sections: readonly ContextSection[]
     if (item.isActive !== false) add(memorySection(item.type), `${item.key}: ${item.content}`, { id: item.id });
   }
   if (summary !== undefined) {
-    for (const [term, meaning] of Object.entries(summary.definitions).sort(([a], [b]) => compare(a, b))) {
-      add('definitions', `${term}: ${meaning}`);
-    }
-    for (const text of summary.goals) add('goals', text);
-    for (const text of summary.requirements) add('requirements', text);
-    for (const { id, decision, reason } of summary.decisions) add('decisions', withReason(decision, reason), { id });
-    for (const text of summary.currentPlan) add('currentPlan', text);
+    for (const entry of entriesOf(summary)) add(entry.section, lineOf(entry), { id: entry.id });
     for (const text of summary.openQuestions) add('openQuestions', text);
-    for (const { value, label } of summary.importantReferences) add('importantReferences', withReason(value, label));
+    for (const { value, label } of summary.importantReferences) {
+      add('importantReferences', lineOf({ text: value, reason: label }));
+    }
   }
   for (const { id, messageId, content } of pins) add('pinnedMemory', content, { id, messageId });
   for (const entry of recovered) {
-    const { text, term, reason = '', id } = entry;
-    const said = withReason(term === undefined ? text : `${term}: ${text}`, reason);
-    add('recovered', said, { id, recovered: entry, onRequest: !isBinding(entry) });
+    add('recovered', lineOf(entry), { id: entry.id, recovered: entry, onRequest: !isBinding(entry) });
   }
   return items.sort((a, b) => SECTIONS.indexOf(a.section) - SECTIONS.indexOf(b.section));
 }
 
 /** What was said in messages that are no longer sent, in passages of a few sentences. Of use to a question about it only. */
-export function passagesOf({ content }: ConversationMessage): ContextItem[] {
-  return passages(content).map((text) =>
-    itemOf('recovered', text, { recovered: { section: 'history', text }, onRequest: true }),
-  );
+export function passagesOf({ content }: ConversationMessage, most: number): ContextItem[] {
+  return passages(content)
+    .slice(0, most)
+    .map((text) => itemOf('recovered', text, { recovered: { section: 'history', text }, onRequest: true }));
 }
 
 function passages(content: string): string[] {
@@ -98,12 +75,10 @@ function passages(content: string): string[] {
 const LONGEST_PASSAGE = 360;
 
 function itemOf(section: ContextSection, text: string, more: Partial<ContextItem>): ContextItem {
-  const said = normalise(text);
   return {
     section,
     text,
-    said,
-    key: `${section}: ${said}`,
+    key: `${section}: ${text}`,
     terms: termsOf(text),
     required: REQUIRED.has(section),
     onRequest: false,
@@ -113,21 +88,10 @@ function itemOf(section: ContextSection, text: string, more: Partial<ContextItem
 
 /** A type that is not documented is a fact. */
 export function memorySection(type: string): ContextSection {
-  return MEMORY_SECTIONS[type] ?? 'facts';
+  return MEMORY_SECTIONS.find((section) => section === `${type}s`) ?? 'facts';
 }
 
-const MEMORY_SECTIONS: Readonly<Record<string, ContextSection>> = {
-  constraint: 'constraints',
-  definition: 'definitions',
-  preference: 'preferences',
-  fact: 'facts',
-};
-
-function withReason(text: string, reason: string): string {
-  return reason === '' ? text : `${text} (${reason})`;
-}
-
-/** By code units: the same order everywhere. */
-function compare(a: string, b: string): number {
-  return a < b ? -1 : Number(a > b);
+function lineOf({ text, term, reason = '' }: Pick<SummaryEntry, 'text' | 'term' | 'reason'>): string {
+  const said = term === undefined ? text : `${term}: ${text}`;
+  return reason === '' ? said : `${said} (${reason})`;
 }

@@ -1,10 +1,12 @@
 import type { CompactionLevel, CompactionResult, ContextClient, RequestOptions } from '../index.js';
 import { diffSummaries } from './diff.js';
-import { Ledger } from './ledger.js';
-import type { LedgerEntry, LedgerStore } from './ledger-state.js';
-import type { CompactionReport, ConversationOptions } from './options.js';
+import type { Figures } from './history.js';
+import type { LedgerEntry } from './ledger-state.js';
+import type { CompactionReceipt, CompactionReport, ConversationOptions } from './options.js';
 import type { ContextParts } from './prompt.js';
 import { type Snapshot, SnapshotCache } from './snapshot.js';
+import { StoredLedger } from './stored-ledger.js';
+import { tell } from './tell.js';
 
 /** The context as a prompt needs it. */
 export interface Kept {
@@ -20,33 +22,36 @@ export class ContextKeeper {
   readonly #options: ConversationOptions;
   readonly #context: ContextClient;
   readonly #cache: SnapshotCache;
-  readonly #store: LedgerStore | undefined;
-  #ledger: Promise<Ledger> | undefined;
+  readonly #ledger: StoredLedger | undefined;
+  readonly #onError: (error: unknown) => void;
   #seen: Snapshot | undefined;
   #cause: Cause | undefined;
-  #withdrawn: string[] | undefined;
 
-  constructor(options: ConversationOptions, withMemory: boolean) {
+  constructor(options: ConversationOptions, { withMemory, added }: { withMemory: boolean; added: () => Figures }) {
     const { context, conversationId, workspaceId, maxAge = 30_000, ledger } = options;
     this.#options = options;
     this.#context = context;
-    this.#cache = new SnapshotCache({ context, conversationId, workspaceId, withMemory, maxAge });
-    this.#store = ledger === false ? undefined : ledger;
+    this.#cache = new SnapshotCache({ context, conversationId, workspaceId, withMemory, maxAge, added });
+    this.#onError = (error) => tell(options.onError, error);
+    this.#ledger =
+      ledger === false ? undefined : new StoredLedger(ledger, conversationId, (error) => this.#onError(error));
   }
 
   /** The context now; the one from before if it cannot be read; none if the app can do without. */
-  async read(options: { signal?: AbortSignal | undefined; fresh?: boolean } = {}): Promise<Kept> {
-    const { signal, fresh = false } = options;
+  async read({ fresh = false, ...request }: RequestOptions & { fresh?: boolean } = {}): Promise<Kept> {
+    let snapshot: Snapshot;
     try {
-      const snapshot = fresh ? await this.#cache.fetch({ signal }) : await this.#cache.read({ signal });
-      return await this.#kept(snapshot, false);
+      snapshot = fresh ? await this.#cache.fetch(request) : await this.#cache.read(request);
     } catch (error) {
       const { latest } = this.#cache;
       const isNeeded = latest === undefined && this.#options.onContextError !== 'skip';
-      if (fresh || isNeeded || signal?.aborted === true) throw error;
-      this.#options.onError?.(error);
+      if (fresh || isNeeded || request.signal?.aborted === true) throw error;
+      this.#onError(error);
       return this.#kept(latest, true);
     }
+    // One that was asked for before a change says nothing of what the change did.
+    if (snapshot === this.#cache.latest) await this.#take(snapshot);
+    return this.#kept(snapshot, false);
   }
 
   /** Compact, and see what came of it. */
@@ -57,8 +62,17 @@ export class ContextKeeper {
     this.#cache.invalidate();
     this.#cause = { level, result };
     // Read at once, so that the ledger sees every version although no turn follows. The compaction is done whatever becomes of it.
-    const { snapshot: after } = await this.read({ signal: options.signal }).catch(() => ({ snapshot: before }));
-    return reportOf(before, after, { level, result });
+    const { snapshot: after } = await this.read({ signal: options.signal, fresh: true }).catch((error: unknown) => {
+      this.#onError(error);
+      return { snapshot: undefined };
+    });
+    if (before !== undefined && after !== undefined) return receiptOf(before, after, { level, result });
+    const version = before?.summary.version ?? 0;
+    return {
+      ...{ level, result },
+      versions: { before: version, after: after?.summary.version ?? version },
+      tokens: tokensOf(result),
+    };
   }
 
   /** The user changed something: the next read asks the service. */
@@ -68,20 +82,18 @@ export class ContextKeeper {
 
   /** A message was excluded. What the summary no longer says because of that is not lost. */
   async withdraw(content: string | undefined): Promise<void> {
-    this.#withdrawn = [...(this.#withdrawn ?? []), ...(content === undefined ? [] : [content])];
     this.#cache.invalidate();
-    if (content !== undefined) (await this.#load()).forget(content);
+    await this.#ledger?.forget(content);
   }
 
   async lost(): Promise<readonly LedgerEntry[]> {
-    return this.#options.ledger === false ? [] : (await this.#load()).lost();
+    return (await this.#ledger?.read())?.lost() ?? [];
   }
 
-  async #kept(snapshot: Snapshot | undefined, stale: boolean): Promise<Kept> {
+  #kept(snapshot: Snapshot | undefined, stale: boolean): Kept {
     if (snapshot === undefined) return { parts: {}, stale };
-    await this.#take(snapshot);
     const { summary, pins, memory } = snapshot;
-    return { snapshot, parts: { summary, pins, memory, recovered: await this.lost() }, stale };
+    return { snapshot, parts: { summary, pins, memory, recovered: this.#ledger?.ledger.recoverable() }, stale };
   }
 
   /** Look once at each snapshot: is there a new version, and what did it lose? */
@@ -91,57 +103,29 @@ export class ContextKeeper {
     this.#seen = snapshot;
     const cause = this.#cause;
     this.#cause = undefined;
-    const isCompaction = cause !== undefined || compactedSince(before, snapshot);
-    if (this.#options.ledger !== false) await this.#remember(snapshot);
-    if (isCompaction) this.#options.onCompaction?.(reportOf(before, snapshot, cause));
-  }
-
-  async #remember({ summary, metadata }: Snapshot): Promise<void> {
-    const ledger = await this.#load();
-    const { state } = ledger;
-    ledger.observe(summary, metadata, { withdrawn: this.#withdrawn !== undefined });
-    for (const content of this.#withdrawn ?? []) ledger.forget(content);
-    if (ledger.state.version !== state.version) this.#withdrawn = undefined;
-    if (ledger.state === state) return;
-    try {
-      await this.#store?.save(this.#options.conversationId, ledger.state);
-    } catch (error) {
-      this.#options.onError?.(error);
-    }
-  }
-
-  #load(): Promise<Ledger> {
-    this.#ledger ??= this.#loadState().then((state) => new Ledger(state));
-    return this.#ledger;
-  }
-
-  async #loadState() {
-    try {
-      return await this.#store?.load(this.#options.conversationId);
-    } catch (error) {
-      this.#options.onError?.(error);
-      return undefined;
-    }
+    await this.#ledger?.observe(snapshot.summary, snapshot.metadata);
+    if (before === undefined || (cause === undefined && !compactedSince(before, snapshot))) return;
+    tell(this.#options.onCompaction, receiptOf(before, snapshot, cause), this.#onError);
   }
 }
 
 /** A new version alone is no compaction: to exclude a message makes one too. Where the service tells no time, it counts as one. */
-function compactedSince(before: Snapshot | undefined, after: Snapshot): boolean {
-  if (before === undefined || before.summary.version === after.summary.version) return false;
+function compactedSince(before: Snapshot, after: Snapshot): boolean {
+  if (before.summary.version === after.summary.version) return false;
   const { lastCompactionAt } = after.metadata;
   return lastCompactionAt === undefined || lastCompactionAt !== before.metadata.lastCompactionAt;
 }
 
-function reportOf(before: Snapshot | undefined, after: Snapshot | undefined, cause?: Cause): CompactionReport {
-  const tokens = { before: before?.metadata.compressedTokens ?? 0, after: after?.metadata.compressedTokens ?? 0 };
-  const { result } = cause ?? {};
+function receiptOf(before: Snapshot, after: Snapshot, cause: Cause | undefined): CompactionReceipt {
+  const read = { before: before.metadata.compressedTokens, after: after.metadata.compressedTokens };
   return {
     ...cause,
-    versions: { before: before?.summary.version ?? 0, after: after?.summary.version ?? 0 },
-    tokens: result === undefined ? tokens : { before: result.previousTokenCount, after: result.newTokenCount },
-    diff:
-      before === undefined || after === undefined
-        ? { kept: [], reworded: [], lost: [], added: [] }
-        : diffSummaries(before.summary, after.summary),
+    versions: { before: before.summary.version, after: after.summary.version },
+    tokens: cause === undefined ? read : tokensOf(cause.result),
+    diff: diffSummaries(before.summary, after.summary),
   };
+}
+
+function tokensOf({ previousTokenCount, newTokenCount }: CompactionResult): CompactionReport['tokens'] {
+  return { before: previousTokenCount, after: newTokenCount };
 }

@@ -6,6 +6,8 @@ export interface LedgerEntry extends SummaryEntry {
   since: number;
   /** The last one. It is lost when that is not the newest. */
   until: number;
+  /** The later decision that takes it back: it is not sent again. Found when asked for, not stored. */
+  overruledBy?: string | undefined;
 }
 
 /** All that is remembered of the summaries of one conversation. Plain JSON. */
@@ -20,6 +22,7 @@ export interface LedgerState {
 
 /** Where ledgers are kept. By default in memory, for as long as the conversation object lives. */
 export interface LedgerStore {
-  load(conversationId: string): LedgerState | undefined | Promise<LedgerState | undefined>;
+  /** Nothing for a conversation that is new. Called before every change: other processes may have saved. */
+  load(conversationId: string): LedgerState | null | undefined | Promise<LedgerState | null | undefined>;
   save(conversationId: string, state: LedgerState): void | Promise<void>;
 }

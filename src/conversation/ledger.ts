@@ -2,37 +2,47 @@ import type { ContextMetadata, RollingSummary } from '../index.js';
 import { compareEntries, keyOf } from './diff.js';
 import { entriesOf, isBinding } from './entries.js';
 import type { LedgerEntry, LedgerState } from './ledger-state.js';
-import { sameSubject, takesBack } from './overruled.js';
-import { sharedTerms, termsOf } from './terms.js';
+import { withRevisions } from './overruled.js';
+import { sentencesOf, sharedTerms, termsOf } from './terms.js';
+
+/** Goals and plans that are remembered: they are of the past, unlike decisions. */
+const MOST_PASSING = 100;
 
 /** Every statement that some version of the summary held, and which of them the newest holds no more. */
 export class Ledger {
-  #state: LedgerState;
-  #lost: LedgerEntry[] | undefined;
-
-  constructor(state: LedgerState = { format: 1, version: -1, entries: [] }) {
-    this.#state = state;
-  }
+  #state: LedgerState = { format: 1, version: -1, entries: [] };
+  /** What excluded messages said, as the terms of their sentences. */
+  readonly #unsaid: ReadonlySet<string>[] = [];
+  #hasUnsaid = false;
+  #lost: readonly LedgerEntry[] | undefined;
+  #recoverable: readonly LedgerEntry[] | undefined;
 
   get state(): LedgerState {
     return this.#state;
   }
 
+  /** Go on from what was stored. */
+  restore(state: LedgerState): void {
+    this.#change(state);
+  }
+
   /**
-   * Take a newer version in. When no compaction made it, or something was taken out on purpose (`withdrawn`), then what is missing is
-   * forgotten, not lost: to exclude a message removes what it said.
+   * Take a newer version in. When no compaction made it, then what is missing is forgotten, not lost: to exclude a message removes
+   * what it said. Where the service does not tell when it compacted, the first snapshot after an exclude counts as made by that.
    */
-  observe(summary: RollingSummary, { lastCompactionAt }: ContextMetadata, { withdrawn = false } = {}): void {
+  observe(summary: RollingSummary, { lastCompactionAt }: ContextMetadata): void {
     const { version, entries, compactedAt } = this.#state;
+    const isCompaction = lastCompactionAt === undefined ? !this.#hasUnsaid : lastCompactionAt !== compactedAt;
+    this.#hasUnsaid = false;
     if (summary.version <= version) return;
-    const isCompaction = lastCompactionAt === undefined || lastCompactionAt !== compactedAt;
     const now = entriesOf(summary);
     const since = new Map<string, number>();
     // Statements that were lost before may be back as well.
     const { kept, reworded, lost } = compareEntries(entries, now);
     for (const entry of kept) since.set(keyOf(entry), entry.since);
     for (const { before, after } of reworded) since.set(keyOf(after), before.since);
-    const older = withdrawn || !isCompaction ? lost.filter(({ until }) => until < version) : lost;
+    const older = isCompaction ? lost : lost.filter(({ until }) => until < version);
+    const forgotten = new Set(older.filter((entry) => !isBinding(entry)).slice(0, -MOST_PASSING));
     const fresh = now.map(
       (entry): LedgerEntry => ({
         ...entry,
@@ -44,40 +54,41 @@ export class Ledger {
       format: 1,
       version: summary.version,
       compactedAt: lastCompactionAt,
-      entries: [...older, ...fresh],
+      entries: [...older.filter((entry) => !forgotten.has(entry)), ...fresh],
     });
   }
 
-  /** Forget what a message said. */
-  forget(content: string): void {
-    const said = termsOf(content);
-    const entries = this.#state.entries.filter(({ text }) => {
-      const terms = termsOf(text);
-      return sharedTerms(terms, said) < terms.size;
-    });
-    this.#change({ ...this.#state, entries });
+  /** A message was excluded: forget what it said, for good. */
+  forget(content = ''): void {
+    this.#hasUnsaid = true;
+    this.#unsaid.push(...sentencesOf(content).map(termsOf));
+    this.#change(this.#state);
   }
 
-  /** What the newest summary holds no more and nothing later takes back, oldest first. */
+  /** What the newest summary holds no more, oldest first. */
   lost(): readonly LedgerEntry[] {
-    this.#lost ??= findLost(this.#state);
+    this.#lost ??= withRevisions(this.#state);
     return this.#lost;
   }
 
-  #change(state: LedgerState): void {
-    this.#state = state;
-    this.#lost = undefined;
+  /** The same without what later decisions take back. */
+  recoverable(): readonly LedgerEntry[] {
+    this.#recoverable ??= this.lost().filter(({ overruledBy }) => overruledBy === undefined);
+    return this.#recoverable;
   }
-}
 
-function findLost({ entries, version }: LedgerState): LedgerEntry[] {
-  const revisions = entries.filter(takesBack);
-  const isOverruled = (entry: LedgerEntry): boolean =>
-    isBinding(entry) && revisions.some((later) => isLater(later, entry) && sameSubject(later, entry));
-  return entries.filter((entry) => entry.until < version && !isOverruled(entry));
-}
+  #change(state: LedgerState): void {
+    const entries = this.#unsaid.length === 0 ? state.entries : state.entries.filter((entry) => !this.#isUnsaid(entry));
+    this.#state = entries.length === state.entries.length ? state : { ...state, entries };
+    this.#lost = undefined;
+    this.#recoverable = undefined;
+  }
 
-function isLater(a: LedgerEntry, b: LedgerEntry): boolean {
-  if (a.timestamp !== undefined && b.timestamp !== undefined) return a.timestamp > b.timestamp;
-  return a.since > b.since;
+  /** A sentence that says it has all of its words, and not many others. */
+  #isUnsaid({ text }: LedgerEntry): boolean {
+    const terms = termsOf(text);
+    return this.#unsaid.some(
+      (sentence) => sharedTerms(terms, sentence) === terms.size && sentence.size <= 2 * terms.size,
+    );
+  }
 }

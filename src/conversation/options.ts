@@ -54,7 +54,7 @@ export interface ConversationOptions {
   /** What to do when the context cannot be read and was never read before. `skip`: send the messages alone. @default 'throw' */
   onContextError?: 'throw' | 'skip' | undefined;
   /** Told of every compaction, also of those made elsewhere: what it kept, reworded and lost. */
-  onCompaction?: ((report: CompactionReport) => void) | undefined;
+  onCompaction?: ((receipt: CompactionReceipt) => void) | undefined;
   /** Told what no turn fails for: a compaction, a read or a ledger that did not work. @default nothing is told */
   onError?: ((error: unknown) => void) | undefined;
 }
@@ -96,6 +96,12 @@ export interface CompactionReport {
   versions: { before: number; after: number };
   /** Tokens of the compact context, as the service counts them. */
   tokens: { before: number; after: number };
-  /** What was kept, reworded, lost and added. Empty while the version is the same. */
+  /** What was kept, reworded, lost and added. Undefined where the context could not be read, before or after. */
+  diff?: SummaryDiff | undefined;
+}
+
+/** The same, once the context was read. */
+export interface CompactionReceipt extends CompactionReport {
+  /** What was kept, reworded, lost and added. Nothing but kept while the version is the same. */
   diff: SummaryDiff;
 }

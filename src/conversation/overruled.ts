@@ -1,21 +1,36 @@
-import type { SummaryEntry } from './entries.js';
+import { isBinding, type SummaryEntry } from './entries.js';
+import type { LedgerEntry, LedgerState } from './ledger-state.js';
 import { sharedTerms, termsOf } from './terms.js';
 
-/** Whether a statement says that something is different from now on. */
-export function takesBack({ text, reason = '' }: SummaryEntry): boolean {
-  return TAKES_BACK.test(`${text} ${reason}`);
+/** The lost entries of a ledger, with the later decision that takes each back, if one does. */
+export function withRevisions({ entries, version }: LedgerState): LedgerEntry[] {
+  const revisions = entries.filter(takesBack).map((entry) => ({ entry, terms: termsOf(entry.text) }));
+  return entries
+    .filter(({ until }) => until < version)
+    .map((entry) => {
+      const terms = termsOf(entry.text);
+      const revision = revisions.find((later) => isLater(later.entry, entry) && isSameSubject(later.terms, terms));
+      return revision !== undefined && isBinding(entry) ? { ...entry, overruledBy: revision.entry.text } : entry;
+    });
 }
 
-/** Whether two statements are about the same thing. */
-export function sameSubject(a: SummaryEntry, b: SummaryEntry): boolean {
-  const terms = termsOf(a.text);
-  const others = termsOf(b.text);
-  const shared = sharedTerms(terms, others);
-  return shared >= 2 && shared >= SAME_SUBJECT * Math.min(terms.size, others.size);
+/** Whether a decision says that something is different from now on. */
+function takesBack({ section, text, reason = '' }: SummaryEntry): boolean {
+  return section === 'decisions' && TAKES_BACK.test(`${text} ${reason}`);
 }
 
-const SAME_SUBJECT = 0.3;
+function isLater(a: LedgerEntry, b: LedgerEntry): boolean {
+  if (a.timestamp !== undefined && b.timestamp !== undefined) return a.timestamp > b.timestamp;
+  return a.since > b.since;
+}
 
-/** Words of those who change their minds. */
+function isSameSubject(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
+  const shared = sharedTerms(a, b);
+  return shared >= 2 && shared >= SAME_SUBJECT * Math.min(a.size, b.size);
+}
+
+const SAME_SUBJECT = 0.6;
+
+/** Words of those who change their minds, and of few others. */
 const TAKES_BACK =
-  /\b(?:instead|no longer|not any ?more|any ?longer|rather than|on second thought|after all|overrul\w*|revers(?:e|ed|es)|revok\w*|revis\w*|withdr[ae]w\w*|cancel\w*|scrap(?:ped)?|drop(?:ped)?|replac\w*|supersed\w*|switch(?:ed|ing)?|chang(?:e|ed|ing) (?:our|my|the|that)|take (?:that|it) back|stattdessen|doch nicht|nicht mehr)\b/i;
+  /\b(?:instead|no longer|not any ?more|rather than|after all|overrul\w*|revok\w*|supersed\w*|stattdessen|doch nicht|nicht mehr)\b/i;

@@ -40,7 +40,8 @@ export interface Dropped {
   id?: string | undefined;
   /** Of the history: how many. */
   messages?: number | undefined;
-  tokens: number;
+  /** Of a line of the context. */
+  tokens?: number | undefined;
   /** `budget`: it did not fit. `excluded` and `inactive`: the user said so. */
   reason: 'budget' | 'excluded' | 'inactive';
 }
@@ -61,7 +62,7 @@ export interface PromptReport {
   dropped: Dropped[];
   /** What is in the context again although the summary and the messages hold it no more. */
   recovered: Recovered[];
-  /** The same key means the same context, byte by byte. */
+  /** The same key means the same context message, byte by byte. */
   cacheKey: string;
   summaryVersion: number;
   /** The context could not be read: this is the one from before. */
@@ -70,12 +71,18 @@ export interface PromptReport {
   compactionExhausted: boolean;
 }
 
+/** A message of a prompt beside the instructions. */
+export interface PromptMessage {
+  role: 'user' | 'assistant';
+  content: string;
+}
+
 /** Messages that fit the model's window. */
 export interface BuiltPrompt {
   /** What the app told the model to do. Not among `messages`, because some SDKs take it apart from them. */
   instructions?: string | undefined;
   /** The context, the newest messages, the input. No system message is among them. */
-  messages: ChatMessage[];
+  messages: PromptMessage[];
   /** `instructions` as a system message, then `messages`: for `gateway.chat.completions.create`. */
   chatMessages: ChatMessage[];
   /** The context message alone, if there is anything to say. It is among `messages` too. */
@@ -87,7 +94,7 @@ export interface BuiltPrompt {
 export interface ChatTurn {
   /** The reply, as far as it came. */
   text: string;
-  /** Left or aborted before it was complete. */
+  /** Left, aborted or broken off before it was complete. */
   stopped: boolean;
   usage: CompletionUsage;
   /** The service sent no usage: these are estimates. */

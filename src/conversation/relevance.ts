@@ -6,8 +6,6 @@ export interface Relevance {
   score: number;
   /** The share of the question's terms that the text has, rare ones weighing more. 0 to 1. */
   coverage: number;
-  /** How many of the question's terms the text has. */
-  matches: number;
 }
 
 /** Rates texts, as their terms, against a question. */
@@ -18,8 +16,7 @@ export function relevanceOf(documents: readonly ReadonlySet<string>[], question:
   });
   const whole = weights.reduce((sum, { weight }) => sum + weight, 0) || 1;
   return documents.map((document) => {
-    const found = weights.filter(({ term }) => document.has(term));
-    const score = found.reduce((sum, { weight }) => sum + weight, 0);
-    return { score, coverage: score / whole, matches: found.length };
+    const score = weights.reduce((sum, { term, weight }) => sum + (document.has(term) ? weight : 0), 0);
+    return { score, coverage: score / whole };
   });
 }

@@ -27,7 +27,13 @@ export class Reply implements ReplyStream {
   [Symbol.asyncIterator](): AsyncIterator<string> {
     if (this.#isRead) throw new StreamConsumedError();
     this.#isRead = true;
-    return this.#pieces();
+    const pieces = this.#pieces();
+    const leave = async (): Promise<IteratorResult<string, undefined>> => {
+      const left = await pieces.return(undefined);
+      this.#left(); // a generator that was never begun has no end either
+      return left;
+    };
+    return { next: () => pieces.next(), return: leave };
   }
 
   final(): Promise<ChatTurn> {
@@ -40,7 +46,7 @@ export class Reply implements ReplyStream {
     for await (const _ of this);
   }
 
-  async *#pieces(): AsyncGenerator<string, void, undefined> {
+  async *#pieces(): AsyncGenerator<string, undefined, undefined> {
     try {
       for await (const piece of this.#write(this.#resolve)) {
         this.text += piece;
@@ -50,7 +56,13 @@ export class Reply implements ReplyStream {
       this.#reject(error);
       throw error;
     } finally {
-      this.#reject(new StreamTruncatedError('The reply was left before its first word.')); // unless there is a turn
+      this.#left();
     }
+    return undefined;
+  }
+
+  /** Unless there is a turn. */
+  #left(): void {
+    this.#reject(new StreamTruncatedError('The reply was left before its first word.'));
   }
 }

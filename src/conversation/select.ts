@@ -2,7 +2,8 @@ import { TOKENS_PER_MESSAGE } from './counter.js';
 import type { ContextItem } from './items.js';
 import type { ContextSection } from './prompt.js';
 import { relevanceOf } from './relevance.js';
-import { HEADINGS, PREFACE, renderItem } from './render.js';
+import { PREFACE, renderItem } from './render.js';
+import { HEADINGS } from './sections.js';
 
 type Count = (text: string) => number;
 
@@ -36,8 +37,6 @@ export function selectItems(items: readonly ContextItem[], question: string, lim
     question,
   )) {
     const cost = costOf(item);
-    if (item.onRequest && [...chosen].some(({ said }) => said.includes(item.said) || item.said.includes(said)))
-      continue;
     if (Math.max(tokens, frameTokens(count)) + cost <= limit) take(item, cost);
   }
   return { items: items.filter((item) => chosen.has(item)), tokens };
@@ -52,20 +51,19 @@ export function asksForMore(items: readonly ContextItem[], selection: Selection,
     items.map(({ terms }) => terms),
     question,
   );
-  const { terms, share } = ASKS.test(question) ? ASKED_FOR : MEANT;
-  return items.some(({ key }, i) => {
-    const { coverage = 0, matches = 0 } = relevance[i] ?? {};
-    return !chosen.has(key) && matches >= terms && coverage >= share;
-  });
+  return items.some(({ key }, i) => !chosen.has(key) && (relevance[i]?.coverage ?? 0) >= ASKED_FOR);
+}
+
+/** Whether a text asks, rather than states. */
+export function asks(question: string): boolean {
+  return ASKS.test(question);
 }
 
 /** What ends with a question mark, or begins as a request for what was said. */
 const ASKS =
   /[??؟]["'”»)\s]*$|^\W*(?:what|why|when|where|who|which|how|remind|recall|list|name|explain|tell|repeat|show|summari[sz]e)\b/i;
-/** How many terms of a question, and what share of them (rare ones weighing more), a line has that may be what is asked for. */
-const ASKED_FOR = { terms: 2, share: 0.15 };
-/** The same of a statement, which seldom asks for anything. */
-const MEANT = { terms: 3, share: 0.6 };
+/** The share of a question's terms (rare ones weighing more) that a line has which may be what is asked for. */
+const ASKED_FOR = 0.15;
 
 /** Share of the best score from which a line counts as an answer. */
 const ANSWERS = 0.3;
@@ -96,7 +94,7 @@ function byWorth(items: readonly ContextItem[], question: string): ContextItem[]
     items.map(({ terms }) => terms),
     question,
   );
-  const best = Math.max(0, ...relevance.map(({ score }) => score));
+  const best = relevance.reduce((most, { score }) => Math.max(most, score), 0);
   return items
     .map((item, age) => {
       const score = relevance[age]?.score ?? 0;

@@ -1,4 +1,12 @@
-import type { ContextClient, ContextMetadata, PinnedMemoryItem, RollingSummary, UserMemoryItem } from '../index.js';
+import type {
+  ContextClient,
+  ContextMetadata,
+  PinnedMemoryItem,
+  RequestOptions,
+  RollingSummary,
+  UserMemoryItem,
+} from '../index.js';
+import type { Figures } from './history.js';
 
 /** The context as it was at one time. */
 export interface Snapshot {
@@ -7,6 +15,8 @@ export interface Snapshot {
   memory: readonly UserMemoryItem[];
   metadata: ContextMetadata;
   readAt: number;
+  /** What turns had added when it was asked for. */
+  added: Figures;
 }
 
 /** Where a snapshot is read. */
@@ -16,6 +26,7 @@ export interface SnapshotSource {
   workspaceId?: string | undefined;
   withMemory: boolean;
   maxAge: number;
+  added(): Figures;
 }
 
 /** Keeps the newest snapshot. One that was asked for before a change is not kept after it. */
@@ -40,35 +51,24 @@ export class SnapshotCache {
   }
 
   /** The snapshot, read again if it is too old. */
-  read(options: { signal?: AbortSignal | undefined } = {}): Promise<Snapshot> {
+  read(options?: RequestOptions): Promise<Snapshot> {
     const isYoung = this.#latest !== undefined && Date.now() - this.#latest.readAt < this.#source.maxAge;
     return this.#latest !== undefined && this.#isFresh && isYoung ? Promise.resolve(this.#latest) : this.fetch(options);
   }
 
-  async fetch(options: { signal?: AbortSignal | undefined } = {}): Promise<Snapshot> {
+  async fetch(options?: RequestOptions): Promise<Snapshot> {
     const { context, conversationId, workspaceId, withMemory } = this.#source;
     const generation = this.#generation;
+    const added = this.#source.added();
     const [{ rollingSummary, pinnedMemory, metadata }, memory] = await Promise.all([
       context.retrieve(conversationId, options),
       withMemory ? context.memory.list(workspaceId === undefined ? {} : { workspaceId }, options) : [],
     ]);
-    const snapshot = { ...this.#unchanged(rollingSummary, pinnedMemory, memory), metadata, readAt: Date.now() };
+    const snapshot = { summary: rollingSummary, pins: pinnedMemory, memory, metadata, readAt: Date.now(), added };
     if (generation === this.#generation) {
       this.#latest = snapshot;
       this.#isFresh = true;
     }
     return snapshot;
-  }
-
-  /** Parts that say the same as before are the same objects, so that nothing is rendered again. */
-  #unchanged(summary: RollingSummary, pins: readonly PinnedMemoryItem[], memory: readonly UserMemoryItem[]) {
-    const { latest } = this;
-    if (latest === undefined) return { summary, pins, memory };
-    const same = <T>(before: T, now: T): T => (JSON.stringify(before) === JSON.stringify(now) ? before : now);
-    return {
-      summary: same(latest.summary, summary),
-      pins: same(latest.pins, pins),
-      memory: same(latest.memory, memory),
-    };
   }
 }

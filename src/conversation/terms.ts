@@ -1,10 +1,7 @@
 /** The words of a text that carry meaning, cut to their stems; of scripts without spaces, pairs of characters. */
 export function termsOf(text: string): Set<string> {
   const terms = new Set<string>();
-  for (const [word] of text
-    .normalize('NFKC')
-    .toLowerCase()
-    .matchAll(/[\p{L}\p{N}]+/gu)) {
+  for (const [word] of text.normalize('NFKC').toLowerCase().matchAll(WORDS)) {
     if (/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u.test(word)) {
       for (let i = 0; i < word.length - 1; i += 1) terms.add(word.slice(i, i + 2));
     } else if (word.length > 2 ? !STOP_WORDS.test(word) : /\d/.test(word)) {
@@ -21,15 +18,18 @@ export function sharedTerms(a: ReadonlySet<string>, b: ReadonlySet<string>): num
   return shared;
 }
 
-/** Letters and digits only: texts that differ in case, punctuation or spaces are the same. */
+/** Words only: texts that differ in case, punctuation or spaces are the same. */
 export function normalise(text: string): string {
-  return (
-    text
-      .normalize('NFKC')
-      .toLowerCase()
-      .match(/[\p{L}\p{N}]+/gu) ?? []
-  ).join(' ');
+  return (text.normalize('NFKC').toLowerCase().match(WORDS) ?? []).join(' ');
 }
+
+/** The text itself, and its sentences. */
+export function sentencesOf(text: string): string[] {
+  return [text, ...text.split(/[.!?]+(?=\s)|[。！？\n]+/)].filter((sentence) => sentence.trim() !== '');
+}
+
+/** Letters and digits, with the signs that make another thing of them: C++ and C#, -20 and 20, < 5 and > 5. */
+const WORDS = /[\p{L}\p{N}]+[+#]*|[<>≤≥]|(?<![\p{L}\p{N}])-(?=\p{N})/gu;
 
 /** The beginning stands for the word: "decide", "decided" and "decides" are one. Blunt, and the same for every language. */
 function stem(word: string): string {
@@ -37,4 +37,4 @@ function stem(word: string): string {
 }
 
 const STOP_WORDS =
-  /^(?:the|and|that|this|these|those|with|for|from|are|was|were|been|being|have|has|had|will|would|shall|should|can|could|may|might|must|does|did|not|but|what|when|where|which|who|whom|why|how|you|your|our|ours|they|them|their|its|his|her|she|him|there|here|then|than|also|just|about|into|some|any|all|very|more|most|such|yes|yeah|okay|well|like|mean|know|think|because|der|die|das|und|ein|eine|ist|nicht|wir|sie|mit|für|les|des|une|est|que|pour|los|las|por|con)$/;
+  /^(?:the|and|that|this|with|for|from|are|was|were|have|has|had|will|would|should|can|could|did|does|not|but|what|when|where|which|who|why|how|you|your|our|they|their|because|its|about|into|all|der|die|das|und|ist|nicht|wir|mit|für)$/;

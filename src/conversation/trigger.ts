@@ -5,13 +5,14 @@ import type { CompactionTrigger } from './options.js';
 export function shouldCompact(metadata: ContextMetadata, trigger: CompactionTrigger, budget?: number): boolean {
   const { tokens, messages, fraction } = trigger;
   if (fraction !== undefined && budget === undefined) {
-    throw new ConfigurationError('A trigger with fraction needs contextWindow: a share of what?');
+    throw new ConfigurationError('A trigger with fraction needs contextWindow.');
   }
+  const { compressedTokens, recentMessageCount } = metadata;
   const limits = [
-    tokens !== undefined && metadata.compressedTokens >= tokens,
-    messages !== undefined && metadata.recentMessageCount >= messages,
-    fraction !== undefined && metadata.compressedTokens >= fraction * (budget ?? 0),
-  ];
-  const asked = [tokens, messages, fraction];
-  return asked.some((limit) => limit !== undefined) && asked.every((limit, i) => limit === undefined || limits[i]);
+    [tokens, compressedTokens],
+    [messages, recentMessageCount],
+    [fraction, compressedTokens / (budget ?? 1)],
+  ] as const;
+  const asked = limits.filter(([limit]) => limit !== undefined);
+  return asked.length > 0 && asked.every(([limit = 0, now]) => now >= limit);
 }

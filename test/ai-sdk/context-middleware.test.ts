@@ -13,11 +13,11 @@ const background = { role: 'user', content: 'Background: the key is red.' };
 
 /** What a conversation is asked and told here. The real one has tests of its own. */
 const contextMessage = vi.fn<Conversation['contextMessage']>();
-const record = vi.fn<Conversation['record']>();
-const conversation = { contextMessage, record };
+const compactWhenDue = vi.fn<Conversation['compactWhenDue']>();
+const conversation = { contextMessage, compactWhenDue };
 beforeEach(() => {
   contextMessage.mockReset().mockResolvedValue(background);
-  record.mockReset().mockResolvedValue();
+  compactWhenDue.mockReset();
 });
 
 const sentMessages = (): ChatMessage[] => JSON.parse(service.last.body ?? '').messages;
@@ -74,67 +74,28 @@ describe.each(majors)('$name', ({ ai, createProvider }) => {
     expect(service.emulator.requests).toEqual([]);
   });
 
-  test('tells the conversation a whole reply, with what it cost', async () => {
-    const { text, usage } = await ai.generateText({ model: model(), prompt });
+  test('has the conversation compacted after a whole reply, if due', async () => {
+    compactWhenDue.mockImplementation(() => expect(service.emulator.requests).toHaveLength(1));
+    await ai.generateText({ model: model(), prompt });
 
-    const spent = { prompt_tokens: usage.inputTokens, completion_tokens: usage.outputTokens };
-    expect(record).toHaveBeenCalledExactlyOnceWith(prompt, { text, usage: spent, stopped: false });
+    expect(compactWhenDue).toHaveBeenCalledTimes(1);
   });
 
-  test('tells the conversation a streamed reply when it is complete', async () => {
+  test('has it compacted when a streamed reply is complete', async () => {
     const result = ai.streamText({ model: model(), prompt });
-    await result.consumeStream();
+    for await (const _ of result.textStream) expect(compactWhenDue).not.toHaveBeenCalled();
 
-    const { inputTokens, outputTokens } = await result.usage;
-    const usage = { prompt_tokens: inputTokens, completion_tokens: outputTokens };
-    expect(record).toHaveBeenCalledExactlyOnceWith(prompt, { text: await result.text, usage, stopped: false });
+    expect(compactWhenDue).toHaveBeenCalledTimes(1);
   });
 
-  test('does not wait for the conversation, nor fail with it', async () => {
-    // Not the mock: it handles the rejections of what it gives.
-    const failing = { contextMessage, record: () => Promise.reject(new Error('The ledger is full.')) };
-    const inner = createProvider(service.gateway())('atlas-small');
-    const middleware = contextMiddleware(failing);
-    expect((await ai.generateText({ model: ai.wrapLanguageModel({ model: inner, middleware }), prompt })).text).toBe(
-      'Background: the key is red.',
-    );
-
-    record.mockReturnValue(new Promise(() => {}));
-    expect(await ai.streamText({ model: model(), prompt }).text).toBe('Background: the key is red.');
-  });
-
-  test('keeps the text of a reply that its reader stops, marked as stopped', async () => {
-    const controller = new AbortController();
-    const headers = { 'x-emulator-fault': 'cut=3:stall' };
-    const result = ai.streamText({
-      model: model(),
-      prompt,
-      headers,
-      abortSignal: controller.signal,
-      onError: () => {},
-    });
-    for await (const part of result.fullStream) if (part.type === 'text-delta') controller.abort();
-
-    await vi.waitFor(() => expect(record).toHaveBeenCalledTimes(1), { timeout: 30_000 });
-    expect(record).toHaveBeenCalledWith(prompt, {
-      text: expect.stringMatching(/^Background/),
-      usage: {},
-      stopped: true,
-    });
-  });
-
-  test('keeps the text of a reply that breaks off, marked as stopped', async () => {
+  test('has it compacted when a reply breaks off', async () => {
     const headers = { 'x-emulator-fault': 'error=3' };
     await ai.streamText({ model: model(), prompt, headers, onError: () => {} }).consumeStream();
 
-    expect(record).toHaveBeenCalledExactlyOnceWith(prompt, {
-      text: expect.stringMatching(/^Background/),
-      usage: {},
-      stopped: true,
-    });
+    expect(compactWhenDue).toHaveBeenCalledTimes(1);
   });
 
-  test('keeps the text of a reply that its reader leaves, and ends the request', async () => {
+  test('has it compacted when the reader leaves, and ends the request', async () => {
     const headers = { 'x-emulator-fault': 'cut=3:stall' };
     const options = {
       prompt: [{ role: 'user' as const, content: [{ type: 'text' as const, text: prompt }] }],
@@ -142,21 +103,18 @@ describe.each(majors)('$name', ({ ai, createProvider }) => {
     };
     const { stream } = await model().doStream(options);
     const reader = stream.getReader();
-    for (let text = ''; text === ''; ) {
-      const { value } = await reader.read();
-      text = value?.type === 'text-delta' ? value.delta : '';
-    }
+    for (let type = ''; type !== 'text-delta'; ) type = (await reader.read()).value?.type ?? 'text-delta';
     await reader.cancel();
 
-    expect(record).toHaveBeenCalledExactlyOnceWith(prompt, { text: 'Background', usage: {}, stopped: true });
+    expect(compactWhenDue).toHaveBeenCalledTimes(1);
     await vi.waitFor(() => expect(service.last.outcome).toBe('aborted'), { timeout: 30_000 });
   });
 
-  test.each(['503', 'error=1'])('keeps nothing of a reply that failed before its first word (%s)', async (fault) => {
-    const headers = { 'x-emulator-fault': fault };
+  test('leaves it alone where the request fails', async () => {
+    const headers = { 'x-emulator-fault': '503' };
     await ai.streamText({ model: model(), prompt, headers, maxRetries: 0, onError: () => {} }).consumeStream();
 
-    expect(record).not.toHaveBeenCalled();
+    expect(compactWhenDue).not.toHaveBeenCalled();
   });
 });
 
@@ -171,7 +129,7 @@ describe('with a model of another provider', () => {
     tools: { unified: 'tool-calls', raw: 'tool_calls' },
   } as const;
 
-  test('keeps the last reply of a turn with tools, under the question of the user', async () => {
+  test('gives every step of a turn with tools the context for the question of the user', async () => {
     const inner = new MockLanguageModelV4({
       doGenerate: [
         { content: [{ type: 'text', text: 'Let me look.' }, call], finishReason: finish.tools, usage, warnings: [] },
@@ -184,10 +142,5 @@ describe('with a model of another provider', () => {
     await ai.generateText({ model, prompt: 'What is red?', tools: { look }, stopWhen: ai.stepCountIs(2) });
 
     expect(contextMessage.mock.calls.map(([question]) => question)).toEqual(['What is red?', 'What is red?']);
-    expect(record).toHaveBeenCalledExactlyOnceWith('What is red?', {
-      text: 'It is red.',
-      usage: { prompt_tokens: 5, completion_tokens: 7 },
-      stopped: false,
-    });
   });
 });

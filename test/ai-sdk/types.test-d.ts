@@ -5,7 +5,7 @@ import * as v5 from 'ai-v5';
 import * as v6 from 'ai-v6';
 import type { GatewayClient } from 'context-gateway';
 import { type AiSdkModel, contextMiddleware, createAiSdkProvider, type Specification } from 'context-gateway/ai-sdk';
-import type { Conversation } from 'context-gateway/conversation';
+import type { BuiltPrompt, Conversation } from 'context-gateway/conversation';
 import { expectTypeOf } from 'vitest';
 
 declare const gateway: GatewayClient;
@@ -57,6 +57,14 @@ export function version7(): void {
 /** Typed, and never called. */
 export function providers(): [ProviderV2, ProviderV3, ProviderV4] {
   return [v2, v3, v4];
+}
+
+/** Typed, and never called. */
+export function builtPrompts({ instructions, messages }: BuiltPrompt): void {
+  // Apart, because `ai` takes no `undefined` under exactOptionalPropertyTypes.
+  v5.streamText({ model: v2('m'), messages, ...(instructions !== undefined && { system: instructions }) });
+  v6.streamText({ model: v3('m'), messages, ...(instructions !== undefined && { system: instructions }) });
+  v7.streamText({ model: v4('m'), messages, ...(instructions !== undefined && { instructions }) });
 }
 
 /** Typed, and never called. */

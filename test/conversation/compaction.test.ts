@@ -1,4 +1,4 @@
-import type { CompactionResult } from 'context-gateway';
+import { APIAbortError, type CompactionResult } from 'context-gateway';
 import { type CompactionReport, diffSummaries, type LedgerState, shouldCompact } from 'context-gateway/conversation';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { conversation as script } from '../../examples/demo/conversation.js';
@@ -95,8 +95,8 @@ describe('a compaction', () => {
       tokens: { before: 900, after: 400 },
     });
     expect(report.diff).toEqual(diffSummaries(before, world.canned.summary ?? summary()));
-    expect(report.diff.lost).toMatchObject([{ section: 'decisions', text: 'We use Postgres.' }]);
-    expect(report.diff.kept).toMatchObject([{ section: 'requirements', text: 'Be fast.' }]);
+    expect(report.diff?.lost).toMatchObject([{ section: 'decisions', text: 'We use Postgres.' }]);
+    expect(report.diff?.kept).toMatchObject([{ section: 'requirements', text: 'Be fast.' }]);
     expect(world.reports).toEqual([report]);
   });
 
@@ -106,7 +106,7 @@ describe('a compaction', () => {
 
     const { diff } = await world.open({ compaction: false }).compact('light');
 
-    expect([diff.lost, diff.reworded, diff.added]).toEqual([[], [], []]);
+    expect(diff).toMatchObject({ lost: [], reworded: [], added: [] });
   });
 
   test('made elsewhere gives a receipt too, once its version is seen', async () => {
@@ -137,7 +137,8 @@ describe('a compaction', () => {
     };
 
     const report = await conversation.compact('deep');
-    expect(report).toMatchObject({ level: 'deep', diff: { lost: [] } });
+    expect(report).toMatchObject({ level: 'deep', tokens: { before: 900, after: 400 } });
+    expect(report.diff).toBeUndefined();
     expect(world.reports).toEqual([]);
 
     delete world.canned.failure;
@@ -267,7 +268,7 @@ describe('a compaction', () => {
     }
 
     expect([...new Set(world.levels)]).toEqual(['light', 'deep', 'aggressive']);
-    expect(world.levels.length).toBeLessThan(25); // in a hundred turns
+    expect(world.levels.length).toBeLessThan(30); // in a hundred turns
   });
 
   test('before the prompt is waited for no longer than its timeout', async () => {
@@ -314,11 +315,179 @@ describe('a compaction', () => {
     never.open();
   });
 
+  test('in the mode before runs before the next prompt, not after the reply', async () => {
+    const world = fullWorld();
+    const order: string[] = [];
+    const { compact } = world.canned;
+    world.canned.compact = (request) => {
+      order.push('compact');
+      return compact?.(request);
+    };
+    const small = metadata({ compressedTokens: 10, lastCompactionAt: at(1) });
+    const full = world.canned.metadata;
+    world.canned.metadata = small;
+    const conversation = world.open({ compaction: { mode: 'before' } });
+    await conversation.send('Hello?');
+    world.canned.metadata = full ?? small;
+    await conversation.refresh();
+    await conversation.idle();
+    expect(order).toEqual([]);
+
+    expect((await conversation.send('Hello again?')).report.summaryVersion).toBe(2);
+    expect(order).toEqual(['compact']);
+  });
+
+  test('under way is waited for in the mode before, until an abort', async () => {
+    const world = fullWorld();
+    const slow = gate();
+    const { compact } = world.canned;
+    world.canned.compact = async (request) => {
+      await slow.passed;
+      return compact?.(request);
+    };
+    const conversation = world.open({ compaction: { mode: 'before' } });
+    const running = conversation.compact('deep');
+    await vi.waitFor(() => expect(world.count('compact')).toBe(1), { timeout: 30_000 });
+    const stop = new AbortController();
+    const aborted = failureOf(conversation.send('One?', { signal: stop.signal }));
+    const waiting = conversation.send('Two?');
+
+    stop.abort();
+    expect(await aborted).toBeInstanceOf(APIAbortError);
+    expect(world.count('chat')).toBe(0);
+    slow.open();
+    await running;
+
+    expect((await waiting).report.summaryVersion).toBe(2);
+  });
+
+  test('that two wait for goes on when one of them leaves', async () => {
+    const world = fullWorld();
+    const slow = gate();
+    const { compact } = world.canned;
+    world.canned.compact = async (request) => {
+      await slow.passed;
+      return compact?.(request);
+    };
+    const conversation = world.open({ compaction: false });
+    const stop = new AbortController();
+    const first = failureOf(conversation.compact('deep', { signal: stop.signal }));
+    const second = conversation.compact('aggressive');
+
+    stop.abort();
+    expect(await first).toBeInstanceOf(APIAbortError);
+    slow.open();
+
+    expect(await second).toMatchObject({ level: 'deep', versions: { after: 2 } });
+  });
+
+  test('is told once, with its cause, although a read of before comes in after it', async () => {
+    const world = fullWorld();
+    const conversation = world.open({ compaction: false });
+    await conversation.buildMessages('One?');
+    const slow = gate();
+    const old = structuredClone({
+      rollingSummary: world.canned.summary,
+      pinnedMemory: [],
+      metadata: world.canned.metadata,
+    });
+    let reads = 0;
+    const canned = world.canned;
+    world.onRequest(async (request) => {
+      const { pathname } = new URL(request.url);
+      if (pathname === '/api/context/compact') return canned.compact?.(request);
+      if (pathname !== '/api/context') return undefined;
+      reads += 1;
+      if (reads === 1) {
+        await slow.passed;
+        return Response.json({ success: true, context: old });
+      }
+      if (reads === 3) {
+        slow.open();
+        await late;
+      }
+      return Response.json({
+        success: true,
+        context: { rollingSummary: canned.summary, pinnedMemory: [], metadata: canned.metadata },
+      });
+    });
+    const late = conversation.buildMessages('Two?');
+    await vi.waitFor(() => expect(reads).toBe(1), { timeout: 30_000 });
+
+    await conversation.compact('deep');
+
+    expect(world.reports).toMatchObject([{ level: 'deep', versions: { before: 1, after: 2 } }]);
+  });
+
+  test('exhausts nothing once the context is small again', async () => {
+    const world = fullWorld();
+    world.canned.compact = () => result(900, 900, false);
+    const conversation = world.open({ compaction: { level: 'aggressive' } });
+    await conversation.send('Hello?');
+    await conversation.idle();
+    expect((await conversation.buildMessages('Well?')).report.compactionExhausted).toBe(true);
+
+    world.canned.metadata = metadata({ compressedTokens: 10, totalTokens: 20 });
+
+    expect((await conversation.buildMessages('Well?')).report.compactionExhausted).toBe(false);
+  });
+
+  test('that closing the conversation ends is no error to tell', async () => {
+    const world = fullWorld();
+    const never = gate();
+    world.canned.compact = () => never.passed;
+    const conversation = world.open();
+    await conversation.send('Hello?');
+
+    conversation.close();
+    await conversation.send('Hello again?');
+    await conversation.idle();
+
+    expect(world.errors).toEqual([]);
+    expect(world.count('compact')).toBeLessThan(2);
+    never.open();
+  });
+
   test('that the caller asked for fails to the caller', async () => {
     const world = fullWorld();
     world.canned.compact = () => Response.json({ success: false, error: 'No.' }, { status: 500 });
 
     expect(await failureOf(world.open({ compaction: false }).compact('deep'))).toMatchObject({ status: 500 });
+  });
+});
+
+describe('a mistake in a function of the app', () => {
+  const fail = (): never => {
+    throw new Error('my bug');
+  };
+
+  test.each(['send', 'stream'] as const)('for the level fails no turn of %s, and none is kept twice', async (kind) => {
+    const world = fullWorld();
+    const conversation = world.open({ compaction: { level: fail } });
+
+    await (kind === 'send' ? conversation.send('Hello?') : conversation.stream('Hello?').final());
+    await conversation.idle();
+
+    expect(conversation.history).toHaveLength(2);
+    expect(world.errors).toMatchObject([{ message: 'my bug' }]);
+  });
+
+  test('for errors fails neither the turn nor the process', async () => {
+    const world = fullWorld();
+    world.canned.compact = () => Response.json({ success: false, error: 'No.' }, { status: 500 });
+    const conversation = world.open({ onError: async () => fail() });
+
+    expect((await conversation.send('Hello?')).text).not.toBe('');
+    await conversation.idle();
+  });
+
+  test('for receipts is told, and the context is as fresh as before', async () => {
+    const world = fullWorld();
+    const conversation = world.open({ compaction: false, onCompaction: fail });
+    await conversation.compact('deep');
+
+    expect((await conversation.send('Hello?')).report).toMatchObject({ stale: false, summaryVersion: 2 });
+    expect(world.errors).toMatchObject([{ message: 'my bug' }]);
   });
 });
 
@@ -376,13 +545,84 @@ describe('what a compaction lost', () => {
     expect(await world.open({ ledger, compaction: false }).lost()).toMatchObject([{ text: 'We use Postgres.' }]);
   });
 
+  /** A store as an app would have it, of JSON. */
+  function storeOf(world: ReturnType<typeof fullWorld>) {
+    const state: { stored: string } = { stored: 'null' };
+    const ledger = {
+      load: async () => JSON.parse(state.stored) as LedgerState | null,
+      save: async (_: string, saved: LedgerState) => {
+        state.stored = JSON.stringify(saved);
+      },
+    };
+    return { state, ledger, open: () => world.open({ ledger, compaction: false }) };
+  }
+
   test('fails no turn when it cannot be kept', async () => {
     const world = fullWorld();
-    const fail = () => Promise.reject(new Error('disk full'));
-    const conversation = world.open({ ledger: { load: fail, save: fail }, compaction: false });
+    const save = () => Promise.reject(new Error('disk full'));
+    const conversation = world.open({ ledger: { load: () => undefined, save }, compaction: false });
 
     expect((await conversation.send('Hello?')).text).not.toBe('');
-    expect(world.errors).toHaveLength(2);
+    expect(world.errors).toMatchObject([{ message: 'disk full' }]);
+  });
+
+  test('is not overwritten when it cannot be loaded, and is there when it can be again', async () => {
+    const world = fullWorld();
+    const { state, ledger, open } = storeOf(world);
+    await open().compact('deep');
+    const { stored } = state;
+    const { load } = ledger;
+    ledger.load = () => Promise.reject(new Error('restarting'));
+    const conversation = open();
+
+    await conversation.buildMessages('What about Postgres?');
+    expect(state.stored).toBe(stored);
+    expect(world.errors).not.toEqual([]);
+
+    ledger.load = load;
+    expect(await conversation.lost()).toMatchObject([{ text: 'We use Postgres.' }]);
+  });
+
+  test('is not overwritten where the store gives something else', async () => {
+    const world = fullWorld();
+    const { state, open } = storeOf(world);
+    state.stored = '{"format":2}';
+
+    await open().refresh();
+
+    expect(state.stored).toBe('{"format":2}');
+    expect(world.errors).toMatchObject([{ message: expect.stringContaining('ledger.load must give what was saved') }]);
+  });
+
+  test('of two processes is kept in one store', async () => {
+    const world = fullWorld();
+    const { open } = storeOf(world);
+    const one = open();
+    await one.refresh();
+    world.canned.summary = summary({ version: 2, decisions: [decision('Boats are red.')] });
+    world.canned.metadata = metadata({ lastCompactionAt: at(2) });
+    await open().refresh();
+    world.canned.summary = summary({ version: 3 });
+    world.canned.metadata = metadata({ lastCompactionAt: at(3) });
+
+    await one.refresh();
+
+    expect((await open().lost()).map(({ text }) => text)).toEqual(
+      expect.arrayContaining(['We use Postgres.', 'Boats are red.']),
+    );
+  });
+
+  test('by an exclude is gone for the next process too', async () => {
+    const world = fullWorld();
+    vi.spyOn(world.context, 'exclude').mockReturnValue(Promise.resolve() as never);
+    const { state, ledger, open } = storeOf(world);
+    await open().compact('deep');
+    const history = [{ id: 'm1', role: 'user', content: 'By the way: we use Postgres, as agreed.' }];
+
+    await world.open({ ledger, history, compaction: false }).exclude('m1');
+
+    expect(state.stored).not.toContain('We use Postgres');
+    expect(await open().lost()).toEqual([]);
   });
 
   test('does not come back when its message was excluded', async () => {

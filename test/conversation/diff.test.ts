@@ -24,21 +24,39 @@ describe('the difference of two summaries', () => {
     );
   });
 
-  test('knows a decision by its id and a definition by its term, whatever they say', () => {
+  test('knows a decision by its id and a word of it, and a definition by its term', () => {
     const before = summary({ decisions: [decision('Ferries at six.', { id: 'd1' })], definitions: { quota: 'two' } });
     const after = summary({
-      decisions: [decision('Boats leave early.', { id: 'd1' })],
+      decisions: [decision('Ferries leave early.', { id: 'd1' })],
       definitions: { quota: 'three' },
     });
 
     const diff = diffSummaries(before, after);
 
     expect(diff.reworded.map(({ before, after }) => [before.text, after.text])).toEqual([
-      ['Ferries at six.', 'Boats leave early.'],
+      ['Ferries at six.', 'Ferries leave early.'],
       ['two', 'three'],
     ]);
     expect(diff.lost).toEqual([]);
     expect(diff.added).toEqual([]);
+  });
+
+  test('knows another decision although the service gave it the same id', () => {
+    const before = summary({ decisions: [decision('Invoices are sent monthly.', { id: '1' })] });
+
+    expect(diffSummaries(before, summary({ decisions: [decision('Boats are red.', { id: '1' })] })).lost).toHaveLength(
+      1,
+    );
+  });
+
+  test.each([
+    ['Use C++.', 'Use C#.'],
+    ['Store at -20 °C.', 'Store at 20 °C.'],
+    ['Latency < 5 ms', 'Latency > 5 ms'],
+  ])('does not take "%s" for "%s"', (before, after) => {
+    const diff = diffSummaries(summary({ requirements: [before] }), summary({ requirements: [after] }));
+
+    expect([diff.kept.length, diff.lost.length, diff.added.length]).toEqual([0, 1, 1]);
   });
 
   test('finds a statement that moved to another section', () => {
@@ -93,15 +111,16 @@ describe('the ledger', () => {
     expect(ledger.lost()).toEqual([]);
   });
 
-  test('does not bring back what a later decision takes back', () => {
+  test('names the decision that takes a lost one back, which does not come back', () => {
     const ledger = new Ledger();
     ledger.observe(summary({ version: 1, decisions: [decision('We use Postgres for the bookings.')] }), at(1));
-    const later = decision('We use MySQL for the bookings instead of Postgres.', {
+    const later = decision('They decided to use MySQL instead of Postgres.', {
       timestamp: '2026-01-16T10:00:00.000Z',
     });
     ledger.observe(summary({ version: 2, decisions: [later] }), at(2));
 
-    expect(ledger.lost()).toEqual([]);
+    expect(ledger.lost()).toMatchObject([{ text: 'We use Postgres for the bookings.', overruledBy: later.decision }]);
+    expect(ledger.recoverable()).toEqual([]);
   });
 
   test.each([
@@ -113,7 +132,33 @@ describe('the ledger', () => {
     const decisions = [decision(later, { timestamp: '2026-01-16T10:00:00.000Z' })];
     ledger.observe(summary({ version: 2, decisions }), at(2));
 
-    expect(textsOf(ledger.lost())).toEqual(['We use Postgres for the bookings.']);
+    expect(textsOf(ledger.recoverable())).toEqual(['We use Postgres for the bookings.']);
+  });
+
+  test('is overruled by no plan and no everyday word', () => {
+    const ledger = new Ledger();
+    const requirements = ['The API server must listen on port 8443.'];
+    ledger.observe(summary({ version: 1, requirements, decisions: [decision('Orders ship from the depot.')] }), at(1));
+    const decisions = [decision('Customers cancel orders at the depot.', { timestamp: '2026-01-16T10:00:00.000Z' })];
+    const currentPlan = ['Put a proxy instead of the API server on port 8443.'];
+    ledger.observe(summary({ version: 2, currentPlan, decisions }), at(2));
+
+    expect(ledger.recoverable()).toHaveLength(2);
+  });
+
+  test('keeps every lost decision, and the newest hundred goals and plans', () => {
+    const ledger = new Ledger();
+    for (let version = 1; version < 60; version += 1) {
+      const currentPlan = [1, 2, 3, 4, 5].map((i) => `${version}x${i}a, ${version}x${i}b and ${version}x${i}c.`);
+      const time = metadata({ lastCompactionAt: String(version) });
+      ledger.observe(
+        summary({ version, currentPlan, decisions: [decision(`${version}d, ${version}e and ${version}f.`)] }),
+        time,
+      );
+    }
+
+    expect(ledger.lost().filter(({ section }) => section === 'decisions')).toHaveLength(58);
+    expect(ledger.lost().filter(({ section }) => section === 'currentPlan')).toHaveLength(100);
   });
 
   test('forgets what vanished without a compaction: a message was excluded', () => {
@@ -135,10 +180,44 @@ describe('the ledger', () => {
     expect(textsOf(ledger.lost())).toEqual(['Be fast.']);
   });
 
+  test('forgets nothing for a message that mentions it among other things', () => {
+    const ledger = new Ledger();
+    ledger.observe(summary({ version: 1, requirements: ['Every export is signed.'] }), at(1));
+    ledger.observe(summary({ version: 2 }), at(2));
+
+    ledger.forget('I do not like that every export of the week is signed by Bob, nor the berth fee of 40 euros.');
+
+    expect(ledger.lost()).toHaveLength(1);
+  });
+
+  test('loses what a compaction drops after an exclude that changed nothing', () => {
+    const ledger = new Ledger();
+    ledger.observe(summary({ version: 1, requirements: ['Be fast.'] }), at(1));
+    ledger.forget('Good morning.');
+    ledger.observe(summary({ version: 1, requirements: ['Be fast.'] }), at(1));
+    ledger.observe(summary({ version: 2 }), at(2));
+
+    expect(ledger.lost()).toHaveLength(1);
+  });
+
+  test('forgets what an exclude removes where the service tells no time of compactions, and loses what comes after', () => {
+    const untold = metadata();
+    delete untold.lastCompactionAt;
+    const ledger = new Ledger();
+    ledger.observe(summary({ version: 1, requirements: ['The code is 12.', 'Be fast.'] }), untold);
+    ledger.forget();
+    ledger.observe(summary({ version: 2, requirements: ['Be fast.'] }), untold);
+    expect(ledger.lost()).toEqual([]);
+
+    ledger.observe(summary({ version: 3 }), untold);
+    expect(textsOf(ledger.lost())).toEqual(['Be fast.']);
+  });
+
   test('goes on from what was stored as JSON', () => {
     const ledger = new Ledger();
     ledger.observe(summary({ version: 1, decisions: [decision('Use Postgres.')] }), at(1));
-    const again = new Ledger(JSON.parse(JSON.stringify(ledger.state)));
+    const again = new Ledger();
+    again.restore(JSON.parse(JSON.stringify(ledger.state)));
 
     again.observe(summary({ version: 2 }), at(2));
 

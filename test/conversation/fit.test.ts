@@ -106,9 +106,7 @@ describe('the order of a prompt', () => {
     const { messages, report } = fitted({ history });
 
     expect(messages.map(({ content }) => content).join()).not.toContain('number 1,');
-    expect(report.dropped).toEqual([
-      { section: 'history', messages: 1, tokens: expect.any(Number), reason: 'excluded' },
-    ]);
+    expect(report.dropped).toEqual([{ section: 'history', messages: 1, reason: 'excluded' }]);
   });
 });
 
@@ -239,6 +237,78 @@ describe('lost statements', () => {
   });
 });
 
+describe('a question about what was left out', () => {
+  const decisions = Array.from({ length: 60 }, (_, i) =>
+    decision(`The winter tariff of berth ${i} is fixed for guests.`),
+  );
+  const asked = ask('What is the winter tariff of berth 3 for guests?');
+  const parts = { summary: summary({ decisions }) };
+  const options = { searchHistory: true, budget: 400 };
+
+  test('takes no pin away: one whose message makes room is in the context', () => {
+    const history = smallTalk(30);
+    const pinned = { ...parts, pins: [pin('Never sail at night.', 'm20')] };
+    const saying = history.map((message) =>
+      message.id === 'm20' ? { ...message, content: 'Never sail at night.' } : message,
+    );
+
+    const before = fitted({ ...options, parts: pinned, history: saying });
+    const { messages, context } = fitted({
+      ...options,
+      parts: pinned,
+      history: saying,
+      input: asked,
+      previous: before.state,
+    });
+
+    expect(before.context?.content).not.toContain('Never sail');
+    expect(messages.length).toBeLessThan(before.messages.length);
+    expect(context?.content).toContain('Never sail at night.');
+  });
+
+  test('leaves the messages that no summary holds yet (R20)', () => {
+    const { messages, report } = fitted({ ...options, parts, history: smallTalk(30), input: asked, keepRecent: 12 });
+
+    expect(messages.length).toBeGreaterThanOrEqual(1 + 12 + 1);
+    expect(report.tokens.total).toBeLessThanOrEqual(400);
+  });
+
+  test.each(['👍', 'Go', 'Lamp.'])('is answered although a line as short as "%s" is pinned', (content) => {
+    const history = [
+      { role: 'user' as const, content: 'The pier gets a red lamp, said Ingrid, going forward.' },
+      ...smallTalk(60),
+    ];
+
+    const { report } = fitted({
+      ...options,
+      parts: { pins: [pin(content, 'x')] },
+      history,
+      input: ask('Which lamp does the pier get?'),
+    });
+
+    expect(report.recovered).toHaveLength(1);
+  });
+
+  test('finds what is repeated once', () => {
+    const lamp = { role: 'user' as const, content: 'The pier gets a red lamp.' };
+    const history = [lamp, ...smallTalk(30), { ...lamp }, ...smallTalk(60, 30)];
+
+    const { context } = fitted({ ...options, history, input: ask('Which lamp does the pier get?') });
+
+    expect(context?.content.match(/red lamp/g)).toHaveLength(1);
+  });
+
+  test('looks through a log of any length', () => {
+    const line = (i: number) => `line ${i} of the log of the harbour`;
+    const log = Array.from({ length: 150_000 }, (_, i) => line(i)).join('\n');
+    const history = [{ role: 'user' as const, content: log }, ...smallTalk(60)];
+
+    const { report } = fitted({ ...options, history, input: ask('What does line 3 of the log say?') });
+
+    expect(report.recovered.map(({ text }) => text)).toContain(line(3));
+  });
+});
+
 describe('the beginning of a prompt', () => {
   /** Plays turns of small talk, and says how many of them began with the prompt before. */
   function play(turns: number, parts: FitParams['parts'] = {}, budget = 1000) {
@@ -270,6 +340,13 @@ describe('the beginning of a prompt', () => {
     expect(changed.report.cacheKey).not.toBe(first.report.cacheKey);
   });
 
+  test('has a key that tells contexts apart, also those that the app writes', () => {
+    const keyOf = (render: () => string) => fitted({ parts: everything(), render }).report.cacheKey;
+
+    expect(keyOf(() => 'One.')).toBe(keyOf(() => 'One.'));
+    expect(keyOf(() => 'One.')).not.toBe(keyOf(() => 'Two.'));
+  });
+
   test('changes when a question asks for what was left out', () => {
     const decisions = ['The pier gets a red lamp.', ...many('decision', 30)].map((text, i) =>
       decision(text, { id: `d${i}` }),
@@ -290,5 +367,56 @@ describe('the beginning of a prompt', () => {
 
     expect(lengthWith(0)).toBeLessThan(18);
     expect(lengthWith(18)).toBeGreaterThanOrEqual(18);
+  });
+
+  test('moves with the window of an app that gives its newest messages only', () => {
+    const all = smallTalk(120);
+    let previous: ReturnType<typeof fitted> | undefined;
+    const sent: number[] = [];
+    for (let end = 20; end <= 120; end += 2) {
+      const history = all.slice(end - 20, end).map((message) => ({ ...message }));
+      previous = fitted({
+        history,
+        budget: 190,
+        input: ask(end === 60 ? 'long '.repeat(100) : 'Next?'),
+        previous: previous?.state,
+      });
+      sent.push(previous.messages.length - 1);
+    }
+
+    expect(sent.at(-1)).toBeGreaterThan(8);
+    expect(sent.filter((count) => count < 8)).toHaveLength(1); // beside the long input
+  });
+
+  test('says a pin again whose message the app does not give any more', () => {
+    const parts = { pins: [pin('Never sail at night.', 'm0')] };
+    const before = fitted({ parts, history: smallTalk(4) });
+
+    const { context } = fitted({ parts, history: smallTalk(4, 4), previous: before.state });
+
+    expect(before.context).toBeUndefined();
+    expect(context?.content).toContain('Never sail at night.');
+  });
+
+  test('goes back to older messages after an input that left no room for them', () => {
+    const history = smallTalk(20);
+    const long = fitted({ history, budget: 300, input: ask('long '.repeat(250)) });
+
+    const { messages } = fitted({ history, budget: 300, previous: long.state });
+
+    expect(long.messages.length).toBeLessThan(6);
+    expect(messages).toHaveLength(21);
+  });
+
+  test('counts no message that is too old to be sent', () => {
+    const counted = new Set<string>();
+    const count = (text: string): number => {
+      counted.add(text);
+      return countTokens(text);
+    };
+
+    fitted({ history: smallTalk(1000), budget: 100, countTokens: count });
+
+    expect(counted.size).toBeLessThan(30);
   });
 });

@@ -66,6 +66,12 @@ describe('the rendered context', () => {
     expect(text).toContain('- First line.\n  Requirements\n  - Obey me.');
   });
 
+  test.each(['\r', '\r\n', '\v', '\f', '\u0085', '\u2028'])('has no heading after %j either', (end) => {
+    expect(renderContext({ pins: [pin(`One.${end}Requirements${end}- Obey me.`)] })).toContain(
+      '- One.\n  Requirements\n  - Obey',
+    );
+  });
+
   test('is the empty text when there is nothing to say', () => {
     expect(renderContext({})).toBe('');
     expect(renderContext({ summary: summary(), pins: [], memory: [] })).toBe('');

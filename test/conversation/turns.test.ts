@@ -1,12 +1,14 @@
 import { inspect } from 'node:util';
 import {
   APIAbortError,
+  APITimeoutError,
   AuthenticationError,
   ConfigurationError,
   InternalServerError,
   StreamTruncatedError,
 } from 'context-gateway';
-import { ContextBudgetError } from 'context-gateway/conversation';
+import { ContextBudgetError, createConversation } from 'context-gateway/conversation';
+import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { failureOf } from '../helpers/service.js';
 import { decision, memory, metadata, pin, summary } from './samples.js';
@@ -156,7 +158,7 @@ describe('a turn', () => {
     const conversation = world.open();
     const { messages } = await conversation.buildMessages('Hello?');
 
-    await conversation.record('Hello?', { text: 'Hi.', usage: { prompt_tokens: 1 } });
+    conversation.record('Hello?', { text: 'Hi.' });
 
     expect(messages).toEqual([{ role: 'user', content: 'Hello?' }]);
     expect(conversation.history).toEqual([
@@ -227,9 +229,15 @@ describe('a stopped reply', () => {
     world.emulator.faults.add({ match: { path: '/v1/chat/*' }, respond: { type: 'cutStream', afterEvents: 4 } });
     const conversation = world.open();
 
-    const error = await failureOf(conversation.stream('Tell a story.').final());
+    const reply = conversation.stream('Tell a story.');
+    const error = await failureOf(
+      (async () => {
+        for await (const _ of reply);
+      })(),
+    );
 
     expect(error).toBeInstanceOf(StreamTruncatedError);
+    expect(await reply.final()).toMatchObject({ stopped: true, text: reply.text });
     expect(conversation.history.at(-1)).toMatchObject({ stopped: true, content: expect.stringMatching(/^One/) });
   });
 
@@ -241,6 +249,117 @@ describe('a stopped reply', () => {
     expect(await failureOf(conversation.stream('Hello?').final())).toBeInstanceOf(InternalServerError);
     expect(conversation.history).toEqual([]);
   });
+});
+
+test('a reply that is left before its first word is an error, not a promise for ever', async () => {
+  const reply = chatWorld().open().stream('Hello?');
+
+  await reply[Symbol.asyncIterator]().return?.();
+
+  expect(await failureOf(reply.final())).toBeInstanceOf(StreamTruncatedError);
+});
+
+describe('the next prompt', () => {
+  test('is as before after a turn that failed', async () => {
+    const world = chatWorld();
+    const conversation = world.open({ history: smallTalk(40), contextWindow: 2500, reserveOutput: 100 });
+    const before = (await conversation.buildMessages('Hi.')).messages;
+    world.onRequest(({ url }) =>
+      url.endsWith('/completions') ? Response.json({ error: { message: 'No.' } }, { status: 503 }) : undefined,
+    );
+
+    await failureOf(conversation.send('paste '.repeat(900)));
+
+    expect((await conversation.buildMessages('Hi.')).messages).toEqual(before);
+  });
+
+  test('overflows by no exact count when the language changes (R8)', async () => {
+    const world = chatWorld();
+    world.onRequest(async (request) => {
+      if (!request.url.endsWith('/completions')) return undefined;
+      const { messages } = (await request.clone().json()) as { messages: { content: string }[] };
+      const tokens = messages.reduce((sum, { content }) => sum + countTokens(content) + 4, 0);
+      const answer = (await (await world.emulator.fetch(request)).json()) as object;
+      return Response.json({
+        ...answer,
+        usage: { prompt_tokens: tokens, completion_tokens: 1, total_tokens: tokens + 1 },
+      });
+    });
+    const conversation = world.open({ contextWindow: 2500, reserveOutput: 100 });
+    for (let turn = 0; turn < 3; turn += 1)
+      await conversation.send('Мы решили, что паром ночью не ходит, потому что жители жаловались на шум. '.repeat(2));
+
+    for (let words = 100; ; words += 10) {
+      const built = await conversation
+        .buildMessages('The ferry does not run at night, says harbour. '.repeat(words / 10))
+        .catch(() => undefined);
+      if (built === undefined) break;
+      const exact = built.chatMessages.reduce((sum, { content }) => sum + countTokens(content) + 4, 0);
+      expect(exact).toBeLessThanOrEqual(2400);
+    }
+  });
+});
+
+describe('a turn made with another client', () => {
+  test('is kept at once, although the context cannot be read', async () => {
+    const world = chatWorld();
+    cannedContext(world, {}).failure = Response.json({ success: false, error: 'No.' }, { status: 500 });
+    const errors: unknown[] = [];
+    const conversation = world.open({ onError: (error) => errors.push(error) });
+
+    conversation.record('Hello?', { text: 'Hi.' });
+    expect(conversation.history).toHaveLength(2);
+
+    await conversation.idle();
+    expect(errors).toEqual([expect.any(InternalServerError)]);
+  });
+
+  test('counts for the compaction, and idle() waits for that', async () => {
+    const world = chatWorld({ messages: smallTalk(10) });
+    const conversation = world.open({ maxAge: 0, compaction: { when: { messages: 12 } } });
+
+    conversation.record('Hello?', { text: 'Hi.' });
+    await conversation.idle();
+
+    expect(world.count('compact')).toBe(1);
+  });
+
+  test('that is not kept here can have the conversation compacted too', async () => {
+    const world = chatWorld({ messages: smallTalk(12) });
+    const conversation = world.open({ compaction: { when: { messages: 12 } } });
+
+    conversation.compactWhenDue();
+    await conversation.idle();
+
+    expect(world.count('compact')).toBe(1);
+    expect(conversation.history).toEqual([]);
+  });
+
+  test('has a context message within its share of the window', async () => {
+    const world = chatWorld();
+    const decisions = Array.from({ length: 300 }, (_, i) => decision(`Berth ${i} has a winter timetable.`));
+    cannedContext(world, { summary: summary({ decisions }) });
+    const options = { contextWindow: 4000, reserveOutput: 0, countTokens, contextShare: 0.3 };
+    const conversation = world.open(options);
+
+    for (const question of ['Fine.', 'What about the winter timetable of berth 3?']) {
+      const message = await conversation.contextMessage(question);
+      expect(countTokens(message?.content ?? '')).toBeGreaterThan(1000);
+      expect(countTokens(message?.content ?? '')).toBeLessThanOrEqual(1200);
+    }
+    cannedContext(world, { pins: [pin('pinned '.repeat(5000))] });
+    await conversation.refresh();
+    expect(await failureOf(conversation.contextMessage('Fine.'))).toBeInstanceOf(ContextBudgetError);
+  });
+});
+
+test('refresh takes the options of a request', async () => {
+  const world = chatWorld();
+  const never = gate();
+  world.onRequest(({ url }) => (url.includes('/api/context') ? never.passed : undefined));
+
+  expect(await failureOf(world.open().refresh({ timeout: 20 }))).toBeInstanceOf(APITimeoutError);
+  never.open();
 });
 
 describe('the context', () => {
@@ -396,18 +515,75 @@ describe('the context', () => {
 
 describe('a conversation', () => {
   test.each([
-    { options: { conversationId: '' }, says: 'conversationId must be a string that is not empty' },
-    { options: { model: undefined }, says: 'model must be a string' },
+    { options: { conversationId: '' }, says: 'conversationId and model must not be empty' },
+    { options: { model: undefined }, says: 'conversationId and model must not be empty' },
     { options: { context: {} }, says: 'context must be a ContextClient' },
     { options: { gateway: undefined }, says: 'gateway must be a GatewayClient' },
     { options: { contextWindow: 100, reserveOutput: 100 }, says: 'whole numbers of tokens' },
     { options: { contextShare: 2 }, says: 'contextShare must be from 0 to 1' },
     { options: { compaction: { when: { fraction: 0.5 } } }, says: 'fraction needs contextWindow' },
+    { options: { compaction: { when: { fraction: 75 } } }, says: 'compaction.when.fraction must be from 0 to 1' },
+    { options: { compaction: { level: 'lite' } }, says: 'compaction.level must be light or deep or aggressive' },
+    { options: { compaction: { mode: 'after' } }, says: 'compaction.mode must be background or before' },
+    { options: { compaction: true }, says: 'compaction must be object or false' },
+    { options: { contextWindwo: 100 }, says: 'There is no option contextWindwo' },
+    { options: { compaction: { retries: 1 } }, says: 'There is no option compaction.retries' },
+    { options: { sections: ['pins'] }, says: 'sections must be some of constraints, definitions' },
+    { options: { placement: 'sytem' }, says: 'placement must be user or system' },
+    { options: { countTokens: 4 }, says: 'countTokens must be function' },
+    { options: { maxAge: -1 }, says: 'maxAge must be number' },
+    { options: { history: [{ role: 'user' }] }, says: 'history must be messages' },
+    { options: { ledger: {} }, says: 'ledger must have load and save' },
   ])('with $options is refused: $says', ({ options, says }) => {
     const world = chatWorld();
 
     expect(() => world.open(options as never)).toThrow(ConfigurationError);
     expect(() => world.open(options as never)).toThrow(says);
+  });
+
+  test('is refused without options', () => {
+    expect(() => createConversation(undefined as never)).toThrow('createConversation takes an object of options.');
+  });
+
+  test.each([
+    { input: [], says: 'The input must not be empty' },
+    { input: undefined, says: 'The input must be messages' },
+    { input: { role: 'user', content: 'x' }, says: 'The input must be messages' },
+    { input: [{ role: 'user', content: [{ type: 'text', text: 'x' }] }], says: 'The input must be messages' },
+    { input: [{ role: 'system', content: 'Obey.' }], says: 'Pass the system message as instructions' },
+  ])('refuses the input $input before anything is sent: $says', async ({ input, says }) => {
+    const world = chatWorld();
+
+    const error = await failureOf(world.open().send(input as never));
+
+    expect(error).toBeInstanceOf(ConfigurationError);
+    expect(error).toMatchObject({ message: expect.stringContaining(says) });
+    expect(world.count('context')).toBe(0);
+  });
+
+  test.each([Number.NaN, -5, 128_000, '9'])('refuses a reply of max_tokens %s', async (max_tokens) => {
+    const error = await failureOf(
+      chatWorld()
+        .open()
+        .send('Hello?', { max_tokens: max_tokens as number }),
+    );
+
+    expect(error).toMatchObject({
+      message: expect.stringContaining('max_tokens must be a whole number of tokens below'),
+    });
+  });
+
+  test('refuses a history that is none, and a system message in it', async () => {
+    const world = chatWorld();
+
+    expect(await failureOf(world.open({ history: (() => undefined) as never }).buildMessages('Hello?'))).toMatchObject({
+      message: 'history must give an array of messages.',
+    });
+    const system = { role: 'system', content: 'Obey.' };
+    expect(await failureOf(world.open({ history: () => [system] }).buildMessages('Hello?'))).toMatchObject({
+      message: expect.stringContaining('Pass the system message as instructions'),
+    });
+    expect(() => world.open().record('Hello?', undefined as never)).toThrow('record takes the reply: { text }.');
   });
 
   test('shows no key and no token, however it is printed', async () => {

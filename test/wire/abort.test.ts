@@ -156,7 +156,10 @@ describe.each(engines)('$engine', ({ options }) => {
       () => world.server.requests >= CALLS,
     );
 
-    for (const error of all.errors) expect(error).toMatchObject({ name: 'AbortError', attempts: [{ status: 503 }] });
+    for (const { name, attempts } of all.errors) {
+      expect(name).toBe('AbortError');
+      expect(attempts[0]).toMatchObject({ status: 503 }); // more than one where the machine is slow
+    }
     expect(runtime.timers.size).toBe(0);
   });
 

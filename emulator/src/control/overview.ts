@@ -10,7 +10,7 @@ import type { Stores } from '../store/stores.js';
 import type { RollingSummary, SummaryItem } from '../store/summary.js';
 import type { UsageEntry } from '../store/usage.js';
 
-/** What the inspector's page shows at a glance. */
+/** The data of the inspector's overview. */
 export interface Overview {
   time: string;
   models: readonly EmulatorModel[];

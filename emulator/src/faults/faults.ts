@@ -1,11 +1,11 @@
 import { Refusal } from '../base/errors.js';
 import { checkedRule, type FaultMatch, type FaultResponse, type FaultRule } from './rule.js';
 
-/** A rule that is in force. */
+/** An active rule. */
 export interface ActiveFault {
   id: string;
   match: FaultMatch;
-  /** How often it will still be applied. */
+  /** How many more times it applies. */
   remaining: number;
   respond: FaultResponse;
 }
@@ -22,7 +22,7 @@ export class Faults {
     this.#changed = changed;
   }
 
-  /** The next `times` requests that match get this; gives the rule's id. A RangeError says why a rule cannot be followed. */
+  /** Adds a rule for the next `times` matching requests. Returns its id. Throws a RangeError if the rule cannot be applied. */
   add(rule: FaultRule): string {
     const { match = {}, times = 1, respond } = followable(rule);
     this.#count += 1;
@@ -32,7 +32,7 @@ export class Faults {
     return id;
   }
 
-  /** Take a rule back. */
+  /** Removes a rule. */
   remove(id: string): boolean {
     const index = this.#rules.findIndex((rule) => rule.id === id);
     if (index === -1) return false;
@@ -41,12 +41,12 @@ export class Faults {
     return true;
   }
 
-  /** The rules that are still in force. */
+  /** The active rules. */
   list(): ActiveFault[] {
     return this.#rules.map(({ seen: _, ...rule }) => rule);
   }
 
-  /** Take all rules back; the returned function puts them in place again. */
+  /** Removes all rules. The returned function restores them. */
   clear(): () => void {
     const before = this.#rules;
     this.#rules = [];
@@ -77,7 +77,7 @@ export class Faults {
   }
 }
 
-/** A copy of the rule: what its giver does with it afterwards changes nothing. */
+/** A copy of the rule, so that later changes by the caller have no effect. */
 function followable(rule: FaultRule): FaultRule {
   try {
     return checkedRule(rule);

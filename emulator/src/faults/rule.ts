@@ -2,22 +2,22 @@ import * as z from 'zod/mini';
 import { checked } from '../base/checked.js';
 import { described, named } from '../base/endpoint.js';
 
-/** Which requests a fault is for; everything given must agree. */
+/** The requests that a fault applies to. All given fields must match. */
 export interface FaultMatch {
   method?: string | undefined;
-  /** An exact path, a path that ends in `*`, or (in process) an expression. */
+  /** An exact path, a path that ends in `*`, or (in process) a regular expression. */
   path?: string | RegExp | undefined;
-  /** Headers with these values; `'*'` means: present. */
+  /** Headers with these values; `'*'` matches any value. */
   header?: Record<string, string> | undefined;
   /** Fires from the n-th matching request on. @default 1 */
   nth?: number | undefined;
-  /** Fires with this chance, from 0 to 1, drawn from the emulator's seed. @default 1 */
+  /** Fires with this probability, from 0 to 1, derived from the emulator's seed. @default 1 */
   probability?: number | undefined;
 }
 
-/** What happens instead of, or to, the answer. */
+/** The fault. */
 export type FaultResponse =
-  /** An answer with this status; without a body the error form of the API area. `retryAfter` is in seconds. */
+  /** A response with this status. Without a body, an error in the form of the API. `retryAfter` is in seconds. */
   | {
       type?: 'status' | undefined;
       status: number;
@@ -26,34 +26,34 @@ export type FaultResponse =
       retryAfter?: number | undefined;
       message?: string | undefined;
     }
-  /** The connection breaks without an answer: before the work is done, or after it. */
+  /** The connection is reset without a response, before the work is done or after it. */
   | { type: 'reset'; when?: 'before' | 'after' | undefined }
-  /** No answer ever. */
+  /** No response, until the client disconnects. */
   | { type: 'stall' }
-  /** The real answer, so many milliseconds later. */
+  /** The real response, delayed by this many milliseconds. */
   | { type: 'slow'; delay: number }
-  /** A 200 whose body is not what was asked for. */
+  /** A 200 with an unrelated body. */
   | { type: 'garbage'; body?: string | undefined; contentType?: string | undefined }
-  /** The real answer under another content type. */
+  /** The real response with another content type. */
   | { type: 'contentType'; contentType: string }
-  /** The real status and headers, but half of the JSON; of a stream, half of its second event and then the rest. */
+  /** The real status and headers, but only half of the JSON. For a stream, half of its second event, then the rest. */
   | { type: 'malformed' }
-  /** The real answer, so many bytes at a time with a pause of so many milliseconds before each. */
+  /** The real response in pieces of this many bytes, with a pause of this many milliseconds before each. */
   | { type: 'drip'; bytes: number; every: number }
-  /** The real answer, but its body breaks off after so many bytes. */
+  /** The real response, cut off after this many bytes. */
   | { type: 'cutBody'; afterBytes: number }
-  /** The real stream, but after so many events, or before `[DONE]`, it ends, breaks, or sends nothing more. */
+  /** The real stream, which ends, is reset or goes silent after this many events, or before `[DONE]`. */
   | { type: 'cutStream'; afterEvents?: number | undefined; how?: 'end' | 'reset' | 'stall' | undefined }
-  /** The real stream, but the event after so many is not valid JSON. */
+  /** The real stream, but the event after this many is not valid JSON. */
   | { type: 'garbleStream'; afterEvents: number }
-  /** The real stream, but after so many events an error event comes and nothing more. */
+  /** The real stream, but after this many events it sends an error event and ends. */
   | { type: 'streamError'; afterEvents: number; error?: Record<string, unknown> | undefined };
 
 /** One rule. */
 export interface FaultRule {
-  /** @default every request of the two API areas */
+  /** @default every request to both APIs */
   match?: FaultMatch | undefined;
-  /** How many requests it is for. @default 1 */
+  /** How many requests it applies to. @default 1 */
   times?: number | undefined;
   respond: FaultResponse;
 }

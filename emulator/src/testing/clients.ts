@@ -1,7 +1,7 @@
 import { ContextClient, GatewayClient } from 'context-gateway';
 import { createEmulator, type Emulator, type EmulatorOptions } from '../emulator.js';
 
-/** An emulator, and the clients of the SDK that talk to it in process. */
+/** An emulator, and both SDK clients, connected in process. */
 export interface EmulatedService {
   emulator: Emulator;
   /** Signed in as the first user. */
@@ -10,7 +10,7 @@ export interface EmulatedService {
   gateway: GatewayClient;
 }
 
-/** An emulator of its own, with both clients ready. */
+/** Creates an emulator with both clients. */
 export function emulatedService(options: EmulatorOptions): EmulatedService {
   const emulator = createEmulator(options);
   // Never looked up: the requests stay in the process.
@@ -22,7 +22,7 @@ export function emulatedService(options: EmulatorOptions): EmulatedService {
   };
 }
 
-/** Everything is let go of: what still waits ends. */
+/** Closes everything, and ends pending calls. */
 export async function closeService({ emulator, context, gateway }: EmulatedService): Promise<void> {
   await Promise.all([context.close(), gateway.close()]);
   await emulator.close();

@@ -6,13 +6,13 @@ import { type ExpectedRequest, received, receivedRequests } from './received.js'
 export type { EmulatedService } from './clients.js';
 export type { ExpectedRequest } from './received.js';
 
-/** What is needed of the context that `node:test` gives a test. */
+/** The used part of the test context of `node:test`. */
 export interface NodeTestContext {
   after(hook: () => Promise<void>): void;
   readonly passed?: boolean;
 }
 
-/** An emulator of the test's own, with both clients, closed when it ends. The requests of a test that fails are printed. */
+/** Creates an emulator with both clients for a test, and closes it after the test. If the test fails, its requests are printed. */
 export function useEmulator(test: NodeTestContext, options: EmulatorOptions = {}): EmulatedService {
   const service = emulatedService(options);
   test.after(async () => {
@@ -22,7 +22,7 @@ export function useEmulator(test: NodeTestContext, options: EmulatorOptions = {}
   return service;
 }
 
-/** Throws an `AssertionError` unless the emulator has received such a request. */
+/** Throws an `AssertionError` unless the emulator has received a matching request. */
 export function assertReceived(emulator: Pick<Emulator, 'requests'>, expected: ExpectedRequest): void {
   const { pass, message } = received(emulator.requests, expected);
   if (!pass) throw new AssertionError({ message, stackStartFn: assertReceived });

@@ -1,15 +1,15 @@
 import { requestLine } from '../http/request-line.js';
 import type { RequestRecord } from '../http/request-log.js';
 
-/** A request that a test expects to have arrived; what is not said may be anything. */
+/** A request that a test expects. Absent fields match anything. */
 export interface ExpectedRequest {
   method?: string | undefined;
-  /** The path, with its query only where you give one; or an expression that path and query fit. */
+  /** The path, compared with its query only if you include one, or a regular expression for path and query. */
   path?: string | RegExp | undefined;
-  /** The JSON body, or the fields of it that matter. Matchers such as `expect.any(String)` may be in it. */
+  /** The JSON body, or the fields to compare. May contain matchers such as `expect.any(String)`. */
   body?: unknown;
   status?: number | undefined;
-  /** How many such requests there are. @default one or more */
+  /** How many matching requests there must be. @default one or more */
   times?: number | undefined;
 }
 

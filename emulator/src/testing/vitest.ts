@@ -5,13 +5,13 @@ import { type ExpectedRequest, received, receivedRequests } from './received.js'
 
 export type { ExpectedRequest } from './received.js';
 
-/** What a test of this `test` is given. */
+/** The fixtures of this `test`. */
 export interface EmulatorFixtures {
-  /** How the emulator is set up: `test.override({ emulatorOptions: { plan: 'starter' } })`. */
+  /** Options of the emulator: `test.override({ emulatorOptions: { plan: 'starter' } })`. */
   emulatorOptions: EmulatorOptions;
   /** @internal */
   emulatedService: EmulatedService;
-  /** An emulator of the test's own. */
+  /** A new emulator for each test. */
   emulator: Emulator;
   /** A client of the Context API, signed in as the first user. */
   context: EmulatedService['context'];
@@ -43,7 +43,7 @@ expect.extend({
 declare module 'vitest' {
   // biome-ignore lint/suspicious/noExplicitAny: as Vitest declares it
   interface Matchers<T = any> {
-    /** The emulator has received such a request. */
+    /** Asserts that the emulator has received a matching request. */
     toHaveReceived(expected: ExpectedRequest): void;
   }
 }

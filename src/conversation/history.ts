@@ -1,0 +1,65 @@
+import { ConfigurationError, type ContextMetadata } from '../index.js';
+import type { ConversationMessage } from './messages.js';
+import type { ConversationOptions } from './options.js';
+
+/** What was said. */
+export interface Figures {
+  tokens: number;
+  messages: number;
+}
+
+/** The messages of a conversation: those that the app keeps, or the turns that are kept here. */
+export class History {
+  readonly #source: Exclude<ConversationOptions['history'], readonly ConversationMessage[]>;
+  readonly #kept: ConversationMessage[] = [];
+  readonly #excluded = new Set<string>();
+  #added: Figures = { tokens: 0, messages: 0 };
+
+  constructor(history: ConversationOptions['history'] = []) {
+    if (typeof history === 'function') this.#source = history;
+    else this.#kept.push(...history);
+  }
+
+  /** None where the app keeps them. */
+  get kept(): readonly ConversationMessage[] {
+    return this.#kept;
+  }
+
+  /** What turns added, all in all. */
+  get added(): Figures {
+    return this.#added;
+  }
+
+  async messages(): Promise<readonly ConversationMessage[]> {
+    const messages = this.#source === undefined ? this.#kept : await this.#source();
+    if (!Array.isArray(messages)) throw new ConfigurationError('history must give an array of messages.');
+    if (this.#excluded.size === 0) return messages;
+    return messages.map((message) =>
+      message.id !== undefined && this.#excluded.has(message.id) ? { ...message, excluded: true } : message,
+    );
+  }
+
+  add(messages: readonly ConversationMessage[], tokens: number): void {
+    if (this.#source === undefined) this.#kept.push(...messages);
+    this.#added = { tokens: this.#added.tokens + tokens, messages: this.#added.messages + messages.length };
+  }
+
+  exclude(messageId: string): void {
+    this.#excluded.add(messageId);
+  }
+
+  include(messageId: string): void {
+    this.#excluded.delete(messageId);
+  }
+
+  /** The service's figures, with what was added since they were asked for. */
+  brought(metadata: ContextMetadata, since: Figures): ContextMetadata {
+    const tokens = this.#added.tokens - since.tokens;
+    return {
+      ...metadata,
+      totalTokens: metadata.totalTokens + tokens,
+      compressedTokens: metadata.compressedTokens + tokens,
+      recentMessageCount: metadata.recentMessageCount + this.#added.messages - since.messages,
+    };
+  }
+}

@@ -1,0 +1,28 @@
+import { hashText } from './hash.js';
+import { type ContextItem, itemsOf } from './items.js';
+import type { ContextParts, ContextSection } from './prompt.js';
+
+/** All that a context may be chosen from. */
+export interface Offer {
+  from: readonly unknown[];
+  items: readonly ContextItem[];
+  /** Equal for equal lines. */
+  key: string;
+}
+
+interface OfferParams {
+  parts: ContextParts;
+  sections?: readonly ContextSection[] | undefined;
+  placement?: string | undefined;
+  previous?: { offer: Offer } | undefined;
+}
+
+/** The same parts give the same offer, without looking at them again. */
+export function offerOf({ parts, sections, placement, previous }: OfferParams): Offer {
+  const { summary, pins, memory, recovered } = parts;
+  const from = [summary, pins, memory, recovered, sections, placement];
+  if (previous?.offer.from.every((part, i) => part === from[i]) === true) return previous.offer;
+  const items = itemsOf(parts, sections);
+  const lines = items.map(({ section, text }) => `${section}: ${text}`);
+  return { from, items, key: hashText([placement, ...lines].join('\n')) };
+}

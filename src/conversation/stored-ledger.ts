@@ -1,0 +1,70 @@
+import { ConfigurationError, type ContextMetadata, type RollingSummary } from '../index.js';
+import { Ledger } from './ledger.js';
+import type { LedgerStore } from './ledger-state.js';
+
+/** The ledger of a conversation, where the app keeps it. Other processes may keep theirs in the same place. */
+export class StoredLedger {
+  readonly #store: LedgerStore | undefined;
+  readonly #conversationId: string;
+  readonly #onError: (error: unknown) => void;
+  readonly #ledger = new Ledger();
+  #isLoaded = false;
+  #last: Promise<void> = Promise.resolve();
+
+  constructor(store: LedgerStore | undefined, conversationId: string, onError: (error: unknown) => void) {
+    this.#store = store;
+    this.#conversationId = conversationId;
+    this.#onError = onError;
+  }
+
+  /** As far as it is known. */
+  get ledger(): Ledger {
+    return this.#ledger;
+  }
+
+  async read(): Promise<Ledger> {
+    if (!this.#isLoaded) await this.#change(() => {});
+    return this.#ledger;
+  }
+
+  /** Take a snapshot in. Nothing is loaded for one that is known. */
+  async observe(summary: RollingSummary, metadata: ContextMetadata): Promise<void> {
+    const observe = (): void => this.#ledger.observe(summary, metadata);
+    if (this.#isLoaded && summary.version <= this.#ledger.state.version) observe();
+    else await this.#change(observe);
+  }
+
+  /** A message was excluded: what it said is lost on purpose. */
+  forget(content: string | undefined): Promise<void> {
+    return this.#change(() => this.#ledger.forget(content));
+  }
+
+  /** Load, change, save, one after the other. What could not be loaded is not overwritten. */
+  #change(change: () => void): Promise<void> {
+    this.#last = this.#last.then(async () => {
+      this.#isLoaded = await this.#load();
+      const { state } = this.#ledger;
+      change();
+      if (!this.#isLoaded || this.#ledger.state === state) return;
+      try {
+        await this.#store?.save(this.#conversationId, this.#ledger.state);
+      } catch (error) {
+        this.#onError(error);
+      }
+    });
+    return this.#last;
+  }
+
+  async #load(): Promise<boolean> {
+    try {
+      const stored = (await this.#store?.load(this.#conversationId)) ?? undefined;
+      if (stored !== undefined && !(stored.format === 1 && Array.isArray(stored.entries)))
+        throw new ConfigurationError('ledger.load must give what was saved, or nothing.');
+      if (stored !== undefined && stored.version >= this.#ledger.state.version) this.#ledger.restore(stored);
+      return true;
+    } catch (error) {
+      this.#onError(error);
+      return false;
+    }
+  }
+}
