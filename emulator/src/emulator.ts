@@ -46,10 +46,17 @@ export interface ListeningEmulator extends Listening {
   sessionToken: string;
 }
 
+/** Creates the initial data. */
+export interface EmulatorSetup {
+  (emulator: Emulator): void;
+  /** Called in its place at a start with data from before: adds what is not stored. */
+  resume?: ((emulator: Emulator) => void) | undefined;
+}
+
 /** Options of `createEmulator`. All are optional. */
 export interface EmulatorOptions extends ServiceOptions {
   /** Creates the initial data. Called at construction and after every reset. */
-  setup?: ((emulator: Emulator) => void) | undefined;
+  setup?: EmulatorSetup | undefined;
 }
 
 /** Creates an emulator of the service, in memory or in a directory. It does not listen until you call `listen`. Emulators share no state. */
@@ -124,6 +131,7 @@ export class Emulator implements ControlledEmulator {
     setMaxListeners(0, this.#closed.signal);
     if (stores.origin() === undefined)
       this.#begin({ seed: String(options.seed ?? crypto.randomUUID()), isKnown: options.seed !== undefined });
+    else options.setup?.resume?.(this);
   }
 
   /** The account's plan. */

@@ -14,7 +14,13 @@ export type {
 export type { CompactionLevel } from './context/compaction/compact.js';
 export type { InspectedConversation, Overview } from './control/overview.js';
 export type { ConversationInState, EmulatorState } from './control/state.js';
-export { createEmulator, type Emulator, type EmulatorOptions, type ListeningEmulator } from './emulator.js';
+export {
+  createEmulator,
+  type Emulator,
+  type EmulatorOptions,
+  type EmulatorSetup,
+  type ListeningEmulator,
+} from './emulator.js';
 export type { ActiveFault, Faults } from './faults/faults.js';
 export type { FaultMatch, FaultResponse, FaultRule } from './faults/rule.js';
 export type { RecordedResponse, RequestRecord, RequestSummary } from './http/request-log.js';

@@ -105,6 +105,10 @@ describe('API keys', () => {
     expect(refused.status).toBe(403);
     expect(refused.body.error).toMatchObject({ message: 'The API key has expired', code: 'expired_api_key' });
     expect((await call('POST', '/keys', { kind: 'secret', expiresAt: 'soon' })).status).toBe(400);
+    expect(await call('POST', '/keys', { kind: 'secret', expireAt: '2026-01-15T10:00:30Z' })).toMatchObject({
+      status: 400,
+      body: { error: 'expireAt is not a documented field' },
+    });
   });
 });
 

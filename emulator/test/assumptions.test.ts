@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import assumptions from '../assumptions.json' with { type: 'json' };
-import { assumed, seedFrom } from '../src/index.js';
+import { assumed, createEmulator, seedFrom } from '../src/index.js';
 import { callsTo, dataDirectory, standingEmulator } from './support.js';
 
 describe('an assumption', () => {
@@ -116,6 +116,21 @@ describe('a seed file', () => {
     expect((await context('GET', '/api/memory')).body.memories[0].content).toBe('Oslo');
     const run = { input: 'ping', model: 'atlas-small' };
     expect((await gateway('POST', '/v1/presets/mine/execute', run)).body.output).toBe('first');
+  });
+
+  test('has its replies at every start, also where the data is there already', async () => {
+    const data = dataDirectory();
+    const setup = seedFrom(
+      seedFile({ memory: [{ type: 'fact', key: 'a', content: 'b' }], replies: [{ match: 'ping', reply: 'pong' }] }),
+    );
+    for (const start of ['first', 'second']) {
+      await using emulator = createEmulator({ data, setup });
+      const ask = { model: 'atlas-small', messages: [{ role: 'user', content: 'ping' }] };
+      const { body } = await callsTo(emulator).gateway('POST', '/v1/chat/completions', ask);
+
+      expect([start, body.choices[0].message.content]).toEqual([start, 'pong']);
+      expect(emulator.memory.all()).toHaveLength(1);
+    }
   });
 
   test.each([

@@ -59,6 +59,21 @@ describe('the control plane with a token', () => {
     expect((await reset(emulator, { cookie, ...headers })).status).toBe(403);
   });
 
+  test('keeps a browser signed in to several emulators on one host', async () => {
+    const emulators = ['a-token-of-some-length', 'another-token-here'].map((controlToken) => ({
+      controlToken,
+      emulator: standingEmulator({ controlToken }),
+    }));
+    const jar = new Map<string, string>();
+    for (const { emulator, controlToken } of emulators) {
+      const [cookie = ''] = (await signIn(emulator, controlToken)).headers.get('set-cookie')?.split(';') ?? [];
+      jar.set(cookie.split('=')[0] ?? '', cookie);
+    }
+
+    const cookie = [...jar.values()].join('; ');
+    for (const { emulator } of emulators) expect((await reset(emulator, { cookie })).status).toBe(200);
+  });
+
   test('takes its own page for its own behind a proxy that speaks HTTPS', async () => {
     const headers = {
       authorization: `Bearer ${TOKEN}`,

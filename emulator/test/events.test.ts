@@ -219,6 +219,7 @@ const ENTRY: LogEntry = {
   path: '/v1/presets',
   headers: [],
   body: undefined,
+  isBodyCut: false,
   receivedAt: 0,
   finishedAt: undefined,
   status: undefined,

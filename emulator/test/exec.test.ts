@@ -1,8 +1,10 @@
 import { spawn } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
+import { exec as execute } from '../src/cli/exec.js';
+import { CONFIG_FILE, readOptions } from '../src/cli/read-options.js';
 import { dataDirectory } from './support.js';
 
 const command = ['--import', 'tsx', fileURLToPath(new URL('../src/cli/cli.ts', import.meta.url)), 'exec'];
@@ -71,6 +73,40 @@ describe('exec', () => {
     expect(readFileSync(file, 'utf8')).toBe('well');
     // 5 where the shell waits for it, 143 where the signal ends the shell first.
     expect([5, 143]).toContain(code);
+  });
+
+  test.skipIf(process.platform === 'win32')('passes signals on in a terminal too, where it has no group', async () => {
+    const file = join(dataDirectory(), 'ended');
+    const wait = program(`
+      import { writeFileSync } from 'node:fs';
+      process.once('SIGTERM', () => { writeFileSync(${JSON.stringify(file)}, 'well'); process.exit(5); });
+      setInterval(() => {}, 1000);
+      writeFileSync(${JSON.stringify(`${file}.ready`)}, '');
+    `);
+    let send: (signal: NodeJS.Signals) => void = () => {};
+    const code = execute(`${wait}; exit $?`, {
+      env: process.env,
+      isInteractive: true,
+      onSignal: (listener) => {
+        send = listener;
+      },
+    });
+    await vi.waitUntil(() => existsSync(`${file}.ready`), 20_000);
+
+    send('SIGTERM');
+
+    await vi.waitUntil(() => existsSync(file), 20_000);
+    expect([5, 143]).toContain(await code);
+  });
+
+  test('takes a free port, whatever the port of the emulator that stays', () => {
+    const directory = dataDirectory();
+    writeFileSync(join(directory, CONFIG_FILE), '{"port":4555,"seed":"mine"}');
+    const env = { CONTEXT_GATEWAY_EMULATOR_PORT: '4556' };
+
+    expect(readOptions(['exec', 'true'], env, directory).options).toEqual({ seed: 'mine' });
+    expect(readOptions(['exec', '--port', '4557', 'true'], env, directory).options.port).toBe(4557);
+    expect(readOptions([], env, directory).options.port).toBe(4556);
   });
 
   test('ends as a shell would when the command is ended by a signal or is not there', async () => {

@@ -275,29 +275,26 @@ describe('the writing of a stream', () => {
 });
 
 /** Kept in step with the README's table. */
-const EVERY_EFFECT: FaultResponse['type'][] = [
-  'status',
-  'reset',
-  'stall',
-  'slow',
-  'garbage',
-  'contentType',
-  'malformed',
-  'drip',
-  'cutBody',
-  'cutStream',
-  'garbleStream',
-  'streamError',
+const EVERY_EFFECT: FaultResponse[] = [
+  { type: 'status', status: 500 },
+  { type: 'reset' },
+  { type: 'stall' },
+  { type: 'slow', delay: 1 },
+  { type: 'garbage' },
+  { type: 'contentType', contentType: 'a/b' },
+  { type: 'malformed' },
+  { type: 'drip', bytes: 1, every: 1 },
+  { type: 'cutBody', afterBytes: 1 },
+  { type: 'cutStream' },
+  { type: 'garbleStream', afterEvents: 1 },
+  { type: 'streamError', afterEvents: 1 },
 ];
 
 test('every effect goes through the control plane', async () => {
   const emulator = standingEmulator();
   const { bare } = callsTo(emulator, emulator.fetch, 'http://127.0.0.1:4010');
-  const more = { status: 500, delay: 1, bytes: 1, every: 1, afterBytes: 1, afterEvents: 1, contentType: 'a/b' };
 
-  for (const type of EVERY_EFFECT) {
-    expect((await bare('POST', '/_emulator/faults', { respond: { type, ...more } })).status).toBe(201);
-  }
+  for (const respond of EVERY_EFFECT) expect((await bare('POST', '/_emulator/faults', { respond })).status).toBe(201);
 
-  expect(emulator.faults.list().map(({ respond }) => respond.type)).toEqual(EVERY_EFFECT);
+  expect(emulator.faults.list().map(({ respond }) => respond)).toEqual(EVERY_EFFECT);
 });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { FaultResponse } from '../src/index.js';
+import { remainingText, ruleName, type ShownFault } from '../inspector/faults/rules.js';
+import type { FaultResponse, FaultRule } from '../src/index.js';
 import { callsTo, eventsOf, openStream, standingEmulator } from './support.js';
 
 describe('a fault', () => {
@@ -48,6 +49,34 @@ describe('a fault', () => {
     expect((await chat({ 'x-try': '2' })).status).toBe(500);
     expect((await gateway('GET', '/v1/presets', undefined, { 'x-try': '2' })).status).toBe(200);
     expect((await context('GET', '/api/memory')).status).toBe(500);
+  });
+
+  test('that was added in code is shown in full: an expression, and always', async () => {
+    const emulator = standingEmulator();
+    emulator.faults.add({ match: { path: /^\/v1/ }, times: Number.POSITIVE_INFINITY, respond: { status: 418 } });
+    emulator.faults.add({ match: { path: '/v1/*' }, times: Number.POSITIVE_INFINITY, respond: { status: 503 } });
+
+    const { body } = await callsTo(emulator, emulator.fetch, 'http://127.0.0.1').bare('GET', '/_emulator/faults');
+
+    expect(body.map(({ match, remaining }: ShownFault) => [match.path, remaining])).toEqual([
+      ['/^\\/v1/', null],
+      ['/v1/*', null],
+    ]);
+    expect(body.map(ruleName)).toEqual(['status 418 on /^\\/v1/', 'Gateway down']);
+    expect(body.map(remainingText)).toEqual(['until switched off', 'until switched off']);
+  });
+
+  test.each([
+    { match: { paths: '/v1/usage' }, respond: { status: 503 } },
+    { time: 3, respond: { status: 503 } },
+    { respond: { status: 503, bodyy: 'x' } },
+  ])('that has a field of another name is refused: %j', async (rule) => {
+    const emulator = standingEmulator();
+    const { bare } = callsTo(emulator, emulator.fetch, 'http://127.0.0.1');
+
+    expect(() => emulator.faults.add(rule as FaultRule)).toThrow('is not a documented field');
+    expect(await bare('POST', '/_emulator/faults', rule)).toMatchObject({ status: 400 });
+    expect(emulator.faults.list()).toEqual([]);
   });
 
   test('may have its own body and headers', async () => {

@@ -80,6 +80,33 @@ describe('toHaveReceived', () => {
     expect(failure(() => expect(emulator).toHaveReceived({ status: 503 }))).toContain('<- status 200');
   });
 
+  test('does not guess at a body that was cut, and knows one in which a key was hidden', async ({ emulator }) => {
+    const send = (content: string) =>
+      emulator.fetch('https://emulator.test/v1/chat/completions', {
+        method: 'POST',
+        headers: { authorization: `Bearer ${emulator.apiKeys.secret}` },
+        body: JSON.stringify({ messages: [{ role: 'user', content }], model: 'atlas-small' }),
+      });
+    const pasted = `Header:\nBearer abcdefghijk, and ${emulator.apiKeys.secret}`;
+    await send(pasted);
+    expect(emulator).toHaveReceived({ body: { messages: [{ content: pasted }] } });
+    expect(emulator).not.toHaveReceived({ body: { messages: [{ content: 'another' }] } });
+
+    await send('We decided it. '.repeat(6000));
+
+    const cut = { path: '/v1/chat/completions', body: { model: 'birch-small' } };
+    for (const act of [
+      () => expect(emulator).toHaveReceived(cut),
+      () => expect(emulator).not.toHaveReceived(cut),
+      () => expect(emulator).toHaveReceived({ body: { model: 'atlas-small' }, times: 1 }),
+    ]) {
+      expect(failure(act)).toContain('The body of POST /v1/chat/completions was cut at 64 KB');
+    }
+    expect(emulator).toHaveReceived({ path: '/v1/chat/completions', times: 2 });
+    expect(emulator).not.toHaveReceived({ path: '/v1/usage', body: { model: 'birch-small' } });
+    expect(emulator).toHaveReceived({ body: { model: 'atlas-small' } });
+  });
+
   test('says so when nothing came', ({ emulator }) => {
     expect(failure(() => expect(emulator).toHaveReceived({}))).toBe(
       'Expected one or more × any request; there were none.\n\nThe emulator received no request.',

@@ -1,5 +1,8 @@
-import type { ActiveFault } from '../../src/faults/faults.js';
+import type { faultInJson } from '../../src/faults/faults.js';
 import type { FaultRule } from '../../src/faults/rule.js';
+
+/** A rule that is in force, as the control plane shows it. */
+export type ShownFault = ReturnType<typeof faultInJson>;
 
 /** As good as always: a rule that stays until it is switched off. */
 export const ALWAYS = 1_000_000_000;
@@ -76,15 +79,20 @@ export const SWITCHES: readonly { group: string; switches: readonly FaultSwitch[
 ];
 
 /** The rule in force that a switch stands for. */
-export function activeRule(rules: readonly ActiveFault[], { rule }: FaultSwitch): ActiveFault | undefined {
+export function activeRule(rules: readonly ShownFault[], { rule }: FaultSwitch): ShownFault | undefined {
   const wanted = JSON.stringify([rule.match ?? {}, rule.respond]);
   return rules.find(
-    ({ match, respond, remaining }) => remaining > ALWAYS / 2 && JSON.stringify([match, respond]) === wanted,
+    ({ match, respond, remaining }) => isAlways(remaining) && JSON.stringify([match, respond]) === wanted,
   );
 }
 
+/** In code a rule is added for ever with `Infinity`, which JSON does not have. */
+function isAlways(remaining: number | null): boolean {
+  return remaining === null || remaining > ALWAYS / 2;
+}
+
 /** A rule in a few words: its switch's name, or what it does. */
-export function ruleName(rule: ActiveFault): string {
+export function ruleName(rule: ShownFault): string {
   const known = SWITCHES.flatMap(({ switches }) => switches).find((each) => activeRule([rule], each) !== undefined);
   if (known !== undefined) return known.name;
   const { respond, match } = rule;
@@ -93,7 +101,7 @@ export function ruleName(rule: ActiveFault): string {
 }
 
 /** How long a rule will stay. */
-export function remainingText({ remaining }: ActiveFault): string {
-  if (remaining > ALWAYS / 2) return 'until switched off';
+export function remainingText({ remaining }: ShownFault): string {
+  if (isAlways(remaining)) return 'until switched off';
   return remaining === 1 ? 'one more time' : `${remaining} more times`;
 }

@@ -1,15 +1,15 @@
 import { signal } from '@preact/signals';
-import type { ActiveFault } from '../../src/faults/faults.js';
 import { ask } from '../service/control.js';
 import { inTurn } from '../service/in-turn.js';
 import { hasTopic, onChanges } from '../service/live.js';
+import type { ShownFault } from './rules.js';
 
 /** The rules in force, for the banner on every view. */
-export const activeFaults = signal<readonly ActiveFault[]>([]);
+export const activeFaults = signal<readonly ShownFault[]>([]);
 
 const load = inTurn(async () => {
   // While the emulator does not respond, another banner says so.
-  activeFaults.value = await ask<ActiveFault[]>('GET', '/faults').catch(() => activeFaults.value);
+  activeFaults.value = await ask<ShownFault[]>('GET', '/faults').catch(() => activeFaults.value);
 });
 
 onChanges((topics) => {

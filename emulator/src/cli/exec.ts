@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { constants } from 'node:os';
 
 /** How a command is run beside the emulator. */
@@ -18,10 +18,30 @@ export function exec(command: string, { env, isInteractive, onSignal }: ExecOpti
   onSignal((signal) => {
     if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
     if (hasGroup) process.kill(-child.pid, signal);
-    else if (signal !== 'SIGINT' || !isInteractive) child.kill(signal);
+    else if (signal !== 'SIGINT' || !isInteractive) {
+      for (const pid of startedBy(child.pid)) sendTo(pid, signal);
+      child.kill(signal);
+    }
   });
   return new Promise((resolve, reject) => {
     child.once('error', reject);
     child.once('exit', (code, signal) => resolve(code ?? 128 + (signal === null ? 0 : constants.signals[signal])));
   });
+}
+
+/** The processes that a process has started, and those that these have. None where there is no `ps`. */
+function startedBy(parent: number): number[] {
+  const { stdout } = spawnSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' });
+  const all = (stdout ?? '').split('\n').map((line) => line.trim().split(/ +/).map(Number));
+  const below = (pid: number): number[] =>
+    all.flatMap(([child, of]) => (of === pid && child !== undefined ? [child, ...below(child)] : []));
+  return below(parent);
+}
+
+function sendTo(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // It has ended meanwhile.
+  }
 }

@@ -38,7 +38,10 @@ export function readOptions(
       return [[name, checkedOption(name, value, `--${flagName(name)}${shown(name, given)}`)]];
     }),
   );
-  return { options: { ...fromFile, ...fromEnv, ...fromFlags }, help, version, run };
+  const standing = { ...fromFile, ...fromEnv };
+  // The port of a file or a variable is that of the emulator that stays, which may be running now.
+  if (run !== undefined) delete standing.port;
+  return { options: { ...standing, ...fromFlags }, help, version, run };
 }
 
 function readFlags(args: readonly string[]) {

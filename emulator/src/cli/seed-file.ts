@@ -12,21 +12,26 @@ import {
   replySchema,
   workspaceSchema,
 } from '../control/schemas.js';
-import type { Emulator } from '../emulator.js';
+import type { Emulator, EmulatorSetup } from '../emulator.js';
 
 /** First data read from a JSON file: a function for the `setup` option, so that a reset brings it back. */
-export function seedFrom(file: string): (emulator: Emulator) => void {
+export function seedFrom(file: string): EmulatorSetup {
   const seed = readSeed(file);
-  return (emulator) => {
+  const addReplies = (emulator: Emulator): void => {
+    // The newest reply is asked first; in a file the first one is meant.
+    for (const { match, reply } of [...seed.replies].reverse().map(replyFrom)) emulator.chat.on(match, reply);
+  };
+  const addAll = (emulator: Emulator): void => {
     for (const workspace of seed.workspaces) emulator.workspaces.create(workspace);
     for (const conversation of seed.conversations) emulator.conversations.create(conversation);
     for (const item of seed.memory) emulator.memory.create(item);
     for (const model of seed.models) emulator.models.create(model);
     for (const preset of seed.presets) emulator.presets.create(preset);
     for (const integration of seed.integrations) emulator.integrations.create(integration);
-    // The newest reply is asked first; in a file the first one is meant.
-    for (const { match, reply } of [...seed.replies].reverse().map(replyFrom)) emulator.chat.on(match, reply);
+    addReplies(emulator);
   };
+  // Replies are not stored.
+  return Object.assign(addAll, { resume: addReplies });
 }
 
 function readSeed(file: string): z.infer<typeof seedSchema> {

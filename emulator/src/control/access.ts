@@ -47,7 +47,7 @@ export class ControlAccess {
   /** The header that keeps a page signed in; undefined when it is not the token. */
   signIn(given: string): string | undefined {
     if (this.#token === undefined || !isEqual(given, this.#token)) return undefined;
-    return `${COOKIE}=${cookieOf(this.#token)}; Path=/_emulator; HttpOnly; SameSite=Strict`;
+    return `${cookieOf(this.#token)}; Path=/_emulator; HttpOnly; SameSite=Strict`;
   }
 
   #knowsToken(headers: Headers): boolean {
@@ -55,12 +55,11 @@ export class ControlAccess {
     const [, given] = /^bearer +(\S+)$/i.exec(headers.get('authorization') ?? '') ?? [];
     if (given !== undefined) return isEqual(given, token);
     const cookies = (headers.get('cookie') ?? '').split(/; */);
-    return cookies.some((cookie) => isEqual(cookie, `${COOKIE}=${cookieOf(token)}`));
+    return cookies.some((cookie) => isEqual(cookie, cookieOf(token)));
   }
 }
 
 const OPEN = 'start the emulator with --control-token to open it to others';
-const COOKIE = 'context-gateway-emulator';
 
 /** A page elsewhere says so in its Origin, and browsers say it in Sec-Fetch-Site. */
 function isOwnPage(headers: Headers, own: string): boolean {
@@ -71,9 +70,13 @@ function isOwnPage(headers: Headers, own: string): boolean {
   return origin === null || site === 'same-origin' || origin.toLowerCase() === own.toLowerCase();
 }
 
-/** What the browser keeps in place of the token: programs on other ports of this host are sent it too. */
+/**
+ * What the browser keeps in place of the token: programs on other ports of this host are sent it too. The name is the token's own, so
+ * that signing in to one of several emulators on a host keeps the others.
+ */
 function cookieOf(token: string): string {
-  return createHash('sha256').update(`inspector ${token}`).digest('base64url');
+  const value = createHash('sha256').update(`inspector ${token}`).digest('base64url');
+  return `context-gateway-emulator-${value.slice(0, 8)}=${value}`;
 }
 
 /** In a time that tells nothing of either. */

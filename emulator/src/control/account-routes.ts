@@ -1,8 +1,7 @@
 import * as z from 'zod/mini';
-import { checked } from '../base/checked.js';
 import { Refusal } from '../base/errors.js';
 import { PLANS } from '../store/account.js';
-import { bodyOf, type ControlledEmulator, found, idOf, type Plane } from './plane.js';
+import { type ControlledEmulator, checkedBody, found, idOf, type Plane } from './plane.js';
 import {
   accountAnswer,
   accountBody,
@@ -34,7 +33,7 @@ export function accountRoutes(plane: Plane, emulator: ControlledEmulator): void 
       body: accountBody,
       answers: { 200: planAnswer },
       handle: async (c) => {
-        account.setPlan(checked(accountBody, await bodyOf(c)).plan);
+        account.setPlan((await checkedBody(c, accountBody)).plan);
         return c.json({ plan: account.plan });
       },
     },
@@ -53,7 +52,7 @@ export function accountRoutes(plane: Plane, emulator: ControlledEmulator): void 
       body: keyBody,
       answers: { 201: newKeyAnswer },
       handle: async (c) => {
-        const { kind, ...options } = checked(keyBody, await bodyOf(c));
+        const { kind, ...options } = await checkedBody(c, keyBody);
         const key = apiKeys.create(kind, options);
         // The only answer that ever holds it.
         return c.json({ ...apiKeys.get(key), key }, 201, { 'cache-control': 'no-store' });
@@ -78,7 +77,7 @@ export function accountRoutes(plane: Plane, emulator: ControlledEmulator): void 
       summary: 'Create a session for a user; without an id, for a new user',
       body: sessionBody,
       answers: { 201: sessionAnswer },
-      handle: async (c) => c.json(sessions.create(checked(sessionBody, await bodyOf(c))), 201),
+      handle: async (c) => c.json(sessions.create(await checkedBody(c, sessionBody)), 201),
     },
   });
 
@@ -94,7 +93,7 @@ export function accountRoutes(plane: Plane, emulator: ControlledEmulator): void 
       summary: 'Create a workspace; without members, the first user is a member',
       body: workspaceSchema,
       answers: { 201: workspaceRecord },
-      handle: async (c) => c.json(workspaces.create(checked(workspaceSchema, await bodyOf(c))), 201),
+      handle: async (c) => c.json(workspaces.create(await checkedBody(c, workspaceSchema)), 201),
     },
   });
   plane.route('/workspaces/:id/members/:userId', {

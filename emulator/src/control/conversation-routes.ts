@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { compactionResult, fileRecord } from '../api/schemas.js';
 import { checked } from '../base/checked.js';
 import { Refusal } from '../base/errors.js';
-import { bodyOf, type ControlledEmulator, found, idOf, type Plane } from './plane.js';
+import { bodyOf, type ControlledEmulator, checkedBody, found, idOf, type Plane } from './plane.js';
 import {
   compactBody,
   conversationRecord,
@@ -30,7 +30,7 @@ export function conversationRoutes(plane: Plane, emulator: ControlledEmulator): 
       summary: 'Start a conversation',
       body: conversationSchema,
       answers: { 201: conversationRecord },
-      handle: async (c) => c.json(conversations.create(checked(conversationSchema, await bodyOf(c))), 201),
+      handle: async (c) => c.json(conversations.create(await checkedBody(c, conversationSchema)), 201),
     },
   });
   plane.route('/conversations/:id', {
@@ -65,7 +65,7 @@ export function conversationRoutes(plane: Plane, emulator: ControlledEmulator): 
       body: compactBody,
       answers: { 200: compactionResult },
       handle: async (c) => {
-        const { level } = checked(compactBody, await bodyOf(c));
+        const { level } = await checkedBody(c, compactBody);
         return c.json(found(await emulator.compact(idOf(c), level ?? 'light'), 'conversation'));
       },
     },
@@ -79,8 +79,8 @@ export function conversationRoutes(plane: Plane, emulator: ControlledEmulator): 
       handle: async (c) => {
         const { id } = found(conversations.get(idOf(c)), 'conversation');
         const value = await bodyOf(c);
-        const messages = Array.isArray(value) ? value : checked(messagesSchema, value).messages;
-        return c.json(conversations.append(id, checked(messageListSchema, messages)), 201);
+        const messages = Array.isArray(value) ? value : checked(messagesSchema, value, true).messages;
+        return c.json(conversations.append(id, checked(messageListSchema, messages, true)), 201);
       },
     },
   });

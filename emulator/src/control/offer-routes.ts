@@ -1,8 +1,7 @@
 import * as z from 'zod/mini';
 import { integrationRecord, presetRecord } from '../api/schemas.js';
-import { checked } from '../base/checked.js';
 import { Refusal } from '../base/errors.js';
-import { bodyOf, type ControlledEmulator, idOf, type Plane } from './plane.js';
+import { type ControlledEmulator, checkedBody, idOf, type Plane } from './plane.js';
 import {
   activeReply,
   executionList,
@@ -32,7 +31,7 @@ export function offerRoutes(plane: Plane, { models, presets, integrations, chat 
       summary: 'Create a model',
       body: modelSchema,
       answers: { 201: modelSchema },
-      handle: async (c) => c.json(models.create(checked(modelSchema, await bodyOf(c))), 201),
+      handle: async (c) => c.json(models.create(await checkedBody(c, modelSchema)), 201),
     },
   });
   plane.route('/models/:id', { DELETE: removal('deleteModel', 'model of your own', (id) => models.delete(id)) });
@@ -49,7 +48,7 @@ export function offerRoutes(plane: Plane, { models, presets, integrations, chat 
       summary: 'Create a preset',
       body: presetSchema,
       answers: { 201: presetRecord },
-      handle: async (c) => c.json(presets.create(checked(presetSchema, await bodyOf(c))), 201),
+      handle: async (c) => c.json(presets.create(await checkedBody(c, presetSchema)), 201),
     },
   });
   plane.route('/presets/:id', { DELETE: removal('deletePreset', 'preset', (id) => presets.delete(id)) });
@@ -66,7 +65,7 @@ export function offerRoutes(plane: Plane, { models, presets, integrations, chat 
       summary: 'Create an integration',
       body: integrationSchema,
       answers: { 201: integrationRecord },
-      handle: async (c) => c.json(integrations.create(checked(integrationSchema, await bodyOf(c))), 201),
+      handle: async (c) => c.json(integrations.create(await checkedBody(c, integrationSchema)), 201),
     },
   });
   plane.route('/integrations/executions', {
@@ -94,7 +93,7 @@ export function offerRoutes(plane: Plane, { models, presets, integrations, chat 
       body: replySchema,
       answers: { 201: idAnswer },
       handle: async (c) => {
-        const { match, reply } = replyFrom(checked(replySchema, await bodyOf(c)));
+        const { match, reply } = replyFrom(await checkedBody(c, replySchema));
         return c.json({ id: chat.add(match, reply) }, 201);
       },
     },

@@ -1,5 +1,6 @@
 import { type Context, Hono } from 'hono';
-import { parseJson } from '../base/checked.js';
+import type * as z from 'zod/mini';
+import { checked, parseJson } from '../base/checked.js';
 import type { Clock } from '../base/clock.js';
 import type { DescribedEndpoint, Endpoint } from '../base/endpoint.js';
 import { Refusal } from '../base/errors.js';
@@ -76,6 +77,11 @@ export const PREFIX = '/_emulator';
 /** A path parameter that the router has matched. */
 export function idOf(c: Context, name = 'id'): string {
   return c.req.param(name) ?? '';
+}
+
+/** The body of a control request in the form of the schema; a 400 that names a field that is missing, wrong or not known. */
+export async function checkedBody<T>(c: Context, schema: z.ZodMiniType<T>): Promise<T> {
+  return checked(schema, await bodyOf(c), true);
 }
 
 /** The JSON body of a control request; an empty one is `{}`. */

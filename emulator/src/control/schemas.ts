@@ -273,7 +273,8 @@ export const requestRecord = named(
   z.object({
     ...requestSummary,
     headers,
-    body: z.optional(z.string()),
+    body: z.optional(described('At most 64 KB.', z.string())),
+    isBodyCut: described('Whether the body was longer than that.', z.boolean()),
     response: z.optional(
       z.object({
         headers,

@@ -1,8 +1,9 @@
 import * as z from 'zod/mini';
 import { checked } from '../base/checked.js';
 import { Refusal } from '../base/errors.js';
+import { faultInJson } from '../faults/faults.js';
 import { activeFault, type FaultRule, ruleInJson } from '../faults/rule.js';
-import { bodyOf, type ControlledEmulator, found, idOf, type Plane } from './plane.js';
+import { bodyOf, type ControlledEmulator, checkedBody, found, idOf, type Plane } from './plane.js';
 import {
   clockBody,
   idAnswer,
@@ -65,7 +66,7 @@ export function systemRoutes(plane: Plane, emulator: ControlledEmulator): void {
       body: clockBody,
       answers: { 200: timeAnswer },
       handle: async (c) => {
-        emulator.advanceClock(checked(clockBody, await bodyOf(c)).advance);
+        emulator.advanceClock((await checkedBody(c, clockBody)).advance);
         return c.json({ time: new Date(clock.now()).toISOString() });
       },
     },
@@ -97,7 +98,7 @@ export function systemRoutes(plane: Plane, emulator: ControlledEmulator): void {
       id: 'listFaults',
       summary: 'List fault rules',
       answers: { 200: z.array(activeFault) },
-      handle: (c) => c.json(faults.list()),
+      handle: (c) => c.json(faults.list().map(faultInJson)),
     },
     POST: {
       id: 'addFault',

@@ -1,13 +1,12 @@
 import * as z from 'zod/mini';
 import { memoryItem, pinnedItem } from '../api/schemas.js';
 import type { Changes } from '../base/changes.js';
-import { checked } from '../base/checked.js';
 import { Refusal } from '../base/errors.js';
 import type { ConversationContexts } from '../context/conversation-context.js';
 import type { RequestLog } from '../http/request-log.js';
 import type { Stores } from '../store/stores.js';
 import { pushedEvents } from './events.js';
-import { bodyOf, type ControlledEmulator, found, idOf, type Plane } from './plane.js';
+import { type ControlledEmulator, checkedBody, found, idOf, type Plane } from './plane.js';
 import { memoryChange, memorySchema, messageChange, ok, pinBody, pushedEvent } from './schemas.js';
 
 /** What the workbench needs beside the emulator's handles. */
@@ -47,7 +46,7 @@ export function workbenchRoutes(
       body: pinBody,
       answers: { 200: pinnedItem },
       handle: async (c) => {
-        const { category } = checked(pinBody, await bodyOf(c));
+        const { category } = await checkedBody(c, pinBody);
         return c.json(contexts.pin(conversation(idOf(c)), idOf(c, 'messageId'), category ?? 'other'));
       },
     },
@@ -68,7 +67,7 @@ export function workbenchRoutes(
       body: messageChange,
       answers: { 200: ok },
       handle: async (c) => {
-        const { excluded } = checked(messageChange, await bodyOf(c));
+        const { excluded } = await checkedBody(c, messageChange);
         await contexts.exclude(conversation(idOf(c)), idOf(c, 'messageId'), excluded);
         return c.json({ ok: true });
       },
@@ -86,7 +85,7 @@ export function workbenchRoutes(
       summary: 'Add a memory item of the first user, or of a workspace',
       body: memorySchema,
       answers: { 201: memoryItem },
-      handle: async (c) => c.json(memory.create(checked(memorySchema, await bodyOf(c))), 201),
+      handle: async (c) => c.json(memory.create(await checkedBody(c, memorySchema)), 201),
     },
   });
   plane.route('/memory/:id', {
@@ -96,7 +95,7 @@ export function workbenchRoutes(
       body: memoryChange,
       answers: { 200: memoryItem },
       handle: async (c) => {
-        const { content, isActive } = checked(memoryChange, await bodyOf(c));
+        const { content, isActive } = await checkedBody(c, memoryChange);
         const { item } = found(memory.get(idOf(c)), 'memory item');
         return c.json(memory.update(item.id, { content: content ?? item.content, isActive }));
       },

@@ -77,6 +77,16 @@ export class Faults {
   }
 }
 
+/** A rule in force as JSON can say it: an expression as its text, and always as null. */
+export function faultInJson({ id, match, remaining, respond }: ActiveFault) {
+  return {
+    id,
+    match: match.path instanceof RegExp ? { ...match, path: String(match.path) } : match,
+    remaining: remaining === Number.POSITIVE_INFINITY ? null : remaining,
+    respond,
+  };
+}
+
 /** A copy of the rule, so that later changes by the caller have no effect. */
 function followable(rule: FaultRule): FaultRule {
   try {

@@ -61,12 +61,12 @@ export interface FaultRule {
 /** The rule, if it can be followed; a 400 that names what cannot. */
 export function checkedRule(value: unknown): FaultRule {
   // The schema has checked each form; the union type tells them apart by the same fields.
-  return checked(ruleSchema, value) as FaultRule;
+  return checked(ruleSchema, value, true) as FaultRule;
 }
 
 /** What a rule responds, by itself. */
 export function checkedFault(value: unknown): FaultResponse {
-  return checked(respondSchema, value) as FaultResponse;
+  return checked(respondSchema, value, true) as FaultResponse;
 }
 
 /** Statuses whose answers have no body. */

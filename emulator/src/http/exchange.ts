@@ -47,8 +47,12 @@ export class Exchange {
     const isUpload = this.area === 'gateway' && this.path === '/v1/files';
     const limit = isUpload ? this.limits.maxFileSize + MULTIPART_OVERHEAD : this.limits.maxBodySize;
     const bytes = await readBytes(this.request, limit, isUpload ? 'file' : 'body');
-    // A copy where it is cut: a part would hold the whole in memory.
-    if (!isUpload) this.entry.body = bytes.byteLength > LOGGED_BYTES ? bytes.slice(0, LOGGED_BYTES) : bytes;
+    if (!isUpload) {
+      const isCut = bytes.byteLength > LOGGED_BYTES;
+      // A copy where it is cut: a part would hold the whole in memory.
+      this.entry.body = isCut ? new Uint8Array(bytes.subarray(0, LOGGED_BYTES)) : bytes;
+      this.entry.isBodyCut = isCut;
+    }
     return bytes;
   }
 }

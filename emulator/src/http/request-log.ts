@@ -29,6 +29,8 @@ export interface RequestRecord extends RequestSummary {
   headers: Record<string, string>;
   /** At most 64 KB of the body's text; undefined when nothing read it. */
   body: string | undefined;
+  /** Whether the body was longer than that. */
+  isBodyCut: boolean;
   /** What was sent back; undefined while nothing was. */
   response: RecordedResponse | undefined;
   /** What went wrong inside the emulator or a reply function, on a 500. */
@@ -55,6 +57,7 @@ export interface LogEntry {
   headers: readonly string[];
   /** At most `LOGGED_BYTES` of it, in memory of its own. */
   body: Uint8Array | undefined;
+  isBodyCut: boolean;
   receivedAt: number;
   finishedAt: number | undefined;
   status: number | undefined;
@@ -169,6 +172,7 @@ export class RequestLog {
       ...this.summary(entry),
       headers: headersOf(entry.headers),
       body: body === undefined ? undefined : redact(body),
+      isBodyCut: entry.isBodyCut,
       response: entry.answer && responseOf(entry.answer, entry),
       error: entry.error,
     };

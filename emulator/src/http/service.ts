@@ -101,6 +101,7 @@ export class Service {
       path: url.slice(url.indexOf('/', url.indexOf('://') + 3)),
       headers: incoming?.rawHeaders ?? [...request.headers].flat(),
       body: undefined,
+      isBodyCut: false,
       receivedAt: settings.clock.now(),
       finishedAt: undefined,
       status: undefined,
