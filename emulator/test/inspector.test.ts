@@ -400,7 +400,7 @@ describe.skipIf(path === undefined)('the inspector in a browser', () => {
 /** `npm test` looks at a phone and a desk, each in one scheme; `npm run chaos`, and so CI, at all. */
 const atLength = process.env.ENDURANCE === '1';
 const WIDTHS = atLength ? [390, 768, 1280, 1920] : [390, 1280];
-const LOOKS: readonly [number, string][] = [
+const LOOKS: readonly (readonly [number, string])[] = [
   [390, 'dark'],
   [1280, 'light'],
   ...(atLength
