@@ -196,7 +196,7 @@ export class Emulator implements ControlledEmulator {
     return this.#log.onEnd(listener);
   }
 
-  /** The newest requests, at most `limit`, and only those after the given id, if any. */
+  /** The newest requests, at most `limit`; or, with an id, the first ones after that request. */
   recentRequests(limit: number, after?: string | undefined): RequestRecord[] {
     return this.#log.recent(limit, after);
   }

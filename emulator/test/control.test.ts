@@ -95,8 +95,16 @@ describe('the control plane', () => {
 
     expect(await paths('limit=2')).toEqual(['4', '5']);
     expect(await paths(`after=${third}`)).toEqual(['4', '5']);
-    expect(await paths(`after=${third}&limit=1`)).toEqual(['5']);
+    expect(await paths(`after=${third}&limit=1`)).toEqual(['4']);
     expect((await call('GET', '/requests?limit=none')).status).toBe(400);
+  });
+
+  test('shows a hundred requests unless asked for more', async () => {
+    const { emulator, call } = plane();
+    for (let i = 1; i <= 101; i += 1) await callsTo(emulator).gateway('GET', '/v1/presets');
+
+    expect((await call('GET', '/requests')).body).toHaveLength(100);
+    expect((await call('GET', '/requests?limit=1000')).body).toHaveLength(101);
   });
 
   test('moves the clock, and resets', async () => {

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
 import { asCurl, asProgram } from '../inspector/playground/code.js';
 import { requestAsCurl } from '../inspector/requests/curl.js';
@@ -31,7 +32,7 @@ describe('a request that is copied', () => {
 
     const [asked, listed] = emulator.requests.map((request) => requestAsCurl(request, 'http://127.0.0.1:4010'));
 
-    expect(asked).toContain("curl -X POST 'http://127.0.0.1:4010/v1/chat/completions'");
+    expect(asked).toContain("curl -X 'POST' 'http://127.0.0.1:4010/v1/chat/completions'");
     expect(asked).toContain('-H "authorization: Bearer $CONTEXT_GATEWAY_API_KEY"');
     expect(asked).toContain("-H 'x-team: it'\\''s us'");
     expect(asked).toContain("What'\\''s new?");
@@ -39,6 +40,33 @@ describe('a request that is copied', () => {
     expect(listed).toContain('Bearer $CONTEXT_GATEWAY_SESSION_TOKEN');
     for (const secret of [emulator.apiKeys.secret, emulator.sessionToken])
       expect(`${asked}${listed}`).not.toContain(secret);
+  });
+
+  test('runs nothing that a page has put into it', async () => {
+    const emulator = standingEmulator();
+    const planted = '$(echo planted) `echo planted` ***';
+    const headers = {
+      authorization: `Bearer ${emulator.apiKeys.secret}`,
+      'x-note': planted,
+      'x-quoted': "it's $(echo planted)",
+      'x-`echo`-token': 'session_local_abcdefgh',
+      cookie: 'theme=dark',
+    };
+    await emulator.fetch("https://emulator.test/v1/presets?'$(echo)", { method: '`echo`', headers });
+    await emulator.fetch('https://emulator.test/v1/chat/completions', {
+      method: 'POST',
+      headers,
+      body: '@/etc/hostname',
+    });
+
+    const words = emulator.requests.map((request) => wordsOf(requestAsCurl(request, 'http://127.0.0.1:4010')));
+
+    const url = 'http://127.0.0.1:4010/v1/presets?%27$(echo)';
+    const quoted = ['-H', "x-quoted: it's $(echo planted)"];
+    const key = ['-H', 'authorization: Bearer the-key'];
+    expect(words[0]).toEqual(['-X', '`echo`', url, ...key, ...quoted]);
+    expect(words[1]?.slice(-2)).toEqual(['--data-raw', '@/etc/hostname']);
+    expect(words.flat().join()).not.toContain('theme');
   });
 
   test('is in the HTTP archive with what was sent back, its query and its fault', async () => {
@@ -67,4 +95,21 @@ describe('a request that is copied', () => {
       },
     });
   });
+
+  test.each(['//', '//v1/presets'])('is in the HTTP archive when its path is %s', async (path) => {
+    const emulator = standingEmulator();
+    await emulator.fetch(`https://emulator.test${path}`);
+
+    const url = `http://127.0.0.1:4010${path}`;
+    expect(asHar(emulator.requests, 'http://127.0.0.1:4010')).toMatchObject({
+      log: { entries: [{ request: { url } }] },
+    });
+  });
 });
+
+/** What a shell would give to curl. */
+function wordsOf(command: string): string[] {
+  const script = `curl() { printf '%s\\0' "$@"; }\n${command}`;
+  const env = { ...process.env, CONTEXT_GATEWAY_API_KEY: 'the-key', CONTEXT_GATEWAY_SESSION_TOKEN: 'the-token' };
+  return execFileSync('/bin/sh', ['-c', script], { env, encoding: 'utf8' }).split('\0').slice(0, -1);
+}

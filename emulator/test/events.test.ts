@@ -1,6 +1,8 @@
-import { describe, expect, test } from 'vitest';
-import type { PushedEvents } from '../src/control/events.js';
-import type { Emulator } from '../src/index.js';
+import { describe, expect, test, vi } from 'vitest';
+import { Changes } from '../src/base/changes.js';
+import { type PushedEvents, pushedEvents } from '../src/control/events.js';
+import { type LogEntry, RequestLog } from '../src/http/request-log.js';
+import { type Emulator, manualClock } from '../src/index.js';
 import { callsTo, openStream, standingEmulator } from './support.js';
 
 type Pushed = { [Name in keyof PushedEvents]: { name: Name; data: PushedEvents[Name] } }[keyof PushedEvents];
@@ -143,6 +145,63 @@ describe('what is pushed to the inspector', () => {
     await leave();
   });
 
+  test('holds nothing back for a reader that does not read', async () => {
+    const log = new RequestLog(() => undefined);
+    const listen = vi.spyOn(log, 'listen');
+    const summary = vi.spyOn(log, 'summary');
+    const parts = { log, changes: new Changes(), clock: manualClock('2026-01-15T10:00:00Z'), ends: [] };
+    const reader = pushedEvents(parts).getReader();
+    expect(listen).not.toHaveBeenCalled();
+    await reader.read();
+
+    const [watcher] = listen.mock.calls[0] ?? [];
+    for (let i = 0; i < 600; i += 1) watcher?.({ ...ENTRY, requestId: `req_${i}` });
+    const { value } = await reader.read();
+
+    expect(new TextDecoder().decode(value)).toContain('event: requests\ndata: {"all":true,"requests":[]}');
+    // None of the 600, which are not in the log.
+    expect(summary).not.toHaveBeenCalled();
+    await reader.cancel();
+  });
+
+  test.each(['HEAD', 'GET'])('a %s that is left watches no longer', async (method) => {
+    const ended = vi.fn();
+    const listen = RequestLog.prototype.listen;
+    vi.spyOn(RequestLog.prototype, 'listen').mockImplementation(function (this: RequestLog, listener) {
+      const end = listen.call(this, listener);
+      watching += 1;
+      return () => {
+        watching -= 1;
+        ended();
+        end();
+      };
+    });
+    let watching = 0;
+    const emulator = standingEmulator();
+    const leaving = new AbortController();
+    const response = await emulator.fetch('http://127.0.0.1/_emulator/events', { method, signal: leaving.signal });
+    await response.body?.getReader().read();
+    leaving.abort();
+
+    expect(watching).toBe(0);
+    expect(ended).toHaveBeenCalledTimes(method === 'GET' ? 1 : 0);
+    vi.restoreAllMocks();
+  });
+
+  test('looks the caller of a request up once, and has every change in what it writes for all', async () => {
+    const lookups = vi.fn((key: string) => (key === 'known' ? 'first' : undefined));
+    const log = new RequestLog(lookups);
+    log.add({ ...ENTRY, headers: ['authorization', 'Bearer known'] });
+
+    const texts = [log.summaries(), log.summaries()];
+    log.add({ ...ENTRY, requestId: 'req_2', headers: ['authorization', 'Bearer other'] });
+
+    expect(texts[1]).toContain('"caller":"first"');
+    expect(JSON.parse(log.summaries())).toMatchObject([{ caller: 'first' }, { requestId: 'req_2' }]);
+    expect(log.recent(2)).toHaveLength(2);
+    expect(lookups).toHaveBeenCalledTimes(2);
+  });
+
   test('ends when the emulator is closed', async () => {
     const emulator = standingEmulator();
     const { of, next } = await watch(emulator);
@@ -153,3 +212,20 @@ describe('what is pushed to the inspector', () => {
     expect(await next()).toBeUndefined();
   });
 });
+
+const ENTRY: LogEntry = {
+  requestId: 'req_1',
+  method: 'GET',
+  path: '/v1/presets',
+  headers: [],
+  body: undefined,
+  receivedAt: 0,
+  finishedAt: undefined,
+  status: undefined,
+  outcome: 'pending',
+  events: undefined,
+  tokens: undefined,
+  fault: undefined,
+  error: undefined,
+  answer: undefined,
+};

@@ -111,6 +111,30 @@ describe.skipIf(path === undefined)('the inspector in a browser', () => {
     await reads('No such conversation');
   });
 
+  test('leaves the connection to other pages while it is hidden, and catches up when it is seen', async () => {
+    const { go, reads } = onPage(browser);
+    const turn = (state: string) =>
+      browser.evaluate(`(() => {
+        Object.defineProperty(document, 'visibilityState', { value: '${state}', configurable: true });
+        document.dispatchEvent(new Event('visibilitychange'));
+      })()`);
+    emulator.conversations.create({ id: 'out-of-sight', messages: [{ role: 'user', content: 'Seen.' }] });
+    await go('conversation/out-of-sight');
+    await reads('Seen.');
+
+    await turn('hidden');
+    emulator.conversations.append('out-of-sight', [{ role: 'user', content: 'Missed at first.' }]);
+    // Longer than it takes to tell it.
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    expect(await bodyText()).not.toContain('Missed at first.');
+    await turn('visible');
+
+    await reads('Missed at first.');
+    emulator.conversations.append('out-of-sight', [{ role: 'user', content: 'Seen at once.' }]);
+    await reads('Seen at once.');
+    emulator.conversations.delete('out-of-sight');
+  });
+
   test('leaves a list where it was scrolled to when something is added', async () => {
     const { go, reads, sees } = onPage(browser);
     const messages = Array.from({ length: 80 }, (_, i) => ({ role: 'user' as const, content: `message ${i}` }));
@@ -364,6 +388,23 @@ describe.skipIf(path === undefined)('the inspector in a browser', () => {
     await browser.open('about:blank');
     await close();
     await slow.close();
+  });
+
+  test('exports the requests that are shown, a few at a time', async () => {
+    const { click, reads, sees } = onPage(browser);
+    for (let i = 0; i < 45; i += 1) await callsTo(emulator).gateway('GET', `/v1/presets?limit=${i + 1}`);
+    await browser.open(`${url}/_emulator#/requests`);
+    await sees('.log');
+    await reads(`${emulator.requests.length} requests`);
+    await browser.evaluate(`(() => {
+      URL.createObjectURL = (blob) => { blob.text().then((text) => { window.exported = JSON.parse(text); }); return '#/requests'; };
+    })()`);
+    await click('#export');
+    await browser.until('window.exported');
+
+    expect(await browser.evaluate('window.exported.log.entries.map(({ request }) => request.url)')).toEqual(
+      emulator.requests.map(({ path }) => url + path),
+    );
   });
 
   test('says so when the emulator is gone, and goes on when it is back', async () => {

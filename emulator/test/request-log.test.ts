@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { SentBody } from '../src/http/sent-body.js';
 import { callsTo, openStream, standingEmulator } from './support.js';
 
 describe('what the request log keeps of a response', () => {
@@ -54,6 +55,33 @@ describe('what the request log keeps of a response', () => {
     for (const { response } of emulator.requests) expect(response?.body).toHaveLength(64 * 1024);
     const [, streamed] = emulator.requests;
     expect(streamed?.response?.events?.length).toBeLessThan(streamed?.events ?? 0);
+  });
+
+  test('is 64 KB in bytes, of an error too', async () => {
+    const emulator = standingEmulator({ maxTokens: 1e6 });
+    emulator.chat.on('long', '\u20ac'.repeat(40_000));
+    emulator.chat.on('broken', () => Promise.reject(new Error('e'.repeat(100_000))));
+    for (const content of ['long', 'broken'])
+      await callsTo(emulator).gateway('POST', '/v1/chat/completions', {
+        model: 'atlas-small',
+        messages: [{ role: 'user', content }],
+      });
+
+    const [long, broken] = emulator.requests;
+    const size = Buffer.byteLength(long?.response?.body ?? '');
+    expect(size).toBeLessThanOrEqual(64 * 1024);
+    expect(size).toBeGreaterThan(64 * 1024 - 3);
+    expect(broken?.error).toHaveLength(64 * 1024);
+  });
+
+  test('is in memory of its own, not a part of the response', () => {
+    const sent = new SentBody(30);
+    const response = new Uint8Array(1000).fill(97);
+    sent.add(response.subarray(0, 20), 0);
+    sent.add(response, 1);
+    response.fill(98);
+
+    expect(sent.text()).toBe('a'.repeat(30));
   });
 
   test('is what was really sent where a fault spoiled it', async () => {

@@ -15,7 +15,7 @@ function entryOf(
   { method, path, headers, body, response, status, receivedAt, duration, fault, events }: RequestRecord,
   origin: string,
 ): object {
-  const url = new URL(path, origin);
+  const url = new URL(origin + path);
   const time = duration ?? 0;
   const notes = [fault && `fault: ${fault}`, events !== undefined && `${events} events`].filter(Boolean);
   return {

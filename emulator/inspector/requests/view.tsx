@@ -156,18 +156,29 @@ function useCalmList(isReading: boolean) {
   return { shown, held: all.length - shown.length, release, listRef };
 }
 
+/** The records of requests, oldest first. Asked for a few at a time: all at once would hold up your program's requests. */
+async function recordsOf(ids: readonly string[]): Promise<RequestRecord[]> {
+  const records = new Map<string, RequestRecord>();
+  let after = '';
+  for (;;) {
+    // After one that is not in the log: from its beginning.
+    const page = await ask<RequestRecord[]>('GET', `/requests?limit=${RECORDS}&after=${after}`);
+    for (const record of page) records.set(record.requestId, record);
+    after = page.at(-1)?.requestId ?? '';
+    if (page.length < RECORDS || records.has(ids.at(-1) ?? '')) break;
+  }
+  return ids.map((id) => records.get(id)).filter((record) => record !== undefined);
+}
+
+const RECORDS = 20;
+
 function Export() {
   const { run, error, isBusy } = useAction();
   const save = () =>
     run(async () => {
-      const wanted = new Set(
-        requests.value.filter((request) => fits(request, filter.value)).map(({ requestId }) => requestId),
-      );
-      const records = await ask<RequestRecord[]>('GET', '/requests');
-      const har = asHar(
-        records.filter(({ requestId }) => wanted.has(requestId)),
-        location.origin,
-      );
+      const wanted = requests.value.filter((request) => fits(request, filter.value));
+      const records = await recordsOf(wanted.map(({ requestId }) => requestId));
+      const har = asHar(records, location.origin);
       saveFile('emulator.har', JSON.stringify(har, null, 2));
     });
   return (

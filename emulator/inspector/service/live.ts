@@ -20,8 +20,22 @@ export function onChanges(listener: Listener): () => void {
   };
 }
 
-/** Hear of everything that happens, for as long as the page is open. */
+/**
+ * Hear of everything that happens while the page is in sight. A browser has six connections to a host, so hidden pages with one each
+ * would leave none for another; a page that is seen again is told everything anew.
+ */
 export function connect(): void {
+  let source: EventSource | undefined;
+  const follow = (): void => {
+    source?.close();
+    source = document.visibilityState === 'hidden' ? undefined : listen(follow);
+  };
+  document.addEventListener('visibilitychange', follow);
+  follow();
+}
+
+/** `again` is called some time after the emulator has refused. */
+function listen(again: () => void): EventSource {
   const source = new EventSource('/_emulator/events');
   const on = <Name extends keyof PushedEvents>(name: Name, take: (data: PushedEvents[Name]) => void): void =>
     source.addEventListener(name, (event) => take(JSON.parse(event.data)));
@@ -39,8 +53,9 @@ export function connect(): void {
   source.onerror = () => {
     connection.value = 'gone';
     // The browser tries again by itself, except where it was refused.
-    if (source.readyState === EventSource.CLOSED) setTimeout(connect, RECONNECT);
+    if (source.readyState === EventSource.CLOSED) setTimeout(again, RECONNECT);
   };
+  return source;
 }
 
 function tell(topics: ReadonlySet<string>): void {

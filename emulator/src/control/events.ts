@@ -15,70 +15,88 @@ export interface Watched {
   log: RequestLog;
   changes: Changes;
   clock: Clock;
-  /** Ends the stream. */
-  closed: AbortSignal;
+  /** Each of them ends the stream. */
+  ends: readonly AbortSignal[];
 }
 
-/** Server-sent events about an emulator: everything at first, then what happens. Ends when its reader leaves. */
-export function pushedEvents({ log, changes, clock, closed }: Watched): ReadableStream<Uint8Array> {
+/** Server-sent events about an emulator: everything at first, then what happens. Watches from the first read until its reader leaves. */
+export function pushedEvents({ log, changes, clock, ends }: Watched): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
-  const topics = new Set<string>();
+  const topics = new Set([EVERYTHING]);
   const entries = new Map<string, LogEntry>();
   let timer: NodeJS.Timeout | undefined;
-  let stop = (): void => {};
+  let isWaiting = false;
+  let stop: (() => void) | undefined;
+
+  const flush = (controller: ReadableStreamDefaultController<Uint8Array>, before = ''): void => {
+    timer = undefined;
+    isWaiting = false;
+    let text = before;
+    const say = (name: keyof PushedEvents, data: string): void => {
+      text += `event: ${name}\ndata: ${data}\n\n`;
+    };
+    if (topics.has(EVERYTHING)) say('requests', `{"all":true,"requests":${log.summaries()}}`);
+    else if (entries.size > 0) {
+      const requests = [...entries.values()].map((entry) => log.summary(entry));
+      say('requests', JSON.stringify({ all: false, requests }));
+    }
+    if (topics.size > 0) {
+      say('changes', JSON.stringify({ topics: [...topics], time: new Date(clock.now()).toISOString() }));
+    }
+    topics.clear();
+    entries.clear();
+    controller.enqueue(encoder.encode(text));
+  };
+  /** What a reader that is behind is told in place of each thing. */
+  const tellAll = (): void => {
+    topics.clear();
+    topics.add(EVERYTHING);
+    entries.clear();
+  };
+  const watch = (controller: ReadableStreamDefaultController<Uint8Array>): void => {
+    const later = (): void => {
+      if (isWaiting) timer ??= setTimeout(flush, PAUSE, controller).unref();
+    };
+    const endings = [
+      log.listen((entry) => {
+        if (!topics.has(EVERYTHING)) entries.set(entry.requestId, entry);
+        if (entries.size > MOST_REQUESTS) tellAll();
+        later();
+      }),
+      changes.listen((topic) => {
+        topics.add(topic);
+        if (topics.size > MOST_TOPICS) tellAll();
+        later();
+      }),
+    ];
+    const end = (): void => {
+      stop?.();
+      controller.close();
+    };
+    for (const signal of ends) signal.addEventListener('abort', end, { once: true });
+    stop = () => {
+      clearTimeout(timer);
+      for (const off of endings) off();
+      for (const signal of ends) signal.removeEventListener('abort', end);
+    };
+  };
 
   return new ReadableStream<Uint8Array>(
     {
-      start(controller) {
-        const send = <Name extends keyof PushedEvents>(name: Name, data: PushedEvents[Name]): void =>
-          controller.enqueue(encoder.encode(`event: ${name}\ndata: ${JSON.stringify(data)}\n\n`));
-        const later = (): void => {
-          timer ??= setTimeout(flush, PAUSE).unref();
-        };
-        const flush = (): void => {
-          timer = undefined;
-          // A reader that is behind gets more at a time, not more messages.
-          if ((controller.desiredSize ?? 0) <= 0) {
-            later();
-            return;
-          }
-          const all = topics.has(EVERYTHING);
-          if (all) send('requests', { all, requests: log.summaries() });
-          else if (entries.size > 0)
-            send('requests', { all, requests: [...entries.values()].map((entry) => log.summary(entry)) });
-          if (topics.size > 0) send('changes', { topics: [...topics], time: new Date(clock.now()).toISOString() });
-          topics.clear();
-          entries.clear();
-        };
-        const endings = [
-          log.listen((entry) => {
-            entries.set(entry.requestId, entry);
-            if (entries.size > MOST_REQUESTS) topics.add(EVERYTHING);
-            later();
-          }),
-          changes.listen((topic) => {
-            if (topics.size < MOST_TOPICS) topics.add(topic);
-            else topics.add(EVERYTHING);
-            later();
-          }),
-        ];
-        stop = () => {
-          clearTimeout(timer);
-          for (const end of endings) end();
-          closed.removeEventListener('abort', close);
-        };
-        const close = (): void => {
-          stop();
-          controller.close();
-        };
-        closed.addEventListener('abort', close, { once: true });
-        controller.enqueue(encoder.encode('retry: 1000\n\n'));
-        topics.add(EVERYTHING);
-        flush();
+      // Called when a reader waits. So nothing is watched that is not read, and a reader that is behind gets more at a time.
+      pull: (controller) => {
+        isWaiting = true;
+        if (ends.some(({ aborted }) => aborted)) controller.close();
+        else if (stop === undefined) {
+          watch(controller);
+          flush(controller, 'retry: 1000\n\n');
+        } else if (entries.size > 0 || topics.size > 0) {
+          timer ??= setTimeout(flush, PAUSE, controller).unref();
+        }
       },
-      cancel: () => stop(),
+      cancel: () => stop?.(),
     },
-    { highWaterMark: 16 },
+    { highWaterMark: 0 },
   );
 }
 

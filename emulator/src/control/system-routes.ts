@@ -73,12 +73,12 @@ export function systemRoutes(plane: Plane, emulator: ControlledEmulator): void {
   plane.route('/requests', {
     GET: {
       id: 'listRequests',
-      summary: 'List the newest requests, oldest first, or those after a given one',
+      summary: 'List the newest requests, or the first after a given one; oldest first',
       query: requestsQuery,
       answers: { 200: z.array(requestRecord) },
       handle: (c) => {
         const { after, limit } = checked(requestsQuery, c.req.query());
-        return c.json(emulator.recentRequests(Number(limit ?? 1000), after));
+        return c.json(emulator.recentRequests(Number(limit ?? 100), after));
       },
     },
   });

@@ -33,9 +33,10 @@ export function workbenchRoutes(
       id: 'watch',
       summary: 'Stream requests and changes of stored data, as server-sent events',
       answers: { 200: { 'text/event-stream': pushedEvent } },
-      handle: () => {
+      handle: (c) => {
         const headers = { 'content-type': 'text/event-stream', 'cache-control': 'no-store' };
-        return new Response(pushedEvents({ log, changes, clock, closed }), { headers });
+        const events = pushedEvents({ log, changes, clock, ends: [closed, c.req.raw.signal] });
+        return new Response(events, { headers });
       },
     },
   });

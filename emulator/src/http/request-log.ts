@@ -47,6 +47,8 @@ export interface RecordedResponse {
 /** One request in progress. Converted to a record only when it is read. */
 export interface LogEntry {
   requestId: string;
+  /** Its key or user, looked up when it is first asked for. */
+  owner?: { name: string | undefined };
   method: string;
   path: string;
   /** Names and values in turn. Not the request's own object, which holds the whole request and its connection in memory. */
@@ -71,6 +73,7 @@ export class RequestLog {
   readonly #callerOf: (credential: string) => string | undefined;
   readonly #listeners = new Set<(entry: LogEntry) => void>();
   #next = 0;
+  #summaries: string | undefined;
 
   /** `callerOf` returns the owner of a key or a token. */
   constructor(callerOf: (credential: string) => string | undefined) {
@@ -86,6 +89,7 @@ export class RequestLog {
 
   /** Tell those who listen that something was learned about a request. */
   changed(entry: LogEntry): void {
+    this.#summaries = undefined;
     for (const listener of this.#listeners) listener(entry);
   }
 
@@ -108,14 +112,12 @@ export class RequestLog {
     return this.#inOrder().map((entry) => this.#record(entry));
   }
 
-  /** The newest ones, so many at most, and only those after a request when its id is given. */
+  /** The newest ones, so many at most; or, when the id of a request is given, the first so many after it. */
   recent(limit: number, after?: string | undefined): RequestRecord[] {
     const entries = this.#inOrder();
-    const start = after === undefined ? 0 : entries.findIndex(({ requestId }) => requestId === after) + 1;
-    return entries
-      .slice(start)
-      .slice(-limit)
-      .map((entry) => this.#record(entry));
+    const next = entries.findIndex(({ requestId }) => requestId === after) + 1;
+    const wanted = after === undefined ? entries.slice(-limit) : entries.slice(next, next + limit);
+    return wanted.map((entry) => this.#record(entry));
   }
 
   find(requestId: string): RequestRecord | undefined {
@@ -123,9 +125,15 @@ export class RequestLog {
     return entry && this.#record(entry);
   }
 
-  /** All that are kept, in one line each. */
-  summaries(): RequestSummary[] {
-    return this.#inOrder().map((entry) => this.summary(entry));
+  /** All that are kept, in one line each, as JSON. Those who ask at the same moment share one text. */
+  summaries(): string {
+    if (this.#summaries === undefined) {
+      this.#summaries = JSON.stringify(this.#inOrder().map((entry) => this.summary(entry)));
+      setImmediate(() => {
+        this.#summaries = undefined;
+      });
+    }
+    return this.#summaries;
   }
 
   summary(entry: LogEntry): RequestSummary {
@@ -133,7 +141,7 @@ export class RequestLog {
       requestId: entry.requestId,
       method: entry.method,
       path: redact(entry.path),
-      caller: this.#caller(entry),
+      caller: this.#callerName(entry),
       receivedAt: new Date(entry.receivedAt).toISOString(),
       duration: entry.finishedAt === undefined ? undefined : entry.finishedAt - entry.receivedAt,
       status: entry.status,
@@ -147,6 +155,7 @@ export class RequestLog {
   clear(): void {
     this.#entries.length = 0;
     this.#next = 0;
+    this.#summaries = undefined;
   }
 
   #inOrder(): LogEntry[] {
@@ -165,7 +174,12 @@ export class RequestLog {
     };
   }
 
-  #caller({ headers }: LogEntry): string | undefined {
+  #callerName(entry: LogEntry): string | undefined {
+    entry.owner ??= { name: this.#findCaller(entry) };
+    return entry.owner.name;
+  }
+
+  #findCaller({ headers }: LogEntry): string | undefined {
     for (let i = 0; i + 1 < headers.length; i += 2) {
       if (!SECRET_HEADERS.test(headers[i] ?? '')) continue;
       const value = headers[i + 1] ?? '';
@@ -178,7 +192,11 @@ export class RequestLog {
 
 /** A text that is kept: a copy where it is cut, because a part would hold the whole in memory. */
 export function keptText(text: string): string {
-  return text.length > LOGGED_BYTES ? Buffer.from(text.slice(0, LOGGED_BYTES)).toString() : text;
+  // No character has more than three bytes.
+  if (text.length * 3 <= LOGGED_BYTES) return text;
+  const bytes = new Uint8Array(LOGGED_BYTES);
+  const { read, written } = new TextEncoder().encodeInto(text, bytes);
+  return read === text.length ? text : decoder.decode(bytes.subarray(0, written));
 }
 
 function headersOf(lines: readonly string[]): Record<string, string> {

@@ -12,8 +12,9 @@ export class SentBody {
 
   add(chunk: Uint8Array, at: number): void {
     if (this.#size >= this.#most) return;
-    const part = chunk.byteLength > this.#most - this.#size ? chunk.slice(0, this.#most - this.#size) : chunk;
-    this.#parts.push(part);
+    const part = chunk.subarray(0, this.#most - this.#size);
+    // A part of a larger piece of memory would hold all of it.
+    this.#parts.push(part.byteLength < part.buffer.byteLength ? new Uint8Array(part) : part);
     this.#size += part.byteLength;
     this.#marks.push(this.#size, at);
   }

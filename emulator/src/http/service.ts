@@ -147,7 +147,7 @@ export class Service {
 
   /** Anything else than a refusal is a defect of ours, or of a reply function; it stays visible in the log. */
   #brokenAnswer(exchange: Exchange, error: unknown): Answer {
-    exchange.entry.error = error instanceof Error ? (error.stack ?? error.message) : inspect(error);
+    exchange.entry.error = keptText(error instanceof Error ? (error.stack ?? error.message) : inspect(error));
     return errorAnswer(exchange.area, 500);
   }
 
