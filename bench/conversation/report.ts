@@ -48,7 +48,7 @@ function aims(rows: readonly Row[]): string[] {
   const stable = ours.stable / ours.turns;
   const fitted = rows.filter(({ way }) => way.startsWith('ours')).every((row) => row.fitted === row.prompts);
   return [
-    `- Every prompt of ours fits, at both windows: ${fitted ? 'met' : '**not met**'}.`,
+    `- Every prompt that we build fits, at both windows: ${fitted ? 'met' : '**not met**'}.`,
     against("the service's summary alone", 15),
     against('last messages only', 25),
     `- Four fifths of the turns with a stable beginning: ${percent(stable)}, ${stable >= 0.8 ? 'met' : '**not met**'}.`,

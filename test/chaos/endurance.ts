@@ -14,6 +14,7 @@ const FILES = [
   'test/proxies',
   'test/redis/fleet.test.ts',
   'emulator/test/data.test.ts',
+  'emulator/test/inspector.test.ts',
   'emulator/test/compaction-speed.test.ts',
 ];
 

@@ -6,7 +6,7 @@ export const CORPUS: Readonly<Record<string, readonly string[]>> = {
     'The quarterly results were disappointing. Revenue fell, costs rose, and management spent most of the conference explaining why neither would matter in the long run.',
     'Unquestionably, interdisciplinary collaboration presupposes terminological standardisation; otherwise misunderstandings proliferate, notwithstanding everybody’s goodwill.',
     'um yeah so I think w we should uh maybe like look at the the colour again you know because it was kind of too yellow mm-hmm',
-    'TODO list: 1) call the plumber 2) buy milk, eggs & bread 3) finish the report!!! 4) reply to Mia re: Thursday (NOT Friday)',
+    'To-do list: 1) call the plumber 2) buy milk, eggs & bread 3) finish the report!!! 4) reply to Mia re: Thursday (NOT Friday)',
   ],
   German: [
     'Wir haben beschlossen, die Datenbank nicht auszutauschen, weil die Umstellung der Schnittstellen mindestens drei Monate dauern würde und niemand dafür Zeit hat.',

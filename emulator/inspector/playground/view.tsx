@@ -226,7 +226,7 @@ function Send({ params }: { params: ChatCompletionParams }) {
       controller.current.signal,
     );
   };
-  // Whoever leaves the view does not wait for it.
+  // A view that is left does not wait for it.
   useEffect(() => () => controller.current?.abort(), []);
   return (
     <div class="row send">
