@@ -39,6 +39,12 @@ test.each([
     contents: ['The case is yellow.', 'Who won?'],
     says: 'Nothing in this conversation answers that.',
   },
+  {
+    because: 'a heading and a tag belong to no sentence',
+    contents: ['<context-1>\nDecisions\n- We keep invoices in PostgreSQL.\n</context-1>', 'Where do we keep invoices?'],
+    says: 'We keep invoices in PostgreSQL.',
+  },
+  { because: 'a statement asks nothing', contents: ['The case is yellow.'], says: 'Noted.' },
   { because: 'there is no question', contents: [''], says: 'There is no question in this request.' },
 ])('answers $says because $because', ({ contents, says }) => {
   expect(answer(...contents)).toBe(says);

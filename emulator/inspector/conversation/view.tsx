@@ -33,10 +33,10 @@ export function ConversationView({ id }: { id: string }) {
     <>
       <ConversationTitle conversation={data} />
       <ErrorLine>{error}</ErrorLine>
+      {receipt !== undefined && <ReceiptCard compacted={receipt} onClose={() => keep(id, undefined)} />}
       <TokensCard conversation={data} />
       <div class="columns">
         <div class="stack">
-          {receipt !== undefined && <ReceiptCard compacted={receipt} onClose={() => keep(id, undefined)} />}
           <LossesCard conversation={data} recent={receipt?.receipt.lost ?? []} onShow={setTarget} onChange={reload} />
           <SummaryCard conversation={data} onShow={setTarget} />
         </div>

@@ -104,7 +104,7 @@ function Row({ each }: { each: Overview['conversations'][number] }) {
               label={`${count(compressed)} of ${count(total)} tokens after its last compaction`}
             />
             <small class="soft">
-              v{version} · {percent(share)}
+              v{version} left {percent(share)}
             </small>
           </span>
         )}

@@ -22,7 +22,7 @@ export function FaultBanner() {
         {rules.length > SHOWN && ', …'}
       </p>
       <Button id="faults-off" onClick={() => run(() => ask('DELETE', '/faults'))}>
-        Switch off
+        {rules.length === 1 ? 'Switch off' : 'Switch all off'}
       </Button>
       <ErrorLine>{error}</ErrorLine>
     </aside>

@@ -82,7 +82,7 @@ function Item({ item }: { item: UserMemoryItem }) {
         {draft === undefined ? (
           <span class="pre">{content}</span>
         ) : (
-          <TextArea label={`Content of ${key}`} isBare value={draft} onInput={setDraft} />
+          <TextArea label={`Content of ${key}`} isBare isFocused value={draft} onInput={setDraft} />
         )}
         {notes.length > 0 && <small class="soft">{notes.join(' · ')}</small>}
         <ErrorLine>{error}</ErrorLine>

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useId } from 'preact/hooks';
+import { useEffect, useId, useRef } from 'preact/hooks';
 
 interface FieldProps {
   label: string;
@@ -46,14 +46,22 @@ export function TextArea({
   rows = 3,
   value,
   placeholder,
-}: Omit<FieldProps, 'type' | 'min' | 'max'> & { rows?: number }) {
+  isFocused,
+}: Omit<FieldProps, 'type' | 'min' | 'max'> & { rows?: number; isFocused?: boolean }) {
   const own = useId();
+  const input = useRef<HTMLTextAreaElement>(null);
+  useEffect(() => {
+    if (!isFocused) return;
+    input.current?.focus();
+    input.current?.setSelectionRange(input.current.value.length, input.current.value.length);
+  }, [isFocused]);
   return (
     <div class="field wide">
       <label for={id ?? own} class={isBare ? 'unseen' : ''}>
         {label}
       </label>
       <textarea
+        ref={input}
         id={id ?? own}
         rows={rows}
         value={value}

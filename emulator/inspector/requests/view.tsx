@@ -174,17 +174,18 @@ const RECORDS = 20;
 
 function Export() {
   const { run, error, isBusy } = useAction();
+  const all = requests.value.length;
+  const wanted = requests.value.filter((request) => fits(request, filter.value));
   const save = () =>
     run(async () => {
-      const wanted = requests.value.filter((request) => fits(request, filter.value));
       const records = await recordsOf(wanted.map(({ requestId }) => requestId));
       const har = asHar(records, location.origin);
       saveFile('emulator.har', JSON.stringify(har, null, 2));
     });
   return (
     <>
-      <Button onClick={save} isDisabled={isBusy || requests.value.length === 0} id="export">
-        Export as HAR
+      <Button onClick={save} isDisabled={isBusy || wanted.length === 0} id="export">
+        Export {wanted.length === all ? '' : `${wanted.length} of ${all} `}as HAR
       </Button>
       <ErrorLine>{error}</ErrorLine>
     </>

@@ -36,7 +36,7 @@ function ClockCard() {
     <Card title="Clock">
       <p class="clock" aria-live="polite">
         <strong id="clock">{emulatorTime.value === '' ? '–' : dateAndTime(emulatorTime.value)}</strong>{' '}
-        <span class="soft">UTC at the last event</span>
+        <span class="soft">UTC, when the page last heard of the emulator</span>
       </p>
       <Form onSubmit={() => advance(Number(seconds) * 1000)}>
         {STEPS.map(({ label, ms }) => (
@@ -74,8 +74,8 @@ function SnapshotCard() {
   return (
     <Card title="Snapshot">
       <p class="soft">
-        All stored data as JSON. It contains hashes of the keys, and the seed of the first ones: anyone with the file
-        can use those.
+        All stored data as JSON, without the request log and faults. Loading one replaces what is there. It contains
+        hashes of the keys, and the seed of the first ones: anyone with the file can use those.
       </p>
       <div class="form">
         <Button kind="main" onClick={save} isDisabled={isBusy} id="snapshot-save">
@@ -99,30 +99,36 @@ function SnapshotCard() {
 
 function ResetCard() {
   const { run, error } = useAction();
+  const [isDone, setDone] = useState(false);
   return (
     <Card title="Reset">
       <p class="soft">
         Restores the initial state with the same keys. Deletes conversations, memory, usage, faults and the request log.
+        The clock goes on.
       </p>
       <div class="row">
         <ConfirmButton
           kind="plain"
           sure="Really reset everything"
           id="reset"
-          onConfirm={() => run(() => ask('POST', '/reset'))}
+          onConfirm={async () => setDone(await run(() => ask('POST', '/reset')))}
         >
           Reset
         </ConfirmButton>
       </div>
+      {isDone && <p role="status">The emulator is in its initial state.</p>}
       <ErrorLine>{error}</ErrorLine>
     </Card>
   );
 }
 
 function parsed(text: string): unknown {
+  let state: unknown;
   try {
-    return JSON.parse(text);
+    state = JSON.parse(text);
   } catch {
     throw new Error('This file is not JSON.');
   }
+  if (!(state instanceof Object && 'seed' in state)) throw new Error('This file is not a snapshot of the emulator.');
+  return state;
 }

@@ -111,6 +111,6 @@ function withoutMark(sentence: string): string {
 }
 
 const ASKS = /[?？]["'”’)\]]*\s*$/;
-/** Lines that are a tag, or a Markdown heading. */
-const STRUCTURE = /^[ \t]*(?:<\/?[\w-]+>|#{1,6} .*)[ \t]*$/gm;
+/** Lines that are a tag, a Markdown heading, or a heading right above a list. */
+const STRUCTURE = /^[ \t]*(?:<\/?[\w-]+>|#{1,6} .*|[^-*\n.!?]{1,60}(?=\n[-*] ))[ \t]*$/gm;
 const LIST_MARK = /^\s*(?:[-*•]|\d+[.)]|#{1,6})\s+/;

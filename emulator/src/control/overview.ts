@@ -79,7 +79,7 @@ export function overviewOf(stores: Stores, limiter: RateLimiter, clock: Clock, s
           messages: stores.conversations.countMessages(id),
           version,
           total: last?.totalTokens ?? 0,
-          compressed: last?.compressedTokens ?? 0,
+          compressed: last?.compressedTokens ?? 0, // at its last compaction
           workspaceId,
         };
       }),
