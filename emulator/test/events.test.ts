@@ -1,4 +1,4 @@
-import { describe, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { Changes } from '../src/base/changes.js';
 import { type PushedEvents, pushedEvents } from '../src/control/events.js';
 import { type LogEntry, RequestLog } from '../src/http/request-log.js';
@@ -44,6 +44,10 @@ function silence(): Promise<never> {
     setTimeout(() => reject(new Error('nothing was pushed')), 20_000).unref();
   });
 }
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
 
 describe('what is pushed to the inspector', () => {
   test('begins with everything there is', async () => {
@@ -185,7 +189,6 @@ describe('what is pushed to the inspector', () => {
 
     expect(watching).toBe(0);
     expect(ended).toHaveBeenCalledTimes(method === 'GET' ? 1 : 0);
-    vi.restoreAllMocks();
   });
 
   test('looks the caller of a request up once, and has every change in what it writes for all', async () => {

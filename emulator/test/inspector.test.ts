@@ -306,6 +306,7 @@ describe.skipIf(path === undefined)('the inspector in a browser', () => {
     await browser.open('about:blank');
     await browser.open(`${url}/_emulator#/keys`);
     await onPage(browser).sees('#key-create');
+    await onPage(browser).sees('#plan');
 
     const visited: string[] = [];
     for (let i = 0; i < 18; i += 1) {

@@ -53,20 +53,21 @@ export function pushedEvents({ log, changes, clock, ends }: Watched): ReadableSt
     topics.add(EVERYTHING);
     entries.clear();
   };
+  const later = (controller: ReadableStreamDefaultController<Uint8Array>): void => {
+    const isNews = entries.size > 0 || topics.size > 0;
+    if (isNews && isWaiting) timer ??= setTimeout(flush, PAUSE, controller).unref();
+  };
   const watch = (controller: ReadableStreamDefaultController<Uint8Array>): void => {
-    const later = (): void => {
-      if (isWaiting) timer ??= setTimeout(flush, PAUSE, controller).unref();
-    };
     const endings = [
       log.listen((entry) => {
         if (!topics.has(EVERYTHING)) entries.set(entry.requestId, entry);
         if (entries.size > MOST_REQUESTS) tellAll();
-        later();
+        later(controller);
       }),
       changes.listen((topic) => {
         topics.add(topic);
         if (topics.size > MOST_TOPICS) tellAll();
-        later();
+        later(controller);
       }),
     ];
     const end = (): void => {
@@ -90,9 +91,7 @@ export function pushedEvents({ log, changes, clock, ends }: Watched): ReadableSt
         else if (stop === undefined) {
           watch(controller);
           flush(controller, 'retry: 1000\n\n');
-        } else if (entries.size > 0 || topics.size > 0) {
-          timer ??= setTimeout(flush, PAUSE, controller).unref();
-        }
+        } else later(controller);
       },
       cancel: () => stop?.(),
     },
