@@ -16,7 +16,7 @@ import { type EmulatorState, exportState, importState } from './control/state.js
 import { Faults } from './faults/faults.js';
 import { inProcessFetch } from './http/in-process-fetch.js';
 import { RateLimiter } from './http/rate-limit.js';
-import { RequestLog, type RequestRecord } from './http/request-log.js';
+import { type EndedRequest, RequestLog, type RequestRecord } from './http/request-log.js';
 import { type Listening, listenOn } from './http/server.js';
 import { Service } from './http/service.js';
 import type { ServiceOptions } from './options.js';
@@ -199,8 +199,8 @@ export class Emulator implements ControlledEmulator {
     return this.#log.records();
   }
 
-  /** Calls the listener with each request when it ends. Returns a function that removes the listener. */
-  onRequest(listener: (request: RequestRecord) => void): () => void {
+  /** Calls the listener with each request when it ends. `request(id)` has the rest of it. Returns a function that removes the listener. */
+  onRequest(listener: (request: EndedRequest) => void): () => void {
     return this.#log.onEnd(listener);
   }
 

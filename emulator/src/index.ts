@@ -23,7 +23,7 @@ export {
 } from './emulator.js';
 export type { ActiveFault, Faults } from './faults/faults.js';
 export type { FaultMatch, FaultResponse, FaultRule } from './faults/rule.js';
-export type { RecordedResponse, RequestRecord, RequestSummary } from './http/request-log.js';
+export type { EndedRequest, RecordedResponse, RequestRecord, RequestSummary } from './http/request-log.js';
 export type { Listening } from './http/server.js';
 export type { ServiceOptions, StreamPace } from './options.js';
 export type { Account, Plan, PlanName, RateLimit } from './store/account.js';

@@ -1,5 +1,6 @@
 import { get } from 'node:http';
 import { describe, expect, test } from 'vitest';
+import { refusedPage } from '../src/http/cors.js';
 import type { EmulatorOptions } from '../src/index.js';
 import { standingEmulator } from './support.js';
 
@@ -127,6 +128,23 @@ describe('a page in a browser', () => {
     expect(await status(`evil.example:${port}`)).toBe(403);
     expect(await status(`localhost:${port}`)).toBe(200);
     await close();
+  });
+
+  test.each([
+    { host: 'evil.example', agent: 'Mozilla/5.0', status: 403 },
+    { host: 'evil.example.:4010', agent: 'Mozilla/5.0', status: 403 },
+    { host: 'evil.example', agent: 'node', status: 200 },
+    { host: 'emulator:4010', agent: 'Mozilla/5.0', status: 200 },
+    { host: 'host.docker.internal', agent: 'Mozilla/5.0', status: 200 },
+    { host: '192.168.0.7:4010', agent: 'Mozilla/5.0', status: 200 },
+    { host: '[fd00::7]:4010', agent: 'Mozilla/5.0', status: 200 },
+  ])('on a network address: $host by $agent is a $status with a seed', ({ host, agent, status }) => {
+    const request = new Request('http://192.168.0.7:4010/v1/presets', { headers: { host, 'user-agent': agent } });
+
+    const refusal = refusedPage(request, '192.168.0.7', { origins: 'loopback', exposeHeaders: true });
+
+    expect(refusal === undefined ? 200 : 403).toBe(status);
+    expect(refusedPage(request, '192.168.0.7', { origins: '*', exposeHeaders: true })).toBeUndefined();
   });
 
   test('gets nothing of the kind without CORS', async () => {

@@ -292,6 +292,8 @@ describe('the command', () => {
 
   test('has a help and a version', async () => {
     expect(await runHere('--help')).toMatchObject({ code: 0, out: expect.stringContaining('--seed TEXT') });
+    const env = { CONTEXT_GATEWAY_EMULATOR_PORT: 'abc' };
+    expect(await runIn({ env }, '--help')).toMatchObject({ code: 0, err: '' });
     expect(await runHere('--version')).toMatchObject({ code: 0, out: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) });
   });
 });

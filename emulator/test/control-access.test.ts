@@ -121,3 +121,30 @@ describe('the control plane with a token', () => {
     }
   });
 });
+
+describe('the control plane without a token', () => {
+  test.each([
+    { because: 'a name that may resolve to loopback', host: 'evil.example:4010' },
+    { because: 'a name that only starts like an address', host: '127.0.0.1.evil.example' },
+  ])('refuses $because', async ({ host }) => {
+    await using emulator = createEmulator();
+    const { port } = await emulator.listen();
+
+    const status = await new Promise((resolve, reject) => {
+      const sent = request({ host: '127.0.0.1', port, path: '/_emulator/state', headers: { host } }, (response) => {
+        response.resume();
+        resolve(response.statusCode);
+      });
+      sent.on('error', reject).end();
+    });
+
+    expect(status).toBe(403);
+  });
+
+  test('in process takes any name, but no other page', async () => {
+    const emulator = standingEmulator();
+
+    expect((await reset(emulator, {}, 'http://emulator')).status).toBe(200);
+    expect((await reset(emulator, { origin: 'https://evil.example' }, 'http://emulator')).status).toBe(403);
+  });
+});

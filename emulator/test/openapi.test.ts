@@ -8,6 +8,7 @@ import { PROJECT_TALK, standingEmulator } from './support.js';
 const BASE = 'http://127.0.0.1';
 
 interface Operation {
+  requestBody?: { required: boolean };
   operationId: string;
   security: Record<string, []>[];
   responses: Record<string, { headers?: object; content: Record<string, { schema: object }> }>;
@@ -186,6 +187,16 @@ describe('the OpenAPI description', () => {
     const { routes } = (await (await emulator.fetch(`${BASE}/_emulator`)).json()) as { routes: string[] };
     const described = operations.map(({ method, path }) => `${method} ${path.replace(/\{(\w+)\}/g, ':$1')}`);
     expect(described).toEqual(expect.arrayContaining(routes));
+  });
+
+  test('says which bodies may be left out', async () => {
+    const { paths } = await descriptionOf(standingEmulator());
+    const isRequired = (path: string) => paths[path]?.post?.requestBody?.required;
+
+    expect(isRequired('/_emulator/conversations/{id}/compact')).toBe(false);
+    expect(isRequired('/_emulator/faults')).toBe(true);
+    expect(isRequired('/v1/chat/completions')).toBe(true);
+    expect(isRequired('/api/context/compact')).toBe(true);
   });
 
   test('describes errors and the chunks of a stream as they come', async () => {

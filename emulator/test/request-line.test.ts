@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { runCommand } from '../src/cli/cli.js';
 import { requestLine } from '../src/http/request-line.js';
 import type { RequestRecord } from '../src/index.js';
@@ -54,11 +54,12 @@ test('names the fault that was met, and a caller that left', async () => {
     const stream = openStream(emulator, 'Hello?', {}, { signal: left.signal });
     await (await stream).body?.getReader().read();
     left.abort();
+    await vi.waitUntil(() => emulator.requests.at(-1)?.tokens);
   });
 
   expect(lines[0]).toBe('503  GET          0 ms                        /v1/usage  fault: status 503');
   expect(lines[1]).toBe('---  GET          0 ms                        /v1/usage  fault: reset');
-  expect(lines[2]).toMatch(/^--- {2}POST .*\/v1\/chat\/completions {2}client disconnected$/);
+  expect(lines[2]).toMatch(/^--- {2}POST .* \d+ in +0 out {2}\/v1\/chat\/completions {2}client disconnected$/);
 });
 
 test('holds no key and nothing of a body', async () => {

@@ -95,6 +95,21 @@ describe('what the request log keeps of a response', () => {
     expect(emulator.requests[0]?.response?.body).toHaveLength(20);
   });
 
+  test('is not read for a listener, which gets a summary and what went wrong', async () => {
+    const emulator = standingEmulator();
+    emulator.chat.on('broken', () => Promise.reject(new Error('on purpose')));
+    const ended: object[] = [];
+    emulator.onRequest((request) => ended.push(request));
+    await callsTo(emulator).gateway('POST', '/v1/chat/completions', {
+      model: 'atlas-small',
+      messages: [{ role: 'user', content: 'broken' }],
+    });
+
+    expect(ended).toMatchObject([{ status: 500, error: expect.stringContaining('on purpose') }]);
+    expect(Object.keys(ended[0] ?? {})).not.toEqual(expect.arrayContaining(['response']));
+    expect(emulator.requests).toMatchObject(ended);
+  });
+
   test('holds no key, and says whose it was', async () => {
     const emulator = standingEmulator();
     const spare = emulator.apiKeys.create('secret', { name: 'spare' });

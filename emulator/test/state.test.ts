@@ -79,6 +79,33 @@ describe('the state', () => {
     expect(emulator.state()).toEqual(before);
   });
 
+  test.each<{ what: string; spoil: (state: EmulatorState) => void }>([
+    { what: 'a preset without a name', spoil: ({ presets: [one] }) => remove(one, 'name') },
+    {
+      what: 'a model with a negative window',
+      spoil: (state) => set(state, 'models', [{ id: 'x', contextWindow: -1 }]),
+    },
+    { what: 'a plan without a price', spoil: ({ plan }) => remove(plan, 'pricePerMonth') },
+    { what: 'a memory item of another type', spoil: ({ memory: [one] }) => set(one, 'type', 'rumour') },
+    {
+      what: 'a message of another role',
+      spoil: ({ conversations: [one] }) => set(one?.messages[0], 'role', 'narrator'),
+    },
+    { what: 'a pin without a category', spoil: ({ conversations: [one] }) => remove(one?.pinnedMemory[0], 'category') },
+    { what: 'an unknown section', spoil: ({ conversations: [one] }) => set(one?.summaryItems[0], 'section', 'nope') },
+    { what: 'an empty version', spoil: ({ conversations: [one] }) => set(one?.summaryVersions[0], 'summary', {}) },
+    { what: 'a time that is none', spoil: ({ conversations: [one] }) => set(one, 'lastUpdated', 'x') },
+    { what: 'a day that is none', spoil: ({ usage: [one] }) => set(one, 'day', 'garbage') },
+    { what: 'an answer without headers', spoil: ({ idempotency: [one] }) => remove(one?.answer, 'headers') },
+    { what: 'a file without a name', spoil: ({ files: [one] }) => remove(one, 'filename') },
+  ])('with $what is refused', async ({ spoil }) => {
+    const emulator = await livedIn();
+    const state = emulator.state();
+    spoil(state);
+
+    expect((await plane(emulator)('PUT', '/state', state)).status).toBe(400);
+  });
+
   test('is plain JSON', async () => {
     const state: EmulatorState = (await livedIn()).state();
 
@@ -117,3 +144,12 @@ describe('the versions of a summary', () => {
 });
 
 const MEMORY = { type: 'fact', key: 'next', content: 'one' };
+
+function set(record: object | undefined, name: string, value: unknown): void {
+  if (record === undefined) throw new Error('there is no such record to spoil');
+  Object.assign(record, { [name]: value });
+}
+
+function remove(record: object | undefined, name: string): void {
+  set(record, name, undefined);
+}

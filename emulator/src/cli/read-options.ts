@@ -27,7 +27,7 @@ export function readOptions(
   directory: string,
 ): CommandLine {
   const { values, run, help, version } = readFlags(args);
-  const fromEnv = readVariables(env);
+  const fromEnv = help || version ? {} : readVariables(env);
   const named = values.config ?? (env[`${PREFIX}CONFIG`] || undefined);
   const fromFile = help || version ? {} : readConfig(named, directory);
   const fromFlags = Object.fromEntries(

@@ -31,10 +31,9 @@ export class ControlAccess {
   refusal(request: Request, caller: string | undefined): AccessRefusal | undefined {
     const { protocol, host: named } = new URL(request.url);
     const host = request.headers.get('host') ?? named;
-    if (this.#token === undefined) {
+    if (this.#token === undefined && caller !== undefined) {
       // A caller from elsewhere can write any name into the Host header.
-      if (caller !== undefined && !isLoopback(caller))
-        return forbidden(`the control plane accepts requests from this machine only; ${OPEN}`);
+      if (!isLoopback(caller)) return forbidden(`the control plane accepts requests from this machine only; ${OPEN}`);
       if (!isLoopback(host)) return forbidden(`the control plane accepts loopback names only; ${OPEN}`);
     }
     if (!isOwnPage(request.headers, `${protocol}//${host}`)) {

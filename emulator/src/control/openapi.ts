@@ -19,7 +19,7 @@ export interface Operation {
   tags: string[];
   security: Record<string, string[]>[];
   parameters?: { name: string; in: 'path' | 'query'; required: boolean; schema: JsonSchema; description?: string }[];
-  requestBody?: { required: true; content: Content };
+  requestBody?: { required: boolean; content: Content };
   responses: Record<string, { description: string; headers?: typeof RATE_HEADERS; content: Content }>;
 }
 
@@ -129,12 +129,19 @@ function operation(
     tags: [area.name],
     security: isOpen || endpoint.isOpen ? [] : [{ [security]: [] }],
     ...(parameters.length === 0 ? {} : { parameters }),
-    ...(body === undefined ? {} : { requestBody: { required: true, content: content(body, toJson) } }),
+    ...(body === undefined
+      ? {}
+      : { requestBody: { required: !isOptional(body, area), content: content(body, toJson) } }),
     responses: {
       ...Object.fromEntries(responses),
       default: { description: 'The request was rejected.', ...headers, content: content(error, toJson) },
     },
   };
+}
+
+/** The control plane takes no body for `{}`. */
+function isOptional(body: BodyForm, { name }: DescribedArea): boolean {
+  return name === 'Control plane' && isSchema(body) && z.safeParse(body, {}).success;
 }
 
 function content(form: BodyForm, toJson: (schema: z.ZodMiniType) => JsonSchema): Content {

@@ -128,7 +128,8 @@ function isExpression({ pattern, flags }: { pattern: string; flags?: string | un
   }
 }
 
-const planSchema = named(
+/** A plan as JSON gives it. */
+export const planSchema = named(
   'Plan',
   z.object({
     id: text,

@@ -1,7 +1,11 @@
 import * as z from 'zod/mini';
-import { integrationRecord } from '../api/schemas.js';
+import { count, fileRecord, memoryItem, pinnedItem, presetRecord, rollingSummary } from '../api/schemas.js';
 import { checked } from '../base/checked.js';
+import { COMPACTION_LEVELS } from '../context/compaction/compact.js';
 import { API_KEY_KINDS } from '../store/api-keys.js';
+import { MESSAGE_ROLES, SUMMARIZERS } from '../store/conversation-records.js';
+import { SECTIONS } from '../store/summary.js';
+import { executionList, integrationList, modelSchema, planSchema } from './schemas.js';
 import type { EmulatorState } from './state.js';
 
 /** The state in a parsed JSON body; a 400 that names the first field that is not as it must be. */
@@ -13,47 +17,66 @@ export function checkedState(value: unknown): EmulatorState {
 
 const id = z.string().check(z.minLength(1));
 const words = z.tuple([z.int(), z.int(), z.int(), z.int()]);
-const rate = z.number().check(z.gte(0));
-const kind = z.enum(API_KEY_KINDS);
+const day = z.string().check(z.regex(/^\d{4}-\d\d-\d\d$/, 'not a day as YYYY-MM-DD'));
+const time = z.string().check(z.refine((text) => !Number.isNaN(Date.parse(text)), 'not a time'));
+const tokens = z.number().check(z.gte(0));
+
+const summaryVersion = z.object({
+  summary: rollingSummary,
+  cause: z.enum([...COMPACTION_LEVELS, 'exclude']),
+  summarizer: z.enum(SUMMARIZERS),
+  totalTokens: tokens,
+  previousTokens: tokens,
+  compressedTokens: tokens,
+});
+const conversation = z.object({
+  id,
+  ownerId: id,
+  createdAt: time,
+  version: count,
+  folded: count,
+  leftOut: z.array(id),
+  summaryBudget: tokens,
+  lastUpdated: time,
+  lastCompactionAt: z.nullable(time),
+  stylePreferences: z.record(z.string(), z.unknown()),
+  messages: z.array(
+    z.object({ id, role: z.enum(MESSAGE_ROLES), content: z.string(), createdAt: z.string(), excluded: z.boolean() }),
+  ),
+  pinnedMemory: z.array(pinnedItem),
+  summaryItems: z.array(z.object({ section: z.enum(SECTIONS), text: z.string(), messageId: id, tokens })),
+  summaryVersions: z.array(summaryVersion),
+});
+const answer = z.object({
+  status: z.int().check(z.gte(200), z.lte(599)),
+  headers: z.array(z.tuple([z.string(), z.string()])),
+  body: z.string(),
+});
 
 const stateSchema = z.object({
   seed: z.string(),
   sequences: z.array(z.object({ label: id, words })),
-  plan: z.optional(
+  plan: z.optional(planSchema),
+  apiKeys: z.array(
     z.object({
       id,
-      gatewayAccess: z.boolean(),
-      includedTokens: rate,
-      overagePricePerMillion: rate,
-      limits: z.object({ gateway: rate, context: rate, compact: rate }),
+      kind: z.enum(API_KEY_KINDS),
+      name: z.string(),
+      prefix: z.string(),
+      hash: id,
+      createdAt: time,
+      expiresAt: z.nullable(time),
     }),
   ),
-  apiKeys: z.array(z.object({ id, kind, prefix: z.string(), hash: id, expiresAt: z.nullable(z.string()) })),
   sessions: z.array(z.object({ hash: id, userId: id })),
-  workspaces: z.array(z.object({ id, members: z.array(id) })),
-  conversations: z.array(
-    z.object({
-      id,
-      ownerId: id,
-      version: z.int(),
-      folded: z.int(),
-      leftOut: z.array(id),
-      summaryBudget: z.number(),
-      lastUpdated: z.string(),
-      lastCompactionAt: z.nullable(z.string()),
-      stylePreferences: z.record(z.string(), z.unknown()),
-      messages: z.array(z.object({ id, role: id, content: z.string(), createdAt: z.string(), excluded: z.boolean() })),
-      pinnedMemory: z.array(z.object({ id, messageId: id, content: z.string() })),
-      summaryItems: z.array(z.object({ section: id, text: z.string(), messageId: id, tokens: z.number() })),
-      summaryVersions: z.array(z.object({ summary: z.object({ version: z.int() }) })),
-    }),
-  ),
-  memory: z.array(z.object({ id, ownerId: id, type: id, key: z.string(), content: z.string(), isActive: z.boolean() })),
-  models: z.optional(z.array(z.object({ id, contextWindow: z.int() }))),
-  presets: z.array(z.object({ id, template: z.string() })),
-  files: z.array(z.object({ id, bytes: z.int(), contentType: z.string(), content: z.string() })),
-  integrations: z.optional(z.array(integrationRecord)),
-  integrationExecutions: z.array(z.object({ id, action: z.string() })),
-  usage: z.array(z.object({ day: id, model: id, tokens: z.number() })),
-  idempotency: z.array(z.object({ key: id, fingerprint: id, answer: z.object({ status: z.int(), body: z.string() }) })),
+  workspaces: z.array(z.object({ id, name: z.string(), members: z.array(id) })),
+  conversations: z.array(conversation),
+  memory: z.array(z.object({ ...memoryItem.shape, id, ownerId: id })),
+  models: z.optional(z.array(modelSchema)),
+  presets: z.array(z.object({ ...presetRecord.shape, id })),
+  files: z.array(z.object({ ...fileRecord.shape, id, contentType: z.string(), content: z.string() })),
+  integrations: z.optional(integrationList),
+  integrationExecutions: executionList,
+  usage: z.array(z.object({ day, model: id, tokens })),
+  idempotency: z.array(z.object({ key: id, fingerprint: id, answer })),
 });

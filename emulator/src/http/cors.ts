@@ -6,13 +6,17 @@ export type Cors = { origins: '*' | 'loopback' | readonly string[]; exposeHeader
 
 /**
  * Why a request is not answered, if it comes from a page elsewhere and only pages of this machine may call. `address` is ours on its
- * connection: who reaches loopback by another name is a page whose name was made to resolve to it.
+ * connection: who reaches loopback by another name is a page whose name was made to resolve to it. So may be a browser that reaches
+ * another address by a public name.
  */
 export function refusedPage({ headers }: Request, address: string | undefined, cors: Cors): string | undefined {
   if (cors?.origins !== 'loopback') return undefined;
   const origin = headers.get('origin');
   const host = headers.get('host');
-  const isRenamed = address !== undefined && isLoopback(address) && host !== null && !isLoopback(host);
+  const isRenamed =
+    address !== undefined &&
+    host !== null &&
+    (isLoopback(address) ? !isLoopback(host) : isBrowser(headers) && isPublicName(host));
   if (!isRenamed && (origin === null || isLoopbackOrigin(origin))) return undefined;
   return 'The keys come from a seed that others may know, so only pages of this machine are allowed. Allow others with --cors';
 }
@@ -50,6 +54,17 @@ function addOrigin(headers: Answer['headers'], origin: string, cors: NonNullable
   if (cors.origins === 'loopback' ? !isLoopbackOrigin(origin) : !cors.origins.includes(origin)) return false;
   headers['access-control-allow-origin'] = origin;
   return true;
+}
+
+/** Over plain HTTP browsers send no Sec-Fetch-Site. */
+function isBrowser(headers: Headers): boolean {
+  return headers.has('sec-fetch-site') || (headers.get('user-agent') ?? '').startsWith('Mozilla/');
+}
+
+/** A name that anyone can have: not an address, a single word as in a compose file, or one of a private network. */
+function isPublicName(host: string): boolean {
+  const name = host.replace(/:\d+$/, '').replace(/\.$/, '');
+  return /\.[a-z][a-z0-9-]*$/i.test(name) && !/\.(?:internal|local|localhost)$/i.test(name);
 }
 
 function isLoopbackOrigin(origin: string): boolean {

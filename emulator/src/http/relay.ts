@@ -4,8 +4,8 @@ export interface RelayOptions {
   signals?: readonly AbortSignal[] | undefined;
   /** Called with every chunk that was handed over. */
   onChunk?: ((chunk: Uint8Array) => void) | undefined;
-  /** Called once. */
-  onEnd?: ((outcome: 'answered' | 'aborted' | 'cut') => void) | undefined;
+  /** Called once. `sourceEnded` is there when the source was left, and resolves when it has ended. */
+  onEnd?: ((outcome: 'answered' | 'aborted' | 'cut', sourceEnded?: Promise<void>) => void) | undefined;
   /** Where and how the body is cut: so many chunks of a stream (one chunk is one event), or so many bytes. */
   cut?: BodyCut | undefined;
   /** The chunk after so many is cut to its first half and a line end: an event that cannot be read. */
@@ -34,12 +34,12 @@ export function relayBody(source: ReadableStream<Uint8Array>, options: RelayOpti
   let bytes = 0;
   let ended = false;
   let abort = (): void => {};
-  const end = (outcome: 'answered' | 'aborted' | 'cut'): void => {
+  const end = (outcome: 'answered' | 'aborted' | 'cut', sourceEnded?: Promise<void>): void => {
     if (ended) return;
     ended = true;
     for (const signal of signals) signal.removeEventListener('abort', abort);
     left.abort();
-    options.onEnd?.(outcome);
+    options.onEnd?.(outcome, sourceEnded);
   };
   const fail = (controller: ReadableStreamDefaultController<Uint8Array>, error: unknown): void => {
     if (options.breakConnection === undefined) {
@@ -50,15 +50,19 @@ export function relayBody(source: ReadableStream<Uint8Array>, options: RelayOpti
     controller.close();
   };
   const leave = (reason: unknown): void => {
-    reader.cancel(reason).catch(() => {});
-    end('aborted');
+    end(
+      'aborted',
+      reader.cancel(reason).catch(() => {}),
+    );
   };
 
   const cutOff = async (controller: ReadableStreamDefaultController<Uint8Array>, cut: BodyCut): Promise<void> => {
     if (cut.how === 'stall') await untilAborted(left.signal);
     if (ended) return;
-    reader.cancel().catch(() => {});
-    end('cut');
+    end(
+      'cut',
+      reader.cancel().catch(() => {}),
+    );
     if (cut.how === 'reset') {
       if (options.breakConnection !== undefined) await new Promise((resolve) => setTimeout(resolve, ON_ITS_WAY));
       return fail(controller, new ConnectionReset());

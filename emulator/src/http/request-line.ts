@@ -1,7 +1,7 @@
-import type { RequestRecord } from './request-log.js';
+import type { EndedRequest } from './request-log.js';
 
 /** A request as one line of the terminal: no key, no header and nothing of a body. */
-export function requestLine(request: RequestRecord, isColored: boolean): string {
+export function requestLine(request: EndedRequest, isColored: boolean): string {
   const { method, path, status, duration = 0, tokens } = request;
   const paint = (text: string, code: number): string =>
     isColored && text !== '' ? `\x1b[${code}m${text}\x1b[39m` : text;
@@ -17,7 +17,7 @@ export function requestLine(request: RequestRecord, isColored: boolean): string 
   return columns.join('  ').trimEnd();
 }
 
-function noteOn({ status, outcome, fault, error }: RequestRecord): string {
+function noteOn({ status, outcome, fault, error }: EndedRequest): string {
   const notes = [
     fault === undefined ? '' : `fault: ${fault}`,
     status === 429 && fault === undefined ? 'rate limit' : '',

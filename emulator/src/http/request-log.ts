@@ -24,8 +24,14 @@ export interface RequestSummary {
   fault: string | undefined;
 }
 
+/** A request that has ended, in one line. */
+export interface EndedRequest extends RequestSummary {
+  /** What went wrong inside the emulator or a reply function, on a 500. */
+  error: string | undefined;
+}
+
 /** A request as it arrived, and what became of it. Keys and tokens are never in it. */
-export interface RequestRecord extends RequestSummary {
+export interface RequestRecord extends EndedRequest {
   headers: Record<string, string>;
   /** At most 64 KB of the body's text; undefined when nothing read it. */
   body: string | undefined;
@@ -33,8 +39,6 @@ export interface RequestRecord extends RequestSummary {
   isBodyCut: boolean;
   /** What was sent back; undefined while nothing was. */
   response: RecordedResponse | undefined;
-  /** What went wrong inside the emulator or a reply function, on a 500. */
-  error: string | undefined;
 }
 
 /** What was sent back. */
@@ -104,10 +108,10 @@ export class RequestLog {
     };
   }
 
-  /** Called with the record of every request that has ended. */
-  onEnd(listener: (record: RequestRecord) => void): () => void {
+  /** Called with every request that has ended. */
+  onEnd(listener: (request: EndedRequest) => void): () => void {
     return this.listen((entry) => {
-      if (entry.outcome !== 'pending') listener(this.#record(entry));
+      if (entry.outcome !== 'pending') listener({ ...this.summary(entry), error: entry.error });
     });
   }
 

@@ -70,7 +70,8 @@ export class Service {
   async handle(request: Request, incoming?: IncomingMessage | undefined): Promise<Answer | Response> {
     const path = getPath(request);
     if (path === '/_emulator' || path.startsWith('/_emulator/')) {
-      return this.#parts.control(request, incoming?.socket.remoteAddress);
+      // A connection that is gone already has no address, and is not in process.
+      return this.#parts.control(request, incoming && (incoming.socket.remoteAddress ?? 'unknown'));
     }
     const area: Area = path.startsWith('/api/') || path === '/api' ? 'context' : 'gateway';
     const preflight = preflightAnswer(request, this.#cors());
@@ -254,11 +255,13 @@ export class Service {
         if (entry.events !== undefined && !isComment(chunk)) entry.events += 1;
         sent.add(chunk, settings.clock.now());
       },
-      onEnd: (outcome) => {
+      onEnd: (outcome, sourceEnded) => {
         entry.outcome = outcome;
         entry.finishedAt = settings.clock.now();
         sent.close();
-        log.changed(entry);
+        // A stream that was left is billed when its source has ended.
+        if (sourceEnded === undefined) log.changed(entry);
+        else void sourceEnded.then(() => log.changed(entry));
       },
     });
     if (fault?.type === 'drip') {

@@ -1,12 +1,15 @@
 /** The sections of the rolling summary that items go to. */
-export type Section =
-  | 'goals'
-  | 'decisions'
-  | 'requirements'
-  | 'currentPlan'
-  | 'openQuestions'
-  | 'definitions'
-  | 'importantReferences';
+export type Section = (typeof SECTIONS)[number];
+/** Every one there is. */
+export const SECTIONS = [
+  'goals',
+  'decisions',
+  'requirements',
+  'currentPlan',
+  'openQuestions',
+  'definitions',
+  'importantReferences',
+] as const;
 
 /** One entry of the summary, taken from one sentence of one message. */
 export interface SummaryItem {
