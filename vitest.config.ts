@@ -5,7 +5,7 @@ const source = (path: string): string => fileURLToPath(new URL(path, import.meta
 
 /** What has a process of its own: it replaces modules or globals, measures memory, or watches the process. The rest shares one. */
 const APART = [
-  'test/{browser,stream}/**/*.test.ts',
+  'test/{browser,redis,stream}/**/*.test.ts',
   'test/api/{pages,workers}.test.ts',
   'test/wire/{connect,late-key,process,races,replaced-promise,sent}.test.ts',
   'emulator/test/in-sqlite.test.ts',
