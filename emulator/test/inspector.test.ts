@@ -119,15 +119,19 @@ describe.skipIf(path === undefined)('the inspector in a browser', () => {
         document.dispatchEvent(new Event('visibilitychange'));
       })()`);
     emulator.conversations.create({ id: 'out-of-sight', messages: [{ role: 'user', content: 'Seen.' }] });
+    await go('conversations');
+    await reads('out-of-sight'); // what was pushed before is here
     await go('conversation/out-of-sight');
     await reads('Seen.');
 
     await turn('hidden');
+    const pause = () => new Promise((resolve) => setTimeout(resolve, 500));
+    await pause(); // what was under way has arrived
     emulator.conversations.append('out-of-sight', [{ role: 'user', content: 'Missed at first.' }]);
-    // Longer than it takes to tell it.
-    await new Promise((resolve) => setTimeout(resolve, 500));
-    expect(await bodyText()).not.toContain('Missed at first.');
-    await turn('visible');
+    await pause(); // longer than it takes to push it
+    const seen = await bodyText();
+    await turn('visible'); // for the tests that follow, too
+    expect(seen).not.toContain('Missed at first.');
 
     await reads('Missed at first.');
     emulator.conversations.append('out-of-sight', [{ role: 'user', content: 'Seen at once.' }]);
