@@ -70,9 +70,8 @@ export class ChatCompletions {
   }
 }
 
-const ENDPOINT = { method: 'POST', path: '/v1/chat/completions', accepts: chatCompletionParamsSchema } as const;
-const WHOLE = { ...ENDPOINT, timeout: COMPLETION_TIMEOUT };
-const STREAMED = { ...ENDPOINT, accept: 'text/event-stream' };
+const WHOLE = { timeout: COMPLETION_TIMEOUT };
+const STREAMED = { accept: 'text/event-stream' };
 const COMPLETION = {
   schema: chatCompletionSchema,
   pick: (completion: ChatCompletion) => completion,
@@ -84,7 +83,7 @@ const COMPLETION = {
 };
 
 /** The endpoint, if no parameter is certainly misplaced. */
-function endpointOf(common: Omit<Endpoint, 'body'>, params: ChatCompletionParams): Endpoint {
+function endpointOf({ accept, timeout }: Pick<Endpoint, 'accept' | 'timeout'>, params: ChatCompletionParams): Endpoint {
   const given: Record<string, unknown> = Object(params); // a value that is not an object is rejected later
   const known = fieldsOf(chatCompletionParamsSchema);
   const issues: ValidationIssue[] = [];
@@ -93,7 +92,15 @@ function endpointOf(common: Omit<Endpoint, 'body'>, params: ChatCompletionParams
     if (message !== undefined) issues.push({ path: [field], message });
   }
   if (issues.length > 0) throw new RequestValidationError(issues);
-  return { ...common, body: params, model: given.model };
+  return {
+    method: 'POST',
+    path: '/v1/chat/completions',
+    accepts: chatCompletionParamsSchema,
+    accept,
+    timeout,
+    body: params,
+    model: given.model,
+  };
 }
 
 /** Names that no service will add: another spelling of a documented parameter, or an option of the call. */

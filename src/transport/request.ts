@@ -25,13 +25,13 @@ export interface Endpoint {
   /** Checks the body, or the query where there is no body; the parameters of an upload are checked where it is made. */
   readonly accepts?: AnySchema;
   /** The `accept` header. @default application/json */
-  readonly accept?: string;
+  readonly accept?: string | undefined;
   /** The requested model, for events. */
   readonly model?: unknown;
   /** The name of a separate rate limit within the area. */
   readonly bucket?: string;
   /** The default timeout of one attempt, in milliseconds. @default 60_000 */
-  readonly timeout?: number;
+  readonly timeout?: number | undefined;
 }
 
 /** An endpoint, or a function that builds one from unchecked arguments. If it throws, the call rejects. */
