@@ -70,8 +70,9 @@ export class ChatCompletions {
   }
 }
 
-const WHOLE = { timeout: COMPLETION_TIMEOUT };
-const STREAMED = { accept: 'text/event-stream' };
+// Both fields are own ones: what a polluted prototype has is never read.
+const WHOLE = { accept: undefined, timeout: COMPLETION_TIMEOUT };
+const STREAMED = { accept: 'text/event-stream', timeout: undefined };
 const COMPLETION = {
   schema: chatCompletionSchema,
   pick: (completion: ChatCompletion) => completion,
