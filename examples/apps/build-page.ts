@@ -16,7 +16,7 @@ export async function buildPage(app: string): Promise<(path: string) => Response
     alias: { '#platform': new URL('../../src/platform/browser.ts', folder).pathname }, // the sources of this repository
   });
   const files: Record<string, { type: string; body: string }> = {
-    '/': { type: 'text/html', body: await readFile(new URL(`${app}/index.html`, folder), 'utf8') },
+    '/': { type: 'text/html', body: await readFile(new URL('chat-ui/index.html', folder), 'utf8') },
     '/chat.css': { type: 'text/css', body: await readFile(new URL('chat-ui/chat.css', folder), 'utf8') },
     '/app.js': { type: 'text/javascript', body: outputFiles[0]?.text ?? '' },
   };
