@@ -7,8 +7,7 @@ import { ContextClient, GatewayClient } from 'context-gateway';
 import { addSampleConversation, createEmulator } from 'context-gateway-emulator';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { PROGRAM } from './helpers/sources.js';
-import { runNode, runVitest } from './helpers/vitest-run.js';
+import { runNode, runVitest, USER_PROGRAM } from './helpers/programs.js';
 
 const run = promisify(execFile);
 
@@ -40,7 +39,7 @@ beforeAll(async () => {
   await build({
     entryPoints: blocks.map(({ file }) => join(folder, 'src', `${file}.ts`)),
     outdir: folder,
-    ...PROGRAM,
+    ...USER_PROGRAM,
   });
 });
 afterAll(() => rm(folder, { recursive: true }));

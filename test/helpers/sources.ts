@@ -1,10 +1,5 @@
-import { resolve } from 'node:path';
-import type { BuildOptions, Plugin } from 'esbuild';
-
-/** What the names of our packages lead to. */
+/** Where the names of our packages lead, in tests and in what they build. */
 export const SOURCES: Readonly<Record<string, string>> = {
-  '#platform': 'src/platform/node.ts',
-  '#zod': 'src/zod.ts',
   'context-gateway': 'src/index.ts',
   'context-gateway/schemas': 'src/schemas.ts',
   'context-gateway/conversation': 'src/conversation/index.ts',
@@ -16,22 +11,8 @@ export const SOURCES: Readonly<Record<string, string>> = {
   'context-gateway-emulator/node-test': 'emulator/src/testing/node-test.ts',
 };
 
-const fromSource: Plugin = {
-  name: 'from-source',
-  setup: (building) => {
-    building.onResolve({ filter: /^(#|context-gateway)/ }, ({ path }) =>
-      SOURCES[path] === undefined ? undefined : { path: resolve(SOURCES[path]) },
-    );
-  },
-};
-
-/** How a user's program is built for Node with our sources in it, so that no test depends on an earlier build. */
-export const PROGRAM: BuildOptions = {
-  bundle: true,
-  packages: 'external',
-  format: 'esm',
-  platform: 'node',
-  target: 'node20', // which has no `await using` of its own
-  outExtension: { '.js': '.mjs' },
-  plugins: [fromSource],
+/** The names inside the SDK, as Node resolves them. */
+export const INSIDE: Readonly<Record<string, string>> = {
+  '#platform': 'src/platform/node.ts',
+  '#zod': 'src/zod.ts',
 };
