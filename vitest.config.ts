@@ -4,7 +4,8 @@ import { INSIDE, SOURCES } from './test/helpers/sources.js';
 
 /** What has a process of its own: it replaces modules or globals, measures memory, or watches the process. The rest shares one. */
 const APART = [
-  'test/{browser,redis,stream}/**/*.test.ts',
+  'test/{browser,redis}/**/*.test.ts',
+  'test/stream/{abandoned,load}.test.ts',
   'test/api/{pages,workers}.test.ts',
   'test/wire/{connect,late-key,process,races,replaced-promise,sent}.test.ts',
   'emulator/test/in-sqlite.test.ts',

@@ -1,12 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Admission, ConfigurationError, type Observation, type RateLimiter } from 'context-gateway';
 import { type RedisLimiterEvent, type RedisLimiterOptions, redisLimiter } from 'context-gateway/redis';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { Availability } from '../../src/redis/availability.js';
 import { Bucket } from '../../src/redis/bucket.js';
 import type { Time } from '../../src/redis/time.js';
 import { CLIENTS, type ClientName, openClient } from './clients.js';
 import { missing, RedisServer } from './redis-server.js';
+
+/** For what happens in its own time: a slow machine is no failure. */
+const PATIENT = { timeout: 30_000 };
 
 let server: RedisServer;
 const opened: (() => void)[] = [];
@@ -106,29 +109,27 @@ describe.skipIf(missing)('one limit for several limiters', () => {
 
   test('all go when the window ends, first come, first served', async () => {
     const limiter = limiterOf();
-    await answer(limiter, window(0, 400));
+    await answer(limiter, window(0, 2_000));
     const calls = Array.from({ length: 3 }, () => asked(limiter));
     await Promise.all(calls.map(({ answered }) => answered));
     expect(calls.map(({ call }) => call.gone)).toEqual([false, false, false]);
-    expect(calls[0]?.call.admission?.expected).toBeLessThanOrEqual(400);
+    expect(calls[0]?.call.admission?.expected).toBeLessThanOrEqual(2_000);
 
-    await sleep(600);
-
-    expect(calls.map(({ call }) => call.gone)).toEqual([true, true, true]);
+    await vi.waitFor(() => expect(calls.map(({ call }) => call.gone)).toEqual([true, true, true]), PATIENT);
   });
 
   test('the hint of a 429 stops all, and one who gives up leaves no gap', async () => {
     const [first, second] = [limiterOf(), limiterOf()];
-    await answer(first, { ...window(0, 500), refused: true, blockedFor: 500 });
+    await answer(first, { ...window(0, 2_000), refused: true, blockedFor: 2_000 });
     const early = asked(second);
     const late = asked(second);
     await Promise.all([early.answered, late.answered]);
     expect([early.call.gone, late.call.gone]).toEqual([false, false]);
 
     early.call.admission?.cancel();
-    await sleep(700);
+    await vi.waitFor(() => expect(late.call.gone).toBe(true), PATIENT);
 
-    expect([early.call.gone, late.call.gone]).toEqual([false, true]);
+    expect(early.call.gone).toBe(false);
   });
 
   test('nothing leaves while the body of a refusal is on its way', async () => {
@@ -138,9 +139,8 @@ describe.skipIf(missing)('one limit for several limiters', () => {
     await sleep(60);
     expect(call.gone).toBe(false);
     free?.();
-    await sleep(60);
 
-    expect(call.gone).toBe(true);
+    await vi.waitFor(() => expect(call.gone).toBe(true), PATIENT);
   });
 
   test('a refusal is told to all once its body has been read', async () => {
@@ -156,14 +156,15 @@ describe.skipIf(missing)('one limit for several limiters', () => {
 
   test('one with many calls waiting takes no more than its share from one that waits too', async () => {
     const [first, second] = [limiterOf(), limiterOf()];
-    await answer(first, window(0, 400));
+    await answer(first, window(0, 2_000));
     const queues = [first, second].map((limiter) => Array.from({ length: 500 }, () => asked(limiter)));
     await Promise.all(queues.flat().map(({ answered }) => answered));
 
-    await sleep(650);
+    const goneOf = (queue: (typeof queues)[number]) => queue.filter(({ call }) => call.gone).length;
+    await vi.waitFor(() => expect(queues.map(goneOf).every((gone) => gone >= 45)).toBe(true), PATIENT);
 
     for (const queue of queues) {
-      const gone = queue.filter(({ call }) => call.gone).length;
+      const gone = goneOf(queue);
       expect(gone).toBeGreaterThanOrEqual(45);
       expect(gone).toBeLessThanOrEqual(55);
     }
