@@ -94,7 +94,7 @@ export interface SummaryVersion {
   cause: 'light' | 'deep' | 'aggressive' | 'exclude';
   /** What wrote it. */
   summarizer: SummarizerName;
-  /** Tokens of all messages. */
+  /** Tokens of all messages that are not excluded. */
   totalTokens: number;
   /** Tokens of summary, pins and recent messages before this version. */
   previousTokens: number;
