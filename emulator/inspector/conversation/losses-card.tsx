@@ -7,7 +7,7 @@ import { useAction } from '../service/use-action.js';
 import { count, plural } from '../service/words.js';
 import { categoryOf, type Loss, lossesOf, MOST_STATEMENTS } from './losses.js';
 
-/** Statements that the context no longer contains, with a button to pin their messages. */
+/** Statements that the context no longer contains, with buttons to show or pin their messages. */
 export function LossesCard({
   conversation,
   recent,

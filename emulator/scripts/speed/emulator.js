@@ -1,5 +1,4 @@
 /** The built emulator, with very high rate limits. */
-
 import { createEmulator } from '../../dist/index.js';
 
 const [data] = process.argv.slice(2);
