@@ -1,14 +1,15 @@
 import type { IdSource } from './random.js';
 import { type Collection, type Storage, usableId } from './storage.js';
 
-/** A workspace and the users who may see what is in it. */
+/** A workspace and the users who may access it. */
 export interface Workspace {
   id: string;
   name: string;
   members: string[];
 }
 
-/** What a new workspace is made from. */
+/** A workspace to create. */
+
 export interface WorkspaceInput {
   id?: string | undefined;
   name?: string | undefined;
