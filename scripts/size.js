@@ -1,6 +1,6 @@
 /**
- * Measures what this package adds to a browser app, minified and gzipped, and fails above a budget. `node
- * scripts/size.js parts` prints what each source file adds.
+ * Measures what this package adds to a browser app, minified and gzipped, and fails above a budget.
+ * `node scripts/size.js parts` prints what each source file adds.
  */
 import { gzipSync } from 'node:zlib';
 import { build, transform } from 'esbuild';
