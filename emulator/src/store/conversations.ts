@@ -79,10 +79,12 @@ export class Conversations {
     return true;
   }
 
+  /** A conversation with its messages. */
   get(id: string): ConversationRecord | undefined {
     return this.#states.get(id) === undefined ? undefined : this.#record(id);
   }
 
+  /** All conversations with their messages, oldest first. */
   list(): ConversationRecord[] {
     return [...this.#states.values()].map((state) => this.#record(state.id));
   }

@@ -51,6 +51,7 @@ export class Files {
     return record;
   }
 
+  /** The record of a file. */
   get(id: string): FileRecord | undefined {
     return structuredClone(this.#records.get(id)?.record);
   }
@@ -65,6 +66,7 @@ export class Files {
     return this.#records.get(id)?.contentType;
   }
 
+  /** The records of all files, oldest first. */
   list(): FileRecord[] {
     return [...this.#records.values()].map(({ record }) => structuredClone(record));
   }

@@ -107,6 +107,7 @@ export class Integrations {
     return this.#records.delete(id);
   }
 
+  /** An integration with its actions. */
   get(id: string): Integration | undefined {
     return this.list().find((integration) => integration.id === id);
   }

@@ -50,10 +50,12 @@ export class UserMemory {
     return item;
   }
 
+  /** An item with its owner. */
   get(id: string): OwnedMemoryItem | undefined {
     return this.#records.get(id);
   }
 
+  /** Changes an item. Returns `undefined` if there is no such item. */
   update(id: string, change: { content: string; isActive?: boolean | undefined }): UserMemoryItem | undefined {
     const record = this.#records.get(id);
     if (record === undefined) return undefined;
@@ -62,6 +64,7 @@ export class UserMemory {
     return item;
   }
 
+  /** Deletes an item. Returns false if there is no such item. */
   delete(id: string): boolean {
     return this.#records.delete(id);
   }
@@ -80,6 +83,7 @@ export class UserMemory {
     return found;
   }
 
+  /** All items with their owners, oldest first. */
   all(): OwnedMemoryItem[] {
     return [...this.#records.values()];
   }

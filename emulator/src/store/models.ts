@@ -23,11 +23,13 @@ export class Models {
     return this.#records.delete(id);
   }
 
+  /** A model and its context window. */
   get(id: string): EmulatorModel | undefined {
     const model = MODELS.find((offered) => offered.id === id) ?? this.#records.get(id);
     return model && { ...model };
   }
 
+  /** The built-in models, and those you added. */
   list(): EmulatorModel[] {
     return [...MODELS, ...this.#records.values()].map((model) => ({ ...model }));
   }

@@ -31,6 +31,7 @@ export class Presets {
     this.#ids = ids;
   }
 
+  /** Creates a preset. */
   create(input: PresetInput): Preset {
     const id = usableId('preset', input.id ?? this.#ids.next('preset'));
     if (this.#records.get(id) !== undefined) throw new RangeError(`preset ${id} exists already`);
@@ -45,11 +46,13 @@ export class Presets {
     return this.#records.delete(id);
   }
 
+  /** A preset with its template. */
   get(id: string): Preset | undefined {
     const preset = this.#records.get(id);
     return preset === undefined ? undefined : { ...preset };
   }
 
+  /** All presets, or those of a category. */
   list(category?: string | undefined): Preset[] {
     const presets: Preset[] = [];
     for (const preset of this.#records.values()) {
