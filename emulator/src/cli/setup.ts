@@ -46,7 +46,6 @@ function cassettesOf({ record, replay }: Chosen): EmulatorOptions['cassettes'] {
 }
 
 /** Parses `*`, `none` or a list of origins. */
-
 function corsOf(origins: Chosen['cors']): EmulatorOptions['cors'] {
   if (origins === undefined) return undefined;
   if (origins === 'none') return false;

@@ -17,7 +17,7 @@ import {
 } from './schemas.js';
 import { checkedState } from './state-schema.js';
 
-/** State, faults, what arrived, and time. */
+/** State, faults, received requests, and the clock. */
 export function systemRoutes(plane: Plane, emulator: ControlledEmulator): void {
   const { faults, clock } = emulator;
 

@@ -15,9 +15,9 @@ export interface FaultMatch {
   probability?: number | undefined;
 }
 
-/** The fault. */
+/** What a fault does. */
 export type FaultResponse =
-  /** A response with this status. Without a body, an error in the form of the API. `retryAfter` is in seconds. */
+  /** A response with this status. Without `body`, it has the error body of the API. `retryAfter` is in seconds. */
   | {
       type?: 'status' | undefined;
       status: number;
@@ -49,7 +49,7 @@ export type FaultResponse =
   /** The real stream, but after this many events it sends an error event and ends. */
   | { type: 'streamError'; afterEvents: number; error?: Record<string, unknown> | undefined };
 
-/** One rule. */
+/** A fault, and the requests it applies to. */
 export interface FaultRule {
   /** @default every request to both APIs */
   match?: FaultMatch | undefined;

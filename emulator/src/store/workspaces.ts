@@ -9,7 +9,6 @@ export interface Workspace {
 }
 
 /** A workspace to create. */
-
 export interface WorkspaceInput {
   id?: string | undefined;
   name?: string | undefined;

@@ -2,7 +2,7 @@ import { redact } from '../base/redact.js';
 import { requestLine } from '../http/request-line.js';
 import type { RequestRecord } from '../http/request-log.js';
 
-/** A request that a test expects. Absent fields match anything. */
+/** A request that a test expects. Omitted fields match anything. */
 export interface ExpectedRequest {
   method?: string | undefined;
   /** The path, compared with its query only if you include one, or a regular expression for path and query. */

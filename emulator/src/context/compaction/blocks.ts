@@ -1,6 +1,6 @@
 import type { Sliced } from '../../base/slices.js';
 
-/** Consecutive lines of a message: prose, or a block that must not be reworded. */
+/** Consecutive lines of a message: prose, or a block that only makes sense verbatim. */
 export interface Segment {
   kind: Kind;
   lines: string[];

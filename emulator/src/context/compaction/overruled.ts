@@ -24,8 +24,8 @@ function isSame(a: Candidate, b: Candidate): boolean {
 }
 
 /**
- * Two sets that share four fifths of their terms also share a term among the rarest fifth plus one of each, so only
- * sets with such a term in common need to be compared.
+ * If two sets share four fifths of their terms, the rarest fifth plus one of each set have a term in common. So only
+ * sets with such a common term need to be compared.
  */
 function* rarestTerms(offers: readonly { candidate: Candidate }[]): Sliced<(candidate: Candidate) => string[]> {
   const counts = new Map<string, number>();

@@ -62,6 +62,5 @@ const SAID_TWICE =
 /** "was was": any other repeated word, except those that English itself doubles ("had had"). */
 const WORD_TWICE = /(?<![\w'’`.-])(?!(?:that|had|very|no) )([a-z][a-z'’]*)(?: \1)+(?![\w'’`-])/g;
 /** "Okay so", "Well,": openings without content. "Actually" signals a change, and stays. */
-
 const OPENING =
   /^(?:(?:(?:so|and|or|but|well|okay|ok|yeah|yep|yes|oh|right|alright|anyway|now|because|'cause|basically|also)(?:,? |\. )|(?:i mean|you know|i think|i guess|and then),? )(?=\S))+/i;
