@@ -1,4 +1,4 @@
-/** Uses the package's schemas with the project's own zod: nested, converted, as Standard Schema. Prints their number. */
+/** Uses the package's schemas with the project's own zod: nested, converted, as Standard Schema. Prints the count. */
 import assert from 'node:assert';
 import * as schemas from 'context-gateway/schemas';
 import * as z from 'zod';

@@ -82,7 +82,7 @@ describe('the command', () => {
     expect(await interrupt()).toBe(0);
   });
 
-  test('prints its URL, keys and a working example, has a sample conversation, and exits with 0 on SIGINT', async () => {
+  test('prints URL, keys and a working example, adds a sample conversation, and exits with 0 on SIGINT', async () => {
     const { out, url, secret, token, interrupt } = await start('--seed', 'demo');
 
     const body = /-d '(\{"model".*\})'/.exec(out)?.[1] ?? '';
@@ -200,7 +200,7 @@ describe('the command', () => {
     expect(err.trimEnd()).not.toContain('\n');
   });
 
-  test('also reads options from variables and the config file; a flag wins over a variable, a variable over the file', async () => {
+  test('reads options from flags first, then from variables, then from the config file', async () => {
     const directory = dataDirectory();
     const config = {
       $schema: 'https://example.com/schema.json',

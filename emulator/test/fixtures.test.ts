@@ -39,7 +39,7 @@ describe('the fixtures of a test', () => {
   describe('with options', () => {
     test.override({ emulatorOptions: { seed: 'mine', plan: 'starter' } });
 
-    test('take them', async ({ emulator, gateway }) => {
+    test('use these options', async ({ emulator, gateway }) => {
       await expect(gateway.presets.list()).rejects.toThrow('plan');
 
       expect(emulator.account.plan.id).toBe('starter');
@@ -129,7 +129,7 @@ describe('toHaveReceived', () => {
       because: 'asymmetric matchers work',
     },
     { expected: { body: 'text' }, isThere: false, because: 'the body is an object' },
-    { expected: { times: 2 }, isThere: false, because: 'there was one' },
+    { expected: { times: 2 }, isThere: false, because: 'there was one request' },
   ])('$expected: $isThere, because $because', async ({ expected, isThere }, { emulator }) => {
     await emulator.fetch('https://emulator.test/v1/chat/completions?a=1', {
       method: 'POST',
