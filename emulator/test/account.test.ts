@@ -13,7 +13,7 @@ const plane = (emulator = standingEmulator()) => {
 };
 
 describe('a plan', () => {
-  test('without Gateway access makes every call there a 403 that says so, and leaves the Context API alone', async () => {
+  test('without Gateway access is a 403 on every Gateway call, and does not affect the Context API', async () => {
     const { gateway, context } = plane(standingEmulator({ plan: 'starter' }));
     const body = { model: 'atlas-small', messages: [{ role: 'user', content: 'x' }] };
 
@@ -32,7 +32,7 @@ describe('a plan', () => {
     expect((await context('GET', '/api/memory')).status).toBe(200);
   });
 
-  test('is taken at once, with its limits, its included tokens and its price', async () => {
+  test('takes effect at once, with its limits, included tokens and price', async () => {
     const { emulator, call, gateway } = plane(standingEmulator({ plan: 'starter' }));
 
     const { body } = await call('PUT', '/account', { plan: 'enterprise' });
@@ -49,14 +49,14 @@ describe('a plan', () => {
     expect(report.breakdown_by_model).toEqual({ 'birch-small': report.tokens_used });
   });
 
-  test('that is unknown is refused', async () => {
+  test('that is unknown is rejected', async () => {
     const { call } = plane();
 
     expect((await call('PUT', '/account', { plan: 'gold' })).status).toBe(400);
     expect(() => standingEmulator({ plan: 'gold' as 'agency' })).toThrow('gold');
   });
 
-  test('gives way to limits that are set', async () => {
+  test('gives way to explicit limits', async () => {
     const { gateway } = plane(standingEmulator({ plan: 'enterprise', limits: { gateway: 7 } }));
 
     expect((await gateway('GET', '/v1/presets')).headers.get('x-ratelimit-limit')).toBe('7');
@@ -64,7 +64,7 @@ describe('a plan', () => {
 });
 
 describe('API keys', () => {
-  test('rotate without a gap: the new one works before the old one is deleted, and the deleted one refuses at once', async () => {
+  test('can be rotated: the new key works before the old one is deleted, and the old one fails at once after that', async () => {
     const { emulator, call, withKey } = plane();
     const [old] = (await call('GET', '/keys')).body;
 
@@ -79,7 +79,7 @@ describe('API keys', () => {
     expect((await call('DELETE', `/keys/${old.id}`)).status).toBe(404);
   });
 
-  test('are shown in full once, then by their prefix', async () => {
+  test('are shown in full once, and then only by their prefix', async () => {
     const { emulator, call } = plane();
     const { key, ...info } = (await call('POST', '/keys', { kind: 'publishable' })).body;
 
@@ -113,7 +113,7 @@ describe('API keys', () => {
 });
 
 describe('a workspace', () => {
-  test('is open to those who were added, as long as they are in it', async () => {
+  test('is open to its members, until they are removed', async () => {
     const { emulator, call, context } = plane();
     const guest = emulator.sessions.create();
     const { id } = (await call('POST', '/workspaces', { name: 'Team' })).body;

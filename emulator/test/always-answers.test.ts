@@ -12,7 +12,7 @@ afterAll(() => emulator.close());
 
 const open = new Set<Socket>();
 
-/** What comes back first for these bytes, while our side stays open; `closed` when the other side ends the connection without a byte. */
+/** The status line of the response to these bytes, or `closed` if the server closes the connection without one. */
 function answerTo(bytes: string | Uint8Array): Promise<string> {
   return new Promise((resolve) => {
     const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
@@ -44,20 +44,20 @@ const ANSWERED = /^(?:HTTP\/1\.1 [2-5]\d\d |closed$)/;
 describe('a request over a socket', () => {
   test.each([
     ['HTTP/1.0 without a Host', 'GET /v1/presets HTTP/1.0\r\n\r\n'],
-    ['a Host that is no name', request('/v1/presets', { host: 'a b' })],
+    ['an invalid Host', request('/v1/presets', { host: 'a b' })],
     ['an empty Host', request('/v1/presets', { host: '' })],
     ['no Host at all', 'GET /v1/presets HTTP/1.1\r\n\r\n'],
     ['OPTIONS *', request('*', {}, { method: 'OPTIONS' })],
-    ['a target that is no path', request('presets')],
-    ['an absolute target that is no address', request('http://[/v1/presets')],
+    ['a target that is not a path', request('presets')],
+    ['an absolute target with an invalid URL', request('http://[/v1/presets')],
     ['a back-slash in the path', request('/v1\\presets', { host: 'a_b:99' })],
     ['a control-plane path with a bad Host', request('/_emulator/', { host: 'a b' })],
     ['TRACE', request('/v1/presets', {}, { method: 'TRACE' })],
     ['CONNECT', request('localhost:1', {}, { method: 'CONNECT' })],
     ['an upgrade', request('/v1/presets', { connection: 'upgrade', upgrade: 'websocket' })],
-    ['a query that is no encoding', request('/api/context?conversationId=%E0%A4%A')],
-    ['a path that is no encoding', request('/v1/presets/%E0%A4%A/execute', {}, { method: 'POST' })],
-  ])('with %s is answered, or its connection is closed', async (_, bytes) => {
+    ['a malformed encoding in the query', request('/api/context?conversationId=%E0%A4%A')],
+    ['a malformed encoding in the path', request('/v1/presets/%E0%A4%A/execute', {}, { method: 'POST' })],
+  ])('with %s gets a response, or its connection is closed', async (_, bytes) => {
     expect(await answerTo(bytes)).toMatch(ANSWERED);
   });
 
@@ -76,11 +76,11 @@ describe('a request over a socket', () => {
     '{"type":"contentType","contentType":"a\\u0000b"}',
     '{"type":"garbage","contentType":"\\u2014"}',
     '{"type":"status","status":200,"message":{}}',
-  ])('that asks for the fault %s is answered', async (fault) => {
+  ])('for the fault %s gets a response', async (fault) => {
     expect(await answerTo(withFault(fault))).toMatch(ANSWERED);
   });
 
-  test('is answered whatever rule was added before it: one that cannot be applied is refused when it is added', async () => {
+  test('gets a response whatever fault rules were posted before it', async () => {
     const deep = `${'['.repeat(200_000)}${']'.repeat(200_000)}`;
     const rules = [
       '{"respond":{"status":204,"body":"x"}}',
@@ -100,7 +100,7 @@ describe('a request over a socket', () => {
     }
   });
 
-  test('is answered when a reply function or a rule added in process cannot be followed', async () => {
+  test('gets a 500 when a reply function throws, and impossible rules are rejected when they are added', async () => {
     const cyclic: Record<string, unknown> = {};
     cyclic.self = cyclic;
     const impossible: FaultRule[] = [
@@ -122,7 +122,7 @@ describe('a request over a socket', () => {
     emulator.chat.clear();
   });
 
-  test('with deeply nested JSON is answered', async () => {
+  test('with deeply nested JSON gets a response', async () => {
     const deep = `${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`;
     for (const path of ['/v1/chat/completions', '/v1/integrations/team-chat/execute', '/api/memory']) {
       const session = { ...key(), authorization: `Bearer ${emulator.sessionToken}` };
@@ -143,7 +143,7 @@ describe('a request over a socket', () => {
     expect(await answerTo(request('/_emulator/state'))).toMatch(/200/);
   });
 
-  test('of any kind is answered within 5 s', async () => {
+  test('of any kind gets a response within 5 s', async () => {
     const token = fc.stringMatching(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,12}$/);
     const value = fc.stringMatching(/^[\t\x20-\x7e\x80-\xff]{0,24}$/);
     const odd = fc.constantFrom(
@@ -161,7 +161,7 @@ describe('a request over a socket', () => {
       value,
       fc.integer({ min: -1, max: 999 }).map(String),
       odd.map((name) => `${name}=1`),
-      // Those that are asked to wait are left out: they do.
+      // Without the faults that make a request wait.
       fc.json({ maxDepth: 3 }).filter((text) => !/stall|slow/.test(text)),
       fc
         .record({

@@ -6,7 +6,7 @@ import { assumed, createEmulator, seedFrom } from '../src/index.js';
 import { callsTo, dataDirectory, standingEmulator } from './support.js';
 
 describe('an assumption', () => {
-  test('is listed, once, with what was chosen: all of them', () => {
+  test('is in docs/assumptions.md and in assumptions.json, with a gap and a choice', () => {
     const page = readFileSync(new URL('../../docs/assumptions.md', import.meta.url), 'utf8');
     const known = [...page.matchAll(/^\| (A\d+) \|/gm)].map(([, id]) => id);
 
@@ -16,7 +16,7 @@ describe('an assumption', () => {
     for (const { gap, chosen } of assumptions) expect([gap.length > 0, chosen.length > 0]).toEqual([true, true]);
   });
 
-  test('that can be switched is one of --assume, and the other way round', () => {
+  test('can be switched by exactly the names that --assume accepts', () => {
     const switches = assumptions.flatMap((assumption) => assumption.switch ?? []).sort();
 
     expect(() => assumed(['x=y'])).toThrow(new RegExp(switches.map((name) => `(?=.*\\b${name}\\b)`).join('')));
@@ -76,7 +76,7 @@ describe('strict mode', () => {
       body: { action: 'post_message', channel: 'a', text: 'b', loud: true },
       param: 'loud',
     },
-  ])('refuses $param at $path, which is fine otherwise', async ({ area, path, body, param }) => {
+  ])('rejects $param at $path, which is accepted otherwise', async ({ area, path, body, param }) => {
     const refused = await callsTo(standingEmulator({ strict: true }))[area]('POST', path, body);
 
     expect(refused.status).toBe(400);
@@ -92,7 +92,7 @@ describe('a seed file', () => {
     return file;
   };
 
-  test('fills an emulator, and fills it again after a reset', async () => {
+  test('fills an emulator, also after a reset', async () => {
     const setup = seedFrom(
       seedFile({
         workspaces: [{ id: 'team', members: [] }],
@@ -118,7 +118,7 @@ describe('a seed file', () => {
     expect((await gateway('POST', '/v1/presets/mine/execute', run)).body.output).toBe('first');
   });
 
-  test('has its replies at every start, also where the data is there already', async () => {
+  test('sets its replies at every start, also when the data already exists', async () => {
     const data = dataDirectory();
     const setup = seedFrom(
       seedFile({ memory: [{ type: 'fact', key: 'a', content: 'b' }], replies: [{ match: 'ping', reply: 'pong' }] }),
@@ -137,7 +137,7 @@ describe('a seed file', () => {
     { seed: '{', says: 'not valid JSON' },
     { seed: { conversation: [] }, says: 'conversation' },
     { seed: { memory: [{ type: 'rumour', key: 'a', content: 'b' }] }, says: 'memory.0.type' },
-  ])('with $seed is refused with the place', ({ seed, says }) => {
+  ])('with $seed is rejected with a message that contains $says', ({ seed, says }) => {
     expect(() => seedFrom(seedFile(seed))).toThrow(says);
   });
 });

@@ -24,7 +24,7 @@ const preflight = {
 };
 
 describe('a page in a browser', () => {
-  test('may ask first, without a key', async () => {
+  test('may send a preflight without a key', async () => {
     const response = await fromPage({}, preflight, '/v1/chat/completions');
 
     expect(response.status).toBe(204);
@@ -33,7 +33,7 @@ describe('a page in a browser', () => {
     expect(response.headers.get('access-control-allow-headers')).toBe('authorization,content-type');
   });
 
-  test('may read answers and our headers, of errors too', async () => {
+  test('may read responses and our headers, also of errors', async () => {
     for (const path of ['/v1/presets', '/v1/usage', '/api/memory']) {
       const { headers } = await fromPage({}, { headers: { origin } }, path);
 
@@ -51,14 +51,14 @@ describe('a page in a browser', () => {
     }
   });
 
-  test('does not see our headers when that is switched off', async () => {
+  test('cannot read our headers with exposeHeaders: false', async () => {
     const { headers } = await fromPage({ cors: { exposeHeaders: false } }, { headers: { origin } });
 
     expect(headers.get('access-control-allow-origin')).toBe('*');
     expect(headers.has('access-control-expose-headers')).toBe(false);
   });
 
-  test('of another origin than those named is not let in', async () => {
+  test('gets no CORS headers if cors.origins does not list its origin', async () => {
     const named = { cors: { origins: [origin] } };
 
     expect((await fromPage(named, { headers: { origin } })).headers.get('access-control-allow-origin')).toBe(origin);
@@ -68,7 +68,7 @@ describe('a page in a browser', () => {
   });
 
   test.each(['http://localhost:3000', 'https://127.0.0.1', 'http://[::1]:8080', 'http://shop.localhost'])(
-    'of this machine (%s) is answered where the keys come from a seed',
+    'on this machine (%s) is accepted when the keys come from a seed',
     async (page) => {
       const asked = await fromPage(
         { seed: 'public' },
@@ -82,7 +82,7 @@ describe('a page in a browser', () => {
   );
 
   test.each(['https://evil.example', 'http://localhost.evil.example', 'http://127.0.0.1.evil.example', 'null'])(
-    'of another machine (%s) is refused there, unless the options name it',
+    'on another machine (%s) is rejected when the keys come from a seed, unless cors allows it',
     async (page) => {
       const asked = await fromPage({ seed: 0 }, { ...preflight, headers: { ...preflight.headers, origin: page } });
       expect(asked.headers.has('access-control-allow-origin')).toBe(false);
@@ -98,7 +98,7 @@ describe('a page in a browser', () => {
     },
   );
 
-  test('of another machine is refused also after a reset, and where a state was put in', async () => {
+  test('on another machine is still rejected after a reset, and after a seeded state was restored', async () => {
     const emulator = standingEmulator({ seed: 'public' });
     const other = standingEmulator({ seed: undefined });
     const status = async (one: typeof emulator) => {
@@ -113,7 +113,7 @@ describe('a page in a browser', () => {
     expect(await status(other)).toBe(403);
   });
 
-  test('whose name was made to resolve to this machine is refused with a seed', async () => {
+  test('whose host name was rebound to this machine is rejected when the keys come from a seed', async () => {
     const emulator = standingEmulator({ seed: 'public', data: undefined });
     const { port, close } = await emulator.listen();
     const status = (host: string) =>
@@ -138,7 +138,7 @@ describe('a page in a browser', () => {
     { host: 'host.docker.internal', agent: 'Mozilla/5.0', status: 200 },
     { host: '192.168.0.7:4010', agent: 'Mozilla/5.0', status: 200 },
     { host: '[fd00::7]:4010', agent: 'Mozilla/5.0', status: 200 },
-  ])('on a network address: $host by $agent is a $status with a seed', ({ host, agent, status }) => {
+  ])('on a network address gets $status for host $host and agent $agent', ({ host, agent, status }) => {
     const request = new Request('http://192.168.0.7:4010/v1/presets', { headers: { host, 'user-agent': agent } });
 
     const refusal = refusedPage(request, '192.168.0.7', { origins: 'loopback', exposeHeaders: true });
@@ -147,7 +147,7 @@ describe('a page in a browser', () => {
     expect(refusedPage(request, '192.168.0.7', { origins: '*', exposeHeaders: true })).toBeUndefined();
   });
 
-  test('gets nothing of the kind without CORS', async () => {
+  test('gets no CORS headers with cors: false', async () => {
     expect((await fromPage({ cors: false }, preflight)).headers.has('access-control-allow-origin')).toBe(false);
     expect((await fromPage({ cors: false }, { headers: { origin } })).headers.has('access-control-allow-origin')).toBe(
       false,

@@ -2,17 +2,17 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import { dataDirectory } from './support.js';
 
-/** The path of a browser: the system's, else the one that comes with the packages; undefined when neither is there. */
+/** The path of the system's Chromium, or of the packaged one. Undefined if there is neither. */
 export async function findChromium(): Promise<string | undefined> {
   for (const name of ['chromium', 'chromium-browser', 'google-chrome']) {
     try {
       return execFileSync('which', [name], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
     } catch {
-      // Not of this name.
+      // Try the next name.
     }
   }
   try {
-    // Makes the package unpack the libraries it brings along.
+    // Makes the package unpack its shared libraries.
     process.env.AWS_EXECUTION_ENV ??= 'AWS_Lambda_nodejs22.x';
     const { default: chromium } = await import('@sparticuz/chromium');
     return await chromium.executablePath();
@@ -21,14 +21,14 @@ export async function findChromium(): Promise<string | undefined> {
   }
 }
 
-/** A browser with one page, driven over its debugging pipe. */
+/** A browser with one page, driven over the DevTools protocol on a pipe. */
 export class Browser {
   readonly #process: ChildProcess;
   readonly #write: Writable;
   readonly #waiting = new Map<number, { resolve: (result: unknown) => void; reject: (error: Error) => void }>();
-  /** Addresses the page has asked for, in order. */
+  /** The URLs that the page requested, in order. */
   readonly requested: string[] = [];
-  /** What the page complained about. */
+  /** The exceptions and log entries of the page. */
   readonly complaints: string[] = [];
   #next = 1;
   #session: string | undefined;
@@ -41,7 +41,7 @@ export class Browser {
         stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'],
       },
     );
-    // The two pipes were just asked for.
+    // `stdio` above asks for both pipes.
     this.#write = this.#process.stdio[3] as Writable;
     let rest = '';
     (this.#process.stdio[4] as Readable).on('data', (data) => {
@@ -70,7 +70,7 @@ export class Browser {
     const session = this.#session === undefined ? {} : { sessionId: this.#session };
     this.#write.write(`${JSON.stringify({ id, method, params, ...session })}\0`);
     return new Promise((resolve, reject) => {
-      // Every answer is an object.
+      // The result of every command is an object.
       this.#waiting.set(id, { resolve: resolve as (result: unknown) => void, reject });
     });
   }
@@ -88,14 +88,14 @@ export class Browser {
     await this.send('Page.navigate', { url });
   }
 
-  /** The value of an expression in the page. */
+  /** Evaluates an expression in the page. */
   async evaluate<T>(expression: string): Promise<T> {
     const answer = await this.send('Runtime.evaluate', { expression, awaitPromise: true, returnByValue: true });
     if (answer.exceptionDetails !== undefined) throw new Error(JSON.stringify(answer.exceptionDetails));
     return (answer.result as { value: T }).value;
   }
 
-  /** Wait until an expression in the page holds. */
+  /** Waits up to 15 s until an expression in the page is true. */
   async until(expression: string): Promise<void> {
     const deadline = Date.now() + 15_000;
     while (!(await this.evaluate<boolean>(`Boolean(${expression})`).catch(() => false))) {
@@ -107,7 +107,7 @@ export class Browser {
     }
   }
 
-  /** Press a key as a person does. */
+  /** Presses and releases a key. */
   async press(key: string, code = key, text?: string): Promise<void> {
     const codes: Record<string, number> = { Tab: 9, Enter: 13, ' ': 32 };
     const params = {

@@ -36,7 +36,7 @@ const WORDS =
   );
 const word = (n: number): string => WORDS[Math.abs(n) % WORDS.length] ?? '';
 
-/** Text of one kind, of so many lines; no two lines of two seeds are the same. */
+/** Text of one kind with the given number of lines. Different seeds share no line. */
 const KINDS: Record<string, (seed: number, lines: number) => string> = {
   prose: (seed, lines) =>
     Array.from(
@@ -68,7 +68,7 @@ const talk = fc
   })
   .map((parts) => parts.map(({ kind, lines }, i) => KINDS[kind]?.(i + 1, lines) ?? ''));
 
-test('what is left is near the target of the level, whatever the text is made of', () => {
+test('a compaction gets near the target of its level for any kind of text', () => {
   let enough = 0;
   fc.assert(
     fc.property(talk, fc.constantFrom(...LEVELS), (contents, level) => {
@@ -89,7 +89,7 @@ test.each([
   { name: 'a list of 20,000 numbers', text: KINDS.numbers?.(1, 20_000) ?? '' },
   { name: 'a list of numbers in one line', text: KINDS['numbers in one line']?.(1, 2000) ?? '' },
   { name: 'a log of 500 lines', text: KINDS.log?.(1, 500) ?? '' },
-])('$name in a short talk is cut to the target, not thrown away', ({ text }) => {
+])('$name in a short conversation is shortened to the target, not dropped', ({ text }) => {
   const contents = ['Here it is, as it came out of the printer this morning.', text, 'Thanks, I am looking at it now.'];
 
   for (const level of LEVELS) {
@@ -102,7 +102,7 @@ test.each([
 describe('a block', () => {
   const BLOCKS = ['code', 'table', 'log', 'list', 'numbers'];
 
-  test('keeps its lines as they are, and counts those it leaves out', () => {
+  test('keeps lines verbatim, and counts the ones it leaves out', () => {
     fc.assert(
       fc.property(
         fc.constantFrom(...BLOCKS),
@@ -126,7 +126,7 @@ describe('a block', () => {
     );
   });
 
-  test('of one line is cut between its parts, and the characters are counted', () => {
+  test('of one line is cut between its parts, with a count of the characters left out', () => {
     const line = KINDS['numbers in one line']?.(3, 400) ?? '';
     const { excerpts } = compacted([line, 'Thanks, I am looking at it now.'], 'deep');
 
@@ -138,7 +138,7 @@ describe('a block', () => {
     expect(verbatim.join('').length + marks.reduce((sum, count) => sum + Number(count), 0)).toBe(line.length);
   });
 
-  test('that goes away between sentences that stay leaves a mark', () => {
+  test('that is dropped between two kept sentences leaves a mark', () => {
     const contents = [
       `The notes of the harbour ledger are below, and the crew of the old bridge signed them.\n${KINDS.numbers?.(5, 300)}\nThe tower keeper copied the notes of the harbour ledger for the crew of the bridge.`,
       ...Array.from({ length: 30 }, (_, i) => KINDS.prose?.(i + 40, 5) ?? ''),
@@ -163,7 +163,7 @@ describe('a block', () => {
     ['prose', 'We met at the harbour.\nIt rained all day, and the boats stayed in.\nNobody minded.'],
     ['prose', 'Bring apples, pears, plums and cherries; the others bring bread, cheese, olives and wine.'],
     ['prose', 'See foo(bar) and baz[0] for it.\nI like them (a lot).\nThe rest = history.'],
-  ])('is told by its lines: %s', (kind, text) => {
+  ])('is recognized by its lines: %s', (kind, text) => {
     expect(atOnce(segments(text)).map((segment) => segment.kind)).toEqual([kind]);
   });
 });

@@ -24,7 +24,7 @@ interface Said {
   pinned?: boolean;
 }
 
-/** What a message offers is worked out once, as in the service. */
+/** Caches what each message offers, as the emulator does. */
 const known = new Map<string, Offer>();
 const offer = (message: SourceMessage): Offer => {
   const key = `${message.id} ${message.content}`;
@@ -57,7 +57,7 @@ const after = (said: readonly Said[], { folded, items }: CompactionState): numbe
 
 const words = (text: string): string[] => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
 
-/** Are these words all in the text, in this order? */
+/** Whether the text contains all these words in this order. */
 const follows = (part: readonly string[], whole: readonly string[]): boolean => {
   let at = 0;
   for (const word of whole) if (word === part[at]) at += 1;
@@ -99,7 +99,7 @@ const said = fc.record({
   pinned: fc.nat({ max: 9 }).map((n) => n === 0),
 });
 
-test('never grows, and a stronger level never leaves more', () => {
+test('a compaction never grows the context, and a stronger level never leaves more', () => {
   fc.assert(
     fc.property(fc.array(said, { maxLength: 40 }), (talk) => {
       const total = after(talk, NOTHING);
@@ -116,7 +116,7 @@ test('never grows, and a stronger level never leaves more', () => {
   );
 });
 
-test('changes nothing the second time, and never grows whatever was compacted before', () => {
+test('a repeated compaction changes nothing, and no sequence of compactions grows the context', () => {
   fc.assert(
     fc.property(
       fc.array(said, { minLength: 4, maxLength: 40 }),
@@ -137,7 +137,7 @@ test('changes nothing the second time, and never grows whatever was compacted be
   );
 });
 
-test('writes down nothing that its message does not say, and nothing of excluded or pinned messages', () => {
+test('a summary contains only words of its source messages, and none of excluded or pinned messages', () => {
   fc.assert(
     fc.property(fc.array(said, { maxLength: 30 }), fc.func(fc.boolean()), (talk, isExcluded) => {
       const world = talk.map((one, i) => ({ ...one, live: !isExcluded(i) }));
@@ -159,7 +159,7 @@ test('writes down nothing that its message does not say, and nothing of excluded
   );
 });
 
-test('leaves no trace of a message that is excluded later', () => {
+test('a summary keeps nothing of a message that is excluded later', () => {
   fc.assert(
     fc.property(fc.array(said, { minLength: 2, maxLength: 30 }), fc.nat(), (talk, at) => {
       const state = compact(conversation(talk), 'deep', NOTHING);
@@ -184,7 +184,7 @@ const CHATTER = [
   'I was thinking about the walk we took along the coast, where the old boats lie in the sand.',
 ];
 
-/** Of every twelve messages one decides, one demands, two point somewhere, and eight only talk. */
+/** Of every twelve messages, one is a decision, one a requirement, two contain references, and eight are small talk. */
 const longTalk = (rounds: number): Said[] =>
   Array.from({ length: rounds }, (_, i) => {
     const topic = `${TOPICS[i % TOPICS.length]}-${i}`;
@@ -217,7 +217,7 @@ const recall = (
   return items.filter(holds).length / sown;
 };
 
-test('keeps the seeded decisions and requirements at deep, and the paths and links at light', () => {
+test('a summary keeps the decisions and requirements at deep, and the paths and links at light', () => {
   const talk = longTalk(30);
 
   expect(recall(talk, 'deep', /decided/, ({ text }) => /^We decided to paint/.test(text))).toBeGreaterThanOrEqual(0.95);
@@ -226,7 +226,7 @@ test('keeps the seeded decisions and requirements at deep, and the paths and lin
   expect(recall(talk, 'light', /https:/, ({ type }) => type === 'url')).toBeGreaterThanOrEqual(0.9);
 });
 
-test('gives a decision the same id at every level, and however much is said after it', () => {
+test('a decision has the same id at every level and after later messages', () => {
   const ids = (talk: readonly Said[], level: CompactionLevel) =>
     new Map(compact(conversation(talk), level, NOTHING).items.flatMap(({ id, text }) => (id ? [[text, id]] : [])));
   const early = ids(longTalk(10), 'light');
@@ -238,7 +238,7 @@ test('gives a decision the same id at every level, and however much is said afte
   expect(new Set(early.values()).size).toBe(early.size);
 });
 
-test('takes no time without end for text that is no prose', () => {
+test('long text that is not prose is compacted in less than 10 s', () => {
   const started = performance.now();
 
   for (const unit of [

@@ -5,13 +5,13 @@ import { LanguageLoader } from '../src/text/language.js';
 
 const language = await new LanguageLoader().load();
 
-describe('of the chats that no rule was tuned on', () => {
+describe('on chats that no rule was tuned on', () => {
   const scores = new Map(
     sectionScores(labelledChats('held-out'), language).map((score) => [score.section, score] as const),
   );
 
   test.each(['decisions', 'requirements'])(
-    'at least seven of ten %s are some, and half of all are found',
+    '%s have a precision of at least 0.7 and a recall of at least 0.5',
     (section) => {
       const { labelled = 0, found = 0, right = 0 } = scores.get(section) ?? {};
 
@@ -21,7 +21,7 @@ describe('of the chats that no rule was tuned on', () => {
     },
   );
 
-  test('no section says of most of its sentences what they are not', () => {
+  test('every section has a precision of at least 0.5', () => {
     for (const { found, right } of scores.values()) expect(right / found).toBeGreaterThanOrEqual(0.5);
   });
 });
@@ -40,7 +40,7 @@ test.each([
   'If we decide to use Kafka, the group needs a name.',
   'I agree with you on the second point about tables.',
   'Once you have decided, press the green button.',
-])('a word is not enough for a section: %s', (sentence) => {
+])('a cue word alone assigns no section: %s', (sentence) => {
   expect(classify(sentence)).toBeUndefined();
 });
 
@@ -60,6 +60,6 @@ test.each([
     text: 'We decided to write Parquet.',
     reason: 'the finance team loads it directly',
   },
-])('a reason does not swallow what is decided after it: $text', ({ sentence, text, reason }) => {
+])('a reason does not swallow the decision after it: $text', ({ sentence, text, reason }) => {
   expect(classify(sentence)).toMatchObject({ section: 'decisions', text, reason });
 });

@@ -42,7 +42,7 @@ const HOSTILE: Record<string, (length: number) => string> = {
     lines(length, (i) => `The crew of boat ${i} painted window ${(i * 31) % 977} of the old harbour. `),
 };
 
-/** Milliseconds of processor time that reading and compacting these messages takes. */
+/** Milliseconds of CPU time to read and compact these messages. */
 const cost = (texts: readonly string[]): number => {
   const began = process.cpuUsage();
   const { countTokens, sentences: split } = language;
@@ -57,12 +57,12 @@ const cost = (texts: readonly string[]): number => {
   return (user + system) / 1000;
 };
 
-/** In `npm run chaos` and CI 1 MB, a hundred times the small text; in `npm test` as much as shows a quadratic search. */
+/** How often 10 KB fit into the long text. `npm run chaos` and CI use 1 MB; 120 KB already show a quadratic cost. */
 const TIMES = process.env.ENDURANCE === '1' ? 100 : 12;
 const SAMPLES = TIMES / 4;
 const MESSAGES = TIMES * 100;
 
-test.each(Object.keys(HOSTILE))('a long text of %s takes no more for each character than 10 KB', (name) => {
+test.each(Object.keys(HOSTILE))('a long text of %s costs about as much per character as 10 KB of it', (name) => {
   const text = HOSTILE[name] as (length: number) => string;
   const small = Array.from({ length: SAMPLES }, (_, i) => `${i} ${text(10_000)}`);
   cost(small.slice(0, 3).map((content) => `warm ${content}`));
@@ -70,11 +70,11 @@ test.each(Object.keys(HOSTILE))('a long text of %s takes no more for each charac
   const ofSmall = cost(small) / SAMPLES;
   const ofLarge = cost([text(TIMES * 10_000)]);
 
-  // What runs for longer is also cleaned up after for longer: three times as much is no growth.
+  // A longer run also has more garbage to collect, so up to three times the cost counts as linear.
   expect(ofLarge).toBeLessThan(TIMES * 3 * Math.max(ofSmall, 4));
 });
 
-test('gives the same summary in slices as in one go', async () => {
+test('a compaction in slices gives the same summary as one without', async () => {
   const contents = Array.from({ length: 300 }, (_, i) => TALK[i % TALK.length]?.replaceAll('#', String(i)) ?? '');
   const { countTokens, sentences: split } = language;
   const messages = contents.map((content, i) => {
@@ -102,7 +102,7 @@ const TALK = [
   'That is what I heard from the people in room #: the engine of bridge # was repaired twice this year.',
 ];
 
-/** Milliseconds that this thread had the processor, where the system tells it; else the time that went by. */
+/** CPU time of this thread in milliseconds; wall-clock time if the system does not report it. */
 const threadTime = (): (() => number) => {
   try {
     const file = openSync('/proc/thread-self/schedstat', 'r');
@@ -113,7 +113,7 @@ const threadTime = (): (() => number) => {
   }
 };
 
-test('a compaction of thousands of messages does not hold up a stream beside it', async () => {
+test('a compaction of thousands of messages does not block a concurrent stream', async () => {
   const emulator = standingEmulator({ now: undefined, pace: { tokensPerSecond: 200 }, limits: { compact: 1e9 } });
   const contents = Array.from({ length: MESSAGES }, (_, i) => TALK[i % TALK.length]?.replaceAll('#', String(i)) ?? '');
   const said = (list: readonly string[]) => list.map((content) => ({ role: 'user' as const, content }));
@@ -122,7 +122,7 @@ test('a compaction of thousands of messages does not hold up a stream beside it'
   const { context } = callsTo(emulator);
   const compacting = (conversationId: string) =>
     context('POST', '/api/context/compact', { conversationId, level: 'aggressive' });
-  // The tokenizer is loaded once, when it is first needed, and the expressions are compiled.
+  // Warms up: the first compaction loads the tokenizer and compiles the regular expressions.
   await compacting(small.id);
   emulator.chat.on('count', Array.from({ length: 4000 }, (_, i) => `number ${i}`).join(' '));
   const stream = (await openStream(emulator, 'count')).body?.getReader();
@@ -156,7 +156,7 @@ test('a compaction of thousands of messages does not hold up a stream beside it'
   await emulator.close();
 }, 240_000);
 
-test('what is pinned or excluded while a compaction is under way is not in its summary', async () => {
+test('a message that is pinned or excluded during a compaction is not in the summary', async () => {
   const emulator = standingEmulator();
   const contents = Array.from({ length: 1500 }, (_, i) => TALK[i % TALK.length]?.replaceAll('#', String(i)) ?? '');
   const { id, messages } = emulator.conversations.create({

@@ -10,7 +10,7 @@ import { callsTo, standingEmulator } from './support.js';
 
 const language = await new LanguageLoader().load();
 
-describe('wording', () => {
+describe('a classifier', () => {
   test.each([
     ['decisions', 'We decided to use PostgreSQL for the ledger.'],
     ['decisions', 'Decision: the ledger stays in Frankfurt.'],
@@ -29,7 +29,7 @@ describe('wording', () => {
     ['definitions', 'Manifest means the list of files with checksums.'],
     ['goals', 'Our goal for mails is that each arrives within a minute.'],
     ['definitions', 'By backlog we mean every issue without an owner.'],
-  ])('gives %s for: %s', (section, sentence) => {
+  ])('finds %s in: %s', (section, sentence) => {
     expect(classify(sentence)?.section).toBe(section);
   });
 
@@ -47,11 +47,11 @@ describe('wording', () => {
     'I thought we are going with rubber for the case.',
     'We use it, you know, when we,',
     'The weather is quite nice in the mountains today.',
-  ])('gives nothing for: %s', (sentence) => {
+  ])('finds nothing in: %s', (sentence) => {
     expect(classify(sentence)).toBeUndefined();
   });
 
-  test('tells a reason and a meaning apart from the rest', () => {
+  test('separates the reason of a decision and the meaning of a term', () => {
     expect(classify('We decided to use Rust because the parser is slow.')).toMatchObject({
       reason: 'the parser is slow',
     });
@@ -75,7 +75,7 @@ describe('prose', () => {
     expect(atOnce(lineSentences(content, sentences))).toEqual([sentence]);
   });
 
-  test('without a cue stays as it was said, in no section', () => {
+  test('without a cue becomes an excerpt under importantReferences', () => {
     const said = (content: string) =>
       atOnce(
         offerOf(
@@ -94,7 +94,7 @@ describe('prose', () => {
 });
 
 describe('references', () => {
-  test('are found in prose and in code, each once, of the kind they are', () => {
+  test('are found in prose and in code, each once and with its type', () => {
     const text =
       'See https://docs.example.com/a/b.html?c=1#d, and src/store/ledger.ts or `npm run build -- --watch`. #42 and BILL-212 took 350 ms.\n```\n$ make all\n./bin/run.sh\n```\nAgain src/store/ledger.ts; `word` is none.';
 
@@ -112,7 +112,7 @@ describe('references', () => {
     ]);
   });
 
-  test('are labelled by a few words before them, or after them', () => {
+  test('are labelled with the words before them, or else after them', () => {
     expect(atOnce(findReferences('The whole layout stands in docs/layout.md for everyone.'))[0]?.label).toBe(
       'whole layout stands in',
     );
@@ -153,7 +153,7 @@ describe('compaction', () => {
     ['light', 0.6],
     ['deep', 0.35],
     ['aggressive', 0.15],
-  ])('%s leaves about the share it is meant to leave', async (level, share) => {
+  ])('at level %s keeps close to its target share of the tokens', async (level, share) => {
     const { compact, read } = compacting(talkOf(400));
 
     await compact(level);
@@ -163,7 +163,7 @@ describe('compaction', () => {
     expect(metadata.preservationRatio).toBeGreaterThan(share - 0.06);
   });
 
-  test('keeps the decisions and requirements of a talk at the deep level', async () => {
+  test('keeps the decisions and requirements of a conversation at the deep level', async () => {
     const small = talkOf(6).filter((_, i) => i % 2 === 1);
     const messages = talkOf(120).flatMap((message, i) => (i % 6 === 0 || i % 6 === 2 ? [message, ...small] : []));
     const { compact, read } = compacting(messages);
@@ -187,7 +187,7 @@ describe('compaction', () => {
     }
   });
 
-  test('drops a decision that a later one takes back, and a question that a decision answers', async () => {
+  test('drops a decision that a later one reverses, and a question that a decision answers', async () => {
     const { compact, read } = compacting([
       { role: 'user', content: 'Which database should the billing ledger use?' },
       { role: 'user', content: 'We decided to use MySQL for the billing ledger database.' },
@@ -204,7 +204,7 @@ describe('compaction', () => {
     expect(rollingSummary.openQuestions).toEqual([]);
   });
 
-  test('a decision that a recent message takes back goes too, and a question stays until somebody answers it', async () => {
+  test('drops a decision that a recent message reverses, and keeps only unanswered questions', async () => {
     const { compact, read } = compacting([
       { role: 'user', content: 'We decided to host the ledger database in Frankfurt near the office.' },
       { role: 'assistant', content: 'Which printers do the island harbours have?' },
@@ -221,7 +221,7 @@ describe('compaction', () => {
     expect(rollingSummary.openQuestions).toEqual(['Which printers do the island harbours have?']);
   });
 
-  test('keeps the promises of its contract, whatever is done in whatever order', async () => {
+  test('keeps its contract for any sequence of operations', async () => {
     const level = fc.constantFrom('light', 'deep', 'aggressive');
     const at = fc.nat({ max: 29 });
     const step = fc.oneof(

@@ -5,9 +5,9 @@ import { type ServiceUnderTest, serviceAt } from './conformance/service.js';
 import { PROJECT_TALK, standingEmulator } from './support.js';
 
 /**
- * One suite for the emulator and for a real service. Against a real one, set CONFORMANCE_BASE_URL, _API_KEY,
- * _SESSION_TOKEN, _CONVERSATION_ID and _MESSAGE_ID (and, where they differ, _PUBLISHABLE_KEY, _SESSION_HEADER, _MODEL).
- * It compacts that conversation and leaves nothing else behind but one small file.
+ * Runs against the emulator or against a real service. For a real one, set CONFORMANCE_BASE_URL, _API_KEY,
+ * _SESSION_TOKEN, _CONVERSATION_ID and _MESSAGE_ID, and optionally _PUBLISHABLE_KEY, _SESSION_HEADER and _MODEL.
+ * The suite compacts that conversation and leaves one small file behind, and nothing else.
  */
 const REAL = process.env.CONFORMANCE_BASE_URL;
 
@@ -54,7 +54,7 @@ describe(`conformance of ${REAL ?? 'the emulator'}`, () => {
   test.each(ASSUMED)('$id $title', async ({ id, title, ours, observe }) => {
     const seen = await observe(service());
 
-    // A real service may differ here: that is a difference to report, and a switch to set, not a failure.
+    // A real service may differ. We report the difference, since a switch may cover it, and do not fail.
     if (REAL === undefined) expect(seen).toEqual(ours);
     else if (seen !== ours)
       console.warn(`DIFFERENT ${id} ${title}: ${JSON.stringify(seen)}, assumed ${JSON.stringify(ours)}`);

@@ -7,7 +7,7 @@ import { parse } from 'yaml';
 import { optionEntries, variableName } from '../src/cli/options.js';
 import { createEmulator } from '../src/index.js';
 
-// `npm run container` builds it and runs it. Here is what can be seen without.
+// `npm run container` builds and runs the container. This file tests what needs no docker.
 const FILE = new URL('../Dockerfile', import.meta.url);
 const dockerfile = readFileSync(FILE, 'utf8');
 const instructions = DockerfileParser.parse(dockerfile).getInstructions();
@@ -29,18 +29,18 @@ const compose: Compose = parse(readFileSync(new URL('../compose.example.yaml', i
 const options = optionEntries().map(([name]) => variableName(name));
 
 describe('the Dockerfile', () => {
-  test('is one that docker understands', () => {
+  test('is valid', () => {
     expect(validate(dockerfile).map(({ message }) => message)).toEqual([]);
   });
 
-  test('names a version of its base, runs without root, and says whether it is healthy', () => {
+  test('pins the version of its base, runs without root, and has a health check', () => {
     for (const from of of('FROM')) expect(from.getArgumentsContent()).toMatch(/^node:\d+-slim( AS \w+)?$/);
     expect(of('USER').map((user) => user.getArgumentsContent())).toEqual(['node']);
     expect(of('HEALTHCHECK')).toHaveLength(1);
     expect(of('ENTRYPOINT')[0]?.getArgumentsContent()).toBe('["context-gateway-emulator"]');
   });
 
-  test('copies what is there', () => {
+  test('copies only existing files', () => {
     const own = of('COPY').filter((copy) => !copy.toString().includes('--from'));
     const sources = own.flatMap((copy) => copy.getArguments().slice(0, -1).map(String));
 
@@ -49,7 +49,7 @@ describe('the Dockerfile', () => {
   });
 });
 
-test('the files of the container set variables that there are', () => {
+test('the container files set only variables that exist', () => {
   const set = of('ENV').map((env) => env.getArgumentsContent()?.split('=')[0] ?? '');
   const named = [...set, ...Object.keys(compose.services.emulator.environment)].filter((name) => name !== 'PATH');
 
@@ -58,7 +58,7 @@ test('the files of the container set variables that there are', () => {
 });
 
 describe('the compose example', () => {
-  test('builds the Dockerfile, is reached from this machine only, and keeps its data where the container may write', () => {
+  test('builds the Dockerfile, publishes on loopback only, and stores data where the container may write', () => {
     const { build, ports, volumes } = compose.services.emulator;
 
     expect(existsSync(new URL(`../${build.context}/${build.dockerfile}`, import.meta.url))).toBe(true);
@@ -67,7 +67,7 @@ describe('the compose example', () => {
     expect(dockerfile).toMatch(/WORKDIR \/home\/node\n.*mkdir data\n/s);
   });
 
-  test('has a program that reaches the control plane with its token', async () => {
+  test('contains a program that calls the control plane with its token', async () => {
     await using emulator = createEmulator({ controlToken: 'token-of-the-test' });
     const { url } = await emulator.listen();
     const [command = '', ...args] = compose.services.app.command;

@@ -12,7 +12,7 @@ const talk = () => {
 };
 
 describe('the context of a conversation', () => {
-  test('never has more than all of it, also when everything in the summary is pinned', async () => {
+  test('has a preservation ratio of at most 1, also when every summarized message is pinned', async () => {
     const { calls, id, context, compact } = talk();
     await compact('light');
     for (const message of PROJECT_TALK) {
@@ -25,7 +25,7 @@ describe('the context of a conversation', () => {
     expect(metadata.preservationRatio).toBe(1);
   });
 
-  test('is empty of summary and whole in tokens before any compaction', async () => {
+  test('has an empty summary and all tokens before any compaction', async () => {
     const { context } = talk();
 
     const { rollingSummary, pinnedMemory, metadata } = await context();
@@ -47,7 +47,7 @@ describe('the context of a conversation', () => {
     expect(metadata.compressedTokens).toBe(metadata.totalTokens);
   });
 
-  test('keeps what a compaction found in every later read', async () => {
+  test('returns the summary of a compaction in every later read', async () => {
     const { calls, id, context, compact } = talk();
 
     const result = await compact('light');
@@ -77,7 +77,7 @@ describe('the context of a conversation', () => {
     });
   });
 
-  test('tells the exact difference of a compaction, and total tokens stay', async () => {
+  test('reports the exact tokens that a compaction removes, and keeps its total', async () => {
     const { context, compact } = talk();
     const before = (await context()).metadata;
 
@@ -91,14 +91,14 @@ describe('the context of a conversation', () => {
     expect(after.totalTokens).toBe(before.totalTokens);
   });
 
-  test('compacts lightly when no level is given', async () => {
+  test('is compacted lightly when no level is given', async () => {
     const one = talk();
     const other = talk();
 
     expect(await one.compact()).toEqual(await other.compact('light'));
   });
 
-  test('does not change on a second identical compaction, nor on a milder one', async () => {
+  test('does not change on a repeated compaction or a milder one', async () => {
     const { context, compact } = talk();
     await compact('deep');
     const before = await context();
@@ -125,7 +125,7 @@ describe('the context of a conversation', () => {
     expect(rollingSummary.decisions).toHaveLength(2);
   });
 
-  test('has seeded style preferences', async () => {
+  test('has the style preferences it was created with', async () => {
     const { emulator, calls } = talk();
     const { id } = emulator.conversations.create({ stylePreferences: { tone: 'brief' } });
 
@@ -152,7 +152,7 @@ describe('pins', () => {
     expect((await context()).pinnedMemory).toEqual([]);
   });
 
-  test('are of category other unless one is given, and take a new one when pinned again', async () => {
+  test('have the category other by default, and change it when pinned again', async () => {
     const { calls, id, context } = talk();
 
     const first = (await calls.context('POST', `/api/context/pin/${id}`, { messageId: 'dec' })).body.pinnedItem;
@@ -170,7 +170,7 @@ describe('pins', () => {
     expect((await context()).pinnedMemory).toEqual([second]);
   });
 
-  test('come off, and what is not pinned cannot', async () => {
+  test('can be removed once, and are then not found', async () => {
     const { calls, id, context } = talk();
     await calls.context('POST', `/api/context/pin/${id}`, { messageId: 'dec' });
 
@@ -182,7 +182,7 @@ describe('pins', () => {
     expect((await context()).pinnedMemory).toEqual([]);
   });
 
-  test('leave a message in the context as it was said when it was pinned through a compaction and let go', async () => {
+  test('leave a message in the context verbatim when it is unpinned after a compaction', async () => {
     const { calls, id, context, compact } = talk();
     await calls.context('POST', `/api/context/pin/${id}`, { messageId: 'dec' });
     await compact('deep');
@@ -199,7 +199,7 @@ describe('pins', () => {
 });
 
 describe('an excluded message', () => {
-  test('leaves no trace at once, and the version rises by one', async () => {
+  test('leaves the summary at once, which raises the version by one', async () => {
     const { calls, id, context, compact } = talk();
     await compact('light');
 
@@ -211,7 +211,7 @@ describe('an excluded message', () => {
     expect(JSON.stringify(rollingSummary)).not.toContain('Parquet');
   });
 
-  test('without traces does not change the version', async () => {
+  test('that the summary does not contain does not change the version', async () => {
     const { calls, id, context } = talk();
 
     await calls.context('PATCH', `/api/context/exclude/${id}/talk3`, { exclude: true });
@@ -220,7 +220,7 @@ describe('an excluded message', () => {
     expect((await context()).metadata.recentMessageCount).toBe(19);
   });
 
-  test('is not taken in by a compaction, and comes back with the one after it is included again', async () => {
+  test('is ignored by a compaction, and summarized by the next one after it is included again', async () => {
     const { calls, id, context, compact } = talk();
     await calls.context('PATCH', `/api/context/exclude/${id}/dec`, { exclude: true });
     await compact('light');
@@ -237,7 +237,7 @@ describe('an excluded message', () => {
 });
 
 describe('user memory', () => {
-  test('is created, changed, listed by four fields, and deleted for good', async () => {
+  test('is created, changed, listed with four fields and deleted', async () => {
     const { calls } = talk();
     const created = (await calls.context('POST', '/api/memory', { type: 'fact', key: '__proto__', content: 'x' })).body
       .memory;
@@ -276,7 +276,7 @@ describe('user memory', () => {
     expect(await keys(`?workspaceId=${workspaceId}&type=constraint`)).toEqual([]);
   });
 
-  test('of one user is not there for another', async () => {
+  test('of one user is invisible to another', async () => {
     const { emulator, calls } = talk();
     const { id } = (await calls.context('POST', '/api/memory', { type: 'fact', key: 'a', content: 'own' })).body.memory;
     const { token } = emulator.sessions.create();

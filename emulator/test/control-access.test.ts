@@ -14,7 +14,7 @@ const signIn = (emulator: Emulator, token: string) =>
   emulator.fetch(`${ELSEWHERE}/_emulator/sign-in`, { method: 'POST', body: new URLSearchParams({ token }) });
 
 describe('the control plane with a token', () => {
-  test('answers any host that has the token, and none without it', async () => {
+  test('accepts a request to any host with the token, and none without it', async () => {
     const emulator = standingEmulator({ controlToken: TOKEN });
 
     expect((await reset(emulator, { authorization: `Bearer ${TOKEN}` })).status).toBe(200);
@@ -26,7 +26,7 @@ describe('the control plane with a token', () => {
     expect((await reset(emulator, {}, 'http://127.0.0.1:4010')).status).toBe(401);
   });
 
-  test('signs a browser in with a form, and keeps a cookie that is not the token', async () => {
+  test('signs a browser in with a form, and sets a cookie that is not the token', async () => {
     const emulator = standingEmulator({ controlToken: TOKEN });
     const page = await emulator.fetch(`${ELSEWHERE}/_emulator`, { headers: { accept: 'text/html' } });
 
@@ -44,15 +44,15 @@ describe('the control plane with a token', () => {
     expect((await reset(emulator, { cookie, origin: ELSEWHERE })).status).toBe(200);
     const inspector = await emulator.fetch(`${ELSEWHERE}/_emulator`, { headers: { accept: 'text/html', cookie } });
     expect(await inspector.text()).toContain('/_emulator/inspector/app.js');
-    // Another token, another cookie.
+    // The cookie is only valid for its own token.
     expect((await reset(standingEmulator({ controlToken: `${TOKEN}!` }), { cookie })).status).toBe(401);
   });
 
   test.each([
     { because: 'a page of another site', headers: { origin: 'https://evil.example' } },
     { because: 'a request across sites', headers: { 'sec-fetch-site': 'cross-site' } },
-    { because: 'a page of another port', headers: { 'sec-fetch-site': 'same-site' } },
-  ])('refuses $because, whatever it has', async ({ headers }) => {
+    { because: 'a page at another port', headers: { 'sec-fetch-site': 'same-site' } },
+  ])('rejects $because, even with a valid cookie', async ({ headers }) => {
     const emulator = standingEmulator({ controlToken: TOKEN });
     const cookie = (await signIn(emulator, TOKEN)).headers.get('set-cookie')?.split(';')[0] ?? '';
 
@@ -74,7 +74,7 @@ describe('the control plane with a token', () => {
     for (const { emulator } of emulators) expect((await reset(emulator, { cookie })).status).toBe(200);
   });
 
-  test('takes its own page for its own behind a proxy that speaks HTTPS', async () => {
+  test('accepts its own page behind an HTTPS proxy', async () => {
     const headers = {
       authorization: `Bearer ${TOKEN}`,
       origin: 'https://emulator.test',
@@ -84,7 +84,7 @@ describe('the control plane with a token', () => {
     expect((await reset(standingEmulator({ controlToken: TOKEN }), headers)).status).toBe(200);
   });
 
-  test('is reached from another machine, and says without a token what to add', async () => {
+  test('can be reached from another machine, and otherwise the error names --control-token', async () => {
     const address = Object.values(networkInterfaces())
       .flat()
       .find((one) => one?.family === 'IPv4' && !one.internal)?.address;
@@ -110,11 +110,11 @@ describe('the control plane with a token', () => {
     expect((await statusOf(open, { authorization: `Bearer ${TOKEN}` })).status).toBe(200);
   });
 
-  test.each(['short', 'a token with spaces', 'tökentökentöken', ''])('does not take %j for one', (controlToken) => {
+  test.each(['short', 'a token with spaces', 'tökentökentöken', ''])('rejects the token %j', (controlToken) => {
     expect(() => createEmulator({ controlToken })).toThrow('controlToken');
   });
 
-  test('tells everyone whether it answers, and no more', async () => {
+  test('reports its health without a token', async () => {
     for (const emulator of [standingEmulator(), standingEmulator({ controlToken: TOKEN })]) {
       const response = await emulator.fetch(`${ELSEWHERE}/_emulator/health`);
       expect([response.status, await response.json()]).toEqual([200, { ok: true }]);
@@ -126,7 +126,7 @@ describe('the control plane without a token', () => {
   test.each([
     { because: 'a name that may resolve to loopback', host: 'evil.example:4010' },
     { because: 'a name that only starts like an address', host: '127.0.0.1.evil.example' },
-  ])('refuses $because', async ({ host }) => {
+  ])('rejects $because', async ({ host }) => {
     await using emulator = createEmulator();
     const { port } = await emulator.listen();
 
@@ -141,7 +141,7 @@ describe('the control plane without a token', () => {
     expect(status).toBe(403);
   });
 
-  test('in process takes any name, but no other page', async () => {
+  test('accepts any host name in process, but no foreign page', async () => {
     const emulator = standingEmulator();
 
     expect((await reset(emulator, {}, 'http://emulator')).status).toBe(200);

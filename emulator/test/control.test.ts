@@ -7,7 +7,7 @@ const plane = (emulator = standingEmulator()) => {
 };
 
 describe('the control plane', () => {
-  test('feeds conversations in, which the Context API then has', async () => {
+  test('creates conversations for the Context API', async () => {
     const { emulator, call } = plane();
 
     const created = await call('POST', '/conversations', { id: 'talk', messages: PROJECT_TALK });
@@ -23,7 +23,7 @@ describe('the control plane', () => {
     expect(body.context.metadata.recentMessageCount).toBe(PROJECT_TALK.length + 1);
   });
 
-  test('tells its time, models and routes', async () => {
+  test('returns its time, models and routes', async () => {
     const { call } = plane();
 
     for (const path of ['', '/']) {
@@ -34,7 +34,7 @@ describe('the control plane', () => {
     }
   });
 
-  test('makes workspaces and sessions', async () => {
+  test('creates workspaces and sessions', async () => {
     const { emulator, call } = plane();
     const session = (await call('POST', '/sessions', {})).body;
     const workspace = (await call('POST', '/workspaces', { members: [session.userId] })).body;
@@ -44,7 +44,7 @@ describe('the control plane', () => {
     expect((await callsTo(emulator).context('GET', path)).status).toBe(403);
   });
 
-  test('adds faults, lists them and takes them back', async () => {
+  test('adds, lists and removes faults', async () => {
     const { emulator, call } = plane();
     const { gateway } = callsTo(emulator);
 
@@ -60,7 +60,7 @@ describe('the control plane', () => {
     expect(emulator.faults.list()).toEqual([]);
   });
 
-  test('shows requests, state, files and what integrations did', async () => {
+  test('shows requests, state, files and integration executions', async () => {
     const { emulator, call } = plane();
     const { gateway, context } = callsTo(emulator);
     await context('POST', '/api/memory', { type: 'fact', key: 'a', content: 'b' });
@@ -86,7 +86,7 @@ describe('the control plane', () => {
     expect((await call('GET', '/integrations/executions')).body[0].fields).toEqual({ channel: '#a', text: 'b' });
   });
 
-  test('shows the newest requests, or those after one', async () => {
+  test('shows the newest requests, or those after a given one', async () => {
     const { emulator, call } = plane();
     for (let i = 1; i <= 5; i += 1) await callsTo(emulator).gateway('GET', `/v1/presets?limit=${i}`);
     const third = emulator.requests[2]?.requestId;
@@ -99,7 +99,7 @@ describe('the control plane', () => {
     expect((await call('GET', '/requests?limit=none')).status).toBe(400);
   });
 
-  test('shows a hundred requests unless asked for more', async () => {
+  test('shows 100 requests by default', async () => {
     const { emulator, call } = plane();
     for (let i = 1; i <= 101; i += 1) await callsTo(emulator).gateway('GET', '/v1/presets');
 
@@ -107,7 +107,7 @@ describe('the control plane', () => {
     expect((await call('GET', '/requests?limit=1000')).body).toHaveLength(101);
   });
 
-  test('moves the clock, and resets', async () => {
+  test('advances the clock and resets', async () => {
     const { emulator, call } = plane();
     emulator.conversations.create({ id: 'gone' });
 
@@ -127,7 +127,7 @@ describe('the control plane', () => {
     { path: '/clock', body: { advance: 1e15 }, status: 400 },
     { path: '/clock', body: { advance: 1e300 }, status: 400 },
     { path: '/elsewhere', body: {}, status: 404 },
-  ])('answers $status to $path $body', async ({ path, body, status }) => {
+  ])('responds with $status to $path $body', async ({ path, body, status }) => {
     const answer = await plane().call('POST', path, body);
 
     expect(answer.status).toBe(status);
@@ -138,23 +138,27 @@ describe('the control plane', () => {
     { because: 'a page of another site', url: 'http://127.0.0.1:4010', headers: { origin: 'https://evil.example' } },
     { because: 'a page without an origin', url: 'http://127.0.0.1:4010', headers: { origin: 'null' } },
     {
-      because: 'a page of this machine on another port',
+      because: 'a page on this machine at another port',
       url: 'http://localhost:4010',
       headers: { origin: 'http://localhost:3000' },
     },
     {
-      because: 'a page of another scheme',
+      because: 'a page with another scheme',
       url: 'http://localhost:4010',
       headers: { origin: 'https://localhost:4010' },
     },
     {
-      because: 'a page of another loopback name',
+      because: 'a page at another loopback name',
       url: 'http://127.0.0.1:4010',
       headers: { origin: 'http://localhost:4010' },
     },
-    { because: 'a request of another port', url: 'http://127.0.0.1:4010', headers: { 'sec-fetch-site': 'same-site' } },
+    {
+      because: 'a request from another port',
+      url: 'http://127.0.0.1:4010',
+      headers: { 'sec-fetch-site': 'same-site' },
+    },
     { because: 'a request across sites', url: 'http://127.0.0.1:4010', headers: { 'sec-fetch-site': 'cross-site' } },
-  ])('refuses $because', async ({ url, headers }) => {
+  ])('rejects $because', async ({ url, headers }) => {
     const emulator = standingEmulator();
     emulator.conversations.create({ id: 'kept' });
 
@@ -165,17 +169,17 @@ describe('the control plane', () => {
   });
 
   test.each(['http://localhost:4010', 'http://127.0.0.2', 'http://[::1]:4010', 'http://emulator.localhost'])(
-    'answers on %s',
+    'accepts requests on %s',
     async (url) => {
       expect((await standingEmulator().fetch(`${url}/_emulator/state`, { headers: { origin: url } })).status).toBe(200);
     },
   );
 });
 
-describe('what the Gateway offers, over the control plane', () => {
+describe('the resources of the Gateway, over the control plane', () => {
   const ask = (content: string, model = 'atlas-small') => ({ model, messages: [{ role: 'user', content }] });
 
-  test('gives replies in advance, as chat.on does, and takes them back', async () => {
+  test('adds scripted replies, as chat.on does, and removes them', async () => {
     const { emulator, call } = plane();
     const { gateway } = callsTo(emulator);
     const said = async (content: string) =>
@@ -209,7 +213,7 @@ describe('what the Gateway offers, over the control plane', () => {
     expect((await call('DELETE', `/replies/${body.id}`)).status).toBe(404);
   });
 
-  test('offers models of your own, with their windows, until a reset', async () => {
+  test('adds models with their context windows, until a reset', async () => {
     const { emulator, call } = plane();
     const { gateway } = callsTo(emulator);
     const status = async () => (await gateway('POST', '/v1/chat/completions', ask('Hello there?', 'cedar'))).status;
@@ -228,7 +232,7 @@ describe('what the Gateway offers, over the control plane', () => {
     expect(await status()).toBe(404);
   });
 
-  test('adds presets and integrations, which the Gateway then has', async () => {
+  test('adds presets and integrations to the Gateway, and deletes them', async () => {
     const { emulator, call } = plane();
     const { gateway } = callsTo(emulator);
 
@@ -261,7 +265,7 @@ describe('what the Gateway offers, over the control plane', () => {
       body: { id: 'x', actions: [{ name: 'a', fields: [{ name: 'b', type: 'date' }] }] },
       says: 'type',
     },
-  ])('refuses $body at $path', async ({ path, body, says }) => {
+  ])('rejects $body at $path', async ({ path, body, says }) => {
     const answer = await plane().call('POST', path, body);
 
     expect(answer).toMatchObject({ status: 400, body: { error: expect.stringContaining(says) } });

@@ -7,15 +7,15 @@ import { callsTo, standingEmulator } from './support.js';
 
 const params = { model: 'atlas-small', messages: [{ role: 'user' as const, content: "What's new?" }], stream: true };
 
-describe('a request that is copied', () => {
-  test('goes through a shell as it is, with the key of the environment', () => {
+describe('a copied request', () => {
+  test('is quoted for a shell, with the key in an environment variable', () => {
     expect(asCurl('http://127.0.0.1:4010', params)).toBe(`curl -N http://127.0.0.1:4010/v1/chat/completions \\
   -H "Authorization: Bearer $CONTEXT_GATEWAY_API_KEY" \\
   -H 'Content-Type: application/json' \\
   -d '{"model":"atlas-small","messages":[{"role":"user","content":"What'\\''s new?"}],"stream":true}'`);
   });
 
-  test('is a program, plain or streamed', () => {
+  test('can be a program, plain or streamed', () => {
     const streamed = asProgram('http://127.0.0.1:4010', params);
     const plain = asProgram('http://127.0.0.1:4010', { ...params, stream: undefined });
 
@@ -24,7 +24,7 @@ describe('a request that is copied', () => {
     expect(plain).toContain('completion.choices[0]?.message.content');
   });
 
-  test('from the log has its method, body and headers, and no credential', async () => {
+  test('from the log has its method, body and headers, but no credential', async () => {
     const emulator = standingEmulator();
     const { gateway, context } = callsTo(emulator);
     await gateway('POST', '/v1/chat/completions', { ...params, stream: false }, { 'x-team': "it's us" });
@@ -42,7 +42,7 @@ describe('a request that is copied', () => {
       expect(`${asked}${listed}`).not.toContain(secret);
   });
 
-  test('runs nothing that a page has put into it', async () => {
+  test('runs no command that a page put into it', async () => {
     const emulator = standingEmulator();
     const planted = '$(echo planted) `echo planted` ***';
     const headers = {
@@ -69,7 +69,7 @@ describe('a request that is copied', () => {
     expect(words.flat().join()).not.toContain('theme');
   });
 
-  test('is in the HTTP archive with what was sent back, its query and its fault', async () => {
+  test('is in the HAR file with its response, its query and its fault', async () => {
     const emulator = standingEmulator();
     emulator.faults.add({ respond: { status: 503 } });
     await callsTo(emulator).gateway('GET', '/v1/presets?limit=7');
@@ -96,7 +96,7 @@ describe('a request that is copied', () => {
     });
   });
 
-  test.each(['//', '//v1/presets'])('is in the HTTP archive when its path is %s', async (path) => {
+  test.each(['//', '//v1/presets'])('is in the HAR file when its path is %s', async (path) => {
     const emulator = standingEmulator();
     await emulator.fetch(`https://emulator.test${path}`);
 
@@ -107,7 +107,7 @@ describe('a request that is copied', () => {
   });
 });
 
-/** What a shell would give to curl. */
+/** The arguments that a shell would pass to curl. */
 function wordsOf(command: string): string[] {
   const script = `curl() { printf '%s\\0' "$@"; }\n${command}`;
   const env = { ...process.env, CONTEXT_GATEWAY_API_KEY: 'the-key', CONTEXT_GATEWAY_SESSION_TOKEN: 'the-token' };

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { createEmulator } from '../src/index.js';
 import { callsTo, eventsOf, openStream, PROJECT_TALK, standingEmulator } from './support.js';
 
-/** A little of everything, as text. */
-async function day(emulator: ReturnType<typeof standingEmulator>): Promise<string> {
+/** Makes a call of every kind and returns the results as JSON. */
+async function resultsOfEveryCall(emulator: ReturnType<typeof standingEmulator>): Promise<string> {
   const { context, gateway } = callsTo(emulator);
   const conversation = emulator.conversations.create({
     messages: PROJECT_TALK.map(({ role, content }) => ({ role, content })),
@@ -31,20 +31,22 @@ async function day(emulator: ReturnType<typeof standingEmulator>): Promise<strin
 }
 
 describe('an emulator', () => {
-  test('with the same seed, clock and requests gives the same bytes', async () => {
+  test('returns the same bytes for the same seed, clock and requests', async () => {
     const one = standingEmulator({ seed: 7 });
     const other = standingEmulator({ seed: '7' });
 
-    expect(await day(one)).toBe(await day(other));
+    expect(await resultsOfEveryCall(one)).toBe(await resultsOfEveryCall(other));
     expect(one.apiKeys.secret).toBe(other.apiKeys.secret);
-    expect(await day(standingEmulator({ seed: 8 }))).not.toBe(await day(standingEmulator({ seed: 9 })));
+    expect(await resultsOfEveryCall(standingEmulator({ seed: 8 }))).not.toBe(
+      await resultsOfEveryCall(standingEmulator({ seed: 9 })),
+    );
   });
 
-  test('begins again after a reset, with the same keys', async () => {
+  test('starts over after a reset and keeps its keys', async () => {
     const emulator = standingEmulator({ setup: ({ conversations }) => void conversations.create({ id: 'first' }) });
     const { secret } = emulator.apiKeys;
     const { sessionToken } = emulator;
-    const before = await day(emulator);
+    const before = await resultsOfEveryCall(emulator);
     emulator.apiKeys.create('secret');
     emulator.faults.add({ respond: { status: 500 } });
     emulator.chat.on('x', 'y');
@@ -55,11 +57,11 @@ describe('an emulator', () => {
     expect(emulator.state()).toMatchObject({ memory: [], files: [], usage: [], integrationExecutions: [] });
     expect(emulator.conversations.list().map(({ id }) => id)).toEqual(['first']);
     expect([emulator.requests, emulator.faults.list()]).toEqual([[], []]);
-    expect(await day(emulator)).toBe(before);
+    expect(await resultsOfEveryCall(emulator)).toBe(before);
     expect(emulator.apiKeys.create('secret')).not.toBe(secret);
   });
 
-  test('has random keys without a seed, and none that looks real', () => {
+  test('generates random keys without a seed, each marked as local', () => {
     const [one, other] = [createEmulator(), createEmulator()];
 
     expect(one.apiKeys.secret).toMatch(/^svc_sk_local_[a-z0-9]{24}$/);
@@ -68,7 +70,7 @@ describe('an emulator', () => {
     expect(one.sessionToken).not.toBe(other.sessionToken);
   });
 
-  test('shares no state with another one', async () => {
+  test('shares no state with another emulator', async () => {
     const [one, other] = [standingEmulator(), standingEmulator({ seed: 'other' })];
     one.conversations.create({ id: 'mine' });
     one.faults.add({ respond: { status: 500 } });
@@ -93,7 +95,7 @@ describe('an emulator', () => {
     ]);
   });
 
-  test('gives conversations with message ids, and copies rather than its own records', () => {
+  test('gives every message an id, and returns copies of its records', () => {
     const { conversations } = standingEmulator();
     const created = conversations.create({ messages: [{ role: 'user', content: 'a' }] });
 
@@ -116,10 +118,10 @@ describe('an emulator', () => {
   });
 
   test.each([
-    ['a taken id', { id: 'taken' }],
+    ['an id already in use', { id: 'taken' }],
     ['an unknown workspace', { workspaceId: 'x' }],
     [
-      'a message id twice',
+      'a duplicate message id',
       {
         messages: [
           { id: 'a', role: 'user', content: '' },
@@ -128,8 +130,8 @@ describe('an emulator', () => {
       },
     ],
     ['an unknown role', { messages: [{ role: 'robot', content: '' }] }],
-    ['a date that is none', { messages: [{ role: 'user', content: '', createdAt: 'soon' }] }],
-  ])('refuses a conversation with %s', (_, input) => {
+    ['an invalid date', { messages: [{ role: 'user', content: '', createdAt: 'soon' }] }],
+  ])('rejects a conversation with %s', (_, input) => {
     const { conversations } = standingEmulator();
     conversations.create({ id: 'taken' });
 
@@ -137,7 +139,7 @@ describe('an emulator', () => {
     expect(conversations.list()).toHaveLength(1);
   });
 
-  test('waits before every answer when it is told so', async () => {
+  test('delays every response by the latency option', async () => {
     const emulator = standingEmulator({ latency: 100 });
     const attempt = callsTo(emulator).gateway('GET', '/v1/presets');
 
@@ -147,7 +149,7 @@ describe('an emulator', () => {
     expect(emulator.requests.at(-1)?.duration).toBe(100);
   });
 
-  test('keeps the last thousand requests, without a key in them', async () => {
+  test('keeps the last 1000 requests, with every key redacted', async () => {
     const emulator = standingEmulator({ limits: { gateway: 5000 } });
     const { gateway, context } = callsTo(emulator);
     for (let i = 0; i < 1100; i += 1) await gateway('GET', `/v1/presets?limit=${(i % 50) + 1}`);
@@ -178,7 +180,7 @@ describe('an emulator', () => {
       expect(text).not.toContain(hidden);
   });
 
-  test('refuses options that cannot be', () => {
+  test('rejects invalid options', () => {
     expect(() => createEmulator({ maxFileSize: 0 })).toThrow('maxFileSize');
     expect(() => createEmulator({ limits: { compact: -1 } })).toThrow('limits.compact');
     expect(() => createEmulator({ now: 'soon' })).toThrow('soon');
@@ -201,7 +203,7 @@ describe('an idempotency key', () => {
       { 'idempotency-key': key },
     );
 
-  test('gives the same answer to the same request, and the work is done once', async () => {
+  test('returns the same response to the same request, and does the work once', async () => {
     const emulator = standingEmulator();
 
     const first = await send(emulator, 'k');
@@ -213,7 +215,7 @@ describe('an idempotency key', () => {
     expect((await send(emulator, 'other')).body.id).not.toBe(first.body.id);
   });
 
-  test('does the work once for two requests at the same time', async () => {
+  test('does the work once for two concurrent requests', async () => {
     const emulator = standingEmulator();
 
     const [one, two] = await Promise.all([send(emulator, 'k'), send(emulator, 'k')]);
@@ -222,7 +224,7 @@ describe('an idempotency key', () => {
     expect(emulator.integrations.postedMessages()).toHaveLength(1);
   });
 
-  test('with another request is a 400', async () => {
+  test('is rejected with 400 on a different request', async () => {
     const emulator = standingEmulator();
     await send(emulator, 'k');
 
@@ -235,7 +237,7 @@ describe('an idempotency key', () => {
   test.each([
     ['DELETE', '/api/context/pin/talk?messageId=a', '/api/context/pin/talk?messageId=b'],
     ['PATCH', '/api/context/exclude/talk/a', '/api/context/exclude/talk/b'],
-  ])('belongs to the query and the path of its %s too', async (method, first, second) => {
+  ])('covers the path and the query of a %s', async (method, first, second) => {
     const emulator = standingEmulator();
     const messages = ['a', 'b'].map((id) => ({ id, role: 'user' as const, content: id }));
     emulator.conversations.create({ id: 'talk', messages });
@@ -249,7 +251,7 @@ describe('an idempotency key', () => {
     expect((await bare(method, second, body, headers)).status).toBe(400);
   });
 
-  test('does not keep a refusal', async () => {
+  test('does not store an error response', async () => {
     const emulator = standingEmulator();
     const { gateway } = callsTo(emulator);
     const create = () =>
@@ -260,7 +262,7 @@ describe('an idempotency key', () => {
     expect((await create()).status).toBe(200);
   });
 
-  test('gives a stream again without billing it again', async () => {
+  test('replays a stream without billing it again', async () => {
     const emulator = standingEmulator();
     const authorization = `Bearer ${emulator.apiKeys.secret}`;
     const open = () =>

@@ -7,7 +7,7 @@ import { callsTo, openStream, standingEmulator } from './support.js';
 
 type Pushed = { [Name in keyof PushedEvents]: { name: Name; data: PushedEvents[Name] } }[keyof PushedEvents];
 
-/** What is pushed, one event after the other. */
+/** Reads the pushed events one at a time. */
 async function watch(emulator: Emulator) {
   const response = await emulator.fetch('http://127.0.0.1/_emulator/events');
   const reader = (response.body as ReadableStream<Uint8Array>).getReader();
@@ -38,7 +38,7 @@ async function watch(emulator: Emulator) {
   return { response, of, next, leave: () => reader.cancel() };
 }
 
-/** A stream that should go on, and says nothing for so long, never will. */
+/** Fails a test whose stream sends nothing for 20 s. */
 function silence(): Promise<never> {
   return new Promise((_, reject) => {
     setTimeout(() => reject(new Error('nothing was pushed')), 20_000).unref();
@@ -49,8 +49,8 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-describe('what is pushed to the inspector', () => {
-  test('begins with everything there is', async () => {
+describe('the event stream of the inspector', () => {
+  test('starts with all requests and a change of everything', async () => {
     const emulator = standingEmulator();
     await callsTo(emulator).gateway('GET', '/v1/presets');
 
@@ -62,7 +62,7 @@ describe('what is pushed to the inspector', () => {
     await leave();
   });
 
-  test('tells of a request when it begins and when it has ended, by its key and without it', async () => {
+  test('reports a request when it starts and when it ends, with the name of its key but not the key', async () => {
     const emulator = standingEmulator({ pace: { ttft: 300 } });
     const { of, leave } = await watch(emulator);
     await of('requests');
@@ -108,7 +108,7 @@ describe('what is pushed to the inspector', () => {
         callsTo(emulator, emulator.fetch, 'http://127.0.0.1').bare('POST', '/_emulator/clock', { advance: 1 }),
       topic: 'clock',
     },
-  ])('tells of $what', async ({ change, topic }) => {
+  ])('reports a change of $what', async ({ change, topic }) => {
     const emulator = standingEmulator();
     emulator.conversations.create({ id: 'talk', messages: [{ role: 'user', content: 'Hello?' }] });
     const { of, leave } = await watch(emulator);
@@ -120,7 +120,7 @@ describe('what is pushed to the inspector', () => {
     await leave();
   });
 
-  test('tells of a fault that was used up', async () => {
+  test('reports that a fault was used up', async () => {
     const emulator = standingEmulator();
     emulator.faults.add({ match: { path: '/v1/*' }, respond: { status: 503 } });
     const { of, leave } = await watch(emulator);
@@ -132,7 +132,7 @@ describe('what is pushed to the inspector', () => {
     await leave();
   });
 
-  test('tells all anew where more has happened than is told one by one', async () => {
+  test('sends the whole list again when too many requests arrive to send one by one', async () => {
     const emulator = standingEmulator({ limits: { gateway: 1e6 } });
     const { of, leave } = await watch(emulator);
     await of('requests');
@@ -149,7 +149,7 @@ describe('what is pushed to the inspector', () => {
     await leave();
   });
 
-  test('holds nothing back for a reader that does not read', async () => {
+  test('buffers nothing for a reader that does not read', async () => {
     const log = new RequestLog(() => undefined);
     const listen = vi.spyOn(log, 'listen');
     const summary = vi.spyOn(log, 'summary');
@@ -163,12 +163,12 @@ describe('what is pushed to the inspector', () => {
     const { value } = await reader.read();
 
     expect(new TextDecoder().decode(value)).toContain('event: requests\ndata: {"all":true,"requests":[]}');
-    // None of the 600, which are not in the log.
+    // The 600 are not in the log, so none of them is summarized.
     expect(summary).not.toHaveBeenCalled();
     await reader.cancel();
   });
 
-  test.each(['HEAD', 'GET'])('a %s that is left watches no longer', async (method) => {
+  test.each(['HEAD', 'GET'])('stops listening when a %s is aborted', async (method) => {
     const ended = vi.fn();
     const listen = RequestLog.prototype.listen;
     vi.spyOn(RequestLog.prototype, 'listen').mockImplementation(function (this: RequestLog, listener) {
@@ -191,7 +191,7 @@ describe('what is pushed to the inspector', () => {
     expect(ended).toHaveBeenCalledTimes(method === 'GET' ? 1 : 0);
   });
 
-  test('looks the caller of a request up once, and has every change in what it writes for all', async () => {
+  test('looks up the caller of a request once, and includes new requests in the shared text', async () => {
     const lookups = vi.fn((key: string) => (key === 'known' ? 'first' : undefined));
     const log = new RequestLog(lookups);
     log.add({ ...ENTRY, headers: ['authorization', 'Bearer known'] });

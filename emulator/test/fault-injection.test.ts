@@ -5,7 +5,7 @@ import { callsTo, eventsOf, openStream, standingEmulator } from './support.js';
 const memory = { type: 'fact', key: 'a', content: 'b' };
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
-/** The pieces of a body as they are read. */
+/** The chunks of a body as they are read. */
 async function piecesOf(response: Response): Promise<Uint8Array[]> {
   const pieces: Uint8Array[] = [];
   for await (const piece of response.body as unknown as AsyncIterable<Uint8Array>) pieces.push(piece);
@@ -15,7 +15,7 @@ async function piecesOf(response: Response): Promise<Uint8Array[]> {
 const joined = (pieces: Uint8Array[]) => Buffer.concat(pieces).toString();
 
 describe('a rule', () => {
-  test('fires from the n-th match on, as often as it says, and is gone', async () => {
+  test('fires from the n-th match on, as often as set, and is then removed', async () => {
     const emulator = standingEmulator();
     const { gateway } = callsTo(emulator);
     emulator.faults.add({ match: { path: '/v1/presets', nth: 3 }, times: 2, respond: { status: 503 } });
@@ -27,7 +27,7 @@ describe('a rule', () => {
     expect(emulator.faults.list()).toEqual([]);
   });
 
-  test('that is not due yet lets the next one have the request', async () => {
+  test('that does not fire yet leaves the request to the next rule', async () => {
     const emulator = standingEmulator();
     const { gateway } = callsTo(emulator);
     emulator.faults.add({ match: { nth: 2 }, respond: { status: 500 } });
@@ -37,7 +37,7 @@ describe('a rule', () => {
     expect((await gateway('GET', '/v1/presets')).status).toBe(500);
   });
 
-  test('fires by chance as the seed has it', async () => {
+  test('fires with its probability, and the same way for the same seed', async () => {
     const run = async (seed: string) => {
       const emulator = standingEmulator({ seed });
       emulator.faults.add({ match: { probability: 0.3 }, times: 1e6, respond: { status: 500 } });
@@ -55,16 +55,16 @@ describe('a rule', () => {
     expect(failed).toBeLessThan(80);
   });
 
-  test.each([{ nth: 0 }, { probability: 1.5 }, { probability: -1 }])('cannot be for %j', (match) => {
+  test.each([{ nth: 0 }, { probability: 1.5 }, { probability: -1 }])('with the match %j is rejected', (match) => {
     expect(() => standingEmulator().faults.add({ match, respond: { status: 500 } })).toThrow(RangeError);
   });
 });
 
-describe('an effect', () => {
+describe('a fault', () => {
   test.each([
     { when: 'before' as const, items: 0 },
     { when: 'after' as const, items: 1 },
-  ])('can be a connection that breaks $when the work is done', async ({ when, items }) => {
+  ])('can break the connection $when the work is done', async ({ when, items }) => {
     const emulator = standingEmulator();
     emulator.faults.add({ respond: { type: 'reset', when } });
 
@@ -74,7 +74,7 @@ describe('an effect', () => {
     expect(emulator.requests.at(-1)?.outcome).toBe('reset');
   });
 
-  test('can be half of the JSON', async () => {
+  test('can return half of the JSON', async () => {
     const emulator = standingEmulator();
     emulator.faults.add({ respond: { type: 'malformed' } });
 
@@ -83,7 +83,7 @@ describe('an effect', () => {
   });
 
   test.each([{ type: 'malformed' } as const, { type: 'garbleStream', afterEvents: 1 } as const])(
-    'can be an event that cannot be read: $type',
+    'can garble an event of a stream: $type',
     async (respond) => {
       const emulator = standingEmulator();
       const whole = eventsOf(await (await openStream(emulator, 'How tall is the tower?')).text());
@@ -98,7 +98,7 @@ describe('an effect', () => {
     },
   );
 
-  test('can be the answer under another content type', async () => {
+  test('can change the content type of a response', async () => {
     const emulator = standingEmulator();
     emulator.faults.add({ respond: { type: 'contentType', contentType: 'text/html' } });
 
@@ -108,7 +108,7 @@ describe('an effect', () => {
     expect(answer.body).toEqual({ success: true, memories: [] });
   });
 
-  test('can be a body that drips, by the clock', async () => {
+  test('can send a body slowly, by the clock', async () => {
     const emulator = standingEmulator();
     emulator.faults.add({ respond: { type: 'drip', bytes: 10, every: 50 } });
     const response = await emulator.fetch('http://emulator.test/api/memory', {
@@ -126,7 +126,7 @@ describe('an effect', () => {
     expect(emulator.clock.now() - Date.parse('2026-01-15T10:00:00Z')).toBe(pieces * 50);
   });
 
-  test('can be a stream that ends before [DONE]', async () => {
+  test('can end a stream before [DONE]', async () => {
     const emulator = standingEmulator();
     emulator.faults.add({ respond: { type: 'cutStream' } });
 
@@ -141,7 +141,7 @@ describe('the header x-emulator-fault', () => {
   const asked = (fault: string, path = '/v1/presets', emulator = standingEmulator()) =>
     callsTo(emulator).gateway('GET', path, undefined, { 'x-emulator-fault': fault });
 
-  test('is for its own request only', async () => {
+  test('applies to its own request only', async () => {
     const emulator = standingEmulator();
 
     expect((await asked('503', '/v1/presets', emulator)).status).toBe(503);
@@ -156,11 +156,11 @@ describe('the header x-emulator-fault', () => {
       body: { error: { message: 'Rate limit exceeded', type: 'rate_limit_error', retry_after: 7 } },
     },
     { header: '{"status":418,"body":{"tea":true}}', status: 418, body: { tea: true } },
-  ])('takes $header', async ({ header, status, body }) => {
+  ])('accepts $header', async ({ header, status, body }) => {
     expect(await asked(header)).toMatchObject({ status, body });
   });
 
-  test.each(['reset', 'reset-after', 'malformed', 'cut-body=5'])('takes %s', async (header) => {
+  test.each(['reset', 'reset-after', 'malformed', 'cut-body=5'])('accepts %s', async (header) => {
     await expect(asked(header)).rejects.toThrow();
   });
 
@@ -169,7 +169,7 @@ describe('the header x-emulator-fault', () => {
     { header: 'cut', events: 12 },
     { header: 'error=1', events: 2 },
     { header: 'garble=1', events: 13 },
-  ])('takes $header on a stream', async ({ header, events }) => {
+  ])('accepts $header on a stream', async ({ header, events }) => {
     const emulator = standingEmulator();
     const authorization = `Bearer ${emulator.apiKeys.secret}`;
     emulator.chat.on('x', 'one two three four five six seven eight nine');
@@ -179,7 +179,7 @@ describe('the header x-emulator-fault', () => {
     expect(eventsOf(await response.text())).toHaveLength(events);
   });
 
-  test('takes content-type, delay and drip', async () => {
+  test('accepts content-type, delay and drip', async () => {
     const emulator = standingEmulator();
     expect((await asked('content-type=text/plain')).headers.get('content-type')).toBe('text/plain');
     const slow = asked('delay=10', '/v1/presets', emulator);
@@ -191,18 +191,21 @@ describe('the header x-emulator-fault', () => {
     expect((await dripped).status).toBe(200);
   });
 
-  test.each(['nonsense', 'delay=soon', '{', '{"type":"flood"}', '999'])('that says %s is a 400', async (header) => {
-    const { status, body } = await asked(header);
+  test.each(['nonsense', 'delay=soon', '{', '{"type":"flood"}', '999'])(
+    'with the value %s is rejected with 400',
+    async (header) => {
+      const { status, body } = await asked(header);
 
-    expect(status).toBe(400);
-    expect(body.error.type).toBe('invalid_request_error');
-  });
+      expect(status).toBe(400);
+      expect(body.error.type).toBe('invalid_request_error');
+    },
+  );
 });
 
-describe('the writing of a stream', () => {
+describe('the bytes of a stream', () => {
   const TEXT = '日本語です。 Zażółć gęślą 𝒳';
 
-  test('can cut inside characters and between CR and LF, and loses nothing', async () => {
+  test('can be split inside characters and between CR and LF without loss', async () => {
     const emulator = standingEmulator({ pace: { splitBytes: 1, lineEnd: 'crlf' } });
     emulator.chat.on('x', TEXT);
 
@@ -219,7 +222,7 @@ describe('the writing of a stream', () => {
     expect(emulator.requests.at(-1)).toMatchObject({ outcome: 'answered' });
   });
 
-  test('splits at the size it is told, and never joins events', async () => {
+  test('are split at splitBytes, also inside a character', async () => {
     const emulator = standingEmulator({ pace: { splitBytes: 7 } });
     emulator.chat.on('x', TEXT);
 
@@ -234,13 +237,13 @@ describe('the writing of a stream', () => {
     { lineEnd: 'lf' as const, end: '\n\n' },
     { lineEnd: 'crlf' as const, end: '\r\n\r\n' },
     { lineEnd: 'cr' as const, end: '\r\r' },
-  ])('ends lines by $lineEnd', async ({ lineEnd, end }) => {
+  ])('end lines with $lineEnd', async ({ lineEnd, end }) => {
     const text = await (await openStream(standingEmulator({ pace: { lineEnd } }), 'x')).text();
 
     expect(text.endsWith(`data: [DONE]${end}`)).toBe(true);
   });
 
-  test('has comment lines in its silences, which are no events', async () => {
+  test('contain comment lines in pauses, which do not count as events', async () => {
     const emulator = standingEmulator({ pace: { ttft: 1000, tokensPerSecond: 1, heartbeat: 400 } });
     emulator.chat.on('x', 'one two');
     const reading = openStream(emulator, 'x').then((response) => response.text());
@@ -258,7 +261,7 @@ describe('the writing of a stream', () => {
   test.each([
     { chunkBy: 'word' as const, contents: ['one ', 'two ', 'three'] },
     { chunkBy: 'char' as const, contents: [...'one two three'] },
-  ])('goes by $chunkBy', async ({ chunkBy, contents }) => {
+  ])('are chunked by $chunkBy', async ({ chunkBy, contents }) => {
     const emulator = standingEmulator({ pace: { chunkBy } });
     emulator.chat.on('x', 'one two three');
 
@@ -269,12 +272,12 @@ describe('the writing of a stream', () => {
     expect(said).toHaveLength(contents.length);
   });
 
-  test.each(['splitBytes', 'heartbeat'])('refuses a %s that cannot be', (name) => {
+  test.each(['splitBytes', 'heartbeat'])('cannot have a %s of 0', (name) => {
     expect(() => standingEmulator({ pace: { [name]: 0 } })).toThrow(`pace.${name}`);
   });
 });
 
-/** Kept in step with the README's table. */
+/** Keep this in step with the table in the README. */
 const EVERY_EFFECT: FaultResponse[] = [
   { type: 'status', status: 500 },
   { type: 'reset' },
@@ -290,7 +293,7 @@ const EVERY_EFFECT: FaultResponse[] = [
   { type: 'streamError', afterEvents: 1 },
 ];
 
-test('every effect goes through the control plane', async () => {
+test('every kind of fault can be added over the control plane', async () => {
   const emulator = standingEmulator();
   const { bare } = callsTo(emulator, emulator.fetch, 'http://127.0.0.1:4010');
 

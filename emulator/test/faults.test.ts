@@ -4,7 +4,7 @@ import type { FaultResponse, FaultRule } from '../src/index.js';
 import { callsTo, eventsOf, openStream, standingEmulator } from './support.js';
 
 describe('a fault', () => {
-  test('answers in the form of the area it hits, so many times', async () => {
+  test('responds in the format of the area it hits, as many times as set', async () => {
     const emulator = standingEmulator();
     const { context, gateway } = callsTo(emulator);
     emulator.faults.add({ times: 2, respond: { status: 429, retryAfter: 7 } });
@@ -19,7 +19,7 @@ describe('a fault', () => {
     expect(emulator.faults.list()).toEqual([]);
   });
 
-  test('comes once unless told otherwise', async () => {
+  test('fires once by default', async () => {
     const emulator = standingEmulator();
     const { gateway } = callsTo(emulator);
     emulator.faults.add({ respond: { status: 503 } });
@@ -35,7 +35,7 @@ describe('a fault', () => {
     expect((await gateway('GET', '/v1/presets')).status).toBe(200);
   });
 
-  test('is for the requests it matches', async () => {
+  test('applies to the requests it matches', async () => {
     const emulator = standingEmulator();
     const { gateway, context } = callsTo(emulator);
     const respond = { status: 500 };
@@ -51,7 +51,7 @@ describe('a fault', () => {
     expect((await context('GET', '/api/memory')).status).toBe(500);
   });
 
-  test('that was added in code is shown in full: an expression, and always', async () => {
+  test('is listed with its regular expression, and as unlimited if times is infinite', async () => {
     const emulator = standingEmulator();
     emulator.faults.add({ match: { path: /^\/v1/ }, times: Number.POSITIVE_INFINITY, respond: { status: 418 } });
     emulator.faults.add({ match: { path: '/v1/*' }, times: Number.POSITIVE_INFINITY, respond: { status: 503 } });
@@ -70,7 +70,7 @@ describe('a fault', () => {
     { match: { paths: '/v1/usage' }, respond: { status: 503 } },
     { time: 3, respond: { status: 503 } },
     { respond: { status: 503, bodyy: 'x' } },
-  ])('that has a field of another name is refused: %j', async (rule) => {
+  ])('with an undocumented field is rejected: %j', async (rule) => {
     const emulator = standingEmulator();
     const { bare } = callsTo(emulator, emulator.fetch, 'http://127.0.0.1');
 
@@ -89,14 +89,14 @@ describe('a fault', () => {
     expect(answer.headers.get('retry-after')).toBe('3');
   });
 
-  test('can be garbage', async () => {
+  test('can respond with garbage', async () => {
     const emulator = standingEmulator();
     emulator.faults.add({ respond: { type: 'garbage' } });
 
     await expect(callsTo(emulator).gateway('GET', '/v1/presets')).rejects.toThrow(SyntaxError);
   });
 
-  test('can break the connection: in process the fetch rejects', async () => {
+  test('can break the connection: in process, fetch rejects', async () => {
     const emulator = standingEmulator();
     emulator.faults.add({ respond: { type: 'reset' } });
 
@@ -117,7 +117,7 @@ describe('a fault', () => {
     await expect(attempt).rejects.toThrow('waited long enough');
   });
 
-  test('can be slow, by the clock', async () => {
+  test('can delay a response, by the clock', async () => {
     const emulator = standingEmulator();
     emulator.faults.add({ respond: { type: 'slow', delay: 5000 } });
     let answered = false;
@@ -136,7 +136,7 @@ describe('a fault', () => {
     expect(emulator.requests.at(-1)).toMatchObject({ duration: 5000, fault: 'slow' });
   });
 
-  test('can cut a body', async () => {
+  test('can cut off a body', async () => {
     const emulator = standingEmulator();
     emulator.faults.add({ respond: { type: 'cutBody', afterBytes: 10 } });
 
@@ -152,7 +152,7 @@ describe('a fault', () => {
   test.each([
     { how: 'end' as const, ends: 'resolves' },
     { how: 'reset' as const, ends: 'rejects' },
-  ])('can cut a stream after some events: it $ends when the cut is $how', async ({ how, ends }) => {
+  ])('can cut a stream after some events: reading $ends if how is $how', async ({ how, ends }) => {
     const emulator = standingEmulator();
     emulator.faults.add({
       match: { path: '/v1/chat/completions' },
@@ -180,7 +180,7 @@ describe('a fault', () => {
     await expect(text).rejects.toThrow('idle for too long');
   });
 
-  test('can put an error event into a stream', async () => {
+  test('can send an error event in a stream', async () => {
     const emulator = standingEmulator();
     emulator.faults.add({ respond: { type: 'streamError', afterEvents: 2, error: { message: 'overloaded' } } });
 
@@ -190,7 +190,7 @@ describe('a fault', () => {
     expect(JSON.parse(events[2] ?? '')).toEqual({ error: { message: 'overloaded' } });
   });
 
-  test('can be taken back', async () => {
+  test('can be removed', async () => {
     const emulator = standingEmulator();
     const id = emulator.faults.add({ times: Number.POSITIVE_INFINITY, respond: { status: 500 } });
 
@@ -199,7 +199,7 @@ describe('a fault', () => {
     expect((await callsTo(emulator).gateway('GET', '/v1/presets')).status).toBe(200);
   });
 
-  test('that cannot be is refused when it is added', () => {
+  test('that is invalid is rejected when it is added', () => {
     const { faults } = standingEmulator();
 
     expect(() => faults.add({ times: 0, respond: { status: 500 } })).toThrow(RangeError);

@@ -9,7 +9,7 @@ const chat = (content: string, more: object = {}) => ({
 });
 
 describe('a completion', () => {
-  test('answers with the sentence of the request that fits the question', async () => {
+  test('answers with the sentence of the request that matches the question', async () => {
     const { gateway } = callsTo(standingEmulator());
 
     const facts = 'Lunch is at noon. We decided to use PostgreSQL for the database. The office is in Graz.';
@@ -44,7 +44,7 @@ describe('a completion', () => {
     });
   });
 
-  test('says so when nothing in the request answers', async () => {
+  test('says so when nothing in the request answers the question', async () => {
     const { gateway } = callsTo(standingEmulator());
 
     const { body } = await gateway('POST', '/v1/chat/completions', chat('How tall is the tower?'));
@@ -52,7 +52,7 @@ describe('a completion', () => {
     expect(body.choices[0].message.content).toBe('Nothing in this conversation answers that.');
   });
 
-  test('ends for its length at max_tokens', async () => {
+  test('ends at max_tokens with finish_reason length', async () => {
     const { gateway } = callsTo(standingEmulator());
 
     const { body } = await gateway('POST', '/v1/chat/completions', chat('How tall is the tower?', { max_tokens: 3 }));
@@ -61,7 +61,7 @@ describe('a completion', () => {
     expect(body.usage.completion_tokens).toBe(3);
   });
 
-  test('follows the default of max_tokens', async () => {
+  test('defaults max_tokens to the maxTokens option', async () => {
     const { gateway } = callsTo(standingEmulator({ maxTokens: 2 }));
 
     const { body } = await gateway('POST', '/v1/chat/completions', chat('How tall is the tower?'));
@@ -69,7 +69,7 @@ describe('a completion', () => {
     expect(body.choices[0].message.content).toBe('Nothing in');
   });
 
-  test('counts the text of special tokens as text', async () => {
+  test('counts special tokens as plain text', async () => {
     const { gateway } = callsTo(standingEmulator());
 
     const { status, body } = await gateway(
@@ -83,7 +83,7 @@ describe('a completion', () => {
     expect(body.choices[0].message.content).toContain('<|endoftext|>');
   });
 
-  test('above the context window is a 400 that names the messages', async () => {
+  test('above the context window is rejected with 400 and param messages', async () => {
     const { gateway } = callsTo(standingEmulator());
     const prompt = 'one two three four five six seven eight nine ten '.repeat(13_000);
 
@@ -99,7 +99,7 @@ describe('a completion', () => {
     });
   });
 
-  test('may be answered in advance; the reply added last is asked first, until it is taken back', async () => {
+  test('can be scripted: the reply added last wins until it is removed', async () => {
     const emulator = standingEmulator();
     const { gateway } = callsTo(emulator);
     const answer = async (content: string) =>
@@ -109,10 +109,10 @@ describe('a completion', () => {
       content: `${request.messages.length} for ${request.model}`,
       finish_reason: 'length',
     }));
-    const takeBack = emulator.chat.on((request) => request.model === 'atlas-small', 'Everything is small.');
+    const removeReply = emulator.chat.on((request) => request.model === 'atlas-small', 'Everything is small.');
 
     expect((await answer('How tall is the tower?')).message.content).toBe('Everything is small.');
-    takeBack();
+    removeReply();
     expect((await answer('How tall is the tower?')).message.content).toBe('As tall as a house.');
     expect(await answer('count them')).toMatchObject({
       message: { content: '1 for atlas-small' },
@@ -120,7 +120,7 @@ describe('a completion', () => {
     });
   });
 
-  test('is a 500 in the form of the Gateway when a reply function throws, and the log keeps why', async () => {
+  test('is a 500 in the format of the Gateway when a reply function throws, and the log holds the error', async () => {
     const emulator = standingEmulator();
     emulator.chat.on('x', () => {
       throw new Error('no such reply');
@@ -140,7 +140,7 @@ describe('a completion', () => {
 });
 
 describe('usage', () => {
-  test('adds up with the completions made, by model and by day', async () => {
+  test('adds up completions by model and by day', async () => {
     const emulator = standingEmulator({ now: '2026-01-31T23:00:00Z' });
     const { gateway } = callsTo(emulator);
     const complete = async (model: string) =>
@@ -170,7 +170,7 @@ describe('usage', () => {
     expect((await report('?start_date=2026-01-01&end_date=2026-01-30')).tokens_used).toBe(0);
   });
 
-  test('above what is included costs', async () => {
+  test('above the included tokens costs extra', async () => {
     const { gateway } = callsTo(standingEmulator({ usage: { includedTokens: 10, overagePricePerMillion: 2.5 } }));
     const used = (await gateway('POST', '/v1/chat/completions', chat('How tall is the tower?'))).body.usage
       .total_tokens;
@@ -182,7 +182,7 @@ describe('usage', () => {
   });
 
   test.each(['start_date=2026-02-30', 'end_date=tomorrow', 'start_date=2026-02-02&end_date=2026-02-01'])(
-    'refuses %s',
+    'rejects %s',
     async (query) => {
       const { status, body } = await callsTo(standingEmulator()).gateway('GET', `/v1/usage?${query}`);
 
@@ -207,7 +207,7 @@ describe('presets', () => {
     });
   });
 
-  test('fill their template, answer, and are billed', async () => {
+  test('fill their template, run it and are billed', async () => {
     const emulator = standingEmulator();
     const { gateway } = callsTo(emulator);
     emulator.presets.create({ id: 'colours', name: 'Colours', template: '{{input}} Which colour has the case?' });
@@ -234,7 +234,7 @@ describe('presets', () => {
     ['bare', (body: unknown[]) => body],
     ['named', (body: { presets: unknown[] }) => body.presets],
     ['items', (body: { items: unknown[] }) => body.items],
-  ] as const)('come as a list of the form %s', async (listForm, read) => {
+  ] as const)('are listed with listForm %s', async (listForm, read) => {
     const { gateway } = callsTo(standingEmulator({ listForm }));
 
     const { body } = await gateway('GET', '/v1/presets?limit=2');
@@ -277,7 +277,7 @@ describe('files', () => {
     ['file', (form: FormData) => form.set('purpose', 'x')],
     ['file', textParts],
     ['purpose', (form: FormData) => form.set('file', new File(['x'], 'x'))],
-  ])('are refused without a proper %s', async (param, fill) => {
+  ])('are rejected without a valid %s', async (param, fill) => {
     const form = new FormData();
     fill(form);
 
@@ -287,7 +287,7 @@ describe('files', () => {
     expect((await response.json()).error.param).toBe(param);
   });
 
-  test('above the limit are a 413, at the limit they are stored', async () => {
+  test('are stored at the size limit, and rejected with 413 above it', async () => {
     const emulator = standingEmulator({ maxFileSize: 100_000 });
     const sized = (size: number) => {
       const form = new FormData();
@@ -305,7 +305,7 @@ describe('files', () => {
     expect(emulator.files.list()).toHaveLength(1);
   });
 
-  test('are refused when the body is not multipart, or broken', async () => {
+  test('are rejected when the body is not multipart or is malformed', async () => {
     const emulator = standingEmulator();
     const send = (type: string, body: string) =>
       emulator.fetch('http://emulator.test/v1/files', {
@@ -335,7 +335,7 @@ describe('integrations', () => {
     });
   });
 
-  test('post messages that can be looked at', async () => {
+  test('keep the messages they post', async () => {
     const emulator = standingEmulator();
     const { gateway } = callsTo(emulator);
 
@@ -376,7 +376,7 @@ describe('integrations', () => {
       status: 400,
       param: 'priority',
     },
-  ])('refuse $path $body', async ({ path, body, status, param }) => {
+  ])('reject $path $body', async ({ path, body, status, param }) => {
     const emulator = standingEmulator();
 
     const answer = await callsTo(emulator).gateway('POST', `/v1/integrations/${path}/execute`, body);

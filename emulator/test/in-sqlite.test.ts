@@ -1,7 +1,7 @@
 import { beforeAll, vi } from 'vitest';
 import { STORAGE_OF_TESTS } from './support.js';
 
-// The same tests, with everything stored in a file.
+// Runs the same tests with the state stored in SQLite.
 vi.stubEnv(STORAGE_OF_TESTS, 'sqlite');
 await import('./emulator.test.js');
 await import('./context.test.js');

@@ -10,7 +10,7 @@ if (path === undefined && process.env.CI === 'true') throw new Error('no browser
 if (path === undefined) console.warn('SKIPPED: the inspector is not tested, there is no chromium');
 
 describe('the inspector', () => {
-  test('is a page for browsers, and an index for everything else', async () => {
+  test('is a page for browsers, and a JSON index for other clients', async () => {
     const emulator = standingEmulator();
     const get = (accept: string) => emulator.fetch('http://127.0.0.1/_emulator', { headers: { accept } });
 
@@ -25,7 +25,7 @@ describe('the inspector', () => {
     },
   );
 
-  test('allows nothing from elsewhere, and no script in the page', async () => {
+  test('allows no foreign resources and no inline script', async () => {
     const response = await standingEmulator().fetch('http://127.0.0.1/_emulator/inspector/index.html');
     const policy = response.headers.get('content-security-policy');
 
@@ -90,14 +90,14 @@ describe.skipIf(path === undefined)('the inspector in a browser', () => {
     expect(await text()).toContain(context.rollingSummary.decisions[0].decision);
   });
 
-  test('tells what was added and removed between any two versions', async () => {
+  test('shows what was added and removed between two versions', async () => {
     await onPage(browser).choose('#version-from', '0');
 
     await browser.until("document.querySelector('.version .new') && !document.querySelector('.version .gone')");
     expect(await browser.evaluate("document.querySelector('.version .new .unseen').textContent")).toBe('added: ');
   });
 
-  test('shows at once what a program does: a message, a pin, a compaction', async () => {
+  test('shows at once what a program does: a message, a pin, a deletion', async () => {
     const { go, reads, sees } = onPage(browser);
     emulator.conversations.create({ id: 'live', messages: [{ id: 'first', role: 'user', content: 'Hello?' }] });
     await go('conversation/live');
@@ -111,7 +111,7 @@ describe.skipIf(path === undefined)('the inspector in a browser', () => {
     await reads('No such conversation');
   });
 
-  test('leaves the connection to other pages while it is hidden, and catches up when it is seen', async () => {
+  test('closes its connection while it is hidden, and catches up when it is visible', async () => {
     const { go, reads } = onPage(browser);
     const turn = (state: string) =>
       browser.evaluate(`(() => {
@@ -120,17 +120,17 @@ describe.skipIf(path === undefined)('the inspector in a browser', () => {
       })()`);
     emulator.conversations.create({ id: 'out-of-sight', messages: [{ role: 'user', content: 'Seen.' }] });
     await go('conversations');
-    await reads('out-of-sight'); // what was pushed before is here
+    await reads('out-of-sight'); // all earlier events have arrived
     await go('conversation/out-of-sight');
     await reads('Seen.');
 
     await turn('hidden');
     const pause = () => new Promise((resolve) => setTimeout(resolve, 500));
-    await pause(); // what was under way has arrived
+    await pause(); // events already on their way have arrived
     emulator.conversations.append('out-of-sight', [{ role: 'user', content: 'Missed at first.' }]);
-    await pause(); // longer than it takes to push it
+    await pause(); // longer than a push takes
     const seen = await bodyText();
-    await turn('visible'); // for the tests that follow, too
+    await turn('visible'); // before the assertion, so that a failure leaves the page visible to later tests
     expect(seen).not.toContain('Missed at first.');
 
     await reads('Missed at first.');
@@ -139,7 +139,7 @@ describe.skipIf(path === undefined)('the inspector in a browser', () => {
     emulator.conversations.delete('out-of-sight');
   });
 
-  test('leaves a list where it was scrolled to when something is added', async () => {
+  test('keeps the scroll position of a list when something is added', async () => {
     const { go, reads, sees } = onPage(browser);
     const messages = Array.from({ length: 80 }, (_, i) => ({ role: 'user' as const, content: `message ${i}` }));
     emulator.conversations.create({ id: 'long', messages });
@@ -155,7 +155,7 @@ describe.skipIf(path === undefined)('the inspector in a browser', () => {
     emulator.conversations.delete('long');
   });
 
-  test('searches conversations, and shows them a page at a time', async () => {
+  test('searches and paginates conversations', async () => {
     const { go, type, reads, click, text } = onPage(browser);
     for (let i = 1; i <= 45; i += 1) {
       emulator.conversations.create({ id: `many-${i}`, messages: [{ role: 'user', content: `About thing ${i}.` }] });
@@ -176,7 +176,7 @@ describe.skipIf(path === undefined)('the inspector in a browser', () => {
     await reads('1 conversation');
   });
 
-  test('adds, edits, deactivates and deletes memory, and shows text as text', async () => {
+  test('adds, edits, deactivates and deletes memory, and escapes HTML', async () => {
     const { go, type, choose, click, reads, sees } = onPage(browser);
     await go('memory');
     await choose('#memory-type', 'preference');
@@ -215,7 +215,7 @@ describe.skipIf(path === undefined)('the inspector in a browser', () => {
     expect(await onPage(browser).text()).toMatch(/birch-small[\s\S]*gateway[\s\S]*999 of 1,000 left/);
   });
 
-  test('shows requests as they come, filters them, and shows no key', async () => {
+  test('shows requests as they arrive, filters them, and shows no key', async () => {
     const { go, type, choose, click, reads, sees } = onPage(browser);
     await go('requests');
     await callsTo(emulator).gateway('GET', '/v1/presets?limit=7');
@@ -240,7 +240,7 @@ describe.skipIf(path === undefined)('the inspector in a browser', () => {
     await click('#close-detail');
   });
 
-  test('keeps new requests back while one is read, and says how many there are', async () => {
+  test('holds back new requests while one is open, and shows their number', async () => {
     const { click, sees, reads } = onPage(browser);
     await click('.log a');
     await sees('.detail');
@@ -273,7 +273,7 @@ describe.skipIf(path === undefined)('the inspector in a browser', () => {
     await go('requests');
   });
 
-  test('says what went wrong where it went wrong', async () => {
+  test('shows an error next to the field that caused it', async () => {
     const { go, type, click } = onPage(browser);
     await go('new');
     await type('#transcript', '{"messages": [{"role": "wizard", "content": "x"}]}');
@@ -285,7 +285,7 @@ describe.skipIf(path === undefined)('the inspector in a browser', () => {
     await browser.until("document.querySelector('.card [role=alert]')?.innerText.includes('exists already')");
   });
 
-  test('switches faults on and off by the keyboard, with a banner on every view', async () => {
+  test('switches faults on and off with the keyboard, and shows a banner on other views', async () => {
     const { go, sees, reads } = onPage(browser);
     const status = async () => (await callsTo(emulator).gateway('GET', '/v1/presets')).status;
     await go('faults');
@@ -306,7 +306,7 @@ describe.skipIf(path === undefined)('the inspector in a browser', () => {
     expect(await status()).toBe(200);
   });
 
-  test('is reached by the tab key, with the skip link first', async () => {
+  test('can be reached with the Tab key, skip link first', async () => {
     await browser.open('about:blank');
     await browser.open(`${url}/_emulator#/keys`);
     await onPage(browser).sees('#key-create');
@@ -322,7 +322,7 @@ describe.skipIf(path === undefined)('the inspector in a browser', () => {
     expect(visited).toEqual(expect.arrayContaining(['nav-requests', 'plan', 'key-name', 'key-create']));
   });
 
-  test('creates a key, shows it once, and deletes it after asking twice', async () => {
+  test('creates a key, shows it once, and deletes it after a confirmation', async () => {
     const { go, type, click, sees } = onPage(browser);
     await type('#key-name', 'staging');
     await click('#key-create');
@@ -371,7 +371,7 @@ describe.skipIf(path === undefined)('the inspector in a browser', () => {
     expect(memory.all()).toEqual([]);
   });
 
-  test('stops a stream, and shows what had arrived', async () => {
+  test('stops a stream, which aborts its request', async () => {
     const slow = createEmulator({ seed: 'slow', pace: { tokensPerSecond: 20 } });
     const { url: address, close } = await slow.listen();
     const { click, type, reads, sees } = onPage(browser);
@@ -395,7 +395,7 @@ describe.skipIf(path === undefined)('the inspector in a browser', () => {
     await slow.close();
   });
 
-  test('exports the requests that are shown, a few at a time', async () => {
+  test('exports all requests, though it loads them a few at a time', async () => {
     const { click, reads, sees } = onPage(browser);
     for (let i = 0; i < 45; i += 1) await callsTo(emulator).gateway('GET', `/v1/presets?limit=${i + 1}`);
     await browser.open(`${url}/_emulator#/requests`);
@@ -412,7 +412,7 @@ describe.skipIf(path === undefined)('the inspector in a browser', () => {
     );
   });
 
-  test('says so when the emulator is gone, and goes on when it is back', async () => {
+  test('says when the emulator does not respond, and recovers when it is back', async () => {
     const { reads } = onPage(browser);
     const first = createEmulator({ seed: 'gone' });
     const { url: address, port } = await first.listen();
@@ -430,7 +430,7 @@ describe.skipIf(path === undefined)('the inspector in a browser', () => {
     await second.close();
   });
 
-  test('asked for nothing elsewhere, and complained of nothing but the emulator that was gone', () => {
+  test('sent no request elsewhere, and logged no error but those the tests caused', () => {
     const origins = new Set(browser.requested.map((address) => new URL(address).hostname));
     const complaints = browser.complaints.filter(
       (complaint) => !/ERR_CONNECTION|ERR_INCOMPLETE|400|404/.test(complaint),
@@ -443,13 +443,13 @@ describe.skipIf(path === undefined)('the inspector in a browser', () => {
   });
 });
 
-/** `npm test` looks at a phone and a desk, each in one scheme; `npm run chaos`, and so CI, at all. */
-const atLength = process.env.ENDURANCE === '1';
-const WIDTHS = atLength ? [390, 768, 1280, 1920] : [390, 1280];
+/** `npm test` tests one phone and one desktop width, each in one color scheme. `npm run chaos` and CI test all. */
+const isEndurance = process.env.ENDURANCE === '1';
+const WIDTHS = isEndurance ? [390, 768, 1280, 1920] : [390, 1280];
 const LOOKS: readonly (readonly [number, string])[] = [
   [390, 'dark'],
   [1280, 'light'],
-  ...(atLength
+  ...(isEndurance
     ? ([
         [390, 'light'],
         [1280, 'dark'],
@@ -494,7 +494,7 @@ describe.skipIf(path === undefined)('every view', () => {
     await browser.until(
       "document.querySelector('.connection.live') && document.querySelector('main h1') && !document.body.innerText.includes('Loading…')",
     );
-    // What is loaded once it is there: charts, details.
+    // Charts and details load after the heading.
     await browser.until('new Promise((resolve) => setTimeout(() => resolve(true), 150))');
   };
 
@@ -525,7 +525,7 @@ describe.skipIf(path === undefined)('every view', () => {
     },
   );
 
-  test('at 390 px the menu is folded, opens with a thumb, and closes once one has chosen', async () => {
+  test('at 390 px the menu is folded, has entries of 44 px, and closes after a choice', async () => {
     await browser.resize(390, 844);
     await open('conversations');
     const isSeen = (selector: string) =>

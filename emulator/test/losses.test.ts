@@ -13,12 +13,12 @@ const begun = (): Emulator => {
 const look = async (emulator: Emulator): Promise<InspectedConversation> =>
   (await emulator.inspect('talk')) as InspectedConversation;
 
-describe('what a compaction loses', () => {
-  test('is nothing before there was one', async () => {
+describe('the losses of a compaction', () => {
+  test('are empty before there was one', async () => {
     expect(lossesOf(await look(begun()))).toEqual([]);
   });
 
-  test('is what messages decide and require and the context does not tell, each with its message', async () => {
+  test('are decisions and requirements that the context no longer contains, each with its message', async () => {
     const emulator = begun();
     const before = await look(emulator);
     await emulator.compact('talk', 'aggressive');
@@ -35,7 +35,7 @@ describe('what a compaction loses', () => {
     expect(receiptOf(before, after).lost).toEqual(losses);
   });
 
-  test('comes back with a pin, and is then no loss of the next compaction', async () => {
+  test('return with a pin, and are not lost again in the next compaction', async () => {
     const emulator = begun();
     await emulator.compact('talk', 'aggressive');
     const [loss] = lossesOf(await look(emulator));
@@ -47,7 +47,7 @@ describe('what a compaction loses', () => {
     expect(receiptOf(before, await look(emulator)).lost).not.toContainEqual(loss);
   });
 
-  test('is not what was excluded on purpose', async () => {
+  test('do not include excluded messages', async () => {
     const emulator = begun();
     await emulator.compact('talk', 'aggressive');
     const [loss] = lossesOf(await look(emulator));
@@ -56,7 +56,7 @@ describe('what a compaction loses', () => {
     expect(lossesOf(await look(emulator)).map(({ entry }) => entry.text)).not.toContain(loss?.entry.text);
   });
 
-  test('is held against what is kept: every statement is in one of the two', async () => {
+  test('are in a receipt that accounts for every statement', async () => {
     const emulator = begun();
     const before = await look(emulator);
     await emulator.compact('talk', 'deep');
@@ -71,7 +71,7 @@ describe('what a compaction loses', () => {
 });
 
 describe('the chart of a conversation', () => {
-  test('ends at the tokens the context has, and falls where it was compacted', async () => {
+  test('ends at the current tokens, and falls at a compaction', async () => {
     const emulator = begun();
     await emulator.compact('talk', 'light');
     emulator.conversations.append('talk', [{ role: 'user', content: 'And one more thing, which is rather long.' }]);

@@ -7,7 +7,7 @@ import { beginState, storesOver } from '../src/store/stores.js';
 import { type Language, LanguageLoader } from '../src/text/language.js';
 import { callsTo, standingEmulator } from './support.js';
 
-test('the request log keeps 64 KB of a body, however large the body was', async () => {
+test('the request log keeps 64 KB of a body of 4 MB', async () => {
   const emulator = standingEmulator({ limits: { gateway: 1e6 } });
   const { gateway } = callsTo(emulator);
   const large = { model: 'atlas-small', messages: 'x'.repeat(4 * 1024 * 1024) };
@@ -16,7 +16,7 @@ test('the request log keeps 64 KB of a body, however large the body was', async 
 
   for (let i = 0; i < 40; i += 1) expect((await gateway('POST', '/v1/chat/completions', large)).status).toBe(400);
 
-  // What is on its way to be collected may still be counted, 160 MB of it would not.
+  // Some garbage may still be counted. If the log kept whole bodies, it would be 160 MB.
   await new Promise((resolve) => setTimeout(resolve, 50));
   globalThis.gc?.();
   expect(emulator.requests.at(-1)?.body).toHaveLength(64 * 1024);
@@ -42,7 +42,7 @@ test('the tokens of a message are counted once, also in a conversation of 60,000
   beginState(stores, { seed: 'tokens', isKnown: true }, () => {});
   const contexts = new ConversationContexts(
     stores.conversations,
-    // All that is asked of a loader.
+    // ConversationContexts only calls `load`.
     { load: () => Promise.resolve(language) } as LanguageLoader,
     stores.ids,
     clock,

@@ -2,7 +2,7 @@ import { LLMock } from '@copilotkit/aimock';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { callsTo, eventsOf, openStream, standingEmulator } from './support.js';
 
-/** A server of the OpenAI form that nobody of this project has written. */
+/** An OpenAI-compatible server that is not part of this project. */
 const server = new LLMock({ port: 0 });
 
 beforeAll(async () => {
@@ -15,7 +15,7 @@ const emulator = () =>
   standingEmulator({ upstream: { url: `${server.url}/v1`, key: 'mock-key', models: { 'atlas-small': 'gpt-4o' } } });
 
 describe('an independent server as the upstream', () => {
-  test('answers plainly, under the name that was asked for, with usage', async () => {
+  test('serves a completion under the requested model name, with usage', async () => {
     const { status, body } = await callsTo(emulator()).gateway('POST', '/v1/chat/completions', {
       model: 'atlas-small',
       messages: [{ role: 'user', content: 'How tall is the tower?' }],
@@ -30,7 +30,7 @@ describe('an independent server as the upstream', () => {
     expect(body.usage.completion_tokens).toBeGreaterThan(0);
   });
 
-  test('streams, with the usage at the end and its own model name nowhere', async () => {
+  test('streams a completion with the usage at the end, and its own model name is hidden', async () => {
     const events = eventsOf(await (await openStream(emulator(), 'How tall is the tower?')).text());
 
     const chunks = events.filter((data) => data !== '[DONE]').map((data) => JSON.parse(data));
@@ -41,7 +41,7 @@ describe('an independent server as the upstream', () => {
     expect(events.join('')).not.toContain('gpt-4o');
   });
 
-  test('is sent its own key and never a key of a client', async () => {
+  test('never receives the key of a client', async () => {
     const emulated = emulator();
     await callsTo(emulated).gateway('POST', '/v1/chat/completions', {
       model: 'atlas-small',
@@ -53,7 +53,7 @@ describe('an independent server as the upstream', () => {
     expect(received).toContain('gpt-4o');
   });
 
-  test('refuses, and the refusal has the documented form', async () => {
+  test('has its errors translated into the documented format', async () => {
     const { status, body } = await callsTo(emulator()).gateway('POST', '/v1/chat/completions', {
       model: 'atlas-small',
       messages: [{ role: 'user', content: 'a question nobody has prepared' }],

@@ -1,4 +1,4 @@
-/** Vercel's provider for any server of the OpenAI form, pointed at this service: it works, with five gaps. See docs/ai-sdk.md. */
+/** Vercel's generic provider for OpenAI-compatible servers works with this service, with five gaps. See docs/ai-sdk.md. */
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import * as v7 from 'ai';
 import * as v5 from 'ai-v5';
@@ -10,7 +10,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 
 type Ai = typeof v7;
 type Create = typeof createOpenAICompatible;
-/** The newest types stand for all three: what is used here is in each of them. */
+/** All three are typed as the newest version: these tests only use what every version has. */
 const majors = [
   { version: 1, ai: v5 as unknown as Ai, create: createOpenAICompatible1 as unknown as Create },
   { version: 2, ai: v6 as unknown as Ai, create: createOpenAICompatible2 as unknown as Create },
@@ -49,13 +49,13 @@ describe.each(majors)('openai-compatible $version', ({ ai, create }) => {
     expect(await streamed.finishReason).toBe('stop');
   });
 
-  test('knows a refusal by its status and message, and whether to repeat it', async () => {
+  test('reports an error with its status and code, and whether it is retryable', async () => {
     const error = await failureOf(ai.generateText({ model: provider()('none'), prompt }));
 
     expect(error).toMatchObject({ statusCode: 404, isRetryable: false, data: { error: { code: 'model_not_found' } } });
   });
 
-  test('has the usage of a stream because it is sent unasked; asking for it takes an undocumented parameter', async () => {
+  test('reports the usage of a stream, but includeUsage sends an undocumented parameter', async () => {
     expect((await ai.streamText({ model, prompt }).usage).totalTokens).toBe(18);
     expect(lastBody()).not.toHaveProperty('stream_options');
 
@@ -70,7 +70,7 @@ describe.each(majors)('openai-compatible $version', ({ ai, create }) => {
     expect(onError).toHaveBeenCalledWith({ error: expect.objectContaining({ statusCode: 400 }) });
   });
 
-  test('loses how long a 429 asks to wait', async () => {
+  test('loses the wait that a 429 asks for', async () => {
     const headers = { 'x-emulator-fault': '429=7' };
     const error = await failureOf(ai.generateText({ model, prompt, headers, maxRetries: 0 }));
 
@@ -90,7 +90,7 @@ describe.each(majors)('openai-compatible $version', ({ ai, create }) => {
     expect(await failureOf(refused)).toMatchObject({ statusCode: 400 });
   });
 
-  test('sends a message of several parts as a list, which is refused', async () => {
+  test('sends a message of several parts as a list, which is rejected', async () => {
     const content = ['The key is red.', 'What is red?'].map((text) => ({ type: 'text' as const, text }));
     const error = await failureOf(ai.generateText({ model, messages: [{ role: 'user', content }] }));
 
@@ -98,7 +98,7 @@ describe.each(majors)('openai-compatible $version', ({ ai, create }) => {
     expect(error).toMatchObject({ statusCode: 400, data: { error: { param: 'messages.0.content' } } });
   });
 
-  test('reads a stream whose chunks have another form as an empty answer', async () => {
+  test('reads a stream whose chunks have another shape as empty text', async () => {
     const withMessages = async (...args: Parameters<typeof fetch>) => {
       const response = await emulator.fetch(...args);
       const text = await response.text();
@@ -111,12 +111,12 @@ describe.each(majors)('openai-compatible $version', ({ ai, create }) => {
   });
 });
 
-describe('openai-compatible, where a stream breaks off', () => {
+describe('openai-compatible, when a stream breaks off', () => {
   test.each([
     { ...(majors[0] as (typeof majors)[0]), finishReason: 'unknown', errors: 0 },
     { ...(majors[1] as (typeof majors)[0]), finishReason: 'error', errors: 1 },
     { ...(majors[2] as (typeof majors)[0]), finishReason: 'error', errors: 1 },
-  ])('version $version ends by $finishReason, with $errors errors', async ({ ai, create, finishReason, errors }) => {
+  ])('version $version ends with $finishReason and $errors errors', async ({ ai, create, finishReason, errors }) => {
     const { apiKeys, fetch } = emulator;
     const svc = create({ name: 'svc', baseURL: 'https://emulator.test/v1', apiKey: apiKeys.secret, fetch });
     const onError = vi.fn();
@@ -132,7 +132,7 @@ describe.each(majors)('openai-compatible $version, when the service is busy', ({
   beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
   afterEach(() => void vi.useRealTimers());
 
-  test('asks again after 2 s, whatever the body says', async () => {
+  test('retries after 2 s, whatever the body says', async () => {
     emulator.faults.add({ match: { path: '/v1/chat/*' }, respond: { status: 429, retryAfter: 5 } });
     const { apiKeys, fetch } = emulator;
     const svc = create({ name: 'svc', baseURL: 'https://emulator.test/v1', apiKey: apiKeys.secret, fetch });
@@ -146,7 +146,7 @@ describe.each(majors)('openai-compatible $version, when the service is busy', ({
   });
 });
 
-/** Everything that needs no timer has happened. */
+/** Waits until everything that needs no timer has happened. */
 async function settled(): Promise<void> {
   for (let turn = 0; turn < 100; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }

@@ -27,7 +27,7 @@ const operationsOf = (description: Description) =>
     Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), ...operation })),
   );
 
-/** A request for every operation, in an order in which each finds what it needs; `json` is its body. */
+/** A request for every operation, ordered so that each finds what it needs. `json` is its body. */
 const REQUESTS: Record<string, { query?: string; json?: unknown; form?: FormData; path?: Record<string, string> }> = {
   createConversation: { json: { id: 'talk', messages: PROJECT_TALK } },
   appendMessages: { path: { id: 'talk' }, json: [{ role: 'user', content: 'We decided to keep it.' }] },
@@ -113,7 +113,7 @@ function upload(): FormData {
   return form;
 }
 
-/** That stream has no end of its own. */
+/** The first chunk of a stream that does not end by itself. */
 async function firstEvents(response: Response): Promise<string> {
   const reader = (response.body as ReadableStream<Uint8Array>).getReader();
   const { value } = await reader.read();
@@ -137,7 +137,7 @@ describe('the OpenAPI description', () => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  test('has every route there is, and every one answers as described', async () => {
+  test('has every route, and every response matches its schema', async () => {
     const emulator = standingEmulator();
     const description = await descriptionOf(emulator);
     const operations = operationsOf(description);
@@ -189,7 +189,7 @@ describe('the OpenAPI description', () => {
     expect(described).toEqual(expect.arrayContaining(routes));
   });
 
-  test('says which bodies may be left out', async () => {
+  test('marks which bodies are optional', async () => {
     const { paths } = await descriptionOf(standingEmulator());
     const isRequired = (path: string) => paths[path]?.post?.requestBody?.required;
 
@@ -199,7 +199,7 @@ describe('the OpenAPI description', () => {
     expect(isRequired('/api/context/compact')).toBe(true);
   });
 
-  test('describes errors and the chunks of a stream as they come', async () => {
+  test('describes errors and the chunks of a stream', async () => {
     const emulator = standingEmulator();
     const { components } = closed({ components: (await descriptionOf(emulator)).components });
     const ajv = new Ajv2020({ strict: false });
@@ -220,7 +220,7 @@ describe('the OpenAPI description', () => {
     expect(chunks.filter((chunk) => !isA('ChatCompletionChunk', chunk))).toEqual([]);
   });
 
-  test('names the credentials of each area, and the one of the control plane where there is one', async () => {
+  test('names the credentials of each area, and the control token if there is one', async () => {
     const open = await descriptionOf(standingEmulator({ sessionHeader: { name: 'X-Session', scheme: '' } }));
     const guarded = createEmulator({ controlToken: 'a-long-token' });
     const response = await guarded.fetch(`${BASE}/_emulator/openapi.json`, {
@@ -236,7 +236,7 @@ describe('the OpenAPI description', () => {
     expect(description.paths['/_emulator/health']?.get?.security).toEqual([]);
   });
 
-  test('is a page too, which asks for nothing else', async () => {
+  test('is also a page, which loads no other resource', async () => {
     const response = await standingEmulator().fetch(`${BASE}/_emulator/reference`);
     const html = await response.text();
 
@@ -248,7 +248,7 @@ describe('the OpenAPI description', () => {
   });
 });
 
-/** The schemas with no room for fields that they do not name: so that a field that is not described is found. */
+/** Forbids additional fields in all schemas, so that a field without a description is found. */
 function closed<T extends object>(schema: T): T {
   const text = JSON.stringify(schema, (_, value) =>
     value !== null &&

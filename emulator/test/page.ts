@@ -1,6 +1,6 @@
 import type { Browser } from './chromium.js';
 
-/** What a person does on a page, by the names that are read out. */
+/** What a user does on a page. */
 export function onPage(page: Browser) {
   const find = (selector: string): string => `document.querySelector(${JSON.stringify(selector)})`;
   const act = async (selector: string, work: string): Promise<void> => {
@@ -9,7 +9,7 @@ export function onPage(page: Browser) {
   };
   return {
     text: () => page.evaluate<string>("document.querySelector('#main').innerText"),
-    /** Opens a view by its address. */
+    /** Opens a view by its hash. */
     go: async (view: string): Promise<void> => {
       await page.evaluate(`location.hash = '#/${view}'`);
     },

@@ -5,7 +5,7 @@ const rate = (headers: Headers) =>
   ['limit', 'remaining', 'reset'].map((name) => Number(headers.get(`x-ratelimit-${name}`)));
 
 describe('the Gateway limit', () => {
-  test('is in the headers of every answer, errors too', async () => {
+  test('is in the headers of every response, also of errors', async () => {
     const emulator = standingEmulator();
     const { gateway, bare } = callsTo(emulator);
     emulator.faults.add({ match: { path: '/v1/usage' }, respond: { status: 503 } });
@@ -29,7 +29,7 @@ describe('the Gateway limit', () => {
     expect(rate((await bare('GET', '/v1/presets')).headers)).toEqual([1000, 999, reset]);
   });
 
-  test('refuses one request more, says when to come back, and is restored by time', async () => {
+  test('rejects the next request with retry_after, and resets after that time', async () => {
     const emulator = standingEmulator({ limits: { gateway: 2 } });
     const { gateway } = callsTo(emulator);
     await gateway('GET', '/v1/presets');
@@ -49,17 +49,6 @@ describe('the Gateway limit', () => {
     expect((await gateway('GET', '/v1/presets')).status).toBe(200);
   });
 
-  test.each(['/api/context/compact', '/api/context/comp%61ct', '/%61pi/context/compac%74', '/api//context/compact'])(
-    'of compaction counts %s, however it is spelled',
-    async (path) => {
-      const { context } = callsTo(standingEmulator({ limits: { compact: 1, context: 100 } }));
-      const compact = (at: string) => context('POST', at, { conversationId: 'none' });
-      await compact('/api/context/compact');
-
-      expect((await compact(path)).status).toBe(path.includes('//') ? 404 : 429);
-    },
-  );
-
   test('is not used up by callers without a valid key', async () => {
     const { gateway, bare } = callsTo(standingEmulator({ limits: { gateway: 1 } }));
 
@@ -72,7 +61,7 @@ describe('the Gateway limit', () => {
     ['epoch-seconds', 1768471260],
     ['epoch-milliseconds', 1768471260000],
     ['delta-seconds', 60],
-  ] as const)('can tell its reset in %s', async (rateLimitReset, expected) => {
+  ] as const)('can report its reset in %s', async (rateLimitReset, expected) => {
     const { headers } = await callsTo(standingEmulator({ rateLimitReset })).gateway('GET', '/v1/presets');
 
     expect(rate(headers)[2]).toBe(expected);
@@ -81,7 +70,7 @@ describe('the Gateway limit', () => {
 });
 
 describe('the Context limit', () => {
-  test('is lower for compaction, and the two do not touch', async () => {
+  test('is counted separately for compaction', async () => {
     const emulator = standingEmulator({ limits: { context: 3, compact: { requests: 1, windowMs: 10_000 } } });
     const { context } = callsTo(emulator);
     const { id } = emulator.conversations.create();
@@ -98,7 +87,18 @@ describe('the Context limit', () => {
     expect((await compact()).status).toBe(200);
   });
 
-  test('is 300 a minute and 20 for compaction by default, for each user', async () => {
+  test.each(['/api/context/compact', '/api/context/comp%61ct', '/%61pi/context/compac%74', '/api//context/compact'])(
+    'counts every encoding of the compaction path: %s',
+    async (path) => {
+      const { context } = callsTo(standingEmulator({ limits: { compact: 1, context: 100 } }));
+      const compact = (at: string) => context('POST', at, { conversationId: 'none' });
+      await compact('/api/context/compact');
+
+      expect((await compact(path)).status).toBe(path.includes('//') ? 404 : 429);
+    },
+  );
+
+  test('is 300 requests a minute per user by default, and 20 for compaction', async () => {
     const emulator = standingEmulator();
     const { context } = callsTo(emulator);
     const { id } = emulator.conversations.create();

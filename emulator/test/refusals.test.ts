@@ -8,7 +8,7 @@ describe('the Context API', () => {
     ['another scheme', { authorization: 'Basic abc' }],
     ['an unknown token', { authorization: 'Bearer nobody' }],
     ['an API key', { authorization: `Bearer ${standingEmulator().apiKeys.secret}` }],
-  ])('answers 401 to %s', async (_, headers) => {
+  ])('responds with 401 to %s', async (_, headers) => {
     const answer = await callsTo(standingEmulator()).bare('GET', '/api/memory', undefined, headers);
 
     expect(answer.status).toBe(401);
@@ -16,7 +16,7 @@ describe('the Context API', () => {
     expect(answer.headers.get('x-request-id')).toMatch(/^req_/);
   });
 
-  test('answers 401 to an expired token', async () => {
+  test('responds with 401 to an expired token', async () => {
     const emulator = standingEmulator();
     const { token } = emulator.sessions.create();
     const { context } = callsTo(emulator);
@@ -27,7 +27,7 @@ describe('the Context API', () => {
     expect((await context('GET', '/api/memory', undefined, token)).status).toBe(401);
   });
 
-  test('reads the token from the header it is told', async () => {
+  test('reads the token from the header of the sessionHeader option', async () => {
     const emulator = standingEmulator({ sessionHeader: { name: 'X-Session', scheme: '' } });
     const { bare } = callsTo(emulator);
 
@@ -37,7 +37,7 @@ describe('the Context API', () => {
     ).toBe(401);
   });
 
-  test('answers 403 for a foreign workspace, whatever is asked of it', async () => {
+  test('responds with 403 to every request for a foreign workspace', async () => {
     const emulator = standingEmulator();
     const { context } = callsTo(emulator);
     const workspaceId = emulator.workspaces.create({ members: ['somebody'] }).id;
@@ -106,7 +106,7 @@ describe('the Context API', () => {
     { method: 'DELETE', path: '/api/memory/none', status: 404, says: 'memory' },
     { method: 'POST', path: '/api/context', body: {}, status: 405, says: 'POST' },
     { method: 'GET', path: '/api/elsewhere', status: 404, says: 'endpoint' },
-  ])('answers $status to $method $path $body', async ({ method, path, body, status, says }) => {
+  ])('responds with $status to $method $path $body', async ({ method, path, body, status, says }) => {
     const emulator = standingEmulator();
     emulator.conversations.create({ id: 'talk', messages: PROJECT_TALK });
 
@@ -118,7 +118,7 @@ describe('the Context API', () => {
     expect(answer.body.error).toContain(says);
   });
 
-  test.each(['{', '', '[1', 'undefined'])('answers 400 to the body %j', async (body) => {
+  test.each(['{', '', '[1', 'undefined'])('responds with 400 to the body %j', async (body) => {
     const emulator = standingEmulator();
 
     const response = await emulator.fetch('http://emulator.test/api/memory', {
@@ -139,7 +139,7 @@ describe('the Gateway API', () => {
     { header: 'Basic x', status: 401, type: 'authentication_error', code: 'invalid_authorization' },
     { header: 'Bearer ', status: 401, type: 'authentication_error', code: 'invalid_authorization' },
     { header: 'Bearer svc_sk_unknown', status: 403, type: 'permission_error', code: 'invalid_api_key' },
-  ])('answers $status to Authorization: $header', async ({ header, status, type, code }) => {
+  ])('responds with $status to Authorization: $header', async ({ header, status, type, code }) => {
     const headers: Record<string, string> = header === undefined ? {} : { authorization: header };
     const answer = await callsTo(standingEmulator()).bare('GET', '/v1/presets', undefined, headers);
 
@@ -147,7 +147,7 @@ describe('the Gateway API', () => {
     expect(answer.body).toEqual({ error: { message: expect.any(String), type, param: 'Authorization', code } });
   });
 
-  test('no longer knows a deleted key, and knows a new one at once', async () => {
+  test('rejects a deleted key and accepts a new one at once', async () => {
     const emulator = standingEmulator();
     const { gateway } = callsTo(emulator);
     const fresh = emulator.apiKeys.create('secret');
@@ -175,7 +175,7 @@ describe('the Gateway API', () => {
     expect(await status('POST', '/v1/integrations/team-chat/execute', {})).toBe(403);
   });
 
-  test('lets a publishable key do what the setting says', async () => {
+  test('lets a publishable key call what publishableEndpoints lists', async () => {
     const emulator = standingEmulator({
       publishableEndpoints: ['GET /v1/usage', 'POST /v1/presets/:presetId/execute'],
     });
@@ -220,7 +220,7 @@ describe('the Gateway API', () => {
     { path: '/v1/presets?limit=1.5', param: 'limit' },
     { path: '/v1/presets?limit=101', param: 'limit' },
     { path: '/v1/integrations/team-chat/execute', body: 'text', param: 'body' },
-  ])('answers 400 to $path $body and names $param', async ({ path, body, param }) => {
+  ])('responds with 400 to $path $body and names $param', async ({ path, body, param }) => {
     const answer = await callsTo(standingEmulator()).gateway(body === undefined ? 'GET' : 'POST', path, body);
 
     expect(answer.status).toBe(400);
@@ -260,7 +260,7 @@ describe('the Gateway API', () => {
     { method: 'GET', path: '/v1/elsewhere', status: 404, param: 'path', code: 'not_found' },
     { method: 'GET', path: '/', status: 404, param: 'path', code: 'not_found' },
     { method: 'DELETE', path: '/v1/usage', status: 405, param: 'method', code: 'method_not_allowed' },
-  ])('answers $status to $method $path', async ({ method, path, body, status, param, code }) => {
+  ])('responds with $status to $method $path', async ({ method, path, body, status, param, code }) => {
     const answer = await callsTo(standingEmulator()).gateway(method, path, body);
 
     expect(answer.status).toBe(status);
@@ -268,7 +268,7 @@ describe('the Gateway API', () => {
   });
 
   test.each(['/v1/chat/completions', '/v1/presets/summarize/execute'])(
-    'POST %s names the models there are when it is asked for another',
+    'lists the known models in the 404 of POST %s for an unknown one',
     async (path) => {
       const emulator = standingEmulator();
       const answer = await callsTo(emulator).gateway('POST', path, { model: 'x', messages, input: 'y' });
@@ -281,7 +281,7 @@ describe('the Gateway API', () => {
     },
   );
 
-  test('does not take __proto__ in a body for anything but a name', async () => {
+  test('treats __proto__ in a body as an ordinary name', async () => {
     const emulator = standingEmulator();
 
     const response = await emulator.fetch('http://emulator.test/v1/chat/completions', {
@@ -294,7 +294,7 @@ describe('the Gateway API', () => {
     expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
   });
 
-  test('answers 413 to a body above the limit', async () => {
+  test('responds with 413 to a body above the limit', async () => {
     const { gateway } = callsTo(standingEmulator({ maxBodySize: 1000 }));
 
     const { status, body } = await gateway('POST', '/v1/chat/completions', {

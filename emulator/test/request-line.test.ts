@@ -4,7 +4,7 @@ import { requestLine } from '../src/http/request-line.js';
 import type { RequestRecord } from '../src/index.js';
 import { callsTo, dataDirectory, openStream, standingEmulator } from './support.js';
 
-/** The lines of the requests that `act` makes. */
+/** The log lines of the requests that `act` makes. */
 async function linesOf(
   emulator: ReturnType<typeof standingEmulator>,
   act: () => Promise<unknown>,
@@ -41,7 +41,7 @@ test('shows status, method, time, tokens and path of each request, in columns', 
   ]);
 });
 
-test('names the fault that was met, and a caller that left', async () => {
+test('names the fault of a request, and a client that disconnected', async () => {
   const emulator = standingEmulator({ pace: { ttft: 1000 } });
   const { gateway } = callsTo(emulator);
   emulator.faults.add({ respond: { status: 503 } });
@@ -62,7 +62,7 @@ test('names the fault that was met, and a caller that left', async () => {
   expect(lines[2]).toMatch(/^--- {2}POST .* \d+ in +0 out {2}\/v1\/chat\/completions {2}client disconnected$/);
 });
 
-test('holds no key and nothing of a body', async () => {
+test('contains no key and no part of a body', async () => {
   const emulator = standingEmulator();
   const { secret } = emulator.apiKeys;
 

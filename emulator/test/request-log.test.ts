@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { SentBody } from '../src/http/sent-body.js';
 import { callsTo, openStream, standingEmulator } from './support.js';
 
-describe('what the request log keeps of a response', () => {
-  test('is its headers and its body', async () => {
+describe('the request log', () => {
+  test('keeps the headers and the body of a response', async () => {
     const emulator = standingEmulator();
     const { body } = await callsTo(emulator).gateway('GET', '/v1/presets');
 
@@ -18,7 +18,7 @@ describe('what the request log keeps of a response', () => {
     expect(emulator.request(request?.requestId ?? '')).toEqual(request);
   });
 
-  test('is the events of a stream, each with its time', async () => {
+  test('keeps the events of a stream, each with its time', async () => {
     const emulator = standingEmulator();
     const reader = ((await openStream(emulator, 'Hello?')).body as ReadableStream<Uint8Array>).getReader();
     while (!(await reader.read()).done) emulator.clock.advance(10);
@@ -32,7 +32,7 @@ describe('what the request log keeps of a response', () => {
     expect(events.at(-1)?.text).toBe('data: [DONE]\n\n');
   });
 
-  test('is there while a stream is still arriving', async () => {
+  test('shows the events of a stream that is still running', async () => {
     const emulator = standingEmulator();
     const reader = ((await openStream(emulator, 'Hello?')).body as ReadableStream<Uint8Array>).getReader();
     await reader.read();
@@ -41,7 +41,7 @@ describe('what the request log keeps of a response', () => {
     await reader.cancel();
   });
 
-  test('is 64 KB at most, of a body and of a stream', async () => {
+  test('keeps at most 64 KB of a body and of a stream', async () => {
     const emulator = standingEmulator({ maxTokens: 1e6 });
     const long = 'The harbour opens at six. '.repeat(8000);
     emulator.chat.on('long', long);
@@ -57,7 +57,7 @@ describe('what the request log keeps of a response', () => {
     expect(streamed?.response?.events?.length).toBeLessThan(streamed?.events ?? 0);
   });
 
-  test('is 64 KB in bytes, of an error too', async () => {
+  test('counts the 64 KB in bytes, and cuts an error message to them too', async () => {
     const emulator = standingEmulator({ maxTokens: 1e6 });
     emulator.chat.on('long', '\u20ac'.repeat(40_000));
     emulator.chat.on('broken', () => Promise.reject(new Error('e'.repeat(100_000))));
@@ -74,7 +74,7 @@ describe('what the request log keeps of a response', () => {
     expect(broken?.error).toHaveLength(64 * 1024);
   });
 
-  test('is in memory of its own, not a part of the response', () => {
+  test('copies the bytes of a response', () => {
     const sent = new SentBody(30);
     const response = new Uint8Array(1000).fill(97);
     sent.add(response.subarray(0, 20), 0);
@@ -84,7 +84,7 @@ describe('what the request log keeps of a response', () => {
     expect(sent.text()).toBe('a'.repeat(30));
   });
 
-  test('is what was really sent where a fault spoiled it', async () => {
+  test('keeps what was really sent when a fault cut the body', async () => {
     const emulator = standingEmulator();
     emulator.faults.add({ respond: { type: 'cutBody', afterBytes: 20 } });
     const response = await emulator.fetch('http://emulator.test/v1/presets', {
@@ -95,7 +95,7 @@ describe('what the request log keeps of a response', () => {
     expect(emulator.requests[0]?.response?.body).toHaveLength(20);
   });
 
-  test('is not read for a listener, which gets a summary and what went wrong', async () => {
+  test('passes a listener the summary and the error, without the response', async () => {
     const emulator = standingEmulator();
     emulator.chat.on('broken', () => Promise.reject(new Error('on purpose')));
     const ended: object[] = [];
@@ -110,7 +110,7 @@ describe('what the request log keeps of a response', () => {
     expect(emulator.requests).toMatchObject(ended);
   });
 
-  test('holds no key, and says whose it was', async () => {
+  test('redacts every key and names its owner', async () => {
     const emulator = standingEmulator();
     const spare = emulator.apiKeys.create('secret', { name: 'spare' });
     emulator.chat.on('key', `Keep ${spare} to yourself.`);

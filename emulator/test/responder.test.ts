@@ -12,7 +12,7 @@ const answer = (...contents: string[]) => {
 
 test.each([
   {
-    because: 'the sentence that shares the rare words wins',
+    because: 'the sentence with the most rare words of the question wins',
     contents: ['The team is in Graz. The budget is 12 euros. The team likes lunch.', 'What is the budget of the team?'],
     says: 'The budget is 12 euros.',
   },
@@ -30,33 +30,33 @@ test.each([
     says: 'We keep invoices in PostgreSQL.',
   },
   {
-    because: 'a question is no answer to a question',
+    because: 'a question does not answer a question',
     contents: ['Which colour has the case? The case has a yellow colour.', 'Which colour has the case?'],
     says: 'The case has a yellow colour.',
   },
   {
-    because: 'there is nothing to be found',
+    because: 'no sentence matches',
     contents: ['The case is yellow.', 'Who won?'],
     says: 'Nothing in this conversation answers that.',
   },
   {
-    because: 'a heading and a tag belong to no sentence',
+    because: 'headings and tags are not sentences',
     contents: ['<context-1>\nDecisions\n- We keep invoices in PostgreSQL.\n</context-1>', 'Where do we keep invoices?'],
     says: 'We keep invoices in PostgreSQL.',
   },
-  { because: 'a statement asks nothing', contents: ['The case is yellow.'], says: 'Noted.' },
-  { because: 'there is no question', contents: [''], says: 'There is no question in this request.' },
+  { because: 'a statement is not a question', contents: ['The case is yellow.'], says: 'Noted.' },
+  { because: 'the message is empty', contents: [''], says: 'There is no question in this request.' },
 ])('answers $says because $because', ({ contents, says }) => {
   expect(answer(...contents)).toBe(says);
 });
 
-test('prefers what was said later when two sentences fit alike', () => {
+test('prefers the later of two sentences that match equally', () => {
   const said = answer('The price is 10 euros. Lunch was good. The price is 12 euros.', 'What is the price?');
 
   expect(said).toContain('12 euros');
 });
 
-test('gives the central sentences of a text when the instruction shares no word with it', () => {
+test('returns the central sentences of a text if the instruction shares no word with it', () => {
   const said = answer(
     'Give the main points.\n\nThe remote control has a rubber case. The case of the remote control is yellow. Birds sing. The remote control needs no battery.',
   );
@@ -65,7 +65,7 @@ test('gives the central sentences of a text when the instruction shares no word 
   expect(said).not.toContain('Birds');
 });
 
-test('gives at most three sentences, in the order they were said', () => {
+test('returns at most three sentences, in their original order', () => {
   const facts = Array.from({ length: 9 }, (_, i) => `The export number ${i} is ready.`).join(' ');
 
   const sentences = language.sentences(answer(facts, 'Is the export ready?'));
@@ -74,7 +74,7 @@ test('gives at most three sentences, in the order they were said', () => {
   expect([...sentences]).toEqual([...sentences].sort());
 });
 
-test('answers from a whole context window without a long stop', () => {
+test('answers from a full context window in less than 5 s', () => {
   const text = Array.from(
     { length: 12_000 },
     (_, i) => `Fact ${i} of the list is that number ${i * 7} belongs to group ${i % 13}.`,

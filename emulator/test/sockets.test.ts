@@ -32,15 +32,15 @@ function streamFrom(url: string, key: string, init: RequestInit = {}): Promise<R
   });
 }
 
-/** Poll a fact that another part of the process is about to make true. */
+/** Polls until `fact` is true, and fails after 5 s. */
 async function until(fact: () => boolean): Promise<void> {
   const deadline = Date.now() + 5000;
   while (!fact() && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 2));
   expect(fact()).toBe(true);
 }
 
-describe('over a socket', () => {
-  test('listens within 300 ms, on loopback only, and tells keys and address', async () => {
+describe('an emulator on a socket', () => {
+  test('listens on loopback within 300 ms, and returns its URL and keys', async () => {
     const started = performance.now();
     const { url, port, apiKeys, sessionToken, emulator } = await listening();
 
@@ -50,7 +50,7 @@ describe('over a socket', () => {
     expect(sessionToken).toBe(emulator.sessionToken);
   });
 
-  test('answers the same as in process', async () => {
+  test('responds as it does in process', async () => {
     const { emulator, gateway } = await listening({ now: '2026-01-15T10:00:00Z' });
     const twin = createEmulator({ seed: 'socket', now: '2026-01-15T10:00:00Z' });
 
@@ -70,7 +70,7 @@ describe('over a socket', () => {
     expect(emulator.requests.at(-1)?.body).toBe(JSON.stringify(completion()));
   });
 
-  test('leaves the Request and Response of the process alone', async () => {
+  test('does not replace the global Request and Response', async () => {
     const before = [globalThis.Request, globalThis.Response];
 
     await listening();
@@ -91,7 +91,7 @@ describe('over a socket', () => {
     expect(chunks.join('').trimEnd().endsWith('data: [DONE]')).toBe(true);
   });
 
-  test('notices a reader that leaves, and stops', async () => {
+  test('stops a stream when its reader disconnects', async () => {
     const { emulator, url, apiKeys } = await listening({ pace: { tokensPerSecond: 50 } });
     emulator.chat.on('tower', 'word '.repeat(5000));
     const aborter = new AbortController();
@@ -107,7 +107,7 @@ describe('over a socket', () => {
     expect(emulator.requests[0]?.events).toBe(events);
   });
 
-  test('does not produce faster than a reader takes', async () => {
+  test('produces a stream no faster than the client reads it', async () => {
     const { emulator, url, apiKeys } = await listening();
     emulator.chat.on('tower', 'several words of an answer '.repeat(20_000));
     const request = await openRaw(url, apiKeys.secret, completion({ stream: true, max_tokens: 100_000 }));
@@ -149,7 +149,7 @@ describe('over a socket', () => {
     else expect((await text).match(/data: /g)).toHaveLength(3);
   });
 
-  test('a cut by reset comes after the events that were sent before it', async () => {
+  test('delivers the events before a cut by reset', async () => {
     const { emulator, url, apiKeys } = await listening();
     emulator.faults.add({ respond: { type: 'cutStream', afterEvents: 3, how: 'reset' }, times: 5 });
     const eventsBeforeReset = async () => {
@@ -163,14 +163,14 @@ describe('over a socket', () => {
       throw new Error('the stream was not cut');
     };
 
-    // The reader has 50 ms for them; a machine that is busy enough to miss that five times is not meant.
+    // The reader has 50 ms to take them. A busy machine may miss that, so there are five attempts.
     const seen = [];
     while (seen.length < 5 && seen.at(-1) !== 3) seen.push(await eventsBeforeReset().catch(() => 0));
 
     expect(seen.at(-1)).toBe(3);
   });
 
-  test('stalls until the caller leaves', async () => {
+  test('stalls until the caller disconnects', async () => {
     const { emulator, url, apiKeys } = await listening();
     emulator.faults.add({ respond: { type: 'stall' } });
     const aborter = new AbortController();
@@ -183,7 +183,7 @@ describe('over a socket', () => {
     await until(() => emulator.requests[0]?.outcome === 'aborted');
   });
 
-  test('answers 413 to an upload that is too large, and goes on answering', async () => {
+  test('responds with 413 to an upload above the limit, and keeps serving', async () => {
     const { emulator, url, gateway, apiKeys } = await listening({ maxFileSize: 1000 });
     const form = new FormData();
     form.set('purpose', 'x');
@@ -201,7 +201,7 @@ describe('over a socket', () => {
     expect(emulator.files.list()).toEqual([]);
   });
 
-  test('keeps its control plane from other machines, whatever name they call it by', async () => {
+  test('rejects control requests from other machines, whatever their Host header', async () => {
     const other = Object.values(networkInterfaces())
       .flatMap((addresses) => addresses ?? [])
       .find(({ family, internal }) => family === 'IPv4' && !internal);
@@ -221,13 +221,13 @@ describe('over a socket', () => {
     if (other !== undefined) expect(await status(other.address)).toBe(403);
   });
 
-  test('answers 400 to an address that cannot be decoded', async () => {
+  test('responds with 404 to a path that cannot be decoded', async () => {
     const { context } = await listening();
 
     expect((await context('DELETE', '/api/memory/%E0%A4%A')).status).toBe(404);
   });
 
-  test('stops with open connections, and a second stop does no harm', async () => {
+  test('closes with open connections, and can be closed twice', async () => {
     const { emulator, url, apiKeys } = await listening({ pace: { ttft: 60_000 } });
     const response = await streamFrom(url, apiKeys.secret);
 
@@ -239,14 +239,14 @@ describe('over a socket', () => {
     await expect(emulator.fetch(`${url}/v1/presets`)).rejects.toThrow('fetch failed');
   });
 
-  test('tells a taken port', async () => {
+  test('fails with EADDRINUSE on a port that is taken', async () => {
     const { port } = await listening();
 
     await expect(createEmulator().listen({ port })).rejects.toMatchObject({ code: 'EADDRINUSE' });
   });
 });
 
-/** A request over a bare socket whose answer nobody reads. */
+/** Sends a request over a bare socket and never reads the response. */
 async function openRaw(url: string, key: string, body: object) {
   const { port } = new URL(url);
   const socket = connect(Number(port), '127.0.0.1');

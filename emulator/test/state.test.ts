@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import type { EmulatorState } from '../src/index.js';
 import { callsTo, openStream, PROJECT_TALK, standingEmulator } from './support.js';
 
-/** An emulator in which something of every kind has happened. */
-async function livedIn(options: Parameters<typeof standingEmulator>[0] = {}) {
+/** An emulator with state of every kind. */
+async function usedEmulator(options: Parameters<typeof standingEmulator>[0] = {}) {
   const emulator = standingEmulator(options);
   const { context, gateway } = callsTo(emulator);
   emulator.workspaces.create({ id: 'team', name: 'Team' });
@@ -34,8 +34,8 @@ const plane = (emulator: ReturnType<typeof standingEmulator>) => {
 };
 
 describe('the state', () => {
-  test('goes from one emulator to another and is equal there, byte for byte', async () => {
-    const one = await livedIn();
+  test('is identical after a move to another emulator', async () => {
+    const one = await usedEmulator();
     const other = standingEmulator({ seed: 'other' });
     const state = (await plane(one)('GET', '/state')).body;
 
@@ -49,8 +49,8 @@ describe('the state', () => {
     expect((await next(other)).body).toEqual((await next(one)).body);
   });
 
-  test('can be kept in process and come back to', async () => {
-    const emulator = await livedIn();
+  test('can be saved and restored in process', async () => {
+    const emulator = await usedEmulator();
     const before = emulator.state();
     const { secret } = emulator.apiKeys;
 
@@ -68,8 +68,8 @@ describe('the state', () => {
     expect(emulator.integrations.executions()).toHaveLength(1);
   });
 
-  test('that cannot be read is refused, and nothing changes', async () => {
-    const emulator = await livedIn();
+  test('does not change when an invalid state is rejected', async () => {
+    const emulator = await usedEmulator();
     const before = emulator.state();
     const call = plane(emulator);
 
@@ -94,12 +94,12 @@ describe('the state', () => {
     { what: 'a pin without a category', spoil: ({ conversations: [one] }) => remove(one?.pinnedMemory[0], 'category') },
     { what: 'an unknown section', spoil: ({ conversations: [one] }) => set(one?.summaryItems[0], 'section', 'nope') },
     { what: 'an empty version', spoil: ({ conversations: [one] }) => set(one?.summaryVersions[0], 'summary', {}) },
-    { what: 'a time that is none', spoil: ({ conversations: [one] }) => set(one, 'lastUpdated', 'x') },
-    { what: 'a day that is none', spoil: ({ usage: [one] }) => set(one, 'day', 'garbage') },
-    { what: 'an answer without headers', spoil: ({ idempotency: [one] }) => remove(one?.answer, 'headers') },
+    { what: 'an invalid time', spoil: ({ conversations: [one] }) => set(one, 'lastUpdated', 'x') },
+    { what: 'an invalid day', spoil: ({ usage: [one] }) => set(one, 'day', 'garbage') },
+    { what: 'a stored response without headers', spoil: ({ idempotency: [one] }) => remove(one?.answer, 'headers') },
     { what: 'a file without a name', spoil: ({ files: [one] }) => remove(one, 'filename') },
-  ])('with $what is refused', async ({ spoil }) => {
-    const emulator = await livedIn();
+  ])('is rejected with $what', async ({ spoil }) => {
+    const emulator = await usedEmulator();
     const state = emulator.state();
     spoil(state);
 
@@ -107,16 +107,16 @@ describe('the state', () => {
   });
 
   test('is plain JSON', async () => {
-    const state: EmulatorState = (await livedIn()).state();
+    const state: EmulatorState = (await usedEmulator()).state();
 
     expect(JSON.parse(JSON.stringify(state))).toEqual(state);
   });
 
-  test('after a reset is the first one again, seed and all', async () => {
+  test('is the initial state after a reset, with what setup created', async () => {
     const setup = (emulator: ReturnType<typeof standingEmulator>) =>
       void emulator.conversations.create({ messages: [{ role: 'user', content: 'first' }] });
     const fresh = standingEmulator({ setup }).state();
-    const emulator = await livedIn({ setup });
+    const emulator = await usedEmulator({ setup });
 
     await plane(emulator)('POST', '/reset');
 
@@ -125,8 +125,8 @@ describe('the state', () => {
 });
 
 describe('the versions of a summary', () => {
-  test('are kept with what made them and what they cost', async () => {
-    const emulator = await livedIn();
+  test('record their cause and their token counts', async () => {
+    const emulator = await usedEmulator();
 
     const versions = emulator.conversations.summaryVersions('talk');
 

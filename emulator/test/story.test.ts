@@ -8,7 +8,7 @@ import { dataDirectory, TRANSCRIPT } from './support.js';
 
 const path = await findChromium();
 
-describe.skipIf(path === undefined)('the whole story, by clicks', () => {
+describe.skipIf(path === undefined)('the inspector, operated by clicks', () => {
   let browser: Browser;
   let emulator: Emulator;
   let url: string;
@@ -23,7 +23,7 @@ describe.skipIf(path === undefined)('the whole story, by clicks', () => {
     await emulator?.close();
   });
 
-  test('paste, pin, compact, see what was lost, pin it back, ask, break the service, see the 503, export', async () => {
+  test('takes a pasted conversation through pinning, compaction, a question, a fault and an export', async () => {
     const { click, type, sees, reads, text } = onPage(browser);
     const downloads = join(dataDirectory(), 'downloads');
     mkdirSync(downloads);
@@ -87,7 +87,7 @@ describe.skipIf(path === undefined)('the whole story, by clicks', () => {
     expect(answered.response).toMatchObject({ status: 200, content: { text: expect.stringContaining('[DONE]') } });
     expect(refused).toMatchObject({ response: { status: 503 }, comment: 'fault: status 503' });
     expect(JSON.stringify(log)).not.toContain(emulator.apiKeys.secret);
-    // A refused request is logged by the browser itself.
+    // The browser itself logs every failed request.
     expect(browser.complaints.filter((complaint) => !complaint.includes('503'))).toEqual([]);
     expect([...new Set(browser.requested.map((address) => new URL(address).origin))].filter(isElsewhere(url))).toEqual(
       [],

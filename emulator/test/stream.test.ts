@@ -33,7 +33,7 @@ describe('a streamed completion', () => {
     ]);
   });
 
-  test.each(['token', 'word', 'char'] as const)('never breaks a character and loses none, by %s', async (chunkBy) => {
+  test.each(['token', 'word', 'char'] as const)('never splits or loses a character, by %s', async (chunkBy) => {
     const emulator = standingEmulator({ pace: { chunkBy } });
     const text = '👩‍👩‍👧 und 🏳️‍🌈, 日本語です。 Zażółć \ufffd gęślą 𝒳𝒴 ẞ';
     emulator.chat.on('x', text);
@@ -46,7 +46,7 @@ describe('a streamed completion', () => {
     }
   });
 
-  test('ends with length, and with the tokens that were asked for', async () => {
+  test('ends at max_tokens with finish_reason length', async () => {
     const events = eventsOf(await (await openStream(standingEmulator(), 'How tall is it?', { max_tokens: 2 })).text());
 
     expect(contentOf(events)).toBe('Nothing in');
@@ -54,7 +54,7 @@ describe('a streamed completion', () => {
     expect(JSON.parse(events.at(-2) ?? '').usage.completion_tokens).toBe(2);
   });
 
-  test('cut inside a character leaves the character out', async () => {
+  test('omits a character that max_tokens would split', async () => {
     const emulator = standingEmulator();
     emulator.chat.on('x', '𒀀𒀁𒀂');
 
@@ -69,7 +69,7 @@ describe('a streamed completion', () => {
     expect(plain.body.choices[0]).toMatchObject({ message: { content: '' }, finish_reason: 'length' });
   });
 
-  test('waits for its first token and keeps its pace, by the clock', async () => {
+  test('waits for ttft, then keeps tokensPerSecond, by the clock', async () => {
     const emulator = standingEmulator({ pace: { ttft: 500, tokensPerSecond: 10 } });
     emulator.chat.on('x', 'one two three');
     const reader = ((await openStream(emulator, 'x')).body as ReadableStream<Uint8Array>).getReader();
@@ -104,7 +104,7 @@ describe('a streamed completion', () => {
     await reader.cancel();
   });
 
-  test('stops when its reader leaves, and only what was sent is billed', async () => {
+  test('stops when its reader cancels, and is billed for what was sent', async () => {
     const emulator = standingEmulator();
     emulator.chat.on('x', 'word '.repeat(1000));
     const reader = ((await openStream(emulator, 'x')).body as ReadableStream<Uint8Array>).getReader();
@@ -117,7 +117,7 @@ describe('a streamed completion', () => {
     expect(body.tokens_used).toBe(5 + 3);
   });
 
-  test('breaks with the reason of its signal, in the middle of a wait', async () => {
+  test('rejects with the reason of its signal in the middle of a wait', async () => {
     const emulator = standingEmulator({ pace: { ttft: 1000 } });
     const aborter = new AbortController();
     const response = await openStream(emulator, 'x', {}, { signal: aborter.signal });
@@ -132,7 +132,7 @@ describe('a streamed completion', () => {
     expect((await callsTo(emulator).gateway('GET', '/v1/usage')).body.tokens_used).toBe(5);
   });
 
-  test('is billed before it says that it is complete', async () => {
+  test('is billed before [DONE] is sent', async () => {
     const emulator = standingEmulator();
     const reader = ((await openStream(emulator, 'x')).body as ReadableStream<Uint8Array>).getReader();
     let last = '';
@@ -144,7 +144,7 @@ describe('a streamed completion', () => {
     expect(entry?.tokens).toBe((await callsTo(emulator).gateway('GET', '/v1/usage')).body.tokens_used);
   });
 
-  test('is billed like the plain one', async () => {
+  test('is billed like a plain completion', async () => {
     const emulator = standingEmulator();
     await (await openStream(emulator, 'How tall is the tower?')).text();
     const { gateway } = callsTo(emulator);

@@ -9,7 +9,7 @@ const ITEMS = {
   importantReferences: [{ messageId: 'file', type: 'file', value: 'jobs/export.py', label: 'the job' }],
 };
 
-/** An emulator whose summaries a model writes; `answer` is what the model says. */
+/** An emulator whose summaries are written by a model that replies with `answer`. */
 function summarizing(answer: (prompt: string) => string | Promise<string>, options: EmulatorOptions = {}) {
   const prompts: string[] = [];
   const emulator = standingEmulator({
@@ -36,7 +36,7 @@ const summaryOf = async (emulator: Emulator) =>
   (await callsTo(emulator).context('GET', '/api/context/summary?conversationId=talk')).body.summary;
 
 describe('a model that writes summaries', () => {
-  test('is shown the folded messages, and its words are the summary', async () => {
+  test('receives the folded messages, and its output becomes the summary', async () => {
     const { emulator, prompts } = summarizing(() => `\`\`\`json\n${JSON.stringify(ITEMS)}\n\`\`\``);
 
     const { headers, body } = await compact(emulator);
@@ -59,7 +59,7 @@ describe('a model that writes summaries', () => {
     expect(emulator.conversations.summaryVersions('talk')[0]?.summarizer).toBe('upstream');
   });
 
-  test('is not believed: references and messages that are not there are dropped', async () => {
+  test('is verified: references and messages that it invented are dropped', async () => {
     const { emulator } = summarizing(() =>
       JSON.stringify({
         ...ITEMS,
@@ -80,11 +80,11 @@ describe('a model that writes summaries', () => {
   });
 
   test.each([
-    { because: 'it answers no JSON', answer: () => 'Sure! Here is your summary.' },
-    { because: 'it answers another form', answer: () => '{"goals":"many"}' },
-    { because: 'nothing of it is true', answer: () => '{"goals":[{"messageId":"x","text":"y"}]}' },
+    { because: 'it does not return JSON', answer: () => 'Sure! Here is your summary.' },
+    { because: 'it returns JSON of another shape', answer: () => '{"goals":"many"}' },
+    { because: 'every item is invented', answer: () => '{"goals":[{"messageId":"x","text":"y"}]}' },
     { because: 'it fails', answer: () => Promise.reject(new Error('down')) },
-  ])('gives way to the extractive engine when $because', async ({ answer }) => {
+  ])('is replaced by the extractive engine when $because', async ({ answer }) => {
     const { emulator } = summarizing(answer as () => string);
     const plain = standingEmulator();
     plain.conversations.create({ id: 'talk', messages: PROJECT_TALK });
@@ -97,7 +97,7 @@ describe('a model that writes summaries', () => {
     expect(await summaryOf(emulator)).toEqual(await summaryOf(plain));
   });
 
-  test('never sees what is excluded or pinned, nor asks again when nothing is new', async () => {
+  test('never sees excluded or pinned messages, and is not called again when nothing is new', async () => {
     const { emulator, prompts } = summarizing(() => JSON.stringify(ITEMS));
     const { context } = callsTo(emulator);
     await context('PATCH', '/api/context/exclude/talk/goal', { exclude: true });
@@ -114,7 +114,7 @@ describe('a model that writes summaries', () => {
     expect(second.body.result).toMatchObject({ summaryUpdated: false, tokensRemoved: 0 });
   });
 
-  test('whose summary is of something else by now is not used', async () => {
+  test('is ignored if the conversation changed in the meantime', async () => {
     const { emulator } = summarizing(async () => {
       await callsTo(emulator).context('PATCH', '/api/context/exclude/talk/dec', { exclude: true });
       return JSON.stringify(ITEMS);
@@ -126,7 +126,7 @@ describe('a model that writes summaries', () => {
     expect(JSON.stringify(await summaryOf(emulator))).not.toContain('Parquet');
   });
 
-  test('is cut to the budget and cannot grow the context', async () => {
+  test('has its output cut to the budget, so that the context cannot grow', async () => {
     const flood = Array.from({ length: 300 }, (_, i) => ({
       messageId: 'goal',
       text: `Goal number ${i} with many words.`,

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createEmulator, type Emulator, type EmulatorOptions, type MessageInput } from '../src/index.js';
 
-/** A parsed answer; bodies are read loosely here, the claims of a test say what they must be. */
+/** A parsed response. Its body is untyped: each test asserts what it contains. */
 export interface Answer {
   status: number;
   headers: Headers;
@@ -11,16 +11,16 @@ export interface Answer {
   body: any;
 }
 
-/** An emulator whose time stands still and whose ids are always the same. */
+/** An emulator with a stopped clock and the same ids in every run. */
 export function standingEmulator(options: EmulatorOptions = {}): Emulator {
   const stored = process.env[STORAGE_OF_TESTS] === 'sqlite' ? { data: dataDirectory() } : {};
   return createEmulator({ seed: 'test', now: '2026-01-15T10:00:00.000Z', ...stored, ...options });
 }
 
-/** Set to `sqlite`, it makes every standing emulator keep its data in a directory. */
+/** If this environment variable is `sqlite`, every `standingEmulator` stores its data in a directory. */
 export const STORAGE_OF_TESTS = 'EMULATOR_TEST_STORAGE';
 
-/** A new directory, removed when the process ends. */
+/** A new directory, which is removed when the process exits. */
 export function dataDirectory(): string {
   return mkdtempSync(join(DIRECTORIES, 'data-'));
 }
@@ -28,7 +28,7 @@ export function dataDirectory(): string {
 const DIRECTORIES = mkdtempSync(join(tmpdir(), 'emulator-'));
 process.once('exit', () => rmSync(DIRECTORIES, { recursive: true, force: true }));
 
-/** Calls with the right credentials; both can be replaced. */
+/** Calls with valid credentials, which a test can replace. */
 export function callsTo(emulator: Emulator, fetcher: typeof fetch = emulator.fetch, base = 'http://emulator.test') {
   const send = async (
     method: string,
@@ -54,7 +54,7 @@ export function callsTo(emulator: Emulator, fetcher: typeof fetch = emulator.fet
   };
 }
 
-/** A streaming completion; the response is handed over unread. */
+/** Requests a streamed completion and returns the response unread. */
 export function openStream(
   emulator: Emulator,
   content: string,
@@ -77,7 +77,7 @@ export function eventsOf(text: string): string[] {
     .map((event) => event.replace(/^data: /, ''));
 }
 
-/** A talk with goals, decisions, requirements, questions, a definition and references, followed by small talk. */
+/** Goals, decisions, requirements, questions, a definition and references, followed by small talk. */
 export const PROJECT_TALK: MessageInput[] = [
   {
     id: 'goal',
@@ -118,7 +118,7 @@ export const PROJECT_TALK: MessageInput[] = [
   ),
 ];
 
-/** A talk as it is pasted, with decisions and requirements that a strong compaction has no room for. */
+/** A conversation to paste, with more decisions and requirements than an aggressive compaction can keep. */
 export const TRANSCRIPT = `User: Our goal is to replace the old invoice export before the end of the quarter.
 Assistant: Understood. How large is the largest export, and where does it run today?
 User: About 40 GB, as a nightly job in jobs/export.py. The failures are tracked in BILL-212.

@@ -56,7 +56,7 @@ describe('a pasted conversation', () => {
     expect(said(text)).toEqual(messages);
   });
 
-  test('keeps ids and times that JSON gives', () => {
+  test('keeps the ids and times of its JSON', () => {
     const message = { id: 'm1', role: 'user', content: 'x', createdAt: '2026-01-01T00:00:00.000Z' };
 
     expect(readTranscript(JSON.stringify([message])).messages).toEqual([message]);
@@ -67,7 +67,7 @@ describe('a pasted conversation', () => {
     { text: '{"talk":[]}', error: 'array of messages' },
     { text: '[{"role":"wizard","content":"x"}]', error: 'Message 1 has the role "wizard"' },
     { text: '[{"role":"user"}]', error: 'Message 1 has no content' },
-  ])('is refused with the reason: $error', ({ text, error }) => {
+  ])('is rejected with a reason: $error', ({ text, error }) => {
     expect(() => readTranscript(text)).toThrow(error);
   });
 });

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import { Turns } from '../src/completions/turns.js';
 
-/** Keep the thread busy, as counting tokens does. */
+/** Blocks the thread, as counting tokens does. */
 function work(ms: number): void {
   const until = performance.now() + ms;
   while (performance.now() < until);
 }
 
-test('work goes on at once while its turn of the event loop is young', async () => {
+test('work continues at once early in a turn of the event loop', async () => {
   const turns = new Turns();
   const order: string[] = [];
   setImmediate(() => order.push('others'));
@@ -20,7 +20,7 @@ test('work goes on at once while its turn of the event loop is young', async () 
   expect(order).toEqual(['work', 'work', 'work']);
 });
 
-test('work waits for another turn when this one has lasted a while', async () => {
+test('work yields to the event loop after a long turn', async () => {
   const turns = new Turns();
   const order: string[] = [];
   await turns.wait();

@@ -5,7 +5,7 @@ import { describe, expect, test, vi } from 'vitest';
 import type { Emulator, EmulatorOptions } from '../src/index.js';
 import { callsTo, dataDirectory, eventsOf, openStream, PROJECT_TALK, standingEmulator } from './support.js';
 
-/** A second emulator whose models answer for the first one. */
+/** An emulator, and a second one that serves as its upstream. */
 function pair(options: EmulatorOptions = {}, models: Record<string, string> = {}) {
   const upstream = standingEmulator({ seed: 'upstream' });
   const url = 'http://upstream.test/v1';
@@ -16,8 +16,8 @@ function pair(options: EmulatorOptions = {}, models: Record<string, string> = {}
   return { emulator, upstream };
 }
 
-/** An upstream that answers what it is told to. */
-const saying = (answer: (request: Request) => Response | Promise<Response>, options: EmulatorOptions = {}) =>
+/** An emulator whose upstream responds with `answer`. */
+const withUpstream = (answer: (request: Request) => Response | Promise<Response>, options: EmulatorOptions = {}) =>
   standingEmulator({
     upstream: { url: 'http://up.test/v1', fetch: async (...all) => answer(new Request(...all)) },
     ...options,
@@ -40,7 +40,7 @@ const said = (events: string[]) =>
     .join('');
 
 describe('an upstream', () => {
-  test('answers plainly, under the name that was asked for, and is billed here', async () => {
+  test('serves a completion, which is billed here under the requested model', async () => {
     const { emulator, upstream } = pair({}, { 'atlas-small': 'birch-large' });
     upstream.chat.on(({ model }) => model === 'birch-large', 'From the other side.');
 
@@ -61,7 +61,7 @@ describe('an upstream', () => {
     expect(used.breakdown_by_model).toEqual({ 'atlas-small': body.usage.total_tokens });
   });
 
-  test('streams in its own pieces, with the usage at the end', async () => {
+  test('streams a completion, with the usage in the last chunk', async () => {
     const { emulator, upstream } = pair();
     upstream.chat.on('tower', 'One two three.');
 
@@ -81,15 +81,15 @@ describe('an upstream', () => {
     expect(JSON.parse(upstream.requests[0]?.body ?? '').stream_options).toEqual({ include_usage: true });
   });
 
-  test('that tells no usage has its tokens counted', async () => {
+  test('that reports no usage has its tokens counted', async () => {
     const choice = { message: { content: 'One two three.' }, finish_reason: 'stop' };
-    const plain = await ask(saying(() => json({ choices: [choice], usage: null })));
+    const plain = await ask(withUpstream(() => json({ choices: [choice], usage: null })));
     const stream =
       'data: {"choices":[{"delta":{"content":"One two"},"finish_reason":null}],"usage":null}\r\n\r\n: beat\r\n\r\ndata: {"choices":[{"delta":{"content":" three."},"finish_reason":"stop"}]}\r\n\r\ndata: [DONE]\r\n\r\n';
     const events = eventsOf(
       await (
         await openStream(
-          saying(() => sse(stream)),
+          withUpstream(() => sse(stream)),
           'How tall?',
         )
       ).text(),
@@ -99,9 +99,9 @@ describe('an upstream', () => {
     expect(JSON.parse(events.at(-2) ?? '').usage).toEqual(plain.body.usage);
   });
 
-  test('never gets the key of a caller', async () => {
+  test('never receives the credentials of a caller', async () => {
     const seen: Request[] = [];
-    const emulator = saying((request) => {
+    const emulator = withUpstream((request) => {
       seen.push(request);
       return json({ choices: [{ message: { content: 'x' } }] });
     });
@@ -122,25 +122,25 @@ describe('an upstream', () => {
     { from: 400, status: 400, error: { code: 'upstream_refused', message: 'too hot' } },
     { from: 401, status: 503, error: { code: 'upstream_error' } },
     { from: 500, status: 503, error: { code: 'upstream_error' } },
-  ])('that answers $from is a $status here', async ({ from, status, error }) => {
-    const answer = await ask(saying(() => json({ error: { message: 'too hot' } }, from)));
+  ])('that responds with $from becomes a $status', async ({ from, status, error }) => {
+    const answer = await ask(withUpstream(() => json({ error: { message: 'too hot' } }, from)));
 
     expect(answer.status).toBe(status);
     expect(answer.body.error).toMatchObject(error);
   });
 
-  test('that is busy passes its wait on', async () => {
+  test('that responds with 429 has its Retry-After passed on', async () => {
     const busy = () => new Response('{}', { status: 429, headers: { 'retry-after': '9' } });
 
-    expect((await ask(saying(busy))).body.error).toMatchObject({ type: 'rate_limit_error', retry_after: 9 });
+    expect((await ask(withUpstream(busy))).body.error).toMatchObject({ type: 'rate_limit_error', retry_after: 9 });
   });
 
   test.each([
     { because: 'cannot be reached', answer: () => Promise.reject(new TypeError('fetch failed')) },
-    { because: 'answers something else', answer: () => new Response('<html>') },
-    { because: 'answers another form', answer: () => json({ ok: true }) },
-  ])('that $because is a 503 with a clear code', async ({ answer }) => {
-    const { status, body } = await ask(saying(answer as () => Response));
+    { because: 'does not return JSON', answer: () => new Response('<html>') },
+    { because: 'returns JSON of another shape', answer: () => json({ ok: true }) },
+  ])('that $because becomes a 503 upstream_unavailable', async ({ answer }) => {
+    const { status, body } = await ask(withUpstream(answer as () => Response));
 
     expect(status).toBe(503);
     expect(body.error).toMatchObject({ type: 'service_unavailable', code: 'upstream_unavailable' });
@@ -150,8 +150,8 @@ describe('an upstream', () => {
     'data: {"choices":[{"delta":{"content":"One"}}]}\n\n',
     'data: {"choices":[{"delta":{"content":"One"}}]}\n\ndata: {oops\n\n',
     'data: {"choices":[{"delta":{"content":"One"}}]}\n\ndata: {"error":{"message":"overloaded"}}\n\n',
-  ])('whose stream goes wrong ends in an error event: %j', async (stream) => {
-    const emulator = saying(() => sse(stream));
+  ])('whose stream fails ends in an error event: %j', async (stream) => {
+    const emulator = withUpstream(() => sse(stream));
 
     const events = eventsOf(await (await openStream(emulator, 'x')).text());
 
@@ -160,7 +160,7 @@ describe('an upstream', () => {
     expect((await callsTo(emulator).gateway('GET', '/v1/usage')).body.tokens_used).toBe(5 + 1);
   });
 
-  test('notices when the caller leaves, before and during the answer', async () => {
+  test('is aborted when the caller leaves, before and during the response', async () => {
     const { emulator, upstream } = pair();
     upstream.chat.on('x', 'word '.repeat(1000));
     const reader = ((await openStream(emulator, 'x')).body as ReadableStream<Uint8Array>).getReader();
@@ -177,7 +177,7 @@ describe('an upstream', () => {
     await vi.waitFor(() => expect(upstream.requests.at(-1)?.outcome).toBe('aborted'), { timeout: 30_000 });
   });
 
-  test('also runs presets; replies given in advance come first', async () => {
+  test('also runs presets, but a reply set with chat.on comes first', async () => {
     const { emulator, upstream } = pair();
     upstream.chat.on(() => true, 'from upstream');
     emulator.chat.on('mine', 'from here');
@@ -192,7 +192,7 @@ describe('an upstream', () => {
     expect(upstream.requests).toHaveLength(1);
   });
 
-  test('over real sockets, from one emulator to another', async () => {
+  test('works over real sockets, and is unavailable once closed', async () => {
     const upstream = standingEmulator({ seed: 'upstream' });
     const { url } = await upstream.listen();
     const emulator = standingEmulator({ upstream: { url: `${url}/v1/`, key: upstream.apiKeys.secret } });
@@ -206,7 +206,7 @@ describe('an upstream', () => {
 });
 
 describe('without an upstream', () => {
-  test('not one connection is opened, whatever is asked', async () => {
+  test('no connection is ever opened', async () => {
     const connect = vi.spyOn(Socket.prototype, 'connect');
     const send = vi.spyOn(globalThis, 'fetch');
     const emulator = standingEmulator();
@@ -231,13 +231,13 @@ describe('without an upstream', () => {
     },
     { options: { summarizer: 'upstream' as const }, says: 'needs an upstream' },
     { options: { upstream: { url: 'ftp://x' } }, says: 'must be an http or https URL' },
-  ])('refuses what needs one: $says', ({ options, says }) => {
+  ])('options that need a valid one are rejected: $says', ({ options, says }) => {
     expect(() => standingEmulator(options)).toThrow(says);
   });
 });
 
-describe('recorded answers', () => {
-  test('are given again without a connection, plain or streamed, with the same usage', async () => {
+describe('recorded responses', () => {
+  test('are replayed without a connection, plain or streamed, with the same usage', async () => {
     const directory = dataDirectory();
     const { emulator, upstream } = pair({ cassettes: { directory, mode: 'record' } });
     upstream.chat.on('tall', 'As tall as a tree.');
@@ -255,7 +255,7 @@ describe('recorded answers', () => {
     vi.restoreAllMocks();
   });
 
-  test('that are not there are a 503 that says so', async () => {
+  test('that are missing or broken lead to a 503 replay_miss', async () => {
     const directory = dataDirectory();
     const emulator = standingEmulator({ cassettes: { directory, mode: 'replay' } });
 
@@ -269,13 +269,15 @@ describe('recorded answers', () => {
       code: 'replay_miss',
     });
     await ask(
-      saying(() => json({ choices: [{ message: { content: 'x' } }] }), { cassettes: { directory, mode: 'record' } }),
+      withUpstream(() => json({ choices: [{ message: { content: 'x' } }] }), {
+        cassettes: { directory, mode: 'record' },
+      }),
     );
     for (const file of readdirSync(directory)) writeFileSync(join(directory, file), '{');
     expect((await ask(emulator)).body.error.code).toBe('replay_miss');
   });
 
-  test('hold no key, and are found for a request that holds another one', async () => {
+  test('contain no key, and match a request that contains another key', async () => {
     const directory = dataDirectory();
     const { emulator, upstream } = pair({ cassettes: { directory, mode: 'record' } });
     upstream.chat.on(/key/, 'Your key is svc_sk_live_abcdef123456, keep it.');
@@ -294,7 +296,7 @@ describe('recorded answers', () => {
     );
   });
 
-  test('are whole: an answer whose reader left, or that was refused, is not kept', async () => {
+  test('are complete: an abandoned stream or an error is not recorded', async () => {
     const directory = dataDirectory();
     const { emulator, upstream } = pair({ cassettes: { directory, mode: 'record' } });
     const reader = ((await openStream(emulator, 'x')).body as ReadableStream<Uint8Array>).getReader();

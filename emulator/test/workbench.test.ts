@@ -32,7 +32,7 @@ describe('the workbench', () => {
     expect(await standing()).toBe('recent');
   });
 
-  test('deletes a conversation with all that belongs to it, and knows nothing of it afterwards', async () => {
+  test('deletes a conversation and everything that belongs to it', async () => {
     const { emulator, call } = workbench();
     await emulator.compact('talk', 'aggressive');
 
@@ -41,7 +41,7 @@ describe('the workbench', () => {
     expect(emulator.conversations.list()).toEqual([]);
     expect(emulator.state().conversations).toEqual([]);
     expect((await call('GET', '/conversations/talk/context')).status).toBe(404);
-    // Under the same ids, with other words: nothing is remembered of the old ones.
+    // A new conversation under the same ids, to show that nothing of the old one was cached.
     const message = { id: 'dec', role: 'user' as const, content: 'We decided to use paper because it is patient.' };
     emulator.conversations.create({ id: 'talk', messages: [message, ...PROJECT_TALK.slice(10)] });
     await emulator.compact('talk', 'deep');
@@ -63,14 +63,14 @@ describe('the workbench', () => {
     { method: 'PATCH', path: '/memory/none', body: {}, status: 404, error: 'no such memory' },
     { method: 'DELETE', path: '/memory/none', status: 404, error: 'no such memory' },
     { method: 'GET', path: '/requests/none', status: 404, error: 'no such request' },
-  ])('answers $method $path with a $status that says why', async ({ method, path, body, status, error }) => {
+  ])('responds to $method $path with a $status that says why', async ({ method, path, body, status, error }) => {
     const answer = await workbench().call(method, path, body);
 
     expect(answer.status).toBe(status);
     expect(answer.body.error).toContain(error);
   });
 
-  test('changes memory of anyone: what it says, and whether it is active', async () => {
+  test('changes the content of a memory item and whether it is active', async () => {
     const { emulator, call } = workbench();
     const { id } = (await call('POST', '/memory', { type: 'fact', key: 'city', content: 'Oslo' })).body;
 
@@ -84,7 +84,7 @@ describe('the workbench', () => {
     expect(emulator.memory.all()).toEqual([]);
   });
 
-  test('finds conversations by id and by how they begin, the newest first', async () => {
+  test('finds conversations by id and by their first message, newest first', async () => {
     const { emulator, call } = workbench();
     emulator.conversations.create({ id: 'other', messages: [{ role: 'user', content: 'About the HARBOUR.' }] });
     const found = async (search: string) =>
@@ -99,7 +99,7 @@ describe('the workbench', () => {
     expect((await call('GET', '/overview?search=nothing')).body.conversationCount).toBe(2);
   });
 
-  test('lists what messages state, without what was taken back or excluded', async () => {
+  test('lists the statements of messages, without those reversed or excluded', async () => {
     const { emulator, call } = workbench();
     const states = async (): Promise<string> =>
       JSON.stringify((await call('GET', '/conversations/talk/context')).body.statements);

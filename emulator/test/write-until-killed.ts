@@ -1,10 +1,10 @@
-/** Writes to the data directory it is given, and says what was acknowledged, until somebody kills it. */
+/** Writes to the given data directory and prints every acknowledged write, until it is killed. */
 import { writeSync } from 'node:fs';
 import { createEmulator } from '../src/index.js';
 
 const [data = '', round = ''] = process.argv.slice(2);
 const emulator = createEmulator({ data, limits: { gateway: 1e9, context: 1e9, compact: 1e9 } });
-// One for each round: a long one would be folded again after every start.
+// One conversation per round: after every start, the emulator would have to process a long one again.
 const { id: conversationId } = emulator.conversations.create({ id: `talk-${round}` });
 const acknowledge = (kind: string, id: string, value: string): void => {
   writeSync(1, `${JSON.stringify({ kind, id, value })}\n`);
@@ -36,7 +36,7 @@ for (let i = 0; ; i += 1) {
   form.set('file', new File([text], 'x'));
   acknowledge('file', (await send('/v1/files', { method: 'POST', body: form }, secret)).id, text);
 
-  // Not in every round: loading what compaction needs takes most of one.
+  // Not in every round: loading the tokenizer for a compaction takes most of a round.
   if (Number(round) % 4 === 0 && i % 5 === 0) {
     const compaction = JSON.stringify({ conversationId, level: 'deep' });
     await send('/api/context/compact', { method: 'POST', body: compaction }, emulator.sessionToken);

@@ -1,6 +1,6 @@
 import type { ServiceUnderTest } from './service.js';
 
-/** What the interface leaves open, as it can be seen from outside. */
+/** What the documentation leaves open, as far as a client can observe it. */
 export const ASSUMED: readonly {
   id: string;
   title: string;
@@ -9,7 +9,7 @@ export const ASSUMED: readonly {
 }[] = [
   {
     id: 'A3',
-    title: 'how a list is wrapped',
+    title: 'the shape of a list',
     ours: 'data, object',
     observe: async ({ gateway }) => {
       const { body } = await gateway('GET', '/v1/presets');
@@ -18,14 +18,14 @@ export const ASSUMED: readonly {
   },
   {
     id: 'A4',
-    title: 'compact without a level',
+    title: 'the status of a compaction without a level',
     ours: 200,
     observe: async ({ context, conversationId }) =>
       (await context('POST', '/api/context/compact', { conversationId })).status,
   },
   {
     id: 'A6',
-    title: 'category of a pin without one',
+    title: 'the default category of a pin',
     ours: 'other',
     observe: async ({ context, conversationId, messageId }) => {
       const { body } = await context('POST', `/api/context/pin/${conversationId}`, { messageId });
@@ -35,7 +35,7 @@ export const ASSUMED: readonly {
   },
   {
     id: 'A7',
-    title: 'the last data of a stream',
+    title: 'the last event of a stream',
     ours: '[DONE]',
     observe: async ({ stream }) =>
       (await stream('Say one word.'))
@@ -46,7 +46,7 @@ export const ASSUMED: readonly {
   },
   {
     id: 'A9',
-    title: 'a publishable key completes',
+    title: 'the status of a completion with a publishable key',
     ours: 200,
     observe: async ({ gateway, publishableKey, model }) => {
       if (publishableKey === undefined) return 'not looked at: no publishable key';
@@ -56,7 +56,7 @@ export const ASSUMED: readonly {
   },
   {
     id: 'A11',
-    title: 'an unknown preset',
+    title: 'the status of an unknown preset',
     ours: 404,
     observe: async ({ gateway, model }) =>
       (await gateway('POST', '/v1/presets/no-such-preset/execute', { input: 'x', model })).status,
@@ -73,7 +73,7 @@ export const ASSUMED: readonly {
   },
   {
     id: 'A20',
-    title: 'the request id',
+    title: 'the header with the request id',
     ours: 'x-request-id',
     observe: async ({ gateway }) => {
       const { headers } = await gateway('GET', '/v1/presets');
@@ -82,13 +82,13 @@ export const ASSUMED: readonly {
   },
   {
     id: 'A22',
-    title: 'the Gateway error body',
+    title: 'the shape of a Gateway error',
     ours: 'wrapped',
     observe: async ({ bare }) => ('error' in (await bare('GET', '/v1/presets')).body ? 'wrapped' : 'bare'),
   },
   {
     id: 'A24',
-    title: 'fields of a listed memory item',
+    title: 'the fields of a listed memory item',
     ours: 'content, id, key, type',
     observe: async ({ context }) => {
       const { memory } = (await context('POST', '/api/memory', { type: 'fact', key: 'conformance', content: 'x' }))
@@ -102,14 +102,14 @@ export const ASSUMED: readonly {
   },
   {
     id: 'A27',
-    title: 'unpinning what is not pinned',
+    title: 'the status of unpinning a message that is not pinned',
     ours: 404,
     observe: async ({ context, conversationId, messageId }) =>
       (await context('DELETE', `/api/context/pin/${conversationId}?messageId=${messageId}`)).status,
   },
   {
     id: 'A30',
-    title: 'a wrong session token',
+    title: 'the status of a wrong session token',
     ours: 401,
     observe: async ({ bare }) => (await bare('GET', '/api/memory', { authorization: 'Bearer nobody' })).status,
   },

@@ -1,10 +1,10 @@
 import { expect } from 'vitest';
 import type { ServiceUnderTest } from './service.js';
 
-/** What the interface says outright. A service that differs is not the one that is documented. */
+/** What the documentation states. A service that differs here does not conform. */
 export const DOCUMENTED: readonly { title: string; holds: (service: ServiceUnderTest) => Promise<void> }[] = [
   {
-    title: 'GET /api/context gives summary, pins and metadata',
+    title: 'GET /api/context returns summary, pins and metadata',
     holds: async ({ context, conversationId }) => {
       const { status, body } = await context('GET', `/api/context?conversationId=${conversationId}`);
       expect(status).toBe(200);
@@ -15,7 +15,7 @@ export const DOCUMENTED: readonly { title: string; holds: (service: ServiceUnder
     },
   },
   {
-    title: 'GET /api/context/summary gives the summary alone',
+    title: 'GET /api/context/summary returns only the summary',
     holds: async ({ context, conversationId }) => {
       const { body } = await context('GET', `/api/context/summary?conversationId=${conversationId}`);
       expect(Object.keys(body).sort()).toEqual(['success', 'summary']);
@@ -23,7 +23,7 @@ export const DOCUMENTED: readonly { title: string; holds: (service: ServiceUnder
     },
   },
   {
-    title: 'POST /api/context/compact removes what it says it removes',
+    title: 'POST /api/context/compact reports the tokens it removed',
     holds: async ({ context, conversationId }) => {
       const { status, body } = await context('POST', '/api/context/compact', { conversationId, level: 'light' });
       expect(status).toBe(200);
@@ -33,7 +33,7 @@ export const DOCUMENTED: readonly { title: string; holds: (service: ServiceUnder
     },
   },
   {
-    title: 'a pin holds the message, and comes off',
+    title: 'a message is pinned and unpinned',
     holds: async ({ context, conversationId, messageId }) => {
       const { status, body } = await context('POST', `/api/context/pin/${conversationId}`, {
         messageId,
@@ -64,7 +64,7 @@ export const DOCUMENTED: readonly { title: string; holds: (service: ServiceUnder
     },
   },
   {
-    title: 'memory is created, listed by type, changed, and deleted for good',
+    title: 'memory is created, listed by type, changed and deleted',
     holds: async ({ context }) => {
       const item = { type: 'constraint', key: 'conformance', content: 'one' };
       const { memory } = (await context('POST', '/api/memory', item)).body;
@@ -80,7 +80,7 @@ export const DOCUMENTED: readonly { title: string; holds: (service: ServiceUnder
     },
   },
   {
-    title: 'the Context API refuses in its form: 400, 401, 404',
+    title: 'the Context API returns 400, 401 and 404 in its error format',
     holds: async ({ context, bare, conversationId }) => {
       const refused = { success: false, error: expect.any(String) };
       expect(await context('POST', '/api/context/compact', { conversationId, level: 'max' })).toMatchObject({
@@ -95,7 +95,7 @@ export const DOCUMENTED: readonly { title: string; holds: (service: ServiceUnder
     },
   },
   {
-    title: 'POST /v1/chat/completions answers with a choice and its usage',
+    title: 'POST /v1/chat/completions returns a choice and the usage',
     holds: async ({ gateway, model }) => {
       const { status, body } = await gateway('POST', '/v1/chat/completions', {
         model,
@@ -118,7 +118,7 @@ export const DOCUMENTED: readonly { title: string; holds: (service: ServiceUnder
     },
   },
   {
-    title: 'every Gateway answer carries the three rate headers, refusals too',
+    title: 'every Gateway response has the three rate limit headers, also an error',
     holds: async ({ gateway, bare }) => {
       for (const { headers } of [await gateway('GET', '/v1/presets'), await bare('GET', '/v1/presets')]) {
         for (const name of ['limit', 'remaining', 'reset']) expect(headers.get(`x-ratelimit-${name}`)).toMatch(/^\d+$/);
@@ -126,7 +126,7 @@ export const DOCUMENTED: readonly { title: string; holds: (service: ServiceUnder
     },
   },
   {
-    title: 'the Gateway refuses in its form: 401 without a key, 403 with a wrong one, model_not_found',
+    title: 'the Gateway returns 401 without a key, 403 for a wrong key and model_not_found in its error format',
     holds: async ({ gateway, bare }) => {
       const error = { message: expect.any(String), type: expect.any(String) };
       expect(await bare('GET', '/v1/presets')).toMatchObject({ status: 401, body: { error } });
@@ -146,7 +146,7 @@ export const DOCUMENTED: readonly { title: string; holds: (service: ServiceUnder
     },
   },
   {
-    title: 'a temperature above 2 is refused, and names itself',
+    title: 'a temperature above 2 is rejected with param temperature',
     holds: async ({ gateway, model }) => {
       const { status, body } = await gateway('POST', '/v1/chat/completions', {
         model,
@@ -158,7 +158,7 @@ export const DOCUMENTED: readonly { title: string; holds: (service: ServiceUnder
     },
   },
   {
-    title: 'a publishable key reads no usage and changes nothing',
+    title: 'a publishable key may not read usage or run an integration',
     holds: async ({ gateway, publishableKey }) => {
       if (publishableKey === undefined) return;
       expect((await gateway('GET', '/v1/usage', undefined, publishableKey)).status).toBe(403);
@@ -166,7 +166,7 @@ export const DOCUMENTED: readonly { title: string; holds: (service: ServiceUnder
     },
   },
   {
-    title: 'a stream is server-sent events',
+    title: 'a stream consists of server-sent events',
     holds: async ({ stream }) => {
       expect(await stream('Say one word.')).toMatch(/^data:/m);
     },
@@ -183,7 +183,7 @@ export const DOCUMENTED: readonly { title: string; holds: (service: ServiceUnder
     },
   },
   {
-    title: 'files are uploaded, presets and integrations listed',
+    title: 'files can be uploaded, presets and integrations listed',
     holds: async ({ upload, gateway }) => {
       expect((await upload()).status).toBeLessThan(300);
       expect((await gateway('GET', '/v1/presets?limit=1')).status).toBe(200);

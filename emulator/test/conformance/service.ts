@@ -1,14 +1,14 @@
 import type { Answer } from '../support.js';
 
-/** A service to be looked at: the emulator, or a real one. */
+/** The service to test: the emulator or a real one. */
 export interface ServiceUnderTest {
   model: string;
   conversationId: string;
-  /** A message of that conversation; it is pinned and unpinned, excluded and included. */
+  /** A message of that conversation. The tests pin, unpin, exclude and include it. */
   messageId: string;
   gateway(method: string, path: string, body?: unknown, key?: string): Promise<Answer>;
   context(method: string, path: string, body?: unknown): Promise<Answer>;
-  /** With these headers only. */
+  /** A call with these headers only. */
   bare(method: string, path: string, headers?: Record<string, string>): Promise<Answer>;
   stream(content: string): Promise<string>;
   upload(): Promise<Answer>;
