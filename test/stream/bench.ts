@@ -21,8 +21,8 @@ export interface StreamCase {
   readonly engine?: 'undici' | 'fetch';
   /**
    * Where the case cannot run. `browsers`: it is about Node's HTTP, or needs finer timing than a page has. `firefox`:
-   * Firefox reports a response at its first byte, not at its headers. `webkit`: WebKit on Linux sends every POST on a new
-   * connection, and treats a closed connection as the end of a chunked body.
+   * Firefox reports a response at its first byte, not at its headers. `webkit`: WebKit on Linux sends every POST on a
+   * new connection, and treats a closed connection as the end of a chunked body.
    */
   readonly notIn?: 'browsers' | 'firefox' | 'webkit';
   readonly run: (bench: Bench) => Promise<void>;

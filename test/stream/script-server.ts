@@ -4,9 +4,9 @@ import { createBrotliCompress, createDeflate, createGzip } from 'node:zlib';
 import type { Report, Script, Step } from './script.js';
 
 /**
- * A server on raw sockets that plays scripts, byte for byte. Tests control it over HTTP with CORS, so that they can run in a
- * browser. `PUT /scripts` takes a list of scripts, one per request, of which the last repeats, and returns an id. A client
- * gets `/{id}` as its baseURL. `POST /{id}/go` ends a wait, and `GET /{id}/report` returns what the server has seen.
+ * A server on raw sockets that plays scripts, byte for byte. Tests control it over HTTP with CORS, so that they can run
+ * in a browser. `PUT /scripts` takes a list of scripts, one per request, and returns an id. The last script repeats. A
+ * client gets `/{id}` as its baseURL. `POST /{id}/go` ends a wait, and `GET /{id}/report` returns what the server saw.
  */
 export class ScriptServer {
   readonly #server: Server = createServer({ noDelay: true }, (socket) => this.#accept(socket));

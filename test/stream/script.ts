@@ -22,8 +22,8 @@ export type Step =
   /** Waits for the test to call `go`. */
   | { readonly wait: true }
   /**
-   * `whole` ends the body correctly. `short` does too, but leaves out the end of compressed data. `fin` closes the connection,
-   * and `reset` resets it.
+   * `whole` ends the body correctly. `short` does too, but leaves out the end of compressed data. `fin` closes the
+   * connection, and `reset` resets it.
    */
   | { readonly end: 'whole' | 'short' | 'fin' | 'reset'; readonly trailers?: string };
 

@@ -97,7 +97,7 @@ describe.each(engines)('$engine', ({ engine, options }) => {
     expect(world.server.requests).toBe(1);
   });
 
-  test('a source that throws midway fails the upload with its error as the cause and closes the connection', async () => {
+  test('a source that throws midway fails the upload with its error as the cause and ends the connection', async () => {
     world.server.answers(json({}));
     async function* failing() {
       yield bytes;
