@@ -1,4 +1,4 @@
-/** What the server answers, as bytes made ready before they are asked for. The model asked for names the answer: `json-1000`. */
+/** The responses of the server as prepared bytes. The requested model names the response, such as `json-1000`. */
 
 const completion = {
   id: 'chatcmpl-B9MBs8CjcvOU2jLn4n570S5qMJKcT',
@@ -10,7 +10,7 @@ const SENTENCE =
   'The Danube rises in the Black Forest, and it ends in a delta at the Black Sea after 2,850 kilometres. ' +
   'On its way it meets ten countries and four capitals: no other river of the world has as many.\n\n' +
   'Its "iron gates" were blasted open; ships pass them since 1896, and dams have tamed them since the year 1972. ';
-/** What models write: English with its quotation marks and dashes, German, Japanese, code, emoji. */
+/** Typical model output: English with typographic quotes and dashes, German, Japanese, code and emoji. */
 const TEXT =
   'It’s the only river of the world that passes four capitals — Vienna, Bratislava, Budapest and Belgrade — and it ' +
   'doesn’t end until the Black Sea, 2,850 km from where “two brooks meet,” as people say in the Black Forest. Since 1896, ' +
@@ -20,10 +20,10 @@ const TEXT =
   '```ts\nexport async function length(river: string): Promise<number> {\n  const { km } = await load(river);\n' +
   '  if (km === undefined) throw new Error("no such river");\n  return km * 1_000; // → metres\n}\n```\n\n' +
   'Have a good trip! 🚢 From the source 🌲 to the delta 🌊 it takes about three weeks 👍🏽 ';
-/** As a tokenizer would cut it, into pieces of 1 to 12 characters: one in seven is not ASCII, some hold what JSON escapes. */
+/** Pieces of 1 to 12 characters, as a tokenizer cuts them. One in seven is not ASCII, and some need escapes in JSON. */
 const TOKENS = TEXT.match(/ ?[A-Za-zÀ-ž0-9]{1,11}|[぀-ヿ一-龯]{1,3}|\s+| ?[^\sA-Za-zÀ-ž0-9぀-ヿ一-龯]{1,4}/gu);
 
-/** `json-BYTES`: a whole completion of about so many bytes. */
+/** `json-BYTES`: a completion of about that many bytes. */
 export function json(bytes) {
   const content = SENTENCE.repeat(Math.ceil(bytes / SENTENCE.length)).slice(0, Math.max(1, bytes - 400));
   const message = { role: 'assistant', content, refusal: null };
@@ -32,7 +32,7 @@ export function json(bytes) {
   return Buffer.from(JSON.stringify(body));
 }
 
-/** Events of about 270 bytes. `varied` changes more than the content in each, as services do that stamp their chunks. */
+/** An event of about 270 bytes. If `varied`, more than the content differs, as if the service stamped each chunk. */
 function event(at, varied) {
   const content = TOKENS[at % TOKENS.length];
   const chunk = {
@@ -44,7 +44,7 @@ function event(at, varied) {
   return `data: ${JSON.stringify(chunk)}\n\n`;
 }
 
-/** What an event of `stream-…` takes on average, for those who count bytes only. */
+/** The average bytes of an event of `stream-…`, for contestants that only count bytes. */
 export const EVENT_BYTES = TOKENS.reduce((sum, _, at) => sum + Buffer.byteLength(event(at, false)), 0) / TOKENS.length;
 
 const finish = {
@@ -57,7 +57,7 @@ const FINISH = `data: ${JSON.stringify(finish)}\n\ndata: [DONE]\n\n`;
 /** `stream-EVENTS-PER_SEGMENT` and `varied-EVENTS-PER_SEGMENT`: the segments of a chunked body, without its end. */
 export function segments(events, perSegment, varied) {
   const all = [];
-  // Segments that begin with the same token are the same bytes: a stream of 300 MB takes a few of them.
+  // Segments that start with the same token are identical, so a stream of 300 MB shares a few buffers.
   const ready = new Map();
   for (let at = 0; at < events; at += perSegment) {
     const count = Math.min(perSegment, events - at);
@@ -72,7 +72,7 @@ export function segments(events, perSegment, varied) {
   return all;
 }
 
-/** The end of every stream. */
+/** The last bytes of every stream. */
 export const END = Buffer.concat([httpChunk(FINISH), Buffer.from('0\r\n\r\n')]);
 
 function httpChunk(text) {

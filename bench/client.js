@@ -1,4 +1,4 @@
-/** One contestant in a process of its own, with its own heap and its own compiled code; it works when `measure.js` tells it to. */
+/** Runs one contestant in its own process, with its own heap and compiled code. `measure.js` sends the jobs. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { getHeapStatistics } from 'node:v8';
 import { profile } from './profile.js';
@@ -6,16 +6,16 @@ import { profile } from './profile.js';
 const [, , name, origin] = process.argv;
 const contestant = (await import(`./contestants/${name}.js`)).create(origin);
 process.on('disconnect', () => process.exit());
-const told = () => new Promise((resolve) => process.once('message', resolve));
+const nextMessage = () => new Promise((resolve) => process.once('message', resolve));
 
 const JOBS = { warm, turn, firstChunk, readSlowly, leave, profile: takeProfile };
 
 for (;;) {
-  const { job, ...task } = await told();
+  const { job, ...task } = await nextMessage();
   process.send({ job, result: await JOBS[job](task) });
 }
 
-/** Works for so many ms, for the compiler to see it. Gives the ms one call takes. */
+/** Makes calls for `ms`, so that the code gets compiled. Returns the ms per call in the second half. */
 async function warm({ ms, ...task }) {
   const since = performance.now();
   let calls = 0;
@@ -33,11 +33,11 @@ async function warm({ ms, ...task }) {
   return half.calls < calls ? (took - half.at) / (calls - half.calls) : took / calls;
 }
 
-/** CPU time (user and system, all threads) and wall time, in µs a call. */
+/** CPU time (user and system, all threads) and wall time, in µs per call. */
 async function turn({ times, inFlight, ...task }) {
   const call = callOf(task);
   await reconnect(inFlight);
-  // A run-in: others had the processor and its caches in the meantime.
+  // A warm-up: other processes used the CPU and its caches in the meantime.
   if (times > inFlight || inFlight === 1) await repeat(call, Math.max(inFlight, times / 2), inFlight);
   const before = process.cpuUsage();
   const since = process.hrtime.bigint();
@@ -57,13 +57,13 @@ async function repeat(call, times, inFlight) {
   await Promise.all(Array.from({ length: inFlight }, worker));
 }
 
-/** The same from the call of a stream to its first chunk, one stream after the other. */
+/** The same times, from the call to the first chunk of a stream, one stream at a time. */
 async function firstChunk({ times, model }) {
   await reconnect(1);
   let cpu = 0;
   let wall = 0;
   for (let at = 1 - Math.ceil(times / 2); at <= times; at += 1) {
-    if (at === 1) cpu = wall = 0; // the run-in
+    if (at === 1) cpu = wall = 0; // the warm-up is over
     let waits = true;
     const before = process.cpuUsage();
     const since = process.hrtime.bigint();
@@ -77,7 +77,7 @@ async function firstChunk({ times, model }) {
   return { cpu: cpu / times, wall: wall / times };
 }
 
-/** Reads a long stream with a pause after every so many events, and a longer one now and then. Gives the largest heap in MB. */
+/** Reads a long stream with a short pause every `every` events and `pauses` long ones. Returns the peak heap in MB. */
 async function readSlowly({ model, events, every, pauses }) {
   await reconnect(1);
   globalThis.gc();
@@ -93,7 +93,7 @@ async function readSlowly({ model, events, every, pauses }) {
     if (seen < nextPause) await sleep(2);
     else {
       nextPause += events / (pauses + 1);
-      const goOn = told();
+      const goOn = nextMessage();
       process.send({ job: 'paused', result: seen });
       await goOn;
     }
@@ -101,7 +101,7 @@ async function readSlowly({ model, events, every, pauses }) {
   return peak / 2 ** 20;
 }
 
-/** Opens so many streams at once and leaves each at its first chunk. Gives what keeps the process busy 6 s later. */
+/** Opens `streams` at once and leaves each at its first chunk. Returns the timers and sockets still open 6 s later. */
 async function leave({ streams, model }) {
   const left = new Error('left');
   const one = async () => {
@@ -135,8 +135,8 @@ function callOf({ method, model }) {
 }
 
 /**
- * Connections that were closed since the last turn are open again. No garbage is collected by force: with the garbage goes the
- * compiled code of whatever has no object alive at that moment, and compiling it again is what a short turn would measure.
+ * Reopens connections that were closed since the last turn. Does not force a garbage collection: V8 would also discard
+ * the compiled code of functions without a live object, and a short turn would then measure their compilation.
  */
 async function reconnect(inFlight) {
   await Promise.all(Array.from({ length: inFlight }, () => contestant.plain('json-1000')));

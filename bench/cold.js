@@ -1,4 +1,7 @@
-/** A new process that imports one contestant (or nothing) and sends one request: prints when each was done, in ms since the process began. */
+/**
+ * Imports one contestant (or nothing) in a new process and sends one request. Prints when the import and the response
+ * were complete, in ms since the process started.
+ */
 const [, , name, origin] = process.argv;
 let answered;
 let imported;

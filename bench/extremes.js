@@ -1,4 +1,4 @@
-/** What a mean does not show: memory, what is left open, and the first moment. */
+/** What averages do not show: memory, leaked resources and cold starts. */
 import { spawnSync } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -7,7 +7,7 @@ import { Clients } from './measure.js';
 
 const PAUSES = 8;
 
-/** A long stream whose reader takes its time: the largest heap (MB), and the MB taken from the server beyond what was read. */
+/** A long stream with a slow reader: the largest heap in MB, and the MB that were buffered ahead of the reader. */
 export async function slowReader(server, contestants, megabytes, rounds) {
   const events = Math.round((megabytes * 2 ** 20) / EVENT_BYTES);
   const figures = Object.fromEntries(contestants.map((contestant) => [contestant, { heap: [], ahead: [] }]));
@@ -18,7 +18,7 @@ export async function slowReader(server, contestants, megabytes, rounds) {
       const ahead = [];
       const task = { model: `stream-${events}-200`, events, every: 2_000, pauses: PAUSES };
       const heap = await clients.tell(contestant, 'readSlowly', task, async (seen) => {
-        await sleep(100); // whatever is going to be taken is taken by then
+        await sleep(100); // until the client's buffers are full
         const { accepted } = await server.state();
         ahead.push((accepted - before - seen * EVENT_BYTES) / 2 ** 20);
       });
@@ -30,7 +30,7 @@ export async function slowReader(server, contestants, megabytes, rounds) {
   return figures;
 }
 
-/** Streams that are left at their first chunk: connections the server has, and what keeps the client's process busy, 6 s later. */
+/** Streams left at their first chunk: the connections of the server and the timers of the client, 6 s later. */
 export async function leftEarly(server, contestants, streams) {
   const figures = {};
   await sleep(500);
@@ -40,12 +40,12 @@ export async function leftEarly(server, contestants, streams) {
     const { connections } = await server.state();
     figures[contestant] = { connections, resources };
     clients.stop();
-    await sleep(500); // until the server has noticed
+    await sleep(500); // until the server has closed the connections
   }
   return figures;
 }
 
-/** ms from the start of a process until a package is imported, and until it has its first answer; both over an empty process. */
+/** ms from process start to the end of the import and to the first response, minus those of an empty process. */
 export function coldStart(server, contestants, rounds) {
   const script = fileURLToPath(new URL('cold.js', import.meta.url));
   const start = (...args) => JSON.parse(spawnSync(process.execPath, [script, ...args], { encoding: 'utf8' }).stdout);
@@ -54,7 +54,7 @@ export function coldStart(server, contestants, rounds) {
     const empty = start().imported;
     for (const contestant of contestants) {
       const { imported, answered } = start(contestant, server.origin);
-      if (round < 0) continue; // files are read from the disk once
+      if (round < 0) continue; // the first round reads the files from disk
       figures[contestant].imported.push(imported - empty);
       figures[contestant].answered.push(answered - empty);
     }

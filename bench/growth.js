@@ -1,10 +1,10 @@
-/** Whether a call or an event costs more where there are many of them. All sizes are measured in turn, in the same rounds. */
+/** Measures whether a call or an event costs more when there are many. All sizes alternate in the same rounds. */
 import { compare, median, spread } from './measure.js';
 
 const IN_FLIGHT = [1, 10, 100, 1000];
 const EVENTS = [10, 100, 1_000, 10_000, 100_000, 1_000_000];
 
-/** CPU µs a call: `{ 'by-hand': samples of each size, … }`. */
+/** CPU µs per call: `{ 'by-hand': samples of each size, … }`. */
 export async function growthOfCalls(clients, contestants, effort) {
   const entries = contestants.flatMap((contestant) =>
     IN_FLIGHT.map((inFlight) => ({ contestant, method: 'plain', model: 'json-1000', inFlight })),
@@ -13,12 +13,12 @@ export async function growthOfCalls(clients, contestants, effort) {
   return { sizes: IN_FLIGHT, samples: bySize(contestants, IN_FLIGHT, rows) };
 }
 
-/** CPU µs an event: a call with n events, less one with a single event in the same round, divided by the n - 1 between them. */
+/** CPU µs per event: a call with n events minus a call with one event in the same round, divided by n - 1. */
 export async function growthOfEvents(clients, contestants, effort, most) {
   const events = EVENTS.filter((size) => size <= most);
   const sizes = [1, ...events];
   const entries = contestants.flatMap((contestant) =>
-    // Where the events are few, their cost is a small part of the call's: it takes longer to see, and calls that do not wait.
+    // With few events, their cost is a small part of the call: use longer turns, and calls in flight that do not wait.
     sizes.map((size) => ({
       contestant,
       method: 'stream',
@@ -37,10 +37,10 @@ export async function growthOfEvents(clients, contestants, effort, most) {
   return { sizes: events, samples };
 }
 
-/** A size whose rounds are further apart than this share of their median says nothing about growth. */
+/** A size whose spread exceeds this share of its median is too uncertain to show growth. */
 const CERTAIN = 0.2;
 
-/** How much dearer some size is than the cheapest smaller one, of the sizes that are certain. 1: nothing grows. */
+/** The highest cost of a size relative to the cheapest smaller size, without uncertain sizes. 1 means no growth. */
 export function growth(samplesOfSizes) {
   const certain = samplesOfSizes.filter((size) => spread(size) <= CERTAIN * median(size));
   if (certain.length < 2) return { figure: Number.NaN, rounds: [Number.NaN] };

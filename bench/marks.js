@@ -1,11 +1,11 @@
-/** What this package has set itself, judged by the figures of the same run. */
+/** The performance targets of this package, checked against the figures of the same run. */
 import { growth } from './growth.js';
 import { median } from './measure.js';
 
 const US = 'context-gateway';
 const NODE_20 = process.versions.node.startsWith('20.');
 
-/** `of` gives one figure for each round; `item` is what must have been measured. */
+/** `item` must have been measured. `of` returns one figure per round. */
 const MARKS = [
   cheaper('plain-1k-16', 'plain, 1 KB, 16 in flight: undici by hand ÷ ours', 'by-hand', NODE_20 ? 0.95 : 0.9),
   cheaper('plain-1k-16', 'plain, 1 KB, 16 in flight: openai ÷ ours', 'openai', 8),
@@ -47,7 +47,7 @@ const MARKS = [
   atMost('left', 'streams left early: timers and sockets of the client 6 s later', 0, (rows) => [rows[US].resources]),
 ];
 
-/** The marks whose items were measured: `{ text, required, measured, lowest, highest, met }`. */
+/** The marks of the measured items: `{ text, required, measured, lowest, highest, met }`. */
 export function judge(figures) {
   return MARKS.filter(({ item }) => figures.has(item)).map(({ item, text, least, most, of }) => {
     const { figure, rounds } = summary(of(figures.get(item)));
@@ -61,7 +61,7 @@ function summary(result) {
   return Array.isArray(result) ? { figure: median(result), rounds: result } : result;
 }
 
-/** The other's CPU time over ours, round by round. */
+/** The CPU time of the other contestant divided by ours, per round. */
 function cheaper(item, text, other, least, us = US) {
   const of = (rows) => rows[other].cpu.map((cpu, round) => cpu / rows[us].cpu[round]);
   return { item, text, least, of };
@@ -71,7 +71,7 @@ function atMost(item, text, most, of) {
   return { item, text, most, of };
 }
 
-/** Our CPU time less the other's, round by round. */
+/** Our CPU time minus that of the other contestant, per round. */
 function over(rows, other) {
   return rows[US].cpu.map((cpu, round) => cpu - rows[other].cpu[round]);
 }
@@ -80,7 +80,7 @@ function ahead(rows) {
   return rows[US].ahead.map((taken, round) => taken - rows.bare.ahead[round]);
 }
 
-/** Of the medians; one round alone would be judged by its largest slip. */
+/** Uses the medians, because a single round has outliers. */
 function grows({ samples }) {
   return growth(samples[US]);
 }

@@ -1,9 +1,9 @@
-/** The processes of a run, and contestants measured in turn. */
+/** Starts the processes of a run, and measures the contestants alternately. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
-/** The server in a process of its own. `state` gives its open connections and the bytes that were taken from it. */
+/** Starts the server in its own process. `state` returns its open connections and the bytes that clients accepted. */
 export async function startServer() {
   const child = start('server.js', []);
   const [{ port }] = await once(child, 'message');
@@ -15,7 +15,7 @@ export async function startServer() {
   return { origin: `http://127.0.0.1:${port}`, state, stop: () => child.disconnect() };
 }
 
-/** Processes of contestants, each started when it is asked for first. */
+/** One process per contestant, started on first use. */
 export class Clients {
   #origin;
   #children = new Map();
@@ -24,12 +24,12 @@ export class Clients {
     this.#origin = origin;
   }
 
-  /** Has a contestant do one of the jobs of `client.js`. `onPause` is awaited when the job pauses. */
+  /** Runs one of the jobs of `client.js` for a contestant, and awaits `onPause` whenever the job pauses. */
   async tell(contestant, job, task, onPause) {
     const child = this.#child(contestant);
     child.send({ job, ...task });
     for (;;) {
-      const [message] = await once(child, 'message'); // a child that dies emits an error, see below
+      const [message] = await once(child, 'message'); // rejects if the child dies: #child emits an error
       if (message.job === job) return message.result;
       await onPause(message.result);
       child.send({});
@@ -57,11 +57,11 @@ function start(file, args) {
 }
 
 /**
- * Measures entries (`{ contestant, method, model, inFlight, units }`) in turn. First each works until it is warm, which also
- * tells how many calls make a turn of `turn` ms. Then come the rounds, in which each has one turn, every other round in reverse:
- * many short ones, so that what disturbs the machine disturbs all alike. The first are dropped, and
- * tell the calls of a turn anew. `longer` turns are for work that
- * waits a lot. Gives for each entry its CPU and wall time in µs a unit, one of each round.
+ * Measures entries (`{ contestant, method, model, inFlight, units }`) alternately. Each entry is warmed up first, which
+ * also gives the number of calls that fill a turn of `turn` ms. In every round each entry has one turn; every other
+ * round runs in reverse order. Turns are short and rounds are many, so that a disturbance of the machine affects all
+ * entries alike. The first rounds are dropped and only update the number of calls. `longer` multiplies the turn, for
+ * work that mostly waits. Returns the CPU and wall time of each entry in µs per unit, one value per round.
  */
 export async function compare(clients, entries, { rounds, dropped, turn, warm }) {
   const runners = [];
@@ -76,7 +76,7 @@ export async function compare(clients, entries, { rounds, dropped, turn, warm })
     for (const runner of round % 2 === 0 ? runners : [...runners].reverse()) {
       const { cpu, wall } = await runner.run(runner.times);
       if (round < 0) {
-        runner.times = runner.timesOf(wall / 1000); // whoever was warmed first was measured cold
+        runner.times = runner.timesOf(wall / 1000); // the first entry was warmed up on a cold machine
         continue;
       }
       runner.cpu.push(cpu / runner.units);
@@ -92,7 +92,7 @@ export function median(values) {
   return (sorted[Math.floor(middle)] + sorted[Math.ceil(middle)]) / 2;
 }
 
-/** Half the distance between the quarters: how far apart the rounds are, whatever the wildest did. */
+/** Half the interquartile range: how far apart the rounds are, without outliers. */
 export function spread(values) {
   const sorted = [...values].sort((a, b) => a - b);
   const at = (share) => sorted[Math.round(share * (sorted.length - 1))];

@@ -1,4 +1,4 @@
-/** Figures as Markdown, in the form RESULTS.md carries. */
+/** Prints the figures as Markdown, as they are in RESULTS.md. */
 import { median, spread } from './measure.js';
 import { LABELS } from './tables.js';
 

@@ -1,8 +1,8 @@
-/** A CPU profile of some work, with the functions that took most of the time by themselves. */
+/** A CPU profile, with the functions that have the most self time. */
 import { writeFileSync } from 'node:fs';
 import { Session } from 'node:inspector/promises';
 
-/** Runs the work, writes a .cpuprofile for the developer tools, gives the 25 dearest functions: `{ name, place, share }`. */
+/** Runs `work`, writes a .cpuprofile, and returns the 25 most expensive functions as `{ name, place, share }`. */
 export async function profile(work, file) {
   const session = new Session();
   session.connect();
@@ -13,11 +13,11 @@ export async function profile(work, file) {
   const { profile: taken } = await session.post('Profiler.stop');
   session.disconnect();
   writeFileSync(file, JSON.stringify(taken));
-  return dearest(taken).slice(0, 25);
+  return mostExpensive(taken).slice(0, 25);
 }
 
-/** Functions by self time, as shares of the time the process was not idle. */
-function dearest({ nodes, samples, timeDeltas }) {
+/** Functions by self time, as a share of the time the process was not idle. */
+function mostExpensive({ nodes, samples, timeDeltas }) {
   const nodeOf = new Map(nodes.map((node) => [node.id, node]));
   const functions = new Map();
   let busy = 0;
@@ -35,12 +35,12 @@ function dearest({ nodes, samples, timeDeltas }) {
   return all.map((one) => ({ ...one, share: one.share / busy }));
 }
 
-/** Starting and stopping the profiler takes a while, and is no work of the contestant's. */
+/** Starting and stopping the profiler takes time that does not belong to the contestant. */
 function isProfiler(name, url) {
   return url === 'node:inspector' || (name === 'dispatch' && url === '');
 }
 
-/** From the package on; our own files from their folder on. */
+/** The URL from the package name on; for our own files, from `dist` or `bench` on. */
 function shorten(url) {
   return url.replace(/^.*\/node_modules\/|^file:.*\/(?=(dist|bench)\/)/, '');
 }

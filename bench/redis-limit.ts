@@ -1,6 +1,6 @@
 /**
- * Several processes, one limit, one Redis: `npm run bench:redis`. Prints the table of docs/rate-limits.md, and draws how many
- * calls each process was served in each second.
+ * Several processes share one limit in one Redis: `npm run bench:redis`. Prints the table of docs/rate-limits.md and
+ * draws the calls that each process completed per second.
  */
 import { writeFileSync } from 'node:fs';
 import { type Outcome, runFleet, TROUBLES, type Trouble } from '../test/redis/fleet.js';
@@ -27,9 +27,9 @@ for (const { plan, served, used, refusedShare, fairness } of outcomes) {
 const drawn = outcomes.filter(({ plan }) => DRAWN.includes(plan.trouble));
 writeFileSync('docs/rate-limits.svg', draw(drawn));
 console.log('\ndocs/rate-limits.svg is drawn.');
-process.exit(); // the emulators' connections may live on
+process.exit(); // connections to the emulators may still be open
 
-/** One panel a run, one bar a second, one colour a process. */
+/** One panel per run, one bar per second, one color per process. */
 function draw(runs: readonly Outcome[]): string {
   const width = 760;
   const height = 150;

@@ -1,7 +1,7 @@
 /**
- * Side by side with peers, in one run. `npm run bench`, or on another Node `node24 bench/run.js`. Words pick items by the
- * beginning of their name (`plain`, `streams-paced`, `plain-1k-16`); `quick` takes less time and says less; `--strict` fails
- * where a mark is not met; `--profile` (or `--profile=by-hand`) takes CPU profiles of the items instead.
+ * Measures this package and its peers in one run: `npm run bench`, or `node24 bench/run.js` on another Node. Arguments
+ * select items by a prefix of their name (`plain`, `streams-paced`, `plain-1k-16`). `quick` is faster and less exact.
+ * `--strict` fails if a mark is missed. `--profile` (or `--profile=by-hand`) takes CPU profiles of the items instead.
  */
 import { mkdirSync, readFileSync } from 'node:fs';
 import { cpus } from 'node:os';
@@ -43,7 +43,7 @@ async function measurements() {
     if (items.length === 0) continue;
     for (const { name, column: _, ...task } of items) {
       const entries = table.contestants.map((contestant) => ({ contestant, ...task }));
-      // A thousand streams at once are a turn of seconds.
+      // A turn with 1,000 streams at once takes seconds.
       const rows = await compare(
         clients,
         entries,
@@ -57,7 +57,7 @@ async function measurements() {
   await measure('growth-events', () =>
     growthOfEvents(clients, GROWN, { ...effort, rounds: Math.min(11, effort.rounds) }, quick ? 100_000 : 1_000_000),
   );
-  clients.stop(); // whose idle connections are not those of the extremes
+  clients.stop(); // so that the following measurements do not count their idle connections
   await measure('cold', () =>
     coldStart(server, ['by-hand', 'context-gateway', 'groq-sdk', 'openai', 'stripe', 'ai'], quick ? 5 : 15),
   );

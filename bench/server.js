@@ -1,9 +1,11 @@
-/** The service: writes ready-made bytes from a process of its own, so that the client's CPU time is the client's alone. */
+/** The server. It writes prepared bytes from its own process, so that its CPU time does not count as the client's. */
 import { createServer } from 'node:net';
 import { END, json, segments } from './answers.js';
 
-/** µs between two events of all paced streams together: whoever takes less than that reads each event by itself; others are
- * spared some, as they read several at once. Further apart, the waking up of an idle processor is most of what is measured. */
+/**
+ * µs between two events of all paced streams together. A client that is faster reads each event by itself; a slower one
+ * reads several at once, which saves it work. With a longer pause, we would mostly measure how an idle CPU wakes up.
+ */
 const PACE = 25;
 /** ms between two events of a stream that never ends. */
 const ENDLESS = 1_000;
@@ -33,7 +35,7 @@ const server = createServer({ noDelay: true }, (socket) => {
       const length = Number(/\r\ncontent-length: *(\d+)/i.exec(received.latin1Slice(0, end))?.[1] ?? 0);
       const next = end + 4 + length;
       if (received.length < next) return;
-      // JSON from everybody, a form from stripe.
+      // Finds `model` in JSON, and in the form encoding of stripe.
       respond(socket, /\bmodel\b["=:]+([\w-]+)/.exec(received.latin1Slice(end + 4, next))?.[1] ?? 'json-1000');
       received = received.subarray(next);
     }
@@ -70,7 +72,7 @@ function ready(model, make) {
   return cache.get(model);
 }
 
-/** The headers a service of this kind sends: the date of this second, an id of this request, what is left of this window. */
+/** Headers as a real service sends them, with the date, a request id and the rate limit. */
 function head(framing) {
   requests += 1;
   const now = Date.now();
@@ -89,7 +91,7 @@ function head(framing) {
   );
 }
 
-/** In one segment. */
+/** Writes all parts in one TCP segment. */
 function send(socket, parts) {
   socket.cork();
   for (const part of parts) socket.write(part);
@@ -109,7 +111,7 @@ function sendAll(socket, parts, from) {
   }
 }
 
-/** One event of one stream every `PACE` µs, the streams in turn. Looks at the clock all the time: timers are too coarse. */
+/** Sends one event every `PACE` µs, to one stream after another. Polls the clock, because timers are too coarse. */
 function pace(due) {
   const now = process.hrtime.bigint();
   const one = now >= due ? paced.shift() : undefined;
@@ -119,12 +121,12 @@ function pace(due) {
     one.at += one.at === 0 ? 2 : 1;
     if (one.at < one.parts.length) paced.push(one);
   }
-  // Time that was lost is not made up for: events would go out together.
+  // A delay is not made up for, since events would then go out together.
   const next = one === undefined ? due : now + BigInt(PACE * 1000);
   if (paced.length > 0) setImmediate(pace, next);
 }
 
-/** Bytes that were taken from the server so far. */
+/** The bytes that clients accepted so far. */
 function accepted() {
   let bytes = takenByClosed;
   for (const socket of open) bytes += socket.bytesWritten - socket.writableLength;

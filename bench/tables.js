@@ -1,9 +1,9 @@
-/** What is measured side by side: the tables, their rows (contestants) and their columns (items). */
+/** The tables to measure, with their rows (contestants) and columns (items). */
 
 const PEERS = ['stripe', 'ky', 'groq-sdk', 'openai', 'ai'];
 const STREAMERS = ['groq-sdk', 'openai', 'ai'];
 
-/** How contestants are called in the tables, where not by the name of their file. */
+/** Labels of contestants in the tables, if not the name of their file. */
 export const LABELS = {
   'by-hand': 'undici by hand',
   bare: 'bare undici, bytes only',
@@ -12,7 +12,7 @@ export const LABELS = {
   ai: 'AI SDK',
 };
 
-/** `units`: what the time of one call is divided by. The first row is the one the others are compared with. */
+/** `units` divides the time of one call. The other rows are compared with the first one. */
 export const TABLES = [
   {
     title: 'A plain completion, everything checked',
@@ -45,7 +45,7 @@ export const TABLES = [
     unit: 'event',
     contestants: ['by-hand', 'bare', 'context-gateway', ...STREAMERS],
     items: [
-      // Four times as long as the others: the client waits most of that time.
+      // Turns are four times as long, because the client waits most of the time.
       { ...stream('streams-paced-1', '1 stream', 'paced-1000', 1, 1_000), longer: 4 },
       { ...stream('streams-paced-16', '16 streams', 'paced-100', 16, 100), longer: 4 },
       stream('streams-paced-1000', '1,000 streams of 10 events', 'paced-10', 1000, 10),

@@ -1,6 +1,6 @@
 /**
- * What `observe` costs a call, in CPU time: `npm run bench:otel`. Plain completions and streams in process, so that nothing but
- * the client and what listens to it differs.
+ * The CPU time that `observe` adds to a call: `npm run bench:otel`. Makes plain completions in process, so that only
+ * the listeners differ.
  */
 
 import {
@@ -68,7 +68,7 @@ const clients = Object.entries(CASES).map(([name, listen]) => {
   listen(client);
   return { name, client, times: [] as number[] };
 });
-// One after the other in each round, so that what else the machine does falls on all of them.
+// The cases alternate in each round, so that other load on the machine affects all of them.
 for (let round = 0; round <= ROUNDS; round += 1) {
   for (const { client, times } of clients) {
     globalThis.gc?.();
@@ -82,4 +82,4 @@ console.log('| a plain completion, CPU µs | total | added |');
 console.log('|---|---|---|');
 for (const { name, times } of clients)
   console.log(`| ${name} | ${median(times).toFixed(0)} | ${(median(times) - (bare ?? 0)).toFixed(1)} |`);
-process.exit(); // the reader's timer
+process.exit(); // the metric reader keeps a timer

@@ -1,4 +1,4 @@
-/** The AI SDK adapter beside each version of `ai`, installed as its users install both. */
+/** Tests the AI SDK adapter with each version of `ai`, both installed as users install them. */
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { run, runWell } from './child.js';
@@ -12,7 +12,7 @@ const VERSIONS = [
   { ai: 'ai@6', specification: 'v3' },
   { ai: 'ai@7', specification: 'v4' },
 ];
-/** The declarations of `ai` are not ours to check. */
+/** `skipLibCheck`, because the declarations of `ai` are not ours. */
 const COMPILER_OPTIONS = {
   target: 'es2022',
   module: 'nodenext',
@@ -24,7 +24,7 @@ const COMPILER_OPTIONS = {
   noEmit: true,
 };
 
-/** `[name, check]` for each version, in a project of its own below `folder`. */
+/** Returns `[name, check]` for each version. Each check creates its own project below `folder`. */
 export function aiSdkChecks(file, folder, { env }) {
   return VERSIONS.map(({ ai, specification }) => [
     `${ai} on Node 20: a text, a streamed text, types`,

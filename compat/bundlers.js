@@ -1,4 +1,4 @@
-/** The same page through each bundler: nothing of Node in it, small, and it streams in a browser. */
+/** Bundles the same page with each bundler. The bundle must be small, contain no Node code, and stream in a browser. */
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
@@ -8,12 +8,12 @@ import { tsImport } from 'tsx/esm/api';
 import { build as vite, version as viteVersion } from 'vite';
 import webpack from 'webpack';
 
-/** Kilobytes, minified and gzipped. What the best one gives is held closer by scripts/size.js. */
+/** KB, minified and gzipped. scripts/size.js has a tighter budget for esbuild. */
 const BUDGET = 37;
-/** Code for Node, and the ways bundlers write what they could not bundle. */
+/** Code for Node, and the output of bundlers for modules they could not bundle. */
 const STRAYS = [/undici/, /["'`]node:/, /\brequire\(/, /process\.binding/];
 
-/** Each writes `app.js` of a folder into `<its name>.js` beside it, as an app would have it made: minified. */
+/** Each bundles `app.js` of `folder` into `outfile`, minified as in production. */
 const BUNDLERS = {
   [`esbuild ${esbuildVersion}`]: async (folder, outfile) => {
     await esbuild({
@@ -51,7 +51,7 @@ const BUNDLERS = {
 
 const { launchChromium } = await tsImport('../test/browser/launch.ts', import.meta.url);
 
-/** Bundles the page in a project that has the package, and gives what is to be checked as `[name, check]`. */
+/** Returns the checks as `[name, check]`. Each bundles the page in a project that has the package installed. */
 export async function bundlerChecks(project, emulator) {
   const server = await serve(project);
   let browser;
@@ -79,7 +79,7 @@ export async function bundlerChecks(project, emulator) {
   return { checks, end };
 }
 
-/** Serves a page for each script: `/app.js?…` is the page, the same with `script` before it the code. */
+/** Serves a page for each script: `/app.js?…` is the page, `/script/app.js` its code. */
 async function serve(folder) {
   const server = createServer((request, response) => {
     const { pathname } = new URL(request.url, 'http://page');
@@ -95,7 +95,7 @@ async function serve(folder) {
   return { url: `http://127.0.0.1:${server.address().port}`, stop: () => server.close() };
 }
 
-/** What a page has written into its title, once it has. */
+/** Waits until the page sets its title, and returns it. */
 async function titleOf(browser, address) {
   const page = await browser.newPage();
   const problems = [];

@@ -1,6 +1,6 @@
-/** Runs checks, given as `[name, check]`: a check throws, or gives a detail worth a place in the table. */
+/** Runs checks of the form `[name, check]`. A check throws, or returns a detail for the table. */
 
-/** Some `atOnce`, in order of the list; what fails is written at once, and the others go on. */
+/** Runs up to `atOnce` checks in parallel. Prints a failure immediately and continues with the others. */
 export async function runChecks(checks, atOnce = 1) {
   const results = [];
   const left = [...checks.entries()];
@@ -25,7 +25,7 @@ export async function runChecks(checks, atOnce = 1) {
   return results;
 }
 
-/** Bundlers and compilers say a lot once something is wrong; the beginning tells what. */
+/** Bundlers and compilers print long errors; the first lines contain the cause. */
 function firstLines(text) {
   return text.trim().split('\n').slice(0, 12).join('\n');
 }

@@ -1,4 +1,4 @@
-/** Runs a program to its end and gives all it wrote. */
+/** Runs a program until it exits and returns its output. */
 import { spawn } from 'node:child_process';
 
 export function run([command, ...args], { cwd = import.meta.dirname, env = {}, timeout = 120_000 } = {}) {
@@ -17,7 +17,7 @@ export function run([command, ...args], { cwd = import.meta.dirname, env = {}, t
   });
 }
 
-/** The same, where anything but success is a mistake. Gives what it printed. */
+/** Runs a program that must succeed, and returns its stdout. */
 export async function runWell(command, options) {
   const { out, error, code } = await run(command, options);
   if (code === 0) return out;

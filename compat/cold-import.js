@@ -1,11 +1,11 @@
-/** How long a program waits for `import`, side by side with the SDK that most programs of this kind have. */
+/** Compares how long `import` takes with the most widely used SDK of this kind. */
 import { runWell } from './child.js';
 
 const OURS = 'context-gateway';
 const PEER = 'openai';
 const ROUNDS = 21;
 
-/** Each in a new process, in turn, so that whatever else the machine does is shared by both. */
+/** Each import runs in a new process. They alternate, so that other load on the machine affects both. */
 export async function checkColdImport() {
   const samples = { [OURS]: [], [PEER]: [] };
   for (let round = 0; round < ROUNDS; round += 1) {

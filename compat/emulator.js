@@ -1,10 +1,10 @@
-/** The service, in a process of its own: the emulator as it is built. */
+/** Runs the built emulator in its own process. */
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 
 const CLI = join(import.meta.dirname, '../emulator/dist/cli.js');
 
-/** Starts it on a free port. `env` is what a program needs to find it; `publishable` a key that a page may have. */
+/** Starts it on a free port. `env` configures a client for it, and `publishable` is a key for a page. */
 export async function startEmulator() {
   const child = spawn(process.execPath, [CLI, '--port', '0'], { stdio: ['ignore', 'pipe', 'inherit'] });
   let text = '';

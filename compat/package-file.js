@@ -1,10 +1,10 @@
-/** The package as its users get it: packed into a file, and installed from there. */
+/** Packs the package into a file and installs it from there, as users get it. */
 import { join } from 'node:path';
 import { runWell } from './child.js';
 
 const quiet = ['--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error'];
 
-/** Packs what is built, the SDK or a workspace of it, and gives the path of the file. */
+/** Packs the built SDK, or one of its workspaces, and returns the path of the file. */
 export async function pack(folder, workspace) {
   const command = ['npm', 'pack', '--json', '--ignore-scripts', '--pack-destination', folder];
   if (workspace !== undefined) command.push('--workspace', workspace);
@@ -12,12 +12,12 @@ export async function pack(folder, workspace) {
   return join(folder, filename);
 }
 
-/** Into a project of its own, with scripts allowed, as anybody would. */
+/** Installs into a project with install scripts enabled, as users do. */
 export async function install(files, project) {
   await runWell(['npm', 'install', ...quiet, ...files], { cwd: project });
 }
 
-/** Into this folder, beside the other runtimes. */
+/** Installs into this folder, where the runtimes are installed. */
 export async function installHere(file) {
   await runWell(['npm', 'install', ...quiet, '--no-save', '--no-package-lock', '--ignore-scripts', file]);
 }

@@ -1,4 +1,4 @@
-/** Empty projects of every kind that get the package from its file: they call, they stream, they compile. */
+/** Installs the package file into empty projects of every kind, which then make calls, read streams and compile. */
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { run, runWell } from './child.js';
@@ -10,8 +10,8 @@ const NODE_TYPES = join(import.meta.dirname, '../node_modules/@types');
 const MOST_PACKAGES = 4;
 
 /**
- * As strict as a user can be: every declaration of a package is checked, only TypeScript's own library is taken as it is, and
- * there are no types but those the package brings and `lib` has.
+ * The strictest options a user can have. All declarations of packages are checked, and no types are available except
+ * those of the package and of `lib`.
  */
 const STRICT = {
   target: 'es2022',
@@ -26,7 +26,7 @@ const STRICT = {
   checkJs: true,
   types: [],
 };
-/** What is compiled in a project. */
+/** The program to compile in each project. */
 const PROGRAM_OF = { esm: 'every-name.ts', cjs: 'every-name.ts', tested: 'in-process.js' };
 const RESOLUTIONS = {
   bundler: { module: 'esnext', moduleResolution: 'bundler' },
@@ -34,7 +34,7 @@ const RESOLUTIONS = {
   nodenext: { module: 'nodenext', moduleResolution: 'nodenext' },
 };
 
-/** Makes the projects below `folder`, and gives what is to be done with them as `[name, check]`. */
+/** Creates the projects below `folder` and returns their checks as `[name, check]`. */
 export function projectChecks(file, emulatorFile, folder, emulator) {
   const esm = newProject(folder, 'esm', 'module');
   const cjs = newProject(folder, 'cjs', 'commonjs');

@@ -1,4 +1,4 @@
-/** The suite through dispatchers of an undici that the user has installed: `run-dispatchers.js <package> <server>`. */
+/** Runs the suite through dispatchers of the user's own undici: `run-dispatchers.js <package> <server>`. */
 import { createServer } from 'node:http';
 import { connect } from 'node:net';
 import * as sdk from 'context-gateway';
@@ -8,7 +8,7 @@ const [, , name, server] = process.argv;
 const { Agent, ProxyAgent, RetryAgent, interceptors } = await import(name);
 const { decompress, dns, retry } = interceptors;
 
-/** Tunnels to wherever it is told. */
+/** An HTTP proxy that accepts any CONNECT. */
 const proxy = createServer().on('connect', ({ url }, socket) => {
   const { hostname, port } = new URL(`http://${url}`);
   const upstream = connect(Number(port), hostname, () => {
@@ -20,7 +20,7 @@ const proxy = createServer().on('connect', ({ url }, socket) => {
 });
 await new Promise((resolve) => proxy.listen(0, '127.0.0.1', resolve));
 
-const TRIES = { minTimeout: 10, maxRetries: 1, statusCodes: [] }; // a 429 is the SDK's own affair
+const TRIES = { minTimeout: 10, maxRetries: 1, statusCodes: [] }; // the SDK itself retries a 429
 const DISPATCHERS = {
   Agent: new Agent(),
   ProxyAgent: new ProxyAgent({ uri: `http://127.0.0.1:${proxy.address().port}`, proxyTunnel: true }),

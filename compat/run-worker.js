@@ -1,4 +1,4 @@
-/** The suite inside Cloudflare's workerd. Started with Node 22 or later, because its launcher needs that. */
+/** Runs the suite inside Cloudflare's workerd. Its launcher needs Node 22 or later. */
 import { build } from 'esbuild';
 import { Miniflare } from 'miniflare';
 

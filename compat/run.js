@@ -1,4 +1,4 @@
-/** The package as its users get it, wherever and however they use it: npm run compat */
+/** Tests the packed package on every runtime, in every kind of project and in bundlers: `npm run compat` */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -26,7 +26,7 @@ const failures = runtimes.failures + uses.filter(({ problem }) => problem !== un
 if (failures > 0) console.error(`\n${failures} ${failures === 1 ? 'case fails' : 'cases fail'}; why is written above.`);
 process.exitCode = failures === 0 ? 0 : 1;
 
-/** One after the other, because the later ones use the projects of the first; only types are checked two at once. */
+/** Runs in sequence, because later checks use the projects of earlier ones. Only the type checks run two at a time. */
 async function checkUses() {
   const emulator = await startEmulator();
   const bundlers = await bundlerChecks(join(folder, 'esm'), emulator);

@@ -1,4 +1,4 @@
-/** The same suite on every runtime. */
+/** Runs the same suite on every runtime. */
 import { existsSync } from 'node:fs';
 import { run } from './child.js';
 import { startServer } from './server.js';
@@ -24,14 +24,14 @@ const RUNTIMES = [
     ],
   },
   { name: 'workerd', command: [node(22), 'run-worker.js'] },
-  // Dispatchers of the user's. undici 8 needs Node 22.
+  // The user's own dispatchers. undici 8 needs Node 22.
   { name: 'Node 20, dispatchers of undici 7.16.0', command: [node(20), 'run-dispatchers.js', 'undici-first'] },
   { name: 'Node 20, dispatchers of undici 7', command: [node(20), 'run-dispatchers.js', 'undici'] },
   { name: 'Node 22, dispatchers of undici 8', command: [node(22), 'run-dispatchers.js', 'undici-next'] },
   { name: 'Node 24, dispatchers of undici 8', command: [node(24), 'run-dispatchers.js', 'undici-next'] },
 ];
 
-/** Gives a table of runtimes and cases, and how many of them failed. What failed is written at once. */
+/** Returns a table of runtimes and cases, and the number of failures. Prints each failure immediately. */
 export async function checkRuntimes() {
   let failures = 0;
   let names;

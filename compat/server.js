@@ -1,4 +1,4 @@
-/** The other end of `suite.js`: one path for each case. */
+/** The server for `suite.js`, with one path per case. */
 import { createServer } from 'node:http';
 
 let left = 0;
@@ -26,7 +26,7 @@ const answers = {
       limits,
     );
   },
-  /** Byte by byte, so that every character and every line end is cut somewhere. */
+  /** Sends single bytes, so that every multi-byte character and every CRLF is split. */
   async cuts(response, body) {
     const usage = { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 };
     const text = JSON.parse(body).messages[0].content;
@@ -89,7 +89,7 @@ const answers = {
   trapped: (response) => json(response, 200, { trapped }),
 };
 
-/** Starts afresh for each runtime: what one of them did is not held against the next. */
+/** Resets all counters, so that runtimes do not affect each other. */
 export async function startServer() {
   left = 0;
   trapped = 0;

@@ -1,6 +1,6 @@
 /**
- * What has to hold wherever the package runs. Plain JavaScript without imports, so that every runtime takes it as it is:
- * `sdk` is the package as that runtime loads it, `server` the address of `server.js`, `trap` one that nobody may ask.
+ * The cases that must pass on every runtime. Plain JavaScript without imports, so that every runtime can load it. `sdk`
+ * is the package as that runtime loads it, and `server` the address of `server.js`.
  */
 export async function runSuite(sdk, server) {
   const results = [];
@@ -26,7 +26,9 @@ export async function runSuite(sdk, server) {
 
 const messages = [{ role: 'user', content: 'Grüße, 漢字 und 👋' }];
 
-/** Each gives `undefined`, or what is wrong. The first word of a name is its path at the server. */
+/**
+ * Each case returns `undefined` or a description of the problem. The first word of its name is its path at the server.
+ */
 const CASES = {
   async 'plain call'(_sdk, gateway) {
     const { data, response } = await gateway.chat.completions.create({ model: 'm', messages }).withResponse();
@@ -35,7 +37,7 @@ const CASES = {
     if (response.attempts.length !== 1) return 'more than one attempt';
   },
 
-  async 'cuts: a stream with odd cuts'(_sdk, gateway) {
+  async 'cuts: reads a stream that arrives byte by byte'(_sdk, gateway) {
     const stream = await gateway.chat.completions.create({ model: 'm', messages, stream: true });
     let text = '';
     for await (const piece of stream.textStream) text += piece;
@@ -43,7 +45,7 @@ const CASES = {
     if ((await stream.finalCompletion()).usage?.total_tokens !== 3) return 'no usage';
   },
 
-  async 'truncated: a cut answer is an error that holds what came'(sdk, gateway) {
+  async 'truncated: a truncated stream is an error that holds the partial completion'(sdk, gateway) {
     const stream = await gateway.chat.completions.create({ model: 'm', messages, stream: true });
     try {
       for await (const _ of stream);
@@ -73,7 +75,7 @@ const CASES = {
     return 'the server goes on sending';
   },
 
-  async 'upload: multipart arrives byte for byte'(_sdk, gateway) {
+  async 'upload: a multipart upload arrives byte for byte'(_sdk, gateway) {
     const bytes = new Uint8Array(100_000).map((_, at) => (at * 7) % 256);
     const record = await gateway.files.upload({ file: new Blob([bytes]), purpose: 'test', filename: 'a "b"\r\n.bin' });
     const sum = bytes.reduce((total, byte) => total + byte, 0);
@@ -90,13 +92,13 @@ const CASES = {
       },
     });
     const outcome = await gateway.files.upload({ file, purpose: 'test' }).catch((error) => error);
-    // Browsers cannot stream an upload; there it has to be refused.
+    // Browsers cannot stream an upload, so the SDK must reject it there.
     if (globalThis.document !== undefined && sdk.RequestValidationError.is(outcome)) return undefined;
     if (outcome.bytes !== 100_000 || outcome.sum !== 700_000) return `gave ${outcome.name}: ${outcome.message}`;
   },
 
-  async 'path: a file on disk is uploaded, or refused where there are none'(sdk, gateway) {
-    const path = globalThis.process?.argv?.[1]; // this very program; workerd and browsers have none
+  async 'path: a file on disk is uploaded, or rejected on runtimes without files'(sdk, gateway) {
+    const path = globalThis.process?.argv?.[1]; // the program itself; undefined in workerd and browsers
     const outcome = await gateway.files
       .upload({ file: { path: path ?? '/program.js' }, purpose: 'test' })
       .catch((error) => error);
@@ -111,7 +113,7 @@ const CASES = {
     if (Date.now() - since < 1_000) return `came back after ${Date.now() - since} ms instead of 1,000`;
   },
 
-  async 'errors: typed, with facts and without the key'(sdk, gateway) {
+  async 'errors: an API error is typed, and does not show the key'(sdk, gateway) {
     try {
       await gateway.presets.execute('none', { input: '', model: 'm' });
       return 'no error';
@@ -132,7 +134,7 @@ const CASES = {
     if ((await (await fetch(`${server}/trapped`)).json()).trapped > 0) return 'followed it';
   },
 
-  async 'arguments: bad ones are refused before anything is sent'(sdk, gateway) {
+  async 'arguments: invalid arguments are rejected before a request is sent'(sdk, gateway) {
     const refused = await gateway.chat.completions
       .create({ model: 'm', messages, temperature: 3 })
       .catch((error) => error);

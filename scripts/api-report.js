@@ -1,6 +1,6 @@
 /**
- * What programs can name and see of this package, held against the reports in `etc`, so that a change of it is a change that a
- * review sees. `npm run api` renews them. Both read `dist`: build first.
+ * Compares the public types with the reports in `etc`, so that every change of them shows up in review. `npm run api`
+ * updates the reports. Both read `dist`, so build first.
  */
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -14,7 +14,7 @@ const MESSAGES = {
     'ae-missing-release-tag': { logLevel: 'none' },
     'ae-undocumented': { logLevel: 'none' },
   },
-  // Comments are written for editors: `@default 2`, `@throws {NotFoundError}`.
+  // Our comments are JSDoc for editors, which TSDoc rejects: `@default 2`, `@throws {NotFoundError}`.
   tsdocMessageReporting: { default: { logLevel: 'none' } },
 };
 
@@ -53,7 +53,7 @@ for (const config of configs) {
     fail('The public types show something marked @internal, which the build should leave out (stripInternal).');
 }
 
-/** Of what the tool says about reports, the difference is enough. */
+/** Of the tool's messages about reports, prints only the diff. */
 function messageCallback(message) {
   if (message.category !== 'console' || message.logLevel === 'error') return;
   if (message.messageId === 'console-api-report-diff') console.error(message.text);

@@ -1,10 +1,10 @@
-/** Type-checks every TypeScript block of the README and the guides against the built package, as a strict project of a user does. */
+/** Type-checks every TypeScript block of the README and the guides against the built package, in strict mode. */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
 const pages = ['README.md', ...readdirSync('docs').map((file) => `docs/${file}`)];
-// Inside the project, so that its dependencies are found.
+// Inside node_modules, so that imports resolve.
 const folder = mkdtempSync(resolve('node_modules/.doc-types-'));
 let count = 0;
 for (const page of pages.filter((name) => name.endsWith('.md'))) {

@@ -1,10 +1,10 @@
-/** Holds the imports of `src` and `emulator/src` against the layers of CONTRIBUTING.md, and looks for cycles. */
+/** Checks the imports of `src` and `emulator/src` against the layers of CONTRIBUTING.md, and looks for cycles. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 
 /**
- * From the top down: a file may import from its own place and from every layer below it. Places in one layer stand side by side:
- * never one from the other.
+ * From top to bottom. A file may import from its own place and from lower layers, but not from another place in the
+ * same layer.
  */
 const LAYERS = {
   src: [
@@ -29,20 +29,20 @@ const LAYERS = {
     ['base/'],
   ],
 };
-/** Entries that are written as a user would: on the public doors alone. */
+/** Entries that import only what users can import. */
 const ON_THE_DOOR = ['ai-sdk/', 'conversation/', 'otel/', 'redis/'];
 const DOORS = ['index.ts', 'conversation/index.ts'];
-/** Packages, and the only files and folders that may import them. */
+/** Packages that only these files and folders may import. */
 const RESERVED = {
   undici: ['platform/agent.ts', 'platform/undici-agent.d.ts'],
   'eventsource-parser': ['transport/sse.ts'],
   '@ai-sdk/provider': ['ai-sdk/api-call-error.ts', 'ai-sdk/provider.ts', 'ai-sdk/request.ts'],
   '@opentelemetry/api': ['otel/'],
-  'zod/mini': ['zod.ts'], // the others import `#zod`, and types
+  'zod/mini': ['zod.ts'], // other files import `#zod`, and types
 };
-/** What `imports` of package.json leads to. */
+/** The files behind `imports` in package.json. */
 const WITHIN = { '#platform': 'platform/node.ts', '#zod': 'zod.ts' };
-/** The part of the emulator that hands out clients: on the SDK's public door, as a user's tests are. */
+/** The only emulator file that imports the SDK, as a user's tests do: it creates clients. */
 const WITH_THE_SDK = 'testing/clients.ts';
 const VAGUE_NAME = /(^|\/)(utils?|types|helpers?|common)\.ts$/;
 
@@ -56,7 +56,7 @@ function sources(root) {
 }
 
 function importsOf(root, file) {
-  // The types of zod cost nothing at run time.
+  // Imports of zod's types are allowed: they cost nothing at run time.
   const text = readFileSync(join(root, file), 'utf8').replace(/^import type [^;]* from 'zod\/mini';$/gm, '');
   if (/^export \*/m.test(text)) problems.push(`${file}: export * hides what is exported; write every name out`);
   if (/^export default/m.test(text)) problems.push(`${file}: no default exports`);
@@ -135,7 +135,7 @@ function checkTree(root) {
         targets.push(within);
         checkLayer(root, file, within);
       } else if (name.startsWith('.')) {
-        if (name.endsWith('/package.json')) continue; // its version
+        if (name.endsWith('/package.json')) continue; // for the version
         const target = relative('.', join(dirname(file), name)).replace(/\.js$/, '.ts');
         if (target.startsWith('..'))
           problems.push(`${root}/${file} imports ${name}: the SDK and the emulator do not share code`);
@@ -154,7 +154,7 @@ function checkTree(root) {
   return graph.size;
 }
 
-/** The page is a program of its own: of the emulator it knows types alone, of the SDK what users can import. */
+/** The page is a separate program: from the emulator it may import only types, from the SDK what users can import. */
 function checkPage(root) {
   const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((file) => /\.tsx?$/.test(file));
   for (const file of files) {

@@ -1,4 +1,4 @@
-/** Everything a change must pass besides the tests, in one command and with one line each: `npm run check`. */
+/** Runs every check that a change must pass besides the tests, with one line of output per check: `npm run check`. */
 import { spawnSync } from 'node:child_process';
 import { performance } from 'node:perf_hooks';
 
@@ -19,7 +19,7 @@ const CHECKS = [
   ['package contents', 'node scripts/tarball.js'],
   ['size', 'node scripts/size.js'],
 ];
-/** Checks whose figures are worth seeing when they hold. */
+/** Checks whose output is shown even when they pass. */
 const MEASURES = new Set(['package contents', 'size']);
 
 let failures = 0;

@@ -1,6 +1,6 @@
 /**
- * The emulator's container, built and asked: `npm run container`. Where no docker daemon runs, the commands of the Dockerfile are
- * run as they stand, each stage in an empty folder.
+ * Builds, starts and calls the emulator's container: `npm run container`. Without a docker daemon, it runs the commands
+ * of the Dockerfile directly, each stage in an empty folder.
  */
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -28,7 +28,7 @@ try {
   container.remove();
 }
 
-/** It is healthy by its own check, asks for its token, and ends well. */
+/** Checks that the container becomes healthy, requires its token, and exits with 0. */
 async function answers({ isHealthy, stop, said }) {
   const url = `http://127.0.0.1:${port}/_emulator`;
   for (let left = 600; !isHealthy(); left -= 1) {
@@ -106,7 +106,7 @@ function inFolders() {
   }
   const last = stages.at(-1);
   const [command, ...args] = last.ENTRYPOINT;
-  // In the container it is on every address; here one is enough.
+  // The container listens on all addresses. Here, loopback is enough.
   const env = { ...process.env, ...last.env, ...settings, CONTEXT_GATEWAY_EMULATOR_HOST: '127.0.0.1' };
   const child = spawn(command, args, { cwd: last.directory, env });
   let text = '';
@@ -131,7 +131,7 @@ function inFolders() {
   };
 }
 
-/** As COPY does: into the folder, and the contents of a folder rather than itself. */
+/** Copies like COPY: files into the target folder, and the contents of a folder instead of the folder itself. */
 function copy(stageRoot, sources, target, isFolder) {
   for (const source of sources) {
     if (stageRoot !== undefined) {
@@ -144,7 +144,7 @@ function copy(stageRoot, sources, target, isFolder) {
   }
 }
 
-/** Files of a stage; a `*` in the last part stands for anything. */
+/** The files of a stage that match `pattern`, which may have a `*` in its last segment. */
 function matches(stageRoot, pattern) {
   const folder = join(stageRoot, posix.dirname(pattern));
   const name = new RegExp(`^${posix.basename(pattern).replaceAll('.', '\\.').replaceAll('*', '.*')}$`);
@@ -153,7 +153,7 @@ function matches(stageRoot, pattern) {
     .map((file) => join(folder, file));
 }
 
-/** What is in the repository, as .dockerignore leaves it. */
+/** The files of the repository that .dockerignore does not exclude. */
 function files() {
   const ignored = readFileSync(`${DOCKERFILE}.dockerignore`, 'utf8')
     .split('\n')

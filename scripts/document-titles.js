@@ -1,4 +1,4 @@
-/** A plugin of typedoc: a page of `docs/` is called what its first heading says, instead of by its file. */
+/** A TypeDoc plugin that titles the pages of `docs/` by their first heading instead of their file name. */
 import { Converter } from 'typedoc';
 
 export function load({ converter }) {

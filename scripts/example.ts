@@ -1,4 +1,4 @@
-/** Runs one example against an emulator of its own: npm run example stream-chat */
+/** Runs one example against its own emulator: `npm run example stream-chat` */
 import { spawn } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { serve } from '@hono/node-server';
@@ -6,7 +6,7 @@ import { GatewayClient } from 'context-gateway';
 import { addSampleConversation, createEmulator } from 'context-gateway-emulator';
 import { buildPage } from '../examples/apps/build-page.js';
 
-/** Programs of their own; the page of `browser-chat` is served here. */
+/** Apps with their own program. The page of `browser-chat` is served by this script. */
 const APPS: Record<string, string> = {
   relay: 'examples/apps/relay/server.ts',
   'usage-report': 'examples/apps/usage-report/report.ts',
@@ -29,7 +29,7 @@ if (name === 'usage-report') await useForTwoWeeks();
 if (name === PAGE) await servePage();
 else process.exitCode = await runExample(file);
 
-/** The example finds the emulator in its environment, as it would find the service. */
+/** Environment variables configure the example for the emulator, as they would for the service. */
 async function runExample(program: string): Promise<number> {
   const child = spawn(process.execPath, ['--import', 'tsx', program, ...rest], {
     stdio: 'inherit',
@@ -53,7 +53,7 @@ async function servePage(): Promise<void> {
   });
 }
 
-/** An account that was used, on the emulator's clock. */
+/** Makes calls over two weeks on the emulator's clock. */
 async function useForTwoWeeks(): Promise<void> {
   await using gateway = new GatewayClient({ baseURL: url, apiKey: emulator.apiKeys.secret });
   for (let day = 1; day <= 14; day += 1) {

@@ -1,6 +1,6 @@
 /**
- * Publishes the package and the emulator: `node scripts/release.js` shows what would happen, `node scripts/release.js --publish`
- * does it, from CI with provenance. Refuses a working tree with changes, and a version that CHANGELOG.md does not have.
+ * Publishes the package and the emulator. `node scripts/release.js` shows what would happen; with `--publish` it
+ * publishes, from CI with provenance. Rejects uncommitted changes, and a version that is missing from CHANGELOG.md.
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** Takes the pictures of the README and the guides: npm run screenshots */
+/** Takes the screenshots of the README and the guides: `npm run screenshots` */
 import { serve } from '@hono/node-server';
 import { addSampleConversation, createEmulator } from 'context-gateway-emulator';
 import { buildPage } from '../examples/apps/build-page.js';
@@ -69,6 +69,6 @@ server.close();
 await emulator.close();
 
 async function picture(): Promise<string> {
-  await new Promise((resolve) => setTimeout(resolve, 800)); // gauges move to where they belong
+  await new Promise((resolve) => setTimeout(resolve, 800)); // until the gauges stop moving
   return workbench.screenshot({ encoding: 'base64' });
 }

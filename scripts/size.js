@@ -1,6 +1,6 @@
 /**
- * What a browser app pays for this package, minified and gzipped, against a budget that fails the check. `node scripts/size.js parts`
- * says what each source file adds.
+ * Measures what this package adds to a browser app, minified and gzipped, and fails above a budget.
+ * `node scripts/size.js parts` prints what each source file adds.
  */
 import { gzipSync } from 'node:zlib';
 import { build, transform } from 'esbuild';
@@ -42,7 +42,7 @@ const PROGRAMS = [
   },
 ];
 
-/** Bundles a program as an app would: minified, for browsers. `plugins` may say where the package lies. */
+/** Bundles a program as an app would: minified, for browsers. `more` are further options of esbuild. */
 function bundle(code, more = {}) {
   return build({
     stdin: { contents: code, resolveDir: process.cwd(), loader: 'js' },
@@ -54,7 +54,7 @@ function bundle(code, more = {}) {
     format: 'esm',
     target: 'es2022',
     platform: 'browser',
-    tsconfigRaw: '{}', // ours leads to the sources; users get the built package
+    tsconfigRaw: '{}', // our tsconfig resolves to the sources, but users get the built package
     ...more,
   });
 }
@@ -82,7 +82,7 @@ async function checkBudgets() {
   process.exitCode = failed ? 1 : 0;
 }
 
-/** What each source file adds to the first program: its gzipped size less the size without that file's code. */
+/** Prints what each source file adds to the first program: its gzipped size minus the size without that file. */
 async function printParts() {
   const fromSource = {
     name: 'from-source',
@@ -93,7 +93,7 @@ async function printParts() {
   };
   const whitespaceKept = { minify: false, minifyIdentifiers: true, minifySyntax: true };
   const { outputFiles } = await bundle(STREAMED, { plugins: [fromSource], ...whitespaceKept });
-  // esbuild heads each file's code with its path, as long as it leaves the lines alone.
+  // esbuild writes the path above each file's code, as long as whitespace is kept.
   const pieces = outputFiles[0].text.split(/^\/\/ ((?:src|node_modules)\/.*|<stdin>)$/m).slice(1);
   const parts = [];
   for (let at = 0; at < pieces.length; at += 2) {

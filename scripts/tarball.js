@@ -1,6 +1,6 @@
 /**
- * What is in the package that gets published: the files it should have and no others, nothing in them that is nobody's
- * business, and no link that leads out of it.
+ * Checks the package to publish: it has all expected files and no others, no private data, and no broken link between
+ * its pages.
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -21,7 +21,7 @@ const REQUIRED = [
   'dist/index.cjs',
   'dist/index.d.ts',
 ];
-/** Written so that the documented prefixes (`svc_sk_`, `svc_sk_local_…`) are no key. */
+/** The documented prefixes alone (`svc_sk_`, `svc_sk_local_…`) do not count as keys. */
 const FORBIDDEN = {
   'a key of the service': /\b(svc_[sp]k_|session_local_)\w*[a-z0-9]{12,}/,
   'a private key': /-----BEGIN [A-Z ]*PRIVATE KEY-----/,
@@ -31,10 +31,10 @@ const FORBIDDEN = {
   'a source map': /[#@] ?sourceMappingURL=/,
   'a test': /from ['"]vitest['"]|require\(['"]vitest['"]\)/,
 };
-/** Unpacked and packed. A new file of some size should be a decision. */
+/** The largest sizes in bytes. Adding a large file should be a deliberate decision. */
 const LARGEST = { unpackedSize: 1_400 * 1024, size: 500 * 1024 };
 const MOST_FILES = 140;
-/** The target of a Markdown link or picture. */
+/** The target of a Markdown link or image. */
 const LINK = /\]\(([^)\s#]+)[^)]*\)/g;
 
 const [pack] = JSON.parse(
@@ -49,7 +49,7 @@ for (const file of files) {
   if (!EXPECTED.some((pattern) => pattern.test(file))) problems.push(`${file} does not belong in the package`);
   const text = readFileSync(file, 'utf8');
   for (const [what, pattern] of Object.entries(FORBIDDEN)) {
-    // The guides show tests.
+    // The guides contain example tests.
     if (what === 'a test' && file.endsWith('.md')) continue;
     const found = text.match(pattern);
     if (found !== null)
@@ -64,7 +64,7 @@ for (const problem of problems) console.error(problem);
 console.log(`${files.length} files, ${kilobytes(pack.size)} packed, ${kilobytes(pack.unpackedSize)} unpacked`);
 process.exitCode = problems.length === 0 ? 0 : 1;
 
-/** Who reads it in an installed package has nothing but the package. */
+/** Relative links to files outside the package. Readers of an installed package have only its files. */
 function brokenLinks(file, text) {
   const targets = [...text.matchAll(LINK)].map(([, target]) => target).filter((target) => !/^[a-z]+:/.test(target));
   return targets.filter((target) => !files.includes(posix.join(posix.dirname(file), target)));

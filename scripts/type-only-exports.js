@@ -1,7 +1,7 @@
 /**
- * The last step of the build: a class of which `src` exports the type alone (`export type { Files }`) leaves the bundler of
- * declarations as a value, and `instanceof Files` would compile, and fail where it runs. What is not there at run time becomes
- * a type here. (API Extractor's rollup loses the `type` as well.)
+ * The last step of the build. For a class that `src` exports only as a type (`export type { Files }`), the declaration
+ * bundler emits a value export: `instanceof Files` would compile and fail at run time. This turns every export that
+ * does not exist at run time back into a type. (API Extractor's rollup loses the `type` as well.)
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';

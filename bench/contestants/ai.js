@@ -1,9 +1,9 @@
-/** The AI SDK with its provider for services of the OpenAI form, with the options they have by default. */
+/** The AI SDK with its provider for OpenAI-compatible services, both with default options. */
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { generateText, streamText } from 'ai';
 import { key, messages } from './call.js';
 
-/** Its own place for the first message: it warns at every call that finds it among the others. */
+/** The system message goes into `system`: among `messages`, the AI SDK would warn at every call. */
 const [{ content: system }, ...others] = messages;
 
 export function create(origin) {

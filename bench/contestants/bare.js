@@ -1,4 +1,4 @@
-/** undici's `request`, and the bytes of the body as they come: neither decoded nor parsed. */
+/** undici's `request`, with the bytes of the body neither decoded nor parsed. */
 import { Agent, request } from 'undici';
 import { EVENT_BYTES } from '../answers.js';
 import { call } from './call.js';

@@ -1,4 +1,4 @@
-/** undici's `request`, a parser of events and JSON.parse, nothing checked: what a careful person writes by hand. */
+/** undici's `request`, an event parser and JSON.parse without validation, as one would write it by hand. */
 import { createParser } from 'eventsource-parser';
 import { Agent, request } from 'undici';
 import { call } from './call.js';
@@ -26,7 +26,7 @@ export function create(origin) {
         parser.feed(decoder.decode(bytes, { stream: true }));
       if (!done) throw new Error('cut');
     },
-    /** The same for a reader who takes time for each chunk. */
+    /** The same for a slow reader, as an iterator. */
     async *read(model) {
       const decoder = new TextDecoder();
       let chunks = [];

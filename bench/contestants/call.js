@@ -1,11 +1,11 @@
-/** What everybody asks, and how it is asked by hand. */
+/** The request that all contestants send. */
 export const key = 'svc_sk_bench_0123456789';
 export const messages = [
   { role: 'system', content: 'You answer in one paragraph.' },
   { role: 'user', content: 'Where does the Danube rise, and where does it end?' },
 ];
 
-/** The options of a request by hand. */
+/** Its options for the contestants without an SDK. */
 export function call(params) {
   return {
     method: 'POST',

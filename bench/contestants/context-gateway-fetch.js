@@ -1,4 +1,4 @@
-/** This package through `fetch`, as where undici is not to be had. */
+/** This package through `fetch`, as on platforms without undici. */
 import { GatewayClient } from 'context-gateway';
 import { key } from './call.js';
 import { openaiShaped } from './openai-shaped.js';

@@ -1,4 +1,4 @@
-/** This package, with the options it has by default. */
+/** This package with default options. */
 import { GatewayClient } from 'context-gateway';
 import { key } from './call.js';
 import { openaiShaped } from './openai-shaped.js';

@@ -1,4 +1,4 @@
-/** Node's own `fetch` by hand, nothing checked. */
+/** Node's own `fetch`, without validation. */
 import { call } from './call.js';
 
 export function create(origin) {

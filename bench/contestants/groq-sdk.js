@@ -1,4 +1,4 @@
-/** groq-sdk, with the options it has by default. */
+/** groq-sdk with default options. */
 import Groq from 'groq-sdk';
 import { key } from './call.js';
 import { openaiShaped } from './openai-shaped.js';

@@ -1,4 +1,4 @@
-/** ky, with the options it has by default. */
+/** ky with default options. */
 import ky from 'ky';
 import { key, messages } from './call.js';
 

@@ -1,4 +1,4 @@
-/** The calls that this package, openai and groq-sdk have in common. */
+/** The calls that this package, openai and groq-sdk share. */
 import { messages } from './call.js';
 
 export function openaiShaped(client) {

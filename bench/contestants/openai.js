@@ -1,4 +1,4 @@
-/** openai, with the options it has by default. */
+/** openai with default options. */
 import OpenAI from 'openai';
 import { key } from './call.js';
 import { openaiShaped } from './openai-shaped.js';

@@ -1,4 +1,4 @@
-/** stripe, with the options it has by default; `rawRequest` is its documented way to paths it does not know. */
+/** stripe with default options. `rawRequest` is its documented way to call other paths. */
 import Stripe from 'stripe';
 import { messages } from './call.js';
 

@@ -6,7 +6,7 @@ const WIDTH = 720;
 const BAR = 18;
 const COLOURS = ['#6b7a8f', '#2f6f9f'];
 
-/** Bars of recall: one group for each way, one bar for each window. Legible on light and dark. */
+/** A bar chart of recall, with one group per way and one bar per window. Readable on light and dark pages. */
 export function chart(rows: readonly Row[]): string {
   const ways = [...new Set(rows.map(({ way }) => way))];
   const windows = [...new Set(rows.map(({ window }) => window))];

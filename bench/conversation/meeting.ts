@@ -1,17 +1,17 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 
-/** A meeting as a chat: one speaker asks, the others are the model. */
+/** A meeting as a chat: the first speaker is the user, the others are the model. */
 export interface Meeting {
   name: string;
   exchanges: { input: string; reply: string }[];
   questions: Question[];
 }
 
-/** A question, and what has to be sent for its decisions to be known. */
+/** A question, and what a prompt must contain to answer it. */
 export interface Question {
   query: string;
-  /** For each turn that bears a decision of the answer out: the words that both share. */
+  /** The words that the answer shares with each turn that supports it. */
   evidence: ReadonlySet<string>[];
 }
 
@@ -26,7 +26,7 @@ export function readMeetings(folder: string): Meeting[] {
 }
 
 function readMeeting(path: string): Meeting {
-  // The form is that of the folder's description; a file of another form fails at its first missing field.
+  // Not validated: a file of another shape fails at its first missing field.
   const { turns, questions } = JSON.parse(readFileSync(path, 'utf8')) as MeetingFile;
   const first = turns[0]?.speaker;
   const exchanges: Meeting['exchanges'] = [];
@@ -49,7 +49,7 @@ function turnsIn(spans: MeetingFile['questions'][number]['spans'], turns: Meetin
   return spans.flatMap(([from, to]) => turns.slice(Number(from), Number(to) + 1).map(({ content }) => content));
 }
 
-/** The turns which share enough with an answer that tells a decision. */
+/** The turns that share enough words with an answer, if the answer states a decision. */
 function evidenceOf(answer: string, turns: readonly string[]): ReadonlySet<string>[] {
   if (!DECIDES.test(answer)) return [];
   const said = wordsOf(answer);
@@ -58,15 +58,15 @@ function evidenceOf(answer: string, turns: readonly string[]): ReadonlySet<strin
     .filter(({ size }) => size >= LEAST_SHARED);
 }
 
-/** Answers that tell what came out. */
+/** Matches answers that state a decision. */
 const DECIDES =
   /\b(?:deci(?:d|s)\w*|agree\w*|conclu\w*|determin\w*|chose|chosen|settled?|resolved|would be|should be)\b/i;
-/** A turn that shares less gives no evidence that could be told from chance. */
+/** With fewer shared words than this, a match may be chance. */
 const LEAST_SHARED = 3;
-/** The share of the words that one thing that is sent must hold. */
+/** The share of those words that a single line of the prompt must contain. */
 const ENOUGH = 0.8;
 
-/** How many of the turns are borne out by something that was sent: a message, or a line of the context. */
+/** How many of the supporting turns were sent, as a line of a message or of the context. */
 export function recalled({ evidence }: Question, sent: readonly string[]): number {
   const pieces = sent.flatMap((text) => text.split('\n')).map(wordsOf);
   return evidence.filter((words) =>

@@ -4,25 +4,25 @@ import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { type Meeting, recalled } from './meeting.js';
 import type { Way } from './ways.js';
 
-/** What one way made of one meeting. */
+/** The result of one way for one meeting. */
 export interface Played {
   turns: number;
-  /** Of turns and questions. */
+  /** Prompts for turns and questions. */
   prompts: number;
   fitted: number;
-  /** Of all turns, exactly. */
+  /** The exact tokens of all turns. */
   tokens: number;
-  /** Turns that began with the bytes of the turn before, up to its input. */
+  /** Turns whose prompt starts with the bytes of the previous one, up to its input. */
   stable: number;
   compactions: number;
   evidence: number;
   recalled: number;
 }
 
-/** What is added to each message by the emulator's count, and by models of this kind. */
+/** The tokens that the emulator, like OpenAI's models, adds per message. */
 const TOKENS_PER_MESSAGE = 4;
 
-/** Exact tokens, each text counted once. */
+/** Counts tokens exactly, and each text only once. */
 class Tokens {
   readonly #known = new Map<string, number>();
 
@@ -72,9 +72,9 @@ export async function play({ exchanges, questions, name }: Meeting, contextWindo
   };
   for (const { input, reply } of exchanges) {
     const beginning = JSON.stringify(sent.slice(0, -1)).slice(0, -1);
-    const takeBack = emulator.chat.on(() => true, reply);
+    const removeReply = emulator.chat.on(() => true, reply);
     await fitting.exchange(input);
-    takeBack();
+    removeReply();
     emulator.conversations.append(conversationId, [
       { role: 'user', content: input },
       { role: 'assistant', content: reply },
@@ -89,7 +89,7 @@ export async function play({ exchanges, questions, name }: Meeting, contextWindo
     const messages = await fitting.ask(question.query);
     fits(messages);
     played.evidence += question.evidence.length;
-    // The question itself is no answer.
+    // The question itself does not count as recalled.
     played.recalled += recalled(
       question,
       messages.slice(0, -1).map(({ content }) => content),

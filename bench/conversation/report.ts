@@ -1,6 +1,6 @@
 import type { Row } from './run.js';
 
-/** The page of results. It says of each aim whether it is met. */
+/** Renders the results page, which says for each aim whether it is met. */
 export function report(rows: readonly Row[], facts: { meetings: number; turns: number; isSample: boolean }): string {
   const source = facts.isSample
     ? 'A conversation of our own making (`bench/conversation/sample`) was played'

@@ -1,6 +1,6 @@
 /**
- * How well four ways of keeping a chat within its window do: npm run bench:conversation. Another folder of meetings may be given.
- * It writes docs/conversation-bench.md and its chart.
+ * Compares five ways to keep a chat within its window: `npm run bench:conversation`. The argument may be another folder
+ * of meetings. Writes docs/conversation-bench.md and its chart.
  */
 import { existsSync, writeFileSync } from 'node:fs';
 import { chart } from './chart.js';
@@ -9,12 +9,12 @@ import { type Played, play } from './play.js';
 import { report } from './report.js';
 import { WAYS } from './ways.js';
 
-/** Recorded meetings that may not be passed on; where they are missing, a conversation of our own. */
+/** Recorded meetings whose license forbids redistribution. Without them, our own sample is used. */
 const RECORDED = '../shared/data/meetings';
 const SAMPLE = 'bench/conversation/sample';
 const WINDOWS = [4000, 8000];
 
-/** The sum of what one way made of all meetings. */
+/** The totals of one way over all meetings. */
 export interface Row extends Played {
   window: number;
   way: string;

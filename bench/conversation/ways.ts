@@ -2,19 +2,19 @@ import type { ChatMessage, CompactionLevel, ContextClient, GatewayClient } from 
 import { type Conversation, createConversation, renderContext } from 'context-gateway/conversation';
 import type { Emulator } from 'context-gateway-emulator';
 
-/** A way of keeping a chat within its window. */
+/** A way to keep a chat within its window. */
 export interface Way {
   name: string;
   open(world: World): Fitting;
 }
 
-/** One chat that is kept within its window in some way. */
+/** One chat that uses a way. */
 interface Fitting {
-  /** One exchange of the meeting: the input is sent, and the reply that is given in advance comes back. */
+  /** Sends the input of one exchange. The emulator returns the reply of the meeting. */
   exchange(input: string): Promise<void>;
-  /** What would be sent for a question. */
+  /** The prompt for a question. */
   ask(question: string): Promise<ChatMessage[]>;
-  /** Before the next exchange: work in the background is done, as it is when people take their time to write. */
+  /** Finishes background work before the next exchange, as it would finish while a user writes. */
   rest(): Promise<void>;
 }
 
@@ -23,7 +23,7 @@ interface World {
   context: ContextClient;
   gateway: GatewayClient;
   conversationId: string;
-  /** The tokens a prompt may have. */
+  /** The most tokens a prompt may have. */
   budget: number;
   reserve: number;
   count(messages: readonly ChatMessage[]): number;
@@ -60,7 +60,7 @@ function ours({ context, gateway, conversationId, budget, reserve }: World, ledg
   };
 }
 
-/** What people write by hand: the newest messages that fit, beside the whole summary or without one. */
+/** Handwritten code: the newest messages that fit, with the summary or without. */
 function byHand(world: World, parts: { summary: boolean; tail: boolean }): Fitting {
   const { context, gateway, conversationId, budget, count } = world;
   const history: ChatMessage[] = [];
@@ -80,7 +80,7 @@ function byHand(world: World, parts: { summary: boolean; tail: boolean }): Fitti
     }
     return [...head(), ...tail, input];
   };
-  /** Climbs the levels while the context is larger than the window. */
+  /** Compacts at stronger levels until the context fits into the window. */
   const compact = async (): Promise<void> => {
     for (const level of ['light', 'deep', 'aggressive'] satisfies CompactionLevel[]) {
       if ((await context.retrieve(conversationId)).metadata.compressedTokens <= budget) break;

@@ -1,4 +1,4 @@
-/** A plain and a streamed text through the AI SDK, in the version that is installed. Prints what came. */
+/** Generates a plain and a streamed text with the installed version of the AI SDK, and prints both. */
 import { generateText, streamText } from 'ai';
 import { GatewayClient, NotFoundError } from 'context-gateway';
 import { createAiSdkProvider } from 'context-gateway/ai-sdk';
@@ -11,7 +11,7 @@ const prompt = 'We decided to keep invoices in PostgreSQL. Where do we keep invo
 const { text: plain } = await generateText({ model, prompt });
 const streamed = await streamText({ model, prompt }).text;
 
-// One copy of the error classes, whichever entry throws.
+// All entries must share one copy of the error classes.
 const error = await generateText({ model: provider('no-such-model'), prompt }).catch((reason) => reason);
 if (!(error.cause instanceof NotFoundError)) throw new Error(`the cause is another NotFoundError: ${error}`);
 

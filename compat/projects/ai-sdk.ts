@@ -1,4 +1,6 @@
-/** The adapter's names, as programs use them. Compiled with each version of `ai`, which says in `specification` what it takes. */
+/**
+ * Uses every name of the adapter. Compiled with each version of `ai`; `specification` is the one that version takes.
+ */
 import { type LanguageModel, streamText, wrapLanguageModel } from 'ai';
 import type { GatewayClient } from 'context-gateway';
 import { type AiSdkModel, contextMiddleware, createAiSdkProvider } from 'context-gateway/ai-sdk';

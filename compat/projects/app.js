@@ -1,4 +1,4 @@
-/** A page that streams a completion with a publishable key. Its title becomes what came. */
+/** A page that streams a completion with a publishable key and writes the text into its title. */
 import { ContextGatewayError, GatewayClient } from 'context-gateway';
 
 const address = new URL(location.href).searchParams;

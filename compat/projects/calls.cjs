@@ -1,4 +1,4 @@
-/** A plain and a streamed call in a CommonJS project. Prints what came. */
+/** Makes a plain and a streamed call in a CommonJS project, and prints both texts. */
 const { GatewayClient } = require('context-gateway');
 const { chatCompletionSchema } = require('context-gateway/schemas');
 

@@ -1,4 +1,4 @@
-/** A plain and a streamed call in an ES module project. Prints what came. */
+/** Makes a plain and a streamed call in an ES module project, and prints both texts. */
 import { GatewayClient } from 'context-gateway';
 import { chatCompletionSchema } from 'context-gateway/schemas';
 

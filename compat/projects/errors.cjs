@@ -1,6 +1,6 @@
 /**
- * In CommonJS too every error class is there once: whichever file of the package makes an error, it is an instance of the
- * class that a program requires. Every class is thrown by a call; prints how many that were.
+ * Every error class exists only once in CommonJS as well: an error from any file of the package is an instance of the
+ * class that a program requires. Provokes every class with a call and prints their number.
  */
 const assert = require('node:assert');
 const { readdirSync } = require('node:fs');
@@ -13,11 +13,11 @@ const classes = Object.entries(sdk).filter(([, value]) => isErrorClass(value));
 
 function checkFiles() {
   const dist = dirname(require.resolve('context-gateway'));
-  // Without the two entries whose peers are optional: they are not installed here.
+  // Two entries are skipped because their optional peers are not installed here.
   const files = readdirSync(dist, { recursive: true }).filter((file) => /(?<!^(ai-sdk|otel))\.cjs$/.test(file));
   for (const file of files) {
     for (const [name, value] of Object.entries(require(join(dist, file))).filter(([, one]) => isErrorClass(one))) {
-      const isNew = !(value.name in sdk) && value.prototype instanceof sdk.ContextGatewayError; // of an entry of its own
+      const isNew = !(value.name in sdk) && value.prototype instanceof sdk.ContextGatewayError; // only in another entry
       assert(isNew || Object.values(sdk).includes(value), `${file} has a class ${name} of its own`);
     }
   }
@@ -28,7 +28,9 @@ const chat = { model: 'atlas-small', messages };
 const answer = (body, init) => async () => new Response(body, init);
 const events = (text) => answer(text, { headers: { 'content-type': 'text/event-stream' } });
 
-/** What ends in each class: over the wire where the emulator can be made to do it, else with an answer made up here. */
+/**
+ * A call that fails with each class: through a fault of the emulator if possible, otherwise with a response made here.
+ */
 function waysToFail(gateway) {
   const create = (fault, options, params) =>
     gateway.chat.completions.create({ ...chat, ...params }, { headers: { 'x-emulator-fault': fault }, ...options });
@@ -84,7 +86,7 @@ async function main() {
     assert(error instanceof sdk.ContextGatewayError);
   }
 
-  // The package imported beside it is a second copy; `is` knows its errors too.
+  // The ES module build is a second copy of the package. `is` must recognize its errors too.
   const imported = await import('context-gateway');
   const other = new imported.GatewayClient();
   const error = await other.chat.completions.create({ ...chat, model: 'none' }).catch((one) => one);

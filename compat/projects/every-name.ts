@@ -1,6 +1,6 @@
 /**
- * A program that uses every public name, each for something it is there for. It is compiled in projects of every kind, never
- * run. `noUnusedLocals` holds it to using what it imports, `values` to importing every value.
+ * Uses every public name for its purpose. It is compiled in every kind of project and never run. `noUnusedLocals` fails
+ * if an import is unused, `values` if a value is missing.
  */
 import type {
   Admission,
@@ -192,7 +192,9 @@ import {
   userMemoryItemSchema,
 } from 'context-gateway/schemas';
 
-/** What is there at run time. Every other name is a type alone, and one more or one less here does not compile. */
+/**
+ * Every export that exists at run time. A missing or an extra name here does not compile; all other exports are types.
+ */
 export const values: Record<keyof typeof import('context-gateway'), unknown> = {
   APIAbortError,
   APIConnectionError,
@@ -395,7 +397,7 @@ export function log(event: ClientEvent): void {
   if (event.type === 'validation') printers.validation(event);
 }
 
-/** Each class narrows to what it carries. */
+/** Each class narrows to its own properties. */
 export function explain(error: unknown): unknown {
   if (RateLimitError.is(error)) return error.retryAfter;
   if (AuthenticationError.is(error) || PermissionDeniedError.is(error) || BadRequestError.is(error)) return error.param;
@@ -420,7 +422,7 @@ export function explain(error: unknown): unknown {
   return error instanceof ContextGatewayError && error.retryable;
 }
 
-/** The schemas give the documented types. */
+/** The schemas return the documented types. */
 export function parse(value: unknown): unknown[] {
   const message: ChatMessage = chatMessageSchema.parse(value);
   const completion: ChatCompletion = chatCompletionSchema.parse(value);
@@ -452,7 +454,7 @@ export function parse(value: unknown): unknown[] {
   ];
 }
 
-/** Compiles without the AI SDK too. */
+/** Also compiles without the AI SDK. */
 export function forTheAiSdk(
   gateway: GatewayClient,
   conversation: Parameters<typeof contextMiddleware>[0],
@@ -463,15 +465,15 @@ export function forTheAiSdk(
   return [provider('m'), contextMiddleware(conversation)];
 }
 
-/** Wrapping a call of one's own. */
+/** Wraps a custom call. */
 export function wrapped<T>(answer: Promise<WithResponse<T>>): APIPromise<T> {
   return new APIPromise(answer);
 }
 
-/** Where a program would print; `console` is not in every `lib`. */
+/** Stands in for `console`, which not every `lib` has. */
 function print(_text: unknown): void {}
 
-/** A conversation with every option, and all that it gives. */
+/** A conversation with every option and every result. */
 export async function converse(context: ContextClient, gateway: GatewayClient, store: LedgerStore): Promise<unknown> {
   const trigger: CompactionTrigger = { fraction: 0.8 };
   const compaction: CompactionOptions = { when: [trigger], level: 'light', mode: 'background' };

@@ -1,4 +1,4 @@
-/** What somebody's tests do: the emulator in the same process, and a plain and a streamed call to it. Prints what came. */
+/** Calls an in-process emulator as a user's tests do: a plain and a streamed call. Prints both texts. */
 import { GatewayClient } from 'context-gateway';
 import { createEmulator } from 'context-gateway-emulator';
 

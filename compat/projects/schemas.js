@@ -1,4 +1,4 @@
-/** The package's schemas in a project's own zod: nested, inferred, converted, by any Standard Schema. Prints how many there are. */
+/** Uses the package's schemas with the project's own zod: nested, converted, as Standard Schema. Prints the count. */
 import assert from 'node:assert';
 import * as schemas from 'context-gateway/schemas';
 import * as z from 'zod';

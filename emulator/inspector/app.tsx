@@ -23,7 +23,7 @@ interface View {
   show: (id: string) => JSX.Element;
 }
 
-/** The views of the menu; digits go to them in this order. */
+/** The views in the menu. The digit keys open them in this order. */
 const MENU: readonly { heading: string; views: readonly (View & { icon: IconName })[] }[] = [
   {
     heading: 'Work',
@@ -51,7 +51,7 @@ const OTHERS: readonly View[] = [
 const VIEWS: readonly View[] = [...MENU.flatMap(({ views }) => views), ...OTHERS];
 const HOME = 'conversations';
 
-/** The page: its menu, what all views say, and the view itself. */
+/** The page: the menu, the banners, and the current view. */
 export function App() {
   const isOpen = useSignal(false);
   const { view: name, id } = route.value;
@@ -137,7 +137,7 @@ function Connection() {
   return <span class={`connection ${connection.value}`}>{text}</span>;
 }
 
-/** A conversation stands below the conversations. */
+/** Whether a menu entry is current. Single conversations count as part of the list. */
 function isShown(name: string): boolean {
   const { view } = route.value;
   return name === (view || HOME) || (name === HOME && OTHERS.some((other) => other.name === view));

@@ -4,7 +4,7 @@ import { build } from 'esbuild';
 
 const path = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 
-/** The page as three files: `index.html`, and everything else in one script and one stylesheet. */
+/** Builds the page as three files: `index.html`, one script and one stylesheet. */
 export async function buildInspector(): Promise<Record<string, string>> {
   const { outputFiles } = await build({
     entryPoints: { app: path('./main.tsx') },
@@ -16,9 +16,9 @@ export async function buildInspector(): Promise<Record<string, string>> {
     target: 'es2022',
     charset: 'utf8',
     legalComments: 'none',
-    // Those of the repository are for Node.
+    // The repository's own options are for Node.
     tsconfigRaw: { compilerOptions: { jsx: 'react-jsx', jsxImportSource: 'preact' } },
-    // The SDK as a bundler for browsers finds it in its package.
+    // Resolves the SDK as a bundler does for browsers.
     alias: {
       'context-gateway': path('../../src/index.ts'),
       'context-gateway/conversation': path('../../src/conversation/index.ts'),

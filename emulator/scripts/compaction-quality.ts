@@ -1,6 +1,7 @@
 /**
- * How much of what a conversation's questions need survives a compaction, beside what simpler ways keep with the same
- * number of tokens; and how well sentences are put into sections. Run: npm run compaction-quality -- FOLDER
+ * Measures how much of the evidence for questions about a conversation survives a compaction, compared with simpler
+ * methods at the same number of tokens, and how well sentences are classified into sections.
+ * Run: npm run compaction-quality -- FOLDER
  */
 import type { CompactionLevel } from '../src/context/compaction/compact.js';
 import { hashText } from '../src/store/random.js';
@@ -19,7 +20,7 @@ import {
 import { cells, percent, print } from './quality/table.js';
 
 const LEVELS: readonly CompactionLevel[] = ['light', 'deep', 'aggressive'];
-/** In words: how long a turn is in a committee. */
+/** In words: the length of a turn in a committee. */
 const LONG_TURN = 300;
 const MANY = 2000;
 const ROUNDS = 20;
@@ -63,7 +64,7 @@ async function main(folder: string): Promise<void> {
   process.exitCode = beaten ? 0 : 1;
 }
 
-/** One line a level; false where a baseline keeps as much as the engine. */
+/** Prints one line per level. Returns false if a baseline keeps as much as the engine. */
 function printSurvival(meetings: readonly Meeting[], language: Language): boolean {
   const rivals = baselines(language);
   print(cells('level', 'engine', ...rivals.map(({ name }) => name), 'turns', 'left', 'ms'));
@@ -106,7 +107,9 @@ function printSections(title: string, sentences: () => Parameters<typeof section
   }
 }
 
-/** All that is found in meetings which were not tuned on, for a few sentences drawn from them hold few decisions. */
+/**
+ * Scores everything found in meetings that were not used for tuning. The labelled samples contain too few decisions.
+ */
 function printFound(meetings: readonly Meeting[], language: Language): void {
   print();
   for (const section of ['decisions', 'requirements'] as const) {
@@ -124,7 +127,7 @@ async function coldTime(meetings: readonly Meeting[]): Promise<number> {
   return compacted(many, 'aggressive', await new LanguageLoader().load()).ms;
 }
 
-/** The largest share that a deep compaction leaves of a conversation which grows between compactions. */
+/** The largest share that a deep compaction leaves of a conversation that grows between compactions. */
 function highestShare(meetings: readonly Meeting[], language: Language): number {
   const messages = meetings.flatMap((meeting) => meeting.messages).slice(0, MANY);
   let state: ReturnType<typeof compacted>['state'] | undefined;

@@ -1,4 +1,4 @@
-/** Takes the pictures of the README: `npm run emulator-screenshots`. */
+/** Takes the screenshots of the README: `npm run emulator-screenshots`. */
 import { writeFileSync } from 'node:fs';
 import { readTranscript } from '../inspector/conversations/transcript.js';
 import { createEmulator, type Emulator, type RequestRecord } from '../src/index.js';
@@ -42,7 +42,7 @@ await emulator.close();
 
 async function keep(name: string, height: number): Promise<void> {
   await browser.resize(WIDTH, height);
-  // Gauges move to where they belong.
+  // Wait for the animation of the gauges.
   await new Promise((resolve) => setTimeout(resolve, 800));
   await browser.evaluate('document.activeElement?.blur()');
   writeFileSync(new URL(`../docs/${name}.png`, import.meta.url), await browser.screenshot());
@@ -52,7 +52,7 @@ function isStreamOfProgram({ events, caller }: RequestRecord): boolean {
   return events !== undefined && caller === 'first secret key';
 }
 
-/** Requests of many kinds; between two events of a stream time goes on. */
+/** Sends requests of many kinds, and advances the clock between the events of a stream. */
 async function doSomeWork({ fetch, apiKeys, sessionToken, clock, faults }: Emulator): Promise<void> {
   const open = (path: string, token: string, body?: object): Promise<Response> =>
     fetch(`http://emulator.test${path}`, {

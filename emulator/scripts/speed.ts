@@ -1,7 +1,7 @@
 /**
- * How many plain calls a second of one core's time the emulator answers, and in how much memory, beside a bare hono server in the
- * same run: `npm run emulator-speed`. Counted is the server's own CPU time, so that a busy machine or the
- * caller's share changes little.
+ * Measures how many plain calls the emulator handles per second of CPU time, and in how much memory, next to a bare
+ * Hono server in the same run: `npm run emulator-speed`. Only the CPU time of the server process counts, so that a busy
+ * machine or the client's own work changes little.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -65,7 +65,7 @@ function requestBytes(method: string, path: string, credential: string, body = '
   return Buffer.from(`${head.join('\r\n')}\r\n\r\n${body}`);
 }
 
-/** Sends the request over and over on one connection, each after the answer to the one before. */
+/** Sends the same request repeatedly on one connection, each after the response to the previous one. */
 function caller(port: number, request: Buffer, take: () => boolean): Promise<void> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1');
@@ -140,7 +140,7 @@ const rows = [
   row('emulator with --data: memory writes', 'emulator', memory, join(data, 'c')),
 ];
 try {
-  // Taking turns, so that a moment in which the machine is busy does not meet one of them alone.
+  // In turns, so that a busy moment of the machine does not affect only one of them.
   for (let round = 0; round < ROUNDS; round += 1) for (const one of rows) await measure(one);
 } finally {
   rmSync(data, { recursive: true, force: true });

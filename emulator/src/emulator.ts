@@ -49,7 +49,7 @@ export interface ListeningEmulator extends Listening {
 /** Creates the initial data. */
 export interface EmulatorSetup {
   (emulator: Emulator): void;
-  /** Called in its place at a start with data from before: adds what is not stored. */
+  /** Called instead when the emulator starts with stored data. Adds what is not stored. */
   resume?: ((emulator: Emulator) => void) | undefined;
 }
 
@@ -59,7 +59,10 @@ export interface EmulatorOptions extends ServiceOptions {
   setup?: EmulatorSetup | undefined;
 }
 
-/** Creates an emulator of the service, in memory or in a directory. It does not listen until you call `listen`. Emulators share no state. */
+/**
+ * Creates an emulator of the service, in memory or in a directory. It does not listen until you call `listen`.
+ * Emulators share no state.
+ */
 export function createEmulator(options: EmulatorOptions = {}): Emulator {
   return new Emulator(options);
 }
@@ -164,7 +167,7 @@ export class Emulator implements ControlledEmulator {
     return this.#stores.memory;
   }
 
-  /** Models. */
+  /** The available models. */
   get models(): Models {
     return this.#stores.models;
   }
@@ -199,7 +202,10 @@ export class Emulator implements ControlledEmulator {
     return this.#log.records();
   }
 
-  /** Calls the listener with each request when it ends. `request(id)` has the rest of it. Returns a function that removes the listener. */
+  /**
+   * Calls the listener with each request when it ends. `request(id)` returns its full record. Returns a function that
+   * removes the listener.
+   */
   onRequest(listener: (request: EndedRequest) => void): () => void {
     return this.#log.onEnd(listener);
   }
@@ -215,8 +221,8 @@ export class Emulator implements ControlledEmulator {
   }
 
   /**
-   * A snapshot of all stored data, for `restore`. It has keys and tokens as hashes, and the seed of the first
-   * two keys and the first token: anyone with the snapshot has those.
+   * A snapshot of all stored data, for `restore`. It contains keys and tokens only as hashes, but also the seed. Anyone
+   * with the seed can derive the initial keys and the initial token.
    */
   state(): EmulatorState {
     return exportState(this.#stores.storage);
@@ -276,12 +282,15 @@ export class Emulator implements ControlledEmulator {
     };
   }
 
-  /** Restores the initial state, with the same keys. Removes data, faults, replies, used limits and the request log. All or nothing. */
+  /**
+   * Restores the initial state, with the same keys. Removes data, faults, replies, used limits and the request log. If
+   * `setup` throws, nothing changes.
+   */
   reset(): void {
     // `setup` may add rules and replies, so these are removed first, and restored if it fails.
     const takeBack = [this.faults.clear(), this.chat.clear()];
     try {
-      // It exists since the initial state.
+      // The initial state has set it.
       this.#begin(this.#stores.origin() as Origin);
     } catch (error) {
       for (const again of takeBack) again();

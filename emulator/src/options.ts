@@ -32,7 +32,10 @@ export interface ServiceOptions {
   now?: Date | string | number | undefined;
   /** The account's plan: a name, or your own plan. @default 'agency' */
   plan?: PlanName | Plan | undefined;
-  /** Rate limits, in fixed windows. A number is requests per minute. @default those of the plan: gateway 1000, context 300, compact 20 (A12) */
+  /**
+   * Rate limits, in fixed windows. A number is requests per minute.
+   * @default those of the plan: gateway 1000, context 300, compact 20 (A12)
+   */
   limits?:
     | {
         gateway?: RateLimit | number | undefined;
@@ -48,9 +51,15 @@ export interface ServiceOptions {
   maxTokens?: number | undefined;
   /** The included tokens per month, and the price of a million more (A25). @default those of the plan: 10 million, 2 */
   usage?: { includedTokens?: number | undefined; overagePricePerMillion?: number | undefined } | undefined;
-  /** The endpoints that a publishable key may call (A9), as `METHOD /path`. @default GETs except usage, and chat completions */
+  /**
+   * The endpoints that a publishable key may call (A9), as `METHOD /path`.
+   * @default `GET /v1/presets`, `GET /v1/integrations` and `POST /v1/chat/completions`
+   */
   publishableEndpoints?: readonly string[] | undefined;
-  /** The header of the session token (A8). An empty scheme means the token alone. @default Authorization, Bearer */
+  /**
+   * The header of the session token (A8). With an empty scheme, it contains only the token.
+   * @default Authorization, Bearer
+   */
   sessionHeader?: { name?: string | undefined; scheme?: string | undefined } | undefined;
   /** The unit of `X-RateLimit-Reset` (A13). @default 'epoch-seconds' */
   rateLimitReset?: RateLimitReset | undefined;
@@ -60,19 +69,23 @@ export interface ServiceOptions {
    */
   cors?: { origins?: '*' | readonly string[] | undefined; exposeHeaders?: boolean | undefined } | false | undefined;
   /**
-   * Opens the control plane and the inspector to other machines. Then only requests that send it as `Authorization: Bearer` may use
-   * them. @default none: only this machine may use them
+   * Opens the control plane and the inspector to other machines. Then only requests that send this token as
+   * `Authorization: Bearer` may use them.
+   * @default none: only this machine may use them
    */
   controlToken?: string | undefined;
   /** Milliseconds before every response of both APIs. @default 0 */
   latency?: number | undefined;
   /** How streams are paced. @default no delay, a chunk per token */
   pace?: StreamPace | undefined;
-  /** How lists are wrapped (A3): `{ data }`, a bare array, `{ presets }`/`{ integrations }`, or `{ items }`. @default 'data' */
+  /**
+   * How lists are wrapped (A3): `{ data }`, a bare array, `{ presets }`/`{ integrations }`, or `{ items }`.
+   * @default 'data'
+   */
   listForm?: ListForm | undefined;
   /** The default and the largest `limit` of the presets list (A14). @default 50, 100 */
   presetsLimit?: { default?: number | undefined; max?: number | undefined } | undefined;
-  /** A directory to store everything in, in one file. @default in memory */
+  /** A directory in which to store everything, in one file. @default in memory */
   data?: string | undefined;
   /** Your own store of records, instead of `data`. */
   storage?: Storage | undefined;
@@ -82,6 +95,6 @@ export interface ServiceOptions {
   upstream?: UpstreamOptions | undefined;
   /** Records upstream responses in a directory, or replays them without a connection. */
   cassettes?: { directory: string; mode: 'record' | 'replay' } | undefined;
-  /** Who writes summaries. With `'upstream'` a model does, or the extractive engine if the model fails. @default 'extractive' */
+  /** What writes summaries. `'upstream'` is a model; if it fails, the extractive engine does. @default 'extractive' */
   summarizer?: SummarizerName | undefined;
 }

@@ -13,7 +13,7 @@ const plane = (emulator = standingEmulator()) => {
 };
 
 describe('a plan', () => {
-  test('without Gateway access is a 403 on every Gateway call, and does not affect the Context API', async () => {
+  test('without Gateway access rejects every Gateway call with 403, and does not affect the Context API', async () => {
     const { gateway, context } = plane(standingEmulator({ plan: 'starter' }));
     const body = { model: 'atlas-small', messages: [{ role: 'user', content: 'x' }] };
 
@@ -49,7 +49,7 @@ describe('a plan', () => {
     expect(report.breakdown_by_model).toEqual({ 'birch-small': report.tokens_used });
   });
 
-  test('that is unknown is rejected', async () => {
+  test('is rejected if it is unknown', async () => {
     const { call } = plane();
 
     expect((await call('PUT', '/account', { plan: 'gold' })).status).toBe(400);
@@ -64,7 +64,7 @@ describe('a plan', () => {
 });
 
 describe('API keys', () => {
-  test('can be rotated: the new key works before the old one is deleted, and the old one fails at once after that', async () => {
+  test('can be rotated: both keys work until the old one is deleted, which then fails at once', async () => {
     const { emulator, call, withKey } = plane();
     const [old] = (await call('GET', '/keys')).body;
 

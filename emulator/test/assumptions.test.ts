@@ -27,7 +27,7 @@ describe('an assumption', () => {
     { text: 'session-header=X-Session', header: 'x-session', value: (token: string) => token },
     { text: 'session-header=Authorization', header: 'authorization', value: (token: string) => `Bearer ${token}` },
     { text: 'session-header=Authorization:Token', header: 'authorization', value: (token: string) => `Token ${token}` },
-  ])('$text', async ({ text, header, value }) => {
+  ])('can be switched with --assume $text', async ({ text, header, value }) => {
     const emulator = standingEmulator(assumed([text]));
     const ask = (headers: Record<string, string>) => callsTo(emulator).bare('GET', '/api/memory', undefined, headers);
 

@@ -10,7 +10,7 @@ import { readOptions } from '../src/cli/read-options.js';
 import { optionTable } from '../src/cli/texts.js';
 import { dataDirectory } from './support.js';
 
-// Without the process that the tsx command puts around it, which does not always wait for what it passes a signal on to.
+// Without the tsx command: its wrapper process may exit before the child to which it forwards a signal.
 const command = ['--import', 'tsx', fileURLToPath(new URL('../src/cli/cli.ts', import.meta.url))];
 
 const run = (...args: string[]) =>
@@ -20,7 +20,7 @@ const run = (...args: string[]) =>
     );
   });
 
-/** Start the command as a program of its own; gives what it printed, and its end. */
+/** Starts the command in its own process. Returns its output, and functions to stop it. */
 async function start(...args: string[]) {
   const child = spawn(process.execPath, [...command, '--port', '0', ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
   const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
@@ -37,7 +37,7 @@ async function start(...args: string[]) {
     url: exported('CONTEXT_GATEWAY_BASE_URL'),
     secret: exported('CONTEXT_GATEWAY_API_KEY'),
     token: exported('CONTEXT_GATEWAY_SESSION_TOKEN'),
-    /** Nothing reads what it prints any more. */
+    /** Stops reading its output. */
     leave: () => child.stdout.destroy(),
     interrupt: () => {
       child.kill('SIGINT');
@@ -71,7 +71,7 @@ const runIn = async (
 const EMPTY = dataDirectory();
 
 describe('the command', () => {
-  test('goes on serving when nothing reads what it prints any more', async () => {
+  test('keeps serving when its output is closed', async () => {
     const { url, secret, leave, interrupt } = await start();
     const presets = async () =>
       (await fetch(`${url}/v1/presets`, { headers: { authorization: `Bearer ${secret}` } })).status;
@@ -82,7 +82,7 @@ describe('the command', () => {
     expect(await interrupt()).toBe(0);
   });
 
-  test('prints address, keys and examples that work, has a sample conversation, and ends well when interrupted', async () => {
+  test('prints URL, keys and a working example, adds a sample conversation, and exits with 0 on SIGINT', async () => {
     const { out, url, secret, token, interrupt } = await start('--seed', 'demo');
 
     const body = /-d '(\{"model".*\})'/.exec(out)?.[1] ?? '';
@@ -102,7 +102,7 @@ describe('the command', () => {
     expect(await interrupt()).toBe(0);
   });
 
-  test('keeps everything in its data directory, from one start to the next', async () => {
+  test('keeps its state in the data directory across restarts', async () => {
     const data = dataDirectory();
     const first = await start('--data', data);
     const memory = (url: string, token: string, init: RequestInit = {}) =>
@@ -117,7 +117,7 @@ describe('the command', () => {
     expect(await second.interrupt()).toBe(0);
   });
 
-  test('hands its flags to the service', async () => {
+  test('passes its flags to the emulator', async () => {
     const directory = dataDirectory();
     const seed = join(directory, 'seed.json');
     writeFileSync(
@@ -148,7 +148,7 @@ describe('the command', () => {
     expect(await interrupt()).toBe(0);
   });
 
-  test('tells a taken port in one line and ends with 1', async () => {
+  test('reports a port in use in one line and exits with 1', async () => {
     const taken = createServer();
     await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
     const address = taken.address();
@@ -192,7 +192,7 @@ describe('the command', () => {
     { args: ['--config', 'nowhere.json'], says: 'nowhere.json: cannot read the file' },
     { args: ['exec'], says: 'exec "npm test"' },
     { args: ['exec', 'npm', 'test'], says: 'exec "npm test"' },
-  ])('refuses $args in one line and ends with 2', async ({ args, says }) => {
+  ])('rejects $args in one line and exits with 2', async ({ args, says }) => {
     const { code, err } = await runHere(...args);
 
     expect(code).toBe(2);
@@ -200,7 +200,7 @@ describe('the command', () => {
     expect(err.trimEnd()).not.toContain('\n');
   });
 
-  test('takes every option from a variable and from the config file too; a flag wins over a variable, that over the file', async () => {
+  test('reads options from flags first, then from variables, then from the config file', async () => {
     const directory = dataDirectory();
     const config = {
       $schema: 'https://example.com/schema.json',
@@ -231,7 +231,7 @@ describe('the command', () => {
     expect(out).toContain('conversationId=ours');
   });
 
-  test('does not take the address that a cluster tells for a port', () => {
+  test('ignores the service address that Kubernetes sets as the port variable', () => {
     const env = {
       CONTEXT_GATEWAY_EMULATOR_PORT: 'tcp://10.0.0.1:4010',
       CONTEXT_GATEWAY_EMULATOR_SERVICE_HOST: '10.0.0.1',
@@ -256,7 +256,7 @@ describe('the command', () => {
     { config: '{"pace":{"ttft":1}}', says: 'config.json: pace.tokensPerSecond: not a whole number' },
     { config: '{"plan":"gold"}', says: 'config.json: plan: not one of starter, agency, enterprise' },
     { config: '[]', says: 'config.json: ' },
-  ])('refuses $env $config in one line that says where', async ({ env = {}, config, says }) => {
+  ])('rejects $env $config in one line that names the place', async ({ env = {}, config, says }) => {
     const directory = dataDirectory();
     if (config !== undefined) writeFileSync(join(directory, 'context-gateway-emulator.config.json'), config);
     const variables = Object.entries(env).map(([name, value]) => [`CONTEXT_GATEWAY_EMULATOR_${name}`, value]);
@@ -268,21 +268,21 @@ describe('the command', () => {
     expect(err.trimEnd()).not.toContain('\n');
   });
 
-  test('does not repeat a secret', async () => {
+  test('does not print a secret', async () => {
     const { err } = await runIn({ env: { CONTEXT_GATEWAY_EMULATOR_CONTROL_TOKEN: 'top one' } });
 
     expect(err).toContain('controlToken');
     expect(err).not.toContain('top one');
   });
 
-  test('has its options in the help and in the README', async () => {
+  test('lists its options in the help and in the README', async () => {
     const { out } = await runHere('--help');
 
     for (const [, { about }] of optionEntries()) expect(out).toContain(about);
     expect(readFileSync(new URL('../README.md', import.meta.url), 'utf8')).toContain(optionTable());
   });
 
-  test('says what to add where the control plane stays closed', async () => {
+  test('suggests --control-token if other machines cannot reach the control plane', async () => {
     const open = ['--host', '0.0.0.0', '--port', '0'];
 
     expect((await runHere(...open)).out).toContain('add --control-token TEXT');
@@ -290,7 +290,7 @@ describe('the command', () => {
     expect((await runHere('--port', '0')).out).not.toContain('--control-token');
   });
 
-  test('has a help and a version', async () => {
+  test('prints its help and its version', async () => {
     expect(await runHere('--help')).toMatchObject({ code: 0, out: expect.stringContaining('--seed TEXT') });
     const env = { CONTEXT_GATEWAY_EMULATOR_PORT: 'abc' };
     expect(await runIn({ env }, '--help')).toMatchObject({ code: 0, err: '' });

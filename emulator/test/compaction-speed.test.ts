@@ -57,7 +57,7 @@ const cost = (texts: readonly string[]): number => {
   return (user + system) / 1000;
 };
 
-/** How often 10 KB fit into the long text. `npm run chaos` and CI use 1 MB; 120 KB already show a quadratic cost. */
+/** The long text in units of 10 KB. `npm run chaos` and CI use 1 MB; 120 KB already show a quadratic cost. */
 const TIMES = process.env.ENDURANCE === '1' ? 100 : 12;
 const SAMPLES = TIMES / 4;
 const MESSAGES = TIMES * 100;

@@ -8,7 +8,7 @@ import { describe, expect, test } from 'vitest';
 import { createEmulator, type Emulator } from '../src/index.js';
 import { callsTo, dataDirectory, standingEmulator } from './support.js';
 
-/** Twenty in `npm run chaos` and CI. */
+/** `npm run chaos` and CI kill the writer 20 times. */
 const KILLS = process.env.ENDURANCE === '1' ? 20 : 4;
 
 interface Acknowledged {
@@ -17,7 +17,7 @@ interface Acknowledged {
   value: string;
 }
 
-/** Run the writer for a while, kill it without warning, and give what it had acknowledged. */
+/** Runs the writer until it has acknowledged `enough` writes, kills it with SIGKILL, and returns these writes. */
 function killedWriter(program: string, data: string, round: number, enough: number): Promise<Acknowledged[]> {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [program, data, String(round)], { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -29,14 +29,14 @@ function killedWriter(program: string, data: string, round: number, enough: numb
     child.once('error', reject);
     child.once('close', (code, signal) => {
       if (signal !== 'SIGKILL') return reject(new Error(`the writer ended by itself: ${code}`));
-      // A line that was cut off was not read by anybody.
+      // An incomplete last line does not count as acknowledged.
       const lines = out.slice(0, out.lastIndexOf('\n')).split('\n');
       resolve(lines.map((line) => JSON.parse(line) as Acknowledged));
     });
   });
 }
 
-/** What an emulator still has, by id: in one look, for there is much of it. */
+/** The content of all records by id, read at once because there are many. */
 function contents(emulator: Emulator): Map<string, string> {
   const state = emulator.state();
   return new Map([
@@ -50,7 +50,7 @@ function contents(emulator: Emulator): Map<string, string> {
 }
 
 describe('a data directory', () => {
-  test('has everything that was acknowledged after each of many kills, in an intact file', async () => {
+  test('has every acknowledged write after each of many kills, in an intact file', async () => {
     const program = fileURLToPath(new URL('../../node_modules/.cache/emulator-writer.mjs', import.meta.url));
     const entry = fileURLToPath(new URL('write-until-killed.ts', import.meta.url));
     buildSync({
@@ -67,7 +67,7 @@ describe('a data directory', () => {
     for (let round = 0; round < KILLS; round += 1) {
       const written = await killedWriter(program, data, round, 10 + ((round * 37) % 120));
       all.push(...written);
-      // A copy, as the killed process left it: opening it would already repair it.
+      // Checks a copy of what the killed process left, because opening the file would repair it.
       const copy = dataDirectory();
       cpSync(data, copy, { recursive: true });
       const file = new Sqlite(join(copy, 'emulator.db'));
@@ -86,7 +86,7 @@ describe('a data directory', () => {
     expect(all.length).toBeGreaterThan(KILLS * 10);
   }, 60_000);
 
-  test('goes on where it was: the same keys, ids that do not repeat, idempotent answers', async () => {
+  test('continues after a restart with the same keys, new ids and stored idempotent responses', async () => {
     const data = dataDirectory();
     const first = standingEmulator({ data, setup: ({ conversations }) => void conversations.create({ id: 'seeded' }) });
     const send = (emulator: Emulator) =>
@@ -114,7 +114,7 @@ describe('a data directory', () => {
     await second.close();
   });
 
-  test('is for one emulator at a time, and is free again after it', async () => {
+  test('is locked by one emulator at a time, until it is closed', async () => {
     const data = dataDirectory();
     const first = createEmulator({ data });
 
@@ -123,7 +123,7 @@ describe('a data directory', () => {
     await createEmulator({ data }).close();
   });
 
-  test('that holds something else is refused and left as it is', () => {
+  test('with a foreign file is rejected and not changed', () => {
     const data = dataDirectory();
     writeFileSync(join(data, 'emulator.db'), 'somebody else wrote this, and it is long enough to be read as a header');
 
@@ -131,7 +131,7 @@ describe('a data directory', () => {
     expect(readFileSync(join(data, 'emulator.db'), 'utf8')).toContain('somebody else');
   });
 
-  test('keeps what a failed change of several records had before it', async () => {
+  test('keeps its previous state when a change of several records fails', async () => {
     const data = dataDirectory();
     const emulator = standingEmulator({ data });
     emulator.conversations.create({ id: 'talk' });
@@ -145,7 +145,7 @@ describe('a data directory', () => {
     expect(createEmulator({ data }).state()).toEqual(before);
   });
 
-  test('is the only thing that loads the native library', async () => {
+  test('is the only reason to load the native library', async () => {
     const loaded = execFileSync(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', LOOK_FOR_LIBSQL], {
       cwd: fileURLToPath(new URL('..', import.meta.url)),
       encoding: 'utf8',

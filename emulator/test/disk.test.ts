@@ -18,7 +18,7 @@ afterEach(() => {
   for (const child of children.splice(0)) child.kill('SIGKILL');
 });
 
-/** The command with its data in a directory; `blocks` is how large a file of it may become, in blocks of the shell. */
+/** Starts the command with a data directory. `blocks` is the largest file size, in blocks of `ulimit -f`. */
 async function started(data: string, { blocks, uid }: { blocks?: number; uid?: number }) {
   const limit = blocks === undefined ? '' : `ulimit -f ${blocks}; `;
   const words = [...COMMAND, '--port', '0', '--seed', 'disk', '--limits', 'context=1000000', '--data', data];
@@ -51,8 +51,8 @@ async function started(data: string, { blocks, uid }: { blocks?: number; uid?: n
 
 const fact = (content: string) => ({ type: 'fact' as const, key: 'k', content });
 
-describe.skipIf(process.platform === 'win32')('a disk that is full', () => {
-  test('refuses writes with a 507 in plain words, answers reads, and keeps memory and file the same', async () => {
+describe.skipIf(process.platform === 'win32')('a data directory', () => {
+  test('on a full disk rejects writes with 507, serves reads, and keeps memory and file in sync', async () => {
     const data = dataDirectory();
     const { url, token, stop } = await started(data, { blocks: 1200 });
     const call = async (method: string, path: string, body?: unknown) => {
@@ -111,7 +111,7 @@ describe.skipIf(process.platform === 'win32')('a disk that is full', () => {
     await emulator.close();
   });
 
-  test('does not hold request ids, and yet they do not repeat in a reopened directory', async () => {
+  test('does not store request ids, yet they do not repeat after it is reopened', async () => {
     const data = dataDirectory();
     const ids = new Set<string | null>();
     for (let start = 0; start < 3; start += 1) {
@@ -127,12 +127,12 @@ describe.skipIf(process.platform === 'win32')('a disk that is full', () => {
 
 const PRESET = { id: 'p', object: 'preset', name: 'n', description: '', category: 'c', template: 'z'.repeat(3000) };
 
-describe('a directory that cannot be used', () => {
-  test.skipIf(process.platform === 'win32')('because it is read-only is one clear line', async () => {
+describe('an unusable data directory', () => {
+  test.skipIf(process.platform === 'win32')('is reported in one line if it is read-only', async () => {
     const data = dataDirectory();
     chmodSync(dirname(data), 0o755);
     chmodSync(data, 0o555);
-    // root may write anywhere.
+    // root may write anywhere, so the command runs as another user.
     const uid = process.getuid?.() === 0 ? 65534 : undefined;
 
     for (const directory of [data, join(data, 'inner')]) {
@@ -143,7 +143,7 @@ describe('a directory that cannot be used', () => {
     }
   });
 
-  test('because its file is damaged is one clear line, and the process lives', async () => {
+  test('is reported in one line if its file is damaged', async () => {
     const data = dataDirectory();
     const emulator = createEmulator({ data });
     for (let i = 0; i < 20; i += 1) emulator.memory.create(fact(`here are letters ${i}`));
@@ -154,8 +154,8 @@ describe('a directory that cannot be used', () => {
       for (let at = good.indexOf(text); at !== -1; at = good.indexOf(text, at + 1)) bytes.fill(byte, at, at + 4);
     };
     const damages: ((bytes: Buffer) => void)[] = [
-      (bytes) => everywhere(bytes, 'here are letters 5', 0xff), // no UTF-8
-      (bytes) => everywhere(bytes, 'here are letters 5', 0x22), // no JSON
+      (bytes) => everywhere(bytes, 'here are letters 5', 0xff), // not UTF-8
+      (bytes) => everywhere(bytes, 'here are letters 5', 0x22), // not JSON
       (bytes) => everywhere(bytes, 'memory', 0xff),
       (bytes) => bytes.fill(0xff, 4096, 4196),
     ];
@@ -170,7 +170,7 @@ describe('a directory that cannot be used', () => {
   });
 });
 
-describe.each(['memory', 'file'])('kept in %s', (kind) => {
+describe.each(['memory', 'file'])('with its state in %s', (kind) => {
   const opened: Emulator[] = [];
   afterEach(async () => {
     await Promise.all(opened.splice(0).map((emulator) => emulator.close()));
@@ -181,7 +181,7 @@ describe.each(['memory', 'file'])('kept in %s', (kind) => {
     return emulator;
   };
 
-  test('a reset whose setup fails leaves everything as it was', async () => {
+  test('a reset with a failing setup changes nothing', async () => {
     let starts = 0;
     const emulator = emulatorWith({
       setup: (one) => {
@@ -205,7 +205,7 @@ describe.each(['memory', 'file'])('kept in %s', (kind) => {
     expect(emulator.memory.create(fact('next')).id).not.toBe(before.state.memory[0]?.id);
   });
 
-  test('a restore that fails half-way leaves everything as it was', () => {
+  test('a restore that fails halfway changes nothing', () => {
     const emulator = emulatorWith({});
     emulator.conversations.create({ id: 'a', messages: [{ role: 'user', content: 'one' }] });
     emulator.memory.create(fact('mine'));
@@ -216,7 +216,7 @@ describe.each(['memory', 'file'])('kept in %s', (kind) => {
     expect(emulator.state()).toEqual(before);
   });
 
-  test.each(['a\u0000b', '\u0000', '\ud800', 'x\udc00y'])('the id %j is refused with a 400', async (id) => {
+  test.each(['a\u0000b', '\u0000', '\ud800', 'x\udc00y'])('the id %j is rejected with 400', async (id) => {
     const emulator = emulatorWith({});
     const { bare } = callsTo(emulator, emulator.fetch, 'http://127.0.0.1:4010');
     const state = emulator.state();
@@ -234,7 +234,7 @@ describe.each(['memory', 'file'])('kept in %s', (kind) => {
       expect({ path, status }).toEqual({ path, status: 400 });
       expect(answer.error).toContain('lone surrogate');
     }
-    // Ids that were drawn for what was refused are not drawn again.
+    // The sequences may differ: ids generated for rejected requests are not reused.
     expect({ ...emulator.state(), sequences: [] }).toEqual({ ...state, sequences: [] });
   });
 });

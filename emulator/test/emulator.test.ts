@@ -139,7 +139,7 @@ describe('an emulator', () => {
     expect(conversations.list()).toHaveLength(1);
   });
 
-  test('delays every response by the latency option', async () => {
+  test('delays every response by its latency option', async () => {
     const emulator = standingEmulator({ latency: 100 });
     const attempt = callsTo(emulator).gateway('GET', '/v1/presets');
 

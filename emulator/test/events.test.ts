@@ -50,7 +50,7 @@ afterEach(() => {
 });
 
 describe('the event stream of the inspector', () => {
-  test('starts with all requests and a change of everything', async () => {
+  test('starts with all requests and the topic everything', async () => {
     const emulator = standingEmulator();
     await callsTo(emulator).gateway('GET', '/v1/presets');
 
@@ -168,7 +168,7 @@ describe('the event stream of the inspector', () => {
     await reader.cancel();
   });
 
-  test.each(['HEAD', 'GET'])('stops listening when a %s is aborted', async (method) => {
+  test.each(['HEAD', 'GET'])('does not keep listening after an aborted %s', async (method) => {
     const ended = vi.fn();
     const listen = RequestLog.prototype.listen;
     vi.spyOn(RequestLog.prototype, 'listen').mockImplementation(function (this: RequestLog, listener) {

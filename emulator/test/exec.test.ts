@@ -9,7 +9,7 @@ import { dataDirectory } from './support.js';
 
 const command = ['--import', 'tsx', fileURLToPath(new URL('../src/cli/cli.ts', import.meta.url)), 'exec'];
 
-/** Run it as a program of its own; `onOutput` is told what was printed so far. */
+/** Runs the command in its own process. `onOutput` receives everything printed so far. */
 function exec(args: string[], onOutput: (out: string, pid: number) => void = () => {}) {
   return new Promise<{ code: number | null; out: string; err: string }>((resolve) => {
     const child = spawn(process.execPath, [...command, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
@@ -26,7 +26,7 @@ function exec(args: string[], onOutput: (out: string, pid: number) => void = () 
   });
 }
 
-/** A program in a file of its own, as a shell command. */
+/** Writes a program into a file and returns the shell command that runs it. */
 function program(source: string): string {
   const file = join(dataDirectory(), 'program.mjs');
   writeFileSync(file, source);
@@ -34,7 +34,7 @@ function program(source: string): string {
 }
 
 describe('exec', () => {
-  test('runs a command that finds the emulator in its variables, and ends with its code', async () => {
+  test('runs a command with the emulator in its environment, and exits with its code', async () => {
     const ask = program(`
       const { CONTEXT_GATEWAY_BASE_URL: url, CONTEXT_GATEWAY_API_KEY: key, CONTEXT_GATEWAY_SESSION_TOKEN: token } = process.env;
       const get = (path, credential) => fetch(url + path, { headers: { authorization: 'Bearer ' + credential } });
@@ -51,13 +51,13 @@ describe('exec', () => {
     await expect(fetch(url)).rejects.toThrow();
   });
 
-  test('is a shell: takes several commands, and its own flags before them', async () => {
+  test('runs a shell command line, after its own flags', async () => {
     const { code, out, err } = await exec(['--quiet', '--seed', 'x', 'echo one && echo two && exit 3']);
 
     expect({ code, out, err }).toEqual({ code: 3, out: 'one\ntwo\n', err: '' });
   });
 
-  test('passes signals on to all that the shell has started', async () => {
+  test('forwards signals to all processes of the shell', async () => {
     const file = join(dataDirectory(), 'ended');
     const wait = program(`
       import { writeFileSync } from 'node:fs';
@@ -71,11 +71,11 @@ describe('exec', () => {
     });
 
     expect(readFileSync(file, 'utf8')).toBe('well');
-    // 5 where the shell waits for it, 143 where the signal ends the shell first.
+    // 5 if the shell waits for the program, 143 if the signal ends the shell first.
     expect([5, 143]).toContain(code);
   });
 
-  test.skipIf(process.platform === 'win32')('passes signals on in a terminal too, where it has no group', async () => {
+  test.skipIf(process.platform === 'win32')('forwards signals in a terminal too, without a process group', async () => {
     const file = join(dataDirectory(), 'ended');
     const wait = program(`
       import { writeFileSync } from 'node:fs';
@@ -99,7 +99,7 @@ describe('exec', () => {
     expect([5, 143]).toContain(await code);
   });
 
-  test('takes a free port, whatever the port of the emulator that stays', () => {
+  test('uses a free port, whatever port the variable or the config file sets', () => {
     const directory = dataDirectory();
     writeFileSync(join(directory, CONFIG_FILE), '{"port":4555,"seed":"mine"}');
     const env = { CONTEXT_GATEWAY_EMULATOR_PORT: '4556' };
@@ -109,7 +109,7 @@ describe('exec', () => {
     expect(readOptions([], env, directory).options.port).toBe(4556);
   });
 
-  test('ends as a shell would when the command is ended by a signal or is not there', async () => {
+  test('exits as a shell does if the command is killed or does not exist', async () => {
     expect((await exec([program("process.kill(process.pid, 'SIGKILL');")])).code).toBe(137);
     expect((await exec(['no-such-command-here'])).code).toBe(127);
   });

@@ -199,7 +199,7 @@ describe('a fault', () => {
     expect((await callsTo(emulator).gateway('GET', '/v1/presets')).status).toBe(200);
   });
 
-  test('that is invalid is rejected when it is added', () => {
+  test('is rejected when it is added if it is invalid', () => {
     const { faults } = standingEmulator();
 
     expect(() => faults.add({ times: 0, respond: { status: 500 } })).toThrow(RangeError);

@@ -14,7 +14,7 @@ const PROMPT = { model: 'atlas-small', messages: [{ role: 'user' as const, conte
 describe('the fixtures of a test', () => {
   const seen = new Set<string>();
 
-  test.for(['first', 'second'])('are its own: the %s', async (_, { emulator, context, gateway }) => {
+  test.for(['first', 'second'])('belong to that test alone: the %s', async (_, { emulator, context, gateway }) => {
     expect(seen.has(emulator.apiKeys.secret)).toBe(false);
     seen.add(emulator.apiKeys.secret);
     expect(emulator.requests).toEqual([]);
@@ -39,7 +39,7 @@ describe('the fixtures of a test', () => {
   describe('with options', () => {
     test.override({ emulatorOptions: { seed: 'mine', plan: 'starter' } });
 
-    test('take them', async ({ emulator, gateway }) => {
+    test('use these options', async ({ emulator, gateway }) => {
       await expect(gateway.presets.list()).rejects.toThrow('plan');
 
       expect(emulator.account.plan.id).toBe('starter');
@@ -58,7 +58,7 @@ describe('toHaveReceived', () => {
     throw new Error('it did not fail');
   };
 
-  test('lists what was received, and where a request to the same endpoint differs', async ({
+  test('lists the received requests, and how one to the same endpoint differs', async ({
     emulator,
     context,
     gateway,
@@ -80,7 +80,7 @@ describe('toHaveReceived', () => {
     expect(failure(() => expect(emulator).toHaveReceived({ status: 503 }))).toContain('<- status 200');
   });
 
-  test('does not guess at a body that was cut, and knows one in which a key was hidden', async ({ emulator }) => {
+  test('fails on a body that was cut at 64 KB, and matches one whose key was redacted', async ({ emulator }) => {
     const send = (content: string) =>
       emulator.fetch('https://emulator.test/v1/chat/completions', {
         method: 'POST',
@@ -107,29 +107,29 @@ describe('toHaveReceived', () => {
     expect(emulator).toHaveReceived({ body: { model: 'atlas-small' } });
   });
 
-  test('says so when nothing came', ({ emulator }) => {
+  test('says so when no request was received', ({ emulator }) => {
     expect(failure(() => expect(emulator).toHaveReceived({}))).toBe(
       'Expected one or more × any request; there were none.\n\nThe emulator received no request.',
     );
   });
 
   test.for<{ expected: ExpectedRequest; isThere: boolean; because: string }>([
-    { expected: { method: 'post' }, isThere: true, because: 'methods are written either way' },
-    { expected: { path: '/v1/chat/completions' }, isThere: true, because: 'without a query any will do' },
-    { expected: { path: '/v1/chat/completions?a=1' }, isThere: true, because: 'a query that is given counts' },
-    { expected: { path: '/v1/chat/completions?a=2' }, isThere: false, because: 'a query that is given counts' },
-    { expected: { path: '/v1/chat' }, isThere: false, because: 'a path is whole' },
-    { expected: { body: { model: 'atlas-small' } }, isThere: true, because: 'other fields may be there' },
-    { expected: { body: { model: undefined } }, isThere: false, because: 'undefined says: not there' },
-    { expected: { body: { seed: undefined } }, isThere: true, because: 'undefined says: not there' },
-    { expected: { body: { messages: [] } }, isThere: false, because: 'an array is whole' },
+    { expected: { method: 'post' }, isThere: true, because: 'the case of a method does not matter' },
+    { expected: { path: '/v1/chat/completions' }, isThere: true, because: 'without a query, any query matches' },
+    { expected: { path: '/v1/chat/completions?a=1' }, isThere: true, because: 'a given query must match' },
+    { expected: { path: '/v1/chat/completions?a=2' }, isThere: false, because: 'a given query must match' },
+    { expected: { path: '/v1/chat' }, isThere: false, because: 'a path must match completely' },
+    { expected: { body: { model: 'atlas-small' } }, isThere: true, because: 'other fields are ignored' },
+    { expected: { body: { model: undefined } }, isThere: false, because: 'undefined means absent' },
+    { expected: { body: { seed: undefined } }, isThere: true, because: 'undefined means absent' },
+    { expected: { body: { messages: [] } }, isThere: false, because: 'an array must match completely' },
     {
       expected: { body: expect.objectContaining({ model: expect.stringMatching(/^atlas/) }) },
       isThere: true,
-      because: 'matchers fit',
+      because: 'asymmetric matchers work',
     },
     { expected: { body: 'text' }, isThere: false, because: 'the body is an object' },
-    { expected: { times: 2 }, isThere: false, because: 'there was one' },
+    { expected: { times: 2 }, isThere: false, because: 'there was one request' },
   ])('$expected: $isThere, because $because', async ({ expected, isThere }, { emulator }) => {
     await emulator.fetch('https://emulator.test/v1/chat/completions?a=1', {
       method: 'POST',
@@ -142,7 +142,7 @@ describe('toHaveReceived', () => {
   });
 });
 
-describe('a test that fails', async () => {
+describe('a finished test', async () => {
   const folder = await mkdtemp(join(ROOT, 'node_modules/.fixtures-'));
   afterAll(() => rm(folder, { recursive: true }));
 
@@ -151,7 +151,7 @@ describe('a test that fails', async () => {
     await gateway.chat.completions.create(${JSON.stringify(PROMPT)});
   `;
 
-  plain('prints its requests in Vitest, without keys and bodies; one that passes does not', async () => {
+  plain('prints its requests in Vitest if it failed, without keys and bodies', async () => {
     await writeFile(
       join(folder, 'failing.test.ts'),
       `import { test } from 'context-gateway-emulator/vitest';
@@ -165,7 +165,7 @@ describe('a test that fails', async () => {
     expect(text).not.toMatch(/svc_sk_|The key is red|\/api\/memory/);
   });
 
-  plain('prints its requests in node:test too', async () => {
+  plain('prints its requests in node:test if it failed', async () => {
     const file = join(folder, 'failing.ts');
     await writeFile(
       file,
@@ -190,7 +190,7 @@ describe('a test that fails', async () => {
     expect(text).not.toContain('/api/memory');
   });
 
-  plain('is nothing that the function for node:test needs to know: it closes its emulator', async () => {
+  plain('closes its emulator in node:test', async () => {
     const hooks: (() => Promise<void>)[] = [];
     const { emulator, gateway } = useEmulator({ after: (hook) => hooks.push(hook), passed: true });
     await gateway.presets.list();

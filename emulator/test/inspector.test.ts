@@ -342,7 +342,7 @@ describe.skipIf(path === undefined)('the inspector in a browser', () => {
     expect(emulator.apiKeys.get(key)).toBeUndefined();
   });
 
-  test('moves the clock, loads a snapshot, and resets', async () => {
+  test('advances the clock, loads a snapshot, and resets', async () => {
     const { go, click, reads, sees } = onPage(browser);
     const { memory } = emulator;
     await go('system');

@@ -17,7 +17,7 @@ test.each([
     says: 'The budget is 12 euros.',
   },
   {
-    because: 'the last question is the question',
+    because: 'the last question counts',
     contents: [
       'The case is yellow. The battery lasts a year.',
       'The case matters. What about the battery? How long does the battery last?',
@@ -25,7 +25,7 @@ test.each([
     says: 'The battery lasts a year.',
   },
   {
-    because: 'list marks of a context block are left out',
+    because: 'list markers are removed',
     contents: ['Decisions:\n- We keep invoices in PostgreSQL.\n- Lunch is at noon.', 'Where do we keep invoices?'],
     says: 'We keep invoices in PostgreSQL.',
   },

@@ -33,18 +33,21 @@ describe('a streamed completion', () => {
     ]);
   });
 
-  test.each(['token', 'word', 'char'] as const)('never splits or loses a character, by %s', async (chunkBy) => {
-    const emulator = standingEmulator({ pace: { chunkBy } });
-    const text = '👩‍👩‍👧 und 🏳️‍🌈, 日本語です。 Zażółć \ufffd gęślą 𝒳𝒴 ẞ';
-    emulator.chat.on('x', text);
+  test.each(['token', 'word', 'char'] as const)(
+    'never splits or loses a character when chunked by %s',
+    async (chunkBy) => {
+      const emulator = standingEmulator({ pace: { chunkBy } });
+      const text = '👩‍👩‍👧 und 🏳️‍🌈, 日本語です。 Zażółć \ufffd gęślą 𝒳𝒴 ẞ';
+      emulator.chat.on('x', text);
 
-    const events = eventsOf(await (await openStream(emulator, 'x')).text());
+      const events = eventsOf(await (await openStream(emulator, 'x')).text());
 
-    expect(contentOf(events)).toBe(text);
-    for (const data of events.slice(0, -1)) {
-      expect(JSON.parse(data).choices[0]?.delta.content ?? '').not.toMatch(/[\ud800-\udbff]$|^[\udc00-\udfff]/);
-    }
-  });
+      expect(contentOf(events)).toBe(text);
+      for (const data of events.slice(0, -1)) {
+        expect(JSON.parse(data).choices[0]?.delta.content ?? '').not.toMatch(/[\ud800-\udbff]$|^[\udc00-\udfff]/);
+      }
+    },
+  );
 
   test('ends at max_tokens with finish_reason length', async () => {
     const events = eventsOf(await (await openStream(standingEmulator(), 'How tall is it?', { max_tokens: 2 })).text());

@@ -12,7 +12,7 @@ import { count } from '../service/words.js';
 
 const API_KEY_KINDS: readonly ApiKeyKind[] = ['secret', 'publishable'];
 
-/** The plan and the keys: created, shown once, told apart by prefix, deleted. */
+/** The plan, and the API keys. A new key is shown in full once. */
 export function AccountView() {
   const [created, setCreated] = useState<{ name: string; key: string }>();
   return (
@@ -71,7 +71,7 @@ function KeysCard({ onCreated }: { onCreated: (created: { name: string; key: str
   const [days, setDays] = useState('');
   const create = () =>
     run(async () => {
-      // By the emulator's clock, which may not be the one on the wall.
+      // Relative to the emulator's clock, which may differ from the system's.
       const expiresAt =
         days === '' ? undefined : new Date(Date.parse(emulatorTime.value) + Number(days) * 86_400_000).toISOString();
       onCreated(await ask<{ name: string; key: string }>('POST', '/keys', { kind, name, expiresAt }));

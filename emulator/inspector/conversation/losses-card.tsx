@@ -7,7 +7,7 @@ import { useAction } from '../service/use-action.js';
 import { count, plural } from '../service/words.js';
 import { categoryOf, type Loss, lossesOf, MOST_STATEMENTS } from './losses.js';
 
-/** What was said and is not in the context any more, with a way back. */
+/** Statements that the context no longer contains, with buttons to show or pin their messages. */
 export function LossesCard({
   conversation,
   recent,
@@ -15,7 +15,7 @@ export function LossesCard({
   onChange,
 }: {
   conversation: InspectedConversation;
-  /** What the last compaction lost. */
+  /** The losses of the last compaction. */
   recent: readonly Loss[];
   onShow: (messageId: string) => void;
   onChange: () => Promise<void>;

@@ -3,19 +3,19 @@ import type { InspectedConversation } from '../../src/control/overview.js';
 import type { PinCategory } from '../../src/store/conversation-records.js';
 import type { RollingSummary, SummaryItem } from '../../src/store/summary.js';
 
-/** Something that was said and that the context no longer tells. */
+/** A statement that the context no longer contains. */
 export interface Loss {
   entry: SummaryEntry;
-  /** The message that said it, where it is known. */
+  /** Its message, if known. */
   messageId: string | undefined;
 }
 
-/** What one compaction did to what the context tells. */
+/** The effect of a compaction on the statements in the context. */
 export interface Receipt extends Pick<SummaryDiff, 'kept' | 'reworded'> {
   lost: Loss[];
 }
 
-/** To compare more of them would hold the page up: the time grows with their square. */
+/** Comparing more would block the page: the time is quadratic. */
 export const MOST_STATEMENTS = 2000;
 
 /** Decisions, requirements and definitions of live messages that the context does not contain. */
@@ -24,7 +24,7 @@ export function lossesOf(conversation: InspectedConversation): Loss[] {
   return losses(diffSummaries(all, toldBy(conversation)).lost, conversation, conversation);
 }
 
-/** The receipt of a compaction: what the context told before it, held against what it tells now. */
+/** The receipt of a compaction: compares the statements in the context before and after. */
 export function receiptOf(before: InspectedConversation, after: InspectedConversation): Receipt {
   const { kept, reworded, lost } = diffSummaries(toldBy(before), toldBy(after));
   const found = losses(lost, before, after);
@@ -40,7 +40,7 @@ export function categoryOf(section: string): PinCategory {
 }
 
 function losses(lost: readonly SummaryEntry[], before: InspectedConversation, after: InspectedConversation): Loss[] {
-  // An excerpt keeps sentences word for word, in no section.
+  // An excerpt quotes sentences verbatim, outside of their sections.
   const excerpts = after.rollingSummary.importantReferences.map(({ value }) => value).join('\n');
   return lost
     .filter(({ text }) => !excerpts.includes(text))
@@ -50,7 +50,7 @@ function losses(lost: readonly SummaryEntry[], before: InspectedConversation, af
     }));
 }
 
-/** Everything the context tells: its summary, and what is stated in the messages that stand in it as they were said. */
+/** All statements in the context: those of the summary, and those of messages that are in it in full. */
 function toldBy({ rollingSummary, statements, messages }: InspectedConversation): RollingSummary {
   const asSaid = new Set(
     messages.filter(({ standing }) => standing === 'recent' || standing === 'pinned').map(({ id }) => id),
@@ -61,7 +61,7 @@ function toldBy({ rollingSummary, statements, messages }: InspectedConversation)
   );
 }
 
-/** The statements in the form of a summary, beside what it has already. */
+/** A summary with further statements added. */
 function summaryOf(summary: RollingSummary, statements: readonly SummaryItem[]): RollingSummary {
   const texts = (section: 'goals' | 'requirements' | 'currentPlan'): string[] => [
     ...new Set([...summary[section], ...statements.filter((each) => each.section === section).map(({ text }) => text)]),

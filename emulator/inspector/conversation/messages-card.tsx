@@ -11,14 +11,14 @@ import { categoryOf } from './losses.js';
 
 type Message = InspectedConversation['messages'][number];
 
-/** The messages, each with what one can do to it; one more can be said at the end. */
+/** The messages with their actions, and a form to append one. */
 export function MessagesCard({
   conversation,
   target,
   onShown,
 }: {
   conversation: InspectedConversation;
-  /** The message to be shown. */
+  /** The message to scroll to. */
   target: string | undefined;
   onShown: () => void;
 }) {

@@ -5,14 +5,14 @@ import { Card, Figure } from '../parts/card.js';
 import { count, percent, plural } from '../service/words.js';
 import type { Receipt } from './losses.js';
 
-/** A compaction that was made here, with its receipt. */
+/** A compaction started on this page, with its receipt. */
 export interface Compacted {
   level: CompactionLevel;
   result: { previousTokenCount: number; newTokenCount: number; tokensRemoved: number; summaryUpdated: boolean };
   receipt: Receipt;
 }
 
-/** What a compaction did: kept, reworded, lost. */
+/** The statements that a compaction kept, reworded and lost. */
 export function ReceiptCard({ compacted, onClose }: { compacted: Compacted; onClose: () => void }) {
   const { level, result, receipt } = compacted;
   const { previousTokenCount, newTokenCount, tokensRemoved } = result;

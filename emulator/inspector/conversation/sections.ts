@@ -11,7 +11,7 @@ export const SECTIONS: readonly { section: Section; title: string }[] = [
   { section: 'importantReferences', title: 'References' },
 ];
 
-/** One entry of a summary, as text for a reader. */
+/** An entry of a summary as text. */
 export interface Line {
   section: Section;
   text: string;

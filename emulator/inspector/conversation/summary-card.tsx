@@ -2,7 +2,7 @@ import type { InspectedConversation } from '../../src/control/overview.js';
 import { Card, Empty } from '../parts/card.js';
 import { type Line, linesOf, SECTIONS } from './sections.js';
 
-/** The rolling summary; an entry leads to the message it comes from. */
+/** The rolling summary. Each entry links to the message it comes from. */
 export function SummaryCard({
   conversation: { rollingSummary, sources },
   onShow,

@@ -5,7 +5,7 @@ import { Gauge, Legend, type Share } from '../parts/gauge.js';
 import { count, percent } from '../service/words.js';
 import { tokensOverTime } from './tokens-over-time.js';
 
-/** What the context costs, of what, and how that came about. */
+/** The tokens of the context: the total, its parts, and their history. */
 export function TokensCard({ conversation }: { conversation: InspectedConversation }) {
   const { metadata, messages } = conversation;
   const { totalTokens, compressedTokens } = metadata;
@@ -43,7 +43,7 @@ function TokensChart({ conversation }: { conversation: InspectedConversation }) 
   return (
     <LineChart
       label={`Tokens over ${last} messages: ${count(all.at(-1)?.[1] ?? 0)} in all messages, ${count(context.at(-1)?.[1] ?? 0)} in the context`}
-      // Room for what the last compaction took away.
+      // Room for the drop of the last compaction.
       xs={{ from: 0, to: last * 1.02, text: (x) => (x === 0 ? 'start' : `message ${last}`) }}
       lines={[
         { name: 'all messages', kind: 'rest', isArea: true, points: all },

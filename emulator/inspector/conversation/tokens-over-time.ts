@@ -2,7 +2,7 @@ import type { InspectedConversation } from '../../src/control/overview.js';
 
 type Point = readonly [message: number, tokens: number];
 
-/** How the tokens grew with the messages, and what the compactions made of them. */
+/** Tokens after each message, of all messages and of the context, and the compactions. */
 export interface TokensOverTime {
   all: Point[];
   context: Point[];
@@ -10,8 +10,8 @@ export interface TokensOverTime {
 }
 
 /**
- * A compaction is not stored with the message it came after: it stands where the live messages had the tokens it counted. What a
- * message excluded since had is not told apart.
+ * Compactions are not stored with the message they followed. So each is placed where the messages add up to the tokens
+ * it counted. Messages excluded since then make that place inexact.
  */
 export function tokensOverTime({ messages, versions, metadata }: InspectedConversation): TokensOverTime {
   const all: Point[] = [[0, 0]];
@@ -23,7 +23,7 @@ export function tokensOverTime({ messages, versions, metadata }: InspectedConver
   const compactions: TokensOverTime['compactions'] = [];
   const context: Point[] = [];
   let at = 0;
-  // What the context has less than all that was said.
+  // Tokens of all messages minus those of the context.
   let saved = 0;
   const goTo = (message: number): void => {
     for (; at <= message; at += 1) context.push([at, Math.max(0, (all[at]?.[1] ?? 0) - saved)]);
@@ -41,7 +41,7 @@ export function tokensOverTime({ messages, versions, metadata }: InspectedConver
   return { all, context, compactions: inPlaces(compactions) };
 }
 
-/** Several at one place are one mark. */
+/** Merges compactions at the same place into one mark. */
 function inPlaces(compactions: readonly { at: number; name: string }[]): { at: number; name: string }[] {
   const places = new Map<number, string>();
   for (const { at, name } of compactions) places.set(at, name);

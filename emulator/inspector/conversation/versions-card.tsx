@@ -5,7 +5,7 @@ import { Select } from '../parts/field.js';
 import { count, percent } from '../service/words.js';
 import { allLines, type Line, SECTIONS } from './sections.js';
 
-/** Two versions of the summary side by side: what went, what came, what stayed. */
+/** Compares two versions of the summary: removed, added and unchanged entries. */
 export function VersionsCard({ versions }: { versions: readonly SummaryVersion[] }) {
   const [chosen, setChosen] = useState<{ from?: number; to?: number }>({});
   const numbers = versions.map(({ summary }) => summary.version);

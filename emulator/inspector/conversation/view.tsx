@@ -17,10 +17,10 @@ import { SummaryCard } from './summary-card.js';
 import { TokensCard } from './tokens-card.js';
 import { VersionsCard } from './versions-card.js';
 
-/** The receipts of compactions made here, by conversation, until the page is closed. */
+/** The receipts of compactions started on this page, by conversation. */
 const receipts = signal<ReadonlyMap<string, Compacted>>(new Map());
 
-/** One conversation: its tokens, its summary, its messages, what was lost, and how the summary changed. */
+/** A conversation: its tokens, summary, messages and losses, and the versions of its summary. */
 export function ConversationView({ id }: { id: string }) {
   const path = conversationPath(id, '/context');
   const { data, error, reload } = useLoaded(path, () => ask<InspectedConversation>('GET', path), [
@@ -54,7 +54,7 @@ function keep(id: string, compacted: Compacted | undefined): void {
   receipts.value = next;
 }
 
-/** The control plane says so; whatever else went wrong is shown beside what is known. */
+/** Whether the conversation does not exist. Any other error is shown next to the known data. */
 function isUnknown(error: string | undefined): boolean {
   return error?.includes('no such conversation') === true;
 }

@@ -9,13 +9,13 @@ import { linkTo } from '../service/router.js';
 import { useLoaded } from '../service/use-loaded.js';
 import { count, percent, plural } from '../service/words.js';
 
-/** Kept while one looks at a conversation and comes back. */
+/** Module state, so that the search and the page survive a visit to a conversation. */
 const search = signal('');
 const page = signal(0);
 
 const PAGE_SIZE = 20;
 
-/** The conversations: searched, and a page at a time. */
+/** The list of conversations, with search and pages. */
 export function ConversationsView() {
   const query = search.value.trim();
   const path = `/overview${query === '' ? '' : `?search=${encodeURIComponent(query)}`}`;

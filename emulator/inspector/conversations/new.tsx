@@ -9,7 +9,7 @@ import { useAction } from '../service/use-action.js';
 import { plural } from '../service/words.js';
 import { type ReadTranscript, readTranscript } from './transcript.js';
 
-/** A conversation from a transcript, or from JSON. */
+/** Creates a conversation from a transcript or from JSON. */
 export function NewConversationView() {
   const [text, setText] = useState('');
   const [id, setId] = useState('');

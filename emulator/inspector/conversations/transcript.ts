@@ -1,12 +1,14 @@
 import type { MessageInput, MessageRole } from '../../src/store/conversation-records.js';
 
-/** What a pasted text was taken for. */
+/** A parsed text, and the format it was taken for. */
 export interface ReadTranscript {
   messages: MessageInput[];
   form: 'json' | 'transcript' | 'plain';
 }
 
-/** Messages from what someone pastes: JSON of the usual forms, a transcript with speakers, or plain text. An Error says what is wrong. */
+/**
+ * Parses a pasted text: JSON in the common formats, a transcript with speakers, or plain text. Throws for invalid JSON.
+ */
 export function readTranscript(text: string): ReadTranscript {
   const trimmed = text.trim();
   if (trimmed === '') return { messages: [], form: 'plain' };
@@ -34,7 +36,7 @@ function fromJson(text: string): MessageInput[] {
   });
 }
 
-/** A text, or the parts that the OpenAI form has. */
+/** Accepts a string, or an array of parts as in OpenAI's format. */
 function contentOf(content: unknown, i: number): string {
   if (typeof content === 'string') return content;
   if (Array.isArray(content)) {
@@ -51,11 +53,11 @@ function known({ id, createdAt }: Record<string, unknown>): Pick<MessageInput, '
 }
 
 function fieldsOf(value: unknown): Record<string, unknown> {
-  // An object's fields are all it is asked for.
+  // Callers only read fields of the object.
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }
 
-/** Lines that begin with a speaker begin a message. */
+/** A line that starts with a speaker starts a message. */
 function fromSpeakers(text: string): MessageInput[] {
   const spoken: { name: string; lines: string[] }[] = [];
   let isFenced = false;
@@ -68,7 +70,7 @@ function fromSpeakers(text: string): MessageInput[] {
   }
   const names = [...new Set(spoken.map(({ name }) => name))];
   const areKnown = names.some((name) => ROLES.has(name));
-  // One name before a colon may be any sentence; two are a conversation.
+  // A single unknown name before a colon may be any sentence. Two names make a conversation.
   if (!areKnown && names.length !== 2) return [];
   return spoken
     .map(({ name, lines }): MessageInput => {

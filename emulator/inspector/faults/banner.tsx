@@ -8,7 +8,7 @@ import { plural } from '../service/words.js';
 import { ruleName } from './rules.js';
 import { activeFaults } from './store.js';
 
-/** Says on every view that the service is broken on purpose. */
+/** A warning on every view while faults are active. */
 export function FaultBanner() {
   const { run, error } = useAction();
   const rules = activeFaults.value;

@@ -1,13 +1,13 @@
 import type { faultInJson } from '../../src/faults/faults.js';
 import type { FaultRule } from '../../src/faults/rule.js';
 
-/** A rule that is in force, as the control plane shows it. */
+/** An active rule, as the control plane returns it. */
 export type ShownFault = ReturnType<typeof faultInJson>;
 
-/** As good as always: a rule that stays until it is switched off. */
+/** The number of times for a rule that stays until it is switched off. */
 export const ALWAYS = 1_000_000_000;
 
-/** A fault that is switched on and off. */
+/** A fault with a switch. */
 export interface FaultSwitch {
   name: string;
   note: string;
@@ -78,7 +78,7 @@ export const SWITCHES: readonly { group: string; switches: readonly FaultSwitch[
   },
 ];
 
-/** The rule in force that a switch stands for. */
+/** The active rule of a switch. */
 export function activeRule(rules: readonly ShownFault[], { rule }: FaultSwitch): ShownFault | undefined {
   const wanted = JSON.stringify([rule.match ?? {}, rule.respond]);
   return rules.find(
@@ -86,12 +86,12 @@ export function activeRule(rules: readonly ShownFault[], { rule }: FaultSwitch):
   );
 }
 
-/** In code a rule is added for ever with `Infinity`, which JSON does not have. */
+/** A rule added in code may last for `Infinity`, which is null in JSON. */
 function isAlways(remaining: number | null): boolean {
   return remaining === null || remaining > ALWAYS / 2;
 }
 
-/** A rule in a few words: its switch's name, or what it does. */
+/** A short name for a rule: that of its switch, or its effect and path. */
 export function ruleName(rule: ShownFault): string {
   const known = SWITCHES.flatMap(({ switches }) => switches).find((each) => activeRule([rule], each) !== undefined);
   if (known !== undefined) return known.name;
@@ -100,7 +100,7 @@ export function ruleName(rule: ShownFault): string {
   return `${what} on ${match.method ?? ''} ${match.path ?? 'every path'}`.replace('  ', ' ');
 }
 
-/** How long a rule will stay. */
+/** How long a rule remains active. */
 export function remainingText({ remaining }: ShownFault): string {
   if (isAlways(remaining)) return 'until switched off';
   return remaining === 1 ? 'one more time' : `${remaining} more times`;

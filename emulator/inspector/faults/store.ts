@@ -4,11 +4,11 @@ import { inTurn } from '../service/in-turn.js';
 import { hasTopic, onChanges } from '../service/live.js';
 import type { ShownFault } from './rules.js';
 
-/** The rules in force, for the banner on every view. */
+/** The active rules, for the banner on every view. */
 export const activeFaults = signal<readonly ShownFault[]>([]);
 
 const load = inTurn(async () => {
-  // While the emulator does not respond, another banner says so.
+  // If the emulator does not respond, another banner reports it.
   activeFaults.value = await ask<ShownFault[]>('GET', '/faults').catch(() => activeFaults.value);
 });
 

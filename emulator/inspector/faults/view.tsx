@@ -7,7 +7,7 @@ import { useAction } from '../service/use-action.js';
 import { ALWAYS, activeRule, remainingText, ruleName, SWITCHES } from './rules.js';
 import { activeFaults } from './store.js';
 
-/** Switches for what goes wrong, a form for one request, and the rules in force. */
+/** Switches for common faults, a form for a single fault, and the active rules. */
 export function FaultsView() {
   return (
     <>

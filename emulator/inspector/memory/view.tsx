@@ -10,7 +10,7 @@ import { count } from '../service/words.js';
 
 const MEMORY_TYPES: readonly MemoryType[] = ['preference', 'fact', 'constraint', 'definition'];
 
-/** User memory, by type: added, edited, deactivated, deleted. */
+/** User memory by type, with actions to add, edit, deactivate and delete items. */
 export function MemoryView() {
   const { data, error } = useLoaded('memory', () => ask<UserMemoryItem[]>('GET', '/memory'), ['memory']);
   return (

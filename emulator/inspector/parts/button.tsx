@@ -4,7 +4,7 @@ import { useEffect, useState } from 'preact/hooks';
 interface ButtonProps {
   onClick?: (() => void) | undefined;
   children: ComponentChildren;
-  /** `quiet` stands among text, `main` is what one mostly comes for. */
+  /** `quiet` is for use within text, `main` for the main action of a view. */
   kind?: 'plain' | 'quiet' | 'main' | 'danger';
   type?: 'button' | 'submit';
   id?: string | undefined;
@@ -13,7 +13,6 @@ interface ButtonProps {
   isPressed?: boolean | undefined;
 }
 
-/** A button. */
 export function Button({ kind = 'plain', type = 'button', label, isDisabled, isPressed, ...rest }: ButtonProps) {
   return (
     <button
@@ -27,7 +26,7 @@ export function Button({ kind = 'plain', type = 'button', label, isDisabled, isP
   );
 }
 
-/** A button for what cannot be taken back: it asks once more. */
+/** A button for actions that cannot be undone. It asks for confirmation. */
 export function ConfirmButton({
   onConfirm,
   children,
@@ -38,7 +37,7 @@ export function ConfirmButton({
 }: {
   onConfirm: () => void;
   children: ComponentChildren;
-  /** What it says when it asks. */
+  /** The text of the confirmation. */
   sure: string;
   id?: string | undefined;
   label?: string | undefined;
@@ -65,10 +64,10 @@ export function ConfirmButton({
   );
 }
 
-/** Milliseconds until it asks no longer. */
+/** Milliseconds until the confirmation disappears. */
 const PATIENCE = 5000;
 
-/** Copies a text, and says so. */
+/** A button that copies a text. */
 export function CopyButton({ text, children = 'Copy', id }: { text: () => string; children?: string; id?: string }) {
   const [said, setSaid] = useState<string>();
   useEffect(() => {
@@ -77,7 +76,7 @@ export function CopyButton({ text, children = 'Copy', id }: { text: () => string
     return () => clearTimeout(timer);
   }, [said]);
   const copy = (): void => {
-    // Browsers have no clipboard for pages of other hosts without HTTPS.
+    // Without HTTPS, browsers offer the clipboard only to pages of this machine.
     if (navigator.clipboard === undefined) setSaid('No clipboard here');
     else
       navigator.clipboard.writeText(text()).then(

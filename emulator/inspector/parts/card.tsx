@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 
-/** A card with a title and something beside it. */
+/** A card with a title and optional content next to it. */
 export function Card({
   title,
   aside,
@@ -23,7 +23,7 @@ export function Card({
   );
 }
 
-/** The head of a view: its name, a line about it, and what one can do. */
+/** The head of a view: its name, a description and actions. */
 export function Title({
   name,
   children,
@@ -47,12 +47,12 @@ export function Title({
   );
 }
 
-/** What stands where there is nothing yet. */
+/** The placeholder of an empty list. */
 export function Empty({ children }: { children: ComponentChildren }) {
   return <p class="empty">{children}</p>;
 }
 
-/** Why something failed, where it failed. */
+/** An error message, next to the action that failed. */
 export function ErrorLine({ children }: { children: ComponentChildren }) {
   if (children === undefined || children === '') return null;
   return (
@@ -62,7 +62,7 @@ export function ErrorLine({ children }: { children: ComponentChildren }) {
   );
 }
 
-/** A number that matters, and what it is. */
+/** A key figure with its description. */
 export function Figure({ value, children }: { value: string; children: ComponentChildren }) {
   return (
     <div class="figure">

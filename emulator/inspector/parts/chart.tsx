@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { count } from '../service/words.js';
 import { useWidth } from './use-width.js';
 
-/** A line through points, or the area below it. */
+/** A line through points, or the area under it. */
 export interface Line {
   name: string;
   kind: string;
@@ -11,16 +11,16 @@ export interface Line {
 }
 
 interface ChartProps {
-  /** What it shows, in a sentence. */
+  /** A sentence that describes the chart, for screen readers. */
   label: string;
   lines: readonly Line[];
   xs: { from: number; to: number; text: (x: number) => string };
   marks?: readonly { x: number; text: string }[];
-  /** A line that should not be crossed. */
+  /** A line for the limit. */
   limit?: { y: number; text: string } | undefined;
 }
 
-/** Lines over a common axis. */
+/** Lines on a common axis. */
 export function LineChart({ label, lines, xs, marks = [], limit }: ChartProps) {
   const most = Math.max(1, limit?.y ?? 0, ...lines.flatMap(({ points }) => points.map(([, y]) => y)));
   const scale = niceScale(most);
@@ -79,13 +79,13 @@ export function LineChart({ label, lines, xs, marks = [], limit }: ChartProps) {
   );
 }
 
-/** One column with its parts. */
+/** A column with its parts. */
 export interface Column {
   name: string;
   parts: readonly { kind: string; name: string; value: number }[];
 }
 
-/** Columns beside each other, each made of parts. */
+/** Stacked columns. */
 export function ColumnChart({
   label,
   columns,
@@ -99,7 +99,7 @@ export function ColumnChart({
 }) {
   const sums = columns.map(({ parts }) => parts.reduce((sum, { value }) => sum + value, 0));
   const most = Math.max(1, ...sums);
-  // A limit far above everything would make it all flat.
+  // A limit far above all columns would flatten them.
   const shownLimit = limit !== undefined && limit.y <= most * 4 ? limit : undefined;
   const scale = niceScale(Math.max(most, shownLimit?.y ?? 0));
   return (
@@ -153,7 +153,7 @@ export function ColumnChart({
   );
 }
 
-/** The frame of a chart: its width, its grid, and what the colours mean. */
+/** The frame of a chart: its width, grid and legend. */
 function Plot({
   label,
   scale,
@@ -197,7 +197,7 @@ function Plot({
   );
 }
 
-/** Round numbers up to one that is large enough. */
+/** Round numbers for the grid, up to the first one that is large enough. */
 function niceScale(most: number): { top: number; steps: number[] } {
   const rough = most / 4;
   const power = 10 ** Math.floor(Math.log10(Math.max(1, rough)));
@@ -206,7 +206,7 @@ function niceScale(most: number): { top: number; steps: number[] } {
   return { top, steps: Array.from({ length: Math.round(top / step) + 1 }, (_, i) => i * step) };
 }
 
-/** 12k, 3.4M */
+/** `12k`, `3.4M` */
 function short(value: number): string {
   if (value >= 1_000_000) return `${Number((value / 1_000_000).toFixed(1))}M`;
   return value >= 1000 ? `${Number((value / 1000).toFixed(1))}k` : String(value);

@@ -1,4 +1,4 @@
-/** Text as it is written, which scrolls by itself and is reached by the keyboard for it. */
+/** Preformatted text that scrolls, also with the keyboard. */
 export function Code({ label, text }: { label: string; text: string }) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard

@@ -12,11 +12,11 @@ interface FieldProps {
   min?: number | undefined;
   max?: number | undefined;
   step?: string | undefined;
-  /** The label is read out, not shown. */
+  /** Shows the label to screen readers only. */
   isBare?: boolean | undefined;
 }
 
-/** One line of text or a number, with its label. */
+/** A labelled input for a line of text or a number. */
 export function Field({ label, onInput, id, isBare, isRequired, type = 'text', ...rest }: FieldProps) {
   const own = useId();
   return (
@@ -37,7 +37,7 @@ export function Field({ label, onInput, id, isBare, isRequired, type = 'text', .
   );
 }
 
-/** Several lines of text, with their label. */
+/** A labelled input for several lines of text. */
 export function TextArea({
   label,
   onInput,
@@ -72,7 +72,7 @@ export function TextArea({
   );
 }
 
-/** One of several, with its label. */
+/** A labelled select. */
 export function Select<T extends string>({
   label,
   value,
@@ -97,7 +97,7 @@ export function Select<T extends string>({
       <select
         id={id ?? own}
         value={value}
-        // Its options are all of this type.
+        // All options are of this type.
         onChange={(event) => onChange(event.currentTarget.value as T)}
       >
         {options.map((option) => {
@@ -113,7 +113,7 @@ export function Select<T extends string>({
   );
 }
 
-/** One of few, all in sight. */
+/** A choice among a few visible options. */
 export function Segments<T extends string>({
   label,
   value,
@@ -142,7 +142,7 @@ export function Segments<T extends string>({
   );
 }
 
-/** A form that is sent by its button or by Enter. */
+/** A form that is submitted by its button or by Enter. */
 export function Form({ onSubmit, children }: { onSubmit: () => void; children: ComponentChildren }) {
   return (
     <form

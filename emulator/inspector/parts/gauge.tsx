@@ -7,7 +7,7 @@ export interface Share {
   value: number;
 }
 
-/** Shares of a whole; its label says the same in words. */
+/** A bar with shares of a whole. The label says the same in words. */
 export function Gauge({ shares, total, label }: { shares: readonly Share[]; total: number; label: string }) {
   const width = (value: number): string => `${total === 0 ? 0 : Math.min(100, (100 * value) / total)}%`;
   return (
@@ -19,7 +19,7 @@ export function Gauge({ shares, total, label }: { shares: readonly Share[]; tota
   );
 }
 
-/** What the colours of a gauge mean. */
+/** The legend of a gauge. */
 export function Legend({ shares, rest }: { shares: readonly Share[]; rest?: { name: string; value: number } }) {
   return (
     <ul class="legend">

@@ -12,10 +12,10 @@ const PATHS = {
   pin: 'M7 3h6l-1 6 3 3H5l3-3zM10 12v6',
 } as const;
 
-/** The name of a picture. */
+/** The name of an icon. */
 export type IconName = keyof typeof PATHS;
 
-/** A small picture beside a word. */
+/** A decorative icon, hidden from screen readers. */
 export function Icon({ name }: { name: IconName }) {
   return (
     <svg class="icon" viewBox="0 0 20 20" aria-hidden="true">

@@ -1,7 +1,7 @@
 import type { RefObject } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 
-/** How wide an element is, in pixels: 0 before it is there. */
+/** The width of an element in pixels; 0 before it is mounted. */
 export function useWidth<E extends Element>(): [RefObject<E>, number] {
   const ref = useRef<E>(null);
   const [width, setWidth] = useState(0);

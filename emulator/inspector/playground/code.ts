@@ -1,6 +1,6 @@
 import type { ChatCompletionParams } from 'context-gateway';
 
-/** The same request for a terminal; the key comes from the environment. */
+/** The request as a curl command. The key comes from an environment variable. */
 export function asCurl(origin: string, params: ChatCompletionParams): string {
   return [
     `curl ${params.stream === true ? '-N ' : ''}${origin}/v1/chat/completions`,
@@ -10,7 +10,7 @@ export function asCurl(origin: string, params: ChatCompletionParams): string {
   ].join(' \\\n');
 }
 
-/** The same request as a program with the SDK. */
+/** The request as a program with the SDK. */
 export function asProgram(origin: string, params: ChatCompletionParams): string {
   const isStream = params.stream === true;
   const fields = JSON.stringify(params, null, 2).replace(/^( *)"(\w+)":/gm, '$1$2:');
@@ -26,7 +26,7 @@ ${print}
 `;
 }
 
-/** A word for a shell. */
+/** Quotes a text for a shell. */
 export function quoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -1,7 +1,10 @@
 import type { ApiKeyInfo } from '../../src/store/api-keys.js';
 import { ask } from '../service/control.js';
 
-/** A key of the page's own, made when it is first needed. Kept by the browser, so that there is one and not one a visit; never shown. */
+/**
+ * The page's own key, created on first use and never shown. The browser stores it, so that not every visit creates
+ * another.
+ */
 export async function playgroundKey(): Promise<string> {
   const kept = localStorage.getItem(STORED);
   const keys = await ask<ApiKeyInfo[]>('GET', '/keys');

@@ -7,7 +7,7 @@ import {
 } from 'context-gateway';
 import { playgroundKey } from './key.js';
 
-/** A completion that is asked for, as far as it has come. */
+/** The progress of a completion. */
 export interface Run {
   state: 'waiting' | 'arriving' | 'done' | 'stopped' | 'failed';
   text: string;
@@ -20,7 +20,7 @@ export interface Run {
   error?: string | undefined;
 }
 
-/** Asks the emulator as a program would, through the SDK. `tell` hears how it goes; `signal` stops it. */
+/** Requests a completion through the SDK, as a program would. Calls `tell` on every progress; `signal` stops it. */
 export async function runCompletion(
   params: ChatCompletionParams,
   tell: (run: Run) => void,
@@ -38,9 +38,9 @@ export async function runCompletion(
       baseURL: location.origin,
       apiKey: await playgroundKey(),
       dangerouslyAllowBrowser: true,
-      // The page may come from a container of one's own.
+      // The emulator may run in a container under another host name.
       dangerouslyAllowHTTP: true,
-      // One wants to see a refusal, not to be spared it.
+      // The playground shows rejected requests, so it neither retries nor waits for rate limits.
       maxRetries: 0,
       pacing: false,
     });

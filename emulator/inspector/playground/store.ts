@@ -5,15 +5,15 @@ import type { InspectedConversation } from '../../src/control/overview.js';
 import { ask, conversationPath } from '../service/control.js';
 import type { Run } from './run.js';
 
-/** A message that is being written. The number tells it from the others. */
+/** A message in the editor. Its number identifies it. */
 export interface Draft extends ChatMessage {
   number: number;
 }
 
-/** What a conversation's messages are taken as. */
+/** What to take from a conversation: its context, or its messages. */
 export type Source = 'context' | 'messages';
 
-// What is being written stays when one looks at another view.
+// Module state, so that the drafts survive a visit to another view.
 export const drafts = signal<readonly Draft[]>([]);
 export const model = signal('');
 export const isStream = signal(true);
@@ -25,7 +25,7 @@ export const run = signal<Run | undefined>(undefined);
 
 let numbers = 0;
 
-/** A message to write on. */
+/** Creates a draft. */
 export function draft({ role, content }: ChatMessage): Draft {
   numbers += 1;
   return { role, content, number: numbers };
@@ -33,12 +33,15 @@ export function draft({ role, content }: ChatMessage): Draft {
 
 drafts.value = [draft({ role: 'user', content: '' })];
 
-/** Take a conversation's messages: as they were said, or as its context with the newest of them. A question is left to be written. */
+/**
+ * Loads the messages of a conversation, or its context with the newest messages. Keeps the user's question as the last
+ * draft.
+ */
 export async function takeConversation(id: string, as: Source): Promise<void> {
   conversationId.value = id;
   source.value = as;
   const conversation = await ask<InspectedConversation>('GET', conversationPath(id, '/context'));
-  // Another one may have been chosen meanwhile.
+  // The user may have chosen another one meanwhile.
   if (conversationId.value !== id || source.value !== as) return;
   const question = drafts.value.at(-1);
   const last = question?.role === 'user' ? question : draft({ role: 'user', content: '' });

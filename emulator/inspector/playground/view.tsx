@@ -26,7 +26,7 @@ import {
   temperature,
 } from './store.js';
 
-/** A completion asked for by hand: what is sent, what comes back, and the same as code. */
+/** A form for a completion request, its response, and the request as code. */
 export function PlaygroundView() {
   const { data, error } = useLoaded('overview', () => ask<Overview>('GET', '/overview'), ['conversations/*', 'models']);
   const { run: act, error: failure } = useAction();
@@ -226,7 +226,7 @@ function Send({ params }: { params: ChatCompletionParams }) {
       controller.current.signal,
     );
   };
-  // A view that is left does not wait for it.
+  // Leaving the view aborts the request.
   useEffect(() => () => controller.current?.abort(), []);
   return (
     <div class="row send">

@@ -9,12 +9,12 @@ import { useLoaded } from '../service/use-loaded.js';
 import { dateAndTime, duration, plural } from '../service/words.js';
 import { requestAsCurl } from './curl.js';
 
-/** One request and what was sent back, whole. */
+/** A request and its response in full. */
 export function RequestDetail({ id, onClose }: { id: string; onClose: () => void }) {
   const summary = requests.value.find(({ requestId }) => requestId === id);
   const path = `/requests/${encodeURIComponent(id)}`;
   const { data, error, reload } = useLoaded(path, () => ask<RequestRecord>('GET', path), []);
-  // Its line says that it was answered, or has ended.
+  // Reloads when the summary shows that the request was answered, or has ended.
   useEffect(() => void reload(), [summary?.outcome, summary?.status]);
   const head = useRef<HTMLElement>(null);
   useEffect(() => head.current?.focus({ preventScroll: true }), [id]);

@@ -1,18 +1,17 @@
 import type { RequestSummary } from '../../src/http/request-log.js';
 
-/** Which requests are wanted. */
+/** The filter of the list of requests. */
 export interface Filter {
-  /** Stands in path, method, status, fault or id. */
+  /** Text to find in the path, method, status, fault or id. */
   text: string;
   status: StatusFilter;
-  /** The name of a key, or a user; empty: any. */
+  /** The name of a key, or a user; empty for any. */
   caller: string;
 }
 
-/** Statuses as they are told apart. */
 export type StatusFilter = 'all' | 'ok' | 'failed' | '4xx' | '5xx' | 'faults';
 
-/** Does a request fit all that is wanted? */
+/** Whether a request matches the filter. */
 export function fits(request: RequestSummary, { text, status, caller }: Filter): boolean {
   const { method, path, fault = '', requestId } = request;
   if (caller !== '' && request.caller !== caller) return false;
@@ -23,7 +22,7 @@ export function fits(request: RequestSummary, { text, status, caller }: Filter):
   );
 }
 
-/** Went wrong: a status above 399, or an end before its time. */
+/** Whether a request failed: a status of 400 or above, or an early end. */
 export function isFailed({ status = 0, outcome }: RequestSummary): boolean {
   return status >= 400 || !(outcome === 'answered' || outcome === 'pending');
 }

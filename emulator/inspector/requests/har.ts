@@ -1,6 +1,6 @@
 import type { RequestRecord } from '../../src/http/request-log.js';
 
-/** The requests as an HTTP archive (HAR 1.2), which browsers and proxies open. */
+/** The requests as an HTTP archive (HAR 1.2), which browsers and proxies can open. */
 export function asHar(records: readonly RequestRecord[], origin: string): object {
   return {
     log: {

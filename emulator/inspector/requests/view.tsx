@@ -14,7 +14,7 @@ import { RequestDetail } from './detail.js';
 import { type Filter, fits, isFailed, type StatusFilter } from './filter.js';
 import { asHar } from './har.js';
 
-/** Kept while one looks at another view. */
+/** Module state, so that the filter survives a visit to another view. */
 const filter = signal<Filter>({ text: '', status: 'all', caller: '' });
 
 const STATUSES: readonly { value: StatusFilter; label: string }[] = [
@@ -27,7 +27,7 @@ const STATUSES: readonly { value: StatusFilter; label: string }[] = [
 ];
 const PAGE = 100;
 
-/** The requests to the service as they come, newest first. */
+/** The list of requests as they arrive, newest first. */
 export function RequestsView({ selected }: { selected: string }) {
   const [most, setMost] = useState(PAGE);
   const { shown, held, release, listRef } = useCalmList(selected !== '');
@@ -126,7 +126,10 @@ function Row({ request, isSelected }: { request: RequestSummary; isSelected: boo
   );
 }
 
-/** Requests that come while one reads, selects or has scrolled wait until they are asked for; those in sight are kept up to date. */
+/**
+ * While the user reads, selects or has scrolled, new requests are held back until `release`. Shown requests stay up to
+ * date.
+ */
 function useCalmList(isReading: boolean) {
   const listRef = useRef<HTMLOListElement>(null);
   const [until, setUntil] = useState<string>();
@@ -156,12 +159,15 @@ function useCalmList(isReading: boolean) {
   return { shown, held: all.length - shown.length, release, listRef };
 }
 
-/** The records of requests, oldest first. Asked for a few at a time: all at once would hold up your program's requests. */
+/**
+ * The records of requests, oldest first. Loaded in pages, because one large response would delay the user's own
+ * requests.
+ */
 async function recordsOf(ids: readonly string[]): Promise<RequestRecord[]> {
   const records = new Map<string, RequestRecord>();
   let after = '';
   for (;;) {
-    // After one that is not in the log: from its beginning.
+    // For an id that is not in the log, the emulator starts with the oldest request.
     const page = await ask<RequestRecord[]>('GET', `/requests?limit=${RECORDS}&after=${after}`);
     for (const record of page) records.set(record.requestId, record);
     after = page.at(-1)?.requestId ?? '';

@@ -1,4 +1,4 @@
-/** Ask the control plane. An error says what it answered. */
+/** Calls the control plane. Throws with the message of an error response. */
 export async function ask<T>(method: string, path: string, body?: unknown): Promise<T> {
   const json =
     body === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };

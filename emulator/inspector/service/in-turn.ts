@@ -1,4 +1,4 @@
-/** The work, one at a time: called while it runs, it runs once more afterwards. */
+/** Wraps work so that it never runs twice at a time. A call while it runs makes it run once more afterwards. */
 export function inTurn(work: () => Promise<void>): () => Promise<void> {
   let running: Promise<void> | undefined;
   let isStale = false;

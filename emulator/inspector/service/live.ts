@@ -2,17 +2,17 @@ import { signal } from '@preact/signals';
 import type { PushedEvents } from '../../src/control/events.js';
 import type { RequestSummary } from '../../src/http/request-log.js';
 
-/** Whether the emulator is heard. */
+/** The state of the connection to the emulator. */
 export const connection = signal<'connecting' | 'live' | 'gone'>('connecting');
-/** The emulator's time when it was last heard. */
+/** The emulator's time at its last event. */
 export const emulatorTime = signal('');
-/** The requests it has in its log, oldest first. */
+/** The requests in the emulator's log, oldest first. */
 export const requests = signal<readonly RequestSummary[]>([]);
 
 type Listener = (topics: ReadonlySet<string>) => void;
 const listeners = new Set<Listener>();
 
-/** Called with what has changed; gives the function that takes the listener off. */
+/** Calls the listener with the topics of each change. Returns a function that removes the listener. */
 export function onChanges(listener: Listener): () => void {
   listeners.add(listener);
   return () => {
@@ -21,8 +21,8 @@ export function onChanges(listener: Listener): () => void {
 }
 
 /**
- * Hear of everything that happens while the page is in sight. A browser has six connections to a host, so hidden pages with one each
- * would leave none for another; a page that is seen again is told everything anew.
+ * Receives events while the page is visible. Browsers open at most six connections to a host, so hidden pages with one
+ * each would block other pages. A page that becomes visible again receives everything anew.
  */
 export function connect(): void {
   let source: EventSource | undefined;
@@ -34,7 +34,7 @@ export function connect(): void {
   follow();
 }
 
-/** `again` is called some time after the emulator has refused. */
+/** Calls `again` some time after the emulator has rejected the connection. */
 function listen(again: () => void): EventSource {
   const source = new EventSource('/_emulator/events');
   const on = <Name extends keyof PushedEvents>(name: Name, take: (data: PushedEvents[Name]) => void): void =>
@@ -52,7 +52,7 @@ function listen(again: () => void): EventSource {
   };
   source.onerror = () => {
     connection.value = 'gone';
-    // The browser tries again by itself, except where it was refused.
+    // The browser reconnects by itself, except after an error response.
     if (source.readyState === EventSource.CLOSED) setTimeout(again, RECONNECT);
   };
   return source;
@@ -62,19 +62,19 @@ function tell(topics: ReadonlySet<string>): void {
   for (const listener of [...listeners]) listener(topics);
 }
 
-/** A request that is known is replaced where it stands. */
+/** Replaces known requests in place, and appends new ones. */
 function merged(known: readonly RequestSummary[], pushed: readonly RequestSummary[]): RequestSummary[] {
   const byId = new Map(known.map((request) => [request.requestId, request]));
   for (const request of pushed) byId.set(request.requestId, request);
   return [...byId.values()].slice(-MOST);
 }
 
-/** As many as the emulator keeps. */
+/** The capacity of the emulator's log. */
 const MOST = 1000;
 /** Milliseconds. */
 const RECONNECT = 2000;
 
-/** Is one of the wanted topics among what changed? `conversations/*` stands for each of them. */
+/** Whether one of the wanted topics changed. `conversations/*` matches every conversation. */
 export function hasTopic(changed: ReadonlySet<string>, wanted: readonly string[]): boolean {
   if (changed.has('everything')) return true;
   return wanted.some((topic) =>

@@ -1,12 +1,12 @@
 import { signal } from '@preact/signals';
 
-/** What the part of the address after # names: a view, and what it shows. */
+/** The URL's fragment: a view, and the id of what it shows. */
 export interface Route {
   view: string;
   id: string;
 }
 
-/** Where the page is. */
+/** The current route. */
 export const route = signal<Route>(read());
 
 addEventListener('hashchange', () => {
@@ -18,7 +18,7 @@ export function linkTo(view: string, id?: string): string {
   return id === undefined ? `#/${view}` : `#/${view}/${encodeURIComponent(id)}`;
 }
 
-/** Go to a view. */
+/** Opens a view. */
 export function goTo(view: string, id?: string): void {
   location.hash = linkTo(view, id);
 }
@@ -28,7 +28,7 @@ function read(): Route {
   return { view, id: decoded(id) };
 }
 
-/** An address typed by hand may hold a lone %. */
+/** A URL typed by hand may contain a lone %, which `decodeURIComponent` rejects. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text);

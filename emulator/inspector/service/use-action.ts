@@ -1,14 +1,14 @@
 import { useState } from 'preact/hooks';
 
-/** Something a person does: whether it is under way, and why it failed. */
+/** A user's action, with its progress and error. */
 export interface Action {
   isBusy: boolean;
   error: string | undefined;
-  /** Tells whether it worked. */
+  /** Resolves to whether it succeeded. */
   run: (work: () => Promise<unknown>) => Promise<boolean>;
 }
 
-/** What a button does, with its error beside it. */
+/** The state of an action, for a button with an error line. */
 export function useAction(): Action {
   const [state, setState] = useState<{ isBusy: boolean; error: string | undefined }>({
     isBusy: false,

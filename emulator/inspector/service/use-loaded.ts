@@ -2,18 +2,21 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { inTurn } from './in-turn.js';
 import { hasTopic, onChanges } from './live.js';
 
-/** What was loaded, or why it could not be. */
+/** The loaded data, or the reason it could not be loaded. */
 export interface Loaded<T> {
   data: T | undefined;
   error: string | undefined;
   reload: () => Promise<void>;
 }
 
-/** Data of the emulator, loaded again whenever one of the topics changes. `key` names what is loaded: another key starts anew. */
+/**
+ * Loads data from the emulator, and reloads it when one of the topics changes. `key` identifies the data: a new key
+ * starts over.
+ */
 export function useLoaded<T>(key: string, load: () => Promise<T>, topics: readonly string[]): Loaded<T> {
   const [state, setState] = useState<{ key: string; data?: T; error?: string }>({ key });
   const newest = useRef(async () => {});
-  // What `load` and the topics depend on is in the key.
+  // `load` and `topics` depend only on the key.
   useEffect(() => {
     let isLeft = false;
     const reload = inTurn(async () => {

@@ -1,4 +1,4 @@
-/** 12,345 */
+/** `12,345` */
 export function count(number: number): string {
   return Math.round(number).toLocaleString('en');
 }
@@ -8,7 +8,7 @@ export function plural(number: number, word: string): string {
   return `${count(number)} ${word}${number === 1 ? '' : 's'}`;
 }
 
-/** 22 % */
+/** `22 %` */
 export function percent(share: number): string {
   return `${Math.round(share * 100)} %`;
 }
@@ -18,12 +18,12 @@ export function timeOf(timestamp: string): string {
   return timestamp.slice(11, 19);
 }
 
-/** 2026-03-02 09:30:00 */
+/** `2026-03-02 09:30:00` */
 export function dateAndTime(timestamp: string): string {
   return `${timestamp.slice(0, 10)} ${timeOf(timestamp)}`;
 }
 
-/** 84 ms, 2.3 s */
+/** `84 ms`, `2.3 s` */
 export function duration(ms: number): string {
   return ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`;
 }

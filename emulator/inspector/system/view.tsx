@@ -9,7 +9,7 @@ import { emulatorTime } from '../service/live.js';
 import { useAction } from '../service/use-action.js';
 import { dateAndTime } from '../service/words.js';
 
-/** Time, and everything that is stored: moved forward, saved, loaded, begun anew. */
+/** The clock, and snapshots of all stored data. */
 export function SystemView() {
   return (
     <>

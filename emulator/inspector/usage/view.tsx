@@ -9,7 +9,7 @@ import { requests } from '../service/live.js';
 import { useLoaded } from '../service/use-loaded.js';
 import { count, plural, timeOf } from '../service/words.js';
 
-/** What was used, by day and model, and how the rate limits stand. */
+/** Used tokens by day and model, and the state of the rate limits. */
 export function UsageView() {
   const topics = ['usage', 'account', 'requests', 'clock'];
   const { data, error } = useLoaded('overview', () => ask<Overview>('GET', '/overview'), topics);
@@ -126,7 +126,7 @@ function isRefused({ status }: RequestSummary): boolean {
   return status === 429;
 }
 
-/** The newest minutes with requests in them. */
+/** Requests of the newest minutes that have any. */
 function byMinute(all: readonly RequestSummary[]): Column[] {
   const minutes = new Map<number, { good: number; refused: number; failed: number }>();
   for (const request of all) {

@@ -2,19 +2,18 @@ import { TOKENS_PER_ITEM } from '../../src/context/compaction/candidates.js';
 import { TOKENS_PER_MESSAGE } from '../../src/text/language.js';
 import { textRank } from './text-rank.js';
 
-/** What a compaction is compared with: a way to keep something of a conversation within so many tokens. */
+/** A simple method to keep part of a conversation within a number of tokens. */
 export interface Baseline {
   name: string;
   keep: (messages: readonly string[], tokens: number) => string[];
 }
 
-/** What a text costs, and where its sentences end. */
 export interface Text {
   countTokens: (text: string) => number;
   sentences: (text: string) => readonly string[];
 }
 
-/** The newest messages, the oldest ones, and the most central sentences. */
+/** Three baselines: the newest messages, the oldest messages, and the most central sentences. */
 export function baselines(text: Text): Baseline[] {
   const ranked = new Map<readonly string[], string[]>();
   const central = (messages: readonly string[]): string[] => {
@@ -30,8 +29,6 @@ export function baselines(text: Text): Baseline[] {
     { name: 'TextRank', keep: (messages, tokens) => allThatFit(central(messages), tokens, sentence) },
   ];
 }
-
-/** The same frame as an entry of the summary has. */
 
 function untilFull(texts: readonly string[], tokens: number, cost: (text: string) => number): string[] {
   let left = tokens;

@@ -11,9 +11,9 @@ import {
 import type { SummaryItem } from '../../src/store/summary.js';
 import { type Language, TOKENS_PER_MESSAGE } from '../../src/text/language.js';
 
-/** What a compaction left, and what it took. */
+/** The result of a compaction, and its cost. */
 export interface Outcome {
-  /** Every item that is kept: entries of the summary, and the newest messages word for word. */
+  /** All kept items: entries of the summary, and the newest messages in full. */
   kept: string[];
   tokens: number;
   totalTokens: number;
@@ -21,7 +21,7 @@ export interface Outcome {
   state: CompactionState;
 }
 
-/** Compacts a conversation from nothing, or from what an earlier compaction left. */
+/** Compacts a conversation, from scratch or from the state of an earlier compaction. */
 export function compacted(
   messages: readonly SourceMessage[],
   level: CompactionLevel,

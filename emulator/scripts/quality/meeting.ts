@@ -2,21 +2,21 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { contentTerms, overlap } from '../../src/text/terms.js';
 
-/** A recorded conversation with questions about it, and what of it is needed to answer them. */
+/** A recorded conversation, with the evidence for questions about it. */
 export interface Meeting {
   name: string;
   messages: { id: string; role: string; content: string; createdAt: string }[];
-  /** For each pair of a question and a turn that holds evidence: the words which the turn shares with the answer, two at least. */
+  /** For each question and each turn with evidence: the words that the turn shares with the answer, at least two. */
   evidence: ReadonlySet<string>[];
 }
 
-/** Every meeting of a folder, by name; with `turnWords`, told in turns of so many words at least, as committees talk. */
+/** The meetings of a folder, by name. `turnWords` joins turns until they have that many words, as in committees. */
 export function readMeetings(folder: string, turnWords = 0): Meeting[] {
   const files = readdirSync(folder).filter((name) => name.endsWith('.json'));
   return files.sort().map((file) => readMeeting(join(folder, file), file.replace('.json', ''), turnWords));
 }
 
-/** The share of evidence turns of which one kept item holds enough. */
+/** The share of evidence for which a single kept item contains enough of the words. */
 export function survival(evidence: Meeting['evidence'], kept: readonly string[]): number {
   const items = kept.map((text) => new Set(contentTerms(text)));
   const alive = evidence.filter((words) => items.some((item) => overlap(words, item) >= ENOUGH * words.size));
@@ -24,7 +24,7 @@ export function survival(evidence: Meeting['evidence'], kept: readonly string[])
 }
 
 const ENOUGH = 0.6;
-/** A turn that shares one word with the answer, or none, gives no evidence that could be told from chance. */
+/** A turn that shares fewer words with the answer may do so by chance. */
 const LEAST_SHARED = 2;
 
 interface MeetingFile {
@@ -33,7 +33,7 @@ interface MeetingFile {
 }
 
 function readMeeting(path: string, name: string, turnWords: number): Meeting {
-  // The form is that of the folder's own description; a file of another form fails at its first missing field.
+  // The format is described in the folder. A file in another format fails at its first missing field.
   const file = JSON.parse(readFileSync(path, 'utf8')) as MeetingFile;
   const { turns, turnOf } = joined(file.turns, turnWords);
   const [first] = turns;
@@ -57,7 +57,7 @@ function readMeeting(path: string, name: string, turnWords: number): Meeting {
   return { name, messages, evidence };
 }
 
-/** Turns in a row as one, until it has enough words; and which of them each turn went into. */
+/** Joins consecutive turns until they have enough words. `turnOf` maps each turn to its joined turn. */
 function joined(turns: MeetingFile['turns'], words: number): { turns: MeetingFile['turns']; turnOf: number[] } {
   const long: MeetingFile['turns'] = [];
   let spoken = Number.POSITIVE_INFINITY;

@@ -5,35 +5,37 @@ import { offerOf, type SourceMessage } from '../../src/context/compaction/candid
 import { hashText } from '../../src/store/random.js';
 import type { Language } from '../../src/text/language.js';
 
-/** A sentence with the section that a reader puts it in, or `none`. */
+/** A sentence with the section that a human assigned, or `none`. */
 export interface LabelledSentence {
   text: string;
   section: string;
 }
 
-/** How well one section is found. */
+/** How well the engine recognizes one section. */
 export interface SectionScore {
   section: string;
-  /** Sentences a reader puts there, and sentences the engine puts there. */
+  /** Sentences that a human assigned to the section. */
   labelled: number;
+  /** Sentences that the engine assigned to it. */
   found: number;
+  /** Sentences that both assigned to it. */
   right: number;
 }
 
 type Half = 'tune' | 'held-out';
 
-/** The meetings that rules may be tuned on; what all others show is held out. */
+/** The meetings used for tuning. All others are held out. */
 export const TUNED_ON: readonly string[] = ['ES2006a', 'ES2006b', 'ES2006c', 'ES2006d'];
 
 const FOUND = new URL('../../test/labels/found.json', import.meta.url);
 const LABELS = new URL('../../test/labels/sentences.json', import.meta.url);
 
-/** The sentences written for the purpose. */
+/** Labelled sentences written for this test. */
 export function labelledChats(half: Half): LabelledSentence[] {
   return read()[`chats-${half}`];
 }
 
-/** The sentences of meetings, whose text stands in the folder they were taken from. */
+/** Labelled sentences of meetings. Their texts are read from the folder of the meetings. */
 export function labelledMeetings(half: Half, folder: string): LabelledSentence[] {
   const turns = new Map<string, { content: string }[]>();
   return read()[`meetings-${half}`].map(({ meeting, turn, start, end, hash, section }) => {
@@ -45,7 +47,7 @@ export function labelledMeetings(half: Half, folder: string): LabelledSentence[]
   });
 }
 
-/** What the engine makes of each sentence, said alone, beside what a reader makes of it. */
+/** Compares the engine's section for each sentence, taken alone, with the label. */
 export function sectionScores(sentences: readonly LabelledSentence[], language: Language): SectionScore[] {
   const verdicts = sentences.map(({ text, section }) => ({ section, found: sectionsOf(text, language) }));
   return SECTIONS.map((section) => ({
@@ -57,15 +59,15 @@ export function sectionScores(sentences: readonly LabelledSentence[], language: 
 }
 
 /**
- * Of all that the engine puts into a section of these messages, how much a reader agrees with. Every verdict was read;
- * `unread` is what a later engine finds and has not been read.
+ * Counts how many of the engine's findings for a section a human judged right. `unread` counts findings without a
+ * judgement.
  */
 export function foundScore(
   section: 'decisions' | 'requirements',
   messages: readonly SourceMessage[],
   language: Language,
 ): { found: number; right: number; unread: number } {
-  // The file is one of this package: of each section, the hash of a text and whether it belongs there.
+  // The file belongs to this package. Per section, it maps the hash of a text to whether the text belongs there.
   const verdicts = JSON.parse(readFileSync(FOUND, 'utf8'))[section] as Record<string, boolean>;
   const tools = { split: language.sentences, countTokens: language.countTokens };
   const items = messages.flatMap((message) => atOnce(offerOf(message, tools)).candidates.map(({ item }) => item));
@@ -94,6 +96,6 @@ interface LabelledPlace {
 }
 
 function read(): Labels {
-  // The file is one of this package; its form is that of the README beside it.
+  // The file belongs to this package. The README next to it describes its format.
   return JSON.parse(readFileSync(LABELS, 'utf8')) as Labels;
 }

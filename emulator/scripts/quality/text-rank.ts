@@ -1,9 +1,9 @@
 import { contentTerms, overlap } from '../../src/text/terms.js';
 
 /**
- * TextRank as it was first described: sentences tied by the words they share over the logarithms of their lengths, and
- * the usual walk over that graph. The best sentence first. Sentences of one word are left out: the logarithm of their
- * length is 0, and "yeah" would win.
+ * TextRank as originally published: PageRank on a graph of sentences, weighted by their shared words over the
+ * logarithms of their lengths. Returns the best sentence first. Sentences of one word are left out: the logarithm of
+ * their length is 0, and "yeah" would win.
  */
 export function textRank(all: readonly string[]): string[] {
   const sentences = all.filter((sentence) => new Set(contentTerms(sentence)).size > 1);

@@ -1,4 +1,4 @@
-/** The least that hono needs for the same answers, as a yardstick: no state, no keys, no limits, no log. */
+/** A bare Hono server with the same responses, as a yardstick: no state, keys, limits or log. */
 import { serve } from '@hono/node-server';
 import { Hono } from 'hono';
 

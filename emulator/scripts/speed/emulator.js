@@ -1,4 +1,4 @@
-/** The emulator as it is built, with limits out of the way. */
+/** The built emulator, with very high rate limits. */
 import { createEmulator } from '../../dist/index.js';
 
 const [data] = process.argv.slice(2);

@@ -31,10 +31,10 @@ import { usageReport } from './usage-report.js';
 
 /** How lists are wrapped (A3). */
 export type ListForm = (typeof LIST_FORMS)[number];
-/** Every one there is. */
+/** All ways to wrap lists. */
 export const LIST_FORMS = ['data', 'bare', 'named', 'items'] as const;
 
-/** What the Gateway API works by. */
+/** The settings of the Gateway API. */
 export interface GatewaySettings {
   clock: Clock;
   maxFileSize: number;
@@ -45,7 +45,7 @@ export interface GatewaySettings {
   presetsLimit: { default: number; max: number };
 }
 
-/** The state the Gateway API works on. */
+/** The dependencies of the Gateway API. */
 export interface GatewayApiState {
   settings: GatewaySettings;
   stores: Stores;
@@ -60,7 +60,7 @@ export function gatewayRoutes(state: GatewayApiState): AreaRoutes {
   const now = (): number => settings.clock.now();
   const area = new AreaRoutes();
 
-  // A3: a list comes wrapped as the setting says.
+  // A3: the option `listForm` decides how lists are wrapped.
   const list = (name: 'presets' | 'integrations', records: unknown[]): Answer => {
     if (settings.listForm === 'bare') return json(records);
     if (settings.listForm === 'named') return json({ [name]: records });
@@ -73,7 +73,7 @@ export function gatewayRoutes(state: GatewayApiState): AreaRoutes {
     if (settings.listForm === 'items') return z.object({ items: records });
     return z.object({ object: z.literal('list'), data: records });
   };
-  /** The text of a whole answer, billed. */
+  /** Bills a whole completion. Returns its text and usage. */
   const written = (completion: Completion, entry: LogEntry): { content: string; usage: ReturnType<typeof usageOf> } => {
     const counted = usageOf(completion.promptTokens, completion.tokens.count);
     usage.add(completion.model, counted.total_tokens);
@@ -240,7 +240,7 @@ export function gatewayRoutes(state: GatewayApiState): AreaRoutes {
   return area;
 }
 
-/** A publishable endpoint that is not there would be a typing error that goes unnoticed. */
+/** Throws a RangeError for an unknown endpoint, so that a typo in the option does not go unnoticed. */
 function requireEndpoint(known: readonly string[], endpoint: string): void {
   const plain = (text: string): string => text.replace(/:[^/]+/g, ':');
   if (known.some((one) => plain(one) === plain(endpoint))) return;

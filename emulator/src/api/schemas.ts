@@ -4,9 +4,9 @@ import { COMPACTION_LEVELS } from '../context/compaction/compact.js';
 import { MESSAGE_ROLES, PIN_CATEGORIES } from '../store/conversation-records.js';
 import { MEMORY_TYPES } from '../store/memory.js';
 
-/** A text that is not empty. */
+/** A non-empty string. */
 export const text = z.string().check(z.minLength(1));
-/** A whole number from zero on. */
+/** A non-negative integer. */
 export const count = z.int().check(z.gte(0));
 
 const time = described('ISO 8601', z.string());
@@ -14,7 +14,7 @@ const texts = z.array(z.string());
 const success = z.literal(true);
 const memoryType = z.enum(MEMORY_TYPES);
 
-// What the Context API takes.
+// Parameters of the Context API.
 export const conversationQuery = z.object({ conversationId: text });
 export const unpinQuery = z.object({ messageId: text });
 export const memoryQuery = z.object({ workspaceId: z.optional(text), type: z.optional(memoryType) });
@@ -24,7 +24,7 @@ export const excludeBody = z.object({ exclude: z.boolean() });
 export const memoryBody = z.object({ type: memoryType, key: text, content: text, workspaceId: z.optional(text) });
 export const memoryChange = z.object({ content: text, isActive: z.optional(z.boolean()) });
 
-// What it answers.
+// Responses of the Context API.
 export const rollingSummary = named(
   'RollingSummary',
   z.object({
@@ -98,7 +98,7 @@ export const memoriesAnswer = z.object({ success, memories: z.array(listedMemory
 export const memoryAnswer = z.object({ success, memory: memoryItem });
 export const contextError = named('ContextError', z.object({ success: z.literal(false), error: z.string() }));
 
-// What the Gateway takes.
+// Parameters of the Gateway API.
 export const chatMessage = named('ChatMessage', z.object({ role: z.enum(MESSAGE_ROLES), content: z.string() }));
 export const completionBody = named(
   'ChatCompletionRequest',
@@ -118,7 +118,7 @@ export const usageQuery = z.object({
   end_date: z.optional(described('YYYY-MM-DD; the day is included.', z.string())),
 });
 
-// What it answers.
+// Responses of the Gateway API.
 const usage = named(
   'CompletionUsage',
   z.object({ prompt_tokens: count, completion_tokens: count, total_tokens: count }),

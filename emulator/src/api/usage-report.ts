@@ -1,7 +1,7 @@
 import { badRequest } from '../base/errors.js';
 import type { Usage } from '../store/usage.js';
 
-/** The usage report of the interface. */
+/** The usage report, as the API returns it. */
 export interface UsageReport {
   period: { start: string; end: string };
   tokens_used: number;
@@ -12,7 +12,7 @@ export interface UsageReport {
   breakdown_by_model: Record<string, number>;
 }
 
-/** A25: both ends are UTC days and belong to the period; without dates it is the current month. */
+/** A25: both dates are UTC days, and inclusive. Without dates, the period is the current month. */
 export function usageReport(
   usage: Usage,
   dates: { start_date?: string | undefined; end_date?: string | undefined },
@@ -44,7 +44,7 @@ export function usageReport(
 function calendarDay(param: string, value: string | undefined): string | undefined {
   if (value === undefined) return undefined;
   const time = /^\d{4}-\d{2}-\d{2}$/.test(value) ? Date.parse(`${value}T00:00:00.000Z`) : Number.NaN;
-  // Date.parse takes the 30th of February for the 2nd of March.
+  // Date.parse accepts February 30 as March 2.
   if (Number.isNaN(time) || dayOf(new Date(time)) !== value)
     throw badRequest(param, `${param} must be a date such as 2026-01-31`);
   return value;

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { badRequest } from './errors.js';
 
-/** The value of a JSON text; 400 when it is none. */
+/** Parses JSON. Throws a 400 if it is invalid. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -10,7 +10,9 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** The value in the form of the schema; a 400 that names the first field that is not or, when strict, is not known. */
+/**
+ * Parses a value with a schema. Throws a 400 that names the first invalid field or, if `strict`, the first unknown one.
+ */
 export function checked<T>(schema: z.ZodMiniType<T>, value: unknown, strict = false): T {
   const result = z.safeParse(schema, value);
   if (result.success) {
@@ -25,7 +27,7 @@ export function checked<T>(schema: z.ZodMiniType<T>, value: unknown, strict = fa
   throw badRequest(param, `${param} is not valid: ${describe(issue)}`);
 }
 
-/** The first field, by its path, that the schema has not taken over. */
+/** The path of the first field that the schema dropped. */
 function unknownField(given: unknown, taken: unknown): string | undefined {
   if (typeof given !== 'object' || given === null || typeof taken !== 'object' || taken === null) return undefined;
   for (const [name, value] of Object.entries(given)) {

@@ -1,14 +1,14 @@
-/** The one source of time of an emulator: what it reads, and what it waits on. */
+/** The source of time of an emulator, for timestamps and for waiting. */
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;
-  /** Move time forward by so many milliseconds, to the end of the year 9999 at most. */
+  /** Moves time forward by a number of milliseconds, at most to the end of the year 9999. */
   advance(ms: number): void;
-  /** Resolves after so many milliseconds of this clock; rejects with the signal's reason. */
+  /** Resolves after a number of milliseconds on this clock. Rejects with the signal's reason if it is aborted. */
   sleep(ms: number, signal?: AbortSignal | undefined): Promise<void>;
 }
 
-/** Real time. `advance` shifts what `now` says; waiting stays real. */
+/** The system's time. `advance` shifts `now`, but does not shorten waits. */
 export function systemClock(): Clock {
   let shift = 0;
   return {
@@ -21,7 +21,7 @@ export function systemClock(): Clock {
   };
 }
 
-/** Time that stands still until `advance` is called; a sleep ends when the time has been moved past it. */
+/** A clock that stands still until `advance` is called. A sleep ends when the clock is advanced past its end. */
 export function manualClock(start: Date | string | number = '2026-01-05T09:00:00.000Z'): Clock {
   let time = new Date(start).getTime();
   if (!(time >= 0 && time <= LAST_TIME))
@@ -65,7 +65,7 @@ function advanced(time: number, ms: number): number {
   return time + ms;
 }
 
-/** Later times have another form in ISO 8601. */
+/** ISO 8601 writes later years differently. */
 const LAST_TIME = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
 function realSleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
@@ -84,5 +84,5 @@ function realSleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
   });
 }
 
-/** A timer above this fires at once in Node. */
+/** Node fires a timer with a longer delay at once. */
 const LONGEST_TIMER = 2 ** 31 - 1;

@@ -1,28 +1,28 @@
 import * as z from 'zod/mini';
 
-/** A body: a schema alone is JSON, any other media type is named. */
+/** The schema of a JSON body, or schemas by media type. */
 export type BodyForm = z.ZodMiniType | Readonly<Record<string, z.ZodMiniType>>;
 
-/** What an endpoint takes and answers. The OpenAPI description is made of these. */
+/** The parameters and responses of an endpoint. The OpenAPI description is generated from these. */
 interface EndpointForm {
-  /** Its name for programs that are generated from the description. */
+  /** The `operationId` in the OpenAPI description. */
   id: string;
   summary: string;
-  /** An object of the query's parameters. */
+  /** An object schema with one field per query parameter. */
   query?: z.ZodMiniType | undefined;
   body?: BodyForm | undefined;
-  /** Answers without a key or a token. */
+  /** Needs no key or token. */
   isOpen?: boolean | undefined;
-  /** By status. What is not here is an error in the form of the area. */
+  /** Response bodies by status. All other statuses have the error body of the area. */
   answers: Readonly<Record<number, BodyForm>>;
 }
 
-/** An endpoint: its form, and the function that answers. */
+/** An endpoint with its handler. */
 export interface Endpoint<Handle> extends EndpointForm {
   handle: Handle;
 }
 
-/** The form of an endpoint, and where it is. */
+/** An endpoint with its method and path, without its handler. */
 export interface DescribedEndpoint extends EndpointForm {
   method: string;
   /** Parameters as `:name`. */
@@ -32,17 +32,17 @@ export interface DescribedEndpoint extends EndpointForm {
 /** Names and descriptions of schemas, for the OpenAPI description. */
 export const descriptions = z.registry<{ id?: string; description?: string }>();
 
-/** The schema, under a name in the OpenAPI description. */
+/** Names a schema in the OpenAPI description. */
 export function named<Schema extends z.ZodMiniType>(id: string, schema: Schema): Schema {
   return noted(schema, { id });
 }
 
-/** The schema, with a sentence about it in the OpenAPI description. */
+/** Describes a schema in the OpenAPI description. */
 export function described<Schema extends z.ZodMiniType>(description: string, schema: Schema): Schema {
   return noted(schema, { description });
 }
 
-/** A copy: the schema may be part of others that the note is not for. */
+/** Annotates a copy, because other schemas may contain the original. */
 function noted<Schema extends z.ZodMiniType>(schema: Schema, note: { id?: string; description?: string }): Schema {
   const copy = schema.check();
   descriptions.add(copy, { ...descriptions.get(schema), ...note });

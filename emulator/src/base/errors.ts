@@ -1,7 +1,7 @@
-/** The two API areas of the service; each has its own error form. */
+/** The two API areas of the service. Each has its own error body. */
 export type Area = 'context' | 'gateway';
 
-/** What a refusal says beside its status and message. */
+/** The other fields of an error response. */
 export interface RefusalDetails {
   type?: string | undefined;
   /** The offending parameter. */
@@ -11,7 +11,7 @@ export interface RefusalDetails {
   retryAfter?: number | undefined;
 }
 
-/** The service says no. Routes throw it; the request path writes it in the form of the API area hit. */
+/** An error response. Routes throw it, and the request path writes it as the error body of the API area. */
 export class Refusal extends Error {
   override readonly name = 'Refusal';
 
@@ -42,12 +42,12 @@ export function errorBody(area: Area, status: number, message: string, details: 
   return { error: { message, type, param: details.param ?? '', code: details.code ?? CODE_BY_STATUS[status] ?? type } };
 }
 
-/** The plain words for a status, where nothing better is known. */
+/** The generic message for a status. */
 export function defaultMessage(status: number): string {
   return MESSAGE_BY_STATUS[status] ?? (status >= 500 ? 'Internal server error' : 'The request was rejected');
 }
 
-// A29: the Gateway's error types by status; A10: codes in plain field terms.
+// A29: the Gateway's error types by status. A10: the codes.
 const TYPE_BY_STATUS: Record<number, string> = {
   400: 'invalid_request_error',
   401: 'authentication_error',

@@ -1,4 +1,4 @@
-/** Does a host, with or without a port, or an address mean this machine? */
+/** Whether a host (with or without a port) or an address refers to this machine. */
 export function isLoopback(host: string): boolean {
   if (host === '::1') return true;
   const name = host

@@ -1,11 +1,11 @@
 /** A model the emulator offers. */
 export interface EmulatorModel {
   id: string;
-  /** Tokens of prompt and answer together. */
+  /** The most tokens of prompt and completion together. */
   contextWindow: number;
 }
 
-/** A19: five ids of our own, two of one family and three of another. */
+/** A19: five invented models, two of one family and three of another. */
 export const MODELS: readonly EmulatorModel[] = Object.freeze([
   Object.freeze({ id: 'atlas-large', contextWindow: 200_000 }),
   Object.freeze({ id: 'atlas-small', contextWindow: 200_000 }),

@@ -1,4 +1,4 @@
-/** The text with everything in it that looks like a key or a token cut to its prefix. */
+/** Cuts everything in a text that looks like a key or a token to its prefix. */
 export function redact(text: string): string {
   return text
     .replace(/(svc_[sp]k_|session_local_)[A-Za-z0-9_-]+/g, '$1***')

@@ -1,9 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 
-/** Work that may be interrupted at each `yield`. What it gives does not depend on where it was. */
+/** Work that can pause at each `yield`. Its result does not depend on where it pauses. */
 export type Sliced<T> = Generator<undefined, T>;
 
-/** Does the work in one go. */
+/** Runs the work to its end without a pause. */
 export function atOnce<T>(work: Sliced<T>): T {
   for (;;) {
     const step = work.next();
@@ -12,8 +12,8 @@ export function atOnce<T>(work: Sliced<T>): T {
 }
 
 /**
- * Does long work a few milliseconds at a time, so that streams and requests beside it do not wait. Works that were begun
- * together take turns: however many there are, one slice runs between two looks at the sockets.
+ * Runs long work a few milliseconds at a time, so that it does not block other streams and requests. Concurrent runs
+ * take turns: however many there are, only one slice runs per turn of the event loop.
  */
 export class Slices {
   #last: Promise<unknown> = Promise.resolve();
@@ -21,7 +21,7 @@ export class Slices {
   async run<T>(work: Sliced<T>): Promise<T> {
     for (;;) {
       const slice = this.#last.then(() => oneSlice(work));
-      // The next slice, of whichever work, waits for a turn of the event loop, and does not care how this one ended.
+      // The next slice, of any work, waits for a turn of the event loop, even if this one failed.
       this.#last = slice.then(pause, pause);
       const step = await slice;
       if (step.done) return step.value;

@@ -4,8 +4,8 @@ import type { ServiceOptions } from '../options.js';
 import { oneOf } from './one-of.js';
 
 /**
- * The options for an assumption that does not hold for your service, from `--assume NAME=VALUE`. The names
- * stand in `assumptions.json`.
+ * Options for assumptions that do not hold for your service, from texts in the form `NAME=VALUE`, as `--assume` takes
+ * them. The names are listed in `assumptions.json`.
  */
 export function assumed(texts: readonly string[]): Partial<ServiceOptions> {
   const options: Partial<ServiceOptions> = {};
@@ -23,7 +23,7 @@ export function assumed(texts: readonly string[]): Partial<ServiceOptions> {
 }
 
 const SWITCHES: Readonly<Record<string, (value: string) => Partial<ServiceOptions>>> = {
-  // A8: a header of its own carries the bare token; Authorization has a scheme.
+  // A8: Authorization defaults to the scheme Bearer, any other header to the bare token.
   'session-header': (value) => {
     const [name = '', scheme] = value.split(':');
     const standard = name.toLowerCase() === 'authorization' ? 'Bearer' : '';

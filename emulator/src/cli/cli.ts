@@ -10,22 +10,22 @@ import { type CommandLine, readOptions } from './read-options.js';
 import { emulatorOptions } from './setup.js';
 import { greeting, help, variables } from './texts.js';
 
-/** Where the command finds itself. */
+/** The process of the command. */
 export interface CommandSurroundings {
   env: Readonly<Record<string, string | undefined>>;
   /** The working directory. */
   directory: string;
-  /** Is it a terminal that is written to? */
+  /** Whether output goes to a terminal. */
   isTerminal: boolean;
-  /** Is it a terminal that is read from? It sends Ctrl+C to all that run in it. */
+  /** Whether input comes from a terminal. A terminal sends Ctrl+C to all its processes. */
   isInteractive: boolean;
   out: (text: string) => void;
   err: (text: string) => void;
-  /** Takes a listener for the signals that ask for an end. */
+  /** Adds a listener for termination signals. */
   onSignal: (listener: (signal: NodeJS.Signals) => void) => void;
 }
 
-/** Run the command; gives its exit code once it has ended. */
+/** Runs the command. Resolves with its exit code. */
 export async function runCommand(args: readonly string[], surroundings: CommandSurroundings): Promise<number> {
   const { out, err, env, directory } = surroundings;
   let line: CommandLine;
@@ -64,7 +64,7 @@ export async function runCommand(args: readonly string[], surroundings: CommandS
   return 0;
 }
 
-/** Until a signal asks for the end. */
+/** Serves until a termination signal. */
 async function serve(
   emulator: Emulator,
   { url }: ListeningEmulator,
@@ -100,14 +100,14 @@ function firstLine(text: string): string {
   return text.split('\n')[0] ?? text;
 }
 
-/** npm starts commands through links, so both names of the file are looked at. */
+/** npm starts commands through symbolic links, so the path is resolved first. */
 function isMain(): boolean {
   const started = process.argv[1];
   return started !== undefined && realpathSync(started) === fileURLToPath(import.meta.url);
 }
 
 if (isMain()) {
-  // A reader that leaves, as `head` does, ends the lines and not the service.
+  // A reader that closes the pipe, such as `head`, must not end the service.
   process.stdout.on('error', () => {});
   process.exitCode = await runCommand(process.argv.slice(2), {
     env: process.env,

@@ -1,4 +1,4 @@
-/** The name that was probably meant; undefined when none is near. */
+/** The name that was probably meant; undefined if none is similar. */
 export function closest(given: string, names: readonly string[]): string | undefined {
   const [best] = names
     .map((name) => ({ name, changes: changesBetween(given.toLowerCase(), name.toLowerCase()) }))
@@ -8,7 +8,7 @@ export function closest(given: string, names: readonly string[]): string | undef
 
 const MOST_CHANGES = 2;
 
-/** Letters to add, remove or replace to make one word of the other (Levenshtein). */
+/** The Levenshtein distance: letters to add, remove or replace. */
 function changesBetween(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, i) => i);
   for (let i = 1; i <= a.length; i += 1) {

@@ -1,18 +1,19 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { constants } from 'node:os';
 
-/** How a command is run beside the emulator. */
+/** Options of `exec`. */
 export interface ExecOptions {
   env: Readonly<Record<string, string | undefined>>;
-  /** Is there a terminal, which sends Ctrl+C to the command as well? */
+  /** Whether there is a terminal, which sends Ctrl+C to the command as well. */
   isInteractive: boolean;
-  /** Called with a function that takes the signals sent to this process. */
+  /** Adds a listener for signals sent to this process. */
   onSignal: (listener: (signal: NodeJS.Signals) => void) => void;
 }
 
-/** Run a command in the system's shell, pass signals on, and give its exit code. */
+/** Runs a command in the system's shell, and forwards signals to it. Resolves with its exit code. */
 export function exec(command: string, { env, isInteractive, onSignal }: ExecOptions): Promise<number> {
-  // A group of its own, so that a signal reaches what the shell has started too. A terminal's foreground group must stay one.
+  // In its own process group, so that signals also reach the children of the shell. In a terminal it must stay in the
+  // foreground group.
   const hasGroup = !isInteractive && process.platform !== 'win32';
   const child = spawn(command, { shell: true, stdio: 'inherit', env: { ...env }, detached: hasGroup });
   onSignal((signal) => {
@@ -29,7 +30,7 @@ export function exec(command: string, { env, isInteractive, onSignal }: ExecOpti
   });
 }
 
-/** The processes that a process has started, and those that these have. None where there is no `ps`. */
+/** All descendants of a process. Empty if there is no `ps`. */
 function startedBy(parent: number): number[] {
   const { stdout } = spawnSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' });
   const all = (stdout ?? '').split('\n').map((line) => line.trim().split(/ +/).map(Number));
@@ -42,6 +43,6 @@ function sendTo(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // It has ended meanwhile.
+    // The process has already ended.
   }
 }

@@ -3,7 +3,7 @@ import { manualClock } from '../base/clock.js';
 import { PLAN_NAMES } from '../store/account.js';
 import { SUMMARIZERS } from '../store/conversation-records.js';
 
-/** One option of the command: a flag, an environment variable and a field of the config file at once. */
+/** An option of the command. It is a flag, an environment variable and a field of the config file. */
 export interface CommandOption {
   /** Its heading in the help. */
   group: 'listens' | 'behaves' | 'answers' | 'command';

@@ -5,21 +5,21 @@ import * as z from 'zod/mini';
 import { closest } from './closest.js';
 import { type Chosen, flagName, OPTIONS, type OptionName, optionEntries, PREFIX, variableName } from './options.js';
 
-/** What the command was started with. */
+/** The parsed command line. */
 export interface CommandLine {
   options: Chosen;
   help: boolean;
   version: boolean;
-  /** The command that `exec` is to run. */
+  /** The command for `exec` to run. */
   run: string | undefined;
 }
 
-/** The config file that is read where no other is named. */
+/** The default config file. */
 export const CONFIG_FILE = 'context-gateway-emulator.config.json';
 
 /**
- * The options from all places: a flag wins over a variable, a variable over the config file. An error's message is one line that says
- * what is wrong and where.
+ * Reads the options from all sources. Flags override environment variables, which override the config file. Throws an
+ * error with a message of one line that says what is wrong and where.
  */
 export function readOptions(
   args: readonly string[],
@@ -39,7 +39,7 @@ export function readOptions(
     }),
   );
   const standing = { ...fromFile, ...fromEnv };
-  // The port of a file or a variable is that of the emulator that stays, which may be running now.
+  // `exec` ignores a port from the file or a variable: the emulator that is meant may be running there now.
   if (run !== undefined) delete standing.port;
   return { options: { ...standing, ...fromFlags }, help, version, run };
 }
@@ -75,7 +75,7 @@ function readFlags(args: readonly string[]) {
     );
   }
   const joined = Object.entries(others).map(([name, value]) => [name, Array.isArray(value) ? value.join(',') : value]);
-  // A flag is a text, a switch, or several texts that were just joined.
+  // Repeated flags are joined above, so every value is a string or a boolean.
   return {
     values: Object.fromEntries(joined) as Record<string, string | undefined>,
     run: positionals[0],
@@ -88,7 +88,7 @@ function readVariables(env: Readonly<Record<string, string | undefined>>): Chose
   const names = new Map(optionEntries().map(([name]) => [variableName(name), name]));
   const chosen: Record<string, unknown> = {};
   for (const [variable, given = ''] of Object.entries(env)) {
-    // Compose files pass on what is not set as an empty text.
+    // Compose files pass unset variables as empty strings.
     if (!variable.startsWith(PREFIX) || given === '') continue;
     const name = names.get(variable);
     if (name !== undefined && !isOfKubernetes(name, given)) {
@@ -104,7 +104,7 @@ function readVariables(env: Readonly<Record<string, string | undefined>>): Chose
   return chosen;
 }
 
-/** A cluster that has a service of this name tells every container its address, as `tcp://10.0.0.1:4010`. */
+/** Kubernetes sets this variable for a service of the same name, to a value such as `tcp://10.0.0.1:4010`. */
 function isOfKubernetes(name: OptionName, given: string): boolean {
   return name === 'port' && given.startsWith('tcp://');
 }
@@ -148,7 +148,7 @@ function checkedOption(name: OptionName, value: unknown, source: string): unknow
   throw new Error(`${source}: ${problemOf(result.error.issues[0], name)}`);
 }
 
-/** What is wrong, with its place. `option` is the one that was checked; undefined for the whole file. */
+/** Describes a problem and its place. `option` is undefined if the whole file was checked. */
 function problemOf(issue: z.core.$ZodIssue | undefined, option?: OptionName): string {
   const path = issue?.path.map(String) ?? [];
   if (issue?.code === 'unrecognized_keys') {
@@ -159,13 +159,13 @@ function problemOf(issue: z.core.$ZodIssue | undefined, option?: OptionName): st
   return `${path.length === 0 ? '' : `${path.join('.')}: `}${issue?.message ?? 'not valid'}`;
 }
 
-/** The fields that an option has in the config file. */
+/** The fields of an option in the config file. */
 function fieldsOf(name: string): string[] {
   const schema: z.ZodMiniType | undefined = OPTIONS[name as OptionName]?.schema;
   return schema instanceof z.ZodMiniObject ? Object.keys(schema.shape) : [];
 }
 
-/** What was given, for a message; of a secret nothing. */
+/** The given value for an error message; empty for a secret. */
 function shown(name: OptionName, given: unknown): string {
   return 'isSecret' in OPTIONS[name] ? '' : ` ${String(given)}`;
 }

@@ -1,6 +1,6 @@
 import type { Emulator } from '../emulator.js';
 
-/** A small conversation to try things on: `conv_sample`. */
+/** Adds a small sample conversation with the id `conv_sample`. */
 export function addSampleConversation(emulator: Emulator): void {
   emulator.conversations.create({
     id: 'conv_sample',

@@ -14,11 +14,11 @@ import {
 } from '../control/schemas.js';
 import type { Emulator, EmulatorSetup } from '../emulator.js';
 
-/** First data read from a JSON file: a function for the `setup` option, so that a reset brings it back. */
+/** Reads initial data from a JSON file. Pass the result as the `setup` option, so that a reset restores the data. */
 export function seedFrom(file: string): EmulatorSetup {
   const seed = readSeed(file);
   const addReplies = (emulator: Emulator): void => {
-    // The newest reply is asked first; in a file the first one is meant.
+    // The reply added last is tried first, but in a file the first one should be.
     for (const { match, reply } of [...seed.replies].reverse().map(replyFrom)) emulator.chat.on(match, reply);
   };
   const addAll = (emulator: Emulator): void => {
@@ -30,7 +30,7 @@ export function seedFrom(file: string): EmulatorSetup {
     for (const integration of seed.integrations) emulator.integrations.create(integration);
     addReplies(emulator);
   };
-  // Replies are not stored.
+  // Replies are not stored, so they are added again on every start.
   return Object.assign(addAll, { resume: addReplies });
 }
 

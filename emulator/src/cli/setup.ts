@@ -5,7 +5,7 @@ import type { Chosen } from './options.js';
 import { addSampleConversation } from './sample.js';
 import { seedFrom } from './seed-file.js';
 
-/** What was chosen, as options of an emulator. */
+/** Converts the options of the command to those of the emulator. */
 export function emulatorOptions(chosen: Chosen): EmulatorOptions {
   const { seed, data, now, controlToken, plan, latency, limits, strict, summarizer, seedFile, pace, cors } = chosen;
   if (now !== undefined && (latency !== undefined || pace !== undefined)) {
@@ -45,7 +45,7 @@ function cassettesOf({ record, replay }: Chosen): EmulatorOptions['cassettes'] {
   return replay === undefined ? undefined : { directory: replay, mode: 'replay' };
 }
 
-/** `*` for any page, `none`, or origins. */
+/** Parses `*`, `none` or a list of origins. */
 function corsOf(origins: Chosen['cors']): EmulatorOptions['cors'] {
   if (origins === undefined) return undefined;
   if (origins === 'none') return false;

@@ -6,7 +6,7 @@ import { extractiveAnswer } from './responder.js';
 import type { ScriptedReplies } from './scripted-replies.js';
 import { Turns } from './turns.js';
 
-/** An answer before it is written down: its tokens, and what they cost. */
+/** A completion before it is serialized. */
 export interface Completion {
   model: string;
   tokens: TokenPieces;
@@ -14,7 +14,7 @@ export interface Completion {
   promptTokens: number;
 }
 
-/** An answer that an upstream is still giving. */
+/** A completion that the upstream is still generating. */
 export interface LiveCompletion {
   model: string;
   promptTokens: number;
@@ -22,7 +22,7 @@ export interface LiveCompletion {
   countTokens: (text: string) => number;
 }
 
-/** Answers completion requests. */
+/** Creates completions. */
 export class Completions {
   readonly #language: LanguageLoader;
   readonly #scripts: ScriptedReplies;
@@ -45,13 +45,16 @@ export class Completions {
     this.#source = source;
   }
 
-  /** A whole answer. `left` gives the signal of a caller that has gone; making one costs, so only an upstream's answer asks. */
+  /**
+   * Creates a whole completion. `left` returns a signal that fires if the client disconnects; only an upstream needs
+   * it, and creating it is slow.
+   */
   async complete(request: CompletionRequest, left: () => AbortSignal): Promise<Completion> {
     const completion = await this.begin({ ...request, stream: false }, left);
     return 'answer' in completion ? wholeCompletion(completion, left()) : completion;
   }
 
-  /** An answer to be streamed: whole already when it is made here, live when an upstream gives it. */
+  /** Starts a completion: live from an upstream, else already whole. */
   async begin(request: CompletionRequest, left: () => AbortSignal): Promise<Completion | LiveCompletion> {
     const window = this.#contextWindow(request.model);
     const language = await this.#language.load();
@@ -77,7 +80,7 @@ export class Completions {
     };
   }
 
-  /** The context window of an offered model; 404 for any other. */
+  /** The context window of a model. Throws a 404 for an unknown one. */
   #contextWindow(model: string): number {
     const known = this.#models.get(model);
     if (known !== undefined) return known.contextWindow;
@@ -90,7 +93,7 @@ export class Completions {
   }
 }
 
-/** A live answer, read to its end; tokens that the upstream did not count are counted here. */
+/** Reads a live completion to its end. Counts the tokens if the upstream did not. */
 async function wholeCompletion(live: LiveCompletion, signal: AbortSignal): Promise<Completion> {
   let content = '';
   for await (const piece of live.answer.pieces) content += piece;

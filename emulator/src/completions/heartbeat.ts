@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.js';
 
-/** Wait, with a comment line after every so many milliseconds of silence. */
+/** Waits for `ms` milliseconds, with a comment line every `heartbeat` milliseconds. */
 export async function* waiting(
   clock: Clock,
   ms: number,
@@ -15,7 +15,7 @@ export async function* waiting(
   if (left > 0) await clock.sleep(left, signal);
 }
 
-/** What comes, with a comment line whenever nothing has come for so many milliseconds. */
+/** Passes the source on, and yields undefined (a heartbeat) after every `heartbeat` milliseconds of silence. */
 export async function* beating(
   clock: Clock,
   source: AsyncIterable<string>,

@@ -3,8 +3,8 @@ import { contentTerms } from '../text/terms.js';
 import type { ChatMessage } from '../upstream/model-source.js';
 
 /**
- * Answers from the request itself, without a model: the last question against the sentences of the other messages
- * (BM25), one to three of them word for word. The same request always gets the same answer.
+ * Answers a question from the request itself, without a model: it ranks the sentences of the messages against the last
+ * question (BM25), and quotes one to three of them. The same request always gets the same answer.
  */
 export function extractiveAnswer(messages: readonly ChatMessage[], language: Pick<Language, 'sentences'>): string {
   const last = messages.findLastIndex((message) => message.role === 'user');
@@ -21,22 +21,22 @@ export function extractiveAnswer(messages: readonly ChatMessage[], language: Pic
   const found = bestSentences(question, statements);
   if (found.length > 0) return found.join(' ');
 
-  // An instruction over a text ("give the main points") shares no word with it: its most central sentences then.
+  // An instruction about a text ("give the main points") shares no word with it. It gets the most central sentences.
   const given = own.filter((sentence, j) => j !== questionAt && isStatement(sentence)).map(withoutMark);
   if (given.length >= 2) return centralSentences(given).join(' ');
   return own.some((sentence) => ASKS.test(sentence)) ? NOTHING_FOUND : NOTED;
 }
 
-// Neither repeats what was said: as a message of the conversation it would be summarised as well.
+// Neither repeats any content: as a message of the conversation, a later summary would include it.
 const NOTHING_FOUND = 'Nothing in this conversation answers that.';
 const NOTED = 'Noted.';
 
-/** Without the headings and tags that structure a context or a document. */
+/** The sentences of a message, without the headings and tags that structure a context or a document. */
 function sentencesOf(message: ChatMessage | undefined, language: Pick<Language, 'sentences'>): readonly string[] {
   return language.sentences((message?.content ?? '').replace(STRUCTURE, ''));
 }
 
-/** The last sentence that asks; without one the first sentence. */
+/** The index of the last question, or of the first sentence if there is no question. */
 function questionIndex(sentences: readonly string[]): number {
   const asked = sentences.findLastIndex((sentence) => ASKS.test(sentence));
   return asked === -1 ? 0 : asked;
@@ -63,7 +63,7 @@ function bestSentences(question: string, statements: readonly string[]): string[
       covered += weight(term);
       score += (weight(term) * count * 2.2) / (count + 1.2 * (0.25 + (0.75 * terms.length) / averageLength));
     }
-    // Of two that fit equally the later one is in force.
+    // Of two equally good sentences, the later one is more likely still valid.
     if (covered >= askedWeight * LEAST_COVERAGE)
       hits.push({ index, score: score * (1 + (0.1 * index) / documents.length) });
   });
@@ -74,8 +74,9 @@ function bestSentences(question: string, statements: readonly string[]): string[
   );
 }
 
-/** The question's rarer words must be met at least so far; sentences are added while they are about as good as the best. */
+/** The least share of the question's words, weighted by rarity, that a sentence must contain. */
 const LEAST_COVERAGE = 0.3;
+/** Further sentences need at least this fraction of the best score. */
 const CLOSE_TO_BEST = 0.6;
 
 function centralSentences(statements: readonly string[]): string[] {
@@ -101,7 +102,7 @@ function documentFrequency(documents: readonly (readonly string[])[]): Map<strin
   return frequency;
 }
 
-/** Questions do not answer, nor does an earlier answer that said so. */
+/** Excludes questions, and earlier replies of this responder without content. */
 function isStatement(sentence: string): boolean {
   return ![NOTHING_FOUND, NOTED].includes(sentence) && !ASKS.test(sentence) && /[\p{L}\p{N}]/u.test(sentence);
 }

@@ -1,33 +1,33 @@
 import type { ChatMessage } from '../upstream/model-source.js';
 
-/** The completion request a scripted reply is asked about. */
+/** A completion request, as scripted replies see it. */
 export interface ScriptedRequest {
   model: string;
   messages: readonly ChatMessage[];
 }
 
-/** For which requests a reply is: text that the last user message holds, an expression it fits, or a test of your own. */
+/** Which requests a reply is for: a text or a regular expression to find in the last user message, or a function. */
 export type ReplyMatch = string | RegExp | ((request: ScriptedRequest) => boolean);
 
-/** What is answered: a text, a text with its reason for ending, or a function that gives one. */
+/** A scripted reply: its content, or a function that returns it. */
 export type Reply = ReplyContent | ((request: ScriptedRequest) => ReplyContent | Promise<ReplyContent>);
 
-/** The text of a scripted answer. */
+/** The text of a reply. Its `finish_reason` is `'stop'` unless you set another. */
 export type ReplyContent = string | { content: string; finish_reason?: string | undefined };
 
-/** A reply that is in force. */
+/** An active reply. */
 export interface ActiveReply {
   id: string;
   match: ReplyMatch;
   reply: Reply;
 }
 
-/** Answers given in advance; the one added last is asked first. */
+/** Scripted replies of the chat completions. The one added last is tried first. */
 export class ScriptedReplies {
   #scripts: ActiveReply[] = [];
   #count = 0;
 
-  /** Answer the completions that match; the returned function takes it back. */
+  /** Adds a reply for matching completion requests. Returns a function that removes it. */
   on(match: ReplyMatch, reply: Reply): () => void {
     const id = this.add(match, reply);
     return () => {
@@ -35,7 +35,7 @@ export class ScriptedReplies {
     };
   }
 
-  /** As `on`; gives the reply's id. */
+  /** Like `on`, but returns the id of the reply. */
   add(match: ReplyMatch, reply: Reply): string {
     this.#count += 1;
     const id = `reply_${this.#count}`;
@@ -43,19 +43,19 @@ export class ScriptedReplies {
     return id;
   }
 
-  /** Take a reply back. */
+  /** Removes a reply. Returns false if there is no such reply. */
   remove(id: string): boolean {
     const before = this.#scripts.length;
     this.#scripts = this.#scripts.filter((script) => script.id !== id);
     return this.#scripts.length < before;
   }
 
-  /** The replies in force, in the order in which they are asked. */
+  /** The active replies, in the order in which they are tried. */
   list(): ActiveReply[] {
     return this.#scripts.map((script) => ({ ...script }));
   }
 
-  /** Take all replies back; the returned function puts them in place again. */
+  /** Removes all replies. The returned function restores them. */
   clear(): () => void {
     const before = this.#scripts;
     this.#scripts = [];

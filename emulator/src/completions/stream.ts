@@ -3,7 +3,7 @@ import { errorBody, Refusal } from '../base/errors.js';
 import { type Completion, type LiveCompletion, usageOf } from './completions.js';
 import { beating, waiting } from './heartbeat.js';
 
-/** A stream's pace with every default filled in. */
+/** The pace of a stream, with all defaults filled in. */
 export interface Pace {
   ttft: number;
   tokensPerSecond: number;
@@ -13,19 +13,19 @@ export interface Pace {
   heartbeat: number;
 }
 
-/** What a stream needs beside its completion. */
+/** What a stream needs besides its completion. */
 export interface StreamContext {
   id: string;
   created: number;
   clock: Clock;
   pace: Pace;
-  /** Ends the waiting when the reader has gone. */
+  /** Ends all waits when the client disconnects. */
   signal: AbortSignal;
-  /** Called once with the tokens that were really sent, at the end or when the reader leaves. */
+  /** Called once with the tokens actually sent, at the end or when the client disconnects. */
   bill: (completionTokens: number) => void;
 }
 
-/** The events of a streamed completion, in the form of A7. */
+/** The events of a streamed completion (A7). */
 export async function* completionEvents(completion: Completion, context: StreamContext): AsyncGenerator<string, void> {
   const { clock, pace, signal } = context;
   const { heartbeat } = pace;
@@ -52,7 +52,7 @@ export async function* completionEvents(completion: Completion, context: StreamC
   }
 }
 
-/** The events of an answer that is still being given: in the upstream's own pieces and pace. */
+/** The events of a live completion, in the pieces and at the pace of the upstream. */
 export async function* liveEvents(completion: LiveCompletion, context: StreamContext): AsyncGenerator<string, void> {
   const write = chunkWriter(completion.model, context);
   const bill = once(context.bill);
@@ -84,7 +84,9 @@ export async function* liveEvents(completion: LiveCompletion, context: StreamCon
   }
 }
 
-/** Bills on the first call: who has read `[DONE]` finds the stream in the usage, and a reader that left is billed too. */
+/**
+ * Bills on the first call only: before `[DONE]`, so that the usage is then up to date, or when the client disconnects.
+ */
 function once(bill: (tokens: number) => void): (tokens: number) => void {
   let isBilled = false;
   return (tokens) => {
@@ -94,7 +96,7 @@ function once(bill: (tokens: number) => void): (tokens: number) => void {
   };
 }
 
-/** Writes the events of one stream. The head of a chunk is made once. */
+/** Writes the events of one stream. The common head of all chunks is serialized once. */
 function chunkWriter(model: string, { id, created, pace }: StreamContext) {
   const head = `"id":${JSON.stringify(id)},"object":"chat.completion.chunk","created":${created},"model":${JSON.stringify(model)}`;
   const end = `${LINE_ENDS[pace.lineEnd]}${LINE_ENDS[pace.lineEnd]}`;
@@ -111,7 +113,7 @@ function chunkWriter(model: string, { id, created, pace }: StreamContext) {
 
 const LINE_ENDS = { lf: '\n', crlf: '\r\n', cr: '\r' } as const;
 
-/** The pieces put together to chunks. Tokens that end inside a character count with the chunk that completes it. */
+/** Joins pieces into chunks. Tokens that end inside a character count with the chunk that completes the character. */
 function* paced(
   pieces: readonly string[],
   chunkBy: 'token' | 'word' | 'char',
@@ -137,7 +139,7 @@ function* paced(
   if (text !== '') yield { text, tokens };
 }
 
-/** A generator of event texts as a body: one chunk per event, produced only as it is read. */
+/** A response body from a generator of events: one chunk per event, produced on demand. */
 export function eventBody(events: AsyncGenerator<string, void>, stop: AbortController): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   return new ReadableStream<Uint8Array>(
@@ -153,7 +155,7 @@ export function eventBody(events: AsyncGenerator<string, void>, stop: AbortContr
       },
       async cancel(reason) {
         stop.abort(reason);
-        // The generator may be inside a wait that has just been ended; either way its `finally` runs.
+        // The abort may have made the generator throw. In any case its `finally` runs.
         await events.return().catch(() => {});
       },
     },

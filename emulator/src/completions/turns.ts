@@ -1,11 +1,11 @@
 /**
- * Keeps work from many requests at once from holding up the streams that are being written: when a turn of the event
- * loop has lasted a while, the next piece of work waits for another one.
+ * Keeps many simultaneous requests from delaying the streams in progress: when a turn of the event loop has lasted too
+ * long, the next request waits for another turn.
  */
 export class Turns {
   #startedAt: number | undefined;
 
-  /** Resolves at once while the turn is young. */
+  /** Resolves at once, unless the current turn has lasted too long. */
   async wait(): Promise<void> {
     while (this.#startedAt !== undefined && performance.now() - this.#startedAt > LONGEST_TURN) {
       await new Promise((resolve) => setImmediate(resolve));

@@ -1,4 +1,4 @@
-/** The metadata of a context, in the form of the interface; `lastCompactionAt` is null before the first (A23). */
+/** A context's metadata as the API returns it. `lastCompactionAt` is null before the first compaction (A23). */
 export interface ContextMetadata {
   totalTokens: number;
   compressedTokens: number;
@@ -7,7 +7,7 @@ export interface ContextMetadata {
   recentMessageCount: number;
 }
 
-/** The result of a compaction, in the form of the interface. */
+/** The result of a compaction as the API returns it. */
 export interface CompactionResult {
   success: boolean;
   previousTokenCount: number;
@@ -16,7 +16,7 @@ export interface CompactionResult {
   summaryUpdated: boolean;
 }
 
-/** A compaction's result, and who wrote the summary. */
+/** A compaction's result, and which summarizer wrote the summary. */
 export interface CompactionOutcome {
   result: CompactionResult;
   summarizer: 'extractive' | 'upstream';

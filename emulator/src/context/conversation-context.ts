@@ -37,7 +37,7 @@ import {
 import { MessageTokens } from './message-tokens.js';
 import type { Summarizer } from './summarizer.js';
 
-/** A conversation as its context: summary, pins, metadata, and what changes them. */
+/** The contexts of conversations: summary, pins, exclusions and metadata, and the operations that change them. */
 export class ConversationContexts {
   readonly #conversations: Conversations;
   readonly #language: LanguageLoader;
@@ -45,7 +45,7 @@ export class ConversationContexts {
   readonly #clock: Clock;
   readonly #summarizer: Summarizer | undefined;
   readonly #tokens = new MessageTokens();
-  /** What a message offers never changes: a record is replaced, and its offer lives as long as it does. */
+  /** Cached per record. A changed message is a new record, so an offer never goes stale. */
   readonly #offers = new WeakMap<MessageRecord, Offer>();
   readonly #slices = new Slices();
 
@@ -76,7 +76,7 @@ export class ConversationContexts {
     return {
       totalTokens: total,
       compressedTokens: compressed,
-      // What is pinned and still in the summary counts twice.
+      // A pinned message that is also in the summary counts twice, so the ratio could exceed 1.
       preservationRatio: total === 0 ? 1 : Math.min(1, compressed / total),
       lastCompactionAt: state.lastCompactionAt,
       recentMessageCount: messages.filter((message, i) => isRecent(message) || (i >= state.folded && message.live))
@@ -84,7 +84,7 @@ export class ConversationContexts {
     };
   }
 
-  /** Where each message stands: as it was said, only in the summary, pinned, or excluded. */
+  /** The standing of each message: in full, only in the summary, pinned, or excluded. */
   async standings(conversationId: string): Promise<{ tokens: number; standing: Standing }[]> {
     const language = await this.#language.load();
     return this.#compactable(await this.#counted(conversationId, language), language).map((message) => ({
@@ -93,7 +93,7 @@ export class ConversationContexts {
     }));
   }
 
-  /** What the messages state, as far as a later one has not taken it back: what a summary of everything would hold. */
+  /** All statements of the messages that no later message revoked: what a summary without a limit would contain. */
   async statements(conversationId: string): Promise<SummaryItem[]> {
     const language = await this.#language.load();
     const work = function* (this: ConversationContexts): Sliced<SummaryItem[]> {
@@ -116,7 +116,7 @@ export class ConversationContexts {
     const isKnown = draft.basis === draft.state.summaryBasis;
     const items = isKnown ? undefined : await summarizer(seen, draft.after.budget);
     return this.#whenSteady(conversationId, work, (now) => {
-      // While the model was writing, the conversation may have moved on; then its summary is of something else.
+      // The conversation may have changed while the model was writing. Its summary is then out of date.
       const usable = items !== undefined && now.basis === draft.basis && now.state.version === draft.state.version;
       if (!usable || contextWith(now, items) > now.previous) return this.#commit(now, 'extractive');
       return this.#commit({ ...now, after: { ...now.after, items } }, 'upstream');
@@ -124,8 +124,8 @@ export class ConversationContexts {
   }
 
   /**
-   * Works on a conversation in slices, and finishes at once: nothing is awaited between the last look at it and what is
-   * written over it. When it was changed meanwhile, the work is done again; the last time in one go.
+   * Runs work on a conversation in slices, then calls `finish` synchronously, so that nothing changes between the last
+   * check and the write. If the conversation changed meanwhile, the work runs again; the last attempt runs in one go.
    */
   async #whenSteady<D, T>(conversationId: string, work: () => Sliced<D>, finish: (done: D) => T): Promise<T> {
     const standing = (): string =>
@@ -138,14 +138,14 @@ export class ConversationContexts {
     return finish(atOnce(work()));
   }
 
-  /** What a compaction would do now. */
+  /** What a compaction would produce now. Changes nothing. */
   *#draft(conversationId: string, level: CompactionLevel, language: Language): Sliced<Draft> {
     const state = this.#state(conversationId);
     const messages = yield* this.#readMessages(state, language);
     const previous = contextTokens(messages, state.summary);
     const extracted = yield* compact(messages, level, compactionState(state), language.countingTokens);
     const basis = this.#summarizer === undefined ? '' : basisOf(messages, extracted.folded, level);
-    // A model's summary of the same messages stays: it would only be worded anew.
+    // A model's summary of the same messages stays: a new one would differ only in wording.
     const stays = this.#summarizer !== undefined && basis === state.summaryBasis;
     const after = stays ? compactionState(state) : extracted;
     return { level, state, messages, previous, after, basis };
@@ -168,7 +168,7 @@ export class ConversationContexts {
     return { result: { success: true, ...counts, summaryUpdated }, summarizer };
   }
 
-  /** A27: pinning again gives the same item with its new category. */
+  /** A27: pinning a pinned message returns the same item with the new category. */
   pin(conversationId: string, messageId: string, category: PinCategory): PinnedMemoryItem {
     const state = this.#state(conversationId);
     const message = this.#message(conversationId, messageId);
@@ -196,7 +196,7 @@ export class ConversationContexts {
     this.#conversations.save({ ...state, pins: state.pins.filter((pin) => pin.messageId !== messageId) });
   }
 
-  /** Excluding takes the message's traces out of the summary at once; including lets the next compaction see it again. */
+  /** Excluding removes the message from the summary at once. Including lets the next compaction summarize it again. */
   async exclude(conversationId: string, messageId: string, exclude: boolean): Promise<void> {
     const language = await this.#language.load();
     const work = (): Sliced<CompactionState | undefined> =>
@@ -205,7 +205,7 @@ export class ConversationContexts {
       const state = this.#state(conversationId);
       const message = this.#message(conversationId, messageId);
       const previous = contextTokens(this.#compactable(state, language), state.summary);
-      // Included again it stands in the context as it was said, until a compaction takes it in.
+      // A message that is included again is in the context in full until a compaction summarizes it.
       const leftOut = exclude ? [...new Set([...state.leftOut, messageId])] : state.leftOut;
       this.#conversations.together(() => {
         this.#conversations.saveMessage(conversationId, { ...message, excluded: exclude });
@@ -218,7 +218,7 @@ export class ConversationContexts {
     });
   }
 
-  /** The summary once a message is excluded; undefined when that changes nothing. */
+  /** The summary without an excluded message; undefined if the exclusion changes nothing. */
   *#summaryWithout(
     conversationId: string,
     messageId: string | undefined,
@@ -233,7 +233,7 @@ export class ConversationContexts {
     return yield* resummarize(others, compactionState(state), language.countingTokens);
   }
 
-  /** Keeps the outcome; the version rises by one, and only when the summary is another one. */
+  /** Saves the outcome. The version increases by one, but only if the summary changed. */
   #save(
     state: ConversationState,
     after: CompactionState,
@@ -277,7 +277,7 @@ export class ConversationContexts {
     }));
   }
 
-  /** The messages once all is known of them that takes time. */
+  /** The messages, after the slow work on them (counting tokens and reading offers) is done in slices. */
   *#readMessages(state: ConversationState, language: Language): Sliced<StoredMessage[]> {
     for (const message of this.#conversations.messages(state.id)) {
       yield* this.#tokens.counting(message, language);
@@ -296,7 +296,7 @@ export class ConversationContexts {
     return offer;
   }
 
-  /** The conversation as it is once the tokens of its messages are counted. */
+  /** The state of the conversation, read after the tokens of its messages are counted. */
   async #counted(conversationId: string, language: Language): Promise<ConversationState> {
     const messages = this.#conversations.messages(this.#state(conversationId).id);
     await this.#slices.run(this.#tokens.countingAll(messages, language));
@@ -317,5 +317,5 @@ export class ConversationContexts {
   }
 }
 
-/** How often a work is done in slices before it is done in one go. */
+/** Attempts in slices before the work runs in one go. */
 const ATTEMPTS = 3;

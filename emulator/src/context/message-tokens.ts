@@ -2,7 +2,7 @@ import { atOnce, type Sliced } from '../base/slices.js';
 import type { MessageRecord } from '../store/conversation-records.js';
 import { type Language, TOKENS_PER_MESSAGE } from '../text/language.js';
 
-/** What messages cost, counted once: a record is replaced and never changed, so its count lives as long as it does. */
+/** Token counts of messages, cached per record. A changed message is a new record, so a count never goes stale. */
 export class MessageTokens {
   readonly #counts = new WeakMap<MessageRecord, number>();
 

@@ -7,10 +7,10 @@ import type { LanguageLoader } from '../text/language.js';
 import type { ModelSource } from '../upstream/model-source.js';
 import { TOKENS_PER_ITEM } from './compaction/candidates.js';
 
-/** Writes the entries of a summary of these messages; undefined when what came back cannot be used. */
+/** Writes the entries of a summary of these messages; undefined if the model's output is unusable. */
 export type Summarizer = (messages: readonly MessageRecord[], budget: number) => Promise<SummaryItem[] | undefined>;
 
-/** A summarizer that asks a model for JSON, and keeps of it only what the messages bear out. */
+/** A summarizer that asks a model for JSON and keeps only the entries that the messages support. */
 export function upstreamSummarizer(
   source: ModelSource | undefined,
   language: LanguageLoader,
@@ -29,7 +29,7 @@ export function upstreamSummarizer(
       const kept = withinBudget(counted, budget);
       return kept.length === 0 ? undefined : kept;
     } catch {
-      // Whatever went wrong, the extractive engine does not fail.
+      // On any error, the caller falls back to the extractive engine, which cannot fail.
       return undefined;
     }
   };
@@ -38,7 +38,7 @@ export function upstreamSummarizer(
 type WrittenSummary = z.infer<typeof summarySchema>;
 type Unpriced = Omit<SummaryItem, 'tokens'>;
 
-/** The entries whose message exists, and the references whose value that message really holds. */
+/** Keeps entries whose message exists, and references whose value occurs in that message. */
 function verifiedItems(summary: WrittenSummary, messages: readonly MessageRecord[]): Unpriced[] {
   const byId = new Map(messages.map((message) => [message.id, message]));
   const items: Unpriced[] = [];
@@ -60,7 +60,7 @@ function verifiedItems(summary: WrittenSummary, messages: readonly MessageRecord
   return items;
 }
 
-/** The entries in their order of weight, as many as the budget bears. */
+/** The entries that fit the budget, taken in order. */
 function withinBudget(items: readonly SummaryItem[], budget: number): SummaryItem[] {
   let left = budget;
   return items.filter((item) => {

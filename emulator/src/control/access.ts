@@ -1,16 +1,16 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { isLoopback } from '../base/loopback.js';
 
-/** Why a request does not get to the control plane. */
+/** Why the control plane rejects a request. */
 export interface AccessRefusal {
   status: 401 | 403;
   reason: string;
 }
 
 /**
- * Who may use the control plane. Without a token only this machine may, whatever the emulator listens on, and only by loopback names:
- * a page whose name was made to resolve to loopback gives itself away by its Host header. With a token those who have it may, from
- * anywhere. Of all pages only its own, either way.
+ * Decides who may use the control plane. Without a token, only this machine may, whatever address the emulator listens
+ * on, and only by a loopback name: the Host header reveals a page whose name was made to resolve to loopback (DNS
+ * rebinding). With a token, anyone who has it may. Of web pages, only the emulator's own may, in both cases.
  */
 export class ControlAccess {
   readonly #token: string | undefined;
@@ -22,17 +22,17 @@ export class ControlAccess {
     this.#token = token;
   }
 
-  /** Does the control plane ask for a token? */
+  /** Whether the control plane requires a token. */
   get hasToken(): boolean {
     return this.#token !== undefined;
   }
 
-  /** Why the request is refused, if it is. `caller` is where it comes from, unless it came in process. */
+  /** Why the request is rejected; undefined if it is allowed. `caller` is the remote address; undefined in process. */
   refusal(request: Request, caller: string | undefined): AccessRefusal | undefined {
     const { protocol, host: named } = new URL(request.url);
     const host = request.headers.get('host') ?? named;
     if (this.#token === undefined && caller !== undefined) {
-      // A caller from elsewhere can write any name into the Host header.
+      // Checked by address, because a remote caller can send any Host header.
       if (!isLoopback(caller)) return forbidden(`the control plane accepts requests from this machine only; ${OPEN}`);
       if (!isLoopback(host)) return forbidden(`the control plane accepts loopback names only; ${OPEN}`);
     }
@@ -43,7 +43,7 @@ export class ControlAccess {
     return { status: 401, reason: 'the control plane requires its token: Authorization: Bearer TOKEN' };
   }
 
-  /** The header that keeps a page signed in; undefined when it is not the token. */
+  /** The Set-Cookie header that keeps a page signed in; undefined for a wrong token. */
   signIn(given: string): string | undefined {
     if (this.#token === undefined || !isEqual(given, this.#token)) return undefined;
     return `${cookieOf(this.#token)}; Path=/_emulator; HttpOnly; SameSite=Strict`;
@@ -60,25 +60,25 @@ export class ControlAccess {
 
 const OPEN = 'start the emulator with --control-token to open it to others';
 
-/** A page elsewhere says so in its Origin, and browsers say it in Sec-Fetch-Site. */
+/** Whether a request comes from the emulator's own page or from no page at all, by its Origin and Sec-Fetch-Site. */
 function isOwnPage(headers: Headers, own: string): boolean {
   const site = headers.get('sec-fetch-site') ?? 'none';
   if (site !== 'none' && site !== 'same-origin') return false;
   const origin = headers.get('origin');
-  // Behind a proxy that speaks HTTPS the origin is another, but the browser knows its own page.
+  // Behind an HTTPS proxy the origin differs, but Sec-Fetch-Site is still same-origin.
   return origin === null || site === 'same-origin' || origin.toLowerCase() === own.toLowerCase();
 }
 
 /**
- * What the browser keeps in place of the token: programs on other ports of this host are sent it too. The name is the token's own, so
- * that signing in to one of several emulators on a host keeps the others.
+ * The cookie holds a hash of the token, because browsers also send it to other ports of the host. The name depends on
+ * the token, so that signing in to one emulator does not sign out of another on the same host.
  */
 function cookieOf(token: string): string {
   const value = createHash('sha256').update(`inspector ${token}`).digest('base64url');
   return `context-gateway-emulator-${value.slice(0, 8)}=${value}`;
 }
 
-/** In a time that tells nothing of either. */
+/** Compares in constant time. */
 function isEqual(given: string, expected: string): boolean {
   const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(given), digest(expected));

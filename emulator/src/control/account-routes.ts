@@ -16,7 +16,7 @@ import {
   workspaceSchema,
 } from './schemas.js';
 
-/** What the service's dashboard does: plan, keys, users and workspaces. */
+/** The service's dashboard as endpoints: plan, keys, users and workspaces. */
 export function accountRoutes(plane: Plane, emulator: ControlledEmulator): void {
   const { account, apiKeys, sessions, workspaces } = emulator;
 
@@ -54,7 +54,7 @@ export function accountRoutes(plane: Plane, emulator: ControlledEmulator): void 
       handle: async (c) => {
         const { kind, ...options } = await checkedBody(c, keyBody);
         const key = apiKeys.create(kind, options);
-        // The only answer that ever holds it.
+        // The only response that ever contains the key.
         return c.json({ ...apiKeys.get(key), key }, 201, { 'cache-control': 'no-store' });
       },
     },

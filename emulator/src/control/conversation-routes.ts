@@ -14,7 +14,7 @@ import {
   ok,
 } from './schemas.js';
 
-/** Conversations, and the files that were uploaded. */
+/** Conversations and uploaded files. */
 export function conversationRoutes(plane: Plane, emulator: ControlledEmulator): void {
   const { conversations, files } = emulator;
 
@@ -108,7 +108,7 @@ export function conversationRoutes(plane: Plane, emulator: ControlledEmulator): 
       answers: { 200: { 'application/octet-stream': z.string() } },
       handle: (c) => {
         const content = found(files.content(idOf(c)), 'file');
-        // Never as the type the upload claimed: this is the origin of the control plane.
+        // Never with the type that the upload declared: an HTML file would run on the origin of the control plane.
         const headers = { 'content-type': 'application/octet-stream', 'x-content-type-options': 'nosniff' };
         return new Response(content as Uint8Array<ArrayBuffer>, { headers });
       },

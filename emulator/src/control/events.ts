@@ -2,24 +2,27 @@ import type { Changes } from '../base/changes.js';
 import type { Clock } from '../base/clock.js';
 import type { LogEntry, RequestLog, RequestSummary } from '../http/request-log.js';
 
-/** What `GET /_emulator/events` sends, by the names of its events. */
+/** The events of `GET /_emulator/events`, by name. */
 export interface PushedEvents {
-  /** Requests that began, were answered or ended; `all` is true when they are all there are. */
+  /** Requests that started, were answered, or ended. If `all` is true, these are all logged requests. */
   requests: { all: boolean; requests: RequestSummary[] };
-  /** What has changed: kinds of records, `conversations/{id}`, `faults`, `clock`, or `everything`. */
+  /** Changed topics: kinds of records, `conversations/{id}`, `faults`, `clock`, or `everything`. */
   changes: { topics: string[]; time: string };
 }
 
-/** What is watched. */
+/** The sources of the events. */
 export interface Watched {
   log: RequestLog;
   changes: Changes;
   clock: Clock;
-  /** Each of them ends the stream. */
+  /** Any of these signals ends the stream. */
   ends: readonly AbortSignal[];
 }
 
-/** Server-sent events about an emulator: everything at first, then what happens. Watches from the first read until its reader leaves. */
+/**
+ * Server-sent events about an emulator: first everything, then changes. Listens from the first read until the client
+ * disconnects.
+ */
 export function pushedEvents({ log, changes, clock, ends }: Watched): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   const topics = new Set([EVERYTHING]);
@@ -47,7 +50,7 @@ export function pushedEvents({ log, changes, clock, ends }: Watched): ReadableSt
     entries.clear();
     controller.enqueue(encoder.encode(text));
   };
-  /** What a reader that is behind is told in place of each thing. */
+  /** Replaces the pending changes by `everything`, for a slow reader. */
   const tellAll = (): void => {
     topics.clear();
     topics.add(EVERYTHING);
@@ -84,7 +87,8 @@ export function pushedEvents({ log, changes, clock, ends }: Watched): ReadableSt
 
   return new ReadableStream<Uint8Array>(
     {
-      // Called when a reader waits. So nothing is watched that is not read, and a reader that is behind gets more at a time.
+      // Called when the reader wants more. So an unread stream does not listen, and a slow reader gets more changes at
+      // once.
       pull: (controller) => {
         isWaiting = true;
         if (ends.some(({ aborted }) => aborted)) controller.close();
@@ -100,8 +104,8 @@ export function pushedEvents({ log, changes, clock, ends }: Watched): ReadableSt
 }
 
 const EVERYTHING = 'everything';
-/** Milliseconds in which what happens is told together. */
+/** Milliseconds over which changes are combined into one write. */
 const PAUSE = 60;
-/** More of them are not told one by one. */
+/** Above these numbers, changes are not sent one by one. */
 const MOST_REQUESTS = 500;
 const MOST_TOPICS = 100;

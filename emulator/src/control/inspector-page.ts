@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { Refusal } from '../base/errors.js';
 
-/** The inspector's page, file by file. Read, or built, when it is first asked for. */
+/** Serves the files of the inspector. They are read, or built, on the first request. */
 export function inspectorPage(): (name: string) => Promise<Response> {
   let files: Promise<Record<string, string>> | undefined;
   return async (name) => {
@@ -12,7 +12,7 @@ export function inspectorPage(): (name: string) => Promise<Response> {
       'content-type': `${type}; charset=utf-8`,
       'cache-control': 'no-cache',
       'x-content-type-options': 'nosniff',
-      // The page talks to the emulator that serves it, and to no other host.
+      // The page may talk only to the emulator that serves it.
       'content-security-policy': "default-src 'self'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'",
     };
     return new Response((await files)[name], { headers });
@@ -25,10 +25,13 @@ const TYPES = new Map([
   ['app.js', 'text/javascript'],
 ]);
 
-/** In the package the page lies built beside the code. In a clone, where this file is TypeScript, it is built from its source. */
+/**
+ * The package contains the built page next to the code. In a clone, where this file is TypeScript, it is built from
+ * source.
+ */
 async function load(): Promise<Record<string, string>> {
   if (import.meta.url.endsWith('.ts')) {
-    // A variable, so that no bundler takes it into the package.
+    // In a variable, so that no bundler includes it in the package.
     const builder = new URL('../../inspector/build.ts', import.meta.url).href;
     const { buildInspector } = (await import(builder)) as { buildInspector: () => Promise<Record<string, string>> };
     return buildInspector();

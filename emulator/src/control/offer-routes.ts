@@ -17,7 +17,7 @@ import {
   replySchema,
 } from './schemas.js';
 
-/** What the Gateway offers: models, presets, integrations, and replies given in advance. */
+/** The contents of the Gateway: models, presets, integrations and scripted replies. */
 export function offerRoutes(plane: Plane, { models, presets, integrations, chat }: ControlledEmulator): void {
   plane.route('/models', {
     GET: {
@@ -110,7 +110,7 @@ export function offerRoutes(plane: Plane, { models, presets, integrations, chat 
   plane.route('/replies/:id', { DELETE: removal('removeReply', 'reply', (id) => chat.remove(id)) });
 }
 
-/** An endpoint that takes one record back. */
+/** An endpoint that deletes one record. */
 function removal(id: string, what: string, remove: (id: string) => boolean): Parameters<Plane['route']>[1][string] {
   return {
     id,

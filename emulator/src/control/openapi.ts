@@ -6,7 +6,7 @@ import { controlError } from './schemas.js';
 /** A JSON Schema. */
 export type JsonSchema = z.core.JSONSchema.BaseSchema;
 
-/** A part of the description: the endpoints of one area. */
+/** The endpoints of one area. */
 export interface DescribedArea {
   endpoints: readonly DescribedEndpoint[];
   name: 'Context API' | 'Gateway API' | 'Control plane';
@@ -25,7 +25,7 @@ export interface Operation {
 
 type Content = Record<string, { schema: JsonSchema }>;
 
-/** A description in the form of OpenAPI 3.1, as far as it is used here. */
+/** The used subset of OpenAPI 3.1. */
 export interface OpenApi {
   openapi: '3.1.1';
   info: { title: string; version: string; description: string };
@@ -40,15 +40,15 @@ export interface OpenApi {
   };
 }
 
-/** What the areas are described by beside their endpoints. */
+/** Further inputs of the description. */
 export interface DescriptionSettings {
   version: string;
   sessionHeader: { name: string; scheme: string };
-  /** Does the control plane ask for a token? */
+  /** Whether the control plane requires a token. */
   hasControlToken: boolean;
 }
 
-/** The OpenAPI description of the endpoints, made from their schemas. */
+/** Generates the OpenAPI description from the schemas of the endpoints. */
 export function openApi(areas: readonly DescribedArea[], settings: DescriptionSettings): OpenApi {
   const schemas: Record<string, JsonSchema> = {};
   const paths: OpenApi['paths'] = {};
@@ -56,7 +56,7 @@ export function openApi(areas: readonly DescribedArea[], settings: DescriptionSe
     for (const endpoint of area.endpoints) {
       const path = endpoint.path.replace(/:(\w+)/g, '{$1}');
       paths[path] ??= {};
-      // Just set.
+      // Set in the line above.
       (paths[path] as Record<string, Operation>)[endpoint.method.toLowerCase()] = operation(
         endpoint,
         area,
@@ -99,7 +99,7 @@ const HEADERS = {
   'X-RateLimit-Remaining': { description: 'Those that are left.', schema: whole },
   'X-RateLimit-Reset': { description: 'When the window ends.', schema: whole },
 };
-/** Every response of the Gateway has them. */
+/** Headers of every Gateway response. */
 const RATE_HEADERS = Object.fromEntries(
   Object.keys(HEADERS).map((name) => [name, { $ref: `#/components/headers/${name}` }]),
 );
@@ -139,7 +139,7 @@ function operation(
   };
 }
 
-/** The control plane takes no body for `{}`. */
+/** The control plane treats a missing body as `{}`. */
 function isOptional(body: BodyForm, { name }: DescribedArea): boolean {
   return name === 'Control plane' && isSchema(body) && z.safeParse(body, {}).success;
 }
@@ -149,7 +149,7 @@ function content(form: BodyForm, toJson: (schema: z.ZodMiniType) => JsonSchema):
   return Object.fromEntries(
     Object.entries(byType).map(([type, schema]) => {
       if (type !== 'text/event-stream') return [type, { schema: toJson(schema) }];
-      // OpenAPI 3.1 has no words for the events of a stream.
+      // OpenAPI 3.1 cannot describe the events of a stream.
       const {
         id = 'JSON',
         description = `Server-sent events. The data of each is a ${id}, that of the last is [DONE].`,
@@ -160,17 +160,17 @@ function content(form: BodyForm, toJson: (schema: z.ZodMiniType) => JsonSchema):
   );
 }
 
-/** Schemas have this, records of media types do not. */
+/** Distinguishes a schema from schemas by media type. */
 function isSchema(form: BodyForm): form is z.ZodMiniType {
   return '_zod' in form;
 }
 
-/** The schema as JSON Schema. Those that have a name go to `schemas`, and are referred to. */
+/** Converts a schema to JSON Schema. Named schemas are added to `schemas` and referenced. */
 function jsonSchema(schema: z.ZodMiniType, schemas: Record<string, JsonSchema>): JsonSchema {
-  // In an object of its own, so that a named schema is referred to here too.
+  // Wrapped in an object, so that a named schema itself becomes a reference.
   const { properties, $defs = {} } = z.toJSONSchema(z.object({ it: schema }), {
     metadata: descriptions,
-    // Responses too: unknown fields are no mistake of a service that grows.
+    // For responses too: 'output' would forbid unknown fields, which a growing service may add.
     io: 'input',
     unrepresentable: 'any',
   });
@@ -183,7 +183,7 @@ function jsonSchema(schema: z.ZodMiniType, schemas: Record<string, JsonSchema>):
   return rewritten.it;
 }
 
-/** Without the names of schemas, which are where they are kept already, and the bounds of whole numbers in JavaScript. */
+/** Removes the ids of schemas, which repeat their names, and the bounds of JavaScript's safe integers. */
 function withoutNoise(key: string, value: unknown): unknown {
   if (key === 'id' && typeof value === 'string') return undefined;
   const isBound = (key === 'minimum' || key === 'maximum') && Math.abs(Number(value)) === Number.MAX_SAFE_INTEGER;

@@ -16,35 +16,37 @@ export interface Overview {
   models: readonly EmulatorModel[];
   plan: { id: string; gatewayAccess: boolean };
   usage: UsageReport;
-  /** Tokens by day and model, the last 31 days. */
+  /** Tokens by day and model, for the last 31 days. */
   usageByDay: UsageEntry[];
   buckets: { name: string; limit: number; remaining: number; resetAt: number }[];
-  /** All of them; `conversations` holds the newest 500 that fit the search, newest first. */
+  /** The number of all conversations. */
   conversationCount: number;
+  /** The newest 500 conversations that match the search, newest first. */
   conversations: {
     id: string;
-    /** How its first message begins. */
+    /** The beginning of its first message. */
     title: string;
     messages: number;
     version: number;
-    /** Tokens of all live messages and of the context, when a summary last changed; 0 before. */
+    /** Tokens of all live messages at the last change of the summary; 0 before the first. */
     total: number;
+    /** Tokens of the context at the last change of the summary; 0 before the first. */
     compressed: number;
     workspaceId?: string | undefined;
   }[];
   memory: { id: string; type: MemoryType; key: string; content: string; isActive: boolean; workspaceId?: string }[];
 }
 
-/** One conversation with its context, as the page shows it. */
+/** A conversation with its context, the status of its messages, and all versions of its summary. */
 export interface InspectedConversation {
   id: string;
   rollingSummary: RollingSummary;
   pinnedMemory: PinnedMemoryItem[];
   metadata: ContextMetadata;
-  /** Each with where it stands in the context. */
+  /** Each with its tokens and its status in the context. */
   messages: (MessageRecord & { tokens: number; standing: 'recent' | 'summarized' | 'pinned' | 'excluded' })[];
   versions: SummaryVersion[];
-  /** What the messages state and no later one has taken back, each with the message it comes from. */
+  /** The statements of the messages that no later message revokes, each with the message it comes from. */
   statements: SummaryItem[];
   /** The messages that the entries of the summary come from. */
   sources: { text: string; messageId: string }[];

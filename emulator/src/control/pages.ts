@@ -1,21 +1,21 @@
 import { createHash } from 'node:crypto';
 
-/** Markup, with what is put into it escaped. */
+/** Tagged template for markup. Escapes inserted text. */
 export function html(parts: TemplateStringsArray, ...values: readonly (string | Markup)[]): Markup {
   return new Markup(parts.reduce((text, part, i) => text + asMarkup(values[i - 1] ?? '') + part));
 }
 
-/** Text that is markup already. */
+/** Markup, which is inserted without escaping. */
 export class Markup {
   constructor(readonly text: string) {}
 }
 
-/** The markups after each other. */
+/** Concatenates markup. */
 export function all(parts: readonly Markup[]): Markup {
   return new Markup(parts.map(({ text }) => text).join(''));
 }
 
-/** A page by itself: no script, nothing from elsewhere. */
+/** A self-contained page without scripts or external resources. */
 export function page(title: string, body: Markup, status = 200): Response {
   const text = html`<!doctype html>
 <html lang="en">
@@ -35,7 +35,7 @@ ${body}
   return new Response(text.text, { status, headers });
 }
 
-/** Where the control plane asks for its token. A form, so that no address, history or log holds it. */
+/** Asks for the control token. It is a POST form, so that no URL, history or log contains the token. */
 export function signInPage(isWrong: boolean): Response {
   return page(
     'Sign in',

@@ -14,7 +14,7 @@ import type { Stores } from '../store/stores.js';
 import type { InspectedConversation, Overview } from './overview.js';
 import type { EmulatorState } from './state.js';
 
-/** What the control plane needs of an emulator. */
+/** The members of an emulator that the control plane uses. */
 export interface ControlledEmulator
   extends Pick<
     Stores,
@@ -34,7 +34,7 @@ export interface ControlledEmulator
   recentRequests(limit: number, after?: string | undefined): RequestRecord[];
   request(requestId: string): RequestRecord | undefined;
   overview(search?: string | undefined): Overview;
-  /** Move the clock, and tell those who watch. */
+  /** Advances the clock, and notifies listeners. */
   advanceClock(ms: number): void;
   inspect(conversationId: string): Promise<InspectedConversation | undefined>;
   compact(conversationId: string, level: CompactionLevel): Promise<CompactionResult | undefined>;
@@ -43,10 +43,10 @@ export interface ControlledEmulator
   reset(): void;
 }
 
-/** The routes of the control plane, and what the description says of them. */
+/** The routes of the control plane, and their descriptions. */
 export class Plane {
   readonly endpoints: DescribedEndpoint[] = [];
-  /** Here alone, so that there is no route without a description. */
+  /** Private, so that no route can be added without a description. */
   readonly #app = new Hono({ strict: false });
 
   constructor() {
@@ -58,7 +58,7 @@ export class Plane {
     });
   }
 
-  /** Register the methods of one path under `/_emulator`. */
+  /** Registers the methods of one path under `/_emulator`. */
   route(path: string, methods: Record<string, Endpoint<(c: Context) => Response | Promise<Response>>>): void {
     for (const [method, { handle, ...form }] of Object.entries(methods)) {
       this.endpoints.push({ method, path: PREFIX + path, ...form });
@@ -71,25 +71,25 @@ export class Plane {
   }
 }
 
-/** Where the control plane is. */
+/** The path of the control plane. */
 export const PREFIX = '/_emulator';
 
-/** A path parameter that the router has matched. */
+/** The value of a path parameter. */
 export function idOf(c: Context, name = 'id'): string {
   return c.req.param(name) ?? '';
 }
 
-/** The body of a control request in the form of the schema; a 400 that names a field that is missing, wrong or not known. */
+/** Parses the body with a schema. Throws a 400 that names the first missing, invalid or unknown field. */
 export async function checkedBody<T>(c: Context, schema: z.ZodMiniType<T>): Promise<T> {
   return checked(schema, await bodyOf(c), true);
 }
 
-/** The JSON body of a control request; an empty one is `{}`. */
+/** The JSON body of a control request. An empty body is `{}`. */
 export async function bodyOf(c: Context): Promise<unknown> {
   return parseJson(new TextDecoder().decode(await readBytes(c.req.raw, BODY_LIMIT, 'body')) || '{}');
 }
 
-/** The record, or a 404. */
+/** Returns the record, or throws a 404. */
 export function found<T>(record: T | undefined, what: string): T {
   if (record === undefined) throw new Refusal(404, `there is no such ${what}`);
   return record;

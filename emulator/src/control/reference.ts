@@ -1,7 +1,7 @@
 import type { JsonSchema, OpenApi, Operation } from './openapi.js';
 import { all, html, type Markup, page } from './pages.js';
 
-/** The description as a page to read. `origin` is where the emulator was asked, for the commands to copy. */
+/** The description as a page. `origin` is the emulator's origin, for the commands to copy. */
 export function referencePage(description: OpenApi, origin: string): Response {
   const operations = Object.entries(description.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
@@ -67,7 +67,7 @@ function bodies(title: string, content: Record<string, { schema: JsonSchema }>):
   );
 }
 
-/** A command to fill in: what is in angle brackets is not there yet. */
+/** A command with placeholders in angle brackets. */
 function curl({ path, method, operation }: OneOperation, origin: string): string {
   const query = (operation.parameters ?? []).filter((parameter) => parameter.in === 'query' && parameter.required);
   const search = query.map(({ name }) => `${name}=<${name}>`).join('&');
@@ -81,14 +81,14 @@ function curl({ path, method, operation }: OneOperation, origin: string): string
   return lines.join(' \\\n  ');
 }
 
-/** The type as text, each named one a link to itself. */
+/** The type as text, with links to named types. */
 function typeMarkup(schema: JsonSchema): Markup {
-  // `typeText` marks the names.
+  // `typeText` puts NUL around names, so every other part is a name.
   const parts = typeText(schema).split('\0');
   return all(parts.map((part, i) => (i % 2 === 0 ? html`${part}` : html`<a href="#schema-${part}">${part}</a>`)));
 }
 
-/** A schema as TypeScript would write it, with NUL on both sides of the names of other schemas. */
+/** A schema in TypeScript's notation, with NUL on both sides of the names of other schemas. */
 function typeText(schema: JsonSchema, depth = 0): string {
   if (schema.$ref !== undefined) return `\0${schema.$ref.slice(schema.$ref.lastIndexOf('/') + 1)}\0`;
   if (schema.const !== undefined) return JSON.stringify(schema.const);

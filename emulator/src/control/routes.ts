@@ -16,7 +16,7 @@ import { indexAnswer, ok } from './schemas.js';
 import { systemRoutes } from './system-routes.js';
 import { type WorkbenchParts, workbenchRoutes } from './workbench-routes.js';
 
-/** What the control plane needs beside the emulator. */
+/** Settings of the control plane. */
 export interface ControlSettings {
   controlToken: string | undefined;
   sessionHeader: { name: string; scheme: string };
@@ -24,7 +24,7 @@ export interface ControlSettings {
   gateway: AreaRoutes;
 }
 
-/** The emulator's own plane under `/_emulator`: what the service has no endpoint for, and what a test wants to see. */
+/** The emulator's own endpoints under `/_emulator`: what the service has no endpoint for, and what tests inspect. */
 export function controlRoutes(
   emulator: ControlledEmulator,
   workbench: WorkbenchParts,
@@ -113,7 +113,7 @@ export function controlRoutes(
   };
 }
 
-/** A page that has the token is given a cookie that stands for it. */
+/** Exchanges the token for a cookie. */
 async function signIn(access: ControlAccess, request: Request): Promise<Response> {
   const form = new TextDecoder().decode(await readBytes(request, LONGEST_FORM, 'body'));
   const cookie = access.signIn(new URLSearchParams(form).get('token') ?? '');

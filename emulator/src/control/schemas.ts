@@ -23,9 +23,9 @@ import { MEMORY_TYPES } from '../store/memory.js';
 const rate = z.number().check(z.gte(0));
 const time = described('ISO 8601', z.string());
 
-// What the control plane takes, and a seed file holds.
+// Request bodies of the control plane, and the contents of a seed file.
 
-/** Messages as JSON gives them. */
+/** A list of messages to store. */
 export const messageListSchema = z.array(
   z.object({
     id: z.optional(text),
@@ -34,9 +34,9 @@ export const messageListSchema = z.array(
     createdAt: z.optional(z.string()),
   }),
 );
-/** Messages in an object. */
+/** A list of messages, wrapped in an object. */
 export const messagesSchema = z.object({ messages: messageListSchema });
-/** A conversation as JSON gives it. */
+/** A conversation to create. */
 export const conversationSchema = z.object({
   id: z.optional(text),
   workspaceId: z.optional(text),
@@ -44,22 +44,22 @@ export const conversationSchema = z.object({
   stylePreferences: z.optional(z.record(z.string(), z.unknown())),
   messages: z.optional(messageListSchema),
 });
-/** A workspace as JSON gives it. */
+/** A workspace to create. */
 export const workspaceSchema = z.object({
   id: z.optional(text),
   name: z.optional(z.string()),
   members: z.optional(z.array(text)),
 });
-/** A memory item of the first user, or of a workspace. */
+/** A memory item to create, for the first user or for a workspace. */
 export const memorySchema = z.object({
   type: z.enum(MEMORY_TYPES),
   key: text,
   content: text,
   workspaceId: z.optional(text),
 });
-/** A model as JSON gives it. */
+/** A model. */
 export const modelSchema = named('Model', z.object({ id: text, contextWindow: z.int().check(z.gte(1)) }));
-/** A preset as JSON gives it. */
+/** A preset to create. */
 export const presetSchema = z.object({
   id: z.optional(text),
   name: text,
@@ -67,7 +67,7 @@ export const presetSchema = z.object({
   category: z.optional(text),
   description: z.optional(z.string()),
 });
-/** An integration as JSON gives it. */
+/** An integration to create. */
 export const integrationSchema = z.object({
   id: text,
   name: z.optional(text),
@@ -87,7 +87,7 @@ export const integrationSchema = z.object({
     }),
   ),
 });
-/** A reply given in advance, as JSON gives it. */
+/** A scripted reply. */
 export const replySchema = named(
   'Reply',
   z.object({
@@ -104,12 +104,12 @@ export const replySchema = named(
   }),
 );
 
-/** The reply as `chat.on` takes it. */
+/** Converts a scripted reply to the arguments of `chat.on`. */
 export function replyFrom({ match, reply }: z.infer<typeof replySchema>): { match: ReplyMatch; reply: ReplyContent } {
   return { match: typeof match === 'string' ? match : new RegExp(match.pattern, match.flags), reply };
 }
 
-/** A reply as JSON shows it; of a function, that it is one. */
+/** An active reply in JSON. A function becomes a placeholder. */
 export function replyInJson({ id, match, reply }: ActiveReply): z.infer<typeof activeReply> {
   const shown = match instanceof RegExp ? { pattern: match.source, flags: match.flags } : match;
   return {
@@ -128,7 +128,7 @@ function isExpression({ pattern, flags }: { pattern: string; flags?: string | un
   }
 }
 
-/** A plan as JSON gives it. */
+/** A plan. */
 export const planSchema = named(
   'Plan',
   z.object({
@@ -160,7 +160,7 @@ export const requestsQuery = z.object({
   limit: z.optional(z.string().check(z.regex(/^[1-9]\d*$/))),
 });
 
-// What it answers.
+// Responses of the control plane.
 export const ok = z.object({ ok: z.literal(true) });
 export const controlError = named('ControlError', z.object({ error: z.string() }));
 export const idAnswer = z.object({ id: z.string() });
@@ -288,7 +288,7 @@ export const requestRecord = named(
     error: z.optional(z.string()),
   }),
 );
-/** One of the events that are pushed. */
+/** An event of `GET /_emulator/events`. */
 export const pushedEvent = named(
   'PushedEvent',
   described(

@@ -8,10 +8,10 @@ import { SECTIONS } from '../store/summary.js';
 import { executionList, integrationList, modelSchema, planSchema } from './schemas.js';
 import type { EmulatorState } from './state.js';
 
-/** The state in a parsed JSON body; a 400 that names the first field that is not as it must be. */
+/** Checks a state from JSON. Throws a 400 that names the first invalid field. */
 export function checkedState(value: unknown): EmulatorState {
   checked(stateSchema, value);
-  // The schema holds every field the stores rely on; the rest of each record is plain data and kept as it came.
+  // The schema covers every field that the stores rely on. All other fields are plain data, and kept as they are.
   return value as EmulatorState;
 }
 

@@ -20,42 +20,42 @@ import { type RollingSummary, renderSummary, type SummaryItem } from '../store/s
 import type { UsageEntry } from '../store/usage.js';
 import type { Workspace } from '../store/workspaces.js';
 
-/** A conversation with everything that is kept of it. */
+/** A conversation with all its stored data. */
 export interface ConversationInState extends Omit<ConversationState, 'pins' | 'summary'> {
   messages: MessageRecord[];
   pinnedMemory: PinnedMemoryItem[];
-  /** As the Context API gives it; not read back, the items are. */
+  /** For reading only, as the Context API returns it. `restore` uses `summaryItems`. */
   rollingSummary: RollingSummary;
   summaryItems: SummaryItem[];
   summaryVersions: SummaryVersion[];
 }
 
-/** Everything an emulator has stored, as plain JSON data. Keys and tokens are in it as hashes. */
+/** All data that an emulator has stored, as plain JSON. Contains keys and tokens only as hashes. */
 export interface EmulatorState {
-  /** The first keys and the first token come from it. */
+  /** The seed. The initial keys and the initial token are derived from it. */
   seed: string;
-  /** How far the ids of each kind have come. */
+  /** The positions of the id sequences. */
   sequences: SavedSequence[];
-  /** Missing while it is the one of the options. */
+  /** The plan, if it was changed; else the plan of the options applies. */
   plan?: Plan;
   apiKeys: ApiKeyRecord[];
   sessions: SessionRecord[];
   workspaces: Workspace[];
   conversations: ConversationInState[];
   memory: (UserMemoryItem & { ownerId: string })[];
-  /** Your own; those of the emulator are not in it. */
+  /** The models you added, without the built-in ones. */
   models?: EmulatorModel[];
   presets: Preset[];
   /** `content` is base64. */
   files: (FileRecord & { contentType: string; content: string })[];
-  /** Your own; those of the emulator are not in it. */
+  /** The integrations you created, without the built-in ones. */
   integrations?: Integration[];
   integrationExecutions: IntegrationExecution[];
   usage: UsageEntry[];
   idempotency: KeptEntry[];
 }
 
-/** A copy of all that the storage holds. */
+/** Copies the contents of the storage. */
 export function exportState(storage: Storage): EmulatorState {
   const all = <T>(name: string): T[] => [...storage.collection<T>(name).values()];
   const plan = storage.collection<Plan>('account').get('plan');
@@ -90,7 +90,7 @@ export function exportState(storage: Storage): EmulatorState {
   });
 }
 
-/** Put a state in the place of what the storage holds: all of it, or nothing when it cannot be read. */
+/** Replaces the contents of the storage, in one transaction. */
 export function importState(storage: Storage, given: EmulatorState): void {
   const state = structuredClone(given);
   storage.transaction(() => {

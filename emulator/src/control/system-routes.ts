@@ -17,7 +17,7 @@ import {
 } from './schemas.js';
 import { checkedState } from './state-schema.js';
 
-/** State, faults, what arrived, and time. */
+/** State, faults, received requests, and the clock. */
 export function systemRoutes(plane: Plane, emulator: ControlledEmulator): void {
   const { faults, clock } = emulator;
 
@@ -105,7 +105,7 @@ export function systemRoutes(plane: Plane, emulator: ControlledEmulator): void {
       summary: 'Add a fault rule for the next matching requests',
       body: ruleInJson,
       answers: { 201: idAnswer },
-      // It checks what it is given.
+      // `add` checks the rule.
       handle: async (c) => c.json({ id: faults.add((await bodyOf(c)) as FaultRule) }, 201),
     },
     DELETE: {

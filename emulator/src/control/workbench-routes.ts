@@ -9,7 +9,7 @@ import { pushedEvents } from './events.js';
 import { type ControlledEmulator, checkedBody, found, idOf, type Plane } from './plane.js';
 import { memoryChange, memorySchema, messageChange, ok, pinBody, pushedEvent } from './schemas.js';
 
-/** What the workbench needs beside the emulator's handles. */
+/** Further dependencies of the inspector's endpoints. */
 export interface WorkbenchParts {
   stores: Stores;
   contexts: ConversationContexts;
@@ -18,7 +18,7 @@ export interface WorkbenchParts {
   closed: AbortSignal;
 }
 
-/** What a person does at the inspector: watch, pin, exclude, remember, remove; without a session of the service. */
+/** The actions of the inspector: watch, pin, exclude, and edit memory, without a session of the service. */
 export function workbenchRoutes(
   plane: Plane,
   { clock }: ControlledEmulator,

@@ -22,7 +22,10 @@ export class Faults {
     this.#changed = changed;
   }
 
-  /** Adds a rule for the next `times` matching requests. Returns its id. Throws a RangeError if the rule cannot be applied. */
+  /**
+   * Adds a rule for the next `times` matching requests. Returns its id. Throws a RangeError if the rule cannot be
+   * applied.
+   */
   add(rule: FaultRule): string {
     const { match = {}, times = 1, respond } = followable(rule);
     this.#count += 1;
@@ -32,7 +35,7 @@ export class Faults {
     return id;
   }
 
-  /** Removes a rule. */
+  /** Removes a rule. Returns false if there is no such rule. */
   remove(id: string): boolean {
     const index = this.#rules.findIndex((rule) => rule.id === id);
     if (index === -1) return false;
@@ -57,7 +60,7 @@ export class Faults {
     };
   }
 
-  /** @internal The fault for a request; counts it. */
+  /** @internal Finds the fault for a request, and counts it. */
   take(method: string, path: string, headers: Headers): ActiveFault | undefined {
     if (this.#rules.length === 0) return undefined;
     const index = this.#rules.findIndex((rule) => {
@@ -77,7 +80,7 @@ export class Faults {
   }
 }
 
-/** A rule in force as JSON can say it: an expression as its text, and always as null. */
+/** An active rule in JSON: a regular expression becomes its text, and `Infinity` becomes null. */
 export function faultInJson({ id, match, remaining, respond }: ActiveFault) {
   return {
     id,

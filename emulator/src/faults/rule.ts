@@ -15,9 +15,9 @@ export interface FaultMatch {
   probability?: number | undefined;
 }
 
-/** The fault. */
+/** What a fault does. */
 export type FaultResponse =
-  /** A response with this status. Without a body, an error in the form of the API. `retryAfter` is in seconds. */
+  /** A response with this status. Without `body`, it has the error body of the API. `retryAfter` is in seconds. */
   | {
       type?: 'status' | undefined;
       status: number;
@@ -49,7 +49,7 @@ export type FaultResponse =
   /** The real stream, but after this many events it sends an error event and ends. */
   | { type: 'streamError'; afterEvents: number; error?: Record<string, unknown> | undefined };
 
-/** One rule. */
+/** A fault, and the requests it applies to. */
 export interface FaultRule {
   /** @default every request to both APIs */
   match?: FaultMatch | undefined;
@@ -58,23 +58,23 @@ export interface FaultRule {
   respond: FaultResponse;
 }
 
-/** The rule, if it can be followed; a 400 that names what cannot. */
+/** Checks a rule. Throws a 400 that names the first invalid field. */
 export function checkedRule(value: unknown): FaultRule {
-  // The schema has checked each form; the union type tells them apart by the same fields.
+  // The schema checks the same variants as the union type.
   return checked(ruleSchema, value, true) as FaultRule;
 }
 
-/** What a rule responds, by itself. */
+/** Checks the `respond` of a rule. Throws a 400 that names the first invalid field. */
 export function checkedFault(value: unknown): FaultResponse {
   return checked(respondSchema, value, true) as FaultResponse;
 }
 
-/** Statuses whose answers have no body. */
+/** Statuses whose responses have no body. */
 export const BODILESS_STATUSES: ReadonlySet<number> = new Set([204, 205, 304]);
 
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
-/** What says where an answer ends is the server's. A body that is cut short has faults of its own. */
+/** Headers that delimit the response. The server sets them; to end a body early, there are separate faults. */
 const FRAMING = /^(?:content-length|transfer-encoding|connection|keep-alive|upgrade|trailer|te)$/i;
 
 const count = z.int().check(z.gte(0));
@@ -84,7 +84,7 @@ const headerValue = z.string().check(z.regex(HEADER_VALUE, 'not a valid header v
 const answerHeader = headerName.check(
   z.refine((name) => !FRAMING.test(name), 'this header is set by the server; to end a body early, use cutBody'),
 );
-/** Anything that can be written down as JSON: neither a circle nor thousands of levels. */
+/** Anything that can be serialized to JSON: no cycles, and not thousands of levels deep. */
 const json = z.unknown().check(z.refine(isJson, 'cannot be converted to JSON'));
 
 const respondSchema = named(
@@ -140,9 +140,9 @@ const ruleSchema = ruleForm(
   z.union([z.string(), z.instanceof(RegExp)]),
   z.union([positive, z.literal(Number.POSITIVE_INFINITY)]),
 );
-/** A rule as JSON can say it. */
+/** A rule in JSON. */
 export const ruleInJson = named('FaultRule', ruleForm(z.string(), positive));
-/** A rule that is in force, as JSON shows it. */
+/** An active rule in JSON. */
 export const activeFault = z.object({
   id: z.string(),
   match: matchForm(z.string()),

@@ -2,11 +2,11 @@ import { parseJson } from '../base/checked.js';
 import { badRequest } from '../base/errors.js';
 import { checkedFault, type FaultResponse } from './rule.js';
 
-/** A request that carries this header gets the fault it names. */
+/** The header with which a request asks for a fault. */
 export const FAULT_HEADER = 'x-emulator-fault';
 
 /**
- * The fault a header names: the JSON of a `respond`, or a short form such as `503`, `429=7`, `reset`, `reset-after`,
+ * Parses the fault header: the JSON of a `respond`, or a short form such as `503`, `429=7`, `reset`, `reset-after`,
  * `stall`, `delay=500`, `malformed`, `content-type=text/html`, `cut`, `cut=3`, `cut=3:reset`, `garble=2`, `error=2`,
  * `drip=10:100`.
  */

@@ -4,7 +4,7 @@ import type { Answer } from './answers.js';
 import type { Exchange } from './exchange.js';
 import { relayBody } from './relay.js';
 
-/** Do the work, or give the answer that was given before. Only successes are kept: a refused request may be tried again. */
+/** Does the work, or replays its earlier response. Only successes are kept: a rejected request may be retried. */
 export async function answerOnce(
   memory: IdempotencyMemory,
   key: string,
@@ -37,7 +37,7 @@ export async function answerOnce(
   }
 }
 
-/** The body, told as a whole once it has passed; one that its reader leaves is not worth keeping. */
+/** Calls `tell` with the whole body after it was sent, or with undefined if the client disconnected. */
 function watched(
   stream: ReadableStream<Uint8Array>,
   tell: (text: string | undefined) => void,
@@ -52,7 +52,7 @@ function watched(
   });
 }
 
-/** Tells one request from another: by method, path, query and body. */
+/** Identifies a request by method, path, query and body. */
 function fingerprintOf({ method, entry }: Exchange, body: Uint8Array): string {
   return createHash('sha256').update(`${method} ${entry.path}\n`).update(body).digest('base64url');
 }

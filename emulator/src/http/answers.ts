@@ -1,6 +1,9 @@
 import { type Area, defaultMessage, errorBody, type RefusalDetails } from '../base/errors.js';
 
-/** What is answered, before it is written to a socket or made a `Response`: making one takes as long as all else of a plain call. */
+/**
+ * A response in plain form. Creating a `Response` would take as long as the rest of a plain call, so it is only created
+ * where needed.
+ */
 export interface Answer {
   status: number;
   /** Names in lower case. */
@@ -8,17 +11,17 @@ export interface Answer {
   body: string | ReadableStream<Uint8Array> | null;
 }
 
-/** A JSON answer. */
+/** A JSON response. */
 export function json(value: unknown, status = 200): Answer {
   return textAnswer(JSON.stringify(value), status);
 }
 
-/** An answer whose body is written already. */
+/** A response with a body that is already serialized. */
 export function textAnswer(body: string, status = 200, contentType = 'application/json'): Answer {
   return { status, headers: { 'content-type': contentType }, body };
 }
 
-/** An error in the form of the area. */
+/** An error response of an area. */
 export function errorAnswer(
   area: Area,
   status: number,
@@ -26,17 +29,17 @@ export function errorAnswer(
   details: RefusalDetails = {},
 ): Answer {
   const answer = json(errorBody(area, status, message, details), status);
-  // The Context API's error body has no room for the wait (A30); the Gateway documents it in the body.
+  // The Context API's error body has no field for the wait (A30). The Gateway documents one.
   if (status === 429 && area === 'context') answer.headers['retry-after'] = String(details.retryAfter ?? 1);
   return answer;
 }
 
-/** Does the answer come as events? */
+/** Whether the response is an event stream. */
 export function isEventStream({ headers }: Answer): boolean {
   return headers['content-type']?.startsWith('text/event-stream') ?? false;
 }
 
-/** The answer as `fetch` gives it. */
+/** Creates the `Response`. */
 export function toResponse({ body, status, headers }: Answer): Response {
   return new Response(body, { status, headers });
 }

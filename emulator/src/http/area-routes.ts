@@ -8,19 +8,19 @@ interface RouteEnv {
   Bindings: { exchange: Exchange };
 }
 
-/** A context of our routes. */
+/** The Hono context of a route. */
 export type RouteContext = Context<RouteEnv>;
 
 type AreaHandler = (c: RouteContext) => Answer | Promise<Answer>;
 
 /**
- * The routes of one area. Hono finds the handler and hands on what it gives: an `Answer`, not a `Response`. What routes throw is left
- * to the request path.
+ * The routes of one area. Hono finds the handler and passes its `Answer` through, in place of a `Response`. The request
+ * path handles what routes throw.
  */
 export class AreaRoutes {
   readonly endpoints: DescribedEndpoint[] = [];
   readonly #app = new Hono<RouteEnv>();
-  /** Knows the paths, whatever the method. Apart, because a path with two handlers takes hono a good deal longer. */
+  /** All paths, for any method. A second router, because Hono is much slower for a path with two handlers. */
   readonly #paths = new Hono<RouteEnv>();
 
   constructor() {
@@ -37,7 +37,7 @@ export class AreaRoutes {
     );
   }
 
-  /** Register the methods of one path; any other method is a 405. */
+  /** Registers the methods of one path. Any other method is a 405. */
   route(path: string, methods: Record<string, Endpoint<AreaHandler>>): void {
     for (const [method, { handle, ...form }] of Object.entries(methods)) {
       this.endpoints.push({ method, path, ...form });
@@ -57,23 +57,23 @@ export class AreaRoutes {
 
   async answer(exchange: Exchange): Promise<Answer> {
     const given: Answer | Response = await this.#app.fetch(exchange.request, { exchange });
-    // To HEAD hono answers with a `Response` of its own, without the body.
+    // For HEAD, Hono creates a `Response` of its own without a body.
     if (!(given instanceof Response)) return given;
     return { status: given.status, headers: Object.fromEntries(given.headers), body: null };
   }
 }
 
-/** Hono's types ask for a `Response`; it does nothing with it but hand it on. */
+/** Hono's types require a `Response`, but Hono only passes the value through. */
 function handlerOf(handler: AreaHandler): (c: RouteContext) => Response {
   return handler as unknown as (c: RouteContext) => Response;
 }
 
-/** A path parameter that the router has matched. */
+/** The value of a path parameter. */
 export function pathParam(c: RouteContext, name: string): string {
   return c.req.param(name) ?? '';
 }
 
-/** A query value that must be there. */
+/** A query parameter. Throws a 400 if it is missing or empty. */
 export function requiredQuery(c: RouteContext, name: string): string {
   const value = c.req.query(name);
   if (value === undefined || value === '')

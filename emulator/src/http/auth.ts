@@ -2,7 +2,7 @@ import { Refusal } from '../base/errors.js';
 import type { ApiKeyKind, ApiKeys } from '../store/api-keys.js';
 import type { Sessions } from '../store/sessions.js';
 
-/** The key kind of a Gateway request. 401 without usable authentication, 403 for a key that is not valid (A29). */
+/** The kind of a Gateway request's key. Throws a 401 without a bearer token, and a 403 for an invalid key (A29). */
 export function authenticateKey(keys: ApiKeys, header: string | null): ApiKeyKind {
   if (header === null || header.trim() === '') {
     throw new Refusal(401, 'Missing Authorization header', { param: 'Authorization', code: 'missing_authorization' });
@@ -22,7 +22,7 @@ export function authenticateKey(keys: ApiKeys, header: string | null): ApiKeyKin
   throw new Refusal(403, 'The API key is invalid or expired', { param: 'Authorization', code: 'invalid_api_key' });
 }
 
-/** The user of a Context API request; A30: anything wrong with the token is a 401. */
+/** The user of a Context API request. A30: any problem with the token is a 401. */
 export function authenticateSession(sessions: Sessions, header: string | null, scheme: string): string {
   const token = header === null ? undefined : bearerToken(header, scheme.toLowerCase());
   const userId = token === undefined ? undefined : sessions.user(token);
@@ -30,7 +30,7 @@ export function authenticateSession(sessions: Sessions, header: string | null, s
   return userId;
 }
 
-/** Does the list of endpoints (`GET /v1/presets`, `POST /v1/presets/:id/execute`) name this one? */
+/** Whether a list of endpoints (`GET /v1/presets`, `POST /v1/presets/:id/execute`) contains this one. */
 export function namesEndpoint(endpoints: readonly string[], method: string, path: string): boolean {
   return endpoints.some((endpoint) => {
     const [endpointMethod, endpointPath = ''] = endpoint.split(' ');

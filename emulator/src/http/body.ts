@@ -1,10 +1,10 @@
 import { badRequest, Refusal } from '../base/errors.js';
 
-/** The body as bytes; a 413 as soon as it is larger than allowed, without reading on. */
+/** Reads the body. Throws a 413 as soon as it exceeds the limit, without reading the rest. */
 export async function readBytes(request: Request, limit: number, param: string): Promise<Uint8Array> {
   const announced = Number(request.headers.get('content-length') ?? 0);
   if (announced > limit) throw tooLarge(limit, param);
-  // A small announced body is read in one piece, which is much the quickest way.
+  // A small body with a Content-Length is read at once, which is by far the fastest.
   if (announced > 0 && announced <= SMALL_BODY) return new Uint8Array(await request.arrayBuffer());
   if (request.body === null) return new Uint8Array(0);
   const chunks: Uint8Array[] = [];
@@ -17,7 +17,7 @@ export async function readBytes(request: Request, limit: number, param: string):
   return concatenate(chunks, size);
 }
 
-/** The parts of a multipart body; 400 when it is not one. */
+/** Parses a multipart body. Throws a 400 if it is not valid. */
 export async function parseMultipart(bytes: Uint8Array, contentType: string | null): Promise<FormData> {
   if (contentType === null || !/^multipart\/form-data\s*;/i.test(contentType)) {
     throw badRequest('file', 'The request must be multipart/form-data', 'invalid_content_type');

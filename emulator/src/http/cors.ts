@@ -1,13 +1,13 @@
 import { isLoopback } from '../base/loopback.js';
 import type { Answer } from './answers.js';
 
-/** Which pages may call, and whether they may read our headers; undefined: none. */
+/** Which pages may call, and whether they may read our headers; undefined if none may. */
 export type Cors = { origins: '*' | 'loopback' | readonly string[]; exposeHeaders: boolean } | undefined;
 
 /**
- * Why a request is not answered, if it comes from a page elsewhere and only pages of this machine may call. `address` is ours on its
- * connection: who reaches loopback by another name is a page whose name was made to resolve to it. So may be a browser that reaches
- * another address by a public name.
+ * The reason to reject a request from a foreign page, if only pages of this machine may call. `address` is the local
+ * address of the connection. A request that reaches loopback under another host name is DNS rebinding: the page's name
+ * was made to resolve to loopback. A browser that reaches another address by a public name may be as well.
  */
 export function refusedPage({ headers }: Request, address: string | undefined, cors: Cors): string | undefined {
   if (cors?.origins !== 'loopback') return undefined;
@@ -21,7 +21,7 @@ export function refusedPage({ headers }: Request, address: string | undefined, c
   return 'The keys come from a seed that others may know, so only pages of this machine are allowed. Allow others with --cors';
 }
 
-/** The answer to a browser's question before the real request; undefined when this is not one. */
+/** The response to a CORS preflight request; undefined for any other request. */
 export function preflightAnswer(request: Request, cors: Cors): Answer | undefined {
   if (cors === undefined || request.method !== 'OPTIONS') return undefined;
   const origin = request.headers.get('origin');
@@ -31,7 +31,7 @@ export function preflightAnswer(request: Request, cors: Cors): Answer | undefine
   answer.headers['access-control-allow-methods'] = 'GET, POST, PATCH, DELETE';
   const asked = request.headers.get('access-control-request-headers');
   if (asked !== null) answer.headers['access-control-allow-headers'] = asked;
-  // A page from the network may ask for a service on this machine.
+  // Private Network Access: a page from the internet asks to call a server on this machine.
   if (request.headers.has('access-control-request-private-network')) {
     answer.headers['access-control-allow-private-network'] = 'true';
   }
@@ -39,7 +39,7 @@ export function preflightAnswer(request: Request, cors: Cors): Answer | undefine
   return answer;
 }
 
-/** Lets a page of an allowed origin read the answer and, unless switched off, our headers. */
+/** Lets pages of an allowed origin read the response and, unless switched off, our headers. */
 export function addCorsHeaders(headers: Answer['headers'], origin: string | null, cors: Cors): void {
   if (cors === undefined || origin === null || !addOrigin(headers, origin, cors)) return;
   if (cors.exposeHeaders) headers['access-control-expose-headers'] = EXPOSED;
@@ -56,12 +56,14 @@ function addOrigin(headers: Answer['headers'], origin: string, cors: NonNullable
   return true;
 }
 
-/** Over plain HTTP browsers send no Sec-Fetch-Site. */
+/** Browsers send no Sec-Fetch-Site over plain HTTP, hence the user agent. */
 function isBrowser(headers: Headers): boolean {
   return headers.has('sec-fetch-site') || (headers.get('user-agent') ?? '').startsWith('Mozilla/');
 }
 
-/** A name that anyone can have: not an address, a single word as in a compose file, or one of a private network. */
+/**
+ * A name that anyone can register: not an address, a single word as in a compose file, or a name of a private network.
+ */
 function isPublicName(host: string): boolean {
   const name = host.replace(/:\d+$/, '').replace(/\.$/, '');
   return /\.[a-z][a-z0-9-]*$/i.test(name) && !/\.(?:internal|local|localhost)$/i.test(name);

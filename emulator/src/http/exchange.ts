@@ -10,12 +10,12 @@ import { LOGGED_BYTES, type LogEntry } from './request-log.js';
 /** One request on its way through the emulator. */
 export class Exchange {
   readonly method: string;
-  /** Decoded as the routes decode it, so that every spelling of an endpoint is the same one. */
+  /** Decoded like the routes do, so that all spellings of an endpoint are equal. */
   readonly path: string;
-  /** Who asks: set by the gate of the area before a route runs. */
+  /** Set by the authentication of the area, before a route runs. */
   userId = '';
   keyKind: ApiKeyKind | undefined;
-  /** The bucket this request counted in, for the headers of the Gateway. */
+  /** The state of the bucket that counted this request, for the Gateway's headers. */
   rate: RateState | undefined;
   #bytes: Promise<Uint8Array> | undefined;
 
@@ -23,7 +23,7 @@ export class Exchange {
     readonly request: Request,
     readonly area: Area,
     readonly entry: LogEntry,
-    /** The connection, unless the request came in process. */
+    /** The connection; undefined for an in-process request. */
     readonly socket: Socket | undefined,
     readonly limits: { maxBodySize: number; maxFileSize: number },
   ) {
@@ -49,7 +49,7 @@ export class Exchange {
     const bytes = await readBytes(this.request, limit, isUpload ? 'file' : 'body');
     if (!isUpload) {
       const isCut = bytes.byteLength > LOGGED_BYTES;
-      // A copy where it is cut: a part would hold the whole in memory.
+      // A cut body is copied: a view would keep the whole body in memory.
       this.entry.body = isCut ? new Uint8Array(bytes.subarray(0, LOGGED_BYTES)) : bytes;
       this.entry.isBodyCut = isCut;
     }
@@ -57,5 +57,5 @@ export class Exchange {
   }
 }
 
-/** Bounds, headers and the purpose field around the file itself. */
+/** Boundaries, headers and the purpose field around the file itself. */
 const MULTIPART_OVERHEAD = 64 * 1024;

@@ -6,7 +6,9 @@ import { type Answer, errorAnswer, textAnswer } from './answers.js';
 import type { Exchange } from './exchange.js';
 import { type BodyCut, ConnectionReset, untilAborted } from './relay.js';
 
-/** What a fault does before there is an answer: gives one of its own, waits, breaks the connection, or does nothing. */
+/**
+ * Applies a fault before the request is handled: responds in its place, waits, resets the connection, or does nothing.
+ */
 export async function applyFault(
   fault: FaultResponse,
   exchange: Exchange,
@@ -27,7 +29,7 @@ export async function applyFault(
   return 'status' in fault ? statusAnswer(fault, exchange) : undefined;
 }
 
-/** What a fault does to the real answer once it is there: breaks the connection, changes it, or does nothing. */
+/** Applies a fault to the real response: resets the connection, changes the response, or does nothing. */
 export async function spoilAnswer(fault: FaultResponse, answer: Answer, exchange: Exchange): Promise<Answer> {
   const { body } = answer;
   if (fault.type === 'reset' && fault.when === 'after') {
@@ -39,7 +41,7 @@ export async function spoilAnswer(fault: FaultResponse, answer: Answer, exchange
   return { ...answer, body: body.slice(0, Math.max(1, Math.floor(body.length / 2))) };
 }
 
-/** How a fault spoils the body of the real answer, if it does. */
+/** How a fault cuts the body of the real response; undefined if it does not. */
 export function faultBodyCut(fault: FaultResponse): BodyCut | undefined {
   if (fault.type === 'cutBody') return { afterBytes: fault.afterBytes, how: 'reset' };
   if (fault.type === 'cutStream') {
@@ -57,7 +59,7 @@ export function faultBodyCut(fault: FaultResponse): BodyCut | undefined {
   return { afterChunks: fault.afterEvents, how: 'error', lastChunk };
 }
 
-/** Which event of the real stream a fault garbles, if it does. */
+/** The index of the stream event that a fault garbles; undefined if none. */
 export function faultGarble(fault: FaultResponse): number | undefined {
   if (fault.type === 'malformed') return 1;
   return fault.type === 'garbleStream' ? fault.afterEvents : undefined;

@@ -2,8 +2,8 @@ import { type Answer, toResponse } from './answers.js';
 import { ConnectionReset } from './relay.js';
 
 /**
- * A `fetch` that is answered here: it rejects the moment its signal fires, and like a broken connection once closed. Its type
- * names what Node's types have as well: `RequestInfo` is in `dom` only.
+ * A `fetch` that stays in the process. It rejects as soon as its signal fires and, once `closed` fires, like a broken
+ * connection. Its type avoids `RequestInfo`, which only `dom` has and Node's types lack.
  */
 export function inProcessFetch(
   handle: (request: Request) => Promise<Answer | Response>,
@@ -14,7 +14,7 @@ export function inProcessFetch(
     if (closed.aborted) throw new ConnectionReset();
     request.signal.throwIfAborted();
     let leave = (): void => {};
-    // Whatever the other side is doing.
+    // Rejects on an abort, even if the handler does not react to the signal.
     const left = new Promise<never>((_, reject) => {
       leave = () => reject(request.signal.reason);
       request.signal.addEventListener('abort', leave, { once: true });

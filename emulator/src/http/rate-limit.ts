@@ -1,15 +1,15 @@
 import type { RateLimit } from '../store/account.js';
 
-/** How a bucket stands after a request. */
+/** The state of a bucket after a request. */
 export interface RateState {
   limit: number;
   remaining: number;
-  /** Milliseconds since the epoch at which the window ends. */
+  /** The end of the window, in milliseconds since the epoch. */
   resetAt: number;
   allowed: boolean;
 }
 
-/** Counts requests in fixed windows; a window starts with the first request of its bucket. */
+/** Counts requests in fixed windows. A window starts with the first request of its bucket. */
 export class RateLimiter {
   readonly #now: () => number;
   readonly #windows = new Map<string, { startedAt: number; used: number }>();
@@ -18,7 +18,7 @@ export class RateLimiter {
     this.#now = now;
   }
 
-  /** Count one request. */
+  /** Counts one request. */
   take(bucket: string, rule: RateLimit): RateState {
     const window = this.#window(bucket, rule);
     const allowed = window.used < rule.requests;
@@ -26,7 +26,7 @@ export class RateLimiter {
     return { ...this.#state(window, rule), allowed };
   }
 
-  /** How the bucket stands, without counting. */
+  /** The state of the bucket, without counting a request. */
   peek(bucket: string, rule: RateLimit): RateState {
     return this.#state(this.#window(bucket, rule), rule);
   }
@@ -36,7 +36,7 @@ export class RateLimiter {
     return Math.max(1, Math.ceil((state.resetAt - this.#now()) / 1000));
   }
 
-  /** The buckets that are in use, each under its rule. */
+  /** The state of all used buckets. */
   buckets(
     ruleOf: (bucket: string) => RateLimit,
   ): { name: string; limit: number; remaining: number; resetAt: number }[] {

@@ -1,31 +1,31 @@
-/** How a body that passes through is watched and, where a fault asks for it, spoiled. */
+/** How to watch a body and, for a fault, damage it. */
 export interface RelayOptions {
-  /** When one of them fires, the body breaks with its reason and the source is cancelled. */
+  /** When one fires, the body fails with its reason and the source is cancelled. */
   signals?: readonly AbortSignal[] | undefined;
-  /** Called with every chunk that was handed over. */
+  /** Called with every chunk that was passed on. */
   onChunk?: ((chunk: Uint8Array) => void) | undefined;
-  /** Called once. `sourceEnded` is there when the source was left, and resolves when it has ended. */
+  /** Called once. `sourceEnded` is given if the source was cancelled, and resolves when it has ended. */
   onEnd?: ((outcome: 'answered' | 'aborted' | 'cut', sourceEnded?: Promise<void>) => void) | undefined;
-  /** Where and how the body is cut: so many chunks of a stream (one chunk is one event), or so many bytes. */
+  /** Where and how to cut the body. In a stream, one chunk is one event. */
   cut?: BodyCut | undefined;
-  /** The chunk after so many is cut to its first half and a line end: an event that cannot be read. */
+  /** The index of a chunk to cut to its first half plus a line end, so that the event cannot be parsed. */
   garbleChunk?: number | undefined;
-  /** Breaks the connection. Without one, in process, a body breaks by an error. */
+  /** Breaks the connection. An in-process body has none, and fails with an error instead. */
   breakConnection?: (() => void) | undefined;
 }
 
-/** Where a body ends too early, and in which way. */
+/** Where and how a body ends early. */
 export interface BodyCut {
   afterChunks?: number | undefined;
   afterBytes?: number | undefined;
-  /** The chunk that says the stream is complete is not sent. */
+  /** Cut before the final `[DONE]`. */
   beforeDone?: boolean | undefined;
   how: 'end' | 'reset' | 'stall' | 'error';
-  /** `error`: the last chunk. */
+  /** For `error`: the chunk to send before the end. */
   lastChunk?: Uint8Array | undefined;
 }
 
-/** Pass a body on, chunk by chunk and only as fast as it is read. */
+/** Passes a body on, chunk by chunk, with backpressure. */
 export function relayBody(source: ReadableStream<Uint8Array>, options: RelayOptions): ReadableStream<Uint8Array> {
   const { signals = [], cut } = options;
   const left = new AbortController();
@@ -80,7 +80,7 @@ export function relayBody(source: ReadableStream<Uint8Array>, options: RelayOpti
           leave(reason);
           fail(controller, reason);
         };
-        // Taken off again at the end: a signal may live much longer than this body.
+        // Removed at the end: a signal may live much longer than this body.
         for (const signal of signals) signal.addEventListener('abort', abort, { once: true });
         if (signals.some((signal) => signal.aborted)) abort();
       },
@@ -113,12 +113,12 @@ export function relayBody(source: ReadableStream<Uint8Array>, options: RelayOpti
   );
 }
 
-/** A comment of an event stream is no event. */
+/** Whether a chunk is a comment of an event stream, and so not an event. */
 export function isComment(chunk: Uint8Array): boolean {
   return chunk[0] === COLON;
 }
 
-/** The connection was broken on purpose: what a caller in process gets, as from a real `fetch`. */
+/** Thrown to break a connection on purpose. An in-process caller sees the same error as from a real `fetch`. */
 export class ConnectionReset extends TypeError {
   constructor() {
     super('fetch failed', { cause: Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' }) });
@@ -126,7 +126,10 @@ export class ConnectionReset extends TypeError {
 }
 
 const COLON = 0x3a;
-/** A reset overtakes what was sent before it and is not read yet: that gets so long (ms, of real time) to arrive. */
+/**
+ * In ms of real time. A reset overtakes data that is sent but not yet read, so it waits this long for the data to
+ * arrive.
+ */
 const ON_ITS_WAY = 50;
 
 function isDone(chunk: Uint8Array): boolean {
@@ -155,7 +158,7 @@ export function untilAborted(signal: AbortSignal): Promise<void> {
   });
 }
 
-/** A body written in pieces of at most so many bytes, with a pause before each; pieces never join two chunks. */
+/** Splits a body into pieces of at most `bytes` bytes, with a pause before each. A piece never spans two chunks. */
 export function inPieces(
   source: ReadableStream<Uint8Array>,
   { bytes, pause }: { bytes: number; pause?: (() => Promise<void>) | undefined },

@@ -1,6 +1,6 @@
 import type { EndedRequest } from './request-log.js';
 
-/** A request as one line of the terminal: no key, no header and nothing of a body. */
+/** Formats a request as one line for the terminal, without keys, headers or bodies. */
 export function requestLine(request: EndedRequest, isColored: boolean): string {
   const { method, path, status, duration = 0, tokens } = request;
   const paint = (text: string, code: number): string =>

@@ -1,65 +1,71 @@
 import { redact } from '../base/redact.js';
 import type { SentBody } from './sent-body.js';
 
-/** A request in one line. */
+/** The main facts of a request. */
 export interface RequestSummary {
   requestId: string;
   method: string;
   /** Path with query. */
   path: string;
-  /** The name of its API key, or the user of its session; undefined when it had neither, or a wrong one. */
+  /** The name of its API key, or the user of its session; undefined without a valid one. */
   caller: string | undefined;
   /** ISO 8601. */
   receivedAt: string;
-  /** Milliseconds of the emulator's clock until the answer was complete. */
+  /** Milliseconds on the emulator's clock until the response was complete. */
   duration: number | undefined;
   status: number | undefined;
-  /** `pending` until the answer is complete; `aborted` when the caller left before that; `reset` and `cut` come from faults. */
+  /**
+   * `pending` until the response is complete; `aborted` if the client disconnected first; `reset` and `cut` come from
+   * faults.
+   */
   outcome: 'pending' | 'answered' | 'aborted' | 'reset' | 'cut';
-  /** Events of a stream that were sent. */
+  /** The number of events sent, for a stream. */
   events: number | undefined;
-  /** Tokens of a completion: those of its messages, and those that were sent. */
+  /** For a completion: tokens of its messages, and tokens sent. */
   tokens: { prompt: number; completion: number } | undefined;
   /** The fault that was applied, if any. */
   fault: string | undefined;
 }
 
-/** A request that has ended, in one line. */
+/** A request that has ended. */
 export interface EndedRequest extends RequestSummary {
-  /** What went wrong inside the emulator or a reply function, on a 500. */
+  /** For a 500: the error in the emulator or in a reply function, with its stack. */
   error: string | undefined;
 }
 
-/** A request as it arrived, and what became of it. Keys and tokens are never in it. */
+/** A request with its response. Contains no keys or tokens. */
 export interface RequestRecord extends EndedRequest {
   headers: Record<string, string>;
-  /** At most 64 KB of the body's text; undefined when nothing read it. */
+  /** At most 64 KB of the body's text; undefined if the body was not read. */
   body: string | undefined;
-  /** Whether the body was longer than that. */
+  /** Whether the body was longer than 64 KB. */
   isBodyCut: boolean;
-  /** What was sent back; undefined while nothing was. */
+  /** The response; undefined until it starts. */
   response: RecordedResponse | undefined;
 }
 
-/** What was sent back. */
+/** A response, as it was sent. */
 export interface RecordedResponse {
   headers: Record<string, string>;
-  /** At most 64 KB of its text. */
+  /** At most 64 KB of the body's text. */
   body: string;
-  /** The events of a stream within those 64 KB: milliseconds since the request arrived, and their text. */
+  /** The events within those 64 KB, for a stream. `at` is in milliseconds since the request arrived. */
   events: { at: number; text: string }[] | undefined;
 }
 
 /** One request in progress. Converted to a record only when it is read. */
 export interface LogEntry {
   requestId: string;
-  /** Its key or user, looked up when it is first asked for. */
+  /** The name of its key or user, looked up on first use. */
   owner?: { name: string | undefined };
   method: string;
   path: string;
-  /** Names and values in turn. Not the request's own object, which holds the whole request and its connection in memory. */
+  /**
+   * Alternating names and values. Not the request's `Headers`, which would keep the request and its connection in
+   * memory.
+   */
   headers: readonly string[];
-  /** At most `LOGGED_BYTES` of it, in memory of its own. */
+  /** At most `LOGGED_BYTES`, in a buffer of its own. */
   body: Uint8Array | undefined;
   isBodyCut: boolean;
   receivedAt: number;
@@ -70,11 +76,11 @@ export interface LogEntry {
   tokens: RequestRecord['tokens'];
   fault: string | undefined;
   error: string | undefined;
-  /** What was sent back: a whole text, or what was seen of a body that passed through. */
+  /** The response: a string, or the recorded part of a streamed body. */
   answer: { headers: Record<string, string>; body: string | SentBody } | undefined;
 }
 
-/** The last requests, oldest first; older ones fall out. */
+/** The last requests. When it is full, a new request replaces the oldest. */
 export class RequestLog {
   readonly #entries: LogEntry[] = [];
   readonly #callerOf: (credential: string) => string | undefined;
@@ -94,13 +100,13 @@ export class RequestLog {
     this.changed(entry);
   }
 
-  /** Tell those who listen that something was learned about a request. */
+  /** Notifies the listeners of a change in a request. */
   changed(entry: LogEntry): void {
     this.#summaries = undefined;
     for (const listener of this.#listeners) listener(entry);
   }
 
-  /** Called with every request that begins, is answered, or ends; gives the function that takes the listener off. */
+  /** Calls the listener when a request starts, is answered, or ends. Returns a function that removes the listener. */
   listen(listener: (entry: LogEntry) => void): () => void {
     this.#listeners.add(listener);
     return () => {
@@ -108,7 +114,7 @@ export class RequestLog {
     };
   }
 
-  /** Called with every request that has ended. */
+  /** Calls the listener with each request when it ends. Returns a function that removes the listener. */
   onEnd(listener: (request: EndedRequest) => void): () => void {
     return this.listen((entry) => {
       if (entry.outcome !== 'pending') listener({ ...this.summary(entry), error: entry.error });
@@ -119,7 +125,7 @@ export class RequestLog {
     return this.#inOrder().map((entry) => this.#record(entry));
   }
 
-  /** The newest ones, so many at most; or, when the id of a request is given, the first so many after it. */
+  /** The newest requests, at most `limit`; or, with an id, the first ones after that request. */
   recent(limit: number, after?: string | undefined): RequestRecord[] {
     const entries = this.#inOrder();
     const next = entries.findIndex(({ requestId }) => requestId === after) + 1;
@@ -132,7 +138,7 @@ export class RequestLog {
     return entry && this.#record(entry);
   }
 
-  /** All that are kept, in one line each, as JSON. Those who ask at the same moment share one text. */
+  /** The summaries of all requests as JSON. Calls in the same turn of the event loop share one string. */
   summaries(): string {
     if (this.#summaries === undefined) {
       this.#summaries = JSON.stringify(this.#inOrder().map((entry) => this.summary(entry)));
@@ -198,9 +204,9 @@ export class RequestLog {
   }
 }
 
-/** A text that is kept: a copy where it is cut, because a part would hold the whole in memory. */
+/** Cuts a text to `LOGGED_BYTES`. A cut text is a copy, because a substring would keep the whole string in memory. */
 export function keptText(text: string): string {
-  // No character has more than three bytes.
+  // No UTF-16 code unit takes more than three bytes in UTF-8.
   if (text.length * 3 <= LOGGED_BYTES) return text;
   const bytes = new Uint8Array(LOGGED_BYTES);
   const { read, written } = new TextEncoder().encodeInto(text, bytes);
@@ -230,7 +236,7 @@ function responseOf({ headers, body }: NonNullable<LogEntry['answer']>, entry: L
   };
 }
 
-/** Known keys keep their prefix; any other credential is hidden whole, after its scheme. */
+/** Known kinds of keys keep their prefix. Any other credential is hidden entirely, except for its scheme. */
 function redactHeader(value: string): string {
   const safe = redact(value);
   if (safe !== value) return safe;
@@ -238,7 +244,7 @@ function redactHeader(value: string): string {
 }
 
 const CAPACITY = 1000;
-/** How much of a body is kept. A thousand of them are held at a time. */
+/** How much of a body the log keeps. The log holds a thousand requests. */
 export const LOGGED_BYTES = 64 * 1024;
 const SECRET_HEADERS = /authorization|cookie|token|session|api-?key|secret/i;
 const decoder = new TextDecoder();

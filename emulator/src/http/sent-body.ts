@@ -1,9 +1,9 @@
-/** What was sent of a streamed body: its first bytes, and when each event left. */
+/** Records the first bytes of a streamed body as it is sent, and the time of each event. */
 export class SentBody {
   readonly #most: number;
   #parts: Uint8Array[] = [];
   #size = 0;
-  /** Where each event ends in the bytes that are kept, and when it left, in turn. */
+  /** Two numbers per event: the offset of its end in the recorded bytes, and the time it was sent. */
   readonly #marks: number[] = [];
 
   constructor(most: number) {
@@ -13,13 +13,13 @@ export class SentBody {
   add(chunk: Uint8Array, at: number): void {
     if (this.#size >= this.#most) return;
     const part = chunk.subarray(0, this.#most - this.#size);
-    // A part of a larger piece of memory would hold all of it.
+    // A view would keep its whole buffer in memory, so it is copied.
     this.#parts.push(part.byteLength < part.buffer.byteLength ? new Uint8Array(part) : part);
     this.#size += part.byteLength;
     this.#marks.push(this.#size, at);
   }
 
-  /** One piece of memory in place of many. */
+  /** Merges the parts into one buffer. */
   close(): void {
     if (this.#parts.length > 1) this.#parts = [new Uint8Array(Buffer.concat(this.#parts))];
   }
@@ -28,7 +28,7 @@ export class SentBody {
     return Buffer.concat(this.#parts).toString();
   }
 
-  /** Each chunk that was sent, with its time. */
+  /** The recorded chunks, each with the time it was sent. */
   chunks(): { at: number; text: string }[] {
     const bytes = Buffer.concat(this.#parts);
     const found: { at: number; text: string }[] = [];

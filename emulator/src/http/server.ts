@@ -4,15 +4,15 @@ import { getRequestListener, RequestError } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { type Answer, errorAnswer, toResponse } from './answers.js';
 
-/** A socket that answers. */
+/** An emulator that listens on a port. */
 export interface Listening {
   url: string;
   port: number;
-  /** Stop listening and break the connections that are still open. */
+  /** Stops listening, and closes all open connections. */
   close(): Promise<void>;
 }
 
-/** Answer on a port of this machine. */
+/** Serves requests on a port of this machine. */
 export async function listenOn(
   handle: (request: Request, incoming: IncomingMessage) => Promise<Answer | Response>,
   { port, host }: { port: number; host: string },
@@ -36,7 +36,7 @@ export async function listenOn(
     {
       // The host process keeps its own Request and Response.
       overrideGlobalObjects: false,
-      // HTTP/1.0 need not say which host it means.
+      // HTTP/1.0 requests need no Host header.
       hostname: 'localhost',
       errorHandler: (error) =>
         error instanceof RequestError
@@ -47,7 +47,7 @@ export async function listenOn(
     },
   );
   const server = createServer(listener);
-  // Longer than any client's: a connection that both ends close at once costs a request.
+  // Longer than any client's. If both ends close an idle connection at once, a request is lost.
   server.keepAliveTimeout = 75_000;
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -66,7 +66,7 @@ export async function listenOn(
   };
 }
 
-/** In one write, which a `Response` with its stream is not. */
+/** Writes headers and body at once. A `Response` would go through a stream. */
 function writeWhole({ status, headers }: Answer, body: string | null, outgoing: ServerResponse): void {
   if (body !== null) headers['content-length'] = String(Buffer.byteLength(body));
   outgoing.writeHead(status, headers);

@@ -21,10 +21,10 @@ import { SentBody } from './sent-body.js';
 
 /** The unit of `X-RateLimit-Reset` (A13). */
 export type RateLimitReset = (typeof RATE_LIMIT_RESETS)[number];
-/** Every one there is. */
+/** All units of `X-RateLimit-Reset`. */
 export const RATE_LIMIT_RESETS = ['epoch-seconds', 'epoch-milliseconds', 'delta-seconds'] as const;
 
-/** What the request path works by. */
+/** The settings of the request path. */
 export interface ServiceSettings {
   clock: Clock;
   maxFileSize: number;
@@ -32,13 +32,13 @@ export interface ServiceSettings {
   publishableEndpoints: readonly string[];
   sessionHeader: { name: string; scheme: string };
   rateLimitReset: RateLimitReset;
-  /** Without `origins`: any page, but only those of this machine where the keys come from a known seed. */
+  /** Without `origins`, any page may call; if the seed is known, only pages of this machine. */
   cors: { origins: '*' | readonly string[] | undefined; exposeHeaders: boolean } | undefined;
   latency: number;
   pace: { splitBytes: number };
 }
 
-/** Everything the request path needs. */
+/** The dependencies of the request path. */
 export interface ServiceParts {
   settings: ServiceSettings;
   stores: Stores;
@@ -47,13 +47,13 @@ export interface ServiceParts {
   log: RequestLog;
   context: AreaRoutes;
   gateway: AreaRoutes;
-  /** `caller` is where the request comes from, unless it came in process. */
+  /** `caller` is the remote address; undefined for an in-process request. */
   control: (request: Request, caller: string | undefined) => Response | Promise<Response>;
-  /** Fires when the emulator is closed: nothing waits any longer. */
+  /** Fires when the emulator is closed. It ends all waits. */
   closed: AbortSignal;
 }
 
-/** The way of a request: note it, apply a fault, know the caller, count it, answer, add headers. */
+/** The path of a request: log it, apply a fault, authenticate the caller, count it, handle it, add headers. */
 export class Service {
   readonly #parts: ServiceParts;
   readonly #corsOfKnownSeed: Cors;
@@ -66,11 +66,11 @@ export class Service {
     this.#corsOfOwnSeed = cors && { ...cors, origins: cors.origins ?? '*' };
   }
 
-  /** `incoming` is the message the request was made of, unless it came in process. */
+  /** `incoming` is the Node message of the request; undefined for an in-process request. */
   async handle(request: Request, incoming?: IncomingMessage | undefined): Promise<Answer | Response> {
     const path = getPath(request);
     if (path === '/_emulator' || path.startsWith('/_emulator/')) {
-      // A connection that is gone already has no address, and is not in process.
+      // A closed connection has no address. It must not pass for an in-process request.
       return this.#parts.control(request, incoming && (incoming.socket.remoteAddress ?? 'unknown'));
     }
     const area: Area = path.startsWith('/api/') || path === '/api' ? 'context' : 'gateway';
@@ -117,7 +117,7 @@ export class Service {
     return new Exchange(request, area, entry, incoming?.socket, settings);
   }
 
-  /** The fault the request asks for itself, else the first rule it meets. */
+  /** The fault in the request's own header, else that of the first matching rule. */
   #faultFor(exchange: Exchange): FaultResponse | undefined {
     const { method, path, request, entry } = exchange;
     const asked = request.headers.get(FAULT_HEADER);
@@ -147,7 +147,7 @@ export class Service {
     }
   }
 
-  /** Anything else than a refusal is a defect of ours, or of a reply function; it stays visible in the log. */
+  /** Any error other than a `Refusal` is a bug in the emulator or in a reply function. The log records it. */
   #brokenAnswer(exchange: Exchange, error: unknown): Answer {
     exchange.entry.error = keptText(error instanceof Error ? (error.stack ?? error.message) : inspect(error));
     return errorAnswer(exchange.area, 500);
@@ -216,7 +216,7 @@ export class Service {
     const { headers } = answer;
     entry.status = answer.status;
     headers['x-request-id'] = entry.requestId;
-    // The time all other times in the answer are told by, also when the clock is not the system's.
+    // From the emulator's clock, as all other times in the response.
     headers.date = new Date(settings.clock.now()).toUTCString();
     if (exchange.area === 'gateway') {
       const rate = exchange.rate ?? limiter.peek('gateway', stores.account.limit('gateway'));
@@ -230,13 +230,13 @@ export class Service {
     }
     entry.outcome = 'answered';
     entry.finishedAt = settings.clock.now();
-    // Whatever is no event stream and has no fault is a text.
+    // Without a fault, every body that is not an event stream is a string.
     entry.answer = { headers, body: typeof answer.body === 'string' ? keptText(answer.body) : '' };
     log.changed(entry);
     return answer;
   }
 
-  /** A stream is over when its body is; until then it is watched. */
+  /** Watches the body, because the request ends only when its body ends. */
   #watched(exchange: Exchange, answer: Answer, fault: FaultResponse | undefined): Answer {
     const { settings, closed, log } = this.#parts;
     const { entry, request, socket } = exchange;
@@ -259,7 +259,7 @@ export class Service {
         entry.outcome = outcome;
         entry.finishedAt = settings.clock.now();
         sent.close();
-        // A stream that was left is billed when its source has ended.
+        // If the client disconnected, the tokens are known only when the source has ended.
         if (sourceEnded === undefined) log.changed(entry);
         else void sourceEnded.then(() => log.changed(entry));
       },
@@ -282,7 +282,7 @@ export class Service {
   }
 }
 
-/** A fault that cannot be read is itself answered with a 400. */
+/** Parses the fault header. An invalid one becomes a fault that responds with 400. */
 function askedFault(text: string): FaultResponse {
   try {
     return parseFault(text);

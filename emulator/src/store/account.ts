@@ -1,31 +1,31 @@
 import type { Collection, Storage } from './storage.js';
 
-/** So many requests in a window of so many milliseconds. */
+/** A rate limit: `requests` per window of `windowMs` milliseconds. */
 export interface RateLimit {
   requests: number;
   windowMs: number;
 }
 
-/** What an account pays for. */
+/** A plan: its price, included tokens and limits. */
 export interface Plan {
   id: string;
-  /** Without it every `/v1` call is a 403. */
+  /** If false, every `/v1` call fails with 403. */
   gatewayAccess: boolean;
   /** USD. */
   pricePerMonth: number;
-  /** Tokens a month. */
+  /** Tokens per month. */
   includedTokens: number;
   overagePricePerMillion: number;
-  /** Requests a minute. */
+  /** Requests per minute. */
   limits: { gateway: number; context: number; compact: number };
 }
 
-/** The name of a plan the emulator knows. */
+/** The name of a built-in plan. */
 export type PlanName = (typeof PLAN_NAMES)[number];
-/** Every one there is. */
+/** The names of all built-in plans. */
 export const PLAN_NAMES = ['starter', 'agency', 'enterprise'] as const;
 
-/** What is set for an emulator, and wins over its plan where it is given. */
+/** The account options of an emulator. They override the plan. */
 export interface AccountSettings {
   plan: Plan;
   limits: { gateway: RateLimit | undefined; context: RateLimit | undefined; compact: RateLimit | undefined };
@@ -33,7 +33,7 @@ export interface AccountSettings {
   overagePricePerMillion: number | undefined;
 }
 
-/** The account: its plan, and what follows from it. */
+/** The account and its plan. */
 export class Account {
   readonly #records: Collection<Plan>;
   readonly #settings: AccountSettings;
@@ -43,17 +43,17 @@ export class Account {
     this.#settings = settings;
   }
 
-  /** The plan in force. */
+  /** The current plan. */
   get plan(): Plan {
     return structuredClone(this.#current());
   }
 
-  /** Take another plan, at once: one the emulator knows, or one of your own. */
+  /** Changes the plan at once, to a built-in plan or your own. */
   setPlan(plan: PlanName | Plan): void {
     this.#records.set('plan', resolvePlan(plan));
   }
 
-  /** @internal What is set for this emulator wins over what the plan says. */
+  /** @internal The emulator's options override the plan. */
   limit(kind: 'gateway' | 'context' | 'compact'): RateLimit {
     return this.#settings.limits[kind] ?? { requests: this.#current().limits[kind], windowMs: 60_000 };
   }
@@ -77,7 +77,7 @@ export class Account {
   }
 }
 
-/** The plan of a name, or a plan as it was given; a plan that cannot be is refused. */
+/** Looks up a plan by name, or copies a given plan. Throws a RangeError for an unknown name. */
 export function resolvePlan(plan: PlanName | Plan): Plan {
   if (typeof plan !== 'string') return structuredClone(plan);
   const known = PLANS.find(({ id }) => id === plan);
@@ -88,7 +88,7 @@ export function resolvePlan(plan: PlanName | Plan): Plan {
 
 const M = 1_000_000;
 
-/** The interface names the Agency plan, its price and its limit; the numbers around them are ours (A12, A25). */
+/** The service documents the Agency plan with its price and limit. All other numbers are assumptions (A12, A25). */
 export const PLANS: readonly Plan[] = Object.freeze([
   {
     id: 'starter',

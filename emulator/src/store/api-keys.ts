@@ -2,12 +2,12 @@ import { hash } from 'node:crypto';
 import type { IdSource } from './random.js';
 import type { Collection, Storage } from './storage.js';
 
-/** What a key may do. */
+/** The kind of an API key. A publishable key may call only the `publishableEndpoints`. */
 export type ApiKeyKind = (typeof API_KEY_KINDS)[number];
-/** Every one there is. */
+/** All kinds of API keys. */
 export const API_KEY_KINDS = ['secret', 'publishable'] as const;
 
-/** A key as it is listed: never in full. */
+/** An API key without its secret part. */
 export interface ApiKeyInfo {
   id: string;
   kind: ApiKeyKind;
@@ -15,16 +15,16 @@ export interface ApiKeyInfo {
   /** The first characters, to tell keys apart. */
   prefix: string;
   createdAt: string;
-  /** ISO 8601; null when it does not expire. */
+  /** ISO 8601, or null if the key does not expire. */
   expiresAt: string | null;
 }
 
-/** A key as it is kept: by its hash, so that no file and no answer holds it. */
+/** A stored key. Only its hash is stored, so that no file and no response contains the key. */
 export interface ApiKeyRecord extends ApiKeyInfo {
   hash: string;
 }
 
-/** The account's API keys: those every emulator has, and further ones for rotation. */
+/** The account's API keys: the two initial ones, and those you create. */
 export class ApiKeys {
   readonly #records: Collection<ApiKeyRecord>;
   readonly #ids: IdSource;
@@ -36,17 +36,17 @@ export class ApiKeys {
     this.#now = now;
   }
 
-  /** The first secret key: everything. */
+  /** The initial secret key. It may call every endpoint. */
   get secret(): string {
     return keyText('secret', this.#ids.firstToken('key/secret', KEY_LENGTH));
   }
 
-  /** The first publishable key: what `publishableEndpoints` names. */
+  /** The initial publishable key. It may call the `publishableEndpoints`. */
   get publishable(): string {
     return keyText('publishable', this.#ids.firstToken('key/publishable', KEY_LENGTH));
   }
 
-  /** One more key. It is given in full here and never again. */
+  /** Creates a key and returns it in full. It cannot be retrieved later. */
   create(
     kind: ApiKeyKind,
     { name = kind, expiresAt }: { name?: string | undefined; expiresAt?: Date | string | number | undefined } = {},
@@ -67,7 +67,7 @@ export class ApiKeys {
     return key;
   }
 
-  /** Invalidate a key at once, by its id or in full; tells whether there was such a key. */
+  /** Deletes a key, given by its id or in full. It is invalid at once. Returns false if there is no such key. */
   delete(keyOrId: string): boolean {
     for (const record of this.#records.values()) {
       if (record.id === keyOrId) return this.#records.delete(record.hash);
@@ -75,12 +75,12 @@ export class ApiKeys {
     return this.#records.delete(hashKey(keyOrId));
   }
 
-  /** The keys by their prefixes, in the order they were made. */
+  /** All keys, oldest first, without their secret parts. */
   list(): ApiKeyInfo[] {
     return [...this.#records.values()].map(({ hash: _, ...info }) => info);
   }
 
-  /** The listed form of a key that is known in full. */
+  /** Information on a key that is given in full. */
   get(key: string): ApiKeyInfo | undefined {
     const record = this.#records.get(hashKey(key));
     if (record === undefined) return undefined;
@@ -95,7 +95,7 @@ export class ApiKeys {
     return record.expiresAt !== null && Date.parse(record.expiresAt) <= this.#now() ? 'expired' : record.kind;
   }
 
-  /** @internal The two keys every emulator starts with. */
+  /** @internal Creates the two initial keys. */
   addFirst(): void {
     this.create('secret', { name: 'first secret key' });
     this.create('publishable', { name: 'first publishable key' });
@@ -107,7 +107,7 @@ export function hashKey(key: string): string {
   return hash('sha256', key, 'base64url');
 }
 
-/** "local" marks it: never to be taken for a key of the real service. */
+/** The word "local" prevents confusion with a key of the real service. */
 function keyText(kind: ApiKeyKind, token: string): string {
   return `${kind === 'secret' ? 'svc_sk_' : 'svc_pk_'}local_${token}`;
 }

@@ -1,21 +1,21 @@
 import type { RollingSummary, SummaryItem } from './summary.js';
 
-/** Who said a message. */
+/** The author of a message. */
 export type MessageRole = (typeof MESSAGE_ROLES)[number];
-/** Every one there is. */
+/** All roles of messages. */
 export const MESSAGE_ROLES = ['system', 'user', 'assistant'] as const;
 
-/** A message as the emulator keeps it (A17: the service documents no such record). */
+/** A stored message (A17: the service documents no such record). */
 export interface MessageRecord {
   id: string;
   role: MessageRole;
   content: string;
   createdAt: string;
-  /** True when the message is kept out of the rolling summary. */
+  /** Whether the message is excluded from the rolling summary. */
   excluded: boolean;
 }
 
-/** A message to be stored. */
+/** A message to store. */
 export interface MessageInput {
   id?: string | undefined;
   role: MessageRole;
@@ -24,34 +24,34 @@ export interface MessageInput {
   createdAt?: string | undefined;
 }
 
-/** A conversation with its messages, as the in-process API and the control plane give it. */
+/** A conversation with its messages. */
 export interface ConversationRecord {
   id: string;
-  /** The user it belongs to when it is in no workspace. */
+  /** The user who owns it, unless it is in a workspace. */
   ownerId: string;
   workspaceId?: string;
   createdAt: string;
   messages: MessageRecord[];
 }
 
-/** What a new conversation is made from. */
+/** A conversation to create. */
 export interface ConversationInput {
   id?: string | undefined;
-  /** Must exist; only its members may see the conversation. */
+  /** An existing workspace. Only its members may access the conversation. */
   workspaceId?: string | undefined;
   /** @default the user of `emulator.sessionToken` */
   ownerId?: string | undefined;
-  /** What the summary's `stylePreferences` say (A1). */
+  /** The `stylePreferences` of its summary (A1). */
   stylePreferences?: Record<string, unknown> | undefined;
   messages?: readonly MessageInput[] | undefined;
 }
 
 /** The category of a pinned message. */
 export type PinCategory = (typeof PIN_CATEGORIES)[number];
-/** Every one there is. */
+/** All categories of pinned messages. */
 export const PIN_CATEGORIES = ['decision', 'requirement', 'reference', 'other'] as const;
 
-/** A pinned message, in the form of the interface. */
+/** A pinned message, as the API returns it. */
 export interface PinnedMemoryItem {
   id: string;
   messageId: string;
@@ -60,7 +60,7 @@ export interface PinnedMemoryItem {
   pinnedAt: string;
 }
 
-/** What is kept of a conversation beside its messages. */
+/** The stored state of a conversation, apart from its messages. */
 export interface ConversationState {
   id: string;
   ownerId: string;
@@ -71,31 +71,33 @@ export interface ConversationState {
   summary: SummaryItem[];
   version: number;
   lastUpdated: string;
-  /** How many messages, from the first, a compaction has folded into the summary. */
+  /** The number of messages, counted from the first, that compactions have folded into the summary. */
   folded: number;
-  /** Messages among those that the summary has not taken in: excluded or pinned then, or excluded since. */
+  /** Folded messages that the summary does not cover: excluded or pinned at the time, or excluded since. */
   leftOut: string[];
   /** The tokens the last compaction allowed the summary. */
   summaryBudget: number;
   lastCompactionAt: string | null;
-  /** What a model's summary was made of; undefined where the extractive engine writes. */
+  /** Identifies the messages that a model summarized; undefined with the extractive engine. */
   summaryBasis?: string | undefined;
 }
 
-/** Who writes a summary. */
+/** What writes a summary: the built-in extractive engine, or the upstream model. */
 export type SummarizerName = (typeof SUMMARIZERS)[number];
-/** Every one there is. */
+/** All summarizers. */
 export const SUMMARIZERS = ['extractive', 'upstream'] as const;
 
-/** A summary as it was, and what it cost. */
+/** A version of a summary, and its token counts. */
 export interface SummaryVersion {
   summary: RollingSummary;
-  /** What made it: a level, or an excluded message. */
+  /** The reason for the new version: a compaction at a level, or an excluded message. */
   cause: 'light' | 'deep' | 'aggressive' | 'exclude';
-  /** Who wrote it. */
+  /** What wrote it. */
   summarizer: SummarizerName;
+  /** Tokens of all messages that are not excluded. */
   totalTokens: number;
-  /** Tokens of summary, pins and recent messages before and with it. */
+  /** Tokens of summary, pins and recent messages before this version. */
   previousTokens: number;
+  /** Tokens of summary, pins and recent messages with this version. */
   compressedTokens: number;
 }

@@ -29,7 +29,7 @@ export class Conversations {
     this.#defaultUser = defaultUser;
   }
 
-  /** Start a conversation; the answer carries the ids of its messages. */
+  /** Creates a conversation. Returns it with the ids of its messages. */
   create(input: ConversationInput = {}): ConversationRecord {
     const id = usableId('conversation', input.id ?? this.#ids.next('conv'));
     if (this.#states.get(id) !== undefined) throw new RangeError(`conversation ${id} exists already`);
@@ -60,7 +60,7 @@ export class Conversations {
     return this.#record(id);
   }
 
-  /** Add messages at the end; gives the new ones with their ids. */
+  /** Appends messages. Returns them with their ids. */
   append(conversationId: string, messages: readonly MessageInput[]): MessageRecord[] {
     this.#record(conversationId);
     const added = this.#newMessages(conversationId, messages);
@@ -68,7 +68,7 @@ export class Conversations {
     return structuredClone(added);
   }
 
-  /** Remove a conversation with its messages and summaries; tells whether there was one. */
+  /** Deletes a conversation with its messages and summaries. Returns false if there is no such conversation. */
   delete(id: string): boolean {
     if (this.#states.get(id) === undefined) return false;
     this.#storage.transaction(() => {
@@ -79,10 +79,12 @@ export class Conversations {
     return true;
   }
 
+  /** A conversation with its messages. */
   get(id: string): ConversationRecord | undefined {
     return this.#states.get(id) === undefined ? undefined : this.#record(id);
   }
 
+  /** All conversations with their messages, oldest first. */
   list(): ConversationRecord[] {
     return [...this.#states.values()].map((state) => this.#record(state.id));
   }
@@ -128,17 +130,17 @@ export class Conversations {
     this.#messages(id).set(message.id, message);
   }
 
-  /** @internal Several changes of one conversation, all or none. */
+  /** @internal Makes several changes in one transaction. */
   together<T>(work: () => T): T {
     return this.#storage.transaction(work);
   }
 
-  /** The summary in its earlier versions and the current one, oldest first; at most the last 100. */
+  /** The last 100 versions of the summary, oldest first, including the current one. */
   summaryVersions(id: string): SummaryVersion[] {
     return structuredClone([...this.#versions(id).values()]);
   }
 
-  /** @internal The newest of them, as it is kept. */
+  /** @internal The current version of the summary, not copied. */
   lastVersion(id: string): SummaryVersion | undefined {
     let last: SummaryVersion | undefined;
     for (const version of this.#versions(id).values()) last = version;

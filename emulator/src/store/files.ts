@@ -12,7 +12,7 @@ export interface FileRecord {
   created_at: number;
 }
 
-/** A file as it is kept; its bytes lie apart. */
+/** A stored file. Its bytes are in a separate collection. */
 export interface StoredFile {
   record: FileRecord;
   contentType: string;
@@ -51,20 +51,22 @@ export class Files {
     return record;
   }
 
+  /** The record of a file. */
   get(id: string): FileRecord | undefined {
     return structuredClone(this.#records.get(id)?.record);
   }
 
-  /** The stored bytes. */
+  /** A copy of the stored bytes. */
   content(id: string): Uint8Array | undefined {
     return this.#bytes.get(id)?.slice();
   }
 
-  /** The type the upload gave the file. */
+  /** The content type that the upload declared. */
   contentType(id: string): string | undefined {
     return this.#records.get(id)?.contentType;
   }
 
+  /** The records of all files, oldest first. */
   list(): FileRecord[] {
     return [...this.#records.values()].map(({ record }) => structuredClone(record));
   }

@@ -1,14 +1,14 @@
 import { badRequest } from '../base/errors.js';
 import type { Collection, Storage } from './storage.js';
 
-/** An answer that can be given again. */
+/** A response that can be replayed. */
 export interface KeptAnswer {
   status: number;
   headers: [string, string][];
   body: string;
 }
 
-/** An answer as it is stored, with what it answers. */
+/** A stored response, with the key and the fingerprint of its request. */
 export interface KeptEntry {
   key: string;
   fingerprint: string;
@@ -17,14 +17,16 @@ export interface KeptEntry {
 
 interface Running {
   fingerprint: string;
-  /** Resolves when the work is done and its answer is kept, or there is none. */
+  /** Resolves when the work is done, whether or not its response was kept. */
   done: Promise<void>;
 }
 
-/** A21: the same key with the same request gets the same answer, and the work is done once. Bounded: the oldest are forgotten. */
+/**
+ * A21: a repeated request with the same key gets the same response, and its work is done once. The oldest are dropped.
+ */
 export class IdempotencyMemory {
   readonly #kept: Collection<KeptEntry>;
-  /** Requests that are being answered right now. */
+  /** Requests in progress. */
   readonly #running = new Map<string, Running>();
 
   constructor(storage: Storage) {
@@ -32,8 +34,9 @@ export class IdempotencyMemory {
   }
 
   /**
-   * The kept answer, or undefined when this request is the first and must do the work; it then calls `keep` with its
-   * answer, or with nothing when there is none worth keeping. Waits while the first request is still being answered.
+   * Returns the kept response. For the first request with a key it returns `keep` instead: the caller does the work,
+   * then calls `keep` with the response, or with nothing if it should not be kept. Waits while the first request is in
+   * progress.
    */
   async lookUp(
     key: string,
@@ -56,7 +59,7 @@ export class IdempotencyMemory {
     }
   }
 
-  /** Forget the requests under way; the answers that are kept go with the storage. */
+  /** Forgets the requests in progress. Kept responses are removed with the storage. */
   clear(): void {
     this.#running.clear();
   }
@@ -69,7 +72,7 @@ export class IdempotencyMemory {
     const running = { fingerprint, done };
     this.#running.set(key, running);
     return (answer) => {
-      // After a reset, another request may be using this key.
+      // After a reset, another request may use the same key.
       if (this.#running.get(key) === running) {
         this.#running.delete(key);
         if (answer !== undefined) this.#keep({ key, fingerprint, answer });
@@ -94,5 +97,5 @@ export class IdempotencyMemory {
 
 const MOST_ENTRIES = 1000;
 const MOST_BYTES = 32 * 1024 * 1024;
-/** A thousand answers below this stay within the bytes allowed, so nothing needs to be added up. */
+/** A thousand responses below this size stay within `MOST_BYTES`, so their sizes need not be added up. */
 const LARGE_BODY = MOST_BYTES / MOST_ENTRIES;

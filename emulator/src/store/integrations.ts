@@ -3,14 +3,14 @@ import { badRequest, notFound } from '../base/errors.js';
 import type { IdSource } from './random.js';
 import { type Collection, type Storage, usableId } from './storage.js';
 
-/** A field an action takes. */
+/** A field of an action. */
 export interface IntegrationField {
   name: string;
   type: 'string' | 'number' | 'boolean';
   required: boolean;
 }
 
-/** Something an integration can do. */
+/** An action of an integration. */
 export interface IntegrationAction {
   name: string;
   description: string;
@@ -26,7 +26,7 @@ export interface Integration {
   actions: IntegrationAction[];
 }
 
-/** What a new integration is made from. */
+/** An integration to create. */
 export interface IntegrationInput {
   id: string;
   /** @default the id */
@@ -46,7 +46,7 @@ export interface IntegrationInput {
   }[];
 }
 
-/** What an executed action has done. */
+/** An executed action. */
 export interface IntegrationExecution {
   id: string;
   integration: string;
@@ -56,19 +56,19 @@ export interface IntegrationExecution {
   executedAt: string;
 }
 
-/** The result of an action, as the Gateway answers it (A3). */
+/** The result of an action, as the Gateway returns it (A3). */
 export interface IntegrationResult {
   id: string;
   object: 'integration.execution';
   integration: string;
   action: string;
   status: 'completed';
-  /** What the action made: for a posted message its id, channel, text and time. */
+  /** The created object: for a posted message its id, channel, text and time. */
   result: Record<string, string | number | boolean>;
   created_at: string;
 }
 
-/** Connected integrations, and everything they were made to do. */
+/** Connected integrations, and the actions they executed. */
 export class Integrations {
   readonly #records: Collection<Integration>;
   readonly #executions: Collection<IntegrationExecution>;
@@ -82,7 +82,7 @@ export class Integrations {
     this.#clock = clock;
   }
 
-  /** Connect one more integration. */
+  /** Connects an integration. */
   create({ id, name = id, actions }: IntegrationInput): Integration {
     if (this.get(usableId('integration', id)) !== undefined) throw new RangeError(`integration ${id} exists already`);
     const integration: Integration = {
@@ -100,26 +100,29 @@ export class Integrations {
     return structuredClone(integration);
   }
 
-  /** Take an integration of your own back; what it did stays. */
+  /**
+   * Removes an integration that you created. Its executed actions stay. Returns false if there is no such integration.
+   */
   delete(id: string): boolean {
     return this.#records.delete(id);
   }
 
+  /** An integration with its actions. */
   get(id: string): Integration | undefined {
     return this.list().find((integration) => integration.id === id);
   }
 
-  /** Those that are there from the start, and your own. */
+  /** The built-in integrations, and those you created. */
   list(): Integration[] {
     return structuredClone([...INTEGRATIONS, ...this.#records.values()]);
   }
 
-  /** What was executed so far, oldest first. */
+  /** All executed actions, oldest first. */
   executions(): IntegrationExecution[] {
     return [...this.#executions.values()].map((execution) => structuredClone(execution));
   }
 
-  /** The messages posted so far, oldest first. */
+  /** All posted messages, oldest first. */
   postedMessages(): { id: string; integration: string; channel: string; text: string; postedAt: string }[] {
     return this.executions()
       .filter((execution) => execution.action === 'post_message')
@@ -132,7 +135,7 @@ export class Integrations {
       }));
   }
 
-  /** @internal Check the fields against the action's declaration, and keep what was done. */
+  /** @internal Checks the fields against the declaration of the action, and stores the execution. */
   execute(integrationId: string, body: Map<string, unknown>, strict = false): IntegrationResult {
     const integration = this.get(integrationId);
     if (integration === undefined)
@@ -178,7 +181,7 @@ function checkedFields(action: IntegrationAction, body: Map<string, unknown>): [
         `${field.name} must be a ${field.type === 'string' ? 'non-empty string' : field.type}`,
       );
     }
-    // typeof was just compared with one of these three names.
+    // The comparison above proves that the value is of one of these types.
     checked.push([field.name, value as string | number | boolean]);
   }
   return checked;

@@ -3,10 +3,10 @@ import type { Collection, Storage } from './storage.js';
 
 /** The kind of a memory item. */
 export type MemoryType = (typeof MEMORY_TYPES)[number];
-/** Every one there is. */
+/** All kinds of memory items. */
 export const MEMORY_TYPES = ['preference', 'fact', 'constraint', 'definition'] as const;
 
-/** A memory item in the form of the interface. */
+/** A memory item, as the API returns it. */
 export interface UserMemoryItem {
   id: string;
   type: MemoryType;
@@ -16,13 +16,13 @@ export interface UserMemoryItem {
   workspaceId?: string;
 }
 
-/** A memory item and whose it is. */
+/** A memory item and its owner. */
 export interface OwnedMemoryItem {
   ownerId: string;
   item: UserMemoryItem;
 }
 
-/** What a new memory item is made from. */
+/** A memory item to create. */
 export interface MemoryInput {
   type: MemoryType;
   key: string;
@@ -30,7 +30,7 @@ export interface MemoryInput {
   workspaceId?: string | undefined;
 }
 
-/** User memory: a user's own items, and those of workspaces. */
+/** User memory: the items of users and of workspaces. */
 export class UserMemory {
   readonly #records: Collection<OwnedMemoryItem>;
   readonly #ids: IdSource;
@@ -42,7 +42,7 @@ export class UserMemory {
     this.#ids = ids;
   }
 
-  /** One more item. Without an owner it is the first user's. */
+  /** Creates an item. Without an owner, it belongs to the first user. */
   create({ type, key, content, workspaceId }: MemoryInput, ownerId = this.#defaultUser()): UserMemoryItem {
     const scope = workspaceId === undefined ? {} : { workspaceId };
     const item = { id: this.#ids.next('mem'), type, key, content, ...scope, isActive: true };
@@ -50,10 +50,12 @@ export class UserMemory {
     return item;
   }
 
+  /** An item with its owner. */
   get(id: string): OwnedMemoryItem | undefined {
     return this.#records.get(id);
   }
 
+  /** Changes an item. Returns `undefined` if there is no such item. */
   update(id: string, change: { content: string; isActive?: boolean | undefined }): UserMemoryItem | undefined {
     const record = this.#records.get(id);
     if (record === undefined) return undefined;
@@ -62,11 +64,12 @@ export class UserMemory {
     return item;
   }
 
+  /** Deletes an item. Returns false if there is no such item. */
   delete(id: string): boolean {
     return this.#records.delete(id);
   }
 
-  /** A5: with a workspace its items, without one the caller's own items that belong to no workspace. */
+  /** A5: the items of a workspace or, without one, the user's own items outside of workspaces. */
   list(ownerId: string, workspaceId: string | undefined, type: MemoryType | undefined): UserMemoryItem[] {
     const found: UserMemoryItem[] = [];
     for (const record of this.#records.values()) {
@@ -80,6 +83,7 @@ export class UserMemory {
     return found;
   }
 
+  /** All items with their owners, oldest first. */
   all(): OwnedMemoryItem[] {
     return [...this.#records.values()];
   }

@@ -1,7 +1,7 @@
 import { type EmulatorModel, MODELS } from '../base/models.js';
 import { type Collection, type Storage, usableId } from './storage.js';
 
-/** The models offered: those that are there from the start (A19), and your own. */
+/** The available models: the built-in ones (A19), and those you add. */
 export class Models {
   readonly #records: Collection<EmulatorModel>;
 
@@ -9,7 +9,7 @@ export class Models {
     this.#records = storage.collection('models');
   }
 
-  /** Offer one more model. */
+  /** Adds a model. */
   create({ id, contextWindow }: EmulatorModel): EmulatorModel {
     if (this.get(usableId('model', id)) !== undefined) throw new RangeError(`model ${id} exists already`);
     if (!(Number.isInteger(contextWindow) && contextWindow > 0))
@@ -18,16 +18,18 @@ export class Models {
     return { id, contextWindow };
   }
 
-  /** Take a model of your own back. */
+  /** Removes a model that you added. Returns false if there is no such model. */
   delete(id: string): boolean {
     return this.#records.delete(id);
   }
 
+  /** A model and its context window. */
   get(id: string): EmulatorModel | undefined {
     const model = MODELS.find((offered) => offered.id === id) ?? this.#records.get(id);
     return model && { ...model };
   }
 
+  /** The built-in models, and those you added. */
   list(): EmulatorModel[] {
     return [...MODELS, ...this.#records.values()].map((model) => ({ ...model }));
   }

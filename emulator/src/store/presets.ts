@@ -1,7 +1,7 @@
 import type { IdSource } from './random.js';
 import { type Collection, type Storage, usableId } from './storage.js';
 
-/** A stored template (A3). `{{input}}` in the template stands for what a caller sends. */
+/** A stored template (A3). `{{input}}` in the template is replaced by the caller's input. */
 export interface Preset {
   id: string;
   object: 'preset';
@@ -11,7 +11,7 @@ export interface Preset {
   template: string;
 }
 
-/** What a new preset is made from. */
+/** A preset to create. */
 export interface PresetInput {
   id?: string | undefined;
   name: string;
@@ -21,7 +21,7 @@ export interface PresetInput {
   category?: string | undefined;
 }
 
-/** The account's presets; a few are there from the start. */
+/** The account's presets. A new emulator has a few. */
 export class Presets {
   readonly #records: Collection<Preset>;
   readonly #ids: IdSource;
@@ -31,6 +31,7 @@ export class Presets {
     this.#ids = ids;
   }
 
+  /** Creates a preset. */
   create(input: PresetInput): Preset {
     const id = usableId('preset', input.id ?? this.#ids.next('preset'));
     if (this.#records.get(id) !== undefined) throw new RangeError(`preset ${id} exists already`);
@@ -40,16 +41,18 @@ export class Presets {
     return { ...preset };
   }
 
-  /** Take a preset back. */
+  /** Deletes a preset. Returns false if there is no such preset. */
   delete(id: string): boolean {
     return this.#records.delete(id);
   }
 
+  /** A preset with its template. */
   get(id: string): Preset | undefined {
     const preset = this.#records.get(id);
     return preset === undefined ? undefined : { ...preset };
   }
 
+  /** All presets, or those of a category. */
   list(category?: string | undefined): Preset[] {
     const presets: Preset[] = [];
     for (const preset of this.#records.values()) {
@@ -58,13 +61,13 @@ export class Presets {
     return presets;
   }
 
-  /** @internal The presets every emulator starts with. */
+  /** @internal Creates the initial presets. */
   addFirst(): void {
     for (const preset of FIRST_PRESETS) this.create(preset);
   }
 }
 
-/** The template with the input in its place; the input is never read as a template. */
+/** Puts the input into the template. A placeholder inside the input is not replaced. */
 export function fillTemplate(template: string, input: string): string {
   if (!template.includes('{{input}}')) return `${template}\n\n${input}`;
   return template.split('{{input}}').join(input);

@@ -1,13 +1,19 @@
 import type { Collection, Storage } from './storage.js';
 
-/** Ids and keys from one seed. Each prefix has its own sequence, so that one more read does not change the next file's id. */
+/**
+ * Generates ids and keys from one seed. Each prefix has its own sequence, so that new ids of one kind do not shift
+ * another.
+ */
 export class IdSource {
-  /** How far each sequence has come, so that a reopened emulator goes on where it was. */
+  /** The position of each sequence, so that a reopened emulator continues where it stopped. */
   readonly #saved: Collection<SavedSequence>;
   readonly #sequences = new Map<string, Sequence>();
-  /** Of what is not kept. */
+  /** Sequences whose positions are not stored. */
   readonly #passing = new Map<string, Sequence>();
-  /** Tells one start from the next, so that a reopened emulator does not repeat the ids it gave before. Empty from the first state on. */
+  /**
+   * Differs on every start, so that a reopened emulator does not repeat unsaved ids. Empty after the initial state is
+   * set up.
+   */
   #run: string = crypto.randomUUID();
 
   constructor(
@@ -22,7 +28,7 @@ export class IdSource {
     return `${prefix}_${this.token(prefix, 16)}`;
   }
 
-  /** So many characters of lower-case letters and digits, the next ones of this label's sequence. */
+  /** The next `length` characters of this label's sequence: lower-case letters and digits. */
   token(label: string, length: number): string {
     const sequence = this.#sequence(label);
     const text = characters(sequence, length);
@@ -30,27 +36,27 @@ export class IdSource {
     return text;
   }
 
-  /** A new id that is not worth a write: how far these have come is not kept. */
+  /** A new id without a write: the position of its sequence is not stored. */
   passing(prefix: string): string {
     return `${prefix}_${characters(this.#passingSequence(prefix), 16)}`;
   }
 
-  /** A number in [0, 1), the next one of this label's sequence; how far it has come is not kept. */
+  /** The next number in [0, 1) of this label's sequence, whose position is not stored. */
   fraction(label: string): number {
     return this.#passingSequence(label).next();
   }
 
-  /** What `token` gives on its first call for this label, without counting as one. */
+  /** The result of the first call of `token` for this label, without advancing the sequence. */
   firstToken(label: string, length: number): string {
     return characters(new Sequence(hashWords(this.#source(label))), length);
   }
 
-  /** Go on from what the storage says. */
+  /** Continues from the stored positions. */
   reload(): void {
     this.#sequences.clear();
   }
 
-  /** What is not kept begins again too. */
+  /** Restarts the sequences whose positions are not stored. */
   restart(): void {
     this.#passing.clear();
     this.#run = '';
@@ -79,7 +85,7 @@ export class IdSource {
   }
 }
 
-/** The position of one sequence, as it is stored. */
+/** The stored position of one sequence. */
 export interface SavedSequence {
   label: string;
   words: Words;
@@ -115,13 +121,13 @@ function hashWords(text: string): Words {
   return [(a ^ b ^ c ^ d) >>> 0, (b ^ a) >>> 0, (c ^ a) >>> 0, (d ^ a) >>> 0];
 }
 
-/** A short stable name for a text. */
+/** A short stable hash of a text. */
 export function hashText(text: string): string {
   const [a, b] = hashWords(text);
   return a.toString(36).padStart(7, '0') + b.toString(36).padStart(7, '0');
 }
 
-/** The small fast counter generator (sfc32), started from four words. */
+/** The generator sfc32 ("small fast counter"), seeded with four words. */
 class Sequence {
   #a: number;
   #b: number;
@@ -145,7 +151,7 @@ class Sequence {
   }
 
   words(): Words {
-    // `c` may have grown past 32 bits; its lower half is all that is ever used.
+    // `c` may exceed 32 bits, but only its lower 32 bits are ever used.
     return [this.#a | 0, this.#b | 0, this.#c | 0, this.#d | 0];
   }
 }

@@ -8,13 +8,13 @@ export interface Session {
   userId: string;
 }
 
-/** A session as it is kept: its token only as a hash. */
+/** A stored session, with only a hash of its token. */
 export interface SessionRecord {
   hash: string;
   userId: string;
 }
 
-/** Session tokens and whose they are. */
+/** The sessions of users. */
 export class Sessions {
   readonly #records: Collection<SessionRecord>;
   readonly #ids: IdSource;
@@ -24,7 +24,7 @@ export class Sessions {
     this.#ids = ids;
   }
 
-  /** The session every emulator has. */
+  /** The initial session. */
   get first(): Session {
     return {
       token: tokenText(this.#ids.firstToken('session', 24)),
@@ -32,7 +32,7 @@ export class Sessions {
     };
   }
 
-  /** Sign a user in; without an id a new user. */
+  /** Signs a user in: a new user, unless you pass an id. */
   create(options: { userId?: string | undefined } = {}): Session {
     const userId = usableId('user', options.userId ?? this.#ids.next('user'));
     const token = tokenText(this.#ids.token('session', 24));
@@ -41,7 +41,7 @@ export class Sessions {
     return { token, userId };
   }
 
-  /** End a session: its token is no longer valid. */
+  /** Ends a session: its token is no longer valid. Returns false if there is no such session. */
   expire(token: string): boolean {
     return this.#records.delete(hashKey(token));
   }

@@ -6,8 +6,8 @@ import { Refusal } from '../base/errors.js';
 import { type Collection, MemoryStorage, type Storage } from './storage.js';
 
 /**
- * Everything in one SQLite file. What is read comes from memory; every write is in the file before the call returns, so
- * that a killed process loses nothing that was acknowledged. Bytes stay in the file and are read when asked for.
+ * Stores everything in one SQLite file. Reads come from memory. Every write is in the file before the call returns, so
+ * that a killed process loses nothing that was acknowledged. Binary records stay in the file and are read on demand.
  */
 export class SqliteStorage implements Storage {
   readonly #db: Database.Database;
@@ -27,16 +27,16 @@ export class SqliteStorage implements Storage {
     this.#load();
   }
 
-  /** Open the directory's file, or make it. One emulator at a time; a second one is refused. */
+  /** Opens or creates the file in a directory. Throws if another emulator has it open. */
   static open(directory: string): SqliteStorage {
     const file = join(directory, DATA_FILE);
     let db: Database.Database | undefined;
     try {
       mkdirSync(directory, { recursive: true, mode: 0o700 });
-      // The library's own words for a directory or file that is read-only are a number.
+      // For a read-only directory or file, the library reports only a number.
       accessSync(directory, constants.W_OK);
       if (existsSync(file)) accessSync(file, constants.W_OK);
-      // Loaded here and not at the top: an emulator in memory needs no native code.
+      // Loaded on demand: an emulator in memory needs no native code.
       const Sqlite = createRequire(import.meta.url)('libsql') as typeof Database;
       db = new Sqlite(file);
       prepareFile(db);
@@ -49,7 +49,7 @@ export class SqliteStorage implements Storage {
 
   collection<T>(name: string): Collection<T> {
     const records = this.#records.collection<unknown>(name);
-    // A name is only ever used with one record type, by the store that owns it.
+    // Each name is used with only one record type, by the store that owns it.
     const value = (record: unknown): T => (record instanceof InFile ? this.#bytes(record) : record) as T;
     return {
       get size() {
@@ -77,14 +77,14 @@ export class SqliteStorage implements Storage {
     this.#written(() => this.#db.exec('BEGIN IMMEDIATE'));
     this.#depth = 1;
     try {
-      // Memory takes back what the work had changed, also when the file does not take it.
+      // The copy in memory is rolled back as well, even if only the COMMIT fails.
       return this.#records.transaction(() => {
         const result = work();
         this.#written(() => this.#db.exec('COMMIT'));
         return result;
       });
     } catch (error) {
-      // After some failures SQLite has rolled back by itself.
+      // After some errors SQLite has already rolled back.
       if (this.#db.inTransaction) this.#db.exec('ROLLBACK');
       throw error;
     } finally {
@@ -99,19 +99,20 @@ export class SqliteStorage implements Storage {
 
   close(): void {
     if (!this.#db.open) return;
-    // The library lets go of the file only when its statements have been collected (tursodatabase/libsql-js#228), so the
-    // lock is given back by hand: by leaving the log, by asking for a shared lock, and by the next read, which takes and frees it.
+    // The library releases the file only when its statements are garbage-collected (tursodatabase/libsql-js#228). So
+    // the lock is released by hand: leave WAL mode, ask for a normal lock, then read once, which takes and frees that
+    // lock.
     try {
       this.#db.pragma('journal_mode = DELETE');
       this.#db.pragma('locking_mode = NORMAL');
       this.#db.prepare('SELECT count(*) FROM records').get();
     } catch {
-      // A full disk: what was acknowledged is in the log, and read from there next time.
+      // The disk is full. All acknowledged writes are in the log, and are read from there next time.
     }
     this.#db.close();
   }
 
-  /** A write to the file; where it takes none, a 507. Reads go on: they come from memory. */
+  /** Writes to the file. Throws a 507 if the file cannot be written. Reads still work: they come from memory. */
   #written(write: () => void): void {
     try {
       write();
@@ -130,7 +131,7 @@ export class SqliteStorage implements Storage {
     return new Uint8Array(row.value);
   }
 
-  /** Texts are read as bytes and decoded here: the library ends the process over one that is not UTF-8. */
+  /** Reads texts as bytes and decodes them here, because the library crashes the process on invalid UTF-8. */
   #load(): void {
     const rows = this.#db
       .prepare(
@@ -149,7 +150,7 @@ export class SqliteStorage implements Storage {
 const DATA_FILE = 'emulator.db';
 
 const FORMAT = 1;
-/** Stands for bytes that are only in the file. */
+/** A placeholder in memory for a binary record that is only in the file. */
 class InFile {
   constructor(
     readonly collection: string,
@@ -158,11 +159,11 @@ class InFile {
 }
 
 function prepareFile(db: Database.Database): void {
-  // Held until the process ends, however it ends: the records in memory are the only ones.
+  // Held until the process ends: a second process would not see the records in this one's memory.
   db.pragma('locking_mode = EXCLUSIVE');
   db.pragma('journal_mode = WAL');
-  // A write is handed to the system before it is acknowledged, which outlives the process; waiting for the disk would
-  // only add safety against a power cut.
+  // A write reaches the operating system before it is acknowledged, so it survives the end of the process. Waiting for
+  // the disk would only protect against a power failure.
   db.pragma('synchronous = NORMAL');
   const [found] = db.pragma('user_version') as { user_version: number }[];
   const format = found?.user_version ?? 0;
@@ -173,10 +174,10 @@ function prepareFile(db: Database.Database): void {
   db.pragma(`user_version = ${FORMAT}`);
 }
 
-/** SQLite's words for a disk that is full, broken or read-only. */
+/** SQLite's error codes for a disk that is full, broken or read-only. */
 const UNWRITABLE = /^SQLITE_(?:FULL|IOERR|READONLY|CANTOPEN)/;
 
-/** One plain line about why the directory cannot be used. */
+/** An error that says in one line why the directory cannot be used. */
 function openingProblem(error: unknown, file: string): Error {
   const code = codeOf(error);
   const problem = (text: string): Error => new Error(text, { cause: error });

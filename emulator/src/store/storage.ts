@@ -1,4 +1,4 @@
-/** Records of one kind by id, in the order they were first set. */
+/** Records of one kind by id, in insertion order. */
 export interface Collection<T> {
   readonly size: number;
   get(id: string): T | undefined;
@@ -8,30 +8,30 @@ export interface Collection<T> {
 }
 
 /**
- * Where the emulator keeps its records. A record is plain JSON data or a `Uint8Array`; it is replaced by `set`, never
- * changed in place, so that anything which stores values by name and id can stand behind it.
+ * A store of records. A record is plain JSON data or a `Uint8Array`. The emulator replaces records with `set` and never
+ * changes them in place, so any key-value store can implement this interface.
  */
 export interface Storage {
   collection<T>(name: string): Collection<T>;
-  /** Make all writes of the work, or none when it throws. */
+  /** Applies all writes of `work`, or none if it throws. */
   transaction<T>(work: () => T): T;
   clear(): void;
-  /** Nothing is read or written afterwards. */
+  /** Called last: nothing is read or written afterwards. */
   close(): void;
 }
 
 type Records = Map<string, unknown>;
 
-/** Keeps everything in memory until `clear`. */
+/** Stores everything in memory. */
 export class MemoryStorage implements Storage {
   #collections = new Map<string, Records>();
-  /** Takes back what the transaction under way has changed, last change first; undefined outside of one. */
+  /** Undoes the changes of the current transaction, to be run in reverse; undefined outside of a transaction. */
   #undo: (() => void)[] | undefined;
-  /** Collections that the transaction under way will put back as a whole. */
+  /** Collections that a rollback of the current transaction restores as a whole. */
   readonly #kept = new Set<Records>();
 
   collection<T>(name: string): Collection<T> {
-    // Looked up per call: `clear` may have emptied the storage in between.
+    // Looked up on every call, because `clear` replaces all collections.
     const records = (): Records => {
       let map = this.#collections.get(name);
       if (map === undefined) {
@@ -44,7 +44,7 @@ export class MemoryStorage implements Storage {
       get size() {
         return records().size;
       },
-      // A name is only ever used with one record type, by the store that owns it.
+      // Each name is used with only one record type, by the store that owns it.
       get: (id) => records().get(id) as T | undefined,
       set: (id, record) => this.#set(records(), id, record),
       delete: (id) => this.#delete(records(), id),
@@ -87,7 +87,7 @@ export class MemoryStorage implements Storage {
 
   #delete(records: Records, id: string): boolean {
     if (this.#undo !== undefined && records.has(id) && !this.#kept.has(records)) {
-      // All of them, for the place of this one is lost; once, however many go.
+      // A deleted record loses its place in the order, so the whole collection is saved, once per transaction.
       this.#kept.add(records);
       const before = [...records];
       this.#undo.push(() => {
@@ -99,7 +99,7 @@ export class MemoryStorage implements Storage {
   }
 }
 
-/** The id as it was given. A RangeError for what a file cannot keep apart: a NUL, and half of a character. */
+/** Returns the id. Throws a RangeError for ids that a file cannot store faithfully: with a NUL or a lone surrogate. */
 export function usableId(what: string, id: string): string {
   if (id.includes('\u0000') || !id.isWellFormed()) {
     throw new RangeError(

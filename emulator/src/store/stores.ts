@@ -14,17 +14,17 @@ import type { Collection, Storage } from './storage.js';
 import { Usage } from './usage.js';
 import { Workspaces } from './workspaces.js';
 
-/** What ids and keys come from. */
+/** The seed of ids and keys. */
 export interface Origin {
   seed: string;
-  /** It was given, or came with a state: not made up here. */
+  /** Whether others may know the seed: it came from the options or a restored state, and is not random. */
   isKnown: boolean;
 }
 
-/** Everything an emulator remembers. */
+/** All stores of an emulator. */
 export type Stores = ReturnType<typeof storesOver>;
 
-/** The stores over one storage. A new one is a line here. */
+/** Creates all stores on one storage. Add a new store here. */
 export function storesOver(storage: Storage, settings: AccountSettings & { clock: Clock }) {
   const now = (): number => settings.clock.now();
   const origin: Collection<Origin> = storage.collection('origin');
@@ -34,7 +34,7 @@ export function storesOver(storage: Storage, settings: AccountSettings & { clock
   const workspaces = new Workspaces(storage, ids, defaultUser);
   return {
     storage,
-    /** What ids and keys come from; undefined while nothing was ever stored. */
+    /** The seed of ids and keys; undefined in an empty storage. */
     origin: () => origin.get('seed'),
     setOrigin: (value: Origin) => origin.set('seed', value),
     ids,
@@ -53,7 +53,7 @@ export function storesOver(storage: Storage, settings: AccountSettings & { clock
   };
 }
 
-/** Put the first state in: the seed, its first keys, session and presets, and what `setup` adds. All of it or nothing. */
+/** Sets up the initial state in one transaction: seed, keys, session, presets, and the data that `setup` adds. */
 export function beginState(stores: Stores, origin: Origin, setup: () => void): void {
   const { storage, ids, apiKeys, sessions, presets } = stores;
   try {
@@ -72,7 +72,7 @@ export function beginState(stores: Stores, origin: Origin, setup: () => void): v
   ids.restart();
 }
 
-/** Let go of what was derived from records that are no longer there. */
+/** Drops what is cached from the previous records. */
 export function forgetDerived({ ids, idempotency }: Stores): void {
   ids.reload();
   idempotency.clear();

@@ -1,6 +1,6 @@
 /** The sections of the rolling summary that items go to. */
 export type Section = (typeof SECTIONS)[number];
-/** Every one there is. */
+/** All sections that items go to. */
 export const SECTIONS = [
   'goals',
   'decisions',
@@ -11,13 +11,13 @@ export const SECTIONS = [
   'importantReferences',
 ] as const;
 
-/** One entry of the summary, taken from one sentence of one message. */
+/** One entry of the summary, taken from one message. */
 export interface SummaryItem {
   section: Section;
   text: string;
   /** The message it comes from. */
   messageId: string;
-  /** Tokens it costs in the summary. */
+  /** Its tokens in the summary. */
   tokens: number;
   /** Decisions: stable id, reason, time of the message. */
   id?: string;
@@ -30,7 +30,7 @@ export interface SummaryItem {
   label?: string;
 }
 
-/** The rolling summary in the form of the interface. */
+/** The rolling summary, as the API returns it. */
 export interface RollingSummary {
   goals: string[];
   decisions: { id: string; decision: string; reason: string; timestamp: string }[];
@@ -44,7 +44,7 @@ export interface RollingSummary {
   version: number;
 }
 
-/** The items sorted into their sections. */
+/** Sorts the items into their sections. */
 export function renderSummary(
   items: readonly SummaryItem[],
   state: { stylePreferences: Record<string, unknown>; lastUpdated: string; version: number },
@@ -63,7 +63,7 @@ export function renderSummary(
     requirements: texts('requirements'),
     currentPlan: texts('currentPlan'),
     openQuestions: texts('openQuestions'),
-    // fromEntries makes own properties of any name, `__proto__` too.
+    // fromEntries creates own properties, even for the name `__proto__`.
     definitions: Object.fromEntries(of('definitions').map((item) => [item.term ?? '', item.text])),
     importantReferences: of('importantReferences').map((item) => ({
       type: item.type ?? 'value',
@@ -76,7 +76,7 @@ export function renderSummary(
   };
 }
 
-/** Tokens of a whole summary; an empty one costs nothing. */
+/** Tokens of a whole summary. An empty summary has none. */
 export function summaryTokens(items: readonly SummaryItem[]): number {
   return items.reduce((sum, item) => sum + item.tokens, 0);
 }

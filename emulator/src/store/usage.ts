@@ -8,7 +8,7 @@ export interface UsageEntry {
   tokens: number;
 }
 
-/** What was used, by model and UTC day. */
+/** Used tokens by model and UTC day. */
 export class Usage {
   readonly #records: Collection<UsageEntry>;
   readonly #now: () => number;
@@ -24,12 +24,12 @@ export class Usage {
     this.#records.set(id, { day, model, tokens: (this.#records.get(id)?.tokens ?? 0) + tokens });
   }
 
-  /** Every day and model there is. */
+  /** One entry per day and model with any usage. */
   entries(): UsageEntry[] {
     return [...this.#records.values()];
   }
 
-  /** Tokens by model between two days, both included. */
+  /** Tokens by model, from one day to another, both inclusive. */
   byModel(start: string, end: string): Map<string, number> {
     const totals = new Map<string, number>();
     for (const { day, model, tokens } of this.#records.values()) {

@@ -1,7 +1,7 @@
 import type { Changes } from '../base/changes.js';
 import type { Collection, Storage } from './storage.js';
 
-/** A storage that tells what is written to it. */
+/** Wraps a storage and announces every write. */
 export function watchedStorage(storage: Storage, changes: Changes): Storage {
   return {
     collection<T>(name: string): Collection<T> {
@@ -33,10 +33,10 @@ export function watchedStorage(storage: Storage, changes: Changes): Storage {
   };
 }
 
-/** Records that nothing shows. */
+/** Collections that nothing displays. */
 const UNSEEN = new Set(['sequences', 'origin', 'idempotency']);
 
-/** What belongs to a conversation is told under its id; of everything else the kind is enough. */
+/** The conversation's id for everything that belongs to a conversation, else the kind of record. */
 function topicOf(name: string, id: string): string {
   if (name === 'conversations') return `conversations/${id}`;
   const slash = name.indexOf('/');

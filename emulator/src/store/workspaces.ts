@@ -1,14 +1,14 @@
 import type { IdSource } from './random.js';
 import { type Collection, type Storage, usableId } from './storage.js';
 
-/** A workspace and the users who may see what is in it. */
+/** A workspace and the users who may access it. */
 export interface Workspace {
   id: string;
   name: string;
   members: string[];
 }
 
-/** What a new workspace is made from. */
+/** A workspace to create. */
 export interface WorkspaceInput {
   id?: string | undefined;
   name?: string | undefined;
@@ -28,6 +28,7 @@ export class Workspaces {
     this.#defaultUser = defaultUser;
   }
 
+  /** Creates a workspace. */
   create(input: WorkspaceInput = {}): Workspace {
     const id = usableId('workspace', input.id ?? this.#ids.next('ws'));
     if (this.#records.get(id) !== undefined) throw new RangeError(`workspace ${id} exists already`);
@@ -37,25 +38,30 @@ export class Workspaces {
     return structuredClone(workspace);
   }
 
+  /** A workspace with its members. */
   get(id: string): Workspace | undefined {
     return structuredClone(this.#records.get(id));
   }
 
+  /** All workspaces with their members. */
   list(): Workspace[] {
     return [...this.#records.values()].map((workspace) => structuredClone(workspace));
   }
 
+  /** Gives a user access to a workspace. */
   addMember(id: string, userId: string): void {
     const workspace = this.#existing(id);
     if (workspace.members.includes(userId)) return;
     this.#records.set(id, { ...workspace, members: [...workspace.members, usableId('user', userId)] });
   }
 
+  /** Removes a user's access to a workspace. */
   removeMember(id: string, userId: string): void {
     const workspace = this.#existing(id);
     this.#records.set(id, { ...workspace, members: workspace.members.filter((member) => member !== userId) });
   }
 
+  /** Whether a user has access to a workspace. */
   hasMember(id: string, userId: string): boolean {
     return this.#records.get(id)?.members.includes(userId) ?? false;
   }

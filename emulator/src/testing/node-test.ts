@@ -12,7 +12,10 @@ export interface NodeTestContext {
   readonly passed?: boolean;
 }
 
-/** Creates an emulator with both clients for a test, and closes it after the test. If the test fails, its requests are printed. */
+/**
+ * Creates an emulator with both clients for a test, and closes it after the test. Prints the requests if the test
+ * fails.
+ */
 export function useEmulator(test: NodeTestContext, options: EmulatorOptions = {}): EmulatedService {
   const service = emulatedService(options);
   test.after(async () => {

@@ -2,7 +2,7 @@ import { redact } from '../base/redact.js';
 import { requestLine } from '../http/request-line.js';
 import type { RequestRecord } from '../http/request-log.js';
 
-/** A request that a test expects. Absent fields match anything. */
+/** A request that a test expects. Omitted fields match anything. */
 export interface ExpectedRequest {
   method?: string | undefined;
   /** The path, compared with its query only if you include one, or a regular expression for path and query. */
@@ -14,13 +14,13 @@ export interface ExpectedRequest {
   times?: number | undefined;
 }
 
-/** Whether the requests hold what is expected, and what to say where they do not. */
+/** Whether the expected request was received, with a message for a failed assertion. */
 export interface ReceivedResult {
   pass: boolean;
   message: string;
 }
 
-/** Look for a request among those that an emulator received. */
+/** Looks for an expected request among those that an emulator received. */
 export function received(requests: readonly RequestRecord[], expected: ExpectedRequest): ReceivedResult {
   const compared = requests.map((request) => ({ request, differences: differencesOf(request, expected) }));
   const found = compared.filter(({ differences }) => differences.length === 0).length;
@@ -40,7 +40,7 @@ export function received(requests: readonly RequestRecord[], expected: ExpectedR
   };
 }
 
-/** All that an emulator received, one line each. */
+/** All received requests, one per line. */
 export function receivedRequests(requests: readonly RequestRecord[]): string {
   return listed(requests.map((request) => `  ${requestLine(request, false)}`));
 }
@@ -65,7 +65,7 @@ function wanted({ method, path, body, status, times }: ExpectedRequest): string 
 
 interface Difference {
   text: string;
-  /** It is a request to another endpoint. */
+  /** The request went to another endpoint. */
   isEndpoint: boolean;
   isBody?: boolean;
 }
@@ -85,7 +85,7 @@ function differencesOf(request: RequestRecord, expected: ExpectedRequest): Diffe
   return found;
 }
 
-/** Its body alone differs, and not all of that is known. */
+/** Only the body differs, and the log has only part of it. */
 function isUnknown({ isBodyCut }: RequestRecord, differences: readonly Difference[]): boolean {
   return isBodyCut && differences.length > 0 && differences.every(({ isBody }) => isBody);
 }
@@ -99,17 +99,17 @@ function fitsPath(actual: string, expected: string | RegExp): boolean {
   return expected === (expected.includes('?') ? actual : actual.split('?')[0]);
 }
 
-/** Where a value does not hold what is expected of it, and what is there. */
+/** The first place where a value differs from the expected one, with the actual value. */
 function firstDifference(actual: unknown, expected: unknown, path: string): string | undefined {
   const other = `${path} is ${shown(actual)}`;
   if (isMatcher(expected)) return expected.asymmetricMatch(actual) ? undefined : other;
-  // The log hides keys, so the same is hidden in what is expected.
+  // The log hides keys, so they are hidden in the expected value as well.
   if (typeof expected === 'string') return actual === redactedInJson(expected) ? undefined : other;
   if (typeof expected !== 'object' || expected === null) return Object.is(actual, expected) ? undefined : other;
   if (typeof actual !== 'object' || actual === null || Array.isArray(actual) !== Array.isArray(expected)) return other;
   if (Array.isArray(expected) && expected.length !== (actual as unknown[]).length) return other;
   for (const [name, value] of Object.entries(expected)) {
-    // Of an array the name is a number.
+    // In an array, the name is an index.
     const inner = Object.hasOwn(actual, name) ? (actual as Record<string, unknown>)[name] : undefined;
     const difference = firstDifference(inner, value, `${path}.${name}`);
     if (difference !== undefined) return difference;
@@ -117,12 +117,12 @@ function firstDifference(actual: unknown, expected: unknown, path: string): stri
   return undefined;
 }
 
-/** The text as the log has it, which hides keys in JSON as it was sent. */
+/** The text as it appears in the log, which redacts the JSON as it was sent. */
 function redactedInJson(text: string): string {
   return JSON.parse(redact(JSON.stringify(text)));
 }
 
-/** A matcher of the test runner, as `expect.any(String)`. */
+/** A matcher of the test runner, such as `expect.any(String)`. */
 function isMatcher(value: unknown): value is { asymmetricMatch(actual: unknown): boolean } {
   return typeof value === 'object' && value !== null && 'asymmetricMatch' in value;
 }

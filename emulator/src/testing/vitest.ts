@@ -19,7 +19,7 @@ export interface EmulatorFixtures {
   gateway: EmulatedService['gateway'];
 }
 
-/** Vitest's `test` with an emulator and both clients. The requests of a test that fails are printed. */
+/** Vitest's `test` with an emulator and both clients as fixtures. Prints the requests of a failed test. */
 export const test = base.extend<EmulatorFixtures>({
   emulatorOptions: {},
   emulatedService: async ({ emulatorOptions, onTestFailed }, use) => {

@@ -2,31 +2,31 @@ import { atOnce, type Sliced } from '../base/slices.js';
 import { Memo } from './memo.js';
 import { parts, wholeCharacters } from './parts.js';
 
-/** What the emulator knows about text, loaded when first needed: tokens and sentences. */
+/** Token counts and sentence boundaries. The libraries behind it are loaded on first use. */
 export interface Language {
-  /** Exact tokens of the o200k encoding; special tokens are plain text. */
+  /** The exact token count in the o200k encoding. Special tokens count as plain text. */
   countTokens(text: string): number;
-  /** The same, for a text that may be long. */
+  /** Like `countTokens`, in slices, for a text that may be long. */
   countingTokens(text: string): Sliced<number>;
-  /** The text cut at its tokens, at most `limit` of them; no piece breaks a character. */
+  /** Cuts the text at its token boundaries, at most `limit` tokens. No piece splits a character. */
   tokenPieces(text: string, limit?: number): TokenPieces;
   sentences(text: string): readonly string[];
 }
 
-/** A text as the tokens that would be generated for it. */
+/** A text as the tokens a model would generate for it. */
 export interface TokenPieces {
-  /** One entry per token; empty where the token ends inside a character, which then comes whole with a later one. */
+  /** One entry per token. An entry is empty if its token ends inside a character; a later entry then holds it whole. */
   pieces: string[];
-  /** Tokens used. */
+  /** The number of tokens in `pieces`. */
   count: number;
   /** True when the limit cut the text. */
   cut: boolean;
 }
 
-/** Tokens added for the framing of one message (its role and its bounds). */
+/** Tokens added to each message for its role and delimiters. */
 export const TOKENS_PER_MESSAGE = 4;
 
-/** Loads the tokenizer and the sentence splitter once, and remembers what they said. Lives as long as its emulator. */
+/** Loads the tokenizer and the sentence splitter once, and caches their results. One per emulator. */
 export class LanguageLoader {
   #language: Promise<Language> | undefined;
 
@@ -42,7 +42,7 @@ async function loadLanguage(): Promise<Language> {
     import('compromise/one'),
   ]);
   const asText = { disallowedSpecial: new Set<string>() };
-  // The tokenizer remembers 100,000 words, and once it is full each new one takes a hundred times as long.
+  // The tokenizer caches 100,000 words. Once that cache is full, each new word takes a hundred times as long.
   let sinceCleared = 0;
   const fresh = (text: string): string => {
     sinceCleared += text.length;
@@ -61,7 +61,7 @@ async function loadLanguage(): Promise<Language> {
     }
     return sum;
   }
-  // compromise publishes its inner methods untyped; the splitter takes a text and its `world`.
+  // compromise publishes its inner methods untyped. The splitter takes a text and the `world`.
   const { one } = nlp.methods() as { one: { tokenize: { splitSentences(text: string, world: object): string[] } } };
   const world = nlp.world();
   const split = (text: string): string[] => rejoinCode(one.tokenize.splitSentences(text, world));
@@ -87,8 +87,9 @@ async function loadLanguage(): Promise<Language> {
 }
 
 /**
- * A text in parts that have as many tokens as the whole, so that it can be counted in slices. The tokenizer needs
- * quadratic time for a word without end (50,000 letters in a row: over a second), so runs of one kind are cut too.
+ * Splits a text into parts whose token counts add up to that of the whole, so that it can be counted in slices. The
+ * tokenizer needs quadratic time for a very long word (over a second for 50,000 letters), so long runs of one kind of
+ * character are cut as well.
  */
 function* chunks(text: string): Generator<string> {
   let at = 0;
@@ -101,7 +102,7 @@ function* chunks(text: string): Generator<string> {
   yield* shortRuns(text.slice(at));
 }
 
-/** The last place in the second half where no token goes across: between a letter and a space before another letter. */
+/** The last place in the second half that no token spans: after a letter, before a space and another letter. */
 function lastBoundary(text: string): number {
   for (let at = text.length - 2; at > text.length / 2; at -= 1) {
     if (text.charAt(at) === ' ' && /[a-z] [a-z]/i.test(text.slice(at - 1, at + 2))) return at;
@@ -132,14 +133,15 @@ const CHUNK = 8192;
 const LONGEST_RUN = 256;
 const RUNS = /[\p{L}\p{M}]+|\s+|[^\s\p{L}\p{M}\p{N}]+/gu;
 
-/** In characters: the splitter needs quadratic time for some texts. */
+/** In characters. The splitter needs quadratic time for some texts. */
 const LONGEST_SPLIT = 4000;
-/** The splitter tries every one of a row of marks as the end of a sentence: 64 of them say as much as more. */
+/** The splitter tries each mark in a run as the end of a sentence, so longer runs are cut to 64 marks. */
 const ENDLESS_MARKS = /((?:[.!?]){64})[.!?]+/g;
 
 /**
- * One piece per token. A token may end inside a character; the decoder, which all users of the tokenizer share, keeps
- * such bytes for its next call. So every token goes through it, in order and at once, and nothing is left behind.
+ * One piece per token. A token may end inside a character, and the decoder keeps such bytes for its next call. All
+ * users of the tokenizer share that decoder, so every token passes through it in order, synchronously, and no bytes
+ * remain.
  */
 function tokenTexts(tokens: readonly number[], decode: (tokens: number[]) => string): string[] {
   return tokens.map((token) => decode([token]));

@@ -1,13 +1,13 @@
 /**
- * Remembers answers by text, up to a bounded amount of text. Two generations, of which the older one goes as a whole:
- * entries taken one by one from the front of a map leave holes that every later look at its front walks over.
+ * Caches a result per text, up to a bounded amount of text. There are two generations, and the older one is dropped as
+ * a whole: entries deleted one by one from the front of a map leave holes that each later iteration has to skip.
  */
 export class Memo<T> {
   #young = new Map<string, T>();
   #old = new Map<string, T>();
   #characters = 0;
 
-  /** The answer, if it is remembered. */
+  /** The cached result, if there is one. */
   peek(text: string): T | undefined {
     return this.#young.get(text) ?? this.#old.get(text);
   }

@@ -1,6 +1,6 @@
 /**
- * A text in parts of bounded length, cut at the end of a sentence where there is one, else of a clause, else of a word.
- * What looks for sentences needs more than linear time for one long text.
+ * Splits a text into parts of bounded length. It cuts at the end of a sentence if possible, else of a clause, else of a
+ * word. Callers use it because finding sentences in one long text takes more than linear time.
  */
 export function* parts(text: string, longest: number): Generator<string, undefined> {
   let at = 0;
@@ -12,13 +12,13 @@ export function* parts(text: string, longest: number): Generator<string, undefin
   yield text.slice(at);
 }
 
-/** The beginning of a text; never half of a character. */
+/** The first `length` characters of a text; one fewer if the cut would split a surrogate pair. */
 export function wholeCharacters(text: string, length: number): string {
   const isHalf = /[\uD800-\uDBFF]/.test(text.charAt(length - 1)) && length > 1;
   return text.slice(0, isHalf ? length - 1 : length);
 }
 
-/** The length of the next part. The second half of what it may be is looked at, from its end. */
+/** The length of the next part. Searches backwards through the second half of the allowed length. */
 function cutIn(text: string, at: number, longest: number): number {
   let word = 0;
   let clause = 0;

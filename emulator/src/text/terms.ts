@@ -1,4 +1,4 @@
-/** The words of a text that carry meaning, lower-case and cut to a stem, in order and with repetitions. */
+/** The words of a text that carry meaning: in lower case, stemmed, in order, repeats included. */
 export function contentTerms(text: string): string[] {
   const terms: string[] = [];
   for (const [word] of text.toLowerCase().matchAll(WORDS)) {
@@ -12,14 +12,14 @@ export function contentTerms(text: string): string[] {
   return terms;
 }
 
-/** The share of terms two sets have in common. */
+/** The shared terms of two sets as a fraction of all their terms. */
 function jaccard(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
   const shared = overlap(a, b);
   const union = a.size + b.size - shared;
   return union === 0 ? 0 : shared / union;
 }
 
-/** Do two texts say the same: nearly the same words, and exactly the same numbers? */
+/** Whether two texts say the same: nearly the same words, and exactly the same numbers. */
 export function saysTheSame(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
   if (jaccard(a, b) < SAME) return false;
   return numbersIn(a).every((term) => b.has(term)) && numbersIn(b).every((term) => a.has(term));
@@ -49,7 +49,7 @@ function stem(word: string): string {
   return shorter.replace(/(?<=.{2})e$/, '').replace(/([bdfgmnprt])\1$/, '$1');
 }
 
-/** Scripts without spaces have no words to find; pairs of characters serve as well. */
+/** Scripts without spaces show no word boundaries, so pairs of characters stand in for words. */
 function bigrams(run: string): string[] {
   const characters = [...run];
   if (characters.length < 2) return characters;
@@ -57,7 +57,7 @@ function bigrams(run: string): string[] {
 }
 
 const WORDS = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー]+|[\p{L}\p{N}][\p{L}\p{N}\p{M}._\-'’]*/gu;
-// The long mark belongs to no script, but to Japanese words.
+// The long vowel mark belongs to no script, but is part of Japanese words.
 const UNSPACED = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー]/u;
 
 const STOP_WORDS: ReadonlySet<string> = new Set(

@@ -6,7 +6,7 @@ import { Refusal } from '../base/errors.js';
 import { redact } from '../base/redact.js';
 import type { CompletionRequest, ModelAnswer, ModelAnswerEnd, ModelSource } from './model-source.js';
 
-/** Passes requests on, and keeps every whole answer in a directory: one redacted file for each request. */
+/** Forwards requests, and records every complete response in a directory: one redacted file per request. */
 export class RecordingSource implements ModelSource {
   readonly #inner: ModelSource;
   readonly #directory: string;
@@ -28,7 +28,7 @@ export class RecordingSource implements ModelSource {
           pieces.push(piece);
           yield piece;
         }
-        // Only now: an answer whose reader has left is not worth keeping.
+        // Not in a `finally`: a response that was not read to its end is not recorded.
         keep(pieces);
       })(),
     };
@@ -36,7 +36,7 @@ export class RecordingSource implements ModelSource {
 
   #keep(request: CompletionRequest, pieces: readonly string[], end: ModelAnswerEnd): void {
     const file = fileOf(this.#directory, request);
-    // A key may straddle two pieces: where the whole needs redaction, its pieces are given up.
+    // A key may span two pieces, so a text that needs redaction is stored as one piece.
     const whole = pieces.join('');
     const safe = redact(whole);
     const cassette = { request: asked(request), answer: { pieces: safe === whole ? pieces : [safe], ...end } };
@@ -45,7 +45,7 @@ export class RecordingSource implements ModelSource {
   }
 }
 
-/** Answers from recorded files. It opens no connection; what was not recorded is a 503. */
+/** Replays recorded responses. It opens no connection. A request without a recording is a 503. */
 export class ReplaySource implements ModelSource {
   readonly #directory: string;
 
@@ -72,7 +72,7 @@ export class ReplaySource implements ModelSource {
   }
 }
 
-/** What tells one request from another; whether it streams does not: either form can be given from one recording. */
+/** The fields that identify a request. `stream` is not one: a recording serves both forms. */
 function asked({ model, messages, temperature, max_tokens }: CompletionRequest): object {
   const safe = messages.map(({ role, content }) => ({ role, content: redact(content) }));
   return { model, messages: safe, temperature, max_tokens };

@@ -1,4 +1,4 @@
-/** The data of each server-sent event, as it comes; the source is let go when the reader leaves. */
+/** Yields the data of each server-sent event. Cancels the source when the caller stops reading. */
 export async function* eventData(body: ReadableStream<Uint8Array>): AsyncGenerator<string, void> {
   const decoder = new TextDecoder();
   let text = '';
@@ -14,7 +14,7 @@ export async function* eventData(body: ReadableStream<Uint8Array>): AsyncGenerat
   };
   for await (const chunk of body as unknown as AsyncIterable<Uint8Array>) {
     text += decoder.decode(chunk, { stream: true });
-    // A CR at the very end may be the first half of a CRLF.
+    // A CR at the end may be the first half of a CRLF.
     const whole = text.endsWith('\r') ? text.slice(0, -1) : text;
     const lines = whole.split(/\r\n|\n|\r/);
     const rest = lines.pop() ?? '';

@@ -4,7 +4,7 @@ export interface ChatMessage {
   content: string;
 }
 
-/** What the body of a completion request says. */
+/** The body of a completion request. */
 export interface CompletionRequest {
   model: string;
   messages: ChatMessage[];
@@ -13,40 +13,40 @@ export interface CompletionRequest {
   stream?: boolean | undefined;
 }
 
-/** A server of the OpenAI form whose models answer in the emulator's place. */
+/** An OpenAI-compatible server that generates completions. */
 export interface UpstreamOptions {
-  /** Its address up to and including `/v1`. */
+  /** Its URL, including `/v1`. */
   url: string;
-  /** Sent as a bearer token. The keys of callers are never sent on. */
+  /** Its API key, sent as a bearer token. The keys of callers are never forwarded. */
   key?: string | undefined;
-  /** What a model of the service is called there. @default the same name */
+  /** Its model names, by the service's model names. @default the same names */
   models?: Record<string, string> | undefined;
-  /** Milliseconds until it must have begun to answer. @default 120_000 */
+  /** Milliseconds until its response must have started. @default 120_000 */
   timeout?: number | undefined;
   /** @default the global fetch */
   fetch?: typeof fetch | undefined;
 }
 
-/** An answer that a model is giving. */
+/** A response that a model is generating. */
 export interface ModelAnswer {
-  /** Its text as it comes. Read once. */
+  /** Its text as it arrives. Can be read once. */
   pieces: AsyncIterable<string>;
-  /** How it ended; known when the pieces have been read. */
+  /** How it ended. Call it after all pieces have been read. */
   ended: () => ModelAnswerEnd;
 }
 
-/** How an answer ended; `usage` where the upstream told it. */
+/** How a response ended. `usage` is given if the upstream reported it. */
 export interface ModelAnswerEnd {
   finishReason: string;
   usage?: { prompt_tokens: number; completion_tokens: number } | undefined;
 }
 
-/** Where answers come from when they are not made here. Refuses with a `Refusal`. */
+/** A source of completions outside of the emulator. Throws a `Refusal` if it fails. */
 export interface ModelSource {
   answer(request: CompletionRequest, signal: AbortSignal): Promise<ModelAnswer>;
 }
 
-/** A whole text as an answer. */
+/** Wraps a whole text as a response. */
 export function wholeAnswer(text: string, end: ModelAnswerEnd): ModelAnswer {
   return {
     pieces: (async function* () {

@@ -10,7 +10,10 @@ import {
   wholeAnswer,
 } from './model-source.js';
 
-/** Asks a server of the OpenAI form. It sends the request's documented fields and its own key, and nothing of the caller. */
+/**
+ * Calls an OpenAI-compatible server. It sends the documented fields of the request and its own key, nothing else of the
+ * caller.
+ */
 export class UpstreamSource implements ModelSource {
   readonly #url: string;
   readonly #headers: Record<string, string>;
@@ -53,7 +56,7 @@ export class UpstreamSource implements ModelSource {
         method: 'POST',
         headers: this.#headers,
         body,
-        // Elsewhere the key would be in the wrong hands.
+        // A redirect would send the key to another server.
         redirect: 'error',
         signal: AbortSignal.any([signal, begun.signal]),
       });
@@ -106,7 +109,10 @@ function readChunk(data: string): z.infer<typeof chunkSchema> {
   }
 }
 
-/** What an upstream's refusal means to our caller, who knows nothing of the upstream: its own key is not at fault. */
+/**
+ * Translates an upstream's error for our caller, who does not know the upstream: for example, a 401 is not about the
+ * caller's key.
+ */
 async function refusalOf(response: Response, model: string): Promise<Refusal> {
   const text = await response.text().catch(() => '');
   const message = messageIn(text);

@@ -1,9 +1,9 @@
-/** What a message is to one who asked something before. */
+/** What a message is to an earlier question: an answer, a doubt, or neither. */
 export type Reply = 'answer' | 'doubt' | 'nothing';
 
 /**
- * For each message: what the first other speaker said to what it asked. Something to say is an answer, unless it is a
- * doubt ("I don't know", "still to be decided"); only another question is nothing yet.
+ * For each message that asks something: how the other speaker replied. Any statement counts as an answer, unless it is
+ * a doubt ("I don't know", "still to be decided"). A message that only asks another question is no reply yet.
  */
 export function repliesTo(messages: readonly { role: string; asks: boolean; reply: Reply }[]): Reply[] {
   return messages.map(({ role, asks }, i) => {
@@ -16,7 +16,7 @@ export function repliesTo(messages: readonly { role: string; asks: boolean; repl
   });
 }
 
-/** What a message is as a reply; its beginning says so. */
+/** Classifies a message as a reply, by its beginning. */
 export function replyKind(content: string): Reply {
   const start = content.slice(0, BEGINNING);
   if (DOUBTS.test(start)) return 'doubt';
@@ -31,7 +31,7 @@ export function replyKind(content: string): Reply {
 
 /** In characters. */
 const BEGINNING = 2000;
-/** In messages: who has not answered after so many will not. */
+/** In messages. A question without a reply after this many is taken as unanswered. */
 const PATIENCE = 6;
 const YES_OR_NO = /^\s*(?:yes|yeah|yep|no|nope|sure|right|exactly|correct)\b/i;
 const DOUBTS =

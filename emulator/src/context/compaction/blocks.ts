@@ -1,16 +1,16 @@
 import type { Sliced } from '../../base/slices.js';
 
-/** Lines of a message that belong together: prose, or a block that only makes sense as it stands. */
+/** Consecutive lines of a message: prose, or a block that only makes sense verbatim. */
 export interface Segment {
   kind: Kind;
   lines: string[];
-  /** Of a fenced block: its first line and its last. */
+  /** The opening and closing lines of a fenced block. */
   fence?: { open: string; close: string };
 }
 
 type Kind = 'prose' | 'code' | 'table' | 'list' | 'log' | 'data';
 
-/** A message cut into prose and blocks: code, tables, lists, logs, numbers. */
+/** Splits a message into prose and blocks: code, tables, lists, logs, data. */
 export function* segments(content: string): Sliced<Segment[]> {
   const found: Segment[] = [];
   const lines = content.split(/\r?\n/);
@@ -48,7 +48,7 @@ function closingFence(lines: readonly string[], from: number, mark: string): num
   return end;
 }
 
-/** Does the line go on with what came before it? */
+/** Whether the line continues the block before it. */
 function continues(
   kind: Kind,
   { lines, kinds }: { lines: readonly string[]; kinds: readonly Kind[] },
@@ -56,13 +56,13 @@ function continues(
 ): boolean {
   const line = lines[at] ?? '';
   if (FENCE.test(line)) return false;
-  // One empty line does not end a block that goes on after it.
+  // A single empty line inside a block does not end it.
   if (line.trim() === '') return kinds[at + 1] === kind && !FENCE.test(lines[at + 1] ?? '');
-  // What hangs under an entry of a list or a log belongs to it.
+  // An indented line belongs to the entry of the list or log above it.
   return kinds[at] === kind || ((kind === 'list' || kind === 'log') && /^\s{2,}\S/.test(line));
 }
 
-/** What a line looks like. Only its beginning is looked at. */
+/** Classifies a line by its beginning. */
 function lineKind(line: string): Kind {
   const start = line.slice(0, LONG_LINE);
   if (start.trim() === '') return 'prose';
@@ -80,7 +80,7 @@ function isTableRow(line: string): boolean {
   return cells.length >= 3 && cells.every((cell) => cell.length <= LONGEST_CELL) && text.length > cells.length;
 }
 
-/** Prose has a bracket or an equals sign here and there; code has them on every line, at its end or with an indent. */
+/** Prose has a few brackets and equals signs. Code has them on every line, at its end or with an indent. */
 function isCode(line: string): boolean {
   const signs = line.match(/[{}()[\];=<>|&$]|=>|::|->/g)?.length ?? 0;
   const words = line.match(/[A-Za-z]{2,}/g)?.length ?? 0;
@@ -94,14 +94,14 @@ function isData(line: string): boolean {
   return characters.length >= 2 && (letters * 3 < characters.length || isEndless(line));
 }
 
-/** A long line without a space is no prose. Scripts that have none have other marks. */
+/** A long line without spaces is not prose. Scripts without spaces have other punctuation. */
 function isEndless(line: string): boolean {
   return line.length >= LONG_LINE && !/[\s。、]/.test(line);
 }
 
-/** Fewer lines are read as prose. */
+/** Blocks with fewer lines are read as prose. */
 const LEAST_LINES = 3;
-/** In characters: a single line that is a block of its own, if it is no prose. */
+/** In characters. A longer line that is not prose is a block by itself. */
 const LONG_LINE = 300;
 const LONGEST_CELL = 40;
 const FENCE = /^ {0,3}(`{3,8}|~{3,8})/;

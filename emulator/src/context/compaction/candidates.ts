@@ -9,7 +9,7 @@ import { blockPieces, type Piece, plainText, prosePieces } from './pieces.js';
 import { findReferences } from './references.js';
 import { lineSentences, type SplitSentences } from './sentences.js';
 
-/** A message, as far as compaction looks at it. */
+/** The parts of a message that compaction reads. */
 export interface SourceMessage {
   id: string;
   role: string;
@@ -17,35 +17,34 @@ export interface SourceMessage {
   createdAt: string;
 }
 
-/** An item that might go into the summary. */
+/** A possible item of the summary. */
 export interface Candidate {
   item: SummaryItem;
-  /** Strength of its wording: 3 says outright what it is, 0 says nothing of it, less than 0 is no prose. */
+  /** Strength of its wording: 3 states outright what the item is, 0 gives no hint, below 0 is not prose. */
   weight: number;
   terms: ReadonlySet<string>;
-  /** Takes an earlier decision back. */
+  /** Revokes an earlier decision. */
   revises: boolean;
-  /** Which of its message's pieces it is, if it is one. */
+  /** Its index among the pieces of its message, if it is a piece. */
   piece?: number;
 }
 
-/** What one message has to offer. It depends on the message alone, so it may be remembered. */
+/** The candidates of one message. They depend on the message alone, so they may be cached. */
 export interface Offer {
   candidates: readonly Candidate[];
   pieces: readonly Piece[];
-  /** It asks something. */
+  /** The message asks something. */
   asks: boolean;
-  /** What it is to one who asked something before. */
+  /** What the message is to an earlier question. */
   reply: Reply;
 }
 
-/** What is needed to read a text. */
 export interface TextTools {
   split: SplitSentences;
   countTokens: (text: string) => number;
 }
 
-/** Reads a message. */
+/** Extracts the candidates of a message. */
 export function* offerOf(message: SourceMessage, tools: TextTools): Sliced<Offer> {
   const candidates: Candidate[] = [];
   const pieces: Piece[] = [];
@@ -80,7 +79,7 @@ export function* offerOf(message: SourceMessage, tools: TextTools): Sliced<Offer
   return { candidates, pieces, asks: message.content.includes('?'), reply: replyKind(message.content) };
 }
 
-/** The items and the other sentences of lines that are read as prose. */
+/** The items found in lines of prose, and the remaining sentences. */
 function* readProse(
   part: Segment,
   message: SourceMessage,
@@ -110,7 +109,7 @@ function cuedCandidate(sentence: string, cue: Cue, message: SourceMessage, tools
   return { ...candidate(item, weight, terms, message, tools), revises: revises(sentence) };
 }
 
-/** Priced as if it stood alone: its marks and its fence come with it. */
+/** Its tokens are counted as if it stood alone, with its gap mark and fence. */
 function pieceCandidate(
   piece: Piece,
   { terms, at, isFirst, hasBlocks }: { terms: ReadonlySet<string>; at: number; isFirst: boolean; hasBlocks: boolean },
@@ -120,7 +119,7 @@ function pieceCandidate(
   const { open = '', close = '' } = piece.lines?.block.fence ?? {};
   const fence = open === '' ? 0 : countTokens(`${open}\n${close}\n`);
   const tokens = countTokens(`\n${piece.text}`) + fence + (hasBlocks ? TOKENS_PER_MARK : TOKENS_PER_GAP);
-  // The head of a table or of a function tells what the rest is.
+  // The head of a table or a function explains the rest.
   const weight = piece.lines === undefined ? 0 : isFirst ? BLOCK_HEAD : BLOCK;
   return {
     item: {
@@ -149,22 +148,22 @@ function candidate(
   return { item: { ...item, messageId: id, tokens }, weight, terms: new Set(terms), revises: false };
 }
 
-/** The words of an entry, as they are counted. */
+/** The text of an entry whose tokens are counted. */
 export function itemWords({ term, text, reason, label }: Omit<SummaryItem, 'messageId' | 'tokens'>): string {
   return [term, text, reason, label].filter(Boolean).join(' ');
 }
 
-/** The mark and the line end of one entry. */
+/** Tokens for the list mark and the line end of an entry. */
 export const TOKENS_PER_ITEM = 2;
 
-/** A2: the kind of a reference that is a part of a message, word for word. */
+/** A2: the type of a reference that quotes part of a message verbatim. */
 export const EXCERPT = 'excerpt';
 
-/** The mark of a gap, or the frame of the entry. */
+/** Tokens for the mark of a gap, or for the frame of the entry. */
 const TOKENS_PER_GAP = 3;
-/** "… 64 lines left out", on a line of its own. */
+/** Tokens for "… 64 lines left out" on a line of its own. */
 const TOKENS_PER_MARK = 9;
-/** In different terms: a sentence of fewer says nothing. */
+/** In distinct terms. A sentence with fewer says nothing. */
 const LEAST_TERMS = 2;
 const BLOCK_HEAD = 0;
 const BLOCK = -2;

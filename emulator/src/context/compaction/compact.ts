@@ -5,34 +5,34 @@ import { Summaries } from './extractive.js';
 
 /** How far a compaction goes. */
 export type CompactionLevel = (typeof COMPACTION_LEVELS)[number];
-/** Every one there is. */
+/** All compaction levels, mildest first. */
 export const COMPACTION_LEVELS = ['light', 'deep', 'aggressive'] as const;
 
-/** A message with what compaction needs to know of it. */
+/** What compaction needs to know about a message. */
 export interface CompactableMessage {
   role: string;
   tokens: number;
   /** Not excluded. */
   live: boolean;
   pinned: boolean;
-  /** The summary has taken it in. A live message that is neither this nor pinned stands in the context as it is. */
+  /** The summary covers it. A live message that is neither summarized nor pinned is in the context in full. */
   summarized: boolean;
-  /** What it has to offer to a summary. */
+  /** Its candidates for a summary. */
   offer: () => Offer;
 }
 
-/** What a compaction leaves. */
+/** The state after a compaction. */
 export interface CompactionState {
-  /** How many messages, from the first, are folded into the summary. */
+  /** The number of messages, counted from the first, that are folded into the summary. */
   folded: number;
   items: SummaryItem[];
-  /** Tokens the summary was meant to have. */
+  /** The tokens the summary was allowed. */
   budget: number;
 }
 
 /**
- * A18: what each level leaves of the conversation's tokens, how much of that the newest messages have at least, and how
- * much the summary has at least. The mildest first.
+ * A18: per level, mildest first, as fractions of the conversation's tokens: the target size, and the minimum shares of
+ * the newest messages and of the summary.
  */
 const LEVELS: readonly Level[] = [
   { name: 'light', target: 0.6, tail: 0.3, leastSummary: 0.1 },
@@ -50,8 +50,8 @@ interface Level {
 type CountTokens = (text: string) => Sliced<number>;
 
 /**
- * Fold older messages into a summary. The same messages, level and state give the same result; it never grows, and a
- * stronger level never leaves more than a milder one would.
+ * Folds older messages into a summary. The same messages, level and state give the same result. The context never
+ * grows, and a stronger level never leaves more tokens than a milder one.
  */
 export function* compact(
   messages: readonly CompactableMessage[],
@@ -70,7 +70,7 @@ export function* compact(
   return state;
 }
 
-/** The summary again after a message was taken out: as far as it was folded, and no larger than it was. */
+/** Rewrites the summary after a message was excluded. It covers the same messages otherwise, and does not grow. */
 export function* resummarize(
   messages: readonly CompactableMessage[],
   state: CompactionState,
@@ -81,7 +81,7 @@ export function* resummarize(
   return { ...state, items: yield* summaries.write(isTaken, state.budget, summaryTokens(state.items)) };
 }
 
-/** What live messages state, repeated and revoked statements left out. */
+/** The statements of live messages, without those repeated or revoked later. */
 export function* statementsOf(
   messages: readonly CompactableMessage[],
   countTokens: CountTokens,
@@ -113,8 +113,9 @@ function* atLevel(
 }
 
 /**
- * How many messages to fold. The newest ones stay within their share of the target, and beyond it as long as the summary
- * of the others would not fill the rest; the very newest stays unless it is too large for the level.
+ * The number of messages to fold. The newest messages stay in full within their share of the target, and beyond it
+ * while the summary of the others would not fill the rest. The very last one stays unless it is too large for the
+ * level.
  */
 function foldPoint(
   { target, tail, leastSummary }: Level,
@@ -139,12 +140,12 @@ function foldPoint(
   return 0;
 }
 
-/** In tokens: the newest message stays as it was said whatever the level, if it is no larger. */
+/** In tokens. A newest message up to this size stays in full at every level. */
 const SMALL_MESSAGE = 500;
-/** What a summary can use of what is offered: the prices of parts are those they would have alone. */
+/** The usable share of the offered tokens. Parts are counted as if alone, and cost less together. */
 const USABLE = 0.9;
 
-/** A18: tokens of summary, pins and recent messages; a pinned message counts once. */
+/** A18: tokens of summary, pins and recent messages. A pinned message counts once. */
 export function contextTokens(messages: readonly CompactableMessage[], items: readonly SummaryItem[]): number {
   return summaryTokens(items) + pinnedTokens(messages) + sum(messages, isRecent);
 }
@@ -154,17 +155,17 @@ export function totalTokens(messages: readonly CompactableMessage[]): number {
   return sum(messages, (message) => message.live || message.pinned);
 }
 
-/** Stands in the context as it was said, without being pinned. */
+/** The message is in the context in full, without being pinned. */
 export function isRecent(message: CompactableMessage): boolean {
   return message.live && !message.pinned && !message.summarized;
 }
 
-/** Has the summary seen what it should have seen, and nothing else? */
+/** Whether the summary covers exactly the folded messages that it should. */
 function isUpToDate(messages: readonly CompactableMessage[], folded: number): boolean {
   return messages.slice(0, folded).every((message) => message.summarized === (message.live && !message.pinned));
 }
 
-/** What stands beside the summary when so many messages are folded. */
+/** Tokens of the context apart from the summary, with this many messages folded. */
 function tokensBeside(messages: readonly CompactableMessage[], folded: number): number {
   return pinnedTokens(messages) + sum(messages.slice(folded), (message) => message.live && !message.pinned);
 }

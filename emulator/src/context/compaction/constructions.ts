@@ -1,22 +1,22 @@
 import type { Section } from '../../store/summary.js';
 
-/** How sentences of a section are built. The first that fits decides. */
+/** Sentence patterns of one section. The first construction that matches decides. */
 export interface Construction {
   section: Exclude<Section, 'importantReferences' | 'definitions'>;
   weight: number;
   patterns: readonly RegExp[];
-  /** What the same words also do. */
+  /** Other uses of the same words, which do not count. */
   unless?: RegExp;
 }
 
 const WE = String.raw`(?:we|i|they|the (?:team|group|board|committee|others)|our team|(?:my|our) \w+ and i|everyone)`;
 const HAVE = `(?:(?:'ve|'s| have| has| had)? ?(?:all |just |already |also |now |finally |then |both )*)`;
 const FOR_GOOD = `(?:(?:definitely|certainly|then|now|just|all|only|simply|also|therefore) )*`;
-/** Takes a choice as made, if a thing follows. */
+/** Verbs that state a choice when followed by a `THING`. */
 const CHOOSE = `(?:go(?:ing)? (?:with|for|in for)|us(?:e|ing)|stick(?:ing)? (?:with|to)|stay(?:ing)? with|switch(?:ing)? (?:to|over to)|mov(?:e|ing) to|adopt(?:ing)?|drop(?:ping)?|keep(?:ing)?|choos(?:e|ing)|pick(?:ing)?|settl(?:e|ing) on|tak(?:e|ing)|host(?:ing)?|stor(?:e|ing)|deploy(?:ing)?|replac(?:e|ing)|remov(?:e|ing)|skip(?:ping)?|leav(?:e|ing) out)`;
-/** "Keep going", "use an example", "take a look": nothing is chosen. */
+/** Excludes "keep going", "use an example", "take a look": these choose nothing. */
 const THING = String.raw`(?! (?:\w+ing\b|(?:an? |this |that |the following )?(?:example|analogy|look|break|moment|minute|step|guess|closer|deep|quick|few|note|notes|turns|care|time|it (?:from|slow|easy|step)|in mind|track|an eye|at it|that in mind)\b|to\b|(?:it|this|that|them|things) (?:up|going|coming|rolling|moving|open|in mind)\b|you\b|up\b|on\b|through\b|off\b|over\b))`;
-/** Where a choice is only played with. */
+/** Wording that only considers a choice. */
 const SUPPOSED =
   /\b(?:(?:if|once|when|whenever|unless|until|before|whether|suppose|supposing|say|maybe|perhaps|might|could|would|wouldn't|i'd|we'd|you'd|i guess|i suppose|i think i|should (?:we|i)|shall we|i thought|we thought|thought we|supposed to|want to|wanted to|haven't|hasn't|hadn't|have not|has not|not yet|didn't|did not|never|need to|have to|must|can|can't|about to|to be)\b)/i;
 const UNDECIDED =
@@ -93,10 +93,10 @@ const DECISIONS: readonly Construction[] = [
   },
 ];
 
-/** Who is told what to do is not what the thing has to be. */
+/** An instruction to a person is not a requirement on the product. */
 const NO_PERSON = String.raw`(?<!\b(?:i|you|he|she|there|somebody|someone|we|who|i just|we just|you just|you also|you then|you don't|don't|didn't|doesn't|not|never|i also|we also|we still|i still|really) )`;
 const NO_SPEAKER = String.raw`(?<!\b(?:i|you|he|she|there|somebody|someone|who|i just|you just|you also|you then|don't|didn't|doesn't|i really|i also) )`;
-/** What people do in a meeting or a chat. */
+/** Verbs for what people do in a meeting or a chat. */
 const TALK = `(?:say|admit|confess|go|leave|see|look|talk|discuss|decide|think|know|find|figure|check|come|get|start|finish|prepare|complete|work|ask|wait|remember to|consider|try|do|wrap|hurry|run|continue|stop|agree|choose|pick|define|determine|evaluate|present|fill|write|draw|make (?:a|the|some|our) (?:decision|choice|list)|take (?:a|the|into|care)|be (?:honest|careful|fair|going|done with|able to (?:see|hear|get)|made by)|have (?:a (?:look|meeting|break|think|chat)|missed|been))`;
 
 const REQUIREMENTS: readonly Construction[] = [
@@ -243,7 +243,7 @@ const OTHERS: readonly Construction[] = [
   },
 ];
 
-/** Whichever is asked first wins: what is not decided is asked before what is. */
+/** The first match wins, so open questions come before decisions. */
 export const CONSTRUCTIONS: readonly Construction[] = [
   ...OTHERS.filter(({ section }) => section === 'openQuestions'),
   ...DECISIONS,
@@ -251,13 +251,13 @@ export const CONSTRUCTIONS: readonly Construction[] = [
   ...OTHERS.filter(({ section }) => section !== 'openQuestions'),
 ];
 
-/** Asks for something that the people who talk have to find out or to choose; what a lexicon knows is no open question. */
+/** Questions that the speakers must decide or find out. A question that an encyclopedia answers is not open. */
 export const QUESTION_OPEN =
   /\bopen (?:question|issue|point)\b|^(?:(?:so|and|but|then|or|also|well),? )*(?:should (?:the|we|it|this|that|they|our|every|i)\b|shall (?:the|it)\b|do (?:we|they|the|our)\b|does (?:the|it|our|this|any)\b|did we\b|(?:would|could|can|will) (?:the|it|we|this|our|they)\b|are (?:we|they|the|there)\b|is (?:it|the|there|this|our)\b|who (?:will|should|is|owns|pays|takes|has|can|do)\b|which\b|when (?:will|do|should|shall|does|can|is|are)\b|where (?:do|should|will|does|can|is|are)\b|how (?:should|will|shall|would|much|many|long|often|big|large)\b|how (?:do|can|does) (?:we|they|the|it|our)\b|what (?:happens|if|about|should|shall|will|do we|does the|kind of|are the|is our|exactly|else)\b|what's (?:our|the (?:difference|deadline|budget|price|cost|plan))\b|what is (?:our|the (?:deadline|budget|price|cost|plan))\b)|\b(?:or do we|which .{3,40} (?:should|do|will|shall) we|do we need|should we|or would it|what's the difference between)\b/i;
 export const QUESTION_SMALL_TALK =
   /^(?:(?:so|and|but|well|okay|ok|yeah|oh|alright)[, ]+)*(?:can you (?:hear|see)|how are you|shall we (?:start|begin|go)|should we (?:start|begin|go|move)|are (?:you|we) (?:ready|done|finished|okay|all)|any (?:other )?questions|do you know what i|you know what i|isn't it|right|is (?:it|that|this) (?:ok|okay|right|fine|working|me|you)|does (?:that|it|this) (?:make|work for you|sound|help|look)|what about you|how about you|which means|where are (?:you|we))\b|\b(?:right|okay|ok|yeah|you know|no|huh|(?:is|are|do|does|did|could|can|would|was|were|have|has)n't (?:it|he|she|we|you|they)|(?:do|did|is|are|could|can|would|does|doesn't) (?:you|we|it|they)|is that (?:right|ok|okay))\?$/i;
 
-/** What only says that something is open, and not what. */
+/** Words that only say that something is open, not what. */
 export const OPENNESS =
   /\b(?:open|questions?|issues?|points?|decided?|undecided|determined|confirmed|keep|leave|find|figure|check|clear|unclear|whether|wonder\w*|remains?|agreed?|chosen?|settled?|idea)\b/gi;
 
@@ -267,7 +267,7 @@ export const DEFINITIONS: readonly RegExp[] = [
   new RegExp(`^(?:so |and |note that )?by ${TERM},? (?:we|i) mean:? (?<meaning>[^;]+)`, 'i'),
   new RegExp(`^(?:so |and )?when (?:we|i) say ${TERM},? (?:we|i) mean:? (?<meaning>[^;]+)`, 'i'),
   new RegExp(`^(?:so |and )?${TERM} (?:stands for|refers to|is defined as|denotes) (?<meaning>[^;]+)`, 'i'),
-  // "Rubber means we cannot use solar cells" explains no word: what a word means is a thing, or doing something.
+  // "Rubber means we cannot use solar cells" defines nothing: a meaning starts as a noun phrase, or with a verb form.
   new RegExp(
     String.raw`^(?:so |and )?(?:in (?:our|this|my) \w+,? )?${TERM} means:? (?<meaning>(?:an?|the|any|every|each|all|that \w+ing|to|not|\w+ing|\w+ed)\b[^;]+)`,
     'i',

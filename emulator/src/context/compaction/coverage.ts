@@ -1,9 +1,9 @@
 import type { Sliced } from '../../base/slices.js';
 
 /**
- * What a conversation talks about, as concepts: its terms, and the pairs of terms that keep standing close together. A
- * concept weighs more the more texts hold it, and less each time it has been taken, so that what is taken next says
- * something else. Sums, products and square roots only: they have the same bits everywhere.
+ * What a conversation talks about, as concepts: its terms, and pairs of terms that repeatedly occur close together. A
+ * concept weighs more the more texts contain it, and less each time a chosen text contains it, so that the next choice
+ * adds something new. Uses only sums, products and square roots, which are bit-identical on every platform.
  */
 export class Coverage {
   readonly #concepts: readonly Int32Array[];
@@ -26,12 +26,12 @@ export class Coverage {
     const pairs = new Numbering<number>();
     const paired: number[][] = [];
     for (const text of numbered) {
-      // What comes once is in no pair that comes twice. Beyond the limit no new pair is looked for.
+      // A term that occurs once cannot be in a pair that occurs twice. Beyond the limit no further text is paired.
       const known = text.filter((term) => (terms.counts[term] ?? 0) > 1);
       paired.push(pairs.size < MOST_PAIRS ? closePairs(known, terms.size).map((pair) => pairs.of(pair)) : []);
       yield;
     }
-    // A pair that stands in one text only ties nothing together.
+    // A pair in only one text connects nothing.
     const isShared = (pair: number): boolean => (pairs.counts[pair] ?? 0) > 1;
     const concepts: Int32Array[] = [];
     for (const [i, text] of numbered.entries()) {
@@ -52,12 +52,12 @@ export class Coverage {
     return new Coverage(concepts, worths);
   }
 
-  /** Nothing is taken. */
+  /** Forgets all taken texts. */
   clear(): void {
     this.#worth = this.#worths.slice();
   }
 
-  /** What a text would add to what has been taken. It only falls. */
+  /** What a text would add to the taken texts. Between two calls of `clear` it never rises. */
   gain(text: number): number {
     let sum = 0;
     for (const concept of this.#concepts[text] ?? []) sum += this.#worth[concept] ?? 0;
@@ -73,9 +73,9 @@ export class Coverage {
 
 const PAIR_WORTH = 2;
 const MOST_PAIRS = 300_000;
-/** What a concept is still worth each time it is said again. */
+/** A concept's worth is multiplied by this each time it is taken. */
 const SAID_AGAIN = 0.4;
-/** In terms: how far apart the two of a pair may stand. */
+/** In terms: the largest distance within a pair. */
 const PAIR_REACH = 9;
 
 function closePairs(text: readonly number[], terms: number): number[] {
@@ -86,7 +86,7 @@ function closePairs(text: readonly number[], terms: number): number[] {
   return pairs;
 }
 
-/** Numbers from 0 for what comes, and how often each came. */
+/** Numbers distinct values from 0, and counts the occurrences of each. */
 class Numbering<T> {
   readonly counts: number[] = [];
   readonly #numbers = new Map<T, number>();

@@ -3,20 +3,20 @@ import { contentTerms } from '../../text/terms.js';
 import { CONSTRUCTIONS, DEFINITIONS, NO_TERM, OPENNESS, QUESTION_OPEN, QUESTION_SMALL_TALK } from './constructions.js';
 import { isQuestion } from './sentences.js';
 
-/** What a sentence says by its wording. */
+/** What the wording of a sentence reveals. */
 export interface Cue {
   section: Exclude<Section, 'importantReferences'>;
-  /** 2 for a plain cue, 3 for one that says outright what it is. */
+  /** 2 for an ordinary cue, 3 for an explicit one. */
   weight: number;
   reason?: string;
   term?: string;
-  /** Definitions: the meaning alone; decisions: without the reason. */
+  /** For definitions the meaning alone, for decisions the sentence without its reason. */
   text?: string;
 }
 
 /**
- * The section a sentence belongs to, if it is built like one of that section. A word is not enough: "let's keep going"
- * decides nothing, and "I must have missed it" demands nothing.
+ * The section of a sentence, by its construction. A keyword is not enough: "let's keep going" decides nothing, and
+ * "I must have missed it" requires nothing.
  */
 export function classify(sentence: string): Cue | undefined {
   const substance = countTerms(sentence);
@@ -30,12 +30,12 @@ export function classify(sentence: string): Cue | undefined {
   );
   if (fit === undefined) return undefined;
   const { section, weight } = fit;
-  // "That is still to be decided" is true, and worth nothing without what "that" is.
+  // "That is still to be decided" is useless without what "that" refers to.
   if (section === 'openQuestions' && countTerms(sentence.replace(OPENNESS, ' ')) < 2) return undefined;
   return section === 'decisions' ? { section, weight, ...withReason(sentence) } : { section, weight };
 }
 
-/** Does the sentence take an earlier decision back? */
+/** Whether the sentence revokes an earlier decision. */
 export function revises(sentence: string): boolean {
   return /\b(actually|instead|no longer|scratch that|scrap|changed (?:my|our) minds?|rather than|not .{3,40} (?:anymore|any more)|revert(?:ed|ing)?|drop(?:ped|ping)? the)\b/i.test(
     sentence,
@@ -43,8 +43,8 @@ export function revises(sentence: string): boolean {
 }
 
 /**
- * A decision without the clause that gives its reason, and that clause without its conjunction. The clause ends where the
- * next one begins, so that what is decided after it stays: "We dropped X because it is slow, and we use Y."
+ * Splits a decision from the clause that gives its reason, without the conjunction. The reason ends where the next
+ * clause begins, so that a decision after it is kept: "We dropped X because it is slow, and we use Y."
  */
 function withReason(sentence: string): { text: string; reason: string } {
   const match = REASON.exec(sentence);
@@ -81,7 +81,7 @@ function countTerms(text: string): number {
 }
 
 const LONGEST_SENTENCE = 600;
-/** Speech that stops in the middle says nothing that could be kept. */
+/** A sentence that breaks off in the middle is not worth keeping. */
 const BROKEN_OFF = /(?:[,;}…–—-]|\.\.\.|\b(?:and|or|but|the|a|to|of|so))$/i;
 const REASON =
   /(?:,\s*|\s)(?:because(?: of)?|since(?! (?:\d|last|then|yesterday))|so that|due to|in order to|given that)\s+(.+?)(?=[.!]*$|;|,? (?:and|so|but) (?:we|i|let's|they|it|the|then)\b|, then\b)/i;

@@ -1,7 +1,7 @@
 import type { Piece } from './pieces.js';
 
 /**
- * What stays of a message, in its order. What is left out between two sentences shows as `…`; of a block it is counted:
+ * The kept pieces of a message, in order. A gap between sentences shows as `…`; a gap in a block is counted:
  * `… 64 lines left out`.
  */
 export function excerpt(pieces: readonly Piece[], kept: ReadonlySet<number>): string {
@@ -27,7 +27,7 @@ export function excerpt(pieces: readonly Piece[], kept: ReadonlySet<number>): st
   return text.join('\n');
 }
 
-/** Neighbours of the same block, or of prose. */
+/** Groups adjacent pieces of the same block, or of prose, by their indexes. */
 function groups(pieces: readonly Piece[]): number[][] {
   const found: number[][] = [];
   pieces.forEach((piece, at) => {
@@ -68,7 +68,7 @@ function blockLines(group: readonly number[], pieces: readonly Piece[], kept: Re
   return (mark === '' ? text : `${text}\n${mark}`).slice(1);
 }
 
-/** Whole lines are counted as lines, parts of them as characters. */
+/** Counts whole lines as lines, and parts of a line as characters. */
 function leftOut(gap: readonly Piece[]): string {
   const [first, last] = [gap[0]?.lines, gap.at(-1)?.lines];
   if (first === undefined || last === undefined) return '';

@@ -7,10 +7,10 @@ import { excerpt } from './excerpt.js';
 import { withoutAnswered, withoutRepeated, withoutRevoked } from './overruled.js';
 import { type Offered, Selection } from './select.js';
 
-/** A message as a source of a summary. */
+/** A message that a summary may draw on. */
 export interface SourceEntry {
   role: string;
-  /** Stands in the context as it was said: it is there for what it takes back, answers or repeats. */
+  /** In the context in full, so the summary quotes nothing from it. It still revokes, answers and repeats others. */
   isPinned: boolean;
   offer: () => Offer;
 }
@@ -18,8 +18,8 @@ export interface SourceEntry {
 type Standing = Offered & { message: number };
 
 /**
- * Summaries of extracts: each item is a sentence or a clause of one message, or what stays of the rest of it. Everything
- * that does not depend on their size is done once.
+ * Extractive summaries: each item is a sentence or clause of one message, or an excerpt of the rest of it. All work
+ * that does not depend on the size of the summary is done once.
  */
 export class Summaries {
   private constructor(
@@ -27,11 +27,11 @@ export class Summaries {
     private readonly standing: readonly Standing[],
     private readonly coverage: Coverage,
     private readonly countTokens: (text: string) => Sliced<number>,
-    /** What is stated in so many words, in pinned messages too. */
+    /** All explicit statements, including those of pinned messages. */
     readonly statements: SummaryItem[],
   ) {}
 
-  /** Sifts what live messages offer; a place without a message is one that is excluded. */
+  /** Sifts the candidates of live messages. An entry is undefined where a message is excluded. */
   static *of(
     entries: readonly (SourceEntry | undefined)[],
     countTokens: (text: string) => Sliced<number>,
@@ -58,7 +58,7 @@ export class Summaries {
     return new Summaries(entries, standing, coverage, countTokens, statements);
   }
 
-  /** Tokens that each message could give to a summary. */
+  /** Tokens that each message could contribute to a summary. */
   supplies(): number[] {
     const supplies = this.entries.map(() => 0);
     for (const { message, candidate } of this.standing) {
@@ -67,7 +67,7 @@ export class Summaries {
     return supplies;
   }
 
-  /** The summary of some messages that should have `budget` tokens, and must not have more than `most`. */
+  /** Writes the summary of some messages. It aims at `budget` tokens, and never exceeds `most`. */
   *write(isTaken: (message: number) => boolean, budget: number, most: number): Sliced<SummaryItem[]> {
     const limit = Math.min(budget, most);
     yield;
@@ -78,7 +78,7 @@ export class Summaries {
     yield;
     yield* selection.fill(yield* selection.fillSections(budget, limit));
     let items = yield* this.#items(selection.chosen);
-    // What stands together costs less than its parts alone: there is room for more.
+    // Pieces cost less together than counted alone, so there is room for more.
     for (let round = 0; round < REFILLS; round += 1) {
       const left = limit - summaryTokens(items);
       if (left < LEAST_REFILL) break;
@@ -91,7 +91,7 @@ export class Summaries {
     return items;
   }
 
-  /** In the order of the conversation; what stays of one message is one item. */
+  /** Items in the order of the conversation. The pieces of one message form one item. */
   *#items(chosen: ReadonlySet<Offered>): Sliced<SummaryItem[]> {
     const items: SummaryItem[] = [];
     const kept = new Map<number, { item: SummaryItem; pieces: Set<number> }>();
@@ -121,15 +121,15 @@ function replyOf(entry: SourceEntry | undefined): Pick<Offer, 'asks' | 'reply'> 
   return { asks, reply };
 }
 
-/** Drops a question that the next message answers, and gives more weight to one without an answer. */
+/** Drops a question that was answered, and gives more weight to one that met with doubt. */
 function stillOpen(candidate: Candidate, reply: Reply): Candidate | undefined {
   const { item, weight } = candidate;
   if (item.section !== 'openQuestions' || weight >= OUTRIGHT || reply === 'nothing') return candidate;
   return reply === 'answer' ? undefined : { ...candidate, weight: OUTRIGHT };
 }
 
-/** The weight of a question that is called open in so many words. */
+/** The weight of a question that is explicitly called open. */
 const OUTRIGHT = 3;
 const REFILLS = 4;
-/** In tokens: no entry is shorter. */
+/** In tokens. No entry is shorter. */
 const LEAST_REFILL = 8;

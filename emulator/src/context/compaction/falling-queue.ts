@@ -1,8 +1,8 @@
 import type { Sliced } from '../../base/slices.js';
 
 /**
- * Takes the best entry first, where values may fall between two takes but never rise: an entry is valued again only
- * when it has come to the top, and goes back in when it is no longer the best. Equal values: the later entry first.
+ * A priority queue for values that may fall between two takes but never rise. An entry is revalued only when it reaches
+ * the top, and goes back if it is no longer the best. Of equal values, the later entry comes first.
  */
 export class FallingQueue {
   readonly #heap: { entry: number; value: number }[] = [];
@@ -25,7 +25,7 @@ export class FallingQueue {
     return queue;
   }
 
-  /** The entry of the highest value, or undefined when all are taken. */
+  /** Removes and returns the entry with the highest value; undefined when the queue is empty. */
   *take(): Sliced<number | undefined> {
     for (;;) {
       yield;

@@ -2,7 +2,7 @@ import type { Sliced } from '../../base/slices.js';
 import { overlap, saysTheSame } from '../../text/terms.js';
 import type { Candidate } from './candidates.js';
 
-/** Of several wordings of one thing in one section the newest stays. */
+/** Keeps only the newest of several statements of the same thing in the same section. */
 export function* withoutRepeated<T extends { candidate: Candidate }>(offers: readonly T[]): Sliced<T[]> {
   const rareFirst = yield* rarestTerms(offers);
   const near = new Nearest<Candidate>();
@@ -24,8 +24,8 @@ function isSame(a: Candidate, b: Candidate): boolean {
 }
 
 /**
- * Two sets that share four fifths of their terms share one of the rarest fifth and one more of either, so only those
- * need to be compared.
+ * If two sets share four fifths of their terms, the rarest fifth plus one of each set have a term in common. So only
+ * sets with such a common term need to be compared.
  */
 function* rarestTerms(offers: readonly { candidate: Candidate }[]): Sliced<(candidate: Candidate) => string[]> {
   const counts = new Map<string, number>();
@@ -37,7 +37,7 @@ function* rarestTerms(offers: readonly { candidate: Candidate }[]): Sliced<(cand
   return ({ terms }) => [...terms].sort(compare).slice(0, Math.floor(terms.size / 5) + 1);
 }
 
-/** A decision that a later one takes back is gone. */
+/** Drops decisions that a later decision revokes. */
 export function* withoutRevoked<T extends { candidate: Candidate }>(offers: readonly T[]): Sliced<T[]> {
   const earlier = new Nearest<Candidate>();
   const revoked = new Set<Candidate>();
@@ -58,7 +58,7 @@ function isAbout(later: Candidate, earlier: Candidate): boolean {
   return shared >= 2 && shared >= Math.min(earlier.terms.size, later.terms.size) * 0.4;
 }
 
-/** A question is no longer open once a later decision speaks of half of its terms. */
+/** Drops questions that a later decision answers: it shares at least half of their terms. */
 export function* withoutAnswered<T extends { candidate: Candidate }>(offers: readonly T[]): Sliced<T[]> {
   const later = new Nearest<Candidate>();
   const answered = new Set<Candidate>();
@@ -76,7 +76,7 @@ export function* withoutAnswered<T extends { candidate: Candidate }>(offers: rea
   return offers.filter(({ candidate }) => !answered.has(candidate));
 }
 
-/** Entries by key. Of a key that very many have, the last ones alone: to look at all would take quadratic time. */
+/** An index of entries by key. It keeps only the last entries of a common key; comparing all would be quadratic. */
 class Nearest<T> {
   readonly #byKey = new Map<string, T[]>();
 

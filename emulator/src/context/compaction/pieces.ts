@@ -2,17 +2,17 @@ import { parts } from '../../text/parts.js';
 import { contentTerms } from '../../text/terms.js';
 import type { Segment } from './blocks.js';
 
-/** A part of a message that stays as it was said: a few sentences in a row, or lines of a block. */
+/** A part of a message that is quoted verbatim: consecutive sentences, or lines of a block. */
 export interface Piece {
   text: string;
-  /** Lines of a block, where it is not prose. */
+  /** Its position in a block; undefined for prose. */
   lines?: BlockLines;
 }
 
-/** Where lines stand in their block. */
+/** The position of lines in their block. */
 interface BlockLines {
   block: Segment;
-  /** The first line, and the one after the last. */
+  /** The first line, inclusive; `to` is exclusive. */
   from: number;
   to: number;
   /** False for the middle of a line that is too long for one piece. */
@@ -20,7 +20,7 @@ interface BlockLines {
   endsLine: boolean;
 }
 
-/** Sentences in a row, as many as a piece holds. */
+/** Joins consecutive sentences into pieces of bounded length. */
 export function* prosePieces(sentences: readonly string[]): Generator<Piece> {
   let text = '';
   for (const sentence of sentences) {
@@ -35,7 +35,7 @@ export function* prosePieces(sentences: readonly string[]): Generator<Piece> {
   if (text !== '') yield { text };
 }
 
-/** Lines in a row, as many as a piece holds; a line that is longer is cut. */
+/** Joins consecutive lines into pieces of bounded length. A line that is longer than a piece is cut. */
 export function* blockPieces(block: Segment): Generator<Piece> {
   let from = 0;
   let length = 0;
@@ -65,7 +65,7 @@ function wholeLines(block: Segment, from: number, to: number): Piece {
   return { text, lines: { block, from, to, startsLine: true, endsLine: true } };
 }
 
-/** A sentence without its loose end, if anything is left then. */
+/** The sentence without dangling words at its end; undefined if too little remains. */
 export function plainText(sentence: string): string | undefined {
   const whole = withoutLooseEnd(sentence);
   const terms = contentTerms(whole).length;
@@ -73,7 +73,7 @@ export function plainText(sentence: string): string | undefined {
   return terms === 0 || (terms < 4 && whole.split(' ').length < 3) ? undefined : whole;
 }
 
-/** Word by word, because an expression that looks for an end tries every beginning. */
+/** Works word by word: a regular expression anchored at the end would try every start. */
 function withoutLooseEnd(sentence: string): string {
   const words = sentence.split(' ');
   while (LOOSE_WORD.test(words.at(-1) ?? 'end')) words.pop();
@@ -85,5 +85,5 @@ function withoutLooseEnd(sentence: string): string {
 const LONGEST_PIECE = 400;
 const LONGEST_WORD = 60;
 const MOST_LINES = 12;
-/** A word that announces something which does not come, or marks alone. */
+/** A word that leads to something that never follows, or punctuation alone. */
 const LOOSE_WORD = /^(?:and|or|but|so|because|if|that|which|the|an?|to|of|for|with|is|are|like)?[,;–—-]{0,60}$/i;

@@ -1,23 +1,22 @@
 import type { Sliced } from '../../base/slices.js';
 
-/** Something a conversation points to. */
+/** A thing that a conversation refers to. */
 export interface FoundReference {
   type: 'url' | 'file' | 'command' | 'issue' | 'value';
   value: string;
-  /** Where it stood, in a few words. */
+  /** A few words of its surroundings. */
   label: string;
 }
 
 /**
- * Links, paths, commands, issues and measured values in a text; code is read as well as prose. Every expression takes a
- * whole run of its characters at once and is looked at by hand then: one that tries each beginning of a long run needs
- * quadratic time.
+ * Finds links, paths, commands, issues and measured values in prose and code. Each regular expression matches a whole
+ * run of characters, which code then inspects: an expression that tries every start in a long run needs quadratic time.
  */
 export function* findReferences(content: string): Sliced<FoundReference[]> {
   const text = content.slice(0, MOST_CHARACTERS);
   const found: FoundReference[] = [];
   const seen = new Set<string>();
-  // What has been taken is marked, so that a path inside a link is not found a second time.
+  // Marks the characters already matched, so that a path inside a link is not found again.
   const taken = new Uint8Array(text.length);
   for (const spots of [urls, quotedCommands, shellCommands, files, issues, values]) {
     yield;
@@ -38,16 +37,17 @@ export function* findReferences(content: string): Sliced<FoundReference[]> {
   return found;
 }
 
-/** What is scanned of a message, in characters, and what one may point to. */
+/** Only the beginning of a message is scanned. */
 const MOST_CHARACTERS = 100_000;
 const MOST_REFERENCES = 500;
+/** In characters. */
 const LONGEST = 300;
 
 interface Spot {
   type: FoundReference['type'];
   start: number;
   end: number;
-  /** The value where it is not all of the text between. */
+  /** The value, if it is not the whole text from `start` to `end`. */
   value?: string;
 }
 
@@ -58,7 +58,7 @@ function* urls(text: string): Generator<Spot | undefined> {
   }
 }
 
-/** Between single back-ticks on one line. */
+/** Text between single back-ticks on one line. */
 function* quotedCommands(text: string): Generator<Spot | undefined> {
   let opening: { index: number; line: number } | undefined;
   let line = 0;
@@ -76,7 +76,7 @@ function* quotedCommands(text: string): Generator<Spot | undefined> {
   }
 }
 
-/** What follows the prompt of a shell. */
+/** Text after a shell prompt (`$ `). */
 function* shellCommands(text: string): Generator<Spot | undefined> {
   for (const { 0: line, 1: command, index } of text.matchAll(/^[ \t]{0,20}\$ (\S[^\n]{1,200})$/gm)) {
     yield undefined;
@@ -84,7 +84,7 @@ function* shellCommands(text: string): Generator<Spot | undefined> {
   }
 }
 
-/** Names with a known extension, and paths of two steps at least. */
+/** Names with a known extension, and paths with at least two segments. */
 function* files(text: string): Generator<Spot | undefined> {
   for (const { 0: run, index } of text.matchAll(/[\w@.\-/\\~]+/g)) {
     yield undefined;
@@ -111,7 +111,7 @@ function* issues(text: string): Generator<Spot | undefined> {
   }
 }
 
-/** Money, and numbers with a unit. */
+/** Amounts of money, and numbers with a unit. */
 function* values(text: string): Generator<Spot | undefined> {
   for (const { 0: run, index } of text.matchAll(/(?:[$€£]\s?)?\d[\d,.]*/g)) {
     yield undefined;
@@ -139,12 +139,12 @@ function endsAsFile(path: string): boolean {
   return dot > 0 && /[\w@-]/.test(path.charAt(dot - 1)) && EXTENSIONS.has(path.slice(dot + 1).toLowerCase());
 }
 
-/** Back-ticks also hold single words; what runs, calls, sets or names a place is a reference. */
+/** Back-ticks also quote single words. Only text that runs, calls, sets or locates something is a reference. */
 function isCommand(value: string): boolean {
   return /[\s/.:=()_\-$@]/.test(value) && /[a-z]/i.test(value);
 }
 
-/** A few words before it on its line, or after it when it comes first. */
+/** A few words before the reference on its line, or after it if it starts the line. */
 function labelAround(text: string, start: number, end: number): string {
   const before = words(
     text

@@ -4,15 +4,15 @@ import { type Candidate, EXCERPT } from './candidates.js';
 import type { Coverage } from './coverage.js';
 import { FallingQueue } from './falling-queue.js';
 
-/** What may be chosen: a candidate, and where the coverage knows it. */
+/** A candidate, and its index in the coverage. */
 export interface Offered {
   candidate: Candidate;
   at: number;
 }
 
 /**
- * Chooses what fits. What says outright that it is a decision, a requirement and so on comes first, each section within
- * its share of the budget; the rest of the budget goes to what adds most to that.
+ * Chooses the items that fit. Explicit decisions, requirements and so on come first, each section within its share of
+ * the budget. The rest of the budget goes to the items that add most.
  */
 export class Selection {
   readonly chosen = new Set<Offered>();
@@ -25,7 +25,7 @@ export class Selection {
     coverage.clear();
   }
 
-  /** Outspoken items, each section within its share of the budget. Gives what is left. */
+  /** Chooses explicit items, each section within its share of the budget. Returns the tokens left. */
   *fillSections(budget: number, limit: number): Sliced<number> {
     const bySection = new Map<Section, number[]>();
     for (const [position, { candidate }] of this.#offered.entries()) {
@@ -42,7 +42,7 @@ export class Selection {
     return left;
   }
 
-  /** Whatever adds most, within so many tokens. */
+  /** Chooses the items that add most, up to `limit` tokens. */
   *fill(limit: number): Sliced<void> {
     yield* this.#fill([...this.#offered.keys()], limit, limit);
   }
@@ -64,7 +64,7 @@ export class Selection {
     for (let position = yield* queue.take(); position !== undefined; position = yield* queue.take()) {
       const entry = offered[position];
       const tokens = entry?.candidate.item.tokens ?? 0;
-      // A small budget leaves room for one of each kind, where it leaves any.
+      // The first item of a section may exceed its share, so that a small budget still covers several sections.
       if (entry === undefined || spent + tokens > limit || (spent + tokens > share && spent > 0)) continue;
       this.chosen.add(entry);
       this.#coverage.take(entry.at);
@@ -74,7 +74,7 @@ export class Selection {
   }
 }
 
-// Of the budget, and in this order: what each section gets for its outspoken items.
+// The share of the budget that each section gets for its explicit items, in this order.
 const SHARES: readonly { section: Section; share: number; leastWeight: number }[] = [
   { section: 'decisions', share: 0.5, leastWeight: 3 },
   { section: 'goals', share: 0.12, leastWeight: 3 },
@@ -87,11 +87,11 @@ const SHARES: readonly { section: Section; share: number; leastWeight: number }[
   { section: 'importantReferences', share: 0.04, leastWeight: 0 },
 ];
 
-/** What each unit of coverage counts for: more for a cue and for what is new, less for each token it costs. */
+/** The worth of a unit of coverage: higher for strong cues and recent items, lower for long ones. */
 function worth({ weight, item }: Candidate, age: number): number {
   const perToken = 1 / (Math.sqrt(item.tokens) * Math.sqrt(Math.sqrt(item.tokens)));
   return perToken * (1 + 0.2 * weight) * (1 + 0.2 / (1 + age / RECENT));
 }
 
-/** In items: after so many newer ones the bonus for being new has halved. */
+/** In items: the bonus for recency halves after this many newer items. */
 const RECENT = 40;

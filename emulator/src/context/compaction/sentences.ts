@@ -4,13 +4,13 @@ import { parts } from '../../text/parts.js';
 /** Splits plain text into sentences. */
 export type SplitSentences = (text: string) => readonly string[];
 
-/** The sentences of a line of prose that can say something: no list marks, none of the noises of speech. */
+/** The sentences of a line of prose, without list marks and transcribed noises. */
 export function* lineSentences(line: string, split: SplitSentences): Sliced<string[]> {
   const sentences: string[] = [];
   for (const part of parts(line, LONGEST_PART)) {
     yield;
     for (const sentence of split(part.replace(NOISE, ' '))) {
-      // Speech without a full stop has no sentences; its clauses are as good.
+      // Speech without punctuation has no sentence ends, so it is cut into clauses.
       for (const clause of parts(sentence, sentence.length > LONGEST_SENTENCE ? LONGEST_CLAUSE : LONGEST_SENTENCE)) {
         yield;
         const tidy = tidySentence(clause);
@@ -21,7 +21,7 @@ export function* lineSentences(line: string, split: SplitSentences): Sliced<stri
   return sentences;
 }
 
-/** Does the sentence end as a question? */
+/** Whether the sentence ends with a question mark, closing quotes and brackets aside. */
 export function isQuestion(sentence: string): boolean {
   return /\?["'”’)\]]{0,4}$/.test(sentence);
 }
@@ -31,7 +31,7 @@ const LONGEST_PART = 2000;
 const LONGEST_SENTENCE = 600;
 const LONGEST_CLAUSE = 300;
 
-/** One line, without list marks, fillers, words said twice in a row, and openings that only take the turn. */
+/** The sentence on one line, without list marks, fillers, stuttered words and empty openings ("Okay so"). */
 function tidySentence(sentence: string): string {
   const plain = sentence
     .replace(LIST_MARK, '')
@@ -50,17 +50,17 @@ function tidySentence(sentence: string): string {
 }
 
 const LIST_MARK = /^\s*(?:(?:[-*•>]|\d{1,3}[.)]|#{1,6})\s+)+(?:\[[ xX]\]\s+)?/;
-/** What transcripts write for sounds and gaps. */
+/** How transcripts mark sounds and gaps. */
 const NOISE =
   /[{[(<](?:vocal ?sound|nonvocal ?sound|disfmarker|gap|pause|silence|noise|music|applause|crosstalk|cough(?:s|ing)?|sigh(?:s|ing)?|laugh(?:s|ter|ing)?|inaudible|unintelligible|unclear|breath(?:es|ing)?)[}\])>]/gi;
 const FILLERS = /(?<![\w'-])(?:uh|um|uhm|er|erm|mm|hmm|mm-hmm|uh-huh)(?![\w'-])\s*,?/gi;
-/** "w we", "sh should": the first sound of a word on its own. In lower case only, and never with a vowel. */
+/** "w we", "sh should": the first sound of a word by itself. Lower case only, and never with a vowel. */
 const STUTTER = /(?<![\w'’.])([b-df-hj-np-tv-xz]{1,3}) (?=\1[a-z])/g;
-/** "the the", "it's just it's just": a small word, or a phrase that begins with one, and the same again. */
+/** "the the", "it's just it's just": a repeated function word, or a repeated phrase that begins with one. */
 const SAID_TWICE =
   /(?<![\w'’])((?:i|i'm|i'll|i've|i'd|you|you're|he|she|we|we're|we'll|we've|they|they're|it|it's|the|a|an|this|that's|there's|and|or|but|so|if|what|which|to|of|in|on|at|for|with|is|are|be|my|our|your|can|could|should|yeah|okay)(?: [a-z'’]+){0,2})(?:,? \1)+(?![\w'’])/gi;
-/** "was was": any other word of prose, except where the language itself has it twice. */
+/** "was was": any other repeated word, except those that English itself doubles ("had had"). */
 const WORD_TWICE = /(?<![\w'’`.-])(?!(?:that|had|very|no) )([a-z][a-z'’]*)(?: \1)+(?![\w'’`-])/g;
-/** "Okay so", "Well,": takes the turn and says nothing. "Actually" says that something changes, and stays. */
+/** "Okay so", "Well,": openings without content. "Actually" signals a change, and stays. */
 const OPENING =
   /^(?:(?:(?:so|and|or|but|well|okay|ok|yeah|yep|yes|oh|right|alright|anyway|now|because|'cause|basically|also)(?:,? |\. )|(?:i mean|you know|i think|i guess|and then),? )(?=\S))+/i;
