@@ -63,8 +63,8 @@ export function judge({ report, ledger, lingered, full }: Evidence): Verdict[] {
       'I4',
       'calls end with their deadline, p90 within 50 ms',
       `${overruns.length} at it, timers ${ms(report.usualLateness)} to ${ms(report.lateness)} late, p90 ${ms(p(overruns, 90))}, max ${ms(p(overruns, 100))}`,
-      // On this fast clock every timer counts as late. A late deadline then waits for eight more turns of the event loop,
-      // in which a response may still be read (timeouts.ts).
+      // On this fast clock every timer counts as late. A late deadline then waits for eight more turns of the event
+      // loop, in which a response may still be read (timeouts.ts).
       p(overruns, 90) <= 50 + report.lateness + 8 * (report.usualLateness + 1),
     ),
     verdict(
