@@ -55,7 +55,7 @@ if (POST) {
 }
 process.exit(0);`;
 
-describe('code in the documentation', () => {
+describe('the documentation', () => {
   test.for(blocks.filter(({ runner }) => runner !== undefined))('$name passes unchanged', async ({ file, runner }) => {
     const { code, text } = await (runner === 'vitest'
       ? runVitest(join(folder, 'src'), `${file}.ts`)
@@ -81,7 +81,7 @@ describe('code in the documentation', () => {
     if (output !== undefined) expect(stdout.trimEnd()).toBe(output.trimEnd());
   });
 
-  test('is in pages whose links lead to existing files and headings', () => {
+  test('links only to existing files and headings', () => {
     const broken = PAGES.flatMap((page) =>
       [...readFileSync(page, 'utf8').matchAll(/\]\(([^)\s]+)[^)]*\)/g)]
         .map(([, target = '']) => target)
