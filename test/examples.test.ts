@@ -10,7 +10,7 @@ import { PROGRAM } from './helpers/sources.js';
 
 const run = promisify(execFile);
 
-/** What each example prints when it does its task. A new example without a line here fails the last test. */
+/** What each example prints. The last test fails if an example is missing here. */
 const PRINTS: Record<string, RegExp[]> = {
   'stream-chat': [/^The export is written as Parquet\.$/m, /^\d+ tokens, ended by stop$/m],
   'ai-sdk': [/It runs every night at two\.$/m, /^\d+ tokens, ended by stop$/m, /limit: 1000, remaining: 999/],
@@ -26,7 +26,7 @@ const PRINTS: Record<string, RegExp[]> = {
   'handle-rate-limit': [/^\d+ of 1000 requests are left$/m, /^Used up\. Try again in \d+ s/m],
 };
 
-/** Built at once: it is the building that takes its time. */
+/** Builds all programs at once, because each build is slow. */
 async function buildPrograms(...files: string[]): Promise<string> {
   const outdir = await mkdtemp(resolve('node_modules/.examples-'));
   await build({
@@ -60,7 +60,7 @@ describe('examples', () => {
     expect(stderr).toBe('');
   });
 
-  test('the demo keeps the pinned decision, loses the password, brings a lost decision back and ends well', async () => {
+  test('the demo keeps the pinned decision, drops the password and recovers a lost decision', async () => {
     const { stdout } = await run(process.execPath, [join(folder, 'demo/demo.mjs')]);
 
     expect(stdout).toMatch(/pinned message +still there, word for word/);
@@ -72,7 +72,7 @@ describe('examples', () => {
   });
 });
 
-test('the chat answers, gives receipts of compactions, and runs its commands', { timeout: 60_000 }, async () => {
+test('the chat replies, reports compactions, and runs its commands', { timeout: 60_000 }, async () => {
   const chat = run(process.execPath, ['--import', 'tsx', 'examples/chat/chat.ts']);
   chat.child.stdin?.end(
     'Which database?\n/compact deep\n/lost\n/pin Postgres\n/memory style Short.\n/usage\n/exclude\n',
@@ -95,7 +95,7 @@ test('npm run example finds an example by its name', async () => {
   expect(stdout).toMatch(/^\d+ tokens, ended by stop$/m);
 });
 
-test('the usage report draws what was used, by day and by model', async () => {
+test('the usage report shows the usage by day and by model', async () => {
   const report = ['--import', 'tsx', 'scripts/example.ts', 'usage-report', '7'];
   const { stdout } = await run(process.execPath, report, { env: { ...process.env, NO_COLOR: '1' } });
 
@@ -105,7 +105,7 @@ test('the usage report draws what was used, by day and by model', async () => {
   expect(stdout).toMatch(/[\d,]+ of 10,000,000\n {2}[\d,]+ left/);
 });
 
-test('the browser example builds without anything of Node in it', async () => {
+test('the bundle of the browser example contains nothing of undici or Node', async () => {
   const { metafile, errors } = await build({
     entryPoints: ['examples/apps/browser-chat/app.ts'],
     bundle: true,
@@ -120,7 +120,7 @@ test('the browser example builds without anything of Node in it', async () => {
   expect(Object.keys(metafile.inputs).filter((path) => /undici|platform\/node|node:/.test(path))).toEqual([]);
 });
 
-test('every example is one task in under 40 lines, and is run here', () => {
+test('every example has fewer than 40 lines, and is run here', () => {
   const files = readdirSync('examples').filter((file) => file.endsWith('.ts'));
 
   expect(files.map((file) => file.replace('.ts', '')).sort()).toEqual(Object.keys(PRINTS).sort());

@@ -6,7 +6,7 @@ import { isTried } from '../helpers/endurance.js';
 import { ScriptServer } from '../stream/script-server.js';
 import { browsers, launchBrowser } from './launch.js';
 
-// The others have the suite of the runtimes in `npm test`, and this one in `npm run chaos`.
+// Other browsers run the suite of the runtimes in `npm test`, and this one only in `npm run chaos`.
 describe.each(browsers.filter(isTried))('$name', (one) => {
   test('passes the stream suite', { timeout: 240_000 }, async ({ skip }) => {
     const browser = await launchBrowser(one);
@@ -30,7 +30,7 @@ describe.each(browsers.filter(isTried))('$name', (one) => {
   });
 });
 
-/** A page with the cases in it, as an app would be bundled. */
+/** A page with the cases, bundled like an app. */
 async function servePage(): Promise<{ url: string; close: () => void }> {
   const { outputFiles } = await build({
     entryPoints: ['test/browser/stream-page.ts'],

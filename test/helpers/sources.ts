@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import type { BuildOptions, Plugin } from 'esbuild';
 
-/** What the names of our packages lead to. */
+/** The source files of our package names. */
 export const SOURCES: Readonly<Record<string, string>> = {
   '#platform': 'src/platform/node.ts',
   '#zod': 'src/zod.ts',
@@ -25,13 +25,13 @@ const fromSource: Plugin = {
   },
 };
 
-/** How a user's program is built for Node with our sources in it, so that no test depends on an earlier build. */
+/** Builds a user's program for Node from our sources, so that no test depends on an earlier build. */
 export const PROGRAM: BuildOptions = {
   bundle: true,
   packages: 'external',
   format: 'esm',
   platform: 'node',
-  target: 'node20', // which has no `await using` of its own
+  target: 'node20', // which does not support `await using`
   outExtension: { '.js': '.mjs' },
   plugins: [fromSource],
 };

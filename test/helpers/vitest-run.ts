@@ -3,14 +3,14 @@ import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { SOURCES } from './sources.js';
 
-/** What a program said, and how it ended. */
+/** The exit code and the output of a program. */
 export interface Ended {
   code: number;
-  /** Both of its outputs. */
+  /** stdout followed by stderr. */
   text: string;
 }
 
-/** Run Node in the project's folder. What runs this, if it is a test runner too, leaves no trace. */
+/** Runs Node in the project folder, without the environment variables of the test runner that runs this. */
 export function runNode(args: readonly string[]): Promise<Ended> {
   const { VITEST: _, NODE_TEST_CONTEXT: __, ...env } = process.env;
   return new Promise((settle) => {
@@ -20,7 +20,7 @@ export function runNode(args: readonly string[]): Promise<Ended> {
   });
 }
 
-/** Run a test file of a folder in Vitest, with our sources in it. */
+/** Runs a test file of a folder in Vitest, with our packages resolved to their sources. */
 export async function runVitest(folder: string, file: string): Promise<Ended> {
   const alias = Object.entries(SOURCES).map(
     ([name, source]) => `{ find: /^${name.replaceAll('/', '\\/')}$/, replacement: ${JSON.stringify(resolve(source))} }`,

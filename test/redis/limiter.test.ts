@@ -18,14 +18,14 @@ afterAll(async () => {
   if (!missing) await server.kill();
 });
 
-/** A server that a test may end, and that ends with the file where the test fails before. */
+/** A server that a test may kill. If the test fails before, it is killed at the end of the file. */
 async function ownServer(): Promise<RedisServer> {
   const own = await RedisServer.start();
   opened.push(() => void own.kill());
   return own;
 }
 
-/** Every test has an account of its own. */
+/** Every test uses its own account. */
 let account = 0;
 beforeEach(() => {
   account += 1;
@@ -37,7 +37,7 @@ function limiterOf(options: Partial<RedisLimiterOptions> & { library?: ClientNam
   return redisLimiter({ client, name: `account ${account}`, timeout: 5_000, ...options });
 }
 
-/** A call in the queue: whether it was let go. */
+/** A call in the queue. `gone` says whether it was admitted. */
 function asked(limiter: RateLimiter, bucket = 'gateway') {
   const call = { gone: false, admission: undefined as Admission | undefined };
   const answered = Promise.resolve(limiter.admit(bucket)).then((admission) => {
@@ -50,14 +50,14 @@ function asked(limiter: RateLimiter, bucket = 'gateway') {
   return { call, answered };
 }
 
-/** So many calls at once: how many of them may go at once. */
+/** Asks for `count` calls at once, and returns how many are admitted at once. */
 async function goAtOnce(limiter: RateLimiter, count: number, bucket = 'gateway'): Promise<number> {
   const all = Array.from({ length: count }, () => asked(limiter, bucket));
   await Promise.all(all.map(({ answered }) => answered));
   return all.filter(({ call }) => call.gone).length;
 }
 
-/** One call is answered with these figures, and Redis has heard of it. */
+/** Makes one call with this response, and waits until Redis has recorded it. */
 async function answer(limiter: RateLimiter, observed: Observation, bucket = 'gateway'): Promise<void> {
   await goAtOnce(limiter, 1, bucket);
   limiter.release(bucket, { refused: false, ...observed });
@@ -66,17 +66,17 @@ async function answer(limiter: RateLimiter, observed: Observation, bucket = 'gat
 
 const window = (remaining: number, untilReset = 60_000): Observation => ({ limit: 100, remaining, untilReset });
 
-test('a missing redis-server is named', () => {
+test('a missing redis-server is reported', () => {
   if (missing) console.warn('SKIPPED: redis-server is not installed here. The tests of redisLimiter run where it is.');
   expect(process.env.REQUIRE_REDIS ? missing : false).toBe(false);
 });
 
-describe.skipIf(missing)('one limit for several limiters', () => {
-  test('nothing is held back before an answer has told of a limit', async () => {
+describe.skipIf(missing)('limiters that share a limit', () => {
+  test('admit every call before the first response with a limit', async () => {
     expect(await goAtOnce(limiterOf(), 500)).toBe(500);
   });
 
-  test.each(CLIENTS)('what one is told holds for all, with a client of %s', async (library) => {
+  test.each(CLIENTS)('share what one of them has learnt, with a client of %s', async (library) => {
     const [first, second] = [limiterOf({ library }), limiterOf({ library })];
     await answer(first, window(10));
 
@@ -85,17 +85,17 @@ describe.skipIf(missing)('one limit for several limiters', () => {
     expect(await goAtOnce(second, 5)).toBe(0);
   });
 
-  test('answers make room, unless they say that there is none', async () => {
+  test('get back the place of a call that failed without a response', async () => {
     const [first, second] = [limiterOf(), limiterOf()];
     await answer(first, window(3));
     await goAtOnce(first, 3);
-    first.release('gateway', {}); // it failed without an answer
+    first.release('gateway', {}); // the call failed without a response
     await sleep(60);
 
     expect(await goAtOnce(second, 2)).toBe(1);
   });
 
-  test('buckets and accounts are apart', async () => {
+  test('keep buckets and accounts apart', async () => {
     const limiter = limiterOf();
     await answer(limiter, window(0));
 
@@ -104,7 +104,7 @@ describe.skipIf(missing)('one limit for several limiters', () => {
     expect(await goAtOnce(limiterOf({ name: `another ${account}` }), 1)).toBe(1);
   });
 
-  test('all go when the window ends, first come, first served', async () => {
+  test('admit all waiting calls when the window ends', async () => {
     const limiter = limiterOf();
     await answer(limiter, window(0, 400));
     const calls = Array.from({ length: 3 }, () => asked(limiter));
@@ -117,7 +117,7 @@ describe.skipIf(missing)('one limit for several limiters', () => {
     expect(calls.map(({ call }) => call.gone)).toEqual([true, true, true]);
   });
 
-  test('the hint of a 429 stops all, and one who gives up leaves no gap', async () => {
+  test('all wait for the retry-after of a 429, and skip a cancelled call', async () => {
     const [first, second] = [limiterOf(), limiterOf()];
     await answer(first, { ...window(0, 500), refused: true, blockedFor: 500 });
     const early = asked(second);
@@ -131,7 +131,7 @@ describe.skipIf(missing)('one limit for several limiters', () => {
     expect([early.call.gone, late.call.gone]).toEqual([false, true]);
   });
 
-  test('nothing leaves while the body of a refusal is on its way', async () => {
+  test('admit nothing while the body of an error response is still arriving', async () => {
     const limiter = limiterOf();
     const free = limiter.hold?.('gateway');
     const { call } = asked(limiter);
@@ -143,7 +143,7 @@ describe.skipIf(missing)('one limit for several limiters', () => {
     expect(call.gone).toBe(true);
   });
 
-  test('a refusal is told to all once its body has been read', async () => {
+  test('share a 429 once its body has been read', async () => {
     const [first, second] = [limiterOf(), limiterOf()];
     await goAtOnce(first, 1);
     const free = first.hold?.('gateway');
@@ -154,7 +154,7 @@ describe.skipIf(missing)('one limit for several limiters', () => {
     expect(await goAtOnce(second, 1)).toBe(0);
   });
 
-  test('one with many calls waiting takes no more than its share from one that waits too', async () => {
+  test('admit equal shares if two of them have many calls waiting', async () => {
     const [first, second] = [limiterOf(), limiterOf()];
     await answer(first, window(0, 400));
     const queues = [first, second].map((limiter) => Array.from({ length: 500 }, () => asked(limiter)));
@@ -169,7 +169,7 @@ describe.skipIf(missing)('one limit for several limiters', () => {
     }
   });
 
-  test('a service that names no limit is approached slowly after a refusal', async () => {
+  test('start slowly after a 429 without a limit', async () => {
     const limiter = limiterOf();
     await answer(limiter, { refused: true, blockedFor: 300 });
     const calls = Array.from({ length: 200 }, () => asked(limiter));
@@ -182,7 +182,7 @@ describe.skipIf(missing)('one limit for several limiters', () => {
     expect(gone).toBeLessThan(60);
   });
 
-  test('Redis keeps neither the name nor anything for ever', async () => {
+  test('store no name in Redis, and only keys that expire', async () => {
     const secret = 'svc_sk_canary_0123456789abcdef';
     const limiter = limiterOf({ name: secret });
     await answer(limiter, window(5, 2_000));
@@ -201,8 +201,8 @@ describe.skipIf(missing)('one limit for several limiters', () => {
   });
 });
 
-describe.skipIf(missing)('without Redis', () => {
-  test('a process keeps to its share, says so once, and comes back by itself', async () => {
+describe.skipIf(missing)('if Redis fails', () => {
+  test('a process keeps to its share, reports this once, and reconnects by itself', async () => {
     const own = await ownServer();
     const events: RedisLimiterEvent['type'][] = [];
     const listening = (): RateLimiter => {
@@ -222,12 +222,12 @@ describe.skipIf(missing)('without Redis', () => {
     const gone = () => calls.filter(({ call }) => call.gone).length;
     await Promise.all(calls.map(({ answered }) => answered));
     expect(events).toEqual(['unavailable']);
-    expect(gone()).toBeLessThan(20); // some at a time
+    expect(gone()).toBeLessThan(20); // a few at a time
     for (let round = 0; round < 3; round += 1) {
       for (let n = 0; n < 7; n += 1) first.release('gateway', {});
       await sleep(250);
     }
-    expect(gone()).toBe(20); // half of what is left
+    expect(gone()).toBe(20); // half of the remaining calls
 
     await own.start();
     for (let tries = 0; events.length === 1 && tries < 100; tries += 1) {
@@ -238,7 +238,7 @@ describe.skipIf(missing)('without Redis', () => {
     await own.kill();
   });
 
-  test('a Redis that was emptied learns the window from the first who asks', async () => {
+  test('an emptied Redis learns the window from the first call', async () => {
     const own = await ownServer();
     const { client, close } = openClient('ioredis', own.port);
     const other = openClient('ioredis', own.port);
@@ -252,7 +252,7 @@ describe.skipIf(missing)('without Redis', () => {
     await own.kill();
   });
 
-  test('a refusal that Redis did not hear of is told when it answers again', async () => {
+  test('a 429 that Redis missed is recorded once it responds again', async () => {
     const { client, close } = openClient('ioredis', server.port);
     opened.push(close);
     const redis = client as import('ioredis').Redis;
@@ -278,7 +278,7 @@ describe.skipIf(missing)('without Redis', () => {
     expect(await goAtOnce(second, 1)).toBe(0);
   });
 
-  test('a Redis that stands still holds no call longer than its timeout', async () => {
+  test('a Redis that hangs delays a call at most by the timeout', async () => {
     const own = await ownServer();
     const { client, close } = openClient('redis', own.port);
     opened.push(close);
@@ -296,7 +296,7 @@ describe.skipIf(missing)('without Redis', () => {
   });
 });
 
-/** A client without a Redis. */
+/** A client whose Redis cannot be reached. */
 const gone = () => ({
   eval: async () => [],
   evalsha: async () => {
@@ -304,7 +304,7 @@ const gone = () => ({
   },
 });
 
-test('no timer holds the process when no call waits any more', async () => {
+test('no timer is left once no call is waiting', async () => {
   const timers = new Set<() => void>();
   const time: Time = {
     now: () => 0,
@@ -318,7 +318,7 @@ test('no timer holds the process when no call waits any more', async () => {
     {
       time,
       availability: new Availability(time, 500, () => {}),
-      run: async () => [0, 60_000, 1, 1, 0, 60_000, 60_000, 0, 1], // used up for a minute
+      run: async () => [0, 60_000, 1, 1, 0, 60_000, 60_000, 0, 1], // exhausted for a minute
       process: 'this one',
       processes: 1,
     },
@@ -332,7 +332,7 @@ test('no timer holds the process when no call waits any more', async () => {
   expect(timers.size).toBe(0);
 });
 
-describe('that Redis is gone', () => {
+describe('the unavailable event', () => {
   const warnings: string[] = [];
   const note = ({ message }: Error): void => {
     if (/NOPERM/.test(message)) warnings.push(message);
@@ -343,7 +343,7 @@ describe('that Redis is gone', () => {
     warnings.length = 0;
   });
 
-  test('is one warning for all limiters of a client, with the reason', async () => {
+  test('is one process warning for all limiters of a client, with the reason', async () => {
     const client = gone();
     for (const name of ['Ann', 'Bob', 'Cleo']) await redisLimiter({ client, name }).admit('gateway');
     await sleep(0);
@@ -353,18 +353,18 @@ describe('that Redis is gone', () => {
     ]);
   });
 
-  test('may be told to a listener that fails, now or later', async () => {
+  test('may go to a listener that throws or rejects', async () => {
     const fails = (): never => {
       throw new Error('the listener');
     };
     for (const onEvent of [fails, async () => fails()])
       expect(await redisLimiter({ client: gone(), name: 'one', onEvent }).admit('gateway')).toBeUndefined();
-    await sleep(0); // a rejection that nothing handles would fail the test
+    await sleep(0); // an unhandled rejection would fail the test
     expect(warnings).toEqual([]);
   });
 });
 
-describe('options that cannot work', () => {
+describe('invalid options', () => {
   const client = { eval: async () => [], evalsha: async () => [] };
   test.each([
     [{ client: {}, name: 'a' }, /a client of redis, ioredis or iovalkey/],
@@ -373,7 +373,7 @@ describe('options that cannot work', () => {
     [{ client, name: 'a', processes: 1.5 }, /processes must be/],
     [{ client, name: 'a', onEvent: true }, /onEvent must be/],
     [undefined, /name is missing/],
-  ])('are refused: %o', (options, message) => {
+  ])('are rejected: %o', (options, message) => {
     const create = () => redisLimiter(options as unknown as RedisLimiterOptions);
     expect(create).toThrow(ConfigurationError);
     expect(create).toThrow(message);
