@@ -17,7 +17,7 @@ const PAGES = [
     .filter((file) => file.endsWith('.md'))
     .map((file) => `docs/${file}`),
 ];
-/** A block of TypeScript, and the output that is shown right below it. */
+/** A block of TypeScript, and the output shown right below it. */
 const BLOCK = /^```ts\n([\s\S]*?)^```\n(?:\n```(?:text)?\n([\s\S]*?)^```$)?/gm;
 const blocks = PAGES.flatMap((page) =>
   [...readFileSync(page, 'utf8').matchAll(BLOCK)].map(([, code = '', output], at) => ({
@@ -25,14 +25,14 @@ const blocks = PAGES.flatMap((page) =>
     file: `${page.replace(/\W/g, '-')}-${at + 1}`,
     code,
     output,
-    /** For tests: what runs them. */
+    /** The test runner, if the block is a test. */
     runner: /from '(vitest|node:test)'/.exec(code)?.[1],
   })),
 );
 
 let folder: string;
 beforeAll(async () => {
-  // Inside the project, so that its dependencies are found.
+  // Inside the project, so that its dependencies resolve.
   folder = await mkdtemp(resolve('node_modules/.docs-'));
   mkdirSync(join(folder, 'src'));
   for (const { file, code } of blocks) writeFileSync(join(folder, 'src', `${file}.ts`), code);
@@ -44,7 +44,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-/** Runs a block against an emulator of its own; a handler that it exports is asked something. */
+/** Runs a block against its own emulator. If it exports a POST handler, calls it with a question. */
 const RUNNER = `const { POST } = await import(process.argv[1]);
 if (POST) {
   const question = 'The harbour opens at six. When does the harbour open?';
@@ -54,20 +54,17 @@ if (POST) {
 }
 process.exit(0);`;
 
-describe('code in the documentation', () => {
-  test.for(blocks.filter(({ runner }) => runner !== undefined))(
-    '$name passes as it stands',
-    async ({ file, runner }) => {
-      const { code, text } = await (runner === 'vitest'
-        ? runVitest(join(folder, 'src'), `${file}.ts`)
-        : runNode(['--test', join(folder, `${file}.mjs`)]));
+describe('the documentation', () => {
+  test.for(blocks.filter(({ runner }) => runner !== undefined))('$name passes unchanged', async ({ file, runner }) => {
+    const { code, text } = await (runner === 'vitest'
+      ? runVitest(join(folder, 'src'), `${file}.ts`)
+      : runNode(['--test', join(folder, `${file}.mjs`)]));
 
-      expect(code, text).toBe(0);
-      expect(text).toMatch(/pass 1|1 passed/);
-    },
-  );
+    expect(code, text).toBe(0);
+    expect(text).toMatch(/pass 1|1 passed/);
+  });
 
-  test.for(blocks.filter(({ runner }) => runner === undefined))('$name runs as it stands', async ({ file, output }) => {
+  test.for(blocks.filter(({ runner }) => runner === undefined))('$name runs unchanged', async ({ file, output }) => {
     await using emulator = createEmulator({ seed: 'dev', setup: addSampleConversation });
     const { url } = await emulator.listen({ port: 0 });
     const env = {
@@ -83,7 +80,7 @@ describe('code in the documentation', () => {
     if (output !== undefined) expect(stdout.trimEnd()).toBe(output.trimEnd());
   });
 
-  test('leads to files and headings that exist', () => {
+  test('links only to existing files and headings', () => {
     const broken = PAGES.flatMap((page) =>
       [...readFileSync(page, 'utf8').matchAll(/\]\(([^)\s]+)[^)]*\)/g)]
         .map(([, target = '']) => target)
@@ -96,9 +93,9 @@ describe('code in the documentation', () => {
   });
 });
 
-test('the table of the README has every call of the clients, and no other', () => {
+test('the table in the README lists every call of the clients, and no others', () => {
   const [baseURL, apiKey, sessionToken] = ['https://service.test', 'svc_sk_test_0123', 'session-0123'];
-  const inherited = ['withOptions', 'subscribe', 'close']; // how a client is used, not what it calls
+  const inherited = ['withOptions', 'subscribe', 'close']; // methods that send no request
   const calls = [
     ...callsOf('gateway', new GatewayClient({ baseURL, apiKey })),
     ...callsOf('context', new ContextClient({ baseURL, sessionToken })),
@@ -131,7 +128,7 @@ function leadsSomewhere(page: string, target: string): boolean {
   return heading === undefined || headings.includes(heading);
 }
 
-/** As GitHub names a heading in an address. */
+/** The fragment of a heading on GitHub. */
 const slugOf = (heading: string): string =>
   heading
     .toLowerCase()

@@ -10,7 +10,7 @@ import { USER_PROGRAM } from './helpers/programs.js';
 
 const run = promisify(execFile);
 
-/** What each example prints when it does its task. A new example without a line here fails the last test. */
+/** What each example prints. The last test fails if an example is missing here. */
 const PRINTS: Record<string, RegExp[]> = {
   'stream-chat': [/^The export is written as Parquet\.$/m, /^\d+ tokens, ended by stop$/m],
   'ai-sdk': [/It runs every night at two\.$/m, /^\d+ tokens, ended by stop$/m, /limit: 1000, remaining: 999/],
@@ -51,7 +51,7 @@ describe('examples', () => {
     expect(stderr).toBe('');
   });
 
-  test('the demo keeps the pinned decision, loses the password, brings a lost decision back and ends well', async () => {
+  test('the demo keeps the pinned decision, drops the password and recovers a lost decision', async () => {
     const { stdout } = await run(process.execPath, [join(folder, 'demo/demo.mjs')]);
 
     expect(stdout).toMatch(/pinned message +still there, word for word/);
@@ -62,7 +62,7 @@ describe('examples', () => {
     expect(stdout).not.toContain('harbour-seal');
   });
 
-  test('the chat answers, gives receipts of compactions, and runs its commands', async () => {
+  test('the chat replies, reports compactions, and runs its commands', async () => {
     const chat = run(process.execPath, [join(folder, 'chat/chat.mjs')]);
     chat.child.stdin?.end(
       'Which database?\n/compact deep\n/lost\n/pin Postgres\n/memory style Short.\n/usage\n/exclude\n',
@@ -86,7 +86,7 @@ test('npm run example finds an example by its name', async () => {
   expect(stdout).toMatch(/^\d+ tokens, ended by stop$/m);
 });
 
-test('the usage report draws what was used, by day and by model', async () => {
+test('the usage report shows the usage by day and by model', async () => {
   const report = ['--import', 'tsx', 'scripts/example.ts', 'usage-report', '7'];
   const { stdout } = await run(process.execPath, report, { env: { ...process.env, NO_COLOR: '1' } });
 
@@ -96,7 +96,7 @@ test('the usage report draws what was used, by day and by model', async () => {
   expect(stdout).toMatch(/[\d,]+ of 10,000,000\n {2}[\d,]+ left/);
 });
 
-test('the browser example builds without anything of Node in it', async () => {
+test('the bundle of the browser example contains nothing of undici or Node', async () => {
   const { metafile, errors } = await build({
     entryPoints: ['examples/apps/browser-chat/app.ts'],
     bundle: true,
@@ -111,7 +111,7 @@ test('the browser example builds without anything of Node in it', async () => {
   expect(Object.keys(metafile.inputs).filter((path) => /undici|platform\/node|node:/.test(path))).toEqual([]);
 });
 
-test('every example is one task in under 40 lines, and is run here', () => {
+test('every example has fewer than 40 lines, and is run here', () => {
   const files = readdirSync('examples').filter((file) => file.endsWith('.ts'));
 
   expect(files.map((file) => file.replace('.ts', '')).sort()).toEqual(Object.keys(PRINTS).sort());

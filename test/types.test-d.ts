@@ -1,4 +1,4 @@
-/** What the types promise. This file is compiled with the others and never run: a line that wrongly compiles is an error too. */
+/** What the types guarantee. This file is compiled and never run. A line that compiles by mistake is an error. */
 import type {
   APIPromise,
   ChatCompletion,
@@ -32,7 +32,7 @@ declare const maybe: boolean;
 const messages = [{ role: 'user', content: 'Hello.' }] as const;
 const chat = { model: 'm', messages };
 
-/** Typed, and never called. */
+/** Type-checked, and never called. */
 export async function completions(): Promise<void> {
   expectTypeOf(gateway.chat.completions.create(chat)).toEqualTypeOf<APIPromise<ChatCompletion>>();
   expectTypeOf(gateway.chat.completions.create({ ...chat, stream: false })).toEqualTypeOf<APIPromise<ChatCompletion>>();
@@ -69,16 +69,16 @@ export async function completions(): Promise<void> {
   gateway.chat.completions.create({ model: 'm' });
   // @ts-expect-error a temperature is a number
   gateway.chat.completions.create({ ...chat, temperature: '1' });
-  // @ts-expect-error a stream is asked for with a boolean
+  // @ts-expect-error stream is a boolean
   gateway.chat.completions.create({ ...chat, stream: 'true' });
   // @ts-expect-error content is text
   gateway.chat.completions.create({ model: 'm', messages: [{ role: 'user', content: null }] });
-  // @ts-expect-error a documented answer takes no schema
+  // @ts-expect-error a documented endpoint takes no schema
   gateway.chat.completions.create(chat, { schema: z.any() });
   gateway.chat.completions.create({ ...chat, messages: [{ role: 'tool', content: 'Any role may be sent.' }] });
 }
 
-/** Typed, and never called. */
+/** Type-checked, and never called. */
 export async function undocumented(): Promise<void> {
   expectTypeOf(gateway.presets.list()).toEqualTypeOf<APIPromise<Preset[]>>();
   expectTypeOf(gateway.integrations.list()).toEqualTypeOf<APIPromise<Integration[]>>();
@@ -111,7 +111,7 @@ export async function undocumented(): Promise<void> {
   gateway.integrations.execute('chat', { action: 'post_message', channel: '#a', text: 'b', more: { deep: [1] } });
   // @ts-expect-error no action
   gateway.integrations.execute('chat', { channel: '#a' });
-  // @ts-expect-error a preset takes input and model alone
+  // @ts-expect-error a preset takes only input and model
   gateway.presets.execute('p', { input: 'a', model: 'm', temperature: 1 });
   // @ts-expect-error no model
   gateway.presets.execute('p', { input: 'a' });
@@ -121,7 +121,7 @@ export async function undocumented(): Promise<void> {
   gateway.presets.list({ categry: 'a' });
   // @ts-expect-error no purpose
   gateway.files.upload({ file: new Blob() });
-  // @ts-expect-error text is no file
+  // @ts-expect-error a string is not a file
   gateway.files.upload({ file: 'text', purpose: 'p' });
   gateway.files.upload(
     { file: { path: '/a' }, purpose: 'p', filename: undefined },
@@ -132,29 +132,29 @@ export async function undocumented(): Promise<void> {
       },
     },
   );
-  // @ts-expect-error progress is a matter of uploads
+  // @ts-expect-error only uploads report progress
   gateway.integrations.list({ onProgress: () => {} });
-  // @ts-expect-error a method that is none of ours
+  // @ts-expect-error an unsupported method
   gateway.request({ method: 'TRACE', path: '/v1/x' });
-  // @ts-expect-error a query holds texts, numbers and flags
+  // @ts-expect-error a query has strings, numbers and booleans
   gateway.request({ method: 'GET', path: '/v1/x', query: { a: [1] } });
 }
 
-/** Typed, and never called. */
+/** Type-checked, and never called. */
 export async function usage(): Promise<void> {
   expectTypeOf(gateway.usage.retrieve()).toEqualTypeOf<APIPromise<UsageReport>>();
   expectTypeOf(
     (await gateway.usage.retrieve({ start_date: new Date(), end_date: '2026-01-31' })).breakdown_by_model,
   ).toEqualTypeOf<Record<string, number>>();
-  // @ts-expect-error a date is text or a Date
+  // @ts-expect-error a date is a string or a Date
   gateway.usage.retrieve({ start_date: 5 });
-  // @ts-expect-error wire names are as the interface has them
+  // @ts-expect-error wire names are not renamed
   gateway.usage.retrieve({ startDate: '2026-01-01' });
-  // @ts-expect-error a documented answer takes no schema
+  // @ts-expect-error a documented endpoint takes no schema
   gateway.usage.retrieve({}, { schema: z.any() });
 }
 
-/** Typed, and never called. */
+/** Type-checked, and never called. */
 export async function contexts(): Promise<void> {
   expectTypeOf(context.retrieve('c')).toEqualTypeOf<APIPromise<ConversationContext>>();
   expectTypeOf(context.summary('c')).toEqualTypeOf<APIPromise<RollingSummary>>();
@@ -172,25 +172,25 @@ export async function contexts(): Promise<void> {
   >();
   expectTypeOf(context.memory.delete('m')).toEqualTypeOf<APIPromise<void>>();
 
-  // @ts-expect-error a closed list for what is sent
+  // @ts-expect-error only known values can be sent
   context.compact('c', { level: 'max' });
-  // @ts-expect-error a closed list for what is sent
+  // @ts-expect-error only known values can be sent
   context.pin('c', { messageId: 'm', category: 'idea' });
-  // @ts-expect-error a closed list for what is sent
+  // @ts-expect-error only known values can be sent
   context.memory.create({ type: 'goal', key: 'k', content: 'c' });
-  // @ts-expect-error a closed list for what is sent
+  // @ts-expect-error only known values can be sent
   context.memory.list({ type: 'goal' });
   // @ts-expect-error no message
   context.pin('c', { category: 'other' });
   // @ts-expect-error no content
   context.memory.update('m', { isActive: false });
-  // @ts-expect-error an id is text
+  // @ts-expect-error an id is a string
   context.retrieve(5);
-  // @ts-expect-error a documented answer takes no schema
+  // @ts-expect-error a documented endpoint takes no schema
   context.retrieve('c', { schema: z.any() });
 
   const { category } = await context.pin('c', { messageId: 'm' });
-  // An open list for what comes back: known values are offered, others are text all the same.
+  // Responses are open: known values are suggested, and any other string is allowed.
   expectTypeOf(category).toExtend<string>();
   expectTypeOf<'decision'>().toExtend<typeof category>();
   expectTypeOf<'something new'>().toExtend<typeof category>();
@@ -199,7 +199,7 @@ export async function contexts(): Promise<void> {
   expectTypeOf((await context.memory.list())[0]?.isActive).toEqualTypeOf<boolean | undefined>();
 }
 
-/** Typed, and never called. */
+/** Type-checked, and never called. */
 export async function answers(): Promise<void> {
   const { data, response } = await context.summary('c').withResponse();
   expectTypeOf(data).toEqualTypeOf<RollingSummary>();
@@ -209,11 +209,11 @@ export async function answers(): Promise<void> {
   const plain: Promise<RollingSummary> = context.summary('c');
   expectTypeOf(await Promise.all([plain, gateway.presets.list()])).toEqualTypeOf<[RollingSummary, Preset[]]>();
   expectTypeOf(context.summary('c').catch(() => null)).toEqualTypeOf<Promise<RollingSummary | null>>();
-  // @ts-expect-error an answer is awaited before it is read
+  // @ts-expect-error a call is awaited before its result is read
   context.summary('c').goals;
 }
 
-/** Typed, and never called. */
+/** Type-checked, and never called. */
 export function options(): void {
   new GatewayClient({ apiKey: async () => 'k', baseURL: undefined, timeout: undefined, pacing: false, maxRetries: 5 });
   new ContextClient({ sessionToken: 't', sessionHeader: { name: 'x', scheme: undefined } });
@@ -222,15 +222,15 @@ export function options(): void {
 
   // @ts-expect-error a misspelt option
   new GatewayClient({ apikey: 'k' });
-  // @ts-expect-error the Gateway has no session
+  // @ts-expect-error the Gateway client has no session token
   new GatewayClient({ sessionToken: 't' });
-  // @ts-expect-error the Context API has no key
+  // @ts-expect-error the Context client has no API key
   new ContextClient({ apiKey: 'k' });
-  // @ts-expect-error one of two words
+  // @ts-expect-error 'error' or 'report'
   new GatewayClient({ validation: 'strict' });
-  // @ts-expect-error both clients share the pool
+  // @ts-expect-error derived clients share the connections
   gateway.withOptions({ fetch: globalThis.fetch });
-  // @ts-expect-error both clients share the limiter
+  // @ts-expect-error derived clients share the rate limiter
   context.withOptions({ pacing: false });
   // @ts-expect-error a misspelt option
   context.retrieve('c', { timout: 5 });
@@ -238,7 +238,7 @@ export function options(): void {
   context.retrieve('c', { baseURL: 'https://a.test' });
 }
 
-/** Typed, and never called. */
+/** Type-checked, and never called. */
 export function errors(error: unknown): void {
   if (error instanceof RateLimitError) {
     expectTypeOf(error.retryAfter).toEqualTypeOf<number | undefined>();
@@ -254,7 +254,7 @@ export function errors(error: unknown): void {
   expectTypeOf<APIError>().toExtend<ContextGatewayError>();
 }
 
-/** Typed, and never called. */
+/** Type-checked, and never called. */
 export function schemas(): void {
   expectTypeOf(rollingSummarySchema.parse({})).toEqualTypeOf<RollingSummary>();
   expectTypeOf(usageReportSchema.parse({})).toEqualTypeOf<UsageReport>();

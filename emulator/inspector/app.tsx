@@ -119,7 +119,7 @@ export function App() {
           <FaultBanner />
           <main id="main" tabIndex={-1}>
             {view === undefined ? (
-              <Title name="There is no such view">
+              <Title name="Page not found">
                 Choose one from the menu, or start with the <a href={linkTo(HOME)}>conversations</a>.
               </Title>
             ) : (

@@ -185,7 +185,7 @@ describe('the command', () => {
     { args: ['--no-port'], says: '--no-port' },
     { args: ['--limits', 'gatewy=1'], says: 'did you mean gateway?' },
     { args: ['--pace', '10:long'], says: '--pace 10:long: ttft: not a whole number' },
-    { args: ['--now', 'yesterday'], says: '--now yesterday: not a point in time' },
+    { args: ['--now', 'yesterday'], says: '--now yesterday: not a time' },
     { args: ['--now', '2026-01-15', '--latency', '5'], says: 'cannot be combined' },
     { args: ['--control-token', 'short'], says: 'controlToken' },
     { args: ['--config', 'nowhere.json'], says: 'nowhere.json: cannot read the file' },

@@ -254,12 +254,12 @@ describe('the resources of the Gateway, over the control plane', () => {
   });
 
   test.each([
-    { path: '/replies', body: { match: { pattern: '(' }, reply: 'x' }, says: 'not a regular expression' },
+    { path: '/replies', body: { match: { pattern: '(' }, reply: 'x' }, says: 'not a valid regular expression' },
     { path: '/replies', body: { match: '', reply: 'x' }, says: 'match' },
     { path: '/models', body: { id: 'cedar', contextWindow: 0 }, says: 'contextWindow' },
-    { path: '/models', body: { id: 'atlas-small', contextWindow: 10 }, says: 'exists already' },
-    { path: '/presets', body: { id: 'summarize', name: 'x', template: 'y' }, says: 'exists already' },
-    { path: '/integrations', body: { id: 'team-chat', actions: [] }, says: 'exists already' },
+    { path: '/models', body: { id: 'atlas-small', contextWindow: 10 }, says: 'already exists' },
+    { path: '/presets', body: { id: 'summarize', name: 'x', template: 'y' }, says: 'already exists' },
+    { path: '/integrations', body: { id: 'team-chat', actions: [] }, says: 'already exists' },
     {
       path: '/integrations',
       body: { id: 'x', actions: [{ name: 'a', fields: [{ name: 'b', type: 'date' }] }] },

@@ -69,13 +69,13 @@ describe('toHaveReceived', () => {
 
     const lines = failure(() => expect(emulator).toHaveReceived(expected)).split('\n');
     expect(lines.slice(0, 3)).toEqual([
-      'Expected one or more × POST /api/context/compact with status 200 and body {"level":"deep"}; there were none.',
+      'Expected one or more × POST /api/context/compact with status 200 and body {"level":"deep"}; received none.',
       '',
       'The emulator received 2 requests:',
     ]);
     expect(lines[3]).toMatch(/^ {2}200 {2}POST .* \/api\/context\/compact {2}<- body\.level is "light"$/);
     expect(lines[4]).toMatch(/^ {2}200 {2}GET .* \/v1\/presets\?limit=2$/);
-    expect(failure(() => expect(emulator).not.toHaveReceived({ method: 'GET' }))).toContain('Expected there not to be');
+    expect(failure(() => expect(emulator).not.toHaveReceived({ method: 'GET' }))).toContain('Did not expect');
     expect(failure(() => expect(emulator).toHaveReceived({ status: 503 }))).toContain('<- status 200');
   });
 
@@ -108,7 +108,7 @@ describe('toHaveReceived', () => {
 
   test('says so when no request was received', ({ emulator }) => {
     expect(failure(() => expect(emulator).toHaveReceived({}))).toBe(
-      'Expected one or more × any request; there were none.\n\nThe emulator received no request.',
+      'Expected one or more × any request; received none.\n\nThe emulator received no requests.',
     );
   });
 
@@ -183,7 +183,7 @@ describe('a finished test', async () => {
     const { code, text } = await runNode(['--test', '--test-reporter', 'spec', join(folder, 'failing.mjs')]);
 
     expect(code).toBe(1);
-    expect(text).toContain('Expected one or more × /v1/usage; there were none.');
+    expect(text).toContain('Expected one or more × /v1/usage; received none.');
     expect(text).toMatch(/2 requests:\n.*200 {2}GET .* \/v1\/presets\n.*200 {2}POST .* \/v1\/chat\/completions\n/);
     expect(text).toMatch(/pass 1\n.*fail 1\n/s);
     expect(text).not.toContain('/api/memory');

@@ -170,7 +170,7 @@ describe.skipIf(path === undefined)('the inspector in a browser', () => {
     await type('#search', 'thing 17');
     await browser.until("document.querySelectorAll('.conversation-list li').length === 1");
     await type('#search', 'not there');
-    await reads('No conversation fits “not there”.');
+    await reads('No conversation matches “not there”.');
     await type('#search', '');
     for (let i = 1; i <= 45; i += 1) emulator.conversations.delete(`many-${i}`);
     await reads('1 conversation');
@@ -225,7 +225,7 @@ describe.skipIf(path === undefined)('the inspector in a browser', () => {
     await type('#request-search', 'limit=7');
     await browser.until("document.querySelectorAll('.log li').length === 1");
     await choose('#request-status', '5xx');
-    await reads('No request fits these filters.');
+    await reads('No requests match these filters.');
     await choose('#request-status', 'all');
     await choose('#request-caller', 'first secret key');
     await sees('.log li');
@@ -282,7 +282,7 @@ describe.skipIf(path === undefined)('the inspector in a browser', () => {
     await type('#conversation-id', 'conv_sample');
     await click('#create');
 
-    await browser.until("document.querySelector('.card [role=alert]')?.innerText.includes('exists already')");
+    await browser.until("document.querySelector('.card [role=alert]')?.innerText.includes('already exists')");
   });
 
   test('switches faults on and off with the keyboard, and shows a banner on other views', async () => {
@@ -359,7 +359,7 @@ describe.skipIf(path === undefined)('the inspector in a browser', () => {
       input.files = files.files;
       input.dispatchEvent(new Event('change', { bubbles: true }));
     })()`);
-    await reads('kept.json is the state now.');
+    await reads('Loaded kept.json.');
     expect(memory.all().map(({ item }) => item.key)).toEqual(['k']);
 
     await click('#reset');

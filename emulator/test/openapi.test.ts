@@ -69,9 +69,9 @@ const REQUESTS: Record<string, { query?: string; json?: unknown; form?: FormData
   addFault: { json: { match: { path: '/none' }, times: 3, respond: { type: 'slow', delay: 1 } } },
   listFaults: {},
   listAllMemory: {},
-  remember: { json: { type: 'fact', key: 'town', content: 'Molde' } },
+  addMemory: { json: { type: 'fact', key: 'town', content: 'Molde' } },
   changeMemory: { path: { id: 'MEMORY' }, json: { isActive: true } },
-  forget: { path: { id: 'OWN_MEMORY' } },
+  removeMemory: { path: { id: 'OWN_MEMORY' } },
   watch: {},
   removeFault: { path: { id: 'fault_1' } },
   clearFaults: {},
@@ -179,7 +179,7 @@ describe('the OpenAPI description', () => {
       const isAsDescribed: boolean = validate(body);
       if (!isAsDescribed) throw new Error(`${operationId}: ${ajv.errorsText(validate.errors)}`);
       if (operationId === 'createMemory') known.MEMORY = body.memory.id;
-      if (operationId === 'remember') known.OWN_MEMORY = body.id;
+      if (operationId === 'addMemory') known.OWN_MEMORY = body.id;
       if (operationId === 'listRequests') known.REQUEST = body.at(-1).requestId;
       if (operationId === 'uploadFile') known.FILE = body.id;
       if (operationId === 'createKey') known.KEY = body.id;

@@ -49,9 +49,9 @@ describe.skipIf(path === undefined)('the inspector, operated by clicks', () => {
     await click('#compact-aggressive');
     await reads('Receipt of the aggressive compaction');
     const lost = 'We decided to keep the state of a run in PostgreSQL.';
-    await sees(`[aria-label="Pin back: ${lost}"]`);
-    expect(await text()).not.toContain('Pin back: The retention of raw exports');
-    await click(`[aria-label="Pin back: ${lost}"]`);
+    await sees(`[aria-label="Pin: ${lost}"]`);
+    expect(await text()).not.toContain('Pin: The retention of raw exports');
+    await click(`[aria-label="Pin: ${lost}"]`);
     await reads(`Pinned: “${lost}” is in the context again.`);
     const { pinnedMemory } = (await emulator.inspect('invoice-export')) ?? {};
     expect(pinnedMemory?.at(-1)).toMatchObject({

@@ -10,7 +10,7 @@ const model = <Version extends Specification = 'v3'>(specification?: Version) =>
   createAiSdkProvider(gatewayAt(), { specification })('atlas-small');
 const call = { prompt: [{ role: 'user', content: [{ type: 'text', text: 'Name a river.' }] }] };
 
-/** An event stream of these chunks, each with what all chunks have. */
+/** An event stream of these chunks, with the common fields added to each. */
 const stream = (...chunks: object[]) => {
   const common = { id: 'c1', object: 'chat.completion.chunk', created: 1_767_600_000, model: 'atlas-small' };
   const events = chunks.map((chunk) => `data: ${JSON.stringify({ ...common, ...chunk })}\n\n`);
@@ -27,8 +27,8 @@ async function partsOf(parts: ReadableStream<object>): Promise<object[]> {
   return all;
 }
 
-describe('a streamed answer', () => {
-  test('begins with the warnings and what the answer is known by, and ends with reason and usage', async () => {
+describe('a streamed completion', () => {
+  test('begins with the warnings and the response metadata, and ends with finish reason and usage', async () => {
     const usage = { prompt_tokens: 9, completion_tokens: 3, total_tokens: 12 };
     service.answers(stream(piece(''), piece('Rh'), piece('ine.', 'stop'), { choices: [], usage }));
 
@@ -62,7 +62,7 @@ describe('a streamed answer', () => {
     ['v2', { inputTokens: undefined, outputTokens: undefined, totalTokens: undefined }],
     ['v3', { inputTokens: { total: undefined }, outputTokens: { total: undefined } }],
     ['v4', { inputTokens: { total: undefined }, outputTokens: { total: undefined } }],
-  ] as const)('has unknown tokens in %s when none were reported, not 0', async (specification, usage) => {
+  ] as const)('has undefined tokens in %s, not 0, if none were reported', async (specification, usage) => {
     service.answers(stream(piece('Rhine.', 'stop')));
 
     const { stream: parts } = await model(specification).doStream(call);
@@ -70,7 +70,7 @@ describe('a streamed answer', () => {
     expect((await partsOf(parts)).at(-1)).toMatchObject({ type: 'finish', usage });
   });
 
-  test('without a finish_reason is an error, even where the service calls it done', async () => {
+  test('without a finish_reason is an error, even if the service sends [DONE]', async () => {
     service.answers(stream(piece('Rhine.')));
 
     const { stream: parts } = await model().doStream(call);
@@ -81,7 +81,7 @@ describe('a streamed answer', () => {
     expect(finish).toMatchObject({ type: 'finish', finishReason: { unified: 'error', raw: undefined } });
   });
 
-  test('without a text has no text parts', async () => {
+  test('without text has no text parts', async () => {
     service.answers(stream(piece('', 'stop')));
 
     const { stream: parts } = await model().doStream(call);
@@ -91,7 +91,7 @@ describe('a streamed answer', () => {
   });
 });
 
-describe('a whole answer', () => {
+describe('a plain completion', () => {
   test.each([
     ['stop', 'stop'],
     ['length', 'length'],
@@ -99,7 +99,7 @@ describe('a whole answer', () => {
     ['tool_calls', 'tool-calls'],
     ['tired', 'other'],
     ['constructor', 'other'],
-  ])('that ended by %s ended by %s for the AI SDK', async (finish_reason, unified) => {
+  ])('with the finish_reason %s has %s in the AI SDK', async (finish_reason, unified) => {
     const [choice] = completion().choices;
     service.answers(json({ ...completion(), choices: [{ ...choice, finish_reason }] } as never));
 
@@ -107,7 +107,7 @@ describe('a whole answer', () => {
     expect((await model('v2').doGenerate(call)).finishReason).toBe(unified);
   });
 
-  test('carries the service’s own body, and what was sent', async () => {
+  test('has the body of the service, and the request body', async () => {
     service.answers(json(completion()));
 
     const { content, request, response } = await model().doGenerate(call);
@@ -117,7 +117,7 @@ describe('a whole answer', () => {
     expect(response).toMatchObject({ id: 'chatcmpl-1', body: completion() });
   });
 
-  test('without a text has no content', async () => {
+  test('without text has no content', async () => {
     const [choice] = completion().choices;
     const message = { role: 'assistant', content: '' };
     service.answers(json({ ...completion(), choices: [{ ...choice, message }] } as never));
@@ -125,7 +125,7 @@ describe('a whole answer', () => {
     expect((await model().doGenerate(call)).content).toEqual([]);
   });
 
-  test('with a part of a rate limit says what is not known of it', async () => {
+  test('with an incomplete rate limit has null for the missing fields', async () => {
     service.answers(json(completion(), { headers: { 'x-ratelimit-remaining': '7' } }));
 
     const { providerMetadata } = await model().doGenerate(call);
@@ -133,21 +133,21 @@ describe('a whole answer', () => {
     expect(providerMetadata).toEqual({ svc: { rateLimit: { limit: null, remaining: 7, reset: null } } });
   });
 
-  test('without a rate limit has no metadata of it', async () => {
+  test('without a rate limit has no provider metadata', async () => {
     service.answers(json(completion()));
 
     expect(await model().doGenerate(call)).not.toHaveProperty('providerMetadata');
   });
 });
 
-describe('a question', () => {
+describe('a call', () => {
   const generate = (options: object) => model().doGenerate({ ...call, ...options });
 
   test.each([
     { reasoning: 'high' },
     { responseFormat: { type: 'json' } },
     { providerOptions: { svc: { cache: true } } },
-  ])('with %j is asked without it, and with a warning', async (options) => {
+  ])('with %j is sent without it, and with a warning', async (options) => {
     service.answers(json(completion()));
 
     const { warnings } = await generate(options);
@@ -168,7 +168,7 @@ describe('a question', () => {
     expect((await generate(options)).warnings).toEqual([]);
   });
 
-  test('leaves out how an earlier answer was reasoned, and says so', async () => {
+  test('leaves out the reasoning parts of earlier messages, and warns about it', async () => {
     service.answers(json(completion()));
     const content = [
       { type: 'reasoning', text: 'Rivers, rivers.' },
@@ -187,7 +187,7 @@ describe('a question', () => {
     { role: 'assistant', content: [{ type: 'tool-call' }], says: 'tool-call part' },
     { role: 'user', content: [{ type: 'file' }], says: 'file part' },
     { role: 'assistant', content: [{ type: 'custom' }], says: 'custom part' },
-  ])('with a $role message of $content.0.type is refused', async ({ says, ...message }) => {
+  ])('with a $role message of $content.0.type is rejected', async ({ says, ...message }) => {
     const error = await failureOf(model().doGenerate({ prompt: [...call.prompt, message] }));
 
     expect(error).toBeInstanceOf(UnsupportedFunctionalityError);
@@ -195,7 +195,7 @@ describe('a question', () => {
     expect(service.requests).toEqual([]);
   });
 
-  test('whose temperature is out of range is refused in the client’s own words', async () => {
+  test("with a temperature out of range is rejected with the client's own error", async () => {
     const error = await failureOf(generate({ temperature: 3 }));
 
     expect(error).toBeInstanceOf(RequestValidationError);
@@ -209,18 +209,18 @@ describe('a failure', () => {
   const away = { error: { message: 'Away.', type: 'service_unavailable' } };
 
   test.each([
-    { status: 429, body: busy, isRetryable: true, because: 'the limit comes before any work' },
-    { status: 503, body: away, isRetryable: true, because: 'the service itself refused' },
+    { status: 429, body: busy, isRetryable: true, because: 'the limit is checked before any work' },
+    { status: 503, body: away, isRetryable: true, because: 'the service itself says it did nothing' },
     {
       status: 503,
       body: '<h1>Away</h1>',
       isRetryable: false,
-      because: 'a proxy may answer so after the work was done',
+      because: 'a proxy may respond after the work was done',
     },
     { status: 500, body: away, isRetryable: false, because: 'the work may be done' },
     { status: 502, body: away, isRetryable: false, because: 'the work may be done' },
-    { status: 401, body: away, isRetryable: false, because: 'the key stays wrong' },
-  ])('$status is repeated: $isRetryable, because $because', async ({ status, body, isRetryable }) => {
+    { status: 401, body: away, isRetryable: false, because: 'the key stays invalid' },
+  ])('with $status is retryable: $isRetryable, because $because', async ({ status, body, isRetryable }) => {
     service.answers(typeof body === 'string' ? text(body, { status }) : json(body, { status }));
 
     expect(await failure()).toMatchObject({ name: 'AI_APICallError', statusCode: status, isRetryable });
@@ -232,14 +232,14 @@ describe('a failure', () => {
     { header: '4', body: away, wait: '4' },
     { header: '1', body: busy, wait: '3' },
     { header: undefined, body: away, wait: undefined },
-  ])('asks to wait $wait s after a header of $header and a body of $body.error.retry_after', async (given) => {
+  ])('has retry-after $wait for a header of $header and a body of $body.error.retry_after', async (given) => {
     const headers = given.header === undefined ? {} : { 'retry-after': given.header };
     service.answers(json(given.body, { status: 503, headers }));
 
     expect((await failure()).responseHeaders?.['retry-after']).toBe(given.wait);
   });
 
-  test('on the way is not repeated, because the work may be done', async () => {
+  test('of the connection is not retryable, because the work may be done', async () => {
     service.answers(() => Response.error());
 
     expect(await failure()).toMatchObject({ name: 'AI_APICallError', isRetryable: false, cause: { sent: 'maybe' } });

@@ -11,7 +11,7 @@ import { majors } from './majors.js';
 const service = emulatedService({});
 const background = { role: 'user', content: 'Background: the key is red.' };
 
-/** What a conversation is asked and told here. The real one has tests of its own. */
+/** The methods that the middleware calls. The real conversation has its own tests. */
 const contextMessage = vi.fn<Conversation['contextMessage']>();
 const compactWhenDue = vi.fn<Conversation['compactWhenDue']>();
 const conversation = { contextMessage, compactWhenDue };
@@ -30,7 +30,7 @@ describe.each(majors)('$name', ({ ai, createProvider }) => {
     });
   const prompt = 'What is red?';
 
-  test('puts the context right after the instructions, chosen for the last question', async () => {
+  test('inserts the context for the last question right after the instructions', async () => {
     const messages = [
       { role: 'assistant' as const, content: 'Hello!' },
       { role: 'user' as const, content: 'Hello.' },
@@ -44,13 +44,13 @@ describe.each(majors)('$name', ({ ai, createProvider }) => {
     expect(contextMessage).toHaveBeenCalledExactlyOnceWith(prompt, { signal: expect.any(AbortSignal) });
   });
 
-  test('puts the context first where there are no instructions', async () => {
+  test('inserts the context first if there are no instructions', async () => {
     await ai.generateText({ model: model(), prompt });
 
     expect(sentMessages()).toEqual([background, { role: 'user', content: prompt }]);
   });
 
-  test('joins the context to the instructions where the conversation makes it one of them', async () => {
+  test('appends the context to the instructions if it is a system message', async () => {
     contextMessage.mockResolvedValue({ ...background, role: 'system' });
     await ai.generateText({ model: model(), system: 'Be short.', prompt });
 
@@ -60,42 +60,42 @@ describe.each(majors)('$name', ({ ai, createProvider }) => {
     ]);
   });
 
-  test('sends the messages as they are where there is no context', async () => {
+  test('sends the messages unchanged if there is no context', async () => {
     contextMessage.mockResolvedValue(undefined);
     await ai.generateText({ model: model(), prompt });
 
     expect(sentMessages()).toEqual([{ role: 'user', content: prompt }]);
   });
 
-  test('fails the call where the context cannot be read and the conversation says so', async () => {
+  test('fails the call if contextMessage() rejects', async () => {
     contextMessage.mockRejectedValue(new Error('No context.'));
 
     expect(await failureOf(ai.generateText({ model: model(), prompt }))).toHaveProperty('message', 'No context.');
     expect(service.emulator.requests).toEqual([]);
   });
 
-  test('has the conversation compacted after a whole reply, if due', async () => {
+  test('calls compactWhenDue() after a plain reply', async () => {
     compactWhenDue.mockImplementation(() => expect(service.emulator.requests).toHaveLength(1));
     await ai.generateText({ model: model(), prompt });
 
     expect(compactWhenDue).toHaveBeenCalledTimes(1);
   });
 
-  test('has it compacted when a streamed reply is complete', async () => {
+  test('calls compactWhenDue() when a streamed reply is complete', async () => {
     const result = ai.streamText({ model: model(), prompt });
     for await (const _ of result.textStream) expect(compactWhenDue).not.toHaveBeenCalled();
 
     expect(compactWhenDue).toHaveBeenCalledTimes(1);
   });
 
-  test('has it compacted when a reply breaks off', async () => {
+  test('calls compactWhenDue() when a reply breaks off', async () => {
     const headers = { 'x-emulator-fault': 'error=3' };
     await ai.streamText({ model: model(), prompt, headers, onError: () => {} }).consumeStream();
 
     expect(compactWhenDue).toHaveBeenCalledTimes(1);
   });
 
-  test('has it compacted when the reader leaves, and ends the request', async () => {
+  test('calls compactWhenDue() when the reader cancels, and ends the request', async () => {
     const headers = { 'x-emulator-fault': 'cut=3:stall' };
     const options = {
       prompt: [{ role: 'user' as const, content: [{ type: 'text' as const, text: prompt }] }],
@@ -110,7 +110,7 @@ describe.each(majors)('$name', ({ ai, createProvider }) => {
     await vi.waitFor(() => expect(service.last.outcome).toBe('aborted'), { timeout: 30_000 });
   });
 
-  test('leaves it alone where the request fails', async () => {
+  test('does not call compactWhenDue() if the request fails', async () => {
     const headers = { 'x-emulator-fault': '503' };
     await ai.streamText({ model: model(), prompt, headers, maxRetries: 0, onError: () => {} }).consumeStream();
 
@@ -118,7 +118,7 @@ describe.each(majors)('$name', ({ ai, createProvider }) => {
   });
 });
 
-describe('with a model of another provider', () => {
+describe('the middleware with a model of another provider', () => {
   const usage = {
     inputTokens: { total: 5, noCache: 5, cacheRead: 0, cacheWrite: 0 },
     outputTokens: { total: 7, text: 7, reasoning: 0 },
@@ -129,7 +129,7 @@ describe('with a model of another provider', () => {
     tools: { unified: 'tool-calls', raw: 'tool_calls' },
   } as const;
 
-  test('gives every step of a turn with tools the context for the question of the user', async () => {
+  test('inserts the context for the question of the user into every step of a turn with tools', async () => {
     const inner = new MockLanguageModelV4({
       doGenerate: [
         { content: [{ type: 'text', text: 'Let me look.' }, call], finishReason: finish.tools, usage, warnings: [] },

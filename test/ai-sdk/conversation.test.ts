@@ -29,7 +29,7 @@ const modelWith = (conversation: Parameters<typeof contextMiddleware>[0]) =>
   });
 const prompt = 'In which format do we write the export?';
 
-test('a model answers from the context of a conversation, which keeps no messages beside those of the app', async () => {
+test('a model uses the context of a conversation, which stores no messages of its own', async () => {
   await service.context().compact('conv_1', { level: 'aggressive' });
   const conversation = conversationOf();
 
@@ -52,7 +52,7 @@ test('a conversation that is too long is compacted after the reply', async () =>
   conversation.close();
 });
 
-test('instructions and messages of a built prompt go straight into streamText', async () => {
+test('streamText accepts the instructions and messages of a built prompt', async () => {
   await service.context().compact('conv_1', { level: 'aggressive' });
   const conversation = conversationOf({ instructions: 'Be short.' });
   const model = createAiSdkProvider(service.gateway(), { specification: 'v4' })('atlas-small');

@@ -9,7 +9,7 @@ import { majors } from './majors.js';
 const service = emulatedService({});
 const { emulator } = service;
 const prompt = 'The key is red. What is red?';
-/** A request with this header meets a fault of the emulator. */
+/** Headers that trigger a fault of the emulator. */
 const fault = (name: string) => ({ 'x-emulator-fault': name });
 
 describe.each(majors)('$name', ({ ai, specification, createProvider }) => {
@@ -30,7 +30,7 @@ describe.each(majors)('$name', ({ ai, specification, createProvider }) => {
     return { parts, types: parts.map(({ type }) => type), result };
   };
 
-  test('generates a text, with its reason, usage and warnings', async () => {
+  test('generates text with its finish reason, usage and warnings', async () => {
     const result = await ai.generateText({ model: model(), prompt });
 
     expect(result.text).toBe('The key is red.');
@@ -41,7 +41,7 @@ describe.each(majors)('$name', ({ ai, specification, createProvider }) => {
     expect(result.response.timestamp).toEqual(new Date('2026-01-15T10:00:00.000Z'));
   });
 
-  test('streams a text piece by piece, with its reason and usage', async () => {
+  test('streams text in pieces, with its finish reason and usage', async () => {
     const { parts, types, result } = await read({});
 
     const texts = parts.filter(({ type }) => type === 'text-delta').map(({ text }) => text);
@@ -51,13 +51,13 @@ describe.each(majors)('$name', ({ ai, specification, createProvider }) => {
     expect(await result.usage).toMatchObject({ inputTokens: 13, outputTokens: 5, totalTokens: 18 });
   });
 
-  test('says that max_tokens cut the answer', async () => {
+  test('has the finish reason length if max_tokens is reached', async () => {
     const result = await ai.generateText({ model: model(), prompt, maxOutputTokens: 2 });
 
     expect(result.finishReason).toBe('length');
   });
 
-  test('sends the documented parameters alone', async () => {
+  test('sends only the documented parameters', async () => {
     const messages = [{ role: 'user' as const, content: prompt }];
     const common = { messages, temperature: 0.5, maxOutputTokens: 40, topP: 0.3, seed: 7, stopSequences: ['x'] };
     await ai.generateText({ model: model(), system: 'Be short.', ...common });
@@ -71,7 +71,7 @@ describe.each(majors)('$name', ({ ai, specification, createProvider }) => {
     });
   });
 
-  test('warns of every setting that it does not send', async () => {
+  test('warns about every setting that it does not send', async () => {
     const settings = { topP: 0.3, topK: 5, presencePenalty: 1, frequencyPenalty: 1, stopSequences: ['x'], seed: 7 };
     const tools: ToolSet = { look: { inputSchema: ai.jsonSchema({ type: 'object' }) } };
     const { warnings } = await ai.generateText({ model: model(), prompt, tools, ...settings });
@@ -84,7 +84,7 @@ describe.each(majors)('$name', ({ ai, specification, createProvider }) => {
     }
   });
 
-  test('refuses a tool that is required, because nobody would call it', async () => {
+  test('rejects a required tool, because the model cannot call it', async () => {
     const tools: ToolSet = { look: { inputSchema: ai.jsonSchema({ type: 'object' }) } };
     const error = await failureOf(ai.generateText({ model: model(), prompt, tools, toolChoice: 'required' }));
 
@@ -104,7 +104,7 @@ describe.each(majors)('$name', ({ ai, specification, createProvider }) => {
     ]);
   });
 
-  test('refuses a message with a picture, and sends nothing of it', async () => {
+  test('rejects a message with an image, and sends nothing', async () => {
     const content = [
       { type: 'text' as const, text: 'What is this?' },
       { type: 'image' as const, image: new Uint8Array([1, 2, 3]), mediaType: 'image/png' },
@@ -116,7 +116,7 @@ describe.each(majors)('$name', ({ ai, specification, createProvider }) => {
     expect(emulator.requests).toEqual([]);
   });
 
-  test('sends a request once when the AI SDK is to send it once', async () => {
+  test('leaves retries to the AI SDK, whatever maxRetries of the client', async () => {
     const retrying = createProvider(service.gateway({ maxRetries: 5 }))('atlas-small');
     const error = await failureOf(ai.generateText({ model: retrying, prompt, maxRetries: 0, headers: fault('503') }));
 
@@ -124,7 +124,7 @@ describe.each(majors)('$name', ({ ai, specification, createProvider }) => {
     expect(emulator.requests).toHaveLength(1);
   });
 
-  test('turns a refusal into an APICallError with everything the service said', async () => {
+  test('turns an error of the service into an APICallError with its status, headers and body', async () => {
     const error = await failureOf(ai.generateText({ model: model('no-such-model'), prompt }));
 
     expect(error).toSatisfy(APICallError.isInstance);
@@ -141,7 +141,7 @@ describe.each(majors)('$name', ({ ai, specification, createProvider }) => {
     expect(emulator.requests).toHaveLength(1);
   });
 
-  test('shows no prompt, answer or key of an error that is printed', async () => {
+  test('shows no prompt and no key in a printed error', async () => {
     const error = await failureOf(ai.generateText({ model: model(), prompt, maxRetries: 0, headers: fault('503') }));
     const { inspect } = await import('node:util');
 
@@ -152,14 +152,14 @@ describe.each(majors)('$name', ({ ai, specification, createProvider }) => {
     }
   });
 
-  test('a service that cannot be reached is tried again, because nothing was sent', async () => {
+  test('marks an unreachable service as retryable, because nothing was sent', async () => {
     const unreachable = createProvider(service.gateway({ baseURL: 'http://127.0.0.1:9' }))('atlas-small');
     const error = await failureOf(ai.generateText({ model: unreachable, prompt, maxRetries: 0 }));
 
     expect(error).toMatchObject({ name: 'AI_APICallError', isRetryable: true, cause: { sent: 'no' } });
   });
 
-  test('tells the AI SDK to wait as long as the body of a 429 asks', async () => {
+  test('passes the retry_after in the body of a 429 to the AI SDK', async () => {
     const error = await failureOf(ai.generateText({ model: model(), prompt, maxRetries: 0, headers: fault('429=7') }));
 
     const { isRetryable, responseHeaders, cause } = error as APICallError;
@@ -168,7 +168,7 @@ describe.each(majors)('$name', ({ ai, specification, createProvider }) => {
     expect(cause).toSatisfy((one) => RateLimitError.is(one));
   });
 
-  test('a call that is aborted ends with an AbortError, and its request with it', async () => {
+  test('an aborted call ends with an AbortError, and aborts its request', async () => {
     const controller = new AbortController();
     const call = ai.generateText({ model: model(), prompt, headers: fault('stall'), abortSignal: controller.signal });
     const failure = failureOf(call);
@@ -180,7 +180,7 @@ describe.each(majors)('$name', ({ ai, specification, createProvider }) => {
     await vi.waitFor(() => expect(service.last.outcome).toBe('aborted'), { timeout: 30_000 });
   });
 
-  test('a stream that is aborted ends as aborted, and its request with it', async () => {
+  test('an aborted stream ends with an abort part, and aborts its request', async () => {
     const controller = new AbortController();
     const { types } = await read({
       headers: fault('cut=3:stall'),
@@ -198,7 +198,7 @@ describe.each(majors)('$name', ({ ai, specification, createProvider }) => {
     headers: fault('cut=3:stall'),
   };
 
-  test('an abort breaks a stream off: it is no part of it, as an error would be', async () => {
+  test('an aborted doStream() rejects its reader instead of sending an error part', async () => {
     const controller = new AbortController();
     const { stream } = await model().doStream({ ...callOptions, abortSignal: controller.signal });
     const reader = stream.getReader();
@@ -209,7 +209,7 @@ describe.each(majors)('$name', ({ ai, specification, createProvider }) => {
     expect(await failureOf(next.then(() => reader.read()).then(() => reader.read()))).toBeInstanceOf(APIAbortError);
   });
 
-  test('a reader that leaves ends the request', async () => {
+  test('a reader that cancels aborts the request', async () => {
     const { stream } = await model().doStream(callOptions);
     const reader = stream.getReader();
     await reader.read();
@@ -218,7 +218,7 @@ describe.each(majors)('$name', ({ ai, specification, createProvider }) => {
     await vi.waitFor(() => expect(service.last.outcome).toBe('aborted'), { timeout: 30_000 });
   });
 
-  test('an error inside a stream comes after the text, which is closed', async () => {
+  test('an error inside a stream comes after the text, and text-end follows', async () => {
     const { parts, types, result } = await read({ headers: fault('error=2') });
 
     const { error } = parts.find(({ type }) => type === 'error') ?? {};
@@ -232,7 +232,7 @@ describe.each(majors)('$name', ({ ai, specification, createProvider }) => {
     expect((await result.usage).totalTokens).toBeUndefined();
   });
 
-  test('a stream that ends too early is an error, not a short answer', async () => {
+  test('a truncated stream is an error, not a short completion', async () => {
     const { parts, result } = await read({ headers: fault('cut=3') });
 
     const { error } = parts.find(({ type }) => type === 'error') ?? {};
@@ -240,7 +240,7 @@ describe.each(majors)('$name', ({ ai, specification, createProvider }) => {
     expect(await result.finishReason).toBe('error');
   });
 
-  test('hands on the rate limit, as headers and as metadata', async () => {
+  test('passes on the rate limit as headers and as metadata', async () => {
     const { response, providerMetadata } = await ai.generateText({ model: model(), prompt });
     const { result } = await read({});
 
@@ -251,7 +251,7 @@ describe.each(majors)('$name', ({ ai, specification, createProvider }) => {
     expect(await result.providerMetadata).toEqual({ svc: { rateLimit: { ...rateLimit, remaining: 998 } } });
   });
 
-  test('gives the raw chunks when asked', async () => {
+  test('includes the raw chunks on request', async () => {
     const result = ai.streamText({ model: model(), prompt, includeRawChunks: true });
     const raw: unknown[] = [];
     for await (const part of result.fullStream) if (part.type === 'raw') raw.push(part.rawValue);
@@ -260,7 +260,7 @@ describe.each(majors)('$name', ({ ai, specification, createProvider }) => {
     expect(raw.length).toBeGreaterThan(5);
   });
 
-  test('finds the models in a registry, and says that the Gateway has no others', () => {
+  test('finds language models in a registry, and rejects other kinds of models', () => {
     const svc = createProvider(service.gateway());
     const registry = ai.createProviderRegistry({ svc });
 
@@ -274,8 +274,8 @@ describe.each(majors)('$name, when the service is busy', ({ ai, createProvider }
   beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
   afterEach(() => void vi.useRealTimers());
 
-  test('waits as long as the body says, and asks again', async () => {
-    // Later than the 2 s that the AI SDK waits without a word from the service.
+  test('retries after the wait in the body', async () => {
+    // Longer than the 2 s that the AI SDK waits by default.
     emulator.faults.add({ match: { path: '/v1/chat/*' }, respond: { status: 429, retryAfter: 5 } });
     const gateway = service.gateway({ pacing: false, fetch: emulator.fetch });
     const answer = ai.generateText({ model: createProvider(gateway)('atlas-small'), prompt });
@@ -291,7 +291,7 @@ describe.each(majors)('$name, when the service is busy', ({ ai, createProvider }
   });
 });
 
-test('ai 6 and 7 take the default specification without a warning, and an older one with one', async () => {
+test('ai 6 and 7 accept the default specification without a warning, and an older one with a warning', async () => {
   const warn = vi.spyOn(console, 'warn').mockImplementation(() => {});
   Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: true });
   const gateway = service.gateway();
@@ -307,7 +307,7 @@ test('ai 6 and 7 take the default specification without a warning, and an older 
   warn.mockRestore();
 });
 
-test('ai 5 says that it does not take the default specification', async () => {
+test('ai 5 rejects the default specification', async () => {
   const [{ ai }] = majors as [(typeof majors)[number]];
   const error = await failureOf(
     ai.generateText({ model: createAiSdkProvider(service.gateway())('atlas-small'), prompt }),
@@ -319,20 +319,20 @@ test('ai 5 says that it does not take the default specification', async () => {
 test.each([
   { gateway: undefined, options: {}, message: 'takes a client: createAiSdkProvider(new GatewayClient(' },
   { gateway: service.gateway, options: {}, message: 'takes a client' },
-])('says how to make a provider of $gateway', ({ gateway, options, message }) => {
+])('createAiSdkProvider($gateway) throws, and says how to create a provider', ({ gateway, options, message }) => {
   const make = () => createAiSdkProvider(gateway as never, options);
 
   expect(make).toThrow(ConfigurationError);
   expect(make).toThrow(message);
 });
 
-test('says which specifications there are', () => {
+test('an unknown specification is rejected, and the error lists the valid ones', () => {
   const make = () => createAiSdkProvider(service.gateway(), { specification: 'v1' as never });
 
   expect(make).toThrow("specification must be 'v2' (for ai 5), 'v3' (for ai 6 and 7) or 'v4' (for ai 7).");
 });
 
-test('errors are those of every version of the AI SDK', async () => {
+test('errors are recognised by every version of the AI SDK', async () => {
   const { embeddingModel } = createAiSdkProvider(service.gateway());
   for (const { ai } of majors) {
     expect(() => embeddingModel('m')).toThrow(
@@ -341,7 +341,7 @@ test('errors are those of every version of the AI SDK', async () => {
   }
 });
 
-/** Everything that needs no timer has happened. */
+/** Waits until everything that needs no timer has happened. */
 async function settled(): Promise<void> {
   for (let turn = 0; turn < 100; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }

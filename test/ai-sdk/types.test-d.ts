@@ -1,4 +1,4 @@
-/** What the types promise to users of each version of `ai`. Compiled with the other tests, never run. */
+/** What the types guarantee for each version of `ai`. Compiled with the other tests, and never run. */
 import type { ProviderV2, ProviderV3, ProviderV4 } from '@ai-sdk/provider';
 import * as v7 from 'ai';
 import * as v5 from 'ai-v5';
@@ -16,36 +16,36 @@ const v3 = createAiSdkProvider(gateway);
 const v4 = createAiSdkProvider(gateway, { specification: 'v4' });
 const prompt = 'Name a river.';
 
-/** Typed, and never called. */
+/** Type-checked, and never called. */
 export function models(): void {
   expectTypeOf(v3('m')).toEqualTypeOf<AiSdkModel<'v3'>>();
   expectTypeOf(createAiSdkProvider(gateway, { specification })('m')).toEqualTypeOf<AiSdkModel<Specification>>();
   // @ts-expect-error no such version
   createAiSdkProvider(gateway, { specification: 'v1' });
-  // @ts-expect-error it takes a client
+  // @ts-expect-error it needs a client
   createAiSdkProvider({ apiKey: 'svc_sk_x' });
 }
 
-/** Typed, and never called. */
+/** Type-checked, and never called. */
 export function version5(): void {
   v5.streamText({ model: v2('m'), prompt });
   v5.generateText({ model: v2('m'), prompt });
-  // @ts-expect-error ai 5 takes v2 alone, and v3 is the default
+  // @ts-expect-error ai 5 accepts only v2, and v3 is the default
   v5.streamText({ model: v3('m'), prompt });
   v5.createProviderRegistry({ svc: v2 });
 }
 
-/** Typed, and never called. */
+/** Type-checked, and never called. */
 export function version6(): void {
   v6.streamText({ model: v3('m'), prompt });
   v6.generateText({ model: v3('m'), prompt });
   v6.streamText({ model: v2('m'), prompt });
-  // @ts-expect-error ai 6 does not take v4
+  // @ts-expect-error ai 6 does not accept v4
   v6.streamText({ model: v4('m'), prompt });
   v6.createProviderRegistry({ svc: v3 });
 }
 
-/** Typed, and never called. */
+/** Type-checked, and never called. */
 export function version7(): void {
   v7.streamText({ model: v4('m'), prompt });
   v7.generateText({ model: v4('m'), prompt });
@@ -54,20 +54,20 @@ export function version7(): void {
   v7.createProviderRegistry({ svc: v3, four: v4 });
 }
 
-/** Typed, and never called. */
+/** Type-checked, and never called. */
 export function providers(): [ProviderV2, ProviderV3, ProviderV4] {
   return [v2, v3, v4];
 }
 
-/** Typed, and never called. */
+/** Type-checked, and never called. */
 export function builtPrompts({ instructions, messages }: BuiltPrompt): void {
-  // Apart, because `ai` takes no `undefined` under exactOptionalPropertyTypes.
+  // Spread, because `ai` does not accept `undefined` under exactOptionalPropertyTypes.
   v5.streamText({ model: v2('m'), messages, ...(instructions !== undefined && { system: instructions }) });
   v6.streamText({ model: v3('m'), messages, ...(instructions !== undefined && { system: instructions }) });
   v7.streamText({ model: v4('m'), messages, ...(instructions !== undefined && { instructions }) });
 }
 
-/** Typed, and never called. */
+/** Type-checked, and never called. */
 export function middleware(): void {
   const middleware = contextMiddleware(conversation);
   v5.streamText({ model: v5.wrapLanguageModel({ model: v2('m'), middleware }), prompt });

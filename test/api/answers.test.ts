@@ -15,7 +15,7 @@ import { cannedService, contextAt, failureOf, gatewayAt, json, text } from '../h
 
 const { answers, requests } = cannedService();
 
-/** A copy with one place changed: `['choices', 0, 'index']`; `undefined` takes the field out. */
+/** A copy with the value at `path` replaced, e.g. `['choices', 0, 'index']`. `undefined` removes the field. */
 function changed<T>(answer: T, path: readonly (string | number)[], value: unknown): T {
   const copy = structuredClone(answer);
   let at = copy as Record<string | number, unknown>;
@@ -26,8 +26,8 @@ function changed<T>(answer: T, path: readonly (string | number)[], value: unknow
   return copy;
 }
 
-describe('what a newer service may send', () => {
-  test('an unknown pin category and memory type are kept as strings', async () => {
+describe('a response from a newer service', () => {
+  test('keeps an unknown pin category and memory type as strings', async () => {
     answers(json({ success: true, pinnedItem: { ...pinnedItem(), category: 'idea' } }));
     expect((await contextAt().pin('c', { messageId: 'm' })).category).toBe('idea');
 
@@ -35,7 +35,7 @@ describe('what a newer service may send', () => {
     expect((await contextAt().memory.list())[0]?.type).toBe('goal');
   });
 
-  test('an unknown finish_reason, role and reference type are kept', async () => {
+  test('keeps an unknown finish_reason, role and reference type', async () => {
     const odd = changed(
       changed(completion(), ['choices', 0, 'finish_reason'], 'content_filter'),
       ['choices', 0, 'message', 'role'],
@@ -53,7 +53,7 @@ describe('what a newer service may send', () => {
     expect((await contextAt().retrieve('c')).rollingSummary.importantReferences[0]?.type).toBe('database');
   });
 
-  test('extra fields are kept at every level', async () => {
+  test('keeps extra fields at every level', async () => {
     answers(
       json({ ...completion(), system_fingerprint: 'fp', choices: [{ ...completion().choices[0], logprobs: null }] }),
     );
@@ -69,23 +69,23 @@ describe('what a newer service may send', () => {
   });
 
   test.each([
-    { lastCompactionAt: null, because: 'there was none' },
-    { lastCompactionAt: undefined, because: 'the field is left out' },
-    { lastCompactionAt: '2026-01-05T09:30:00.000Z', because: 'it is a time' },
-    { lastCompactionAt: '2026-01-05T09:30:00+02:00', because: 'an offset is ISO 8601 as well' },
-  ])('lastCompactionAt $lastCompactionAt is accepted: $because', async ({ lastCompactionAt }) => {
+    { lastCompactionAt: null, because: 'there was no compaction' },
+    { lastCompactionAt: undefined, because: 'the field is optional' },
+    { lastCompactionAt: '2026-01-05T09:30:00.000Z', because: 'it is an ISO 8601 time' },
+    { lastCompactionAt: '2026-01-05T09:30:00+02:00', because: 'ISO 8601 allows an offset' },
+  ])('may have lastCompactionAt $lastCompactionAt: $because', async ({ lastCompactionAt }) => {
     answers(json(changed(contextAnswer(), ['context', 'metadata', 'lastCompactionAt'], lastCompactionAt)));
 
     expect((await contextAt().retrieve('c')).metadata.lastCompactionAt).toBe(lastCompactionAt);
   });
 
-  test('success false inside a compaction result is data', async () => {
+  test('may have success: false inside a compaction result, which is data', async () => {
     answers(json(changed(compactAnswer(), ['result', 'success'], false)));
 
     expect((await contextAt().compact('c')).success).toBe(false);
   });
 
-  test('memory items may leave out isActive and workspaceId', async () => {
+  test('may leave out isActive and workspaceId of a memory item', async () => {
     answers(json({ success: true, memory: memoryItem() }));
 
     const item = await contextAt().memory.create({ type: 'fact', key: 'editor', content: 'Uses vim.' });
@@ -94,7 +94,7 @@ describe('what a newer service may send', () => {
   });
 
   test.each([[[]], [[{ index: 0, message: { role: 'assistant', content: '' }, finish_reason: 'stop' }]]])(
-    'choices %j are a valid answer',
+    'may have the choices %j',
     async (choices) => {
       answers(json({ ...completion(), choices }));
 
@@ -102,7 +102,7 @@ describe('what a newer service may send', () => {
     },
   );
 
-  test('JSON is read whatever the content type says', async () => {
+  test('is parsed as JSON whatever its content type, and with a byte order mark', async () => {
     answers(text(JSON.stringify(usageReport()), { headers: { 'content-type': 'text/plain' } }));
     expect(await gatewayAt().usage.retrieve()).toEqual(usageReport());
 
@@ -110,7 +110,7 @@ describe('what a newer service may send', () => {
     expect(await gatewayAt().usage.retrieve()).toEqual(usageReport());
   });
 
-  test('__proto__ and constructor as names in an answer change no prototype', async () => {
+  test('cannot change a prototype with keys named __proto__ and constructor', async () => {
     const body = JSON.stringify(usageReport()).replace('"atlas-small":12', '"__proto__":5,"constructor":6');
     answers(text(body, { headers: { 'content-type': 'application/json' } }));
 
@@ -128,7 +128,7 @@ const retrieve = () => contextAt().retrieve('c');
 const create = () => gatewayAt().chat.completions.create(chatParams);
 const usage = () => gatewayAt().usage.retrieve();
 
-describe('a field that is not as documented', () => {
+describe('a response that breaks the documented schema', () => {
   test.each([
     { call: retrieve, answer: contextAnswer(), path: ['context'], value: undefined },
     { call: retrieve, answer: contextAnswer(), path: ['context', 'rollingSummary'], value: null },
@@ -167,7 +167,7 @@ describe('a field that is not as documented', () => {
     { call: usage, answer: usageReport(), path: ['breakdown_by_model', 'atlas-small'], value: '77777' },
     { call: usage, answer: usageReport(), path: ['estimated_overage_cost'], value: 'CANARY' },
   ])(
-    '$path as $value is a ResponseValidationError with its path, the answer, and no value',
+    'with $value at $path is a ResponseValidationError with the path and the body, and a message without the value',
     async ({ call, answer, path, value }) => {
       const wrong = changed<object>(answer, path, value);
       answers(json(wrong as never));
@@ -184,7 +184,7 @@ describe('a field that is not as documented', () => {
     },
   );
 
-  test('a term of a definition is the user’s own words, so no message repeats it', async () => {
+  test('does not repeat a definition term in the error, since it is the user’s own text', async () => {
     answers(json(changed(contextAnswer(), ['context', 'rollingSummary', 'definitions'], { 'CANARY term': 5 })));
 
     const error = await failureOf(retrieve());
@@ -193,7 +193,7 @@ describe('a field that is not as documented', () => {
     expect(JSON.stringify(error)).not.toContain('CANARY');
   });
 
-  test('the message says which call it was', async () => {
+  test('names the call and the request id in the message', async () => {
     answers(json({ success: true, context: 1 }, { headers: { 'x-request-id': 'req_7' } }));
 
     const error = (await failureOf(contextAt().retrieve('c'))) as ResponseValidationError;
@@ -203,7 +203,7 @@ describe('a field that is not as documented', () => {
     );
   });
 
-  test('more than five issues are counted, and all are listed in `issues`', async () => {
+  test('shows five issues in the message, counts the others, and lists all in `issues`', async () => {
     answers(json({ success: true, context: { rollingSummary: {}, pinnedMemory: [], metadata: metadata() } }));
 
     const error = (await failureOf(retrieve())) as ResponseValidationError;
@@ -216,7 +216,7 @@ describe('a field that is not as documented', () => {
     { wrong: 49, kept: 49, more: 'and 44 more' },
     { wrong: 50, kept: 50, more: 'and more' },
     { wrong: 20_000, kept: 50, more: 'and more' },
-  ])('of $wrong issues $kept are kept, and the message says "$more"', async ({ wrong, kept, more }) => {
+  ])('keeps $kept of $wrong issues, and the message says "$more"', async ({ wrong, kept, more }) => {
     const models = Array.from({ length: wrong }, (_, at) => [`model-${at}`, 'x']);
     answers(json({ ...usageReport(), breakdown_by_model: Object.fromEntries(models) }));
 
@@ -226,7 +226,7 @@ describe('a field that is not as documented', () => {
     expect(error.message).toMatch(new RegExp(`model-4: [^;]*; ${more} \\(GET /v1/usage\\)\\.$`));
   });
 
-  test('an error that is printed is short, however long the names in its answer are', async () => {
+  test('prints a short error, however long the keys in the body are', async () => {
     const models = Array.from({ length: 60 }, (_, at) => [`${at}`.repeat(50_000), 'x']);
     answers(json({ ...usageReport(), breakdown_by_model: Object.fromEntries(models) }));
 
@@ -237,7 +237,7 @@ describe('a field that is not as documented', () => {
     }
   });
 
-  test.each(['null', '[]', '"x"', '1', 'true'])('%s at the top is a ResponseValidationError', async (body) => {
+  test.each(['null', '[]', '"x"', '1', 'true'])('whose whole body is %s is a ResponseValidationError', async (body) => {
     answers(text(body, { headers: { 'content-type': 'application/json' } }));
     await expect(retrieve()).rejects.toBeInstanceOf(ResponseValidationError);
     await expect(create()).rejects.toBeInstanceOf(ResponseValidationError);
@@ -245,12 +245,12 @@ describe('a field that is not as documented', () => {
   });
 
   test.each([
-    ['{"id": ', 'it is cut'],
+    ['{"id": ', 'it is cut off'],
     ['{} trailing', 'something follows it'],
-    ['{"a": NaN}', 'NaN is no JSON'],
-    ['<html><b>Sorry</b></html>', 'it is a page'],
-    ['', 'is empty'],
-  ])('a success with the body %j is a ResponseValidationError: %s', async (body) => {
+    ['{"a": NaN}', 'NaN is not JSON'],
+    ['<html><b>Sorry</b></html>', 'it is an HTML page'],
+    ['', 'it is empty'],
+  ])('with status 200 and the body %j is a ResponseValidationError: %s', async (body) => {
     answers(text(body, { headers: { 'content-type': 'text/html' } }));
 
     const error = await failureOf(create());
@@ -268,7 +268,7 @@ describe('a field that is not as documented', () => {
   const deepEvent = (levels: number) => `data: {"choices":[{"index":0,"delta":{}}],"x":${nested(levels)}}\n\n`;
   const stream = () => gatewayAt().chat.completions.create({ ...chatParams, stream: true });
 
-  test.each([5_000, 100_000])('an answer nested %d deep is a typed error, whatever is asked for', async (levels) => {
+  test.each([5_000, 100_000])('nested %d levels deep is a typed error on every kind of call', async (levels) => {
     const tooDeep = { name: 'ResponseValidationError', message: expect.stringContaining('deeper than 500 levels') };
 
     answers(text(`{"data":${nested(levels)}}`, JSON_TYPE));
@@ -283,7 +283,7 @@ describe('a field that is not as documented', () => {
     expect(await new Response((await stream()).toReadableStream()).text()).toMatch(/^event: error\n/);
   });
 
-  test('an answer may be nested 500 deep, and so may an event', async () => {
+  test('may be nested 500 levels deep, and so may an event', async () => {
     answers(text(nested(500), JSON_TYPE));
     await gatewayAt().request({ method: 'GET', path: '/v1/x' });
     answers(text(nested(501), JSON_TYPE));
@@ -292,7 +292,7 @@ describe('a field that is not as documented', () => {
     expect(await new Response((await stream()).toReadableStream()).text()).toBe(`${deepEvent(499)}data: [DONE]\n\n`);
   });
 
-  test('the body of an error may be nested as it likes', async () => {
+  test('may be nested to any depth if it is an error', async () => {
     const body = `{"error":{"message":"No such model.","code":"model_not_found","x":${nested(5_000)}}}`;
     answers(text(body, { ...JSON_TYPE, status: 404 }));
     const facts = { code: 'model_not_found', message: expect.stringContaining('No such model') };
@@ -302,7 +302,7 @@ describe('a field that is not as documented', () => {
     expect(await failureOf((await stream()).finalCompletion())).toMatchObject({ name: 'StreamError', ...facts });
   });
 
-  test('a relay of what decodeChunk has nested 5,000 deep ends with an error event', async () => {
+  test('ends a relay with an error event if decodeChunk returns a chunk nested 5,000 levels deep', async () => {
     answers(text('data: {}\n\n', EVENTS));
     const decodeChunk = () => ({ choices: [], x: JSON.parse(nested(5_000)) });
 
@@ -318,7 +318,7 @@ describe("validation: 'report'", () => {
     return { events, options: { validation: 'report' as const, onEvent: (event: ClientEvent) => events.push(event) } };
   };
 
-  test('hands the answer on as it is and tells onEvent what is wrong, without values', async () => {
+  test('returns the body unchanged and reports the issues to onEvent, without values', async () => {
     const { events, options } = reporting();
     const odd = changed<object>(contextAnswer(), ['context', 'metadata', 'totalTokens'], 'CANARY');
     answers(json(odd as never));
@@ -337,13 +337,13 @@ describe("validation: 'report'", () => {
     expect(JSON.stringify(events)).not.toContain('CANARY');
   });
 
-  test('does not make a success of success: false', async () => {
+  test('still treats success: false as an error', async () => {
     answers(json({ success: false, error: 'no' }));
 
     await expect(contextAt(reporting().options).retrieve('c')).rejects.toMatchObject({ name: 'APIError', status: 200 });
   });
 
-  test('ends with a typed error where there is nothing to hand on', async () => {
+  test('throws a typed error if the body holds nothing to return', async () => {
     answers(json(null));
     const { options } = reporting();
 
@@ -351,7 +351,7 @@ describe("validation: 'report'", () => {
     await expect(gatewayAt(options).presets.list()).rejects.toBeInstanceOf(ResponseValidationError);
   });
 
-  test('a listener that throws costs the call nothing', async () => {
+  test('returns the response even if the listener throws', async () => {
     answers(json(usageReport()));
     const onEvent = () => {
       throw new Error('listener');
@@ -364,10 +364,10 @@ describe("validation: 'report'", () => {
 describe('a 2xx body that reports an error', () => {
   test.each([
     { body: { success: false, error: 'no such thing' }, because: 'the Context form' },
-    { body: { success: false, error: { message: 'no such thing' } }, because: 'the Gateway form in it' },
+    { body: { success: false, error: { message: 'no such thing' } }, because: 'the Gateway form inside it' },
     { body: { error: { message: 'no such thing', type: 'x' } }, because: 'the Gateway form' },
     { body: { success: false, message: 'no such thing' }, because: 'the bare form' },
-  ])('is an error, never data: $because', async ({ body }) => {
+  ])('throws, and is never returned as data: $because', async ({ body }) => {
     answers(json(body));
 
     for (const call of [retrieve, create, () => contextAt().unpin('c', 'm'), () => gatewayAt().presets.list()]) {
@@ -377,7 +377,7 @@ describe('a 2xx body that reports an error', () => {
     }
   });
 
-  test('success: true on a 500 is an error by its status', async () => {
+  test('does not count on success: true if the status is 500', async () => {
     answers(json(contextAnswer(), { status: 500 }));
 
     await expect(retrieve()).rejects.toMatchObject({ name: 'InternalServerError', status: 500 });
@@ -392,7 +392,7 @@ describe('an empty body', () => {
     { method: 'memory.delete', call: () => contextAt().memory.delete('m') },
   ];
 
-  test.each(empty)('is a success of $method, with 204 and with 200', async ({ call }) => {
+  test.each(empty)('is a success for $method, with 204 and with 200', async ({ call }) => {
     answers(text(null, { status: 204 }), text('', { status: 200 }));
 
     expect(await call()).toBeUndefined();
@@ -408,7 +408,7 @@ describe('an empty body', () => {
     { method: 'create', call: create },
     { method: 'presets.list', call: () => gatewayAt().presets.list() },
     { method: 'integrations.execute', call: () => gatewayAt().integrations.execute('i', { action: 'a' }) },
-  ])('is a ResponseValidationError of $method', async ({ call }) => {
+  ])('is a ResponseValidationError for $method', async ({ call }) => {
     answers(text(null, { status: 204 }));
 
     await expect(call()).rejects.toMatchObject({ name: 'ResponseValidationError', body: '' });
@@ -424,14 +424,14 @@ describe('undocumented lists and records', () => {
     { wrapped: { presets: records }, as: 'in presets' },
     { wrapped: { integrations: records }, as: 'in integrations' },
     { wrapped: { items: records, next: null }, as: 'in items' },
-  ])('a list $as is one array', async ({ wrapped }) => {
+  ])('a list that comes $as is returned as an array', async ({ wrapped }) => {
     answers(json(wrapped));
 
     expect(await gatewayAt().presets.list()).toEqual(records);
     expect(await gatewayAt().integrations.list()).toEqual(records);
   });
 
-  test('an object without a list is a ResponseValidationError that tells of `schema`', async () => {
+  test('an object without a list is a ResponseValidationError that suggests `schema`', async () => {
     answers(json({ rows: records }));
 
     const error = await failureOf(gatewayAt().presets.list());
@@ -440,7 +440,7 @@ describe('undocumented lists and records', () => {
     expect(String(error)).toMatch(/data, presets, integrations, items.*schema/);
   });
 
-  test.each([5, 'x', { id: 5 }, { name: null }])('an answer of %j is neither a list nor a record', async (answer) => {
+  test.each([5, 'x', { id: 5 }, { name: null }])('a body of %j is neither a list nor a record', async (answer) => {
     answers(json(answer as never));
 
     const expected = 'expected an array, or an object whose id and name are strings';
@@ -451,7 +451,7 @@ describe('undocumented lists and records', () => {
       });
   });
 
-  test('records are handed on whole, arrays too', async () => {
+  test('records are returned whole, even if they are arrays', async () => {
     answers(json({ id: 'x', output: [1, 2] }));
     expect(await gatewayAt().integrations.execute('i', { action: 'a' })).toEqual({ id: 'x', output: [1, 2] });
 
@@ -459,7 +459,7 @@ describe('undocumented lists and records', () => {
     expect(await gatewayAt().presets.execute('p', { input: 'a', model: 'b' })).toEqual([1, 'two']);
   });
 
-  test('a record whose id is no string is a ResponseValidationError', async () => {
+  test('a record whose id is not a string is a ResponseValidationError', async () => {
     answers(json({ id: 5 }));
 
     await expect(gatewayAt().files.upload({ file: new Blob(['a']), purpose: 'p' })).rejects.toBeInstanceOf(

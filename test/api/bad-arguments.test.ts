@@ -8,8 +8,8 @@ const gateway = gatewayAt({ fetch });
 const context = contextAt({ fetch });
 afterEach(() => fetch.mockClear());
 
-/** The one call is refused with this issue, and nothing was sent. */
-async function expectRefused(call: () => PromiseLike<unknown>, path: readonly (string | number)[], hint: RegExp) {
+/** The call must fail with an issue at this path, and nothing may be sent. */
+async function expectRejected(call: () => PromiseLike<unknown>, path: readonly (string | number)[], hint: RegExp) {
   const error = await failureOf(call());
 
   expect(error).toBeInstanceOf(RequestValidationError);
@@ -35,7 +35,7 @@ const places: { name: string; put: (id: string) => PromiseLike<unknown> }[] = [
   { name: 'integration', put: (id) => gateway.integrations.execute(id, { action: 'a' }) },
 ];
 
-describe('ids in a path', () => {
+describe('validation of path ids', () => {
   const loose = (value: unknown) => value as string;
   test.each([
     { id: '..', hint: /must not be \. or \.\./ },
@@ -59,26 +59,26 @@ describe('ids in a path', () => {
     { id: loose({ toString: () => 'a' }), hint: /expected string/ },
     { id: 'x'.repeat(1_025), hint: /longer than 1024/ },
     { id: 'x'.repeat(1_000_000), hint: /longer than 1024/ },
-  ])('refuses an id that is wrong ($hint, %#)', async ({ id, hint }) => {
-    for (const { name, put } of places) await expectRefused(() => put(id), [name], hint);
+  ])('rejects an invalid id ($hint, %#)', async ({ id, hint }) => {
+    for (const { name, put } of places) await expectRejected(() => put(id), [name], hint);
   });
 
-  test('one object in the place of the id and the fields is told that the id stands alone', async () => {
+  test('rejects an object with id and fields: the id is an argument of its own', async () => {
     const all = { id: 'p', input: 'a', model: 'b' } as never;
 
-    await expectRefused(
+    await expectRejected(
       () => gateway.presets.execute(all, undefined as never),
       ['presetId'],
       /presetId: expected string/,
     );
-    await expectRefused(
+    await expectRejected(
       () => context.pin(all, undefined as never),
       ['conversationId'],
       /conversationId: expected string/,
     );
   });
 
-  test('sends hazardous but legal ids as one segment', async () => {
+  test('sends a dangerous but legal id as one path segment', async () => {
     for (const id of [
       'a/b',
       '\\',
@@ -99,12 +99,12 @@ describe('ids in a path', () => {
   });
 });
 
-describe('values in a query', () => {
-  test('refuses half a surrogate pair in a query and in a body', async () => {
-    await expectRefused(() => context.retrieve('a\ud800'), ['conversationId'], /well-formed Unicode/);
-    await expectRefused(() => context.unpin('c', '\udc00'), ['messageId'], /well-formed Unicode/);
-    await expectRefused(() => context.compact('a\ud800'), ['conversationId'], /well-formed Unicode/);
-    await expectRefused(
+describe('validation of a query', () => {
+  test('rejects a lone surrogate in a query and in a body', async () => {
+    await expectRejected(() => context.retrieve('a\ud800'), ['conversationId'], /well-formed Unicode/);
+    await expectRejected(() => context.unpin('c', '\udc00'), ['messageId'], /well-formed Unicode/);
+    await expectRejected(() => context.compact('a\ud800'), ['conversationId'], /well-formed Unicode/);
+    await expectRejected(
       () => gateway.chat.completions.create({ ...chatParams, messages: [{ role: 'user', content: 'a\ud800' }] }),
       ['messages', 0, 'content'],
       /well-formed Unicode/,
@@ -125,20 +125,20 @@ describe('values in a query', () => {
     expect(fetch.mock.calls[0]?.[0]).toBe('https://service.test/api/memory');
   });
 
-  test('refuses an id that is empty or no string in a query as well', async () => {
-    await expectRefused(() => context.retrieve(''), ['conversationId'], /must not be empty/);
-    await expectRefused(() => context.summary(5 as never), ['conversationId'], /expected string/);
-    await expectRefused(() => context.unpin('c', undefined as never), ['messageId'], /expected string/);
+  test('rejects an id that is empty or not a string', async () => {
+    await expectRejected(() => context.retrieve(''), ['conversationId'], /must not be empty/);
+    await expectRejected(() => context.summary(5 as never), ['conversationId'], /expected string/);
+    await expectRejected(() => context.unpin('c', undefined as never), ['messageId'], /expected string/);
   });
 });
 
 const create = (more: object) => () => gateway.chat.completions.create({ ...chatParams, ...more });
 
-describe('completions', () => {
+describe('validation of completion parameters', () => {
   test.each([Number.NaN, Infinity, -Infinity, -0.1, 2.0001, '1', 1n, null])(
-    'refuses the temperature %s',
+    'rejects the temperature %s',
     async (temperature) => {
-      await expectRefused(create({ temperature }), ['temperature'], /temperature: expected/);
+      await expectRejected(create({ temperature }), ['temperature'], /temperature: expected/);
     },
   );
 
@@ -148,8 +148,8 @@ describe('completions', () => {
     expect(sentBody().temperature).toBe(temperature + 0);
   });
 
-  test.each([0, -1, 1.5, 2 ** 53, '5', Number.NaN, Infinity, null])('refuses max_tokens %s', async (max_tokens) => {
-    await expectRefused(create({ max_tokens }), ['max_tokens'], /max_tokens: expected/);
+  test.each([0, -1, 1.5, 2 ** 53, '5', Number.NaN, Infinity, null])('rejects max_tokens %s', async (max_tokens) => {
+    await expectRejected(create({ max_tokens }), ['max_tokens'], /max_tokens: expected/);
   });
 
   test.each([
@@ -157,11 +157,11 @@ describe('completions', () => {
     ['m'.repeat(10_000), /must not be longer than 1024/],
     [undefined, /expected string/],
     [5, /expected string/],
-  ])('refuses a model that is empty, too long or no string (%#)', async (model, hint) => {
-    await expectRefused(create({ model }), ['model'], hint);
+  ])('rejects a model that is empty, too long or not a string (%#)', async (model, hint) => {
+    await expectRejected(create({ model }), ['model'], hint);
   });
 
-  test('sends a model that may not be offered: the service decides', async () => {
+  test('sends an unknown model: the service decides whether it exists', async () => {
     await create({ model: 'not-offered' })();
 
     expect(sentBody().model).toBe('not-offered');
@@ -180,62 +180,62 @@ describe('completions', () => {
     { messages: [{ role: 'user', content: ['a'] }], path: ['messages', 0, 'content'], hint: /expected string/ },
     { messages: [{ content: 'a' }], path: ['messages', 0, 'role'], hint: /expected string/ },
     { messages: [{ role: '', content: 'a' }], path: ['messages', 0, 'role'], hint: /must not be empty/ },
-  ])('refuses messages with a fault at $path', async ({ messages, path, hint }) => {
-    await expectRefused(create({ messages }), path, hint);
+  ])('rejects messages with a mistake at $path', async ({ messages, path, hint }) => {
+    await expectRejected(create({ messages }), path, hint);
   });
 
-  test('sends a role it does not know: the service decides', async () => {
+  test('sends an unknown role: the service decides whether it is valid', async () => {
     await create({ messages: [{ role: 'tool', content: 'a' }] })();
 
     expect(sentBody().messages).toEqual([{ role: 'tool', content: 'a' }]);
   });
 
-  test('parameters that are not documented yet are passed on', async () => {
+  test('sends parameters that are not documented yet', async () => {
     await create({ seed: 7 })();
 
     expect(sentBody()).toEqual({ ...chatParams, seed: 7 });
   });
 
   test.each(['maxTokens', 'MaxTokens', 'max-tokens', 'Temperature'])(
-    'refuses %s, a documented parameter in another writing',
+    'rejects %s, a documented parameter in another spelling',
     async (field) => {
-      await expectRefused(create({ [field]: 1 }), [field], /: did you mean (max_tokens|temperature)\?/);
-      await expectRefused(create({ [field]: 1, stream: true }), [field], /did you mean/);
+      await expectRejected(create({ [field]: 1 }), [field], /: did you mean (max_tokens|temperature)\?/);
+      await expectRejected(create({ [field]: 1, stream: true }), [field], /did you mean/);
     },
   );
 
   test.each(['signal', 'timeout', 'deadline', 'streamIdleTimeout', 'maxRetries', 'headers', 'idempotencyKey'])(
-    'refuses the option %s among the parameters, and says where it belongs',
+    'rejects the option %s among the parameters, and says where it belongs',
     async (field) => {
       const hint = new RegExp(`${field}: is an option of the call: pass it in the second argument`);
-      await expectRefused(create({ [field]: 1 }), [field], hint);
-      await expectRefused(create({ [field]: 1, stream: true }), [field], hint);
+      await expectRejected(create({ [field]: 1 }), [field], hint);
+      await expectRejected(create({ [field]: 1, stream: true }), [field], hint);
     },
   );
 
-  test('says of all misplaced parameters at once where they belong', async () => {
+  test('reports all misplaced parameters at once', async () => {
     const error = await failureOf(create({ maxTokens: 1, timeout: 5_000, seed: 7 })());
 
     expect((error as RequestValidationError).issues.map(({ path }) => path)).toEqual([['maxTokens'], ['timeout']]);
   });
 
-  test('a misplaced option that is undefined is one that is not there', async () => {
+  test('ignores a misplaced option whose value is undefined', async () => {
     await create({ timeout: undefined, maxTokens: undefined })();
 
     expect(Object.keys(sentBody() as object)).not.toContain('timeout');
   });
 
-  test('an action may have a field of any name', async () => {
+  test('lets an integration action have a field of any name', async () => {
     await gateway.integrations.execute('i', { action: 'a', timeout: 5, Action: 'b' });
 
     expect(sentBody()).toEqual({ action: 'a', timeout: 5, Action: 'b' });
   });
 
-  test.each(['true', 1, null])('refuses stream: %s', async (stream) => {
-    await expectRefused(create({ stream }), ['stream'], /expected boolean/);
+  test.each(['true', 1, null])('rejects stream: %s', async (stream) => {
+    await expectRejected(create({ stream }), ['stream'], /expected boolean/);
   });
 
-  test.each([undefined, null, 'hello', 5, []])('refuses the arguments %s', async (params) => {
+  test.each([undefined, null, 'hello', 5, []])('rejects the arguments %s', async (params) => {
     const error = await failureOf(gateway.chat.completions.create(params as never));
 
     expect(error).toBeInstanceOf(RequestValidationError);
@@ -245,15 +245,15 @@ describe('completions', () => {
 
 const execute = (fields: object) => () => gateway.integrations.execute('i', { action: 'a', ...fields });
 
-describe('fields of an action', () => {
-  test('refuses a value that contains itself, and names the place', async () => {
+describe('validation of an integration action', () => {
+  test('rejects a value that contains itself, and names its path', async () => {
     const loop: Record<string, unknown> = { list: [{}] };
     (loop.list as unknown[])[0] = loop;
 
-    await expectRefused(execute({ loop }), ['loop', 'list', 0], /loop\.list\[0\]: must not contain itself/);
+    await expectRejected(execute({ loop }), ['loop', 'list', 0], /loop\.list\[0\]: must not contain itself/);
   });
 
-  test('sends a value that is met twice, but not inside itself', async () => {
+  test('sends a value that appears twice, but not inside itself', async () => {
     const shared = { a: 1 };
     await execute({ first: shared, second: [shared, shared] })();
 
@@ -266,16 +266,16 @@ describe('fields of an action', () => {
     [Symbol('s'), /symbol cannot be sent/],
     [Number.NaN, /finite number/],
     [-Infinity, /finite number/],
-  ])('refuses %s', async (value, hint) => {
-    await expectRefused(execute({ deep: { list: [value] } }), ['deep', 'list', 0], hint);
+  ])('rejects %s', async (value, hint) => {
+    await expectRejected(execute({ deep: { list: [value] } }), ['deep', 'list', 0], hint);
   });
 
-  test('leaves out an undefined field, and refuses an undefined item, which would become null', async () => {
+  test('leaves out an undefined field, and rejects an undefined item, which JSON would turn into null', async () => {
     await execute({ gone: undefined })();
     expect(sentBody()).toEqual({ action: 'a' });
 
     fetch.mockClear();
-    await expectRefused(execute({ list: [undefined] }), ['list', 0], /undefined cannot be sent/);
+    await expectRejected(execute({ list: [undefined] }), ['list', 0], /undefined cannot be sent/);
   });
 
   class Amount {
@@ -309,11 +309,11 @@ describe('fields of an action', () => {
     [new Date(Number.NaN), /must be a valid Date/],
     [{ toJSON: () => 1n }, /bigint cannot be sent/],
     [{ toJSON: () => undefined }, /undefined cannot be sent/],
-  ])('refuses %s, of which JSON would make something else without a word', async (value, hint) => {
-    await expectRefused(execute({ deep: [value] }), ['deep', 0], hint);
+  ])('rejects %s, which JSON would silently turn into something else', async (value, hint) => {
+    await expectRejected(execute({ deep: [value] }), ['deep', 0], hint);
   });
 
-  test('a getter that throws is a RequestValidationError with its cause', async () => {
+  test('reports a getter that throws as a RequestValidationError with its cause', async () => {
     const cause = new Error('from a getter');
     const params = {
       action: 'a',
@@ -357,7 +357,7 @@ describe('fields of an action', () => {
     expect(({} as { polluted?: number }).polluted).toBeUndefined();
   });
 
-  test('refuses nesting of 10,000 levels, without a RangeError', async () => {
+  test('rejects 10,000 levels of nesting without a RangeError', async () => {
     let deep: unknown = 1;
     for (let n = 0; n < 10_000; n += 1) deep = { deep };
 
@@ -369,16 +369,16 @@ describe('fields of an action', () => {
     expect(fetch).not.toHaveBeenCalled();
   });
 
-  test('refuses a body of more than 64 M characters', async () => {
-    await expectRefused(execute({ text: 'x'.repeat(65 * 1024 * 1024) }), [], /longer than 67108864 characters/);
+  test('rejects a body of more than 64 M characters', async () => {
+    await expectRejected(execute({ text: 'x'.repeat(65 * 1024 * 1024) }), [], /longer than 67108864 characters/);
   });
 
-  test.each([undefined, '', 5])('refuses the action %s', async (action) => {
-    await expectRefused(execute({ action }), ['action'], /action: /);
+  test.each([undefined, '', 5])('rejects the action %s', async (action) => {
+    await expectRejected(execute({ action }), ['action'], /action: /);
   });
 });
 
-describe('other arguments', () => {
+describe('validation of other arguments', () => {
   const deep = 'deep' as never;
   test.each([
     { name: 'compact', call: () => context.compact('c', deep) },
@@ -388,16 +388,16 @@ describe('other arguments', () => {
     { name: 'usage', call: () => gateway.usage.retrieve(deep) },
     { name: 'request', call: () => gateway.request('/v1/x' as never) },
     { name: 'request', call: () => context.request(null as never) },
-  ])('$name given something else than an object says so', async ({ call }) => {
-    await expectRefused(call, [], /expected an object with named fields/);
+  ])('rejects an argument of $name that is not an object', async ({ call }) => {
+    await expectRejected(call, [], /expected an object with named fields/);
   });
 
-  test('something else than an object is told what an object would have', async () => {
-    await expectRefused(() => context.compact('c', deep), [], /such as \{ level: 'deep' \}\.$/);
-    await expectRefused(() => context.pin('c', deep), [], /such as \{ messageId, category \}\.$/);
-    await expectRefused(() => gateway.chat.completions.create(deep), [], /such as \{ model, messages, .*stream \}\.$/);
-    await expectRefused(() => gateway.usage.retrieve(deep), [], /such as \{ start_date, end_date \}\.$/);
-    await expectRefused(() => gateway.request('/v1/x' as never), [], /such as \{ method, path \}\.$/);
+  test('lists the fields an argument should have if it is not an object', async () => {
+    await expectRejected(() => context.compact('c', deep), [], /such as \{ level: 'deep' \}\.$/);
+    await expectRejected(() => context.pin('c', deep), [], /such as \{ messageId, category \}\.$/);
+    await expectRejected(() => gateway.chat.completions.create(deep), [], /such as \{ model, messages, .*stream \}\.$/);
+    await expectRejected(() => gateway.usage.retrieve(deep), [], /such as \{ start_date, end_date \}\.$/);
+    await expectRejected(() => gateway.request('/v1/x' as never), [], /such as \{ method, path \}\.$/);
   });
 
   const { signal } = new AbortController();
@@ -418,17 +418,20 @@ describe('other arguments', () => {
       call: () => context.memory.update('m', among({ idempotencyKey: 'k' })),
     },
     { option: 'schema', place: 'third', call: () => gateway.presets.execute('p', among({ schema: {} })) },
-  ])('an option among the parameters ($option) is sent to the $place argument', async ({ call, option, place }) => {
-    const error = (await failureOf(call())) as RequestValidationError;
+  ])(
+    'rejects the option $option among the parameters: it belongs in the $place argument',
+    async ({ call, option, place }) => {
+      const error = (await failureOf(call())) as RequestValidationError;
 
-    const message = `is an option of the call: pass it in the ${place} argument`;
-    expect(error.issues).toEqual([{ path: [option], message }]);
-    expect(fetch).not.toHaveBeenCalled();
-  });
+      const message = `is an option of the call: pass it in the ${place} argument`;
+      expect(error.issues).toEqual([{ path: [option], message }]);
+      expect(fetch).not.toHaveBeenCalled();
+    },
+  );
 
-  test('an option of other calls alone is an unknown field', async () => {
-    await expectRefused(() => context.memory.list(among({ schema: {} })), [], /unknown field schema/);
-    await expectRefused(() => gateway.presets.list(among({ onProgress: () => {} })), [], /unknown field onProgress/);
+  test('treats an option that only other calls take as an unknown field', async () => {
+    await expectRejected(() => context.memory.list(among({ schema: {} })), [], /unknown field schema/);
+    await expectRejected(() => gateway.presets.list(among({ onProgress: () => {} })), [], /unknown field onProgress/);
   });
 
   test.each<{ call: () => PromiseLike<unknown>; field: string; place: string }>([
@@ -451,19 +454,22 @@ describe('other arguments', () => {
       place: 'second',
       call: () => context.pin('c', { messageId: 'm' }, among({ category: 'other' })),
     },
-  ])('a parameter among the options ($field) is sent to the $place argument', async ({ call, field, place }) => {
-    const error = (await failureOf(call())) as RequestValidationError;
+  ])(
+    'rejects the parameter $field among the options: it belongs in the $place argument',
+    async ({ call, field, place }) => {
+      const error = (await failureOf(call())) as RequestValidationError;
 
-    const message = `is a parameter: pass it in the ${place} argument`;
-    expect(error.issues).toEqual([{ path: ['options', field], message }]);
-    expect(fetch).not.toHaveBeenCalled();
+      const message = `is a parameter: pass it in the ${place} argument`;
+      expect(error.issues).toEqual([{ path: ['options', field], message }]);
+      expect(fetch).not.toHaveBeenCalled();
+    },
+  );
+
+  test.each([0, -1, Number.NaN, 1.5, '5', null])('rejects the limit %s', async (limit) => {
+    await expectRejected(() => gateway.presets.list({ limit: limit as number }), ['limit'], /limit: expected/);
   });
 
-  test.each([0, -1, Number.NaN, 1.5, '5', null])('refuses the limit %s', async (limit) => {
-    await expectRefused(() => gateway.presets.list({ limit: limit as number }), ['limit'], /limit: expected/);
-  });
-
-  test('sends a limit of 1e9: its bound is not documented', async () => {
+  test('sends a limit of 1e9: no maximum is documented', async () => {
     await failureOf(gateway.presets.list({ limit: 1e9 }));
 
     expect(fetch.mock.calls[0]?.[0]).toMatch(/limit=1000000000$/);
@@ -483,7 +489,7 @@ describe('other arguments', () => {
     { field: 'from', call: () => gateway.usage.retrieve({ from: '2026-01-01' } as never) },
     { field: 'fileName', call: () => gateway.files.upload({ file: new Blob(), purpose: 'p', fileName: 'f' } as never) },
   ];
-  test.each(misspelt)('refuses the unknown field $field and names it', async ({ call, field }) => {
+  test.each(misspelt)('rejects the unknown field $field and names it', async ({ call, field }) => {
     const error = await failureOf(call());
 
     expect(error).toBeInstanceOf(RequestValidationError);
@@ -498,7 +504,7 @@ describe('other arguments', () => {
     { call: () => gateway.presets.list({ Limit: 5 } as never), says: 'Limit; did you mean limit?' },
     { call: () => gateway.usage.retrieve({ startDate: '2026-01-01' } as never), says: 'did you mean start_date?' },
     { call: () => gateway.request({ method: 'GET', path: '/v1/x', Query: {} } as never), says: 'did you mean query?' },
-  ])('names the field that was meant: $says', async ({ call, says }) => {
+  ])('suggests the right field: $says', async ({ call, says }) => {
     const error = await failureOf(call());
 
     expect(error).toMatchObject({
@@ -511,14 +517,14 @@ describe('other arguments', () => {
     { call: () => context.compact('c', { level: 'extreme' as never }), path: ['level'] },
     { call: () => context.memory.list({ type: 'x' as never }), path: ['type'] },
     { call: () => context.memory.create({ type: 'x' as never, key: 'k', content: 'c' }), path: ['type'] },
-  ])('refuses a value outside $path and names those it takes', async ({ call, path }) => {
-    await expectRefused(call, path, /expected "\w+" or "\w+"/);
+  ])('rejects an unknown value of $path and lists the allowed ones', async ({ call, path }) => {
+    await expectRejected(call, path, /expected "\w+" or "\w+"/);
   });
 
-  test('refuses a flag that is no boolean', async () => {
+  test('rejects a flag that is not a boolean', async () => {
     const update = () => context.memory.update('m', { content: 'c', isActive: 0 as never });
 
-    await expectRefused(update, ['isActive'], /expected boolean/);
+    await expectRejected(update, ['isActive'], /expected boolean/);
   });
 
   test.each([
@@ -533,8 +539,8 @@ describe('other arguments', () => {
     { dates: { end_date: new Date(8.64e15) }, path: ['end_date'] },
     { dates: { start_date: '2026-02-01', end_date: '2026-01-31' }, path: ['end_date'] },
     { dates: { start_date: new Date('2026-02-01'), end_date: '2026-01-31' }, path: ['end_date'] },
-  ])('refuses the period $dates', async ({ dates, path }) => {
-    await expectRefused(() => gateway.usage.retrieve(dates), path, /YYYY-MM-DD|before start_date/);
+  ])('rejects the period $dates', async ({ dates, path }) => {
+    await expectRejected(() => gateway.usage.retrieve(dates), path, /YYYY-MM-DD|before start_date/);
   });
 
   test.each([
@@ -550,7 +556,7 @@ describe('other arguments', () => {
     expect(fetch.mock.calls[0]?.[0]).toBe(`https://service.test/v1/usage${query}`);
   });
 
-  test('what the caller changes after the call changes no attempt', async () => {
+  test('copies the arguments, so changes after the call affect no attempt', async () => {
     vi.spyOn(Math, 'random').mockReturnValue(0);
     fetch.mockImplementationOnce(async () => new Response('', { status: 429 }));
     const params = { ...chatParams, messages: [{ role: 'user', content: 'first' }] };
@@ -581,12 +587,12 @@ const sentForm = async () => {
   return { form, raw: new TextDecoder().decode(raw) };
 };
 
-describe('uploads', () => {
-  test.each([undefined, '', 5, null, 'a\ud800'])('refuses the purpose %j', async (purpose) => {
-    await expectRefused(upload({ purpose }), ['purpose'], /not be empty|expected string|Unicode/);
+describe('validation of an upload', () => {
+  test.each([undefined, '', 5, null, 'a\ud800'])('rejects the purpose %j', async (purpose) => {
+    await expectRejected(upload({ purpose }), ['purpose'], /not be empty|expected string|Unicode/);
   });
 
-  test('sends line breaks in a purpose intact: they cannot end the part', async () => {
+  test('sends line breaks in a purpose unchanged, and they cannot end the part', async () => {
     await upload({ purpose: 'a\r\n--x\r\nContent-Disposition: form-data; name="file"' })();
 
     expect((await sentForm()).form.get('purpose')).toBe('a\r\n--x\r\nContent-Disposition: form-data; name="file"');
@@ -595,10 +601,10 @@ describe('uploads', () => {
   test.each([
     { given: 'a"b.txt', sent: 'a%22b.txt', because: 'a quote would end the name' },
     { given: 'a\r\nb.txt', sent: 'a%0D%0Ab.txt', because: 'a line break would end the header' },
-    { given: '/etc/passwd', sent: 'passwd', because: 'a name never says where it lay' },
-    { given: 'C:\\Users\\kim\\notes.txt', sent: 'notes.txt', because: 'nor on the other system' },
+    { given: '/etc/passwd', sent: 'passwd', because: 'a folder must not leak' },
+    { given: 'C:\\Users\\kim\\notes.txt', sent: 'notes.txt', because: 'nor may a Windows folder' },
     { given: 'größe 漢.txt', sent: 'größe 漢.txt', because: 'Unicode is fine' },
-    { given: 'folder/', sent: 'file', because: 'nothing is left of it' },
+    { given: 'folder/', sent: 'file', because: 'no name is left' },
   ])('sends the file name $given as $sent: $because', async ({ given, sent }) => {
     await upload({ filename: given })();
 
@@ -607,8 +613,8 @@ describe('uploads', () => {
     expect([...form.keys()]).toEqual(['purpose', 'file']);
   });
 
-  test.each(['', 5, 'a\ud800', null])('refuses the file name %j', async (filename) => {
-    await expectRefused(upload({ filename }), ['filename'], /not be empty|expected string|Unicode/);
+  test.each(['', 5, 'a\ud800', null])('rejects the file name %j', async (filename) => {
+    await expectRejected(upload({ filename }), ['filename'], /not be empty|expected string|Unicode/);
   });
 
   test('sends an empty Blob, and a File under its own name', async () => {
@@ -619,22 +625,22 @@ describe('uploads', () => {
     expect((await sentForm()).form.get('file')).toMatchObject({ size: 3, name: 'own.txt', type: 'text/plain' });
   });
 
-  test.each([undefined, null, 'text', 5, {}, { path: 5 }, [1]])('refuses the file %j', async (file) => {
-    await expectRefused(upload({ file }), ['file'], /expected a File, Blob, .* or \{ path \}/);
+  test.each([undefined, null, 'text', 5, {}, { path: 5 }, [1]])('rejects the file %j', async (file) => {
+    await expectRejected(upload({ file }), ['file'], /expected a File, Blob, .* or \{ path \}/);
   });
 
-  test('a path or a text in the place of the file is told how to pass it, and not shown', async () => {
+  test('rejects a string as the file, and says how to pass a path or text without showing the string', async () => {
     const hint = /for a file on disk pass \{ path: '…' \}, for text new Blob\(\[text\]\)/;
-    await expectRefused(upload({ file: '/tmp/canary.txt' }), ['file'], hint);
+    await expectRejected(upload({ file: '/tmp/canary.txt' }), ['file'], hint);
     expect(String(await failureOf(upload({ file: '/tmp/canary.txt' })()))).not.toContain('canary');
   });
 
-  test('refuses a path where there is no file, or a folder', async () => {
-    await expectRefused(upload({ file: { path: '/no/such/file' } }), ['file', 'path'], /no file at this path/);
-    await expectRefused(upload({ file: { path: import.meta.dirname } }), ['file', 'path'], /not a file/);
+  test('rejects a path that does not exist or is a folder', async () => {
+    await expectRejected(upload({ file: { path: '/no/such/file' } }), ['file', 'path'], /no file at this path/);
+    await expectRejected(upload({ file: { path: import.meta.dirname } }), ['file', 'path'], /not a file/);
   });
 
-  test('a path with half a surrogate pair or NUL is refused as well', async () => {
+  test('rejects a path with a NUL character', async () => {
     const error = await failureOf(upload({ file: { path: 'a\0b' } })());
 
     expect(error).toBeInstanceOf(RequestValidationError);
@@ -642,7 +648,7 @@ describe('uploads', () => {
   });
 });
 
-describe('options of a call', () => {
+describe('validation of call options', () => {
   const calls: ((options: never) => PromiseLike<unknown>)[] = [
     (options) => gateway.chat.completions.create(chatParams, options),
     (options) => gateway.chat.completions.create({ ...chatParams, stream: true }, options),
@@ -655,29 +661,29 @@ describe('options of a call', () => {
     (options) => gateway.request({ method: 'GET', path: '/v1/x' }, options),
   ];
 
-  test.each(['str', 5, true, () => {}])('refuses %s in their place', async (options) => {
+  test.each(['str', 5, true, () => {}])('rejects %s instead of an object', async (options) => {
     for (const call of calls) {
-      await expectRefused(() => call(options as never), ['options'], /options: expected an object, such as/);
+      await expectRejected(() => call(options as never), ['options'], /options: expected an object, such as/);
     }
   });
 
-  test.each(['timeout', 'deadline', 'streamIdleTimeout'])('refuses a %s that is no time', async (option) => {
+  test.each(['timeout', 'deadline', 'streamIdleTimeout'])('rejects an invalid %s', async (option) => {
     for (const value of [0, -1, Number.NaN, Infinity, 1e12, '5s', null]) {
       for (const call of calls) {
-        await expectRefused(() => call({ [option]: value } as never), ['options', option], /milliseconds above 0/);
+        await expectRejected(() => call({ [option]: value } as never), ['options', option], /milliseconds above 0/);
       }
     }
   });
 
-  test.each([-1, 1.5, 6, Number.NaN, '2', null])('refuses maxRetries %s', async (maxRetries) => {
+  test.each([-1, 1.5, 6, Number.NaN, '2', null])('rejects maxRetries %s', async (maxRetries) => {
     for (const call of calls) {
-      await expectRefused(() => call({ maxRetries } as never), ['options', 'maxRetries'], /whole number from 0 to 5/);
+      await expectRejected(() => call({ maxRetries } as never), ['options', 'maxRetries'], /whole number from 0 to 5/);
     }
   });
 
-  test.each(['timout', 'retries', 'apiKey', 'baseURL', 'fetch'])('refuses the unknown option %s', async (option) => {
+  test.each(['timout', 'retries', 'apiKey', 'baseURL', 'fetch'])('rejects the unknown option %s', async (option) => {
     for (const call of calls) {
-      await expectRefused(
+      await expectRejected(
         () => call({ [option]: 1 } as never),
         ['options', option],
         /is not an option of this call|is an option of the client, not of this call/,
@@ -685,43 +691,43 @@ describe('options of a call', () => {
     }
   });
 
-  test('an unknown option is told which ones there are', async () => {
+  test('lists the valid options in the error for an unknown one', async () => {
     const all = 'signal, streamIdleTimeout, timeout, deadline, maxRetries, headers, idempotencyKey'.split(', ');
     const error = (await failureOf(context.retrieve('c', { apiKey: 1 } as never))) as Error;
     const listed = /\(it takes (.*)\) *\.?$/.exec(error.message)?.[1]?.split(', ') ?? [];
     expect(listed.sort()).toEqual(all.sort());
 
-    await expectRefused(
+    await expectRejected(
       () => gateway.integrations.list({ apiKey: 1 } as never),
       ['options', 'apiKey'],
       /\(it takes schema, /,
     );
-    await expectRefused(upload({}, { apiKey: 1 }), ['options', 'apiKey'], /\(it takes schema, onProgress, /);
+    await expectRejected(upload({}, { apiKey: 1 }), ['options', 'apiKey'], /\(it takes schema, onProgress, /);
   });
 
-  test('a controller in the place of its signal is told what to pass', async () => {
+  test('rejects a controller as the signal, and says to pass controller.signal', async () => {
     for (const call of calls) {
       const signal = new AbortController() as never;
-      await expectRefused(() => call({ signal } as never), ['options', 'signal'], /such as controller\.signal/);
+      await expectRejected(() => call({ signal } as never), ['options', 'signal'], /such as controller\.signal/);
     }
   });
 
-  test('an option of uploads is refused by the other calls', async () => {
-    await expectRefused(
+  test('rejects onProgress on calls other than uploads', async () => {
+    await expectRejected(
       () => context.retrieve('c', { onProgress: () => {} } as never),
       ['options', 'onProgress'],
       /is not an option of this call/,
     );
-    await expectRefused(uploadWith({ onProgress: 'yes' }), ['options', 'onProgress'], /must be a function/);
+    await expectRejected(uploadWith({ onProgress: 'yes' }), ['options', 'onProgress'], /must be a function/);
   });
 
-  test.each([{}, 'abort', 5, null, new EventTarget()])('refuses the signal %s', async (signal) => {
+  test.each([{}, 'abort', 5, null, new EventTarget()])('rejects the signal %s', async (signal) => {
     for (const call of calls) {
-      await expectRefused(() => call({ signal } as never), ['options', 'signal'], /must be an AbortSignal/);
+      await expectRejected(() => call({ signal } as never), ['options', 'signal'], /must be an AbortSignal/);
     }
   });
 
-  test('a signal that is aborted already sends nothing, and its reason is the cause', async () => {
+  test('sends nothing if the signal is already aborted, whose reason is the cause', async () => {
     const reason = new Error('changed my mind');
     for (const call of calls) {
       const error = await failureOf(call({ signal: AbortSignal.abort(reason) } as never));
@@ -730,7 +736,7 @@ describe('options of a call', () => {
     expect(fetch).not.toHaveBeenCalled();
   });
 
-  test('a signal of another make works through addEventListener', async () => {
+  test('accepts a signal that is not an AbortSignal but has addEventListener', async () => {
     const listeners = new Set<() => void>();
     const signal = {
       aborted: false,
@@ -762,9 +768,9 @@ describe('options of a call', () => {
     'Expect',
     'te',
     'upgrade',
-  ])('refuses the header %s', async (name) => {
+  ])('rejects the header %s', async (name) => {
     for (const call of calls) {
-      await expectRefused(
+      await expectRejected(
         () => call({ headers: { [name]: 'x' } } as never),
         ['options', 'headers', name].slice(1),
         /credential|by the client/,
@@ -785,20 +791,20 @@ describe('options of a call', () => {
     { headers: new Headers({ 'x-a': '1' }), path: ['headers'], hint: /plain object/ },
     { headers: [['x-a', '1']], path: ['headers'], hint: /plain object/ },
     { headers: 'x-a: 1', path: ['headers'], hint: /plain object/ },
-  ])('refuses the headers %# and shows no value', async ({ headers, path, hint }) => {
-    await expectRefused(() => gateway.integrations.list({ headers: headers as never }), path, hint);
+  ])('rejects invalid headers (%#), and the error shows no value', async ({ headers, path, hint }) => {
+    await expectRejected(() => gateway.integrations.list({ headers: headers as never }), path, hint);
     expect(String(await failureOf(gateway.integrations.list({ headers: headers as never })))).not.toContain('CANARY');
   });
 
-  test.each(['', '  ', 5, null])('refuses the idempotency key %j', async (idempotencyKey) => {
-    await expectRefused(
+  test.each(['', '  ', 5, null])('rejects the idempotency key %j', async (idempotencyKey) => {
+    await expectRejected(
       () => gateway.integrations.list({ idempotencyKey: idempotencyKey as never }),
       ['options', 'idempotencyKey'],
       /non-empty/,
     );
   });
 
-  test('a call on a closed client is a ClientClosedError, and nothing is sent', async () => {
+  test('sends nothing on a closed client: the call is a ClientClosedError', async () => {
     const closed: [GatewayClient, ContextClient] = [gatewayAt({ fetch }), contextAt({ fetch })];
     const derived = closed[0].withOptions({ timeout: 5 });
     for (const client of closed) await client.close();
@@ -809,7 +815,7 @@ describe('options of a call', () => {
     expect(fetch).not.toHaveBeenCalled();
   });
 
-  test('close() ends calls under way', async () => {
+  test('close() ends calls in progress', async () => {
     fetch.mockImplementationOnce(() => new Promise(() => {}));
     const client = gatewayAt({ fetch });
     const call = failureOf(client.integrations.list());

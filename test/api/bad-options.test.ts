@@ -15,8 +15,8 @@ afterEach(() => {
   vi.unstubAllEnvs();
 });
 
-/** The error both constructors refuse this option with. */
-function refusalOf(construct: () => unknown): ConfigurationError {
+/** The error that the constructor throws. */
+function thrownBy(construct: () => unknown): ConfigurationError {
   try {
     construct();
   } catch (error) {
@@ -49,15 +49,15 @@ describe('credentials', () => {
     { value: 'bearer CANARY', hint: /must not contain "Bearer"/ },
     { value: 5 as never, hint: /must be a string, or a function/ },
     { value: {} as never, hint: /must be a string, or a function/ },
-  ])('$value.length characters that are no credential are refused, and not shown (%#)', async ({ value, hint }) => {
-    const refusals = [
-      refusalOf(() => gatewayAt({ apiKey: value })),
-      refusalOf(() => contextAt({ sessionToken: value })),
+  ])('an invalid credential of $value.length characters is rejected and not shown (%#)', async ({ value, hint }) => {
+    const errors = [
+      thrownBy(() => gatewayAt({ apiKey: value })),
+      thrownBy(() => contextAt({ sessionToken: value })),
       await failureOf(gatewayAt({ apiKey: () => value }).integrations.list()),
       await failureOf(contextAt({ sessionToken: async () => value }).retrieve('c')),
     ];
 
-    for (const error of refusals) {
+    for (const error of errors) {
       expect(error).toBeInstanceOf(ConfigurationError);
       expect(String(error)).toMatch(hint);
       expect(String(error)).toMatch(/apiKey|sessionToken/);
@@ -65,15 +65,15 @@ describe('credentials', () => {
     }
   });
 
-  test.each(['svc_sk_', 'svc_pk_'])('the prefix %s alone is no key', (apiKey) => {
-    expect(refusalOf(() => gatewayAt({ apiKey })).message).toMatch(/a prefix without a key/);
+  test.each(['svc_sk_', 'svc_pk_'])('the prefix %s alone is not a key', (apiKey) => {
+    expect(thrownBy(() => gatewayAt({ apiKey })).message).toMatch(/a prefix without a key/);
   });
 
   test.each(['svc_sk_CANARY…', 'svc_pk_CANARY...9f3a', 'svc_sk_CAN...', 'svc_sk_***', '…CANARY'])(
-    'a key as a dashboard or a log shows it is told to be shortened (%#)',
+    'a key shortened by a dashboard or a log is rejected, and the error says that it is shortened (%#)',
     async (apiKey) => {
       for (const error of [
-        refusalOf(() => gatewayAt({ apiKey })),
+        thrownBy(() => gatewayAt({ apiKey })),
         (await failureOf(gatewayAt({ apiKey: () => apiKey }).integrations.list())) as Error,
       ]) {
         expect(error.message).toMatch(/^apiKey is shortened, as dashboards and logs show it; copy the full key/);
@@ -82,27 +82,30 @@ describe('credentials', () => {
     },
   );
 
-  test('a session token may have three dots of its own', () => {
+  test('a session token may contain three dots', () => {
     expect(contextAt({ sessionToken: 'abc...def' })).toBeInstanceOf(ContextClient);
   });
 
-  test.each([undefined, null])('a function that gives %s is told what to give', async (value) => {
-    const given = async () => value as never;
+  test.each([undefined, null])(
+    'a function that returns %s is rejected, and the error says what to return',
+    async (value) => {
+      const given = async () => value as never;
 
-    const failures = [
-      await failureOf(gatewayAt({ apiKey: () => value as never }).integrations.list()),
-      await failureOf(contextAt({ sessionToken: given }).retrieve('c')),
-    ];
+      const failures = [
+        await failureOf(gatewayAt({ apiKey: () => value as never }).integrations.list()),
+        await failureOf(contextAt({ sessionToken: given }).retrieve('c')),
+      ];
 
-    expect(failures.map(String)).toEqual([
-      expect.stringContaining(
-        `The apiKey function returned ${value} instead of a string. Check that the value it reads is set`,
-      ),
-      expect.stringContaining(`The sessionToken function returned ${value} instead of a string`),
-    ]);
-  });
+      expect(failures.map(String)).toEqual([
+        expect.stringContaining(
+          `The apiKey function returned ${value} instead of a string. Check that the value it reads is set`,
+        ),
+        expect.stringContaining(`The sessionToken function returned ${value} instead of a string`),
+      ]);
+    },
+  );
 
-  test('quotes inside a token, as a cookie has them, are part of it', async () => {
+  test('quotes inside a token, as in a cookie, are part of it', async () => {
     const fetch = vi.fn(async (_: string | URL | Request, _init?: RequestInit) => Response.json({}));
     const client = contextAt({ fetch, sessionToken: 'session="abc"', sessionHeader: { name: 'cookie' } });
 
@@ -115,18 +118,18 @@ describe('credentials', () => {
     expect(gatewayAt({ apiKey: 'other-key' }).keyType).toBe('unknown');
   });
 
-  test('an API key is refused as a session token', () => {
-    expect(refusalOf(() => contextAt({ sessionToken: KEY })).message).toMatch(/is an API key/);
+  test('an API key is rejected as a session token', () => {
+    expect(thrownBy(() => contextAt({ sessionToken: KEY })).message).toMatch(/is an API key/);
   });
 
-  test('a missing credential is refused with the names of option and variable', () => {
-    expect(refusalOf(() => new GatewayClient({ baseURL: BASE })).message).toMatch(/apiKey.*CONTEXT_GATEWAY_API_KEY/);
-    expect(refusalOf(() => new ContextClient({ baseURL: BASE })).message).toMatch(
+  test('a missing credential is rejected with the names of the option and the variable', () => {
+    expect(thrownBy(() => new GatewayClient({ baseURL: BASE })).message).toMatch(/apiKey.*CONTEXT_GATEWAY_API_KEY/);
+    expect(thrownBy(() => new ContextClient({ baseURL: BASE })).message).toMatch(
       /sessionToken.*CONTEXT_GATEWAY_SESSION_TOKEN/,
     );
   });
 
-  test('credentials and the address may come from the environment', () => {
+  test('credentials and baseURL may come from the environment', () => {
     vi.stubEnv('CONTEXT_GATEWAY_BASE_URL', BASE);
     vi.stubEnv('CONTEXT_GATEWAY_API_KEY', 'svc_pk_from_environment');
     vi.stubEnv('CONTEXT_GATEWAY_SESSION_TOKEN', TOKEN);
@@ -147,7 +150,7 @@ describe('credentials', () => {
     expect(fetch).not.toHaveBeenCalled();
   });
 
-  test('a function that throws rejects, it does not throw', async () => {
+  test('a function that throws synchronously rejects the call', async () => {
     const apiKey = () => {
       throw new Error('vault is sealed');
     };
@@ -171,14 +174,14 @@ const page = () => {
   vi.stubGlobal('document', {});
 };
 
-test('a page is told of options, and not of an environment it does not have', () => {
+test('errors on a page name options only: a page has no environment variables', () => {
   page();
 
   const messages = [
-    refusalOf(() => new GatewayClient({ apiKey: 'svc_pk_abc' })).message,
-    refusalOf(() => new GatewayClient({ baseURL: BASE })).message,
-    refusalOf(() => new GatewayClient({ baseURL: BASE, apiKey: '' })).message,
-    refusalOf(() => new ContextClient({ baseURL: BASE })).message,
+    thrownBy(() => new GatewayClient({ apiKey: 'svc_pk_abc' })).message,
+    thrownBy(() => new GatewayClient({ baseURL: BASE })).message,
+    thrownBy(() => new GatewayClient({ baseURL: BASE, apiKey: '' })).message,
+    thrownBy(() => new ContextClient({ baseURL: BASE })).message,
   ];
 
   expect(messages).toEqual([
@@ -190,23 +193,23 @@ test('a page is told of options, and not of an environment it does not have', ()
 });
 
 describe('a secret key in a browser', () => {
-  test.each([KEY, 'unknown-kind'])('is refused on a page, and named as the mistake (%s)', (apiKey) => {
+  test.each([KEY, 'unknown-kind'])('is rejected on a page, and the error says why (%s)', (apiKey) => {
     page();
 
-    const error = refusalOf(() => gatewayAt({ apiKey }));
+    const error = thrownBy(() => gatewayAt({ apiKey }));
 
     expect(error.message).toMatch(/secret key in a browser.*publishable key.*dangerouslyAllowBrowser/);
     expect(leaksOf(error, [KEY])).toEqual([]);
   });
 
-  test('is refused in a web worker', () => {
+  test('is rejected in a web worker', () => {
     vi.stubGlobal('importScripts', () => {});
     vi.stubGlobal('process', undefined);
 
-    expect(refusalOf(() => gatewayAt()).message).toMatch(/secret key in a browser/);
+    expect(thrownBy(() => gatewayAt()).message).toMatch(/secret key in a browser/);
   });
 
-  test('that a function yields is refused at its first read, and not sent', async () => {
+  test('returned by a function is rejected by the first call, and not sent', async () => {
     page();
     const fetch = vi.fn();
 
@@ -216,14 +219,14 @@ describe('a secret key in a browser', () => {
     expect(fetch).not.toHaveBeenCalled();
   });
 
-  test('is accepted with dangerouslyAllowBrowser, which nothing but true switches on', () => {
+  test('is accepted only with dangerouslyAllowBrowser: true', () => {
     page();
 
     expect(gatewayAt({ dangerouslyAllowBrowser: true }).keyType).toBe('secret');
-    expect(refusalOf(() => gatewayAt({ dangerouslyAllowBrowser: 'yes' as never }))).toBeDefined();
+    expect(thrownBy(() => gatewayAt({ dangerouslyAllowBrowser: 'yes' as never }))).toBeDefined();
   });
 
-  test('is no matter for a publishable key or a session token', () => {
+  test('is rejected, unlike a publishable key or a session token', () => {
     page();
 
     expect(gatewayAt({ apiKey: 'svc_pk_abc' }).keyType).toBe('publishable');
@@ -246,22 +249,22 @@ describe('sessionHeader', () => {
     'X-Token',
     null,
     { name: 5 },
-  ])('%j is refused', (sessionHeader) => {
-    const error = refusalOf(() => contextAt({ sessionHeader: sessionHeader as never }));
+  ])('%j is rejected', (sessionHeader) => {
+    const error = thrownBy(() => contextAt({ sessionHeader: sessionHeader as never }));
 
     expect(error.message).toMatch(/sessionHeader\.name must be a valid header name that the client does not use/);
   });
 
-  test.each(['', 'two words', 'a\r\nb', 'é', 5])('the scheme %j is refused', (scheme) => {
+  test.each(['', 'two words', 'a\r\nb', 'é', 5])('the scheme %j is rejected', (scheme) => {
     const sessionHeader = { name: 'x-token', scheme: scheme as string };
 
-    expect(refusalOf(() => contextAt({ sessionHeader })).message).toMatch(/sessionHeader\.scheme/);
+    expect(thrownBy(() => contextAt({ sessionHeader })).message).toMatch(/sessionHeader\.scheme/);
   });
 
-  test('a default header cannot stand in for the credential', () => {
+  test('cannot be set through defaultHeaders', () => {
     const defaultHeaders = { 'X-Token': 'CANARY' };
 
-    const error = refusalOf(() => contextAt({ sessionHeader: { name: 'x-token' }, defaultHeaders }));
+    const error = thrownBy(() => contextAt({ sessionHeader: { name: 'x-token' }, defaultHeaders }));
 
     expect(error.message).toBe(
       'defaultHeaders.X-Token is the header of the credential; pass the credential to the constructor instead.',
@@ -281,13 +284,13 @@ describe('baseURL', () => {
     'http://128.0.0.1',
     'http://localhost.',
     'http://my-localhost',
-  ])('%s is refused: it is not this machine', (baseURL) => {
+  ])('%s is rejected: http: is for the local machine only', (baseURL) => {
     for (const construct of bothWith({ baseURL })) {
-      expect(refusalOf(construct).message).toMatch(/begin with https.* set dangerouslyAllowHTTP: true\.$/);
+      expect(thrownBy(construct).message).toMatch(/begin with https.* set dangerouslyAllowHTTP: true\.$/);
     }
   });
 
-  test('http: on another machine is accepted with dangerouslyAllowHTTP, and requests go there', async () => {
+  test('with http: on another machine is accepted with dangerouslyAllowHTTP, and requests go there', async () => {
     const fetch = vi.fn(async (_url: string | URL | Request) => Response.json({ success: true }));
     const options = { baseURL: 'http://emulator:4010', dangerouslyAllowHTTP: true, fetch } as const;
 
@@ -298,19 +301,19 @@ describe('baseURL', () => {
     expect(sent).toEqual(['http://emulator:4010/v1/x', 'http://emulator:4010/api/memory/m']);
   });
 
-  test('dangerouslyAllowHTTP can be given and taken back by withOptions', () => {
+  test('with http: follows dangerouslyAllowHTTP of withOptions, set or unset', () => {
     const baseURL = 'http://10.0.0.1';
     for (const client of [gatewayAt(), contextAt()]) {
-      expect(refusalOf(() => client.withOptions({ baseURL })).message).toMatch(/dangerouslyAllowHTTP/);
+      expect(thrownBy(() => client.withOptions({ baseURL })).message).toMatch(/dangerouslyAllowHTTP/);
       const derived = client.withOptions({ baseURL, dangerouslyAllowHTTP: true });
       expect(() => derived.withOptions({ timeout: 5 })).not.toThrow();
-      expect(refusalOf(() => derived.withOptions({ dangerouslyAllowHTTP: false }))).toBeDefined();
+      expect(thrownBy(() => derived.withOptions({ dangerouslyAllowHTTP: false }))).toBeDefined();
     }
   });
 
-  test('dangerouslyAllowHTTP allows http: and no other scheme', () => {
+  test('with ws: is rejected even with dangerouslyAllowHTTP', () => {
     for (const construct of bothWith({ baseURL: 'ws://service.test', dangerouslyAllowHTTP: true })) {
-      expect(refusalOf(construct).message).toMatch(/begin with https/);
+      expect(thrownBy(construct).message).toMatch(/begin with https/);
     }
   });
 
@@ -346,16 +349,16 @@ describe('baseURL', () => {
     { baseURL: 'https://service.test/v1', hint: /must not end in \/v1: the client adds it/ },
     { baseURL: 'https://service.test/v1/', hint: /must not end in \/v1: the client adds it/ },
     { baseURL: 'https://service.test/proxy/api', hint: /must not end in \/api/ },
-  ])('$baseURL is refused, and no more than its origin is shown', ({ baseURL, hint }) => {
+  ])('$baseURL is rejected, and the error shows no user name, path or query', ({ baseURL, hint }) => {
     for (const construct of bothWith({ baseURL })) {
-      const error = refusalOf(construct);
+      const error = thrownBy(construct);
       expect(error.message).toMatch(hint);
       expect(leaksOf(error, ['CANARY'])).toEqual([]);
     }
   });
 
-  test('a missing baseURL is refused with the name of its variable', () => {
-    expect(refusalOf(() => new GatewayClient({ apiKey: KEY })).message).toMatch(/CONTEXT_GATEWAY_BASE_URL/);
+  test('that is missing is rejected with the name of its variable', () => {
+    expect(thrownBy(() => new GatewayClient({ apiKey: KEY })).message).toMatch(/CONTEXT_GATEWAY_BASE_URL/);
   });
 
   test.each([
@@ -380,19 +383,19 @@ describe('baseURL', () => {
 });
 
 describe('options of a client', () => {
-  test.each(['timeout', 'deadline', 'streamIdleTimeout'])('a %s that is no time is refused', (option) => {
+  test.each(['timeout', 'deadline', 'streamIdleTimeout'])('an invalid %s is rejected', (option) => {
     for (const value of [0, -1, Number.NaN, Infinity, 1e12, '5s', null]) {
       for (const construct of bothWith({ [option]: value })) {
-        expect(refusalOf(construct).message).toBe(
+        expect(thrownBy(construct).message).toBe(
           `${option} must be a number of milliseconds above 0 and at most 2147483647.`,
         );
       }
     }
   });
 
-  test.each([-1, 1.5, 6, Number.NaN, '2', null])('maxRetries %s is refused', (maxRetries) => {
+  test.each([-1, 1.5, 6, Number.NaN, '2', null])('maxRetries %s is rejected', (maxRetries) => {
     for (const construct of bothWith({ maxRetries })) {
-      expect(refusalOf(construct).message).toBe('maxRetries must be a whole number from 0 to 5.');
+      expect(thrownBy(construct).message).toBe('maxRetries must be a whole number from 0 to 5.');
     }
   });
 
@@ -408,36 +411,36 @@ describe('options of a client', () => {
     ['retries', 'maxRetries'],
     ['headers', 'defaultHeaders'],
     ['timeoutMs', 'timeout'],
-  ])('the misspelt option %s is refused with the name that was meant', (option, meant) => {
+  ])('the misspelt option %s is rejected, and the error suggests the right name', (option, meant) => {
     for (const construct of bothWith({ [option]: 1 })) {
-      expect(refusalOf(construct).message).toBe(`${option} is not an option of this client; did you mean ${meant}?`);
+      expect(thrownBy(construct).message).toBe(`${option} is not an option of this client; did you mean ${meant}?`);
     }
   });
 
   test.each(['signal', 'idempotencyKey', 'schema', 'x', 'constructor', '__proto__x'])(
-    'the unknown option %s is refused with the list of those there are',
+    'the unknown option %s is rejected, and the error lists the valid ones',
     (option) => {
       for (const construct of bothWith({ [option]: 1 })) {
-        const { message } = refusalOf(construct);
+        const { message } = thrownBy(construct);
         expect(message).toContain(`${option} is not an option of this client (it takes `);
         expect(message).toMatch(/timeout, .*maxRetries, baseURL, .*dangerouslyAllowHTTP\)\.$/);
       }
-      expect(refusalOf(() => gatewayAt({ [option]: 1 } as never)).message).toMatch(/takes apiKey, (?!.*sessionToken)/);
-      expect(refusalOf(() => contextAt({ [option]: 1 } as never)).message).toMatch(/takes sessionToken, (?!.*apiKey)/);
+      expect(thrownBy(() => gatewayAt({ [option]: 1 } as never)).message).toMatch(/takes apiKey, (?!.*sessionToken)/);
+      expect(thrownBy(() => contextAt({ [option]: 1 } as never)).message).toMatch(/takes sessionToken, (?!.*apiKey)/);
     },
   );
 
-  test('all that is wrong is said at once', () => {
+  test('all mistakes are reported in one error', () => {
     for (const construct of bothWith({ timeOut: 1, deadline: 0, validation: 'strict' })) {
-      expect(refusalOf(construct).message).toBe(
+      expect(thrownBy(construct).message).toBe(
         "deadline must be a number of milliseconds above 0 and at most 2147483647; validation must be 'error' or 'report'; " +
           'timeOut is not an option of this client; did you mean timeout?',
       );
     }
   });
 
-  test("the other client's credential is told apart from an unknown option", () => {
-    const misplaced = (client: () => unknown): string => refusalOf(client).message;
+  test("the other client's credential is named as such, and not as an unknown option", () => {
+    const misplaced = (client: () => unknown): string => thrownBy(client).message;
     expect(misplaced(() => new ContextClient({ baseURL: BASE, apiKey: 'svc_sk_x' } as never))).toBe(
       'apiKey is an option of GatewayClient; ContextClient takes sessionToken.',
     );
@@ -469,46 +472,46 @@ describe('options of a client', () => {
     },
     { option: 'defaultHeaders', value: { 'x-a': '1', 'X-A': '2' }, hint: /defaultHeaders\.X-A is set twice/ },
     { option: 'defaultHeaders', value: new Headers(), hint: /defaultHeaders must be a plain object/ },
-  ])('$option $value is refused', ({ option, value, hint }) => {
+  ])('$option $value is rejected', ({ option, value, hint }) => {
     for (const construct of bothWith({ [option]: value })) {
-      expect(refusalOf(construct).message).toMatch(hint);
-      expect(leaksOf(refusalOf(construct), ['CANARY'])).toEqual([]);
+      expect(thrownBy(construct).message).toMatch(hint);
+      expect(leaksOf(thrownBy(construct), ['CANARY'])).toEqual([]);
     }
   });
 
-  test('decodeChunk is a function, and of the Gateway alone', () => {
-    expect(refusalOf(() => gatewayAt({ decodeChunk: 'x' as never })).message).toMatch(/decodeChunk must be a function/);
-    expect(refusalOf(() => contextAt({ decodeChunk: () => undefined } as never)).message).toMatch(/not an option/);
+  test('decodeChunk must be a function, and only the Gateway client takes it', () => {
+    expect(thrownBy(() => gatewayAt({ decodeChunk: 'x' as never })).message).toMatch(/decodeChunk must be a function/);
+    expect(thrownBy(() => contextAt({ decodeChunk: () => undefined } as never)).message).toMatch(/not an option/);
   });
 
-  test('fetch and dispatcher exclude each other', () => {
+  test('fetch and dispatcher cannot be combined', () => {
     const dispatcher = { dispatch: () => true };
     for (const construct of bothWith({ fetch: globalThis.fetch, dispatcher })) {
-      expect(refusalOf(construct).message).toMatch(/fetch and dispatcher cannot be combined: pass only one of them/);
+      expect(thrownBy(construct).message).toMatch(/fetch and dispatcher cannot be combined: pass only one of them/);
     }
   });
 
-  test.each([null, 'https://service.test', 5])('%j instead of options is refused', (options) => {
-    expect(refusalOf(() => new GatewayClient(options as never))).toBeDefined();
-    expect(refusalOf(() => new ContextClient(options as never))).toBeDefined();
+  test.each([null, 'https://service.test', 5])('%j instead of options is rejected', (options) => {
+    expect(thrownBy(() => new GatewayClient(options as never))).toBeDefined();
+    expect(thrownBy(() => new ContextClient(options as never))).toBeDefined();
   });
 
-  test.each(['fetch', 'dispatcher', 'pacing'])('withOptions refuses %s, which both clients share', (option) => {
+  test.each(['fetch', 'dispatcher', 'pacing'])('withOptions rejects %s, which both clients share', (option) => {
     for (const client of [gatewayAt(), contextAt()]) {
       const derive = () => client.withOptions({ [option]: undefined } as never);
-      expect(refusalOf(derive).message).toMatch(new RegExp(`${option} cannot be changed`));
+      expect(thrownBy(derive).message).toMatch(new RegExp(`${option} cannot be changed`));
     }
   });
 
-  test.each([undefined, null, 'x', 5])('withOptions refuses %j in the place of options', (options) => {
+  test.each([undefined, null, 'x', 5])('withOptions rejects %j instead of options', (options) => {
     for (const client of [gatewayAt(), contextAt()]) {
-      expect(refusalOf(() => client.withOptions(options as never)).message).toBe(
+      expect(thrownBy(() => client.withOptions(options as never)).message).toBe(
         'withOptions takes an object, such as { timeout: 30_000 }.',
       );
     }
   });
 
-  test('withOptions keeps everything else, shares the limits, and checks what it is given', async () => {
+  test('withOptions keeps the other options, shares the rate limits, and validates the new options', async () => {
     const fetch = vi.fn(async () =>
       Response.json(completion(), { headers: { 'x-ratelimit-limit': '5', 'x-ratelimit-remaining': '4' } }),
     );
@@ -520,7 +523,7 @@ describe('options of a client', () => {
     expect(fetch).toHaveBeenCalledOnce();
     expect(client.rateLimit).toEqual(derived.rateLimit);
     expect([client.keyType, derived.keyType]).toEqual(['secret', 'publishable']);
-    expect(refusalOf(() => client.withOptions({ timeout: 0 }))).toBeDefined();
+    expect(thrownBy(() => client.withOptions({ timeout: 0 }))).toBeDefined();
   });
 
   test('options are copied at construction', async () => {

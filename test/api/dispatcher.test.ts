@@ -11,7 +11,7 @@ import { chunk, DONE, event, finish } from '../stream/script.js';
 
 afterEach(() => vi.unstubAllEnvs());
 
-/** A proxy that tunnels, and counts. */
+/** An HTTP proxy that tunnels, and records the target of every tunnel. */
 async function startProxy() {
   const tunnels: string[] = [];
   const server = createServer().on('connect', (request, socket) => {
@@ -29,7 +29,7 @@ async function startProxy() {
   return { tunnels, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close: () => server.close() };
 }
 
-test('the proxy of the environment is used with the documented line, and by nobody without it', async () => {
+test('HTTP_PROXY is used with an EnvHttpProxyAgent as the dispatcher, and ignored without it', async () => {
   const emulator = createEmulator();
   const { url: baseURL } = await emulator.listen({ port: 0 });
   const proxy = await startProxy();
@@ -51,7 +51,7 @@ test('the proxy of the environment is used with the documented line, and by nobo
   await emulator.close();
 });
 
-test("undici's MockAgent answers in the service's place", async () => {
+test("undici's MockAgent can replace the service", async () => {
   const dispatcher = new MockAgent();
   dispatcher.disableNetConnect();
   const reply = { headers: { 'content-type': 'application/json' } };
@@ -71,7 +71,7 @@ const { retry, redirect, dns, decompress } = interceptors;
 const TRIES = { minTimeout: 1, maxRetries: 1 };
 const GET = { method: 'GET', path: '/v1/things' } as const;
 
-// Of undici 7, which runs on every Node that this package runs on; compat/ has those of its first version, and of undici 8.
+// undici 7 runs on every Node that this package supports. compat/ tests its first version, and undici 8.
 describe.each([
   { kind: 'an Agent', create: () => new Agent() },
   { kind: 'a ProxyAgent', create: (proxy: string) => new ProxyAgent(proxy) },
@@ -104,7 +104,7 @@ describe.each([
     server.close();
   });
 
-  test('answers come, compressed ones as well', async () => {
+  test('a compressed response is decoded', async () => {
     const { data, response } = await gateway.request({ method: 'GET', path: '/v1/large' }).withResponse();
 
     expect(data).toEqual({ text });
@@ -112,7 +112,7 @@ describe.each([
     expect(response.headers.get('content-type')).toBe('application/json');
   });
 
-  test('a refusal has its headers', async () => {
+  test('an error response keeps its headers', async () => {
     const call = gateway.request({ method: 'GET', path: '/v1/refused' });
 
     const refused = await call.catch((error: unknown) => error as APIError);
@@ -121,13 +121,13 @@ describe.each([
     expect((refused as APIError).headers.getSetCookie()).toEqual(['a', 'b']);
   });
 
-  test('a broken answer is an error', async () => {
+  test('a response that breaks off is an error', async () => {
     const call = gateway.request({ method: 'GET', path: '/v1/cut' });
 
     await expect(call).rejects.toMatchObject({ name: 'APIConnectionError', phase: 'body', sent: 'yes' });
   });
 
-  test('the service is told of an abort', async () => {
+  test('an abort closes the connection to the service', async () => {
     const controller = new AbortController();
     const call = gateway.request({ method: 'GET', path: '/v1/silent' }, { signal: controller.signal });
     const closed = new Promise((resolve) => server.once('request', (request) => request.once('close', resolve)));
@@ -137,7 +137,7 @@ describe.each([
     await closed;
   });
 
-  test('a slow reader holds the sender back', async () => {
+  test('a slow reader applies backpressure to the service', async () => {
     const EVENT = event(chunk([{ index: 0, delta: { content: 'word ' } }], { padding: 'x'.repeat(9_900) }));
     const firehose = new Firehose(EVENT, 4_000, finish() + DONE);
     const client = new GatewayClient({ baseURL: await firehose.start(), apiKey: 'svc_sk_test12345', dispatcher });
@@ -157,15 +157,15 @@ describe.each([
 });
 
 type Handler = Record<string, ((...given: unknown[]) => unknown) | undefined>;
-const refusal = Object.assign(new Error('invalid onHeaders method'), { code: 'UND_ERR_INVALID_ARG' });
+const invalidHandler = Object.assign(new Error('invalid onHeaders method'), { code: 'UND_ERR_INVALID_ARG' });
 
-// In their words: undici 6 looks at the handler at once, in its interceptors, or not at all.
+// undici 6 validates the handler at once, in its interceptors, or not at all.
 test.each([
-  { kind: 'an Agent', dispatch: (_: never, handler: Handler) => Boolean(handler.onError?.(refusal)) },
+  { kind: 'an Agent', dispatch: (_: never, handler: Handler) => Boolean(handler.onError?.(invalidHandler)) },
   {
     kind: 'an interceptor',
     dispatch: () => {
-      throw refusal;
+      throw invalidHandler;
     },
   },
   {
@@ -175,7 +175,7 @@ test.each([
       return Boolean(handler.onHeaders?.(200, [], () => {}));
     },
   },
-])('$kind of undici 6 is refused, with the majors that work', async ({ dispatch }) => {
+])('$kind of undici 6 is rejected, and the error names the supported majors', async ({ dispatch }) => {
   const gateway = new GatewayClient({
     baseURL: 'https://service.test',
     apiKey: 'svc_sk_test12345',
@@ -189,7 +189,7 @@ test.each([
   await gateway.close();
 });
 
-test('headers that undici has read as UTF-8 have a character for each byte, as fetch reads them', async () => {
+test('headers that undici decoded as UTF-8 have one character per byte, as with fetch', async () => {
   const controller = { abort: () => {}, pause: () => {}, resume: () => {} };
   const dispatch = (_: never, handler: Handler) => {
     handler.onRequestStart?.(controller, null);

@@ -13,7 +13,7 @@ const usageChunk = `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.c
 const DONE = 'data: [DONE]\n\n';
 const busy = json({ error: { message: 'busy', type: 'service_unavailable' } }, { status: 503 });
 
-/** A gateway, and the events of its calls. */
+/** A gateway client and the events of its calls. */
 function listening(options = {}) {
   const events: ClientEvent[] = [];
   const gateway = gatewayAt({ onEvent: (event) => events.push(event), ...options });
@@ -29,7 +29,7 @@ async function streamOf(body: string, options = {}) {
 }
 
 describe('the done event', () => {
-  test('tells what a whole completion cost', async () => {
+  test('reports the usage, times and bytes of a plain completion', async () => {
     const headers = { 'x-request-id': 'req_1', 'x-ratelimit-limit': '1000', 'x-ratelimit-remaining': '999' };
     answers(json(completion(), { headers }));
     const { gateway, events, done } = listening();
@@ -66,7 +66,7 @@ describe('the done event', () => {
     expect(events[0]).toMatchObject({ model: chatParams.model, streamed: false });
   });
 
-  test('counts the attempts and their bytes together', async () => {
+  test('counts the attempts, and adds up their bytes', async () => {
     answers(busy, json(completion()));
     const { gateway, done } = listening({ maxRetries: 1 });
 
@@ -77,7 +77,7 @@ describe('the done event', () => {
     expect(done()[0]?.bytesReceived).toBeGreaterThan(JSON.stringify(completion()).length);
   });
 
-  test('has no status of an earlier attempt', async () => {
+  test('does not keep the status of an earlier attempt', async () => {
     answers(busy, () => Response.error());
     const { gateway, done } = listening({ maxRetries: 1 });
 
@@ -86,7 +86,7 @@ describe('the done event', () => {
     expect(done()).toMatchObject([{ error: 'APIConnectionError', attempts: 2, status: undefined }]);
   });
 
-  test('has no key that the service repeats, and nothing that is not of its type', async () => {
+  test('masks a key that the service repeats, and leaves out fields of the wrong type', async () => {
     const strange = {
       ...{ ...completion(), model: `atlas for ${KEY} ${'x'.repeat(500)}`, usage: 'lots' },
       choices: [{ index: 0, message: { role: 'assistant', content: '' }, finish_reason: [KEY] }],
@@ -114,7 +114,7 @@ describe('the done event', () => {
     ]);
   });
 
-  test('comes for a call that is aborted, and for one whose client is closed', async () => {
+  test('is emitted for an aborted call, and for a call whose client is closed', async () => {
     answers(() => new Promise<never>(() => {}));
     const { gateway, done } = listening();
     const abort = new AbortController();
@@ -132,7 +132,7 @@ describe('the done event', () => {
     ]);
   });
 
-  test('does not come for a call whose arguments are wrong: nothing began', async () => {
+  test('is not emitted for a call with invalid arguments, which never starts', async () => {
     const { gateway, events } = listening();
 
     await failureOf(gateway.chat.completions.create({ ...chatParams, temperature: 9 }));
@@ -140,7 +140,7 @@ describe('the done event', () => {
     expect(events).toEqual([]);
   });
 
-  test('comes at the end of a stream, with its times and what the service counted', async () => {
+  test('is emitted at the end of a stream, with its times and the usage from the service', async () => {
     const { stream, done } = await streamOf(piece('The ') + piece('Rhine.', 'stop') + usageChunk + DONE);
     expect(done()).toEqual([]);
 
@@ -157,7 +157,7 @@ describe('the done event', () => {
     expect(done()[0]?.duration).toBeGreaterThanOrEqual(timeToFirstChunk ?? 0);
   });
 
-  test('estimates the tokens of a stream that brought text and no count, and says so', async () => {
+  test('estimates the tokens of a stream without usage, and says so', async () => {
     const { stream, done } = await streamOf(piece('Grüße, 12 bytes', 'stop') + DONE);
 
     await stream.finalCompletion();
@@ -168,7 +168,7 @@ describe('the done event', () => {
     ]);
   });
 
-  test('tells a stream that was cut from one that its reader left', async () => {
+  test('distinguishes a truncated stream from one that its reader left', async () => {
     const cut = await streamOf(piece('The ') + usageChunk);
     const error = await failureOf(cut.stream.finalCompletion());
     const left = await streamOf(piece('The ') + piece('Rhine.'));
@@ -179,7 +179,7 @@ describe('the done event', () => {
     expect(left.done()).toMatchObject([{ outcome: 'left', error: undefined, usageEstimated: true }]);
   });
 
-  test('holds no key, no id and no text', async () => {
+  test('contains no key, no id and no text', async () => {
     answers(json({ success: true }));
     const events: ClientEvent[] = [];
     const context = contextAt({ onEvent: (event) => events.push(event) });
@@ -194,7 +194,7 @@ describe('the done event', () => {
 });
 
 describe('subscribe', () => {
-  test('tells a listener beside onEvent, also of clients that share the connections, until it is ended', async () => {
+  test('adds a listener to onEvent, also for derived clients, until it is unsubscribed', async () => {
     answers(json(completion()));
     const { gateway, events } = listening();
     const seen: string[] = [];
@@ -208,7 +208,7 @@ describe('subscribe', () => {
     expect(events).toHaveLength(8);
   });
 
-  test('tells a function that is given twice twice, and lets no listener change an event', async () => {
+  test('calls a function subscribed twice twice, and keeps a listener from changing the event of another', async () => {
     answers(json(completion()));
     const gateway = gatewayAt();
     const seen: string[] = [];
@@ -226,7 +226,7 @@ describe('subscribe', () => {
     expect(seen).toEqual(Array(8 + 4).fill('POST'));
   });
 
-  test('lets no listener replace a header of the caller, and says so', async () => {
+  test('does not let a listener replace a header of the caller, and setHeader returns false', async () => {
     answers(json(completion()));
     const gateway = gatewayAt({ defaultHeaders: { Tracestate: 'mine=1' } });
     const taken: boolean[] = [];

@@ -21,13 +21,16 @@ test.each<[name: string, onEvent: () => unknown]>([
   ['throws', () => runInNewContext('throw new Error("mine")')],
   ['is async and throws', () => Native.reject(new Error('mine'))],
   ['rejects with a promise of another realm', () => runInNewContext('Promise.reject(new Error("mine"))')],
-  ['gives a thenable that throws', () => Object.defineProperty({}, 'then', { get: () => runInNewContext('throw 1') })],
-  ['gives null', () => null],
-])('a listener that %s costs neither the call nor the process anything', async (_, onEvent) => {
+  [
+    'returns a thenable that throws',
+    () => Object.defineProperty({}, 'then', { get: () => runInNewContext('throw 1') }),
+  ],
+  ['returns null', () => null],
+])('a listener that %s fails neither the call nor the process', async (_, onEvent) => {
   expect(await call(onEvent)).toEqual({ a: 1 });
 });
 
-test('an async listener that throws ends no process where the global Promise is replaced', async () => {
+test('an async listener that throws does not end the process if the global Promise is replaced', async () => {
   globalThis.Promise = class Replaced<T> extends Native<T> {};
 
   const answer = await call(async () => {

@@ -15,11 +15,11 @@ beforeEach(() => {
 });
 afterEach(() => vi.unstubAllGlobals());
 
-/** What the browsers say of any request that failed: nothing. */
+/** Browsers do not say why a request failed. */
 const failing = (error: unknown = new TypeError('Failed to fetch')) => vi.fn(() => Promise.reject(error));
 
 test.each(['Failed to fetch', 'NetworkError when attempting to fetch resource.', 'Load failed'])(
-  'a request to another origin that failed with "%s" is put down to CORS',
+  'a request to another origin that fails with "%s" is reported as a CORS problem',
   async (said) => {
     const fetch = failing(new TypeError(said));
     const options = { headers: { 'x-team': 'a' }, idempotencyKey: 'k' };
@@ -42,7 +42,7 @@ test.each(['Failed to fetch', 'NetworkError when attempting to fetch resource.',
   },
 );
 
-test('a request to the origin of the page itself is not put down to CORS', async () => {
+test('a request to the origin of the page is not reported as a CORS problem', async () => {
   vi.stubGlobal('location', { origin: BASE });
 
   const error = await failureOf(contextAt({ fetch: failing() }).retrieve('c'));
@@ -52,7 +52,7 @@ test('a request to the origin of the page itself is not put down to CORS', async
   );
 });
 
-test('nothing is guessed where a worker does not know its own address', async () => {
+test('no cause is guessed if a worker does not know its own origin', async () => {
   vi.stubGlobal('location', undefined);
 
   const error = await failureOf(contextAt({ fetch: failing() }).retrieve('c'));
@@ -60,7 +60,7 @@ test('nothing is guessed where a worker does not know its own address', async ()
   expect(String(error)).toContain(`No usable response from ${BASE}: the connection failed`);
 });
 
-test('a browser without a network is said to be offline', async () => {
+test('a failure in an offline browser says that it is offline', async () => {
   vi.stubGlobal('navigator', { onLine: false });
 
   const error = await failureOf(contextAt({ fetch: failing() }).retrieve('c'));
@@ -70,21 +70,21 @@ test('a browser without a network is said to be offline', async () => {
 });
 
 test.each([
-  { error: new RangeError('no handler'), because: 'it is no network error' },
+  { error: new RangeError('no handler'), because: 'it is not a network error' },
   {
     error: Object.assign(new TypeError('fetch failed'), { code: 'ECONNREFUSED' }),
-    because: 'its code says what it is',
+    because: 'its code names the cause',
   },
-  { error: 'nothing', because: 'it says nothing' },
-  { error: null, because: 'it is nothing' },
-])('a failure is not put down to CORS where $because', async ({ error }) => {
+  { error: 'nothing', because: 'the error is a string' },
+  { error: null, because: 'the error is null' },
+])('a failure is not reported as a CORS problem if $because', async ({ error }) => {
   const failure = await failureOf(contextAt({ fetch: failing(error) }).retrieve('c'));
 
   expect(failure).toBeInstanceOf(APIConnectionError);
   expect(String(failure)).not.toContain('CORS');
 });
 
-test('nothing is put down to CORS outside of browsers', async () => {
+test('no failure outside browsers is reported as a CORS problem', async () => {
   vi.unstubAllGlobals();
 
   const error = await failureOf(contextAt({ fetch: failing() }).retrieve('c'));
@@ -103,7 +103,7 @@ test.each<{ kind: string; file: Uploadable; name: string; type: string }>([
     type: 'image/png',
   },
   { kind: 'a File', file: new File([new Uint8Array([1, 2, 3])], 'own.bin'), name: 'own.bin', type: '' },
-])('$kind is uploaded in a form that the platform writes, and writes the header of', async ({ file, name, type }) => {
+])('$kind is uploaded as FormData, whose content-type the platform sets', async ({ file, name, type }) => {
   const fetch = vi.fn(async (_url: string, _init: RequestInit) => Response.json({ id: 'f1' }));
   const progress: unknown[] = [];
 
@@ -137,7 +137,7 @@ test.each<{ file: unknown; says: string }>([
   },
   { file: { path: '/etc/hosts' }, says: '{ path } works on Node, Bun and Deno only; pass a Blob or a File' },
   { file: 'text', says: 'expected a File, Blob, Uint8Array or ArrayBuffer' },
-])('what a page cannot upload is refused before the key is read: $says', async ({ file, says }) => {
+])('a page rejects what it cannot upload before it reads the key: $says', async ({ file, says }) => {
   const apiKey = vi.fn(() => 'svc_pk_abc');
 
   const error = await failureOf(gatewayAt({ apiKey }).files.upload({ file: file as Uploadable, purpose: 'test' }));

@@ -10,7 +10,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vite
 import { chatParams, completion, contextAnswer } from '../helpers/samples.js';
 import { BASE, KEY, TOKEN } from '../helpers/service.js';
 
-/** What a careless merge elsewhere in a program can leave behind, under names that decide what is sent, and where. */
+/** What a careless deep merge can leave on Object.prototype: names that decide what is sent, and where. */
 const polluted: Record<string, unknown> = {
   method: 'DELETE',
   path: '/evil',
@@ -51,7 +51,7 @@ afterEach(() => {
 
 const ANSWER = JSON.stringify({ ...completion(), ...contextAnswer() });
 
-/** A service in a thread of its own, whose prototypes stay clean: it tells of every request. */
+/** A service in its own thread, whose prototypes stay clean. It posts every request. */
 const SERVICE = `
   const { parentPort } = require('node:worker_threads');
   const server = require('node:http').createServer((request, response) => {
@@ -100,7 +100,7 @@ describe('a property on Object.prototype', () => {
   test.each(Object.keys(polluted))('%s changes nothing a given fetch receives', async (key) => {
     const received: unknown[] = [];
     const fetch = async (url: string | URL | Request, init: RequestInit = {}) => {
-      // Every name that can be read from it, inherited or not.
+      // Reads inherited names as well.
       received.push([url, ...[...names].map((name) => (name in init ? Reflect.get(init, name) : undefined))]);
       return new Response(ANSWER);
     };
@@ -116,17 +116,17 @@ describe('a property on Object.prototype', () => {
   });
 });
 
-describe('an answer is read without what Object.prototype has', () => {
+describe('reading a response ignores Object.prototype', () => {
   const gatewayOf = (status: number, body: object) => {
     const fetch = vi.fn(async () => new Response(JSON.stringify(body), { status }));
     return { fetch, gateway: new GatewayClient({ baseURL: BASE, apiKey: KEY, fetch, maxRetries: 1 }) };
   };
-  const REFUSED = { message: 'evil', type: 'evil' };
+  const EVIL = { message: 'evil', type: 'evil' };
 
   test.each([
     { key: 'success', value: false },
-    { key: 'error', value: REFUSED },
-  ])('$key makes no success an error', async ({ key, value }) => {
+    { key: 'error', value: EVIL },
+  ])('$key does not turn a success into an error', async ({ key, value }) => {
     const { gateway } = gatewayOf(200, completion());
     prototype[key] = value;
 
@@ -134,10 +134,10 @@ describe('an answer is read without what Object.prototype has', () => {
   });
 
   test.each([
-    { body: {}, polluted: { error: REFUSED } },
-    { body: { error: {} }, polluted: REFUSED },
+    { body: {}, polluted: { error: EVIL } },
+    { body: { error: {} }, polluted: EVIL },
     { body: { error: 'evil' }, polluted: { success: false } },
-  ])("a proxy's 503 %# is not taken for the service's own, so that a POST is not repeated", async (row) => {
+  ])("a proxy's 503 %# is not taken for one of the service, so a POST is not repeated", async (row) => {
     const { fetch, gateway } = gatewayOf(503, row.body);
     Object.assign(prototype, row.polluted);
 
@@ -145,9 +145,9 @@ describe('an answer is read without what Object.prototype has', () => {
     expect(fetch).toHaveBeenCalledTimes(1);
   });
 
-  test('the words and the hint of an error are its own', async () => {
+  test('the message, the code and the retry hint of an error come from the body', async () => {
     const { gateway } = gatewayOf(400, { error: {} });
-    Object.assign(prototype, REFUSED, { code: 'evil', param: 'evil', retry_after: 60 });
+    Object.assign(prototype, EVIL, { code: 'evil', param: 'evil', retry_after: 60 });
 
     const error = await gateway.chat.completions.create(chatParams).catch((error: unknown) => error as APIError);
     for (const key of ['message', 'type', 'code', 'param', 'retry_after']) delete prototype[key];

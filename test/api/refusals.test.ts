@@ -8,13 +8,13 @@ const { answers, requests } = cannedService();
 const create = () => gatewayAt().chat.completions.create(chatParams);
 const retrieve = () => contextAt().retrieve('c');
 
-describe('both error forms are read on either area', () => {
+describe('both error formats are read in both areas', () => {
   const gatewayForm = { message: 'gone', type: 'invalid_request_error', param: 'model', code: 'model_not_found' };
 
   test.each([
     { body: { error: gatewayForm }, form: 'wrapped' },
     { body: gatewayForm, form: 'bare' },
-  ])('the Gateway form, $form', async ({ body }) => {
+  ])('the Gateway format, $form', async ({ body }) => {
     answers(json(body, { status: 404 }));
 
     for (const [area, call] of [
@@ -27,7 +27,7 @@ describe('both error forms are read on either area', () => {
     }
   });
 
-  test('the Context form', async () => {
+  test('the Context format', async () => {
     answers(json({ success: false, error: 'gone' }, { status: 404 }));
 
     for (const call of [create, retrieve]) {
@@ -41,9 +41,9 @@ describe('both error forms are read on either area', () => {
     { body: [1, 2], as: 'an array' },
     { body: 'gone', as: 'a string' },
     { body: null, as: 'null' },
-    { body: { error: { error: { message: 'gone' } } }, as: 'an error in an error' },
+    { body: { error: { error: { message: 'gone' } } }, as: 'an error inside an error' },
     { body: { error: { message: { text: 'gone' }, type: 5, code: [], param: null } }, as: 'fields of other types' },
-  ])('$as is an error by its status', async ({ body }) => {
+  ])('$as is an error with the class of its status', async ({ body }) => {
     answers(json(body as never, { status: 400 }));
 
     for (const call of [create, retrieve]) {
@@ -87,16 +87,19 @@ describe('every status has its class', () => {
     expect(requests).toHaveLength(1);
   });
 
-  test.each([300, 301, 302, 307, 308])('%d is not followed, and its error names the host alone', async (status) => {
-    answers(text(null, { status, headers: { location: 'https://elsewhere.test/secret/path?token=canary' } }));
+  test.each([300, 301, 302, 307, 308])(
+    '%d is not followed, and its error shows only the host of the redirect',
+    async (status) => {
+      answers(text(null, { status, headers: { location: 'https://elsewhere.test/secret/path?token=canary' } }));
 
-    const error = await failureOf(create());
+      const error = await failureOf(create());
 
-    expect(error).toMatchObject({ name: 'APIError', status });
-    expect(String(error)).toContain('elsewhere.test');
-    expect(String(error)).not.toMatch(/secret|canary/);
-    expect(requests).toHaveLength(1);
-  });
+      expect(error).toMatchObject({ name: 'APIError', status });
+      expect(String(error)).toContain('elsewhere.test');
+      expect(String(error)).not.toMatch(/secret|canary/);
+      expect(requests).toHaveLength(1);
+    },
+  );
 });
 
 describe('a redirect', () => {
@@ -106,7 +109,7 @@ describe('a redirect', () => {
     { body: '<html><title>302 Found</title><h1>302 Found</h1>nginx</html>', says: '302 Found nginx. ' },
     { body: JSON.stringify({ error: { message: 'moved' } }), says: '302 moved. ' },
     { body: '', says: '302 ' },
-  ])('names the host it leads to, whatever its body: $says', async ({ body, says }) => {
+  ])('names the target host in the error, whatever its body: $says', async ({ body, says }) => {
     answers(text(body, { status: 302, headers }));
 
     const error = (await failureOf(create())) as APIError;
@@ -129,7 +132,7 @@ describe('a 404', () => {
     { body: 'default backend - 404', says: '404 default backend - 404. ' },
     { body: '', says: '404 ' },
     { body: '{"detail":"Not Found"}', says: '404 ' },
-  ])('that is not the own error of the service shows where the request went: $body', async ({ body, says }) => {
+  ])('that does not come from the service shows where the request went: $body', async ({ body, says }) => {
     answers(text(body, { status: 404 }));
 
     const errors = [
@@ -145,7 +148,7 @@ describe('a 404', () => {
   });
 
   test.each([{ error: { message: 'gone' } }, { success: false, error: 'gone' }])(
-    'of the service itself is not put down to baseURL',
+    'that comes from the service does not suggest to check baseURL',
     async (body) => {
       answers(json(body, { status: 404 }));
 
@@ -154,24 +157,27 @@ describe('a 404', () => {
   );
 });
 
-describe('an invitation to try again', () => {
+describe('the advice to try again', () => {
   const emptyWindow = { 'x-ratelimit-limit': '10', 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '45' };
   const body = { error: { message: 'no', type: 'busy' } };
 
-  test.each([400, 401, 404, 409, 413, 422])('is not given with %d, though the window is empty', async (status) => {
-    answers(json(body, { status, headers: emptyWindow }));
-    const ofWindow = (await failureOf(create())) as APIError;
-    expect(ofWindow.message).not.toContain('Try again');
-    expect(ofWindow).toMatchObject({ retryAfter: undefined, rateLimit: { remaining: 0 } });
+  test.each([400, 401, 404, 409, 413, 422])(
+    'is not given with %d, even if no request is left in the window',
+    async (status) => {
+      answers(json(body, { status, headers: emptyWindow }));
+      const ofWindow = (await failureOf(create())) as APIError;
+      expect(ofWindow.message).not.toContain('Try again');
+      expect(ofWindow).toMatchObject({ retryAfter: undefined, rateLimit: { remaining: 0 } });
 
-    // What the service says itself is a fact, and no advice where it cannot help.
-    answers(json(body, { status, headers: { ...emptyWindow, 'retry-after': '7' } }));
-    const ofHeader = (await failureOf(create())) as APIError;
-    expect(ofHeader.message).not.toContain('Try again');
-    expect(ofHeader.retryAfter).toBe(7_000);
-  });
+      // retryAfter still reports the header, but trying again cannot help.
+      answers(json(body, { status, headers: { ...emptyWindow, 'retry-after': '7' } }));
+      const ofHeader = (await failureOf(create())) as APIError;
+      expect(ofHeader.message).not.toContain('Try again');
+      expect(ofHeader.retryAfter).toBe(7_000);
+    },
+  );
 
-  test.each([429, 503])('is given with %d, for a hint or the end of an empty window', async (status) => {
+  test.each([429, 503])('is given with %d, based on retry-after or the end of an empty window', async (status) => {
     answers(json(body, { status, headers: emptyWindow }));
     const ofWindow = (await failureOf(create())) as APIError;
     expect(ofWindow.message).toContain(`${status} no. Try again in 45 s`);
@@ -181,7 +187,7 @@ describe('an invitation to try again', () => {
     expect(String(await failureOf(create()))).toContain(`${status} no. Try again in 7 s`);
   });
 
-  test.each([408, 500, 502, 504])('is given with %d for a hint only', async (status) => {
+  test.each([408, 500, 502, 504])('is given with %d only for a retry-after', async (status) => {
     answers(json(body, { status, headers: emptyWindow }));
     expect(await failureOf(create())).toMatchObject({ retryAfter: undefined });
 
@@ -190,7 +196,7 @@ describe('an invitation to try again', () => {
   });
 });
 
-describe('pages and long texts', () => {
+describe('error bodies that are pages or long texts', () => {
   test.each([
     {
       of: 'nginx',
@@ -222,8 +228,8 @@ describe('pages and long texts', () => {
     { of: 'a style that is cut off', page: '<h1>Busy</h1><style>p { color: red', line: '502 Busy' },
     { of: 'a tag that is cut off', page: '<h1>Busy</h1><div class="x', line: '502 Busy' },
     { of: 'plain text', page: 'upstream  failed:\n\tx < 5 and y > 3', line: '502 upstream failed: x < 5 and y > 3' },
-    { of: 'nothing but code', page: '<style>p { color: red }</style>', line: '502 The response contains no message' },
-  ])('the page of $of becomes one clean line', async ({ page, line }) => {
+    { of: 'styles alone', page: '<style>p { color: red }</style>', line: '502 The response contains no message' },
+  ])('a body of $of becomes one clean line', async ({ page, line }) => {
     answers(text(page, { status: 502 }));
 
     const error = (await failureOf(create())) as APIError;
@@ -232,7 +238,7 @@ describe('pages and long texts', () => {
     expect(error.body).toBe(page);
   });
 
-  test('a credential written with entities is masked', async () => {
+  test('a credential written with HTML entities is masked', async () => {
     const sessionToken = 'tok/en+canary&session==';
     const written = [...sessionToken].map((one) => (/\w/.test(one) ? one : `&#x${one.charCodeAt(0).toString(16)};`));
     answers(text(`<title>${written.join('')}</title><p>${written.join('')}</p>`, { status: 502 }));
@@ -242,7 +248,7 @@ describe('pages and long texts', () => {
     expect(error.message).toBe('502 *** (GET /api/context)');
   });
 
-  test.each([502, 503, 403])('of an HTML page with %d a short text without tags is shown', async (status) => {
+  test.each([502, 503, 403])('an HTML page with %d is shown as a short text without tags', async (status) => {
     const page = `<html><style>b{color:red}</style><script>alert(1)</script><h1>Bad   gateway</h1>${'<p>please wait</p>'.repeat(500)}</html>`;
     answers(text(page, { status, headers: { 'content-type': 'text/html' } }));
 
@@ -254,7 +260,7 @@ describe('pages and long texts', () => {
     expect(error.body).toBe(page);
   });
 
-  test('a message of 1 MB is cut at 2 kB, and its control characters are escaped', async () => {
+  test('a message of 1 MB is cut to 2 kB, and its control characters are escaped', async () => {
     answers(json({ error: { message: `a\r\nb\u001b[31m\u2028${'x'.repeat(60_000)}` } }, { status: 400 }));
     const error = (await failureOf(create())) as APIError;
     expect(error.message).toContain('a\\u000d\\u000ab\\u001b[31m\\u2028xxx');
@@ -282,7 +288,7 @@ describe('pages and long texts', () => {
   });
 
   test.each([200, 230, 240, 245, 250, 255])(
-    'a token that begins at character %d of a page is not shown in part',
+    'a token that begins at character %d of a page is not shown even in part',
     async (at) => {
       answers(text(`<p>${'y'.repeat(at - 1)} ${TOKEN}</p>`, { status: 502 }));
 
@@ -290,7 +296,7 @@ describe('pages and long texts', () => {
     },
   );
 
-  test('an answer without a reason says so, and names method, path and request id', async () => {
+  test('a response without a message is reported as such, with method, path and request id', async () => {
     answers(text('', { status: 500, headers: { 'x-request-id': 'req-9' } }));
 
     const error = (await failureOf(contextAt().exclude('conversation-1', 'message-1'))) as APIError;
@@ -323,7 +329,7 @@ describe('retry_after in the body', () => {
   });
 });
 
-test('every error tells whether the same call may succeed later', async () => {
+test('`retryable` says whether the same call may succeed later', async () => {
   const retryable: Record<number, boolean> = {};
   for (const status of [400, 401, 403, 404, 408, 409, 413, 425, 429, 500, 502, 503, 504]) {
     answers(text('', { status }));

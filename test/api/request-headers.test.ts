@@ -6,7 +6,7 @@ import { engines } from '../helpers/engines.js';
 import { chatParams, completion, contextAnswer } from '../helpers/samples.js';
 import { KEY, TOKEN } from '../helpers/service.js';
 
-describe.each(engines)('the request as it leaves through $engine', ({ engine, options }) => {
+describe.each(engines)('a request sent through $engine', ({ engine, options }) => {
   const arrived: IncomingMessage[] = [];
   const service = createServer((request, response) => {
     arrived.push(request);
@@ -22,10 +22,10 @@ describe.each(engines)('the request as it leaves through $engine', ({ engine, op
     service.closeAllConnections();
     service.close();
   });
-  /** What the platform's own fetch adds to every request; nothing of it is ours. */
+  /** Headers that the platform's fetch adds to every request. */
   const platform = engine === 'fetch' ? ['accept-encoding', 'accept-language', 'sec-fetch-mode', 'user-agent'] : [];
 
-  test('a call without a body has authorization and accept, and no header of our own invention', async () => {
+  test('has only authorization and accept, and no custom header, if it has no body', async () => {
     const context = new ContextClient({ baseURL, sessionToken: TOKEN, ...options });
     await context.retrieve('c');
     await context.close();
@@ -35,7 +35,7 @@ describe.each(engines)('the request as it leaves through $engine', ({ engine, op
     expect(headers).toMatchObject({ accept: 'application/json', authorization: `Bearer ${TOKEN}` });
   });
 
-  test('a call with a body adds its type and length alone', async () => {
+  test('has only content-type and content-length in addition if it has a body', async () => {
     const gateway = new GatewayClient({ baseURL, apiKey: KEY, ...options });
     await gateway.chat.completions.create(chatParams);
     await gateway.close();

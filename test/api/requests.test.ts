@@ -11,7 +11,7 @@ afterEach(() => vi.restoreAllMocks());
 const headersOf = (request: Request | undefined) => Object.fromEntries(request?.headers ?? []);
 
 describe('headers of the caller', () => {
-  test('those of a call win over those of the client, whatever their case; undefined takes none away', async () => {
+  test('of a call override those of the client in any case, and undefined removes none', async () => {
     answers(json(usageReport()));
     const gateway = gatewayAt({ defaultHeaders: { 'X-Team': 'default', 'x-env': 'prod', 'X-Skip': undefined } });
 
@@ -21,7 +21,7 @@ describe('headers of the caller', () => {
     expect(headersOf(requests[0])).not.toHaveProperty('x-skip');
   });
 
-  test('withOptions adds to what the client was given', async () => {
+  test('of the client are kept by withOptions', async () => {
     answers(json(usageReport()));
     const gateway = gatewayAt({ defaultHeaders: { 'x-team': 'one' } }).withOptions({ idempotencyHeader: 'X-Once' });
 
@@ -30,7 +30,7 @@ describe('headers of the caller', () => {
     expect(headersOf(requests[0])).toMatchObject({ 'x-team': 'one', 'x-once': 'k1' });
   });
 
-  test('an idempotency key is sent on every attempt, and none unless the caller asks', async () => {
+  test('include an idempotency key on every attempt, but only if the caller passes one', async () => {
     vi.spyOn(Math, 'random').mockReturnValue(0);
     answers(text('', { status: 429 }), json(completion()));
     const gateway = gatewayAt({ maxRetries: 1 });
@@ -41,7 +41,7 @@ describe('headers of the caller', () => {
     expect(requests.map(({ headers }) => headers.get('idempotency-key'))).toEqual(['once-1', 'once-1', null]);
   });
 
-  test('the session token travels in the header and after the scheme that are set', async () => {
+  test('can name the header and the scheme of the session token', async () => {
     answers(json(contextAnswer()));
     await contextAt({ sessionHeader: { name: 'X-Session-Token' } }).retrieve('c');
     await contextAt({ sessionHeader: { name: 'X-Auth', scheme: 'Token' } }).retrieve('c');
@@ -53,7 +53,7 @@ describe('headers of the caller', () => {
 });
 
 describe('withResponse', () => {
-  test('gives status, headers, request id, rate limit and attempts with the data, and sends once', async () => {
+  test('returns status, headers, request id, rate limit and attempts with the data, and sends once', async () => {
     answers(
       json(usageReport(), {
         headers: {
@@ -82,13 +82,13 @@ describe('withResponse', () => {
     expect(requests).toHaveLength(1);
   });
 
-  test('request-id is read where there is no x-request-id', async () => {
+  test('reads request-id if there is no x-request-id', async () => {
     answers(json(usageReport(), { headers: { 'request-id': 'r2' } }));
 
     expect((await gatewayAt().usage.retrieve().withResponse()).response.requestId).toBe('r2');
   });
 
-  test('without rate headers there is no rateLimit; unreadable ones leave their fields undefined', async () => {
+  test('has no rateLimit without rate limit headers, and undefined fields for invalid ones', async () => {
     answers(json(usageReport()));
     const gateway = gatewayAt();
     expect((await gateway.usage.retrieve().withResponse()).response.rateLimit).toBeUndefined();
@@ -103,7 +103,7 @@ describe('withResponse', () => {
     });
   });
 
-  test('attempts show every send: its status or error, its wait, its duration', async () => {
+  test('lists every attempt with its status or error, its delay and its duration', async () => {
     vi.spyOn(Math, 'random').mockReturnValue(0);
     const failing = () => HttpResponse.error();
     answers(text('', { status: 500 }), failing, json(usageReport()));
@@ -117,7 +117,7 @@ describe('withResponse', () => {
     ]);
   });
 
-  test('rateLimit of the client is kept per bucket', async () => {
+  test('updates client.rateLimit, which is kept per bucket', async () => {
     const limited = (remaining: number) => ({ headers: { 'x-ratelimit-remaining': String(remaining) } });
     answers(json(contextAnswer(), limited(5)), json({ success: true, result: {} }, limited(1)));
     const context = contextAt({ validation: 'report' });
@@ -130,7 +130,7 @@ describe('withResponse', () => {
 });
 
 describe('client.request', () => {
-  test('sends any method to any path, and gives the parsed body as it came', async () => {
+  test('sends any method to any path, and returns the parsed body unchanged', async () => {
     answers(json({ anything: ['goes'] }));
 
     const body = await gatewayAt().request({
@@ -146,7 +146,7 @@ describe('client.request', () => {
     expect(requests[0]?.headers.get('authorization')).toBe(`Bearer ${KEY}`);
   });
 
-  test('keeps ids out of events where the path names them', async () => {
+  test('keeps ids out of events if the path has placeholders', async () => {
     answers(json({}));
     const events: ClientEvent[] = [];
 
@@ -162,7 +162,7 @@ describe('client.request', () => {
     expect(await failureOf(gatewayAt().request(missing))).toMatchObject({ issues: [{ path: ['user'] }] });
   });
 
-  test('has the retries and the errors of the other calls', async () => {
+  test('has the same retries and errors as the other calls', async () => {
     vi.spyOn(Math, 'random').mockReturnValue(0);
     answers(text('', { status: 500 }), json({ error: { message: 'no', code: 'c' } }, { status: 404 }));
 
@@ -175,20 +175,20 @@ describe('client.request', () => {
     ['/v1/../../admin', 'dot segments'],
     ['/v1/%2e%2e/admin', 'encoded dot segments'],
     ['/v1/./x', 'a dot segment'],
-    ['v1/models', 'no slash at the front'],
+    ['v1/models', 'no leading slash'],
     ['https://evil.test/v1', 'an absolute URL'],
     ['@evil.test/', 'user information'],
     ['/v1\\..\\admin', 'backslashes'],
     ['/v1/models?x=1', 'a query in the path'],
     ['/v1/models#x', 'a fragment'],
-    ['/v1/{id}', 'a template without its id'],
+    ['/v1/{id}', 'a placeholder without its id'],
     ['/v1/a b', 'an unencoded space'],
     ['/v1/ü', 'unencoded Unicode'],
     ['/v1/a\nb', 'a line break'],
     ['', 'nothing'],
     [undefined, 'no path'],
     [5, 'a number'],
-  ])('refuses the path %j: %s', async (path) => {
+  ])('rejects the path %j: %s', async (path) => {
     answers(json({}));
 
     const error = await failureOf(gatewayAt().request({ method: 'GET', path: path as string }));
@@ -197,7 +197,7 @@ describe('client.request', () => {
     expect(requests).toHaveLength(0);
   });
 
-  test('a path that begins with two slashes stays on the origin', async () => {
+  test('keeps a path that begins with two slashes on the origin', async () => {
     answers(json({}));
 
     await gatewayAt().request({ method: 'GET', path: '//evil.test/v1' });
@@ -211,16 +211,16 @@ describe('client.request', () => {
     ['GET /v1/models', 'a string'],
     [{ method: 'get', path: '/v1/models' }, 'a method in lower case'],
     [{ method: 'GET\r\nX: y', path: '/v1/models' }, 'a method with a line break'],
-    [{ method: 'CONNECT', path: '/v1/models' }, 'a method that is none of ours'],
+    [{ method: 'CONNECT', path: '/v1/models' }, 'an unsupported method'],
     [{ path: '/v1/models' }, 'no method'],
-    [{ method: 'GET', path: '/v1/models', query: 'a=b' }, 'a query as text'],
+    [{ method: 'GET', path: '/v1/models', query: 'a=b' }, 'a query as a string'],
     [{ method: 'GET', path: '/v1/models', query: { a: null } }, 'null in the query'],
     [{ method: 'GET', path: '/v1/models', query: { a: { b: 1 } } }, 'an object in the query'],
     [{ method: 'GET', path: '/v1/models', query: { a: Number.NaN } }, 'NaN in the query'],
     [{ method: 'GET', path: '/v1/models', quarry: {} }, 'a misspelt field'],
     [{ method: 'GET', path: '/v1/models', body: {} }, 'a body on a GET'],
     [{ method: 'POST', path: '/v1/models', body: () => {} }, 'a function as body'],
-  ])('refuses %j: %s', async (request) => {
+  ])('rejects %j: %s', async (request) => {
     answers(json({}));
 
     const error = await failureOf(gatewayAt().request(request as never));
@@ -230,8 +230,8 @@ describe('client.request', () => {
   });
 });
 
-describe('the platform’s fetch', () => {
-  test('a client that was there before the mock is intercepted as well', async () => {
+describe('globalThis.fetch', () => {
+  test('is intercepted by a mock for a client that was created before it', async () => {
     server.close();
     const gateway = gatewayAt();
     server.listen({ onUnhandledRequest: 'error' });
@@ -241,13 +241,13 @@ describe('the platform’s fetch', () => {
     expect(requests).toHaveLength(1);
   });
 
-  test('a client made while the mock listens is intercepted', async () => {
+  test('is intercepted by a mock for a client that was created after it', async () => {
     server.use(http.get(`${BASE}/v1/usage`, () => HttpResponse.json(usageReport())));
 
     expect(await gatewayAt().usage.retrieve()).toEqual(usageReport());
   });
 
-  test('a plain stub of globalThis.fetch is used while it is there, and no longer', async () => {
+  test('can be stubbed, and the stub is no longer used once it is removed', async () => {
     const gateway = gatewayAt();
     const seen: unknown[] = [];
     const stub = vi.spyOn(globalThis, 'fetch').mockImplementation(async (url) => {
@@ -264,7 +264,7 @@ describe('the platform’s fetch', () => {
     expect(seen).toHaveLength(1);
   });
 
-  test('a fetch of the user’s own is called, and the global one is not', async () => {
+  test('is not called if the client has its own fetch', async () => {
     const global = vi.spyOn(globalThis, 'fetch');
     const own = vi.fn(async () => Response.json(usageReport()));
 
@@ -275,22 +275,22 @@ describe('the platform’s fetch', () => {
   });
 
   test.each([
-    { returns: () => undefined, because: 'nothing' },
-    { returns: () => ({}), because: 'no Response' },
-    { returns: () => Promise.reject(new TypeError('fetch failed')), because: 'a rejection' },
+    { returns: () => undefined, result: 'undefined' },
+    { returns: () => ({}), result: 'an object that is not a Response' },
+    { returns: () => Promise.reject(new TypeError('fetch failed')), result: 'a rejection' },
     {
       returns: () => {
         throw new Error('sync');
       },
-      because: 'a throw',
+      result: 'an exception',
     },
-  ])('a fetch that gives $because is an APIConnectionError', async ({ returns }) => {
+  ])('can be replaced by a fetch that fails with $result: the error is an APIConnectionError', async ({ returns }) => {
     const error = await failureOf(gatewayAt({ fetch: returns as never }).chat.completions.create(chatParams));
 
     expect(error).toMatchObject({ name: 'APIConnectionError', sent: 'maybe', phase: 'headers' });
   });
 
-  test('a fetch that never answers is stopped by the timeout', async () => {
+  test('can be replaced by a fetch that never responds: the timeout ends the call', async () => {
     const fetch = () => new Promise<Response>(() => {});
 
     const error = await failureOf(gatewayAt({ fetch, timeout: 20 }).chat.completions.create(chatParams));

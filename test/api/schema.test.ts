@@ -9,7 +9,7 @@ const rows = z.array(z.object({ id: z.number(), at: z.string().transform((text) 
 const record = z.object({ data: rows });
 const body = { data: [{ id: 5, at: '2026-01-01T00:00:00Z' }] };
 
-/** Any object with `~standard` will do; this one takes its time. */
+/** Any object with `~standard` works. This one validates asynchronously. */
 const upperCased: StandardSchema<string> = {
   '~standard': {
     version: 1,
@@ -22,8 +22,8 @@ const upperCased: StandardSchema<string> = {
   },
 };
 
-describe('a schema of the caller', () => {
-  test('sees what the method gives, and its output is the answer', async () => {
+describe('a schema passed by the caller', () => {
+  test('receives the body, and its output is the result of the call', async () => {
     answers(json(body));
 
     const answer = await gatewayAt().presets.execute('p', { input: 'a', model: 'b' }, { schema: record });
@@ -36,7 +36,7 @@ describe('a schema of the caller', () => {
     { answer: body, as: 'in data' },
     { answer: { presets: body.data, total: 1 }, as: 'in presets' },
     { answer: { integrations: body.data }, as: 'in integrations' },
-  ])('sees the array of a list that comes $as', async ({ answer }) => {
+  ])('receives the array of a list that comes $as', async ({ answer }) => {
     answers(json(answer));
 
     const lists = [
@@ -47,7 +47,7 @@ describe('a schema of the caller', () => {
     for (const list of lists) expect(list[0]?.at).toEqual(new Date('2026-01-01T00:00:00Z'));
   });
 
-  test.each([{ rows: [] }, null, 'x', 5])('cannot see a list where there is none: %j', async (answer) => {
+  test.each([{ rows: [] }, null, 'x', 5])('does not run on %j, which is not a list', async (answer) => {
     answers(json(answer));
 
     const error = await failureOf(gatewayAt().presets.list({}, { schema: z.any() }));
@@ -56,7 +56,7 @@ describe('a schema of the caller', () => {
     expect(String(error)).toMatch(/is not an array.*client\.request\(\) with a schema/);
   });
 
-  test('serves every undocumented answer', async () => {
+  test('works on every undocumented response', async () => {
     answers(json(body));
     const gateway = gatewayAt();
     const given = [
@@ -72,7 +72,7 @@ describe('a schema of the caller', () => {
     expect(given.map(([row]) => row?.id)).toEqual([5, 5, 5, 5, 5, 5, 5]);
   });
 
-  test('that finds too much to tell is told in part', async () => {
+  test('has its issues cut to 50 and their paths shortened', async () => {
     answers(json(body));
     const issue = { message: 'm'.repeat(100_000), path: Array<string>(5_000).fill('deep'.repeat(100)) };
     const validate = () => ({ issues: Array<typeof issue>(100_000).fill(issue) });
@@ -86,7 +86,7 @@ describe('a schema of the caller', () => {
     expect(JSON.stringify(error).length).toBeLessThan(150_000);
   });
 
-  test('that does not accept the body is a ResponseValidationError with its issues and the body', async () => {
+  test('that rejects the body leads to a ResponseValidationError with its issues and the body', async () => {
     answers(json({ data: [{ id: 'CANARY', at: '' }] }));
 
     const error = (await failureOf(gatewayAt().presets.list({}, { schema: rows }))) as ResponseValidationError;
@@ -100,7 +100,7 @@ describe('a schema of the caller', () => {
     );
   });
 
-  test('may be asynchronous, and made by hand', async () => {
+  test('may be asynchronous and written by hand', async () => {
     answers(json('abc'));
     expect(await gatewayAt().request({ method: 'GET', path: '/v1/x' }, { schema: upperCased })).toBe('ABC');
 
@@ -110,7 +110,7 @@ describe('a schema of the caller', () => {
     });
   });
 
-  test('that throws loses no answer', async () => {
+  test('that throws leads to a ResponseValidationError with the body and the cause', async () => {
     answers(json(body));
     const failure = new Error('a mistake in the schema');
     const schema: StandardSchema<never> = {
@@ -128,14 +128,14 @@ describe('a schema of the caller', () => {
     expect(error).toMatchObject({ name: 'ResponseValidationError', body, cause: failure });
   });
 
-  test('is not asked about an error', async () => {
+  test('does not run on an error response', async () => {
     answers(json({ success: false, error: 'no' }));
 
     await expect(gatewayAt().integrations.list({ schema: z.any() })).rejects.toMatchObject({ name: 'APIError' });
   });
 
   test.each([[{}], ['zod'], [null], [{ parse: () => 1 }]])(
-    '%j is no Standard Schema, and nothing is sent',
+    'must be a Standard Schema: %j is rejected before anything is sent',
     async (schema) => {
       answers(json(body));
 
@@ -146,7 +146,7 @@ describe('a schema of the caller', () => {
     },
   );
 
-  test('has no place on a documented call', async () => {
+  test('is rejected by a documented call', async () => {
     answers(json(body));
     const gateway = gatewayAt();
     const misplaced = { schema: rows } as never;

@@ -16,7 +16,7 @@ const params = { model: 'atlas-small', messages: [{ role: 'user', content: PROMP
 
 afterEach(() => vi.unstubAllGlobals());
 
-test('the helper finds what leaks: in a message, a field, a hidden field, a cause', () => {
+test('leaksOf finds a leak in a message, a field, a hidden field and a cause', () => {
   const hidden = Object.defineProperty({}, 'hidden', { value: KEY, enumerable: false });
   const nested = new Error('outer', { cause: new Error('inner', { cause: { authorization: KEY } }) });
   class Holder {
@@ -29,7 +29,7 @@ test('the helper finds what leaks: in a message, a field, a hidden field, a caus
   expect(leaksOf({ a: 'svc_sk_***' }, [KEY])).toEqual([]);
 });
 
-test('leak surface 1: no way of printing a client shows its credential', async () => {
+test('leak surface 1: a client shows no credential however it is printed', async () => {
   const fetch = async () => Response.json(completion());
   const clients = [
     gatewayAt({ fetch, defaultHeaders: { 'x-note': PROMPT } }),
@@ -47,15 +47,15 @@ test('leak surface 1: no way of printing a client shows its credential', async (
   }
 });
 
-/** Answers that repeat everything they were sent, as careless services and proxies do. */
+/** Responses that repeat everything they were sent, as careless services and proxies do. */
 const echoes: { name: string; answer: () => Response | Promise<Response> }[] = [
   ...[400, 401, 402, 403, 404, 409, 413, 429, 500, 502, 503].flatMap((status) => [
     {
-      name: `${status} in the Gateway form`,
+      name: `${status} in the Gateway format`,
       answer: () => Response.json({ error: echo() }, { status, headers: echoed() }),
     },
     {
-      name: `${status} in the Context form`,
+      name: `${status} in the Context format`,
       answer: () => Response.json({ success: false, error: secrets() }, { status }),
     },
     { name: `${status} as a page`, answer: () => new Response(`<b>${secrets()}</b>`, { status, headers: echoed() }) },
@@ -67,10 +67,13 @@ const echoes: { name: string; answer: () => Response | Promise<Response> }[] = [
     answer: () => new Response(null, { status: 302, headers: { location: `https://x.test/${KEY}?t=${TOKEN}` } }),
   },
   {
-    name: 'text that is no JSON',
+    name: 'text that is not JSON',
     answer: () => new Response(`${KEY} ${TOKEN} ${PROMPT}`, { headers: { 'content-type': 'text/plain' } }),
   },
-  { name: 'another form', answer: () => Response.json({ [ANSWER]: PROMPT, id: [KEY], choices: ANSWER, usage: TOKEN }) },
+  {
+    name: 'an unknown format',
+    answer: () => Response.json({ [ANSWER]: PROMPT, id: [KEY], choices: ANSWER, usage: TOKEN }),
+  },
   {
     name: 'a rejection that quotes the headers',
     answer: () => Promise.reject(new TypeError(`Headers: ${KEY} ${TOKEN}`)),
@@ -96,7 +99,7 @@ describe('leak surface 2: no error shows a credential or a payload', () => {
     const events: ClientEvent[] = [];
     const options = { fetch: async () => answer(), onEvent: (event: ClientEvent) => events.push(event) };
     const calls = [
-      // What one half is sent is a secret of that half: each is asked for its own credential and payload.
+      // Each call is checked for its own credential and payload.
       { call: () => gatewayAt(options).chat.completions.create(params), own: [KEY, KEY.slice(7), PROMPT, ANSWER] },
       {
         call: () => gatewayAt({ ...options, apiKey: TOKEN }).integrations.list(),
@@ -116,7 +119,7 @@ describe('leak surface 2: no error shows a credential or a payload', () => {
     }
   });
 
-  test('errors of arguments show no argument', async () => {
+  test('errors about arguments show no argument', async () => {
     const fetch = vi.fn();
     const gateway = gatewayAt({ fetch });
     const context = contextAt({ fetch });
@@ -141,7 +144,7 @@ describe('leak surface 2: no error shows a credential or a payload', () => {
   });
 });
 
-test('leak surface 4: events name routes, never ids, keys or texts', async () => {
+test('leak surface 4: events name routes, and contain no ids, keys or texts', async () => {
   const events: ClientEvent[] = [];
   const fetch = async () => Response.json({ success: true, pinnedItem: {}, memory: {} });
   const onEvent = (event: ClientEvent) => events.push(event);
@@ -167,7 +170,7 @@ describe.each(engines)('leak surface 3: failures of the platform through $engine
     server.close();
   });
 
-  test('a broken connection shows neither request nor headers, down its chain of causes', async () => {
+  test('the error of a broken connection shows no request or header in its chain of causes', async () => {
     const gateway = new GatewayClient({ baseURL, apiKey: KEY, maxRetries: 0, ...options });
     const context = new ContextClient({ baseURL, sessionToken: TOKEN, maxRetries: 0, ...options });
     const nowhere = new GatewayClient({ baseURL: 'http://127.0.0.1:1', apiKey: KEY, maxRetries: 0, ...options });
@@ -187,7 +190,7 @@ describe.each(engines)('leak surface 3: failures of the platform through $engine
   });
 });
 
-test('leak surface 5: no URL carries a credential', async () => {
+test('leak surface 5: no URL contains a credential', async () => {
   const urls: string[] = [];
   const fetch = async (url: string | URL | Request) => {
     urls.push(String(url));

@@ -22,8 +22,8 @@ async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
   return all;
 }
 
-describe('the end of a stream in events', () => {
-  test('one that breaks off is a failure', async () => {
+describe('a stream in events', () => {
+  test('is a failure if it breaks off', async () => {
     const { stream, failures } = await openStream(PIECE);
 
     await expect(collect(stream)).rejects.toThrow(/ended before/);
@@ -31,7 +31,7 @@ describe('the end of a stream in events', () => {
     expect(failures).toEqual([[1, 'StreamTruncatedError', 'not-repeatable']]);
   });
 
-  test('one that reports an error is a failure', async () => {
+  test('is a failure if it reports an error', async () => {
     const { stream, failures } = await openStream(`${PIECE}event: error\ndata: {"error":{"message":"overloaded"}}\n\n`);
 
     await expect(collect(stream)).rejects.toThrow(/overloaded/);
@@ -39,7 +39,7 @@ describe('the end of a stream in events', () => {
     expect(failures).toEqual([[1, 'StreamError', 'not-repeatable']]);
   });
 
-  test('one that is complete, or that its reader leaves, is none', async () => {
+  test('is no failure if it is complete or its reader leaves it', async () => {
     const complete = await openStream(`${PIECE}data: [DONE]\n\n`);
     expect(await collect(complete.stream)).toHaveLength(1);
     expect(complete.failures).toEqual([]);
@@ -50,7 +50,7 @@ describe('the end of a stream in events', () => {
   });
 });
 
-test('a loop over a call that was not awaited says to await it', async () => {
+test('iterating over a call that was not awaited throws, and the error says to await it', async () => {
   answers(text(PIECE, { headers: { 'content-type': 'text/event-stream' } }));
   const call = gatewayAt().chat.completions.create({ ...chatParams, stream: true });
 

@@ -13,13 +13,13 @@ const answering = () => vi.fn(async (_url: string, _init: RequestInit) => Respon
 const upload = (file: Uploadable, fetch: unknown) =>
   gatewayAt({ fetch: fetch as never, apiKey: 'svc_pk_abc' }).files.upload({ file, purpose: 'test' });
 
-test('browsers and workers have everything that Node has', () => {
+test('the platforms of browsers and workers export everything that the one of Node does', () => {
   const platforms: (typeof node)[] = [browser, worker];
 
   for (const platform of platforms) expect(Object.keys(platform)).toEqual(expect.arrayContaining(Object.keys(node)));
 });
 
-describe('a worker of a server', () => {
+describe('a server-side worker', () => {
   test('streams an upload', async () => {
     const fetch = vi.fn(async (_url: string, { body }: RequestInit) =>
       Response.json({ sent: await new Response(body).text() }),
@@ -31,7 +31,7 @@ describe('a worker of a server', () => {
     expect(fetch.mock.calls[0]?.[1]).toMatchObject({ duplex: 'half' });
   });
 
-  test('shows where a redirect leads, and does not follow it', async () => {
+  test('reports the target host of a redirect, and does not follow it', async () => {
     const fetch = vi.fn(async () => new Response(null, { status: 302, headers: { location: 'https://other.test/' } }));
 
     expect(await failureOf(gatewayAt({ fetch }).presets.list())).toMatchObject({
@@ -41,7 +41,7 @@ describe('a worker of a server', () => {
     expect(fetch).toHaveBeenCalledWith(`${BASE}/v1/presets`, expect.objectContaining({ redirect: 'manual' }));
   });
 
-  test('has no files', async () => {
+  test('rejects a file path', async () => {
     const fetch = answering();
 
     expect(await failureOf(upload({ path: '/etc/hosts' }, fetch))).toMatchObject({ name: 'RequestValidationError' });
@@ -49,7 +49,7 @@ describe('a worker of a server', () => {
   });
 });
 
-test('a worker of a browser is held to what a page can do', async () => {
+test('a web worker has the limits of a page', async () => {
   vi.stubGlobal('importScripts', () => {});
   vi.stubGlobal('process', undefined);
   const fetch = answering();

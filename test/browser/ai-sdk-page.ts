@@ -1,22 +1,22 @@
-/** The page's half of a chat in each version of `ai`: what `useChat` of its React, Vue and Svelte packages is made of. */
+/** A chat page for each version of `ai`, built on the class behind `useChat` of its React, Vue and Svelte packages. */
 import * as v7 from 'ai';
 import * as v5 from 'ai-v5';
 import * as v6 from 'ai-v6';
 
 type Ai = typeof v7;
-// The newest types stand for all three: what is used here is in each of them.
+// The newest types are used for all three, since the page uses only what each version has.
 const versions: Record<string, Ai> = { 5: v5 as unknown as Ai, 6: v6 as unknown as Ai, 7: v7 };
 
-/** What a user saw of a chat. */
+/** What a user has seen of a chat. */
 export interface Seen {
   readonly texts: readonly string[];
   readonly statuses: readonly string[];
-  /** How often the newest message changed while it was written. */
+  /** How often the last message changed while it was streamed. */
   readonly updates: number;
   readonly error: string | undefined;
 }
 
-/** Sends these messages one after the other. With `stopAt`, the first reply is stopped when it has so many characters. */
+/** Sends these messages in order. With `stopAt`, stops a reply once it has this many characters. */
 async function chat(version: string, api: string, questions: string[], stopAt?: number): Promise<Seen> {
   const { AbstractChat, DefaultChatTransport } = versions[version] as Ai;
   const seen = { statuses: [] as string[], updates: 0 };

@@ -33,7 +33,7 @@ afterAll(async () => {
   await emulator.close();
 });
 
-/** The server's half, as the guide has it. A fault of the emulator can be asked for in the address. */
+/** The server as in the guide. The query may request a fault of the emulator. */
 async function answer(request: Request): Promise<Response> {
   const url = new URL(request.url);
   if (url.pathname === '/app.js') return new Response(bundle, { headers: { 'content-type': 'text/javascript' } });
@@ -62,7 +62,7 @@ describe.each(browsers.filter(isTried))('$name', (one) => {
 
   beforeAll(async () => {
     browser = await launchBrowser(one);
-    page = (await browser?.newPage()) as TestPage; // its tests are skipped where there is none
+    page = (await browser?.newPage()) as TestPage; // its tests are skipped if there is none
     await page?.goto(pageUrl);
   }, 60_000);
   afterAll(() => browser?.close());
@@ -77,7 +77,7 @@ describe.each(browsers.filter(isTried))('$name', (one) => {
       return page.evaluate(call, [version, api, questions, ...(stopAt === undefined ? [] : [stopAt])] as Arguments);
     };
 
-    test('a chat of two turns is written piece by piece', async ({ skip }) => {
+    test('a chat of two turns streams its replies', async ({ skip }) => {
       skip(browser === undefined);
       const seen = await chat(['The key is red. What is red?', 'And what did I tell you of the key?']);
 
@@ -98,7 +98,7 @@ describe.each(browsers.filter(isTried))('$name', (one) => {
       expect(seen.statuses.at(-1)).toBe('error');
     });
 
-    test('a refusal is shown without the words of the service', async ({ skip }) => {
+    test('an error response is shown without the message of the service', async ({ skip }) => {
       skip(browser === undefined);
       const seen = await chat(['What is red?'], { fault: '503' });
 

@@ -34,7 +34,7 @@ afterAll(async () => {
   await Promise.all([emulator.close(), quiet.close()]);
 });
 
-test('nothing of undici or Node is in the bundle', () => {
+test('the bundle contains nothing of undici or Node', () => {
   expect(bundle).not.toMatch(/undici|node:|getBuiltinModule/);
 });
 
@@ -51,7 +51,7 @@ describe.each(browsers.filter(isTried))('$name', (one) => {
 
   afterAll(() => browser?.close());
 
-  /** Calls an action of the page. */
+  /** Runs an action in the page. */
   async function act<Name extends keyof Actions>(action: Name, ...args: Parameters<Actions[Name]>) {
     const call = ([one, values]: [string, unknown[]]) =>
       (globalThis as unknown as { actions: Record<string, (...values: unknown[]) => unknown> }).actions[one]?.(
@@ -70,7 +70,7 @@ describe.each(browsers.filter(isTried))('$name', (one) => {
     expect(keyType).toBe('publishable');
   });
 
-  test('the preflight asks for authorization and content-type only', async ({ skip }) => {
+  test('requests only authorization and content-type in the preflight', async ({ skip }) => {
     skip(browser === undefined);
     const { asked, url, close } = await recordPreflights();
     await act('stream', url, emulator.apiKeys.publishable).catch(() => {});
@@ -79,7 +79,7 @@ describe.each(browsers.filter(isTried))('$name', (one) => {
     expect(asked).toEqual(['authorization,content-type']);
   });
 
-  test('names CORS where a service of another origin does not allow it, and what it must allow', async ({ skip }) => {
+  test('reports a CORS problem with another origin, and what the service must allow', async ({ skip }) => {
     skip(browser === undefined);
     const closed = createServer((_, response) => response.end()).listen(0, '127.0.0.1');
     await new Promise((resolve) => closed.once('listening', resolve));
@@ -97,7 +97,7 @@ describe.each(browsers.filter(isTried))('$name', (one) => {
     expect(facts).not.toContain(emulator.apiKeys.publishable);
   });
 
-  test('does not name CORS where the own server of the page does not answer', async ({ skip }) => {
+  test("does not mention CORS if the page's own server does not respond", async ({ skip }) => {
     skip(browser === undefined);
     const { message } = await act('refused', `${pageUrl}/broken`, emulator.apiKeys.publishable);
 
@@ -105,8 +105,8 @@ describe.each(browsers.filter(isTried))('$name', (one) => {
     expect(message).not.toContain('CORS');
   });
 
-  test('says that the browser is offline', async ({ skip }) => {
-    skip(one.name !== 'Chromium'); // the others cannot be told to be
+  test('reports that the browser is offline', async ({ skip }) => {
+    skip(one.name !== 'Chromium'); // the others cannot be switched offline
     await page.setOfflineMode?.(true);
     const { message } = await act('refused', gatewayUrl, emulator.apiKeys.publishable);
     await page.setOfflineMode?.(false);
@@ -115,7 +115,7 @@ describe.each(browsers.filter(isTried))('$name', (one) => {
     expect(message).not.toContain('CORS');
   });
 
-  test('speaks of options, and of no environment', async ({ skip }) => {
+  test('names options in errors, and no environment variables', async ({ skip }) => {
     skip(browser === undefined);
     const messages = await act('missing');
 
@@ -127,7 +127,7 @@ describe.each(browsers.filter(isTried))('$name', (one) => {
     expect(messages.join()).not.toContain('CONTEXT_GATEWAY');
   });
 
-  test('works without rate-limit headers where the service does not expose them', async ({ skip }) => {
+  test('works without rate limit headers if the service does not expose them', async ({ skip }) => {
     skip(browser === undefined);
     const { texts, rateLimit } = await act('stream', quietUrl, quiet.apiKeys.publishable);
 
@@ -135,7 +135,7 @@ describe.each(browsers.filter(isTried))('$name', (one) => {
     expect(rateLimit).toBeUndefined();
   });
 
-  test('refuses a secret key, also one that a function gives, and says why', async ({ skip }) => {
+  test('rejects a secret key, even from a function, and says why', async ({ skip }) => {
     skip(browser === undefined);
 
     expect(await act('construct', 'svc_sk_canary0123456789')).toMatch(
@@ -146,9 +146,7 @@ describe.each(browsers.filter(isTried))('$name', (one) => {
     expect(await act('construct', 'svc_pk_canary0123456789')).toBe('constructed');
   });
 
-  test('uploads a Blob with its start and its end as progress, and explains that it cannot stream', async ({
-    skip,
-  }) => {
+  test('uploads a Blob with progress at its start and end, and rejects a stream', async ({ skip }) => {
     skip(browser === undefined);
     const blob = await act('upload', gatewayUrl, emulator.apiKeys.secret, 'blob');
     const stream = await act('upload', gatewayUrl, emulator.apiKeys.secret, 'stream');
@@ -174,7 +172,7 @@ describe.each(browsers.filter(isTried))('$name', (one) => {
     expect(results.length).toBeGreaterThanOrEqual(9);
   });
 
-  test('violates no content security policy', async ({ skip }) => {
+  test('does not violate the content security policy', async ({ skip }) => {
     skip(browser === undefined);
 
     const read = (name: string) => (globalThis as unknown as Record<string, string[]>)[name];
@@ -182,7 +180,7 @@ describe.each(browsers.filter(isTried))('$name', (one) => {
   });
 });
 
-/** As an app's bundler does it: by the `browser` condition. */
+/** Bundles the page with the `browser` condition, as an app does. */
 async function buildPage(): Promise<string> {
   const { outputFiles } = await build({
     entryPoints: ['test/browser/page.ts'],
@@ -214,13 +212,13 @@ async function answerPage(
     response.on('close', () => void gateway.close());
   } else {
     response.setHeader('content-type', 'text/html');
-    const policy = "default-src 'none'; script-src 'self'; connect-src *; img-src 'self'"; // WebKit asks for an icon
+    const policy = "default-src 'none'; script-src 'self'; connect-src *; img-src 'self'"; // WebKit requests an icon
     response.setHeader('content-security-policy', policy);
     response.end('<!doctype html><title>test</title><script type="module" src="/app.js"></script>');
   }
 }
 
-/** A server that notes what preflights ask for, and allows it. */
+/** A server that records the headers preflights request, and allows them. */
 async function recordPreflights(): Promise<{ asked: string[]; url: string; close: () => void }> {
   const asked: string[] = [];
   const server = createServer((request, response) => {

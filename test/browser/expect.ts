@@ -1,9 +1,9 @@
-/** Vitest's own `expect`, outside its runner: cases that run in a page assert with the same words. */
+/** Vitest's `expect` without its runner, so that cases in a page use the same assertions. */
 import { chai, JestAsymmetricMatchers, JestChaiExpect, JestExtend } from '@vitest/expect';
 
 chai.use(JestExtend);
 chai.use(JestChaiExpect);
 chai.use(JestAsymmetricMatchers);
 
-// Its matchers are chai's assertions; the type of `expect` comes with the runner only.
+// The matchers are chai assertions. Only the runner has the type of `expect`.
 export const expect = chai.expect;

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import puppeteer, { type Browser } from 'puppeteer-core';
 import { launchWebKit } from './webkit.js';
 
-/** As much of a browser as these tests use. */
+/** The part of a browser that these tests use. */
 export interface TestBrowser {
   newPage(): Promise<TestPage>;
   close(): Promise<void>;
@@ -10,23 +10,23 @@ export interface TestBrowser {
 
 export interface TestPage {
   goto(url: string): Promise<unknown>;
-  /** Runs a function in the page. What goes in and out is JSON. */
+  /** Runs a function in the page. Its argument and result are JSON. */
   evaluate<Argument, Result>(act: (argument: Argument) => Result, argument: Argument): Promise<Awaited<Result>>;
-  /** Chromium only: the others cannot be told to be. */
+  /** Chromium only: the others cannot be switched offline. */
   setOfflineMode?(isOffline: boolean): Promise<void>;
 }
 
-/** Gives `undefined` where it is not installed. */
+/** Returns `undefined` if the browser is not installed. */
 type Launch = () => Promise<TestBrowser | undefined>;
 
-// The casts are true because no test passes one of puppeteer's handles.
+// The casts are correct because no test passes a puppeteer handle.
 export const browsers: readonly { name: string; launch: Launch }[] = [
   { name: 'Chromium', launch: launchChromium as Launch },
   { name: 'Firefox', launch: launchFirefox as Launch },
   { name: 'WebKit', launch: launchWebKit },
 ];
 
-/** A browser that is not installed is skipped, out loud, unless `REQUIRE_BROWSERS` is set. */
+/** Skips a browser that is not installed with a warning, or fails if `REQUIRE_BROWSERS` is set. */
 export async function launchBrowser({ name, launch }: (typeof browsers)[number]): Promise<TestBrowser | undefined> {
   const browser = await launch();
   if (browser === undefined && process.env.REQUIRE_BROWSERS)
@@ -45,7 +45,7 @@ const FLAGS = [
   '--disable-sync',
 ];
 
-/** Chromium: the system's if there is one, else the one that comes as a package and needs nothing installed. */
+/** Chromium: the system's if there is one, and otherwise that of the npm package. */
 export async function launchChromium(): Promise<Browser> {
   const system = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) =>
     existsSync(path),
@@ -55,13 +55,13 @@ export async function launchChromium(): Promise<Browser> {
 }
 
 async function packagedChromium(): Promise<string> {
-  // Makes it unpack the libraries it needs beside itself.
+  // Makes the package unpack the libraries that it needs.
   process.env.AWS_EXECUTION_ENV ??= 'AWS_Lambda_nodejs22.x';
   const { default: chromium } = await import('@sparticuz/chromium');
   return chromium.executablePath();
 }
 
-/** Firefox, where it is installed. */
+/** Firefox, if it is installed. */
 export async function launchFirefox(): Promise<Browser | undefined> {
   const executablePath = ['/usr/bin/firefox-esr', '/usr/bin/firefox'].find((path) => existsSync(path));
   return executablePath === undefined

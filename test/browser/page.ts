@@ -1,4 +1,4 @@
-/** What the page under test can do. It is bundled as an app would bundle it, and called by the test from outside. */
+/** The actions of the page under test, which is bundled like an app. The tests call them from outside. */
 import * as sdk from 'context-gateway';
 // @ts-expect-error: plain JavaScript, shared with the other runtimes
 import { runSuite } from '../../compat/suite.js';

@@ -1,4 +1,4 @@
-/** The cases of the stream suite, in a page. */
+/** Runs the cases of the stream suite in a page. */
 import { manualRuntime } from '../helpers/manual-runtime.js';
 import { Bench, type StreamCase } from '../stream/bench.js';
 import { endingCases } from '../stream/cases/ending.js';
@@ -6,10 +6,10 @@ import { readingCases } from '../stream/cases/reading.js';
 
 const cases = [...endingCases, ...readingCases].filter(({ engine }) => engine !== 'undici');
 
-/** Bytes take longer to a page than to a program: the turns in which everything settles are longer here. */
+/** Bytes reach a page later than a program, so cases wait longer here for everything to settle. */
 Object.assign(globalThis, { setImmediate: (callback: () => void) => setTimeout(callback, 5) });
 
-/** The failures: titles and messages. */
+/** Returns the titles and messages of the failures. */
 async function runCases(server: string): Promise<{ ran: number; failures: string[] }> {
   const failures: string[] = [];
   const browser = browserName(navigator.userAgent);

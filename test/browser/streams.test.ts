@@ -30,7 +30,7 @@ describe.runIf(AT_LENGTH).each(browsers)('$name', (one) => {
   });
 });
 
-/** A page with the cases in it, as an app would be bundled. */
+/** A page with the cases, bundled like an app. */
 async function servePage(): Promise<{ url: string; close: () => void }> {
   const { outputFiles } = await build({
     entryPoints: ['test/browser/stream-page.ts'],

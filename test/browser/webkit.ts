@@ -8,7 +8,7 @@ import type { TestBrowser, TestPage } from './launch.js';
 const DRIVER = '/usr/bin/WebKitWebDriver';
 const XVFB = '/usr/bin/Xvfb';
 
-/** WebKit, the engine of Safari, where Debian's packages webkit2gtk-driver and xvfb are installed. */
+/** WebKit, the engine of Safari, if Debian's packages webkit2gtk-driver and xvfb are installed. */
 export async function launchWebKit(): Promise<TestBrowser | undefined> {
   const binary = findMiniBrowser();
   if (binary === undefined || !existsSync(DRIVER) || !existsSync(XVFB)) return undefined;
@@ -42,7 +42,7 @@ function pageOf(post: (path: string, body: object) => Promise<unknown>): TestPag
   return {
     goto: (url) => post('/url', { url }),
     evaluate: async (act, argument) => {
-      // As JSON: WebDriver makes `null` of what is `undefined`.
+      // As JSON, because WebDriver turns `undefined` into `null`.
       const script = `const done = arguments[1]; new Promise((go) => go((${act})(arguments[0]))).then(
         (value) => done(JSON.stringify({ value })), (error) => done(JSON.stringify({ error: String(error) })));`;
       const { value, error } = JSON.parse(String(await post('/execute/async', { script, args: [argument] })));
@@ -58,7 +58,7 @@ function findMiniBrowser(): string | undefined {
   return paths.find((path) => existsSync(path));
 }
 
-/** A screen in memory, with a number that is free. */
+/** A virtual screen with a free display number. */
 async function openScreen(): Promise<{ process: ChildProcess; display: string }> {
   const args = ['-displayfd', '3', '-screen', '0', '1024x768x24', '-nolisten', 'tcp'];
   const process = spawn(XVFB, args, { stdio: ['ignore', 'ignore', 'ignore', 'pipe'] });
@@ -70,12 +70,12 @@ async function openDriver(display: string) {
   const port = await freePort();
   const child = spawn(DRIVER, [`--port=${port}`, '--host=127.0.0.1'], {
     stdio: 'ignore',
-    detached: true, // a group of its own, to end with everything it started
+    detached: true, // its own process group, so that its children can be killed with it
     env: {
       ...process.env,
       DISPLAY: display,
       GDK_BACKEND: 'x11',
-      WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS: '1', // there is none inside a container
+      WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS: '1', // there is no sandbox inside a container
       WEBKIT_DISABLE_COMPOSITING_MODE: '1',
     },
   });
@@ -110,6 +110,6 @@ function stop(child: ChildProcess): void {
     if (child.pid !== undefined && child.spawnfile === DRIVER) process.kill(-child.pid, 'SIGKILL');
     else child.kill('SIGKILL');
   } catch {
-    // It has ended by itself.
+    // It has already exited.
   }
 }

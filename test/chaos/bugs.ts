@@ -1,13 +1,13 @@
 import type { Fault } from './plan.js';
 
-/** A mistake that somebody could make: one place of one module, and the invariant that has to notice. */
+/** A mistake that a developer could make in one place of one module, and the invariant that must notice it. */
 export interface Bug {
   readonly name: string;
   readonly module: string;
   readonly place: string;
   readonly instead: string;
   readonly invariant: string;
-  /** What shows it, met by every third attempt. */
+  /** The fault that reveals it, which every third attempt gets. */
   readonly fault: Fault;
 }
 

@@ -1,4 +1,4 @@
-/** One call of the chaos run: what is asked for, and whether what comes back is right. */
+/** One call of the chaos run: makes the request, and checks the result. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   APIConnectionError,
@@ -16,7 +16,7 @@ export interface Done {
   readonly problem?: string | undefined;
 }
 
-/** Makes one call and looks at what it gives. The fate says what its caller does meanwhile. */
+/** Makes one call and checks its result. `fate` decides what the caller does meanwhile. */
 export async function perform(
   client: GatewayClient,
   kind: Kind,
@@ -88,7 +88,7 @@ async function readStream(
   };
 }
 
-/** A stream that is handed on: every event of it, or an error event at its end. */
+/** Checks that a relayed stream has all events, or an error event at its end. */
 async function relayed(body: ReadableStream<Uint8Array>): Promise<string | undefined> {
   const text = await new Response(body).text();
   return text.endsWith('data: [DONE]\n\n') || text.includes('event: error')
@@ -96,7 +96,7 @@ async function relayed(body: ReadableStream<Uint8Array>): Promise<string | undef
     : 'a relayed stream without an end';
 }
 
-/** What an error says, and what is wrong with it if anything. */
+/** The fields of an error, and what is wrong with it, if anything. */
 export function failure(error: unknown, operation: string): Done & { detail?: string; sent?: string | undefined } {
   if (!(error instanceof ContextGatewayError))
     return { end: 'foreign', attempts: [], problem: `not an error of this package: ${String(error)}` };
@@ -112,7 +112,7 @@ export function failure(error: unknown, operation: string): Done & { detail?: st
   return { end: error.name, attempts, problem, detail: error instanceof APIError ? String(error.status) : '' };
 }
 
-/** What `surface.md` says every error has. */
+/** Checks the fields that every error must have. */
 function incomplete(error: ContextGatewayError): string | undefined {
   if (error.message === '' || typeof error.retryable !== 'boolean') return 'an error without message or retryable';
   if (error instanceof APIError && (error.status === undefined || error.area !== 'gateway'))

@@ -1,4 +1,4 @@
-/** The tests that run for seconds in `npm test`, at the length their promises name: ten thousand streams, every browser, every proxy. */
+/** The tests that are short in `npm test`, at full length: ten thousand streams, every browser, every proxy. */
 import { spawnSync } from 'node:child_process';
 import { join, resolve } from 'node:path';
 
@@ -18,7 +18,7 @@ const FILES = [
   'emulator/test/compaction-speed.test.ts',
 ];
 
-/** Whether all of them pass. */
+/** Returns whether all of them pass. */
 export function runEndurance(): boolean {
   const vitest = join(root, 'node_modules/vitest/vitest.mjs');
   const env = { ...process.env, ENDURANCE: '1' };

@@ -1,6 +1,6 @@
 import { type Ledger, type Outcome, type Report, WINDOW } from './plan.js';
 
-/** What must hold, whatever happens. */
+/** The result of checking one invariant. */
 export interface Verdict {
   readonly id: string;
   readonly what: string;
@@ -8,7 +8,7 @@ export interface Verdict {
   readonly holds: boolean;
 }
 
-/** `lingered`: milliseconds the process went on after its work. `full` tells a whole run from a short one that hunts one bug. */
+/** `lingered`: how long the process ran after its work, in ms. `full`: false in the short run for a planted bug. */
 export interface Evidence {
   readonly report: Report;
   readonly ledger: Ledger;
@@ -18,7 +18,7 @@ export interface Evidence {
 
 const REFUSED = new Set<number | string>([429, 503]);
 const TEMPORARY = new Set<number | string>([408, 425, 429, 500, 502, 503, 504]);
-/** Faults after which no further attempt helps, or the caller's own doing. */
+/** Failures that a retry cannot help, or that the caller caused. */
 const LASTING = new Set(['409', '307', 'AbortError', 'ClientClosedError', 'ResponseTooLargeError']);
 
 export function judge({ report, ledger, lingered, full }: Evidence): Verdict[] {
@@ -63,8 +63,8 @@ export function judge({ report, ledger, lingered, full }: Evidence): Verdict[] {
       'I4',
       'calls end with their deadline, p90 within 50 ms',
       `${overruns.length} at it, timers ${ms(report.usualLateness)} to ${ms(report.lateness)} late, p90 ${ms(p(overruns, 90))}, max ${ms(p(overruns, 100))}`,
-      // On this fast clock every timer counts as late, and a late deadline has eight more turns of the loop in which an answer may
-      // be read (timeouts.ts).
+      // On this fast clock every timer counts as late. A late deadline then waits for eight more turns of the event
+      // loop, in which a response may still be read (timeouts.ts).
       p(overruns, 90) <= 50 + report.lateness + 8 * (report.usualLateness + 1),
     ),
     verdict(
@@ -135,7 +135,7 @@ export function judge({ report, ledger, lingered, full }: Evidence): Verdict[] {
   ];
 }
 
-/** A further attempt is only ever made after what allows it. What was refused, or was never sent, did nothing. */
+/** Checks that each retry was allowed. An attempt that was rejected or never sent had no effect. */
 function obeysMatrix({ kind, attempts, operation }: Outcome, ledger: Ledger): boolean {
   const earlier = attempts.slice(0, -1);
   const sends = ledger.sends[operation] ?? 0;
@@ -147,7 +147,7 @@ function obeysMatrix({ kind, attempts, operation }: Outcome, ledger: Ledger): bo
   return sends <= refused + 1 && earlier.every((attempt) => typeof attempt === 'string' || REFUSED.has(attempt));
 }
 
-/** A percentile; 0 of nothing. */
+/** A percentile, or 0 for an empty list. */
 export function p(values: readonly number[], rank: number): number {
   if (values.length === 0) return 0;
   const sorted = [...values].sort((a, b) => a - b);

@@ -1,4 +1,4 @@
-/** The process under test: the client, sixty-four callers, and a note of how every call ended. */
+/** The process under test: the client and 64 callers, which record how every call ended. */
 import { getEventListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
@@ -14,7 +14,7 @@ import { fraction, KEY, type Kind, type Outcome, PROMPT, type Report, SPEED } fr
 const [seed = 0, port, milliseconds = 0, full] = process.argv.slice(2).map(Number);
 const CLIENTS = 8;
 const CALLERS = 8;
-/** Calls with little time: so many of the client's milliseconds. */
+/** The deadline of calls with little time, in the client's ms. */
 const SHORT_DEADLINE = 4_000;
 const DEADLINE = full ? 120_000 : 30_000;
 
@@ -22,7 +22,7 @@ setFlagsFromString('--expose-gc');
 const collect: () => void = runInNewContext('gc');
 
 const timers = new Set<unknown>();
-/** How late the machine is with its timers: what it owes is not the client's doing. */
+/** How late timers fire in ms. This delay is the machine's, and not the client's. */
 const lateness: number[] = [];
 const runtime: Runtime = {
   now: () => performance.now() * SPEED,
@@ -68,7 +68,7 @@ function createClient(pacing = true): GatewayClient {
       if (printed.length < 500) printed.push(event);
     },
   };
-  // The third parameter is the package's own: time that runs fifty times as fast.
+  // The third parameter is internal: a clock that runs 50 times as fast.
   return new (GatewayClient as new (...given: unknown[]) => GatewayClient)(options, undefined, runtime);
 }
 
@@ -76,7 +76,7 @@ const outcomes: Outcome[] = [];
 const shared = new AbortController();
 const memory = { start: 0, peak: 0, heapStart: 0, heapEnd: 0 };
 
-/** One call, of a kind and with a fate that its number decides. */
+/** One call. Its number decides its kind and its fate. */
 async function call(client: GatewayClient, number: number): Promise<void> {
   const kind = kindOf(fraction(seed, `kind${number}`));
   const operation = `${kind}-${seed}-${number}`;
@@ -94,7 +94,7 @@ async function call(client: GatewayClient, number: number): Promise<void> {
       }, fate * 600)
     : undefined;
   const startedAt = performance.now();
-  // A plain timer beside the call: the call owes nothing for the time the machine is late with that.
+  // A plain timer for comparison. A call is not late while this timer is late as well.
   let dueAt = Number.POSITIVE_INFINITY;
   const due = setTimeout(() => {
     dueAt = performance.now();
@@ -122,7 +122,7 @@ function kindOf(share: number): Kind {
   return share < 0.95 ? 'stream' : 'upload';
 }
 
-/** Every kind of error the first time it is met, and then every hundredth: looking takes longer than the call. */
+/** Checks the first error of every kind and then every hundredth, because a check takes longer than a call. */
 function lookForLeaks(error: unknown, number: number): void {
   const kind = error instanceof APIError ? `${error.name}${error.status}` : String((error as Error).name);
   if (number % 100 !== 0 && looked.has(kind)) return;
@@ -130,7 +130,7 @@ function lookForLeaks(error: unknown, number: number): void {
   for (const leak of leaksOf(error, [KEY, PROMPT])) leaks.add(leak);
 }
 
-/** One minute of a service that refuses everything: first attempts go on, retries run dry. */
+/** A service that responds to everything with 503: first attempts continue, and the retry budget runs out. */
 async function outage(): Promise<Report['outage']> {
   const client = createClient();
   let sends = 0;
@@ -147,7 +147,7 @@ async function outage(): Promise<Report['outage']> {
   return { calls: 1_000, sends };
 }
 
-/** Four windows' worth of calls, all at once. */
+/** Three windows' worth of calls: one first, then all others at once. */
 async function limited(): Promise<Report['window']> {
   const client = createClient();
   const get = (number: number) =>
@@ -158,7 +158,7 @@ async function limited(): Promise<Report['window']> {
   return { calls: 150, failed: ends.filter(({ status }) => status === 'rejected').length };
 }
 
-/** How long the event loop was held up by this program's own work: a machine that is busy elsewhere does not count. */
+/** How long the work of this process blocked the event loop, in ms. Other load on the machine does not count. */
 function watchLoop(): { stop(): number[] } {
   const held: number[] = [];
   let at = performance.now();
@@ -185,7 +185,7 @@ function ask(question: string): Promise<{ open: number }> {
   });
 }
 
-/** How many connections of a kind the server has, once there is time enough for none. */
+/** How many connections of a kind the server still has after up to 500 ms. */
 async function connections(kind: 'open' | 'hanging'): Promise<number> {
   let { open } = await ask(kind);
   for (let tries = 0; open > 0 && tries < 20; tries += 1) {
@@ -207,7 +207,7 @@ await Promise.all(clients.map((client) => caller(client, performance.now() + 100
 collect();
 memory.start = process.memoryUsage.rss();
 memory.heapStart = process.memoryUsage().heapUsed;
-// What is held counts, not what waits to be collected: bodies of 33 MB pass by here.
+// Measures only memory that is still referenced, since bodies of 33 MB pass through here.
 const watch = setInterval(() => {
   if (process.memoryUsage.rss() - memory.start > 100 * 1024 * 1024) collect();
   memory.peak = Math.max(memory.peak, process.memoryUsage.rss());
@@ -239,7 +239,7 @@ for (const leak of leaksOf(printed, [KEY, PROMPT])) leaks.add(`event: ${leak}`);
 for (const leak of leaksOf(clients, [KEY])) leaks.add(`client: ${leak}`);
 printed.length = 0;
 const kept = outcomes.splice(0);
-const text = JSON.stringify(kept); // the notes are no leak of the client's
+const text = JSON.stringify(kept); // the records are not a leak of the client
 kept.length = 0;
 collect();
 await sleep(50);

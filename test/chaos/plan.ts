@@ -1,16 +1,16 @@
-/** What both processes of the chaos run know: which fault meets which attempt, and what the right answer is. */
+/** What both processes of the chaos run share: the fault of each attempt, and the correct response. */
 
-/** Everything in the client's time goes fifty times as fast: a hint of a second is 20 ms. Sockets and timers are real. */
+/** The client's clock runs 50 times as fast, so a hint of 1 s is 20 ms. Sockets and timers are real. */
 export const SPEED = 50;
 
 export const KINDS = ['safe', 'idempotent', 'effect', 'stream', 'upload'] as const;
 export type Kind = (typeof KINDS)[number];
 
-/** Canaries: none of them may be read anywhere. */
+/** Canaries, which must not appear in any error or event. */
 export const KEY = 'svc_sk_chaoscanary0123456789';
 export const PROMPT = 'prompt-canary-0123456789';
 
-/** Share of the attempts, in per mille, that meet each fault. What is left is answered well. */
+/** The share of attempts with each fault, in per mille. All others get a correct response. */
 const FAULTS = [
   ['429 with a hint in its body', 32],
   ['429 with a hint in its headers', 15],
@@ -44,7 +44,7 @@ const FAULTS = [
 ] as const;
 export type Fault = (typeof FAULTS)[number][0] | 'none';
 
-/** Independent of scheduling: a seed that fails can be run again. In a hunt for one mistake, every third attempt meets `often`. */
+/** Independent of scheduling, so that a failing seed can be repeated. Every third attempt gets `often`, if given. */
 export function faultOf(seed: number, operation: string, attempt: number, often: Fault = 'none'): Fault {
   let at = fraction(seed, `${operation}#${attempt}`) * 1_000;
   if (often !== 'none' && at > 650) return often;
@@ -55,7 +55,7 @@ export function faultOf(seed: number, operation: string, attempt: number, often:
   return 'none';
 }
 
-/** 0 to 1, the same for the same seed and text (FNV-1a, mixed). */
+/** A number from 0 to 1 that depends only on seed and text (FNV-1a, mixed). */
 export function fraction(seed: number, text: string): number {
   let hash = (2_166_136_261 ^ seed) >>> 0;
   for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 16_777_619) >>> 0;
@@ -64,15 +64,15 @@ export function fraction(seed: number, text: string): number {
   return ((hash ^ (hash >>> 16)) >>> 0) / 4_294_967_296;
 }
 
-/** What a model says to this operation, in the pieces it comes in. */
+/** The reply of the model to this operation, in pieces. */
 export function piecesOf(operation: string): string[] {
   return Array.from({ length: 12 }, (_, at) => `${operation} sagt ü€😀 ${at} `);
 }
 
-/** The window of the limit that one phase runs against: so many requests in so many of the client's seconds. */
+/** The rate limit in one phase: requests per window, and the length of the window in the client's seconds. */
 export const WINDOW = { limit: 50, seconds: 20 };
 
-/** What the server counted. */
+/** What the server has counted. */
 export interface Ledger {
   readonly requests: number;
   readonly connections: number;
@@ -80,13 +80,13 @@ export interface Ledger {
   readonly commits: Readonly<Record<string, number>>;
   /** Requests by operation. */
   readonly sends: Readonly<Record<string, number>>;
-  /** Milliseconds between the end of a hint and the next request of its operation; negative is early. */
+  /** Milliseconds between the end of a hint and the next request of its operation. Negative is too early. */
   readonly slack: readonly number[];
-  /** Requests that reached the address redirects lead to. */
+  /** Connections to the target of the redirects. */
   readonly trapped: number;
-  /** The most requests that any one window was sent. */
+  /** The most requests in any one window. */
   readonly fullestWindow: number;
-  /** Requests that held another operation's payload. */
+  /** Requests with the payload of another operation. */
   readonly mixedUp: number;
 }
 
@@ -94,24 +94,24 @@ export interface Ledger {
 export interface Outcome {
   readonly operation: string;
   readonly kind: Kind;
-  /** `success`, `left` for a stream that was left early, or the error's name. */
+  /** `success`, `left` for a stream that its reader left, or the name of the error. */
   readonly end: string;
   readonly detail?: string | undefined;
   readonly sent?: string | undefined;
-  /** By attempt: its status, or its error's name. */
+  /** The status or the error name of each attempt. */
   readonly attempts: readonly (number | string)[];
   readonly duration: number;
-  /** Real milliseconds. */
+  /** In real ms. */
   readonly deadline: number;
-  /** Milliseconds it went on after its deadline. */
+  /** Milliseconds from the deadline to the end. */
   readonly overrun?: number | undefined;
   /** Milliseconds from the abort to the end. */
   readonly abort?: number | undefined;
-  /** What was wrong with the outcome itself, if anything. */
+  /** What is wrong with the outcome, if anything. */
   readonly problem?: string | undefined;
 }
 
-/** What the loaded process saw. */
+/** What the process under test has seen. */
 export interface Report {
   readonly outcomes: readonly Outcome[];
   readonly outage: { readonly calls: number; readonly sends: number };
@@ -122,7 +122,7 @@ export interface Report {
   readonly unhandled: readonly string[];
   readonly timers: number;
   readonly listeners: number;
-  /** Connections with an answer without end after all calls are over, and all connections after `close()`. */
+  /** Connections with an endless response after all calls have ended, and all connections after `close()`. */
   readonly hanging: number;
   readonly connectionsClosed: number;
   readonly memory: {
@@ -131,10 +131,11 @@ export interface Report {
     readonly heapStart: number;
     readonly heapEnd: number;
   };
-  /** Milliseconds, p99: how late timers were, and how long the client's own work held the event loop up. */
+  /** How late timers fired, p99 in ms. */
   readonly lateness: number;
-  /** The same of half of them (ms). */
+  /** How late timers fired, median in ms. */
   readonly usualLateness: number;
+  /** How long the client's own work blocked the event loop, p99 in ms. */
   readonly heldUp: number;
   readonly seconds: number;
 }

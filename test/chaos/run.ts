@@ -1,9 +1,10 @@
 /**
  * The chaos run: `npm run chaos`, or `npm run chaos -- 17 18` for other seeds.
  *
- * A client with sixty-four callers against a service where three answers in ten are wrong somehow, in two processes over real
- * sockets; then nine bugs are built into the client, one at a time, to see that each is noticed; then, unless seeds were named,
- * the endurance tests. Ends with 0 only if all invariants hold for every seed, all bugs are found and all tests pass.
+ * Runs a client with 64 callers against a service where three responses in ten are faulty, in two processes over real
+ * sockets. Then plants nine bugs in the client, one at a time, to check that each is noticed. Without seeds it runs the
+ * endurance tests as well. Exits with 0 only if all invariants hold for every seed, and all bugs are found, and all
+ * tests pass.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -18,7 +19,7 @@ import { KINDS, type Ledger, type Report } from './plan.js';
 const SEEDS = process.argv.length > 2 ? process.argv.slice(2).map(Number) : [11, 23, 47];
 const LOAD = 11_000;
 const LOAD_WITH_BUG = 600;
-/** Milliseconds a process may go on after its work before it is ended. Above the limit of I9. */
+/** How long a process may run after its work before it is killed, in ms. Above the limit of I9. */
 const LONGEST_GOODBYE = 1_050;
 const root = resolve(import.meta.dirname, '../..');
 
@@ -28,7 +29,7 @@ interface Run {
   readonly lingered: number;
 }
 
-/** Inside the project, so that the dependencies are found; outside of everything that is published. */
+/** Inside the project, so that its dependencies resolve, and outside of everything that is published. */
 const folder = await mkdtemp(join(root, 'node_modules', '.chaos-'));
 let failed = false;
 try {
@@ -62,7 +63,7 @@ try {
 if (process.argv.length === 2) failed = !runEndurance() || failed;
 process.exitCode = failed ? 1 : 0;
 
-/** One process's program in one file; with a bug, the module it is in is swapped for one that has it. */
+/** Bundles the program of one process. With a bug, its module is replaced by one that has the bug. */
 async function bundle(name: string, bug?: Bug): Promise<string> {
   const outfile = join(folder, `${name}${bug === undefined ? '' : BUGS.indexOf(bug)}.mjs`);
   await build({

@@ -1,4 +1,4 @@
-/** The other process: the service of the chaos run, raw sockets with a ledger. */
+/** The second process of the chaos run: a service on raw sockets that keeps a ledger. */
 import { gzipSync } from 'node:zlib';
 import { bytesOf, eventOf, headOf } from '../wire/behaviours.js';
 import { atEnd, atHead, type Behaviour, FaultServer, type Turn } from '../wire/fault-server.js';
@@ -12,7 +12,7 @@ const trap = await FaultServer.start();
 const commits: Record<string, number> = {};
 const sends: Record<string, number> = {};
 const slack: number[] = [];
-/** Connections on which an answer was begun, or not even that, and will never end. */
+/** Connections whose response never starts or never ends. */
 const hanging = new Set<Turn['socket']>();
 const hints = new Map<string, number>();
 let requests = 0;
@@ -20,7 +20,7 @@ let mixedUp = 0;
 const window = { endsAt: 0, used: 0, fullest: 0 };
 
 server.decides((turn) => {
-  server.turns.length = 0; // the ledger is the memory here
+  server.turns.length = 0; // the ledger keeps what is needed
   requests += 1;
   const operation = turn.headers.get('x-operation') ?? '';
   const attempt = (sends[operation] ?? 0) + 1;
@@ -52,12 +52,12 @@ function behaviourOf(fault: Fault, operation: string, attempt: number, path: str
     case '425':
       return reply(Number(fault), error());
     case "a proxy's 503":
-      // As Varnish answers when its backend did the work and then broke the connection.
+      // As Varnish responds if its backend did the work and then broke the connection.
       return reply(503, '<h1>503</h1>', { 'content-type': 'text/html', 'retry-after': 0 }, () => commit(operation));
     case '500':
     case '502':
     case '504':
-      // The work may be done all the same, and here it is.
+      // The work may be done, and here it is.
       return reply(Number(fault), error(), {}, () => commit(operation));
     case 'reset before it is read':
       return atHead(({ socket }) => void socket.resetAndDestroy());
@@ -120,7 +120,7 @@ function commit(operation: string): void {
   commits[operation] = (commits[operation] ?? 0) + 1;
 }
 
-/** The work is done; what is heard of it is another matter. */
+/** Does the work, and then acts on the connection. */
 function done(operation: string, act: (turn: Turn) => void): Behaviour {
   return atEnd((turn) => {
     const payload = turn.body.toString('latin1');
@@ -162,7 +162,7 @@ function compressed(operation: string, damaged = false): Buffer {
   return bytesOf(200, bytes, { ...typeOf(operation), 'content-encoding': 'gzip' });
 }
 
-/** A head and the first part of the body. */
+/** The headers and the first part of the body. */
 function cut(operation: string, framing: Record<string, string | number>): string {
   const body = operation.startsWith('stream')
     ? piecesOf(operation)
@@ -174,7 +174,7 @@ function cut(operation: string, framing: Record<string, string | number>): strin
   return headOf(200, { ...typeOf(operation), ...framing }) + framed;
 }
 
-/** One window after the other: what is above its limit is refused. */
+/** Counts requests in consecutive windows, and responds with 429 above the limit. */
 function inWindow(): Behaviour {
   const now = performance.now();
   if (now >= window.endsAt) {

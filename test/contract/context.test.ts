@@ -40,7 +40,7 @@ describe.each(engines)('the Context API through $engine', ({ options }) => {
     },
   });
 
-  test('GET /api/context gives rollingSummary, pinnedMemory and metadata', async () => {
+  test('GET /api/context returns rollingSummary, pinnedMemory and metadata', async () => {
     const context = world.context();
     const pinned = await context.pin('talk', { messageId: 'req', category: 'requirement' });
 
@@ -58,7 +58,7 @@ describe.each(engines)('the Context API through $engine', ({ options }) => {
     expect(world.last).toMatchObject({ method: 'GET', path: '/api/context?conversationId=talk' });
   });
 
-  test('a RollingSummary has every documented field, with decisions and references of the documented form', async () => {
+  test('a RollingSummary has every documented field, and its decisions and references have theirs', async () => {
     const context = world.context();
     await context.compact('talk', { level: 'deep' });
 
@@ -87,7 +87,7 @@ describe.each(engines)('the Context API through $engine', ({ options }) => {
     });
   });
 
-  test('GET /api/context/summary gives the summary without pinned memory and metadata', async () => {
+  test('GET /api/context/summary returns the summary without pinned memory and metadata', async () => {
     const context = world.context();
 
     const summary = await context.summary('talk');
@@ -96,29 +96,32 @@ describe.each(engines)('the Context API through $engine', ({ options }) => {
     expect(summary).not.toHaveProperty('pinnedMemory');
   });
 
-  test.each(['light', 'deep', 'aggressive'] as const)('POST /api/context/compact takes the level %s', async (level) => {
-    const context = world.context();
+  test.each(['light', 'deep', 'aggressive'] as const)(
+    'POST /api/context/compact accepts the level %s',
+    async (level) => {
+      const context = world.context();
 
-    const result = await context.compact('talk', { level });
+      const result = await context.compact('talk', { level });
 
-    expect(JSON.parse(world.last.body ?? '')).toEqual({ conversationId: 'talk', level });
-    expect(result).toEqual({
-      success: true,
-      previousTokenCount: expect.any(Number),
-      newTokenCount: expect.any(Number),
-      tokensRemoved: result.previousTokenCount - result.newTokenCount,
-      summaryUpdated: expect.any(Boolean),
-    });
-    expect((await context.retrieve('talk')).metadata.lastCompactionAt).toEqual(TIME);
-  });
+      expect(JSON.parse(world.last.body ?? '')).toEqual({ conversationId: 'talk', level });
+      expect(result).toEqual({
+        success: true,
+        previousTokenCount: expect.any(Number),
+        newTokenCount: expect.any(Number),
+        tokensRemoved: result.previousTokenCount - result.newTokenCount,
+        summaryUpdated: expect.any(Boolean),
+      });
+      expect((await context.retrieve('talk')).metadata.lastCompactionAt).toEqual(TIME);
+    },
+  );
 
-  test('compact without a level leaves the choice to the service', async () => {
+  test('compact without a level sends none, so that the service decides', async () => {
     await world.context().compact('talk');
 
     expect(JSON.parse(world.last.body ?? '')).toEqual({ conversationId: 'talk' });
   });
 
-  test('POST /api/context/pin/{conversationId} gives the pinned item', async () => {
+  test('POST /api/context/pin/{conversationId} returns the pinned item', async () => {
     const item = await world.context().pin('talk', { messageId: 'dec', category: 'decision' });
 
     expect(item).toEqual({
@@ -133,20 +136,20 @@ describe.each(engines)('the Context API through $engine', ({ options }) => {
   });
 
   test.each(['decision', 'requirement', 'reference', 'other'] as const)(
-    'a pin takes the category %s',
+    'pin accepts the category %s',
     async (category) => {
       expect((await world.context().pin('talk', { messageId: 'dec', category })).category).toBe(category);
     },
   );
 
-  test('a pin without a category says which one the service chose', async () => {
+  test('pin without a category returns the one the service chose', async () => {
     const item = await world.context().pin('talk', { messageId: 'dec' });
 
     expect(item.category).toBe('other');
     expect(JSON.parse(world.last.body ?? '')).toEqual({ messageId: 'dec' });
   });
 
-  test('DELETE /api/context/pin/{conversationId} takes the message id as a query and unpins', async () => {
+  test('DELETE /api/context/pin/{conversationId} sends the message id in the query, and unpins', async () => {
     const context = world.context();
     await context.pin('talk', { messageId: 'dec' });
 
@@ -174,7 +177,7 @@ describe.each(engines)('the Context API through $engine', ({ options }) => {
   });
 
   test.each(['preference', 'fact', 'constraint', 'definition'] as const)(
-    'POST /api/memory stores a %s and gives the item',
+    'POST /api/memory stores a %s and returns the item',
     async (type) => {
       const item = await world.context().memory.create({ type, key: 'editor', content: 'Uses vim.' });
 
@@ -183,7 +186,7 @@ describe.each(engines)('the Context API through $engine', ({ options }) => {
     },
   );
 
-  test('POST /api/memory takes an optional workspaceId', async () => {
+  test('POST /api/memory accepts an optional workspaceId', async () => {
     const context = world.context();
 
     const item = await context.memory.create({ type: 'fact', key: 'k', content: 'c', workspaceId: 'ours' });
@@ -200,7 +203,7 @@ describe.each(engines)('the Context API through $engine', ({ options }) => {
     expect(world.last.path).toBe('/api/memory');
   });
 
-  test('GET /api/memory with a type gives items of that type only', async () => {
+  test('GET /api/memory with a type lists only items of that type', async () => {
     const context = world.context();
     await context.memory.create({ type: 'fact', key: 'k', content: 'c' });
     await context.memory.create({ type: 'preference', key: 'p', content: 'c' });
@@ -209,7 +212,7 @@ describe.each(engines)('the Context API through $engine', ({ options }) => {
     expect(world.last.path).toBe('/api/memory?type=preference');
   });
 
-  test('PATCH /api/memory/{memoryId} changes the content and deactivates without deleting', async () => {
+  test('PATCH /api/memory/{memoryId} changes the content, and deactivates without deleting', async () => {
     const context = world.context();
     const { id } = await context.memory.create({ type: 'fact', key: 'k', content: 'before' });
 
@@ -222,7 +225,7 @@ describe.each(engines)('the Context API through $engine', ({ options }) => {
     expect(await context.memory.list()).toHaveLength(1);
   });
 
-  test('DELETE /api/memory/{memoryId} deletes for good and sends no body', async () => {
+  test('DELETE /api/memory/{memoryId} deletes the item, and sends no body', async () => {
     const context = world.context();
     const { id } = await context.memory.create({ type: 'fact', key: 'k', content: 'c' });
 
@@ -232,7 +235,7 @@ describe.each(engines)('the Context API through $engine', ({ options }) => {
     await expect(context.memory.delete(id)).rejects.toMatchObject({ name: 'NotFoundError' });
   });
 
-  test('a member of a workspace sees its conversations, others get PermissionDeniedError', async () => {
+  test('a member of a workspace sees its conversations, and others get a PermissionDeniedError', async () => {
     const context = world.context();
 
     expect((await context.retrieve('shared')).metadata.totalTokens).toBeGreaterThan(0);
@@ -268,7 +271,7 @@ describe.each(engines)('the Context API through $engine', ({ options }) => {
     '__proto__',
     'constructor',
     '../x',
-  ])('the id %j arrives as one segment, as it was given', async (id) => {
+  ])('the id %j arrives unchanged as one path segment', async (id) => {
     world.emulator.conversations.create({ id, messages: [{ id, role: 'user', content: 'Hello.' }] });
     const context = world.context();
 

@@ -13,7 +13,7 @@ const QUESTION: MessageInput[] = [
 describe.each(engines)('the Gateway API through $engine', ({ options }) => {
   const world = emulatedService(options);
 
-  test('POST /v1/chat/completions gives id, object, created, model, choices and usage', async () => {
+  test('POST /v1/chat/completions returns id, object, created, model, choices and usage', async () => {
     const completion = await world.gateway().chat.completions.create({ model: 'atlas-large', messages: QUESTION });
 
     expect(completion).toEqual({
@@ -39,13 +39,13 @@ describe.each(engines)('the Gateway API through $engine', ({ options }) => {
     expect(JSON.parse(world.last.body ?? '')).toMatchObject({ messages: [{ role, content: 'Name a river.' }] });
   });
 
-  test.each([0, -0, 0.7, 1, 2])('temperature %d is within 0 to 2 and is sent', async (temperature) => {
+  test.each([0, -0, 0.7, 1, 2])('sends the temperature %d, which is from 0 to 2', async (temperature) => {
     await world.gateway().chat.completions.create({ ...chatParams, temperature });
 
     expect(JSON.parse(world.last.body ?? '').temperature).toBe(temperature + 0);
   });
 
-  test('max_tokens ends the answer with finish_reason length', async () => {
+  test('max_tokens ends a completion with finish_reason length', async () => {
     const completion = await world
       .gateway()
       .chat.completions.create({ model: 'birch-small', messages: QUESTION, max_tokens: 2 });
@@ -54,13 +54,13 @@ describe.each(engines)('the Gateway API through $engine', ({ options }) => {
     expect(completion.choices[0]?.finish_reason).toBe('length');
   });
 
-  test('optional parameters that are not given are not sent', async () => {
+  test('undefined optional parameters are not sent', async () => {
     await world.gateway().chat.completions.create({ ...chatParams, temperature: undefined, max_tokens: undefined });
 
     expect(JSON.parse(world.last.body ?? '')).toEqual(chatParams);
   });
 
-  test('stream: true sends the answer as server-sent events', async () => {
+  test('stream: true returns the completion as server-sent events', async () => {
     const stream = await world
       .gateway()
       .chat.completions.create({ model: 'atlas-small', messages: QUESTION, stream: true });
@@ -73,7 +73,7 @@ describe.each(engines)('the Gateway API through $engine', ({ options }) => {
     expect(world.last.headers.accept).toBe('text/event-stream');
   });
 
-  test('each of the five offered models answers', async () => {
+  test('each of the five offered models responds', async () => {
     const gateway = world.gateway();
     const answers = await Promise.all(
       world.emulator.models.list().map(({ id }) => gateway.chat.completions.create({ ...chatParams, model: id })),
@@ -83,7 +83,7 @@ describe.each(engines)('the Gateway API through $engine', ({ options }) => {
     expect(answers).toHaveLength(5);
   });
 
-  test('GET /v1/presets gives the list of presets', async () => {
+  test('GET /v1/presets lists the presets', async () => {
     const presets = await world.gateway().presets.list();
 
     expect(presets.map(({ id }) => id)).toContain('summarize');
@@ -97,7 +97,7 @@ describe.each(engines)('the Gateway API through $engine', ({ options }) => {
     expect(world.last.path).toBe('/v1/presets?category=meetings');
   });
 
-  test('GET /v1/presets gives 50 presets by default and as many as limit allows', async () => {
+  test('GET /v1/presets lists 50 presets by default, or up to limit', async () => {
     for (let n = 0; n < 60; n += 1) world.emulator.presets.create({ name: `Preset ${n}`, template: '{{input}}' });
     const gateway = world.gateway();
 
@@ -129,7 +129,7 @@ describe.each(engines)('the Gateway API through $engine', ({ options }) => {
     expect(world.last.headers['content-type']).toMatch(/^multipart\/form-data; boundary=/);
   });
 
-  test('POST /v1/files answers a file that is too large with a typed 413', async () => {
+  test('POST /v1/files rejects a file that is too large with a 413', async () => {
     const small = { maxFileSize: 100 };
     const { createEmulator } = await import('context-gateway-emulator');
     const emulator = createEmulator(small);
@@ -145,7 +145,7 @@ describe.each(engines)('the Gateway API through $engine', ({ options }) => {
     await close();
   });
 
-  test('GET /v1/integrations gives the connected integrations', async () => {
+  test('GET /v1/integrations lists the connected integrations', async () => {
     const integrations = await world.gateway().integrations.list();
 
     expect(integrations.map(({ id }) => id)).toEqual(['team-chat', 'issue-tracker']);
@@ -160,7 +160,7 @@ describe.each(engines)('the Gateway API through $engine', ({ options }) => {
     expect(world.emulator.integrations.postedMessages()).toMatchObject([{ channel: '#releases', text: 'Shipped ✓' }]);
   });
 
-  test('GET /v1/usage gives the report of a period, with tokens by model', async () => {
+  test('GET /v1/usage returns the report of a period, with tokens by model', async () => {
     const gateway = world.gateway();
     const { usage } = await gateway.chat.completions.create({ ...chatParams, model: 'birch-medium' });
 
@@ -181,7 +181,7 @@ describe.each(engines)('the Gateway API through $engine', ({ options }) => {
     expect(world.last.path).toBe('/v1/usage?start_date=2026-01-01&end_date=2026-01-31');
   });
 
-  test('GET /v1/usage takes both dates as optional', async () => {
+  test('GET /v1/usage works without dates', async () => {
     const report = await world.gateway().usage.retrieve();
 
     expect(world.last.path).toBe('/v1/usage');
@@ -202,7 +202,7 @@ describe.each(engines)('the Gateway API through $engine', ({ options }) => {
     await close();
   });
 
-  test('every answer carries the three X-RateLimit headers, read into rateLimit', async () => {
+  test('a response has the three X-RateLimit headers, which are read into rateLimit', async () => {
     const gateway = world.gateway();
 
     const { response } = await gateway.integrations.list().withResponse();
@@ -216,7 +216,7 @@ describe.each(engines)('the Gateway API through $engine', ({ options }) => {
     expect(gateway.rateLimit).toEqual({ gateway: response.rateLimit });
   });
 
-  test('client.request reaches an endpoint by its path, with the same credential', async () => {
+  test('client.request calls an endpoint by its path, with the same credential', async () => {
     const body = await world.gateway().request({ method: 'GET', path: '/v1/presets', query: { limit: 2 } });
 
     expect(body).toMatchObject({ object: 'list', data: [{ id: 'summarize' }, {}] });

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { failureOf } from '../helpers/service.js';
 import { emulatedService } from '../helpers/world.js';
 
-describe('memory made easy', () => {
+describe('memory helpers', () => {
   const world = emulatedService(
     {},
     {
@@ -15,7 +15,7 @@ describe('memory made easy', () => {
   const stored = () => world.emulator.memory.all().map(({ item }) => item);
   const style = { type: 'preference', key: 'style' } as const;
 
-  test('upsert creates what is not there, and changes what is', async () => {
+  test('upsert creates an item, or updates it if it exists', async () => {
     const { memory } = world.context();
 
     const created = await memory.upsert({ ...style, content: 'Short.' });
@@ -37,7 +37,7 @@ describe('memory made easy', () => {
     expect(stored().map(({ content }) => content)).toEqual(['Mine.', 'A fact.', 'Ours again.']);
   });
 
-  test('upsert makes an inactive item active again', async () => {
+  test('upsert reactivates an inactive item', async () => {
     const { memory } = world.context();
     await memory.deactivate(await memory.create({ ...style, content: 'Short.' }));
 
@@ -46,7 +46,7 @@ describe('memory made easy', () => {
     expect(stored()).toMatchObject([{ content: 'Long.', isActive: true }]);
   });
 
-  test('upsert gives what came with its last answer', async () => {
+  test('upsert returns its last response through withResponse()', async () => {
     const { data, response } = await world
       .context()
       .memory.upsert({ ...style, content: 'Short.' })
@@ -60,8 +60,8 @@ describe('memory made easy', () => {
     { given: { type: 'mood', key: 'k', content: 'c' }, because: 'there is no such type' },
     { given: { type: 'fact', key: 'k' }, because: 'content is missing' },
     { given: { type: 'fact', key: 'k', content: 'c', timeout: 5 }, because: 'an option is among the parameters' },
-    { given: undefined, because: 'nothing was given' },
-  ])('upsert asks nothing when $because', async ({ given }) => {
+    { given: undefined, because: 'there are no parameters' },
+  ])('upsert sends nothing if $because', async ({ given }) => {
     const before = world.emulator.requests.length;
 
     expect(await failureOf(world.context().memory.upsert(given as never))).toBeInstanceOf(RequestValidationError);
@@ -76,7 +76,7 @@ describe('memory made easy', () => {
     expect(await memory.activate(item)).toMatchObject({ content: 'Short.', isActive: true });
   });
 
-  test('activate and deactivate name what is wrong', async () => {
+  test('activate and deactivate reject with a NotFoundError or a RequestValidationError', async () => {
     const { memory } = world.context();
 
     expect(await failureOf(memory.activate({ id: 'mem_none', content: 'c' }))).toBeInstanceOf(NotFoundError);

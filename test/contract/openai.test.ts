@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { chatParams } from '../helpers/samples.js';
 import { failureOf } from '../helpers/service.js';
 
-// Whoever has a program for the widespread chat interface points it at the service and changes nothing else.
+// A program written for the OpenAI API must work with the service by changing only its baseURL and key.
 const emulator = createEmulator({ seed: 'openai', limits: { gateway: 10 } });
 let url = '';
 beforeAll(async () => {
@@ -41,7 +41,7 @@ test('the official openai client gets a streamed completion, with its usage at t
   expect(usage).toBe(whole.usage?.total_tokens);
 });
 
-test('the official openai client puts a stream together itself', async () => {
+test('the official openai client assembles a stream itself', async () => {
   const completion = await client().chat.completions.stream(params).finalChatCompletion();
 
   expect(completion.choices[0]?.message.content).toBe('The key is red.');

@@ -11,7 +11,7 @@ interface ObjectSchema {
 const response = await createEmulator().fetch('http://127.0.0.1/_emulator/openapi.json');
 const { components } = (await response.json()) as { components: { schemas: Record<string, ObjectSchema> } };
 
-// Both are written from the interface, neither from the other.
+// Both are written from the service's documentation, and neither from the other.
 test.each([
   { name: 'RollingSummary', schema: schemas.rollingSummarySchema },
   { name: 'PinnedMemoryItem', schema: schemas.pinnedMemoryItemSchema },
@@ -24,11 +24,11 @@ test.each([
   { name: 'ChatCompletionChunk', schema: schemas.chatCompletionChunkSchema },
   { name: 'CompletionUsage', schema: schemas.completionUsageSchema },
   { name: 'UsageReport', schema: schemas.usageReportSchema },
-])('the OpenAPI description and the SDK know the same fields of $name', ({ name, schema }) => {
+])('the OpenAPI description and the SDK have the same fields of $name', ({ name, schema }) => {
   const checked = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as unknown as ObjectSchema;
   const described = components.schemas[name];
 
   expect(Object.keys(described?.properties ?? {}).sort()).toEqual(Object.keys(checked.properties).sort());
-  // What the SDK relies on is promised.
+  // Every field that the SDK requires is required in the description as well.
   expect(described?.required).toEqual(expect.arrayContaining(checked.required));
 });

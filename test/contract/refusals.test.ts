@@ -5,7 +5,7 @@ import { chatParams } from '../helpers/samples.js';
 import { failureOf } from '../helpers/service.js';
 import { emulatedService } from '../helpers/world.js';
 
-describe.each(engines)('refusals through $engine', ({ options }) => {
+describe.each(engines)('authentication and errors through $engine', ({ options }) => {
   const world = emulatedService(options, {
     limits: { gateway: 40, context: 30, compact: 2 },
     setup: ({ conversations }) => {
@@ -55,7 +55,7 @@ describe.each(engines)('refusals through $engine', ({ options }) => {
     );
   });
 
-  test('the session token goes into the header sessionHeader names, with or without a scheme', async () => {
+  test('sessionHeader names the header of the session token, which then has no scheme', async () => {
     const { createEmulator } = await import('context-gateway-emulator');
     const emulator = createEmulator({ sessionHeader: { name: 'X-Session-Token', scheme: '' } });
     const { url, close } = await emulator.listen({ port: 0 });
@@ -70,7 +70,7 @@ describe.each(engines)('refusals through $engine', ({ options }) => {
     await close();
   });
 
-  test('a session token that is a function is read afresh for each call, so that it can be renewed', async () => {
+  test('a session token function is called for each call, so that the token can be renewed', async () => {
     let token = world.emulator.sessionToken;
     const context = world.context({ sessionToken: async () => token });
     await context.memory.list();
@@ -82,7 +82,7 @@ describe.each(engines)('refusals through $engine', ({ options }) => {
     expect(await context.memory.list()).toEqual([]);
   });
 
-  test('an API key is rotated without downtime: create, switch, delete', async () => {
+  test('an API key can be rotated without downtime: create, switch, delete', async () => {
     let key = world.emulator.apiKeys.secret;
     const gateway = world.gateway({ apiKey: () => key });
     await gateway.integrations.list();
@@ -96,7 +96,7 @@ describe.each(engines)('refusals through $engine', ({ options }) => {
     await expect(gateway.integrations.list()).rejects.toBeInstanceOf(PermissionDeniedError);
   });
 
-  test('all requests use HTTPS: http is refused off this machine, for both clients', () => {
+  test('both clients reject http: for a remote host', () => {
     const baseURL = 'http://service.test';
 
     expect(() => new GatewayClient({ baseURL, apiKey: 'svc_sk_a' })).toThrow(/begin with https:/);
@@ -107,11 +107,11 @@ describe.each(engines)('refusals through $engine', ({ options }) => {
     ['secret', 'svc_sk_abc'],
     ['publishable', 'svc_pk_abc'],
     ['unknown', 'other_abc'],
-  ])('key type %s is told by its prefix', (keyType, apiKey) => {
+  ])('the key type %s is detected by the prefix', (keyType, apiKey) => {
     expect(world.gateway({ apiKey }).keyType).toBe(keyType);
   });
 
-  test('a key of neither kind, and an id the service does not know, come with what to check', async () => {
+  test('the errors for a key with an unknown prefix and for an unknown conversation say what to check', async () => {
     const stranger = world.gateway({ apiKey: 'sk-proj-0123456789abcdef' });
 
     expect(String(await failureOf(stranger.presets.list()))).toMatch(/begins with neither svc_sk_ nor svc_pk_/);
@@ -120,7 +120,7 @@ describe.each(engines)('refusals through $engine', ({ options }) => {
     expect(String(await failureOf(item))).not.toMatch(/this API creates none/);
   });
 
-  test('a publishable key reads, and a write is a PermissionDeniedError whose message says why', async () => {
+  test('a publishable key can list integrations, but usage is a PermissionDeniedError that says why', async () => {
     const gateway = world.gateway({ apiKey: world.emulator.apiKeys.publishable });
 
     expect(await gateway.integrations.list()).toHaveLength(2);
@@ -187,7 +187,7 @@ describe.each(engines)('refusals through $engine', ({ options }) => {
     expect((await context.retrieve('talk')).metadata).toBeDefined();
   });
 
-  test('a throttled compact holds no other Context call back', async () => {
+  test('a throttled compact does not delay other Context calls', async () => {
     const context = world.context({ deadline: 5_000 });
     await context.compact('talk');
     await context.compact('talk');
@@ -236,7 +236,7 @@ describe.each(engines)('refusals through $engine', ({ options }) => {
     });
   });
 
-  test('Gateway errors carry message, type, param and code: model_not_found', async () => {
+  test('Gateway errors have message, type, param and code: model_not_found', async () => {
     const error = await failureOf(world.gateway().chat.completions.create({ ...chatParams, model: 'no-such-model' }));
 
     expect(error).toMatchObject({
@@ -296,7 +296,7 @@ describe.each(engines)('refusals through $engine', ({ options }) => {
     });
   });
 
-  test('Gateway 429 is retried when the hint is over', async () => {
+  test('Gateway 429 is retried after its retry_after', async () => {
     vi.spyOn(Math, 'random').mockReturnValue(0);
     world.emulator.faults.add({ respond: { status: 429, retryAfter: 0 } });
     const gateway = world.gateway({ maxRetries: 1 });

@@ -21,7 +21,7 @@ const result = (previous: number, next: number, summaryUpdated = true): Response
 
 const at = (second: number) => `2026-01-15T10:00:0${second}.000Z`;
 
-/** A service whose context is larger than three quarters of a window of 1,000, until it is compacted. */
+/** A service whose context fills more than three quarters of a window of 1,000 tokens until it is compacted. */
 function fullWorld() {
   const world = chatWorld();
   const canned = cannedContext(world, {
@@ -50,7 +50,7 @@ function fullWorld() {
 }
 
 describe('a compaction', () => {
-  test('that is due runs after the reply, and delays no text of it', async () => {
+  test('that is due runs after the reply, and does not delay its text', async () => {
     const world = fullWorld();
     const slow = gate();
     const { compact } = world.canned;
@@ -70,7 +70,7 @@ describe('a compaction', () => {
     expect(world.reports).toHaveLength(1);
   });
 
-  test('happens one at a time: who asks meanwhile gets the same promise', async () => {
+  test('runs one at a time: a second call gets the same promise', async () => {
     const world = fullWorld();
     const conversation = world.open({ compaction: false });
 
@@ -82,7 +82,7 @@ describe('a compaction', () => {
     expect(world.levels).toEqual(['deep']);
   });
 
-  test('gives a receipt: what it kept, reworded and lost, with tokens before and after', async () => {
+  test('resolves to a report of what it kept, reworded and lost, with tokens before and after', async () => {
     const world = fullWorld();
     const before = world.canned.summary ?? summary();
     const conversation = world.open({ compaction: false });
@@ -100,7 +100,7 @@ describe('a compaction', () => {
     expect(world.reports).toEqual([report]);
   });
 
-  test('that changed no version has nothing in its receipt', async () => {
+  test('that changed no version has an empty diff in its report', async () => {
     const world = fullWorld();
     world.canned.compact = () => result(900, 900, false);
 
@@ -109,7 +109,7 @@ describe('a compaction', () => {
     expect(diff).toMatchObject({ lost: [], reworded: [], added: [] });
   });
 
-  test('made elsewhere gives a receipt too, once its version is seen', async () => {
+  test('made elsewhere is reported once, when its version is seen', async () => {
     const world = fullWorld();
     const conversation = world.open({ compaction: false });
     await conversation.buildMessages('One?');
@@ -125,7 +125,7 @@ describe('a compaction', () => {
     expect(world.reports[0]).not.toHaveProperty('level');
   });
 
-  test('whose outcome cannot be read is done all the same; its receipt comes with the next read', async () => {
+  test('whose result cannot be read resolves without a diff, and is reported after the next read', async () => {
     const world = fullWorld();
     const { compact } = world.canned;
     const conversation = world.open({ compaction: false });
@@ -146,7 +146,7 @@ describe('a compaction', () => {
     expect(world.reports).toMatchObject([{ level: 'deep', diff: { lost: [{ text: 'We use Postgres.' }] } }]);
   });
 
-  test('that the app prevents is not asked for', async () => {
+  test('that onBefore prevents is not requested', async () => {
     const world = fullWorld();
     const onBefore = vi.fn(() => false);
     const conversation = world.open({ compaction: { onBefore } });
@@ -164,7 +164,7 @@ describe('a compaction', () => {
   test.each([
     { what: 'a 500', fail: () => Response.json({ success: false, error: 'No.' }, { status: 500 }) },
     { what: 'a broken connection', fail: () => Promise.reject(new TypeError('fetch failed')) },
-  ])('that fails with $what fails no turn, and is told', async ({ fail }) => {
+  ])('that fails with $what does not fail the turn, and is passed to onError', async ({ fail }) => {
     const world = fullWorld();
     world.canned.compact = fail;
     const conversation = world.open();
@@ -176,7 +176,7 @@ describe('a compaction', () => {
     expect(world.errors).toHaveLength(1);
   });
 
-  test('that was refused waits as long as the service says', async () => {
+  test('that got a 429 is requested again after its retry-after', async () => {
     vi.useFakeTimers({ toFake: ['Date'], now: 1_000_000 });
     const world = fullWorld();
     const { compact } = world.canned;
@@ -196,7 +196,7 @@ describe('a compaction', () => {
     expect(await turnAt(1_046_000)).toBe(2);
   });
 
-  test('that was refused without a time waits half a minute, then twice as long', async () => {
+  test('that got a 429 without retry-after is requested again after 30 s, and then after 60 s', async () => {
     vi.useFakeTimers({ toFake: ['Date'], now: 1_000_000 });
     const world = fullWorld();
     world.canned.compact = () => Response.json({ success: false, error: 'Slow down.' }, { status: 429 });
@@ -214,7 +214,7 @@ describe('a compaction', () => {
     ).toEqual([1, 1, 2, 2, 3]);
   });
 
-  test('is not asked for again until the context has grown by a tenth of the window', async () => {
+  test('is not requested again until the context has grown by a tenth of the window', async () => {
     const world = fullWorld();
     world.canned.compact = () => result(900, 880);
     const conversation = world.open({ compaction: { level: 'aggressive' } });
@@ -247,7 +247,7 @@ describe('a compaction', () => {
     expect(world.levels).toEqual(['light', 'deep']);
   });
 
-  test('that would save too little, by what its level left before, is skipped for a stronger one', async () => {
+  test('whose level saved too little before is skipped for a stronger one', async () => {
     const world = fullWorld();
     const shares: Record<string, number> = { light: 0.6, deep: 0.35, aggressive: 0.15 };
     world.canned.compact = async (request) => {
@@ -268,10 +268,10 @@ describe('a compaction', () => {
     }
 
     expect([...new Set(world.levels)]).toEqual(['light', 'deep', 'aggressive']);
-    expect(world.levels.length).toBeLessThan(30); // in a hundred turns
+    expect(world.levels.length).toBeLessThan(30); // in 100 turns
   });
 
-  test('before the prompt is waited for no longer than its timeout', async () => {
+  test('before the prompt delays it at most by its timeout', async () => {
     const world = fullWorld();
     const never = gate();
     world.canned.compact = () => never.passed;
@@ -285,7 +285,7 @@ describe('a compaction', () => {
     never.open();
   });
 
-  test('before the prompt makes the context of that prompt', async () => {
+  test('before the prompt changes the context of that prompt', async () => {
     const world = fullWorld();
 
     const { report } = await world.open({ compaction: { mode: 'before' } }).buildMessages('Hello?');
@@ -293,7 +293,7 @@ describe('a compaction', () => {
     expect(report.summaryVersion).toBe(2);
   });
 
-  test('goes on when the turn that began it is aborted, and ends when the conversation is closed', async () => {
+  test('continues if the turn that started it is aborted, and ends if the conversation is closed', async () => {
     const world = fullWorld();
     const signals: AbortSignal[] = [];
     const never = gate();
@@ -315,7 +315,7 @@ describe('a compaction', () => {
     never.open();
   });
 
-  test('in the mode before runs before the next prompt, not after the reply', async () => {
+  test("with mode: 'before' runs before the next prompt, not after the reply", async () => {
     const world = fullWorld();
     const order: string[] = [];
     const { compact } = world.canned;
@@ -337,7 +337,7 @@ describe('a compaction', () => {
     expect(order).toEqual(['compact']);
   });
 
-  test('under way is waited for in the mode before, until an abort', async () => {
+  test("in progress delays a prompt with mode: 'before', unless the prompt is aborted", async () => {
     const world = fullWorld();
     const slow = gate();
     const { compact } = world.canned;
@@ -361,7 +361,7 @@ describe('a compaction', () => {
     expect((await waiting).report.summaryVersion).toBe(2);
   });
 
-  test('that two wait for goes on when one of them leaves', async () => {
+  test('awaited by two callers continues if one of them aborts', async () => {
     const world = fullWorld();
     const slow = gate();
     const { compact } = world.canned;
@@ -381,7 +381,7 @@ describe('a compaction', () => {
     expect(await second).toMatchObject({ level: 'deep', versions: { after: 2 } });
   });
 
-  test('is told once, with its cause, although a read of before comes in after it', async () => {
+  test('is reported once, with its level, even if an older read arrives after it', async () => {
     const world = fullWorld();
     const conversation = world.open({ compaction: false });
     await conversation.buildMessages('One?');
@@ -419,7 +419,7 @@ describe('a compaction', () => {
     expect(world.reports).toMatchObject([{ level: 'deep', versions: { before: 1, after: 2 } }]);
   });
 
-  test('exhausts nothing once the context is small again', async () => {
+  test('no longer counts as exhausted once the context is small again', async () => {
     const world = fullWorld();
     world.canned.compact = () => result(900, 900, false);
     const conversation = world.open({ compaction: { level: 'aggressive' } });
@@ -432,7 +432,7 @@ describe('a compaction', () => {
     expect((await conversation.buildMessages('Well?')).report.compactionExhausted).toBe(false);
   });
 
-  test('that closing the conversation ends is no error to tell', async () => {
+  test('that close() ends is not passed to onError', async () => {
     const world = fullWorld();
     const never = gate();
     world.canned.compact = () => never.passed;
@@ -448,7 +448,7 @@ describe('a compaction', () => {
     never.open();
   });
 
-  test('that the caller asked for fails to the caller', async () => {
+  test('that the caller started rejects for the caller', async () => {
     const world = fullWorld();
     world.canned.compact = () => Response.json({ success: false, error: 'No.' }, { status: 500 });
 
@@ -456,23 +456,26 @@ describe('a compaction', () => {
   });
 });
 
-describe('a mistake in a function of the app', () => {
+describe('a callback that throws', () => {
   const fail = (): never => {
     throw new Error('my bug');
   };
 
-  test.each(['send', 'stream'] as const)('for the level fails no turn of %s, and none is kept twice', async (kind) => {
-    const world = fullWorld();
-    const conversation = world.open({ compaction: { level: fail } });
+  test.each(['send', 'stream'] as const)(
+    'as the level fails no turn of %s, and the turn is stored once',
+    async (kind) => {
+      const world = fullWorld();
+      const conversation = world.open({ compaction: { level: fail } });
 
-    await (kind === 'send' ? conversation.send('Hello?') : conversation.stream('Hello?').final());
-    await conversation.idle();
+      await (kind === 'send' ? conversation.send('Hello?') : conversation.stream('Hello?').final());
+      await conversation.idle();
 
-    expect(conversation.history).toHaveLength(2);
-    expect(world.errors).toMatchObject([{ message: 'my bug' }]);
-  });
+      expect(conversation.history).toHaveLength(2);
+      expect(world.errors).toMatchObject([{ message: 'my bug' }]);
+    },
+  );
 
-  test('for errors fails neither the turn nor the process', async () => {
+  test('as onError fails neither the turn nor the process', async () => {
     const world = fullWorld();
     world.canned.compact = () => Response.json({ success: false, error: 'No.' }, { status: 500 });
     const conversation = world.open({ onError: async () => fail() });
@@ -481,7 +484,7 @@ describe('a mistake in a function of the app', () => {
     await conversation.idle();
   });
 
-  test('for receipts is told, and the context is as fresh as before', async () => {
+  test('as onCompaction is passed to onError, and the context stays fresh', async () => {
     const world = fullWorld();
     const conversation = world.open({ compaction: false, onCompaction: fail });
     await conversation.compact('deep');
@@ -495,21 +498,21 @@ describe('a trigger', () => {
   test.each([
     { trigger: { tokens: 900 }, is: true, because: 'the context has 1000' },
     { trigger: { tokens: 1001 }, is: false, because: 'the context has 1000' },
-    { trigger: { messages: 10 }, is: true, because: 'ten are not in the summary' },
+    { trigger: { messages: 10 }, is: true, because: 'ten messages are not in the summary' },
     { trigger: { tokens: 900, messages: 11 }, is: false, because: 'both must be reached' },
     { trigger: { fraction: 0.5 }, is: true, because: 'it is half of 2000' },
-    { trigger: {}, is: false, because: 'it asks for nothing' },
+    { trigger: {}, is: false, because: 'it has no condition' },
   ])('of $trigger is reached: $is, because $because', ({ trigger, is }) => {
     expect(shouldCompact(metadata(), trigger, 2000)).toBe(is);
   });
 
-  test('of a fraction needs to know of what', () => {
+  test('of a fraction needs contextWindow', () => {
     expect(() => shouldCompact(metadata(), { fraction: 0.5 })).toThrow('needs contextWindow');
   });
 });
 
-describe('what a compaction lost', () => {
-  test('comes back when it is asked about, and is listed', async () => {
+describe('a statement that a compaction lost', () => {
+  test('comes back if a question is about it, and is listed', async () => {
     const world = fullWorld();
     const conversation = world.open({ compaction: false });
     await conversation.compact('aggressive');
@@ -530,7 +533,7 @@ describe('what a compaction lost', () => {
     expect(await conversation.lost()).toEqual([]);
   });
 
-  test('is known to the next process, from where the app keeps it', async () => {
+  test('is known to the next process through a stored ledger', async () => {
     const world = fullWorld();
     let stored: string | undefined;
     const ledger = {
@@ -545,7 +548,7 @@ describe('what a compaction lost', () => {
     expect(await world.open({ ledger, compaction: false }).lost()).toMatchObject([{ text: 'We use Postgres.' }]);
   });
 
-  /** A store as an app would have it, of JSON. */
+  /** A store of JSON, as an app may have it. */
   function storeOf(world: ReturnType<typeof fullWorld>) {
     const state: { stored: string } = { stored: 'null' };
     const ledger = {
@@ -557,7 +560,7 @@ describe('what a compaction lost', () => {
     return { state, ledger, open: () => world.open({ ledger, compaction: false }) };
   }
 
-  test('fails no turn when it cannot be kept', async () => {
+  test('fails no turn if the ledger cannot be saved', async () => {
     const world = fullWorld();
     const save = () => Promise.reject(new Error('disk full'));
     const conversation = world.open({ ledger: { load: () => undefined, save }, compaction: false });
@@ -566,7 +569,7 @@ describe('what a compaction lost', () => {
     expect(world.errors).toMatchObject([{ message: 'disk full' }]);
   });
 
-  test('is not overwritten when it cannot be loaded, and is there when it can be again', async () => {
+  test('is not overwritten if the ledger cannot be loaded, and is found once it can be', async () => {
     const world = fullWorld();
     const { state, ledger, open } = storeOf(world);
     await open().compact('deep');
@@ -583,7 +586,7 @@ describe('what a compaction lost', () => {
     expect(await conversation.lost()).toMatchObject([{ text: 'We use Postgres.' }]);
   });
 
-  test('is not overwritten where the store gives something else', async () => {
+  test('is not overwritten if the store returns something else', async () => {
     const world = fullWorld();
     const { state, open } = storeOf(world);
     state.stored = '{"format":2}';
@@ -594,7 +597,7 @@ describe('what a compaction lost', () => {
     expect(world.errors).toMatchObject([{ message: expect.stringContaining('ledger.load must give what was saved') }]);
   });
 
-  test('of two processes is kept in one store', async () => {
+  test('is kept in one store by two processes', async () => {
     const world = fullWorld();
     const { open } = storeOf(world);
     const one = open();
@@ -612,7 +615,7 @@ describe('what a compaction lost', () => {
     );
   });
 
-  test('by an exclude is gone for the next process too', async () => {
+  test('is forgotten in the store if its message is excluded', async () => {
     const world = fullWorld();
     vi.spyOn(world.context, 'exclude').mockReturnValue(Promise.resolve() as never);
     const { state, ledger, open } = storeOf(world);
@@ -625,7 +628,7 @@ describe('what a compaction lost', () => {
     expect(await open().lost()).toEqual([]);
   });
 
-  test('does not come back when its message was excluded', async () => {
+  test('does not come back if its message was excluded', async () => {
     const messages = [
       ...smallTalk(2),
       { id: 'secret', role: 'user' as const, content: 'We decided that the password is sesame.' },
@@ -643,7 +646,7 @@ describe('what a compaction lost', () => {
     expect(JSON.stringify(await conversation.lost())).not.toContain('sesame');
   });
 
-  test('is forgotten when its message is excluded later', async () => {
+  test('is forgotten if its message is excluded later', async () => {
     const world = fullWorld();
     vi.spyOn(world.context, 'exclude').mockReturnValue(Promise.resolve() as never);
     const history = [{ id: 'm1', role: 'user', content: 'By the way: we use Postgres, as agreed.' }];
@@ -657,7 +660,7 @@ describe('what a compaction lost', () => {
     expect(JSON.stringify(await conversation.buildMessages('What about Postgres?'))).not.toContain('We use Postgres');
   });
 
-  test('is found among the messages that do not fit any more', async () => {
+  test('is found in messages that no longer fit', async () => {
     const messages = [{ role: 'user', content: 'The pier gets a red lamp, said Ingrid.' }, ...smallTalk(60)];
     const world = chatWorld();
     const conversation = world.open({ history: messages, contextWindow: 500, reserveOutput: 50 });
@@ -673,7 +676,7 @@ describe('what a compaction lost', () => {
   });
 });
 
-test('no turn fails although a fifth of the context calls do, and half of the compactions are refused', async () => {
+test('no turn fails although a fifth of the context calls fail and half of the compactions get a 429', async () => {
   const world = chatWorld({ limits: { gateway: 1e6, context: 1e6, compact: 1e6 } });
   world.emulator.faults.add({
     match: { path: '/api/context/compact', probability: 0.5 },

@@ -86,7 +86,7 @@ int main(int argc, char **argv) { printf("%08x\\n", rotl32(0xdeadbeef, argc)); r
   ],
 };
 
-/** Kinds the estimate was not fitted to: it has to keep its promise there too. */
+/** Kinds of text that the estimate was not tuned for. It must be as accurate for them. */
 export const OTHERS: Readonly<Record<string, readonly string[]>> = {
   French: [
     "Nous avons décidé de conserver l'ancien horaire jusqu'à l'achèvement de la nouvelle rampe, parce que les équipages n'ont pas été prévenus à temps.",

@@ -8,15 +8,15 @@ const textsOf = (entries: readonly { text: string }[]) => entries.map(({ text })
 describe('the difference of two summaries', () => {
   test.each([
     { before: 'We use Postgres.', after: 'We use Postgres.', is: 'kept', because: 'it is the same' },
-    { before: 'We use Postgres.', after: 'we  use POSTGRES', is: 'kept', because: 'case and punctuation say nothing' },
+    { before: 'We use Postgres.', after: 'we  use POSTGRES', is: 'kept', because: 'case and punctuation are ignored' },
     {
       before: 'We use Postgres because constraints stop double bookings.',
       after: 'Postgres it is: its constraints stop double bookings.',
       is: 'reworded',
-      because: 'most of its words are there',
+      because: 'most of its words remain',
     },
-    { before: 'We use Postgres.', after: 'Lunch is at noon.', is: 'lost', because: 'nothing of it is there' },
-  ])('takes "$before" as $is beside "$after": $because', ({ before, after, is }) => {
+    { before: 'We use Postgres.', after: 'Lunch is at noon.', is: 'lost', because: 'nothing of it remains' },
+  ])('counts "$before" as $is next to "$after": $because', ({ before, after, is }) => {
     const diff = diffSummaries(summary({ requirements: [before] }), summary({ requirements: [after] }));
 
     expect([diff.kept.length, diff.reworded.length, diff.lost.length]).toEqual(
@@ -24,7 +24,7 @@ describe('the difference of two summaries', () => {
     );
   });
 
-  test('knows a decision by its id and a word of it, and a definition by its term', () => {
+  test('matches a decision by its id and a common word, and a definition by its term', () => {
     const before = summary({ decisions: [decision('Ferries at six.', { id: 'd1' })], definitions: { quota: 'two' } });
     const after = summary({
       decisions: [decision('Ferries leave early.', { id: 'd1' })],
@@ -41,7 +41,7 @@ describe('the difference of two summaries', () => {
     expect(diff.added).toEqual([]);
   });
 
-  test('knows another decision although the service gave it the same id', () => {
+  test('distinguishes another decision with the same id', () => {
     const before = summary({ decisions: [decision('Invoices are sent monthly.', { id: '1' })] });
 
     expect(diffSummaries(before, summary({ decisions: [decision('Boats are red.', { id: '1' })] })).lost).toHaveLength(
@@ -53,7 +53,7 @@ describe('the difference of two summaries', () => {
     ['Use C++.', 'Use C#.'],
     ['Store at -20 °C.', 'Store at 20 °C.'],
     ['Latency < 5 ms', 'Latency > 5 ms'],
-  ])('does not take "%s" for "%s"', (before, after) => {
+  ])('distinguishes "%s" from "%s"', (before, after) => {
     const diff = diffSummaries(summary({ requirements: [before] }), summary({ requirements: [after] }));
 
     expect([diff.kept.length, diff.lost.length, diff.added.length]).toEqual([0, 1, 1]);
@@ -69,7 +69,7 @@ describe('the difference of two summaries', () => {
     expect(diff.lost).toEqual([]);
   });
 
-  test('loses decisions, requirements and definitions; goals and plans come and go', () => {
+  test('reports lost decisions, requirements and definitions, but not goals and plans, which change often', () => {
     const before = summary({
       goals: ['Calm nights.'],
       currentPlan: ['Write tests.'],
@@ -86,11 +86,11 @@ describe('the difference of two summaries', () => {
   });
 });
 
-/** A compaction at each version. */
+/** The metadata of a context that was compacted at this version. */
 const at = (version: number) => metadata({ lastCompactionAt: `2026-01-15T10:00:0${version}.000Z` });
 
 describe('the ledger', () => {
-  test('names what earlier versions held and the newest does not', () => {
+  test('lists statements of earlier versions that are not in the newest', () => {
     const ledger = new Ledger();
     ledger.observe(summary({ version: 1, decisions: [decision('Use Postgres.')], requirements: ['Be fast.'] }), at(1));
     ledger.observe(summary({ version: 2, requirements: ['Be fast.'] }), at(2));
@@ -102,7 +102,7 @@ describe('the ledger', () => {
     ]);
   });
 
-  test('lets go of what comes back', () => {
+  test('drops a statement that comes back', () => {
     const ledger = new Ledger();
     ledger.observe(summary({ version: 1, requirements: ['Six hours offline at the pier.'] }), at(1));
     ledger.observe(summary({ version: 2 }), at(2));
@@ -111,7 +111,7 @@ describe('the ledger', () => {
     expect(ledger.lost()).toEqual([]);
   });
 
-  test('names the decision that takes a lost one back, which does not come back', () => {
+  test('names the decision that overrules a lost one, which is not recoverable', () => {
     const ledger = new Ledger();
     ledger.observe(summary({ version: 1, decisions: [decision('We use Postgres for the bookings.')] }), at(1));
     const later = decision('They decided to use MySQL instead of Postgres.', {
@@ -126,7 +126,7 @@ describe('the ledger', () => {
   test.each([
     { later: 'We use Redis for the sessions.', because: 'it does not say that anything changed' },
     { later: 'Lunch is at one instead of noon.', because: 'it is about something else' },
-  ])('brings a decision back beside "$later": $because', ({ later }) => {
+  ])('keeps a lost decision recoverable after "$later": $because', ({ later }) => {
     const ledger = new Ledger();
     ledger.observe(summary({ version: 1, decisions: [decision('We use Postgres for the bookings.')] }), at(1));
     const decisions = [decision(later, { timestamp: '2026-01-16T10:00:00.000Z' })];
@@ -135,7 +135,7 @@ describe('the ledger', () => {
     expect(textsOf(ledger.recoverable())).toEqual(['We use Postgres for the bookings.']);
   });
 
-  test('is overruled by no plan and no everyday word', () => {
+  test('does not let a plan or an everyday word overrule a statement', () => {
     const ledger = new Ledger();
     const requirements = ['The API server must listen on port 8443.'];
     ledger.observe(summary({ version: 1, requirements, decisions: [decision('Orders ship from the depot.')] }), at(1));
@@ -146,7 +146,7 @@ describe('the ledger', () => {
     expect(ledger.recoverable()).toHaveLength(2);
   });
 
-  test('keeps every lost decision, and the newest hundred goals and plans', () => {
+  test('keeps every lost decision, and the newest 100 plans', () => {
     const ledger = new Ledger();
     for (let version = 1; version < 60; version += 1) {
       const currentPlan = [1, 2, 3, 4, 5].map((i) => `${version}x${i}a, ${version}x${i}b and ${version}x${i}c.`);
@@ -161,7 +161,7 @@ describe('the ledger', () => {
     expect(ledger.lost().filter(({ section }) => section === 'currentPlan')).toHaveLength(100);
   });
 
-  test('forgets what vanished without a compaction: a message was excluded', () => {
+  test('forgets a statement that vanished without a compaction, because its message was excluded', () => {
     const ledger = new Ledger();
     ledger.observe(summary({ version: 1, requirements: ['The password is sesame.'] }), at(1));
     ledger.observe(summary({ version: 2 }), at(1));
@@ -170,7 +170,7 @@ describe('the ledger', () => {
     expect(JSON.stringify(ledger.state)).not.toContain('sesame');
   });
 
-  test('forgets what was lost before, when its message is excluded', () => {
+  test('forgets a lost statement if its message is excluded', () => {
     const ledger = new Ledger();
     ledger.observe(summary({ version: 1, requirements: ['The password is sesame.', 'Be fast.'] }), at(1));
     ledger.observe(summary({ version: 2 }), at(2));
@@ -180,7 +180,7 @@ describe('the ledger', () => {
     expect(textsOf(ledger.lost())).toEqual(['Be fast.']);
   });
 
-  test('forgets nothing for a message that mentions it among other things', () => {
+  test('keeps a statement if the excluded message mentions it among other things', () => {
     const ledger = new Ledger();
     ledger.observe(summary({ version: 1, requirements: ['Every export is signed.'] }), at(1));
     ledger.observe(summary({ version: 2 }), at(2));
@@ -190,7 +190,7 @@ describe('the ledger', () => {
     expect(ledger.lost()).toHaveLength(1);
   });
 
-  test('loses what a compaction drops after an exclude that changed nothing', () => {
+  test('lists a statement that a compaction drops after an exclude that changed nothing', () => {
     const ledger = new Ledger();
     ledger.observe(summary({ version: 1, requirements: ['Be fast.'] }), at(1));
     ledger.forget('Good morning.');
@@ -200,7 +200,7 @@ describe('the ledger', () => {
     expect(ledger.lost()).toHaveLength(1);
   });
 
-  test('forgets what an exclude removes where the service tells no time of compactions, and loses what comes after', () => {
+  test('forgets what an exclude removes if the service sends no lastCompactionAt, and lists later losses', () => {
     const untold = metadata();
     delete untold.lastCompactionAt;
     const ledger = new Ledger();
@@ -213,7 +213,7 @@ describe('the ledger', () => {
     expect(textsOf(ledger.lost())).toEqual(['Be fast.']);
   });
 
-  test('goes on from what was stored as JSON', () => {
+  test('continues from a state stored as JSON', () => {
     const ledger = new Ledger();
     ledger.observe(summary({ version: 1, decisions: [decision('Use Postgres.')] }), at(1));
     const again = new Ledger();
@@ -224,7 +224,7 @@ describe('the ledger', () => {
     expect(textsOf(again.lost())).toEqual(['Use Postgres.']);
   });
 
-  test('takes no older version in', () => {
+  test('ignores an older version', () => {
     const ledger = new Ledger();
     ledger.observe(summary({ version: 2, decisions: [decision('Use Postgres.')] }), at(2));
 

@@ -34,7 +34,7 @@ export function metadata(figures: Partial<ContextMetadata> = {}): ContextMetadat
   return { totalTokens: 1000, compressedTokens: 1000, preservationRatio: 1, recentMessageCount: 10, ...figures };
 }
 
-/** One of everything. */
+/** A context with every kind of part. */
 export function everything() {
   return {
     summary: summary({

@@ -9,7 +9,7 @@ const texts = [CORPUS, OTHERS].flatMap((corpus) =>
   Object.entries(corpus).flatMap(([kind, list]) => list.map((text) => ({ kind, text, begins: text.slice(0, 30) }))),
 );
 
-describe('the estimate of tokens', () => {
+describe('the token estimate', () => {
   test.each(texts)('is at most 10 % below the exact count of $kind: $begins', ({ text }) => {
     expect(estimateTokens(text)).toBeGreaterThanOrEqual(0.9 * countTokens(text));
   });
@@ -24,10 +24,10 @@ describe('the estimate of tokens', () => {
     { kind: 'base 62', characters: 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789' },
     { kind: 'Crockford', characters: '0123456789ABCDEFGHJKMNPQRSTVWXYZ' },
     { kind: 'decimal', characters: '0123456789' },
-  ])('keeps to that for random $kind ids', ({ characters }) => {
+  ])('is at most 10 % below the exact count of random $kind ids', ({ characters }) => {
     const character = fc.constantFrom(...characters);
     const id = fc.array(character, { minLength: 20, maxLength: 20 }).map((list) => list.join(''));
-    // Of one id, chance decides; of fifty, the kind.
+    // A single id varies too much. Fifty show the average.
     const ids = fc.array(id, { minLength: 50, maxLength: 50 }).map((list) => list.join('\n'));
     fc.assert(
       fc.property(ids, (text) => estimateTokens(text) >= 0.9 * countTokens(text)),
@@ -35,7 +35,7 @@ describe('the estimate of tokens', () => {
     );
   });
 
-  test('adds up: two texts have about as many tokens as their parts', () => {
+  test('of two texts is at most 3 above the sum of both', () => {
     fc.assert(
       fc.property(fc.string(), fc.string(), (a, b) => {
         const together = estimateTokens(`${a}\n${b}`);
@@ -45,7 +45,7 @@ describe('the estimate of tokens', () => {
     );
   });
 
-  test('of a megabyte of any one character is made in linear time', () => {
+  test('of 100,000 equal characters takes linear time', () => {
     const began = performance.now();
     for (const character of ['a', 'A', '1', ' ', '\n', '.', 'я', '漢', '😀', 'a1']) {
       expect(estimateTokens(character.repeat(100_000))).toBeGreaterThan(0);
@@ -55,7 +55,7 @@ describe('the estimate of tokens', () => {
 });
 
 describe('the counter of a conversation', () => {
-  test('reckons a quarter more than the estimate, until a reply told the true figure', () => {
+  test('adds a quarter to the estimate until a reply has reported the exact count', () => {
     const counter = new TokenCounter();
     const text = 'We agreed that the night ferry keeps its old timetable.';
 
@@ -67,9 +67,9 @@ describe('the counter of a conversation', () => {
   });
 
   test.each([
-    { actual: 1, factor: 0.5, because: 'half is the least' },
-    { actual: 1_000_000, factor: 2, because: 'twice is the most' },
-  ])('learns within bounds: $because', ({ actual, factor }) => {
+    { actual: 1, factor: 0.5, because: 'the factor is at least 0.5' },
+    { actual: 1_000_000, factor: 2, because: 'the factor is at most 2' },
+  ])('is calibrated within bounds: $because', ({ actual, factor }) => {
     const counter = new TokenCounter();
     const text = 'word '.repeat(100);
 

@@ -17,7 +17,7 @@ import { cannedContext, chatWorld, gate, smallTalk } from './world.js';
 afterEach(() => vi.useRealTimers());
 
 describe('a turn', () => {
-  test('is five lines: the reply comes piece by piece, and the next turn knows of it', async () => {
+  test('streams its reply in pieces, and the next turn includes it', async () => {
     const world = chatWorld();
     world.emulator.chat.on('harbour', 'It opens at six.');
 
@@ -36,7 +36,7 @@ describe('a turn', () => {
     ]);
   });
 
-  test('sends what the context holds, and says so in its report', async () => {
+  test('sends the context, and reports what it included', async () => {
     const world = chatWorld();
     cannedContext(world, {
       summary: summary({ version: 3, decisions: [decision('We use Postgres.')] }),
@@ -59,7 +59,7 @@ describe('a turn', () => {
     expect(usageEstimated).toBe(false);
   });
 
-  test('whose final() is awaited needs no loop; a second loop is refused', async () => {
+  test('resolves final() without a loop, and allows no loop after it', async () => {
     const world = chatWorld();
     world.emulator.chat.on('hello', 'Hello!');
     const reply = world.open().stream('Say hello.');
@@ -71,7 +71,7 @@ describe('a turn', () => {
     expect(() => reply[Symbol.asyncIterator]()).toThrow('once');
   });
 
-  test('leaves room for the reply it asks for', async () => {
+  test('reserves room for the reply', async () => {
     const world = chatWorld();
     const conversation = world.open({ contextWindow: 2000 });
 
@@ -81,7 +81,7 @@ describe('a turn', () => {
     expect(world.prompts[0]).toMatchObject({ max_tokens: 900, temperature: 0 });
   });
 
-  test('that cannot fit fails before the gateway is called, with the figures', async () => {
+  test('that cannot fit fails with a ContextBudgetError before the gateway is called', async () => {
     const world = chatWorld();
     cannedContext(world, { pins: [pin('pinned '.repeat(2000))] });
 
@@ -91,7 +91,7 @@ describe('a turn', () => {
     expect(world.count('chat')).toBe(0);
   });
 
-  test('takes its messages from the app, where the app keeps them', async () => {
+  test('reads its messages from the app if the app keeps them', async () => {
     const world = chatWorld();
     const mine = [{ role: 'user', content: 'Mine.' }];
     const conversation = world.open({ history: async () => mine });
@@ -102,7 +102,7 @@ describe('a turn', () => {
     expect(conversation.history).toEqual([]);
   });
 
-  test('that the service finds too long is built smaller, and sent once more', async () => {
+  test('that is too long for the service is shortened and sent once more', async () => {
     const world = chatWorld();
     let refusals = 0;
     world.onRequest((request) => {
@@ -125,7 +125,7 @@ describe('a turn', () => {
     expect(second).toBeLessThan(first);
   });
 
-  test('that the service finds too long twice fails', async () => {
+  test('that is too long for the service twice fails', async () => {
     const world = chatWorld();
     const error = {
       message: 'Too long.',
@@ -142,7 +142,7 @@ describe('a turn', () => {
     expect(world.count('chat')).toBe(2);
   });
 
-  test('of which nothing can be dropped is not sent a second time', async () => {
+  test('that is too long and has nothing to drop is not sent again', async () => {
     const world = chatWorld();
     const error = { message: 'Too long.', type: 'invalid_request_error', code: 'context_length_exceeded' };
     world.onRequest(({ url }) =>
@@ -153,7 +153,7 @@ describe('a turn', () => {
     expect(world.count('chat')).toBe(1);
   });
 
-  test('made with another client is recorded, and learns nothing from a prompt it did not send', async () => {
+  test('made with another client can be recorded, and does not calibrate the token estimate', async () => {
     const world = chatWorld();
     const conversation = world.open();
     const { messages } = await conversation.buildMessages('Hello?');
@@ -169,7 +169,7 @@ describe('a turn', () => {
     expect((await conversation.buildMessages('One more?')).report.tokens.input).toBe(before);
   });
 
-  test('of another client can take the context message alone', async () => {
+  test('of another client can use just the context message', async () => {
     const world = chatWorld();
     const conversation = world.open();
     expect(await conversation.contextMessage('Hello?')).toBeUndefined();
@@ -187,7 +187,7 @@ describe('a turn', () => {
 describe('a stopped reply', () => {
   const story = 'One two three four five six seven eight nine ten.';
 
-  test('that the reader leaves keeps its text in the history, with estimated usage', async () => {
+  test('that its reader left keeps its text in the history, with estimated usage', async () => {
     const world = chatWorld();
     world.emulator.chat.on('story', story);
     const conversation = world.open();
@@ -205,7 +205,7 @@ describe('a stopped reply', () => {
     expect(story).toContain(reply.text);
   });
 
-  test('that is aborted throws, and keeps its text all the same', async () => {
+  test('that is aborted throws, and still keeps its text', async () => {
     const world = chatWorld({ pace: { tokensPerSecond: 50 } });
     world.emulator.chat.on('story', story);
     const conversation = world.open();
@@ -223,7 +223,7 @@ describe('a stopped reply', () => {
     expect(conversation.history.at(-1)).toMatchObject({ role: 'assistant', stopped: true, content: reply.text });
   });
 
-  test('that breaks off is an error to its reader, and its text is in the history', async () => {
+  test('that breaks off throws for its reader, and still keeps its text', async () => {
     const world = chatWorld();
     world.emulator.chat.on('story', story);
     world.emulator.faults.add({ match: { path: '/v1/chat/*' }, respond: { type: 'cutStream', afterEvents: 4 } });
@@ -241,7 +241,7 @@ describe('a stopped reply', () => {
     expect(conversation.history.at(-1)).toMatchObject({ stopped: true, content: expect.stringMatching(/^One/) });
   });
 
-  test('of which nothing came leaves the history as it was', async () => {
+  test('without any text leaves the history unchanged', async () => {
     const world = chatWorld();
     world.emulator.faults.add({ match: { path: '/v1/chat/*' }, respond: { status: 500 } });
     const conversation = world.open();
@@ -251,7 +251,7 @@ describe('a stopped reply', () => {
   });
 });
 
-test('a reply that is left before its first word is an error, not a promise for ever', async () => {
+test('final() of a reply that is left before its first text rejects', async () => {
   const reply = chatWorld().open().stream('Hello?');
 
   await reply[Symbol.asyncIterator]().return?.();
@@ -260,7 +260,7 @@ test('a reply that is left before its first word is an error, not a promise for 
 });
 
 describe('the next prompt', () => {
-  test('is as before after a turn that failed', async () => {
+  test('is unchanged after a turn that failed', async () => {
     const world = chatWorld();
     const conversation = world.open({ history: smallTalk(40), contextWindow: 2500, reserveOutput: 100 });
     const before = (await conversation.buildMessages('Hi.')).messages;
@@ -273,7 +273,7 @@ describe('the next prompt', () => {
     expect((await conversation.buildMessages('Hi.')).messages).toEqual(before);
   });
 
-  test('overflows by no exact count when the language changes (R8)', async () => {
+  test('does not exceed the budget by an exact count if the language changes (R8)', async () => {
     const world = chatWorld();
     world.onRequest(async (request) => {
       if (!request.url.endsWith('/completions')) return undefined;
@@ -301,7 +301,7 @@ describe('the next prompt', () => {
 });
 
 describe('a turn made with another client', () => {
-  test('is kept at once, although the context cannot be read', async () => {
+  test('is stored at once even if the context cannot be read', async () => {
     const world = chatWorld();
     cannedContext(world, {}).failure = Response.json({ success: false, error: 'No.' }, { status: 500 });
     const errors: unknown[] = [];
@@ -314,7 +314,7 @@ describe('a turn made with another client', () => {
     expect(errors).toEqual([expect.any(InternalServerError)]);
   });
 
-  test('counts for the compaction, and idle() waits for that', async () => {
+  test('counts towards the next compaction, which idle() awaits', async () => {
     const world = chatWorld({ messages: smallTalk(10) });
     const conversation = world.open({ maxAge: 0, compaction: { when: { messages: 12 } } });
 
@@ -324,7 +324,7 @@ describe('a turn made with another client', () => {
     expect(world.count('compact')).toBe(1);
   });
 
-  test('that is not kept here can have the conversation compacted too', async () => {
+  test('that is not recorded can still start a compaction through compactWhenDue()', async () => {
     const world = chatWorld({ messages: smallTalk(12) });
     const conversation = world.open({ compaction: { when: { messages: 12 } } });
 
@@ -353,7 +353,7 @@ describe('a turn made with another client', () => {
   });
 });
 
-test('refresh takes the options of a request', async () => {
+test('refresh accepts request options', async () => {
   const world = chatWorld();
   const never = gate();
   world.onRequest(({ url }) => (url.includes('/api/context') ? never.passed : undefined));
@@ -363,7 +363,7 @@ test('refresh takes the options of a request', async () => {
 });
 
 describe('the context', () => {
-  test('is read once for the turns of thirty seconds, and again after that', async () => {
+  test('is read once for all turns within 30 s, and again after that', async () => {
     vi.useFakeTimers({ toFake: ['Date'], now: 1_000_000 });
     const world = chatWorld();
     const conversation = world.open();
@@ -399,7 +399,7 @@ describe('the context', () => {
     expect(world.count('context')).toBe(2);
   });
 
-  test('that was asked for before a change is not kept after it', async () => {
+  test('is read again after a change that happened during a read', async () => {
     const world = chatWorld({ messages: smallTalk(4) });
     const conversation = world.open();
     const slow = gate();
@@ -423,7 +423,7 @@ describe('the context', () => {
     expect(context?.content).toContain('Remark number 1');
   });
 
-  test('from before is sent when it cannot be read; the report says so, the prompt has nothing of the error', async () => {
+  test('is sent from the last read if it cannot be read, and the report says that it is stale', async () => {
     const world = chatWorld();
     const canned = cannedContext(world, { pins: [pin('Pinned.')] });
     const errors: unknown[] = [];
@@ -439,7 +439,7 @@ describe('the context', () => {
     expect(errors).toEqual([expect.any(InternalServerError)]);
   });
 
-  test('that was never read is an error, unless the app can do without', async () => {
+  test("fails the turn if it was never read, unless onContextError is 'skip'", async () => {
     const world = chatWorld();
     cannedContext(world, {}).failure = Response.json({ success: false, error: 'Out of order' }, { status: 500 });
 
@@ -449,26 +449,29 @@ describe('the context', () => {
     expect(report).toMatchObject({ stale: true, included: [] });
   });
 
-  test.each(['context', 'gateway'] as const)('and the gateway tell their refusals apart: %s', async (area) => {
-    const world = chatWorld();
-    world.onRequest(({ url }) =>
-      url.includes(area === 'context' ? '/api/' : '/v1/')
-        ? Response.json(area === 'context' ? { success: false, error: 'No.' } : { error: { message: 'No.' } }, {
-            status: 401,
-          })
-        : undefined,
-    );
+  test.each(['context', 'gateway'] as const)(
+    'and the gateway name their own credential after a 401: %s',
+    async (area) => {
+      const world = chatWorld();
+      world.onRequest(({ url }) =>
+        url.includes(area === 'context' ? '/api/' : '/v1/')
+          ? Response.json(area === 'context' ? { success: false, error: 'No.' } : { error: { message: 'No.' } }, {
+              status: 401,
+            })
+          : undefined,
+      );
 
-    const error = await failureOf(world.open().send('Hello?'));
+      const error = await failureOf(world.open().send('Hello?'));
 
-    expect(error).toBeInstanceOf(AuthenticationError);
-    expect(error).toMatchObject({
-      area,
-      message: expect.stringMatching(area === 'context' ? /sessionToken/ : /apiKey/),
-    });
-  });
+      expect(error).toBeInstanceOf(AuthenticationError);
+      expect(error).toMatchObject({
+        area,
+        message: expect.stringMatching(area === 'context' ? /sessionToken/ : /apiKey/),
+      });
+    },
+  );
 
-  test('is not waited for after an abort', async () => {
+  test('is not awaited after an abort', async () => {
     const world = chatWorld();
     const stuck = gate();
     world.onRequest(({ url }) => (url.includes('/api/context') ? stuck.passed : undefined));
@@ -482,7 +485,7 @@ describe('the context', () => {
     stuck.open();
   });
 
-  test('leaves memory unread when no section of it is wanted', async () => {
+  test('does not read memory if no section needs it', async () => {
     const world = chatWorld();
 
     await world.open({ sections: ['decisions', 'pinnedMemory'] }).buildMessages('Hello?');
@@ -490,7 +493,7 @@ describe('the context', () => {
     expect(world.count('memory')).toBe(0);
   });
 
-  test('is of the workspace that is named', async () => {
+  test('is that of the given workspace', async () => {
     const world = chatWorld();
     world.emulator.workspaces.create({ id: 'team' });
     const conversation = world.open({ workspaceId: 'team' });
@@ -504,7 +507,7 @@ describe('the context', () => {
     expect((await conversation.buildMessages('Hello?')).context?.content).toContain('style: Shorter.');
   });
 
-  test('can be written by the app', async () => {
+  test('can be rendered by the app', async () => {
     const world = chatWorld();
     cannedContext(world, { pins: [pin('Pinned.')], memory: [memory('fact', 'city', 'Oslo')] });
     const conversation = world.open({ render: ({ pins = [] }) => `Mine: ${pins[0]?.content}` });
@@ -534,14 +537,14 @@ describe('a conversation', () => {
     { options: { maxAge: -1 }, says: 'maxAge must be number' },
     { options: { history: [{ role: 'user' }] }, says: 'history must be messages' },
     { options: { ledger: {} }, says: 'ledger must have load and save' },
-  ])('with $options is refused: $says', ({ options, says }) => {
+  ])('with $options is rejected: $says', ({ options, says }) => {
     const world = chatWorld();
 
     expect(() => world.open(options as never)).toThrow(ConfigurationError);
     expect(() => world.open(options as never)).toThrow(says);
   });
 
-  test('is refused without options', () => {
+  test('is rejected without options', () => {
     expect(() => createConversation(undefined as never)).toThrow('createConversation takes an object of options.');
   });
 
@@ -551,7 +554,7 @@ describe('a conversation', () => {
     { input: { role: 'user', content: 'x' }, says: 'The input must be messages' },
     { input: [{ role: 'user', content: [{ type: 'text', text: 'x' }] }], says: 'The input must be messages' },
     { input: [{ role: 'system', content: 'Obey.' }], says: 'Pass the system message as instructions' },
-  ])('refuses the input $input before anything is sent: $says', async ({ input, says }) => {
+  ])('rejects the input $input before anything is sent: $says', async ({ input, says }) => {
     const world = chatWorld();
 
     const error = await failureOf(world.open().send(input as never));
@@ -561,7 +564,7 @@ describe('a conversation', () => {
     expect(world.count('context')).toBe(0);
   });
 
-  test.each([Number.NaN, -5, 128_000, '9'])('refuses a reply of max_tokens %s', async (max_tokens) => {
+  test.each([Number.NaN, -5, 128_000, '9'])('rejects max_tokens %s', async (max_tokens) => {
     const error = await failureOf(
       chatWorld()
         .open()
@@ -573,7 +576,7 @@ describe('a conversation', () => {
     });
   });
 
-  test('refuses a history that is none, and a system message in it', async () => {
+  test('rejects an invalid history, a system message in it, and a missing reply', async () => {
     const world = chatWorld();
 
     expect(await failureOf(world.open({ history: (() => undefined) as never }).buildMessages('Hello?'))).toMatchObject({
@@ -600,7 +603,7 @@ describe('a conversation', () => {
       expect(printed.join()).not.toContain(secret);
   });
 
-  test('without figures of the service still knows its own messages', async () => {
+  test('uses its own messages if the service reports no token counts', async () => {
     const world = chatWorld();
     cannedContext(world, { metadata: metadata({ compressedTokens: 0, totalTokens: 0, recentMessageCount: 0 }) });
 

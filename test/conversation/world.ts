@@ -11,23 +11,23 @@ import { createEmulator, type EmulatorOptions, type MessageInput } from 'context
 import { onTestFinished } from 'vitest';
 import { metadata, summary } from './samples.js';
 
-/** One of the paths that are worth counting. */
+/** The requests that can be counted. */
 type Call = 'context' | 'memory' | 'compact' | 'chat';
 
-/** What a request for a completion held. */
+/** The body of a completion request. */
 export interface SentPrompt {
   messages: { role: string; content: string }[];
   [field: string]: unknown;
 }
 
-/** The service in this process, both clients on it, and what they send. */
+/** An emulator in this process, both clients, and what they send. */
 export function chatWorld(options: EmulatorOptions & { messages?: MessageInput[] } = {}) {
   const { messages = [], ...emulatorOptions } = options;
   const emulator = createEmulator({ seed: 'chat', ...emulatorOptions });
   const record = emulator.conversations.create({ id: 'talk', messages });
   const prompts: SentPrompt[] = [];
   const calls: string[] = [];
-  /** Runs before a request is answered. */
+  /** Runs before the emulator handles a request. */
   let hook: ((request: Request) => unknown) | undefined;
   const spy: typeof fetch = async (input, init) => {
     const request = new Request(input, init);
@@ -69,7 +69,7 @@ export function chatWorld(options: EmulatorOptions & { messages?: MessageInput[]
     record,
     session: { authorization: `Bearer ${emulator.sessionToken}` },
     count: (call: Call): number => calls.filter((name) => name === paths[call]).length,
-    /** Before each request: may wait, look, or answer in the service's place. */
+    /** Runs before each request. It may wait, inspect the request, or return a response in place of the service. */
     onRequest: (listener: (request: Request) => unknown): void => {
       hook = listener;
     },
@@ -78,7 +78,7 @@ export function chatWorld(options: EmulatorOptions & { messages?: MessageInput[]
   };
 }
 
-/** A context of our own making in the place of the service's. Its fields may be changed at any time. */
+/** Replaces the context of the service with a canned one, whose fields may be changed at any time. */
 export function cannedContext(world: Pick<ReturnType<typeof chatWorld>, 'onRequest'>, parts: CannedContext = {}) {
   const state: CannedContext = { ...parts };
   world.onRequest((request) => {
@@ -104,12 +104,12 @@ interface CannedContext {
   pins?: PinnedMemoryItem[];
   memory?: UserMemoryItem[];
   metadata?: ContextMetadata;
-  /** What a read is answered with instead. */
+  /** The response to every read instead of the context. */
   failure?: Response;
   compact?: (request: Request) => unknown;
 }
 
-/** Holds back what waits for it. */
+/** A promise that a test resolves by hand. */
 export function gate() {
   let open = (): void => {};
   const passed = new Promise<void>((resolve) => {

@@ -1,10 +1,10 @@
-/** Whether tests run at length: in `npm run chaos`, which CI runs too. `npm test` has their short forms. */
+/** Whether tests run at full length, as in `npm run chaos`, which CI runs as well. `npm test` runs them short. */
 export const AT_LENGTH = process.env.ENDURANCE === '1';
 
-/** In `npm test` what is the same in every browser is tried in one. */
+/** `npm test` uses only Chromium for tests that are the same in every browser. */
 export const isTried = ({ name }: { name: string }): boolean => AT_LENGTH || name === 'Chromium';
 
-/** A number of rounds, calls or bytes: as many as show a mistake in a second or two, or as many as the promise names. */
+/** A number of rounds, calls or bytes: enough to find a mistake within two seconds, or as many as we document. */
 export function atLength(short: number, long: number): number {
   return AT_LENGTH ? long : short;
 }

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 
-/** Every way a value is commonly printed, stored or sent on, and in which of them one of the secrets is to be read. */
+/** Lists the common ways to print, store or send a value that show one of the secrets. */
 export function leaksOf(value: unknown, secrets: readonly string[]): string[] {
   const found: string[] = [];
   for (const [way, text] of printedForms(value)) {
@@ -28,7 +28,7 @@ function* printedForms(value: unknown, name = 'value', depth = 0): Generator<[st
   if (value.cause !== undefined && depth < 5) yield* printedForms(value.cause, `${name}.cause`, depth + 1);
 }
 
-/** What cannot be printed shows nothing. */
+/** A value that cannot be printed shows nothing. */
 function attempt(print: () => string): string {
   try {
     return print();

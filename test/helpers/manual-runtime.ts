@@ -1,14 +1,14 @@
 import type { Runtime } from '../../src/transport/timeouts.js';
 
-/** Time that stands still until it is moved, and dice that always fall alike. */
+/** A clock that only tests advance, and a deterministic random function. */
 export interface ManualRuntime extends Runtime {
-  /** Moves time on, fires what is due in its order, and lets everything that waits for it run. */
+  /** Advances time, fires due timers in order, and lets everything that waits for them run. */
   advance(ms: number): Promise<void>;
-  /** Moves the wall clock alone, as an adjusted system clock does. */
+  /** Shifts only the wall clock, as an adjusted system clock does. */
   shiftWallClock(ms: number): void;
-  /** Timers that are armed. */
+  /** The number of pending timers. */
   readonly pending: number;
-  /** Every delay a timer was ever armed with. */
+  /** The delays of all timers that were set. */
   readonly delays: readonly number[];
 }
 
@@ -58,12 +58,12 @@ export function manualRuntime(options: { random?: () => number; wallClock?: numb
   };
 }
 
-/** Until nothing that is ready to run is left. */
+/** Waits until nothing is left that is ready to run. */
 export async function settled(): Promise<void> {
   for (let turn = 0; turn < 10; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Dice that fall the same way for the same seed (mulberry32). */
+/** A random function with the same numbers for the same seed (mulberry32). */
 export function seededRandom(seed: number): () => number {
   let state = seed;
   return () => {

@@ -1,4 +1,4 @@
-/** Answers as the interface documents them, for tests that change one detail. Fresh copies: a test may alter its own. */
+/** Documented responses, for tests that change one detail. Each call returns a fresh copy that a test may change. */
 
 export const rollingSummary = () => ({
   goals: ['Ship the export'],
@@ -62,5 +62,5 @@ export const usageReport = () => ({
   breakdown_by_model: { 'atlas-small': 12 } as Record<string, unknown>,
 });
 
-/** The least a completion needs. */
+/** The required parameters of a completion. */
 export const chatParams = { model: 'atlas-small', messages: [{ role: 'user', content: 'Name a river.' }] };

@@ -3,18 +3,18 @@ import { HttpResponse, http, type JsonBodyType } from 'msw';
 import { setupServer } from 'msw/node';
 import { afterAll, afterEach, beforeAll } from 'vitest';
 
-/** Where the answers of one test come from; nothing listens there. */
+/** The URL of the canned service. Nothing listens there. */
 export const BASE = 'https://service.test';
 export const KEY = 'svc_sk_canary_0123456789abcdef';
 export const TOKEN = 'session-canary-0123456789';
 
-/** A service of canned answers for one test file. A request nobody expects fails the test. */
+/** A service with canned responses for one test file. An unexpected request fails the test. */
 export function cannedService() {
   const server = setupServer();
   beforeAll(() => server.listen({ onUnhandledRequest: 'error' }));
   afterEach(() => server.resetHandlers());
   afterAll(() => server.close());
-  /** What arrived, in order. */
+  /** The received requests, in order. */
   const requests: Request[] = [];
   const bodies: string[] = [];
   afterEach(() => {
@@ -22,7 +22,7 @@ export function cannedService() {
     bodies.length = 0;
   });
 
-  /** Every request is answered by the next of these; the last one stays. */
+  /** Sends these responses in order. The last one repeats. */
   const answers = (...given: (() => Response | Promise<Response>)[]) => {
     let at = 0;
     server.use(
@@ -55,7 +55,7 @@ export const gatewayAt = (options: ConstructorParameters<typeof GatewayClient>[0
 export const contextAt = (options: ConstructorParameters<typeof ContextClient>[0] = {}) =>
   new ContextClient({ baseURL: BASE, sessionToken: TOKEN, maxRetries: 0, ...options });
 
-/** The error a call ends with; a call that succeeds is a failure here. */
+/** The error of a call. Throws if the call succeeds. */
 export async function failureOf(call: PromiseLike<unknown>): Promise<unknown> {
   try {
     await call;

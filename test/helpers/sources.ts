@@ -1,4 +1,4 @@
-/** Where the names of our packages lead, in tests and in what they build. */
+/** The source files of our package names, for tests and for what they build. */
 export const SOURCES: Readonly<Record<string, string>> = {
   'context-gateway': 'src/index.ts',
   'context-gateway/schemas': 'src/schemas.ts',

@@ -2,7 +2,7 @@ import { ContextClient, type ContextClientOptions, GatewayClient, type GatewayCl
 import { createEmulator, type EmulatorOptions } from 'context-gateway-emulator';
 import { afterAll, beforeAll, beforeEach } from 'vitest';
 
-/** The service on a port of this machine, with both clients; every test begins with its first state. */
+/** The emulator on a local port, with both clients. It is reset before every test. */
 export function emulatedService(
   clientOptions: GatewayClientOptions & ContextClientOptions,
   options: EmulatorOptions = {},
@@ -34,7 +34,7 @@ export function emulatedService(
       keep(
         new ContextClient({ baseURL, sessionToken: emulator.sessionToken, maxRetries: 0, ...clientOptions, ...more }),
       ),
-    /** The last request that arrived. */
+    /** The last received request. */
     get last() {
       const request = emulator.requests.at(-1);
       if (request === undefined) throw new Error('nothing has arrived');

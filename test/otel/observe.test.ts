@@ -24,7 +24,7 @@ async function open(options: Parameters<typeof observedWorld>[0] = {}) {
 }
 
 describe('the span of a call', () => {
-  test('tells what a whole completion was and cost, in the words of the conventions', async () => {
+  test('has the attributes of the semantic conventions for a plain completion', async () => {
     const { gateway, spanOf } = await open();
 
     const { model, usage } = await gateway.chat.completions.create(ask);
@@ -49,7 +49,7 @@ describe('the span of a call', () => {
     expect(span.events.map(({ name }) => name)).toEqual(['request', 'response']);
   });
 
-  test('lasts to the end of a stream, and tells when its first chunk came', async () => {
+  test('lasts until the end of a stream, and has the time of its first chunk', async () => {
     const { gateway, spanOf } = await open({ emulator: { pace: { ttft: 30, tokensPerSecond: 200 } } });
 
     const stream = await gateway.chat.completions.create({ ...ask, stream: true });
@@ -67,7 +67,7 @@ describe('the span of a call', () => {
     expect(duration).toBeGreaterThan(at);
   });
 
-  test('shows a wait for the limit, a 503 and the retry', async () => {
+  test('has events for a wait in the queue, a 503 and its retry', async () => {
     const { gateway, emulator, spanOf } = await open({
       emulator: { limits: { gateway: { requests: 1, windowMs: 800 } } },
     });
@@ -90,7 +90,7 @@ describe('the span of a call', () => {
     expect(attributes['context_gateway.queue_time']).toBeGreaterThan(0.3);
   });
 
-  test('belongs to the span that is active where the call is made, and the service continues its trace', async () => {
+  test('is a child of the active span, and its traceparent is sent to the service', async () => {
     const { gateway, emulator, spanOf, inSpan } = await open();
 
     await inSpan('answer the user', async () => void (await gateway.presets.list()));
@@ -101,7 +101,7 @@ describe('the span of a call', () => {
     expect(emulator.requests.at(-1)?.headers.traceparent).toBe(`00-${span.traceId}-${span.spanId}-01`);
   });
 
-  test('leaves a caller the trace that they have named themselves', async () => {
+  test('does not replace the traceparent and tracestate of the caller', async () => {
     const { gateway, emulator } = await open();
     const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 
@@ -110,7 +110,7 @@ describe('the span of a call', () => {
     expect(emulator.requests.at(-1)?.headers).toMatchObject({ traceparent, tracestate: 'mine=1' });
   });
 
-  test('of a refusal is an error with its status as type', async () => {
+  test('of an error response has the status ERROR, and the HTTP status as its error.type', async () => {
     const { gateway, spanOf } = await open();
 
     await gateway.usage.retrieve({ start_date: 'never' }).catch(() => {});
@@ -121,7 +121,7 @@ describe('the span of a call', () => {
     expect(plain(span.attributes)['error.type']).toBe(String(plain(span.attributes)['http.response.status_code']));
   });
 
-  test('ends once, whoever ends the call', async () => {
+  test('ends once if the reader leaves, the caller aborts or the stream breaks off', async () => {
     const { gateway, emulator, spanOf, receiver, flush } = await open({ emulator: { pace: { tokensPerSecond: 20 } } });
     const controller = new AbortController();
 
@@ -150,7 +150,7 @@ describe('the span of a call', () => {
     });
   });
 
-  test('that is not sampled leaves the service the trace all the same', async () => {
+  test('that is not sampled still sends a traceparent', async () => {
     const { gateway, emulator, receiver, flush } = await open({ sampler: new AlwaysOffSampler() });
 
     await gateway.presets.list();
@@ -162,7 +162,7 @@ describe('the span of a call', () => {
 });
 
 describe('metrics', () => {
-  test('measure calls, first chunks, tokens, waits and retries', async () => {
+  test('measure calls, first chunks, tokens, queue times and retries', async () => {
     const { gateway, emulator, receiver, flush } = await open({
       emulator: { limits: { gateway: { requests: 1, windowMs: 800 } } },
     });
@@ -216,7 +216,7 @@ test('metrics reach an SDK that is registered after observe was called', async (
   expect(receiver.metrics.map(({ name }) => name)).toEqual(['context_gateway.client.call.duration']);
 });
 
-test('no prompt, no answer and no key is in anything that leaves', async () => {
+test('exports contain no prompt, no completion and no key', async () => {
   const { gateway, emulator, receiver, flush } = await open();
   emulator.faults.add({ match: { path: '/v1/presets' }, respond: { status: 500, message: PROMPT } });
 
@@ -229,7 +229,7 @@ test('no prompt, no answer and no key is in anything that leaves', async () => {
   for (const secret of ['canary', 'dawn', emulator.apiKeys.secret]) expect(receiver.text()).not.toContain(secret);
 });
 
-test('the function it gives ends it', async () => {
+test('the function that observe returns stops it', async () => {
   const { gateway, receiver, stop, flush } = await open();
   await gateway.presets.list();
   stop();
@@ -239,8 +239,8 @@ test('the function it gives ends it', async () => {
   expect(receiver.spans).toHaveLength(1);
 });
 
-test('takes a client and nothing else', () => {
-  // @ts-expect-error a function is no client
+test('observe accepts only a client', () => {
+  // @ts-expect-error a function is not a client
   expect(() => observe(() => {})).toThrow(ConfigurationError);
   expect(() => observe(new GatewayClient({ baseURL: 'https://service.test', apiKey: 'svc_sk_test' }))).not.toThrow();
 });

@@ -10,7 +10,7 @@ interface Value {
 }
 type Attributes = readonly { readonly key: string; readonly value: Value }[];
 
-/** As OTLP writes a span in JSON. */
+/** A span in OTLP's JSON format. */
 export interface ReceivedSpan {
   readonly name: string;
   readonly traceId: string;
@@ -38,7 +38,7 @@ interface Point {
   readonly asInt?: number;
 }
 
-/** A collector: what exporters send to it over HTTP, in their JSON. */
+/** A collector that records what exporters send over HTTP as JSON. */
 export async function startReceiver() {
   const spans: ReceivedSpan[] = [];
   const metrics: ReceivedMetric[] = [];
@@ -59,7 +59,7 @@ export async function startReceiver() {
     url: `http://127.0.0.1:${port}`,
     spans,
     metrics,
-    /** All that was sent to it, as it came. */
+    /** The raw bodies of all requests. */
     text: () => text,
     close: async () => {
       server.closeAllConnections();

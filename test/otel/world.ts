@@ -9,7 +9,7 @@ import { observe } from 'context-gateway/otel';
 import { createEmulator, type EmulatorOptions } from 'context-gateway-emulator';
 import { startReceiver } from './receiver.js';
 
-/** The emulator, an observed client, the SDK of OpenTelemetry and a collector. */
+/** The emulator, an observed client, the OpenTelemetry SDK and a collector. */
 export async function observedWorld(
   options: { emulator?: EmulatorOptions; client?: GatewayClientOptions; sampler?: Sampler } = {},
 ) {
@@ -37,12 +37,12 @@ export async function observedWorld(
     meterProvider,
     stop,
     tracer: tracerProvider.getTracer('the program'),
-    /** Runs within a span of the program's, as the SDKs of frameworks do. */
+    /** Runs inside a span of the program, as framework instrumentations do. */
     inSpan: <T>(name: string, work: () => Promise<T>): Promise<T> => {
       const span = tracerProvider.getTracer('the program').startSpan(name);
       return context.with(trace.setSpan(context.active(), span), work).finally(() => span.end());
     },
-    /** Until all that was measured is at the collector. */
+    /** Waits until all spans and metrics have reached the collector. */
     flush: async () => {
       await tracerProvider.forceFlush();
       await meterProvider.forceFlush();

@@ -1,21 +1,21 @@
 import { bytesOf, eventOf, headOf } from '../wire/behaviours.js';
 import { atEnd, type Behaviour, FaultServer, type Turn } from '../wire/fault-server.js';
 
-/** What became of one operation at the service. */
+/** What the service has seen of one operation. */
 export interface Account {
   /** How often its work was done. */
   effects: number;
-  /** The names that the proxy gave to the requests that arrived for it. */
+  /** The ids that the proxy gave to the requests of this operation. */
   readonly arrivals: string[];
 }
 
-/** A fault, and whether the work is done before it. */
+/** A fault, and whether the work is done before the fault. */
 export interface Fault {
   readonly works: boolean;
   readonly act: Behaviour['act'];
 }
 
-/** A service behind a proxy: it keeps accounts of its operations, which requests name in their path or their body. */
+/** A service behind a proxy. It counts the effects of each operation, whose id is in the path or body of a request. */
 export class Backend {
   readonly #accounts = new Map<string, Account & { readonly faults: Fault[] }>();
   readonly #server: FaultServer;
@@ -37,7 +37,7 @@ export class Backend {
     return this.#server.close();
   }
 
-  /** A new operation. Its requests meet these faults, one after the other, and then none. */
+  /** A new operation. Its first requests meet these faults in order, and later ones succeed. */
   operation(...faults: Fault[]): { id: string; account: Account } {
     const id = `op-${this.#accounts.size}-`;
     const account = { effects: 0, arrivals: [], faults };
@@ -56,7 +56,7 @@ export class Backend {
   }
 }
 
-/** What the request asked for, in full. */
+/** Sends a complete response. */
 export function succeed(turn: Turn): void {
   const { socket } = turn;
   if (!isStreamed(turn)) return void socket.write(bytesOf(200, bodyOf(turn)));
@@ -65,7 +65,7 @@ export function succeed(turn: Turn): void {
   socket.write(chunk(''));
 }
 
-/** The beginning of it: of an answer whose length is known, or of a stream. */
+/** Sends the beginning of a response with a content-length, or of a stream. */
 export function begin(turn: Turn): void {
   const { socket } = turn;
   const whole = bytesOf(200, bodyOf(turn));

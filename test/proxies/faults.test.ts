@@ -8,7 +8,7 @@ import { begin, type Fault } from './backend.js';
 import { type Kind, missingBinary, proxyNames } from './proxies.js';
 import { type Clients, serveBehindProxies, ways } from './world.js';
 
-/** Each names its operation in what it sends. */
+/** Calls that send the id of their operation. */
 const POSTS: Readonly<Record<string, (clients: Clients, id: string) => PromiseLike<unknown>>> = {
   execute: ({ gateway }, id) =>
     gateway.integrations.execute('chat', { action: 'post_message', channel: id, text: PROMPT }),
@@ -26,33 +26,33 @@ const REPEATABLES: typeof POSTS = {
 };
 const messages = (id: string) => [{ role: 'user' as const, content: `${PROMPT} ${id}` }];
 
-/** What a POST may end with: the proxy's own page, or a connection that breaks. Which of them it is can be a matter of time. */
+/** How a POST may end: with the proxy's own page or a broken connection. Which one can depend on timing. */
 const HIDDEN = /^(InternalServerError 502|ServiceUnavailableError 503|APIConnectionError (maybe|yes))$/;
 const TOO_LATE = /^(InternalServerError 504|ServiceUnavailableError 503)$/;
 const CUT = /^(APIConnectionError yes|ServiceUnavailableError 503)$/;
 const SILENT = /^(APIConnectionError yes|InternalServerError 504|ServiceUnavailableError 503)$/;
 
-/** The ways to fail after the work was done. */
+/** Ways to fail after the work was done. */
 const failures: readonly { service: string; act: Fault['act']; ends: RegExp; kind?: Kind }[] = [
   { service: 'resets the connection', act: ({ socket }) => void socket.resetAndDestroy(), ends: HIDDEN },
   { service: 'closes the connection', act: ({ socket }) => void socket.end(), ends: HIDDEN },
   { service: 'closes it in the status line', act: closing('HTTP/1.1 20'), ends: HIDDEN },
   { service: 'closes it in the headers', act: closing('HTTP/1.1 200 OK\r\ncontent-ty'), ends: HIDDEN },
-  { service: 'answers with what is no HTTP', act: closing('garbage\r\n\r\n'), ends: HIDDEN },
+  { service: 'responds with bytes that are not HTTP', act: closing('garbage\r\n\r\n'), ends: HIDDEN },
   { service: 'resets the connection in the body', act: resetInBody, ends: CUT },
   { service: 'closes the connection in the body', act: closeInBody, ends: CUT },
   {
-    service: 'sends half a body of no known length',
+    service: 'sends half a body without a content-length',
     act: closing(`${headOf(200, { 'content-type': 'application/json', connection: 'close' })}{"id":`),
     ends: /^ResponseValidationError $/,
   },
-  { service: 'answers too late for the proxy', act: () => {}, ends: TOO_LATE, kind: 'impatient' },
-  { service: 'falls silent in the body', act: begin, ends: SILENT, kind: 'impatient' },
-  { service: 'answers 500', act: answering(500), ends: /^InternalServerError 500$/ },
-  { service: 'answers 502', act: answering(502), ends: /^InternalServerError 502$/ },
-  { service: 'answers 504', act: answering(504), ends: /^InternalServerError 504$/ },
+  { service: 'responds too late for the proxy', act: () => {}, ends: TOO_LATE, kind: 'impatient' },
+  { service: 'stalls in the body', act: begin, ends: SILENT, kind: 'impatient' },
+  { service: 'responds with 500', act: answering(500), ends: /^InternalServerError 500$/ },
+  { service: 'responds with 502', act: answering(502), ends: /^InternalServerError 502$/ },
+  { service: 'responds with 504', act: answering(504), ends: /^InternalServerError 504$/ },
   {
-    service: 'answers 503 with a page',
+    service: 'responds with 503 and a page',
     act: answering(503, '<h1>Service Unavailable</h1>'),
     ends: /^ServiceUnavailableError 503$/,
   },
@@ -63,7 +63,7 @@ const refusal: Fault = { works: false, act: answering(503, JSON.stringify({ erro
 
 const world = serveBehindProxies();
 
-test('a proxy that is not installed is named', () => {
+test('a proxy that is not installed is reported', () => {
   const missing = [...new Set(proxyNames.flatMap((name) => missingBinary(name) ?? []))];
   if (missing.length > 0)
     console.warn(`SKIPPED: ${missing.join(', ')} is not installed here. The tests behind it run where it is.`);
@@ -73,28 +73,32 @@ test('a proxy that is not installed is named', () => {
 describe.concurrent.each(ways)('$proxy, $engine', ({ proxy, options, missing }) => {
   const within = { timeout: 60_000, skip: missing, repeats: AT_LENGTH ? 9 : 0 };
 
-  test.each(failures)('a service that does the work and $service: one POST, one effect', within, async (row) => {
-    const { act, ends, kind = 'plain' } = row;
-    const clients = world.clients(proxy, kind, options);
+  test.each(failures)(
+    'a service that does the work and then $service: one POST has one effect',
+    within,
+    async (row) => {
+      const { act, ends, kind = 'plain' } = row;
+      const clients = world.clients(proxy, kind, options);
 
-    const posts = Object.values(POSTS).map(async (call) => {
-      const { id, account } = world.backend.operation({ works: true, act });
-      const error = await failureOf(call(clients, id));
-      expect(endOf(error)).toMatch(ends);
-      expect(error.attempts).toHaveLength(1);
-      expect(account).toMatchObject({ effects: 1, arrivals: [expect.any(String)] });
-    });
-    const repeatables = Object.values(REPEATABLES).map(async (call) => {
-      const { id, account } = world.backend.operation({ works: true, act });
-      await call(clients, id);
-      // The proxy's doing may be among them: where a kept connection breaks, nginx and varnish repeat a GET themselves.
-      expect(account.arrivals.length).toBeGreaterThan(1);
-    });
+      const posts = Object.values(POSTS).map(async (call) => {
+        const { id, account } = world.backend.operation({ works: true, act });
+        const error = await failureOf(call(clients, id));
+        expect(endOf(error)).toMatch(ends);
+        expect(error.attempts).toHaveLength(1);
+        expect(account).toMatchObject({ effects: 1, arrivals: [expect.any(String)] });
+      });
+      const repeatables = Object.values(REPEATABLES).map(async (call) => {
+        const { id, account } = world.backend.operation({ works: true, act });
+        await call(clients, id);
+        // Some may come from the proxy: nginx and varnish repeat a GET themselves if a kept connection breaks.
+        expect(account.arrivals.length).toBeGreaterThan(1);
+      });
 
-    await Promise.all([...posts, ...repeatables]);
-  });
+      await Promise.all([...posts, ...repeatables]);
+    },
+  );
 
-  test('a service that refuses with its own 503: what it did not do is sent again, and done once', within, async () => {
+  test('a service that responds with its own 503: every call is retried, and has one effect', within, async () => {
     const clients = world.clients(proxy, 'plain', options);
 
     await Promise.all(
@@ -107,8 +111,8 @@ describe.concurrent.each(ways)('$proxy, $engine', ({ proxy, options, missing }) 
     );
   });
 
-  // Nothing was done, but the proxy's page says so no more clearly than it does where everything was.
-  test('a service that is not running: a POST is not sent again, what is repeatable is', within, async () => {
+  // Nothing was done, but the proxy's page does not say so.
+  test('a service that is not running: a POST is not retried, and repeatable calls are', within, async () => {
     const clients = world.clients(proxy, 'stopped', options);
     const failed = /^(InternalServerError 502|ServiceUnavailableError 503)$/;
 
@@ -127,7 +131,7 @@ describe.concurrent.each(ways)('$proxy, $engine', ({ proxy, options, missing }) 
   });
 });
 
-/** The class of an error, and what it says of the request. */
+/** The class of an error with its status or `sent`. */
 function endOf(error: ContextGatewayError): string {
   const { status, sent = '' } = error as { status?: number; sent?: string };
   return `${error.name} ${status ?? sent}`;
@@ -144,7 +148,7 @@ function answering(status: number, body = '{}'): Fault['act'] {
 
 function resetInBody(turn: Turn): void {
   begin(turn);
-  setTimeout(() => turn.socket.resetAndDestroy(), 20); // when the bytes have left
+  setTimeout(() => turn.socket.resetAndDestroy(), 20); // once the bytes are sent
 }
 
 function closeInBody(turn: Turn): void {

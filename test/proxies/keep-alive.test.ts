@@ -9,14 +9,14 @@ import { failureOf, PROMPT } from '../wire/world.js';
 import { type Fault, succeed } from './backend.js';
 import { proxies, serveBehindProxies } from './world.js';
 
-/** Milliseconds after which an idle connection is closed. Calls follow one another at about that distance. */
+/** Idle connections are closed after this many ms. Calls are spaced about as far apart. */
 const IDLE = 20;
-/** Of three calls each. */
+/** Rounds of three calls each. */
 const ROUNDS = AT_LENGTH ? 400 : 15;
 
 const closings: readonly { closedBy: string; act: Fault['act'] }[] = [
   { closedBy: 'the proxy', act: succeed },
-  { closedBy: 'the proxy and the service', act: succeedAndClose },
+  { closedBy: 'the proxy or the service', act: succeedAndClose },
 ];
 const rows = engines.flatMap((engine) => closings.map((closing) => ({ ...engine, ...closing })));
 
@@ -25,14 +25,14 @@ const world = serveBehindProxies(IDLE);
 describe.concurrent.each(proxies)('$proxy', ({ proxy, missing }) => {
   const within = { timeout: ROUNDS * 1_000, skip: missing };
 
-  // One after the other: a retry then finds no other connection that has been idle too long.
+  // In sequence, so that a retry finds no other connection that was idle for too long.
   test.sequential.each(rows)(
-    '$engine: connections closed by $closedBy as they are used again: one POST, one effect',
+    '$engine: one POST has one effect on connections that $closedBy closes on reuse',
     within,
     async (row) => {
       const { gateway, context } = world.clients(proxy, 'plain', { ...row.options, maxRetries: 5 });
       const random = seededRandom(1);
-      // On a busy machine even a new connection can be closed as idle before its first byte is sent, six times in a row.
+      // On a busy machine even a new connection can be closed as idle before its first byte, six times in a row.
       let closedEachTime = 0;
       const unlessClosed = (error: unknown) => {
         expect(error).toBeInstanceOf(APIConnectionError);

@@ -9,37 +9,33 @@ import { serveBehindProxies, ways } from './world.js';
 
 const world = serveBehindProxies();
 const question = (id: string) => ({ model: 'm', messages: [{ role: 'user' as const, content: `${PROMPT} ${id}` }] });
-/** undici asks for no compression by itself. */
+/** undici does not request compression by default. */
 const COMPRESSED = { headers: { 'accept-encoding': 'gzip' } };
 
 describe.concurrent.each(ways)('$proxy, $engine', ({ proxy, options, missing }) => {
   const within = { timeout: 60_000, skip: missing };
 
-  test.each(['plain', 'adding'] as const)(
-    'a stream comes event by event, not when it is complete: %s',
-    within,
-    async (kind) => {
-      const { gateway } = world.clients(proxy, kind, options);
-      const read: string[] = [];
-      const { id } = world.backend.operation({
-        works: true,
-        // The next event is sent when the last one was read: a proxy that keeps any back ends this for good.
-        act: async ({ socket }) => {
-          socket.write(EVENTS);
-          for (let at = 1; at <= 5; at += 1) {
-            socket.write(chunk(eventOf(`${at}`, at === 5 ? 'stop' : null)));
-            await until(() => read.length === at);
-          }
-          socket.write(chunk('data: [DONE]\n\n') + chunk(''));
-        },
-      });
+  test.each(['plain', 'adding'] as const)('a stream is delivered event by event (%s)', within, async (kind) => {
+    const { gateway } = world.clients(proxy, kind, options);
+    const read: string[] = [];
+    const { id } = world.backend.operation({
+      works: true,
+      // Sends each event only after the last one was read. A proxy that buffers would block this forever.
+      act: async ({ socket }) => {
+        socket.write(EVENTS);
+        for (let at = 1; at <= 5; at += 1) {
+          socket.write(chunk(eventOf(`${at}`, at === 5 ? 'stop' : null)));
+          await until(() => read.length === at);
+        }
+        socket.write(chunk('data: [DONE]\n\n') + chunk(''));
+      },
+    });
 
-      const stream = await gateway.chat.completions.create({ ...question(id), stream: true }, COMPRESSED);
-      for await (const { choices } of stream) read.push(choices[0]?.delta.content ?? '');
+    const stream = await gateway.chat.completions.create({ ...question(id), stream: true }, COMPRESSED);
+    for await (const { choices } of stream) read.push(choices[0]?.delta.content ?? '');
 
-      expect(read).toEqual(['1', '2', '3', '4', '5']);
-    },
-  );
+    expect(read).toEqual(['1', '2', '3', '4', '5']);
+  });
 
   test('a slow reader gets every event', within, async () => {
     const { gateway } = world.clients(proxy, 'plain', options);
@@ -65,7 +61,7 @@ describe.concurrent.each(ways)('$proxy, $engine', ({ proxy, options, missing }) 
     expect(read).toBe(count);
   });
 
-  test('a stream that is aborted is closed as far as the service', within, async () => {
+  test('an aborted stream is closed all the way to the service', within, async () => {
     const { gateway } = world.clients(proxy, 'plain', options);
     const sockets: Turn['socket'][] = [];
     const { id, account } = world.backend.operation({
@@ -88,7 +84,7 @@ describe.concurrent.each(ways)('$proxy, $engine', ({ proxy, options, missing }) 
     expect(account).toMatchObject({ effects: 1, arrivals: [expect.any(String)] });
   });
 
-  test('an answer that the proxy compresses is read', within, async () => {
+  test('a response that the proxy compresses is decoded', within, async () => {
     const { gateway } = world.clients(proxy, 'adding', options);
     const content = 'Hello! '.repeat(5_000);
     const { id } = world.backend.operation({
@@ -102,7 +98,7 @@ describe.concurrent.each(ways)('$proxy, $engine', ({ proxy, options, missing }) 
     expect(response.headers.get('content-encoding')).toBe('gzip');
   });
 
-  test('of several Retry-After headers the longest counts', within, async () => {
+  test('the longest of several Retry-After headers wins', within, async () => {
     const { gateway } = world.clients(proxy, 'adding', { ...options, maxRetries: 0 });
     const head = headOf(429, {
       'content-type': 'application/json',
@@ -116,7 +112,7 @@ describe.concurrent.each(ways)('$proxy, $engine', ({ proxy, options, missing }) 
     expect(error).toMatchObject({ name: 'RateLimitError', retryAfter: 3_000 });
   });
 
-  test('a rate limit that is sent twice is not guessed at, and does no harm', within, async () => {
+  test('a duplicate rate limit header is kept in raw, and the call succeeds', within, async () => {
     const { gateway } = world.clients(proxy, 'adding', options);
     const twice = { 'x-ratelimit-limit': '1000\r\nx-ratelimit-limit: 1000', 'x-ratelimit-remaining': 7 };
     const { id } = world.backend.operation({
@@ -135,7 +131,7 @@ describe.concurrent.each(ways)('$proxy, $engine', ({ proxy, options, missing }) 
     });
   });
 
-  test('a stream that ends with its connection is complete by its [DONE], and cut short without', within, async () => {
+  test('a stream delimited by its connection is complete with [DONE], and truncated without', within, async () => {
     const { gateway } = world.clients(proxy, 'plain', options);
     const head = headOf(200, { 'content-type': 'text/event-stream', connection: 'close' });
     const heads: string[] = [];

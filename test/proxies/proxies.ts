@@ -8,16 +8,16 @@ import { delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const KINDS = [
-  /** As a proxy is after a minute of configuration, without limits that a slow machine would meet. */
+  /** A minimal configuration, without limits that a slow machine would reach. */
   'plain',
-  /** Compresses answers, and adds headers that the service sends too. */
+  /** Compresses responses, and adds headers that the service sends as well. */
   'adding',
-  /** Gives a silent service up. */
+  /** Times out if the service is silent. */
   'impatient',
-  /** Leads to a service that is not running. */
+  /** Forwards to a service that is not running. */
   'stopped',
 ] as const;
-/** What a proxy does, each under a port of its own. */
+/** The configurations of a proxy, each on its own port. */
 export type Kind = (typeof KINDS)[number];
 type Ports = Readonly<Record<Kind | 'service' | 'nothing', number>>;
 
@@ -28,18 +28,18 @@ export interface RunningProxy {
 
 interface Setup {
   readonly binary: string;
-  /** Arguments; its configuration lies in `folder` as `config`. */
+  /** Arguments. The configuration is the file `config` in `folder`. */
   readonly args: (folder: string, ports: Ports, idle: number) => string[];
   readonly config: (folder: string, ports: Ports, idle: number) => string;
 }
 
-/** Milliseconds that an impatient proxy waits for the first byte and for each further one. */
+/** How long an impatient proxy waits for the first byte, and between bytes, in ms. */
 const PATIENCE = 700;
 
 /**
- * `X-Proxy-Request` names a request as the proxy took it: two arrivals under one name are the proxy's own doing. None of them
- * repeats a POST by itself as they are set up here, which is how they come: nginx only with `proxy_next_upstream non_idempotent`,
- * haproxy only with a `retry-on` beyond `conn-failure`, varnish only with a `retry` or a cached request body in its VCL.
+ * `X-Proxy-Request` is the proxy's id of a request. Two arrivals with one id mean that the proxy repeated it. No proxy
+ * repeats a POST with its default settings: nginx only does so with `proxy_next_upstream non_idempotent`,
+ * haproxy with a `retry-on` beyond `conn-failure`, and varnish with a `retry` or a cached request body in its VCL.
  */
 const SETUPS = {
   nginx: nginx(),
@@ -47,8 +47,8 @@ const SETUPS = {
   haproxy: {
     binary: 'haproxy',
     args: (folder) => ['-db', '-f', join(folder, 'config')],
-    // `http-no-delay`: else it holds each event of a stream for 40 ms and more.
-    // It compresses no streams: it would hold them back until they are complete.
+    // Without `http-no-delay` it would delay each event of a stream by 40 ms or more.
+    // It does not compress streams, because it would buffer them until they are complete.
     config: (_, ports, idle) => `
       global
         noreuseport
@@ -96,7 +96,7 @@ const SETUPS = {
       ...['-p', `timeout_idle=${idle / 1_000}`],
       ...KINDS.flatMap((kind) => ['-a', `${kind}=127.0.0.1:${ports[kind]}`]),
     ],
-    // It compresses no streams: it would hold them back until they are complete.
+    // It does not compress streams, because it would buffer them until they are complete.
     config: (_, ports) => `
       vcl 4.1;
       backend service { .host = "127.0.0.1"; .port = "${ports.service}"; }
@@ -119,7 +119,7 @@ const SETUPS = {
   },
 } satisfies Record<string, Setup>;
 
-/** As Debian has it: HTTP/1.0 towards the service and a connection for each request, unless it `keeps` them. */
+/** nginx as in Debian: HTTP/1.0 to the service with one connection per request, unless it `keeps` them. */
 function nginx({ keeps = false } = {}): Setup {
   const place = (target: string, more = ''): string => `
     location / {
@@ -159,13 +159,13 @@ export type ProxyName = keyof typeof SETUPS;
 
 export const proxyNames = Object.keys(SETUPS) as ProxyName[]; // its own keys
 
-/** The program a proxy is, where it is not installed. */
+/** The missing program of a proxy, if it is not installed. */
 export function missingBinary(name: ProxyName): string | undefined {
   const { binary } = SETUPS[name];
   return pathOf(binary) === undefined ? binary : undefined;
 }
 
-/** Starts a proxy in front of a service. `idle` is how many milliseconds it keeps a connection that nothing is asked over. */
+/** Starts a proxy in front of a service. It closes a connection that was idle for `idle` ms. */
 export async function startProxy(name: ProxyName, service: number, idle = 60_000): Promise<RunningProxy> {
   const { binary, args, config }: Setup = SETUPS[name];
   const folder = await mkdtemp(join(tmpdir(), 'proxy-'));
@@ -177,7 +177,7 @@ export async function startProxy(name: ProxyName, service: number, idle = 60_000
     nothing: await freePort(),
     service,
   };
-  await writeFile(join(folder, 'config'), `${config(folder, ports, idle)}\n`); // haproxy wants the line to end
+  await writeFile(join(folder, 'config'), `${config(folder, ports, idle)}\n`); // haproxy requires a final newline
   const child = spawn(pathOf(binary) ?? binary, args(folder, ports, idle), { stdio: ['ignore', 'pipe', 'pipe'] });
   let said = '';
   for (const output of [child.stdout, child.stderr]) output.on('data', (chunk: Buffer) => (said += chunk));
@@ -204,7 +204,7 @@ export async function startProxy(name: ProxyName, service: number, idle = 60_000
   };
 }
 
-/** Where a program is. Debian keeps servers in folders that are not in everybody's path. */
+/** The path of a program. Debian installs servers in folders that are not in every PATH. */
 function pathOf(binary: string): string | undefined {
   const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/usr/local/sbin'];
   return folders.map((folder) => join(folder, binary)).find(isExecutable);
@@ -219,7 +219,7 @@ function isExecutable(path: string): boolean {
   }
 }
 
-/** Each process begins elsewhere, below the ports that the system gives away by itself: two never try the same at once. */
+/** Each process starts at another port below the ephemeral range, so that two never try the same one at once. */
 let nextPort = 15_000 + (process.pid % 800) * 20;
 
 /** A port that nothing listens on. */

@@ -6,10 +6,10 @@ import { Backend } from './backend.js';
 import { type Kind, missingBinary, type ProxyName, proxyNames, type RunningProxy, startProxy } from './proxies.js';
 
 export const proxies = proxyNames.map((proxy) => ({ proxy, missing: missingBinary(proxy) !== undefined }));
-/** Every proxy, through both engines. */
+/** Every proxy with both engines. */
 export const ways = proxies.flatMap((proxy) => engines.map((engine) => ({ ...proxy, ...engine })));
 
-/** The client's clock goes so much faster than the sockets: a proxy's `Retry-After: 5` passes in 50 ms. */
+/** The client's clock runs this much faster than real time: a proxy's `Retry-After: 5` takes 50 ms. */
 const SPEED = 100;
 const hurried = watched({
   now: () => performance.now() * SPEED,
@@ -21,7 +21,7 @@ export interface Clients {
   readonly context: ContextClient;
 }
 
-/** A service for the tests of a file, behind every proxy that is installed. */
+/** One service for all tests of a file, behind every installed proxy. */
 export function serveBehindProxies(idle?: number) {
   let backend: Backend;
   const running = new Map<ProxyName, RunningProxy>();
@@ -29,8 +29,8 @@ export function serveBehindProxies(idle?: number) {
 
   beforeAll(async () => {
     backend = await Backend.start();
-    // Node 20's fetch loads its parser when its first connection is open, and misses it if that one is closed meanwhile: it
-    // would wait until the timeout. (undici, as the client loads it, does not.)
+    // Node 20's fetch loads its parser once its first connection is open. If that connection closes meanwhile, the call
+    // hangs until its timeout. (undici, as the client loads it, is not affected.)
     await (await fetch(`http://127.0.0.1:${backend.port}`)).text();
     const start = async (name: ProxyName) => running.set(name, await startProxy(name, backend.port, idle));
     await Promise.all(proxies.filter(({ missing }) => !missing).map(({ proxy }) => start(proxy)));

@@ -6,11 +6,11 @@ import type { RedisClient } from '../../src/redis/index.js';
 export const CLIENTS = ['redis', 'ioredis', 'iovalkey'] as const;
 export type ClientName = (typeof CLIENTS)[number];
 
-/** A client of each library, as its README makes one; connected soon. */
+/** A client of the given library, created as its README says. It connects in the background. */
 export function openClient(name: ClientName, port: number): { client: RedisClient; close(): void } {
   if (name === 'redis') {
     const client = createClient({ url: `redis://127.0.0.1:${port}` });
-    client.on('error', () => {}); // it connects again by itself
+    client.on('error', () => {}); // it reconnects by itself
     client.connect().catch(() => {});
     return { client, close: () => client.destroy() };
   }

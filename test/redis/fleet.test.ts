@@ -3,7 +3,7 @@ import { AT_LENGTH, atLength } from '../helpers/endurance.js';
 import { runFleet, TROUBLES, type Trouble } from './fleet.js';
 import { missing } from './redis-server.js';
 
-// The whole proof at length; else as much as shows a mistake in some seconds.
+// The full test if run at length, and otherwise enough to find a mistake in a few seconds.
 const plan = {
   processes: atLength(4, 8),
   limit: atLength(60, 300),
@@ -12,13 +12,13 @@ const plan = {
 };
 const troubles = AT_LENGTH ? (Object.keys(TROUBLES) as Trouble[]) : (['none'] as const);
 
-describe.skipIf(missing || !AT_LENGTH)('processes that want four times what the limit allows', () => {
+describe.skipIf(missing || !AT_LENGTH)('processes that call at four times the rate limit', () => {
   test.each(troubles)(
-    'use it to its edge without refusals, each its part: %s',
+    'use up the limit with hardly a 429, in fair shares: %s',
     async (trouble) => {
       const { used, refusedShare, fairness, failed } = await runFleet({ ...plan, trouble });
 
-      // What is lost and refused around one trouble is the same number in a short run, and a larger share of it.
+      // A short run has as many 429s around a trouble as a long one, so they are a larger share.
       expect(used).toBeGreaterThanOrEqual(AT_LENGTH ? 0.95 : 0.85);
       expect(refusedShare).toBeLessThanOrEqual(AT_LENGTH ? 0.01 : 0.05);
       expect(fairness).toBeGreaterThanOrEqual(0.5);

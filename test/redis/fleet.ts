@@ -9,7 +9,7 @@ import { CLIENTS } from './clients.js';
 import { distant, RedisServer } from './redis-server.js';
 import type { Report, Work } from './worker.js';
 
-/** What happens to the fleet on its way. */
+/** What happens to the fleet halfway through. */
 export const TROUBLES = {
   none: 'no trouble',
   killed: 'a process is killed (kill -9)',
@@ -30,12 +30,12 @@ export interface Plan {
 
 export interface Outcome {
   readonly plan: Plan;
-  /** As the service counts: requests it served and refused, and the part of what it could have served. */
+  /** As the service counts: requests that succeeded, requests with a 429, and the used share of the limit. */
   readonly served: number;
   readonly refused: number;
   readonly used: number;
   readonly refusedShare: number;
-  /** Of the processes that lived to the end, the slowest against the fastest. */
+  /** Requests of the slowest process divided by those of the fastest, among those alive at the end. */
   readonly fairness: number;
   readonly failed: readonly string[];
   readonly events: readonly string[];
@@ -43,16 +43,16 @@ export interface Outcome {
   readonly perSecond: readonly (readonly number[])[];
 }
 
-/** They offer so many times what the limit allows. */
+/** The processes call at this multiple of the limit. */
 const EXCESS = 4;
 const root = resolve(import.meta.dirname, '../..');
 
-/** Runs so many processes against one limit, over real sockets, for so many windows of it. */
+/** Runs several processes against one limit for several windows, over real sockets. */
 export async function runFleet(plan: Plan): Promise<Outcome> {
   const { processes, limit, window, windows, trouble } = plan;
   const emulator = createEmulator({
     limits: { gateway: { requests: limit, windowMs: window } },
-    // A window of seconds, told in the milliseconds that it is made of, as one of a minute is told in seconds.
+    // The window is only seconds long, so its end needs millisecond precision.
     rateLimitReset: 'epoch-milliseconds',
   });
   const service = await emulator.listen({ port: 0 });
@@ -71,7 +71,7 @@ export async function runFleet(plan: Plan): Promise<Outcome> {
         ...common,
         client: CLIENTS[n % CLIENTS.length] ?? 'redis',
         rate,
-        // Before the first answer nothing is known of a limit: all that may be under way fit into it.
+        // The limit is unknown before the first response, so all concurrent calls must fit into it.
         most: Math.max(2, Math.floor(limit / 2 / processes)),
         clockOff: trouble === 'clock' && n === 0 ? 300_000 : 0,
       }),
@@ -83,7 +83,7 @@ export async function runFleet(plan: Plan): Promise<Outcome> {
     for (const [n, child] of children.entries()) {
       child.on(
         'message',
-        (report) => reports[n]?.push({ at: performance.now() - beganAt, report: report as Report }), // as the worker wrote it
+        (report) => reports[n]?.push({ at: performance.now() - beganAt, report: report as Report }), // from the worker
       );
       child.send('go');
     }
@@ -131,14 +131,14 @@ async function bundleWorker(outfile: string): Promise<void> {
   });
 }
 
-/** What the service served and refused in `duration` ms from the first request on. */
+/** The successes and 429s in the `duration` ms after the first request. */
 async function countArrivals(emulator: ReturnType<typeof createEmulator>, duration: number) {
   let after: string | undefined;
   let endsAt = Number.POSITIVE_INFINITY;
   const count = { served: 0, refused: 0 };
   for (;;) {
     await sleep(50);
-    const over = Date.now() > endsAt + 500; // all of them are answered by then
+    const over = Date.now() > endsAt + 500; // every request has a response by then
     const records = emulator.recentRequests(1_000, after);
     const pending = records.findIndex(({ status }) => status === undefined);
     for (const { requestId, receivedAt, status } of pending === -1 ? records : records.slice(0, pending)) {

@@ -8,7 +8,7 @@ import type { Time } from '../../src/redis/time.js';
 import { CLIENTS, type ClientName, openClient } from './clients.js';
 import { missing, RedisServer } from './redis-server.js';
 
-/** For what happens in its own time: a slow machine is no failure. */
+/** Long, so that a slow machine does not fail a test. */
 const PATIENT = { timeout: 30_000 };
 
 let server: RedisServer;
@@ -21,14 +21,14 @@ afterAll(async () => {
   if (!missing) await server.kill();
 });
 
-/** A server that a test may end, and that ends with the file where the test fails before. */
+/** A server that a test may kill. If the test fails before, it is killed at the end of the file. */
 async function ownServer(): Promise<RedisServer> {
   const own = await RedisServer.start();
   opened.push(() => void own.kill());
   return own;
 }
 
-/** Every test has an account of its own. */
+/** Every test uses its own account. */
 let account = 0;
 beforeEach(() => {
   account += 1;
@@ -40,137 +40,137 @@ function limiterOf(options: Partial<RedisLimiterOptions> & { library?: ClientNam
   return redisLimiter({ client, name: `account ${account}`, timeout: 5_000, ...options });
 }
 
-/** A call in the queue: whether it was let go. */
+/** A call in the queue, and whether it was admitted. */
 function asked(limiter: RateLimiter, bucket = 'gateway') {
-  const call = { gone: false, admission: undefined as Admission | undefined };
+  const call = { admitted: false, admission: undefined as Admission | undefined };
   const answered = Promise.resolve(limiter.admit(bucket)).then((admission) => {
     call.admission = admission;
-    if (admission === undefined) call.gone = true;
+    if (admission === undefined) call.admitted = true;
     admission?.ready.then(() => {
-      call.gone = true;
+      call.admitted = true;
     });
   });
   return { call, answered };
 }
 
-/** So many calls at once: how many of them may go at once. */
-async function goAtOnce(limiter: RateLimiter, count: number, bucket = 'gateway'): Promise<number> {
+/** Asks for `count` calls at once, and returns how many are admitted at once. */
+async function admittedAtOnce(limiter: RateLimiter, count: number, bucket = 'gateway'): Promise<number> {
   const all = Array.from({ length: count }, () => asked(limiter, bucket));
   await Promise.all(all.map(({ answered }) => answered));
-  return all.filter(({ call }) => call.gone).length;
+  return all.filter(({ call }) => call.admitted).length;
 }
 
-/** One call is answered with these figures, and Redis has heard of it. */
+/** Makes one call with this response, and waits until Redis has recorded it. */
 async function answer(limiter: RateLimiter, observed: Observation, bucket = 'gateway'): Promise<void> {
-  await goAtOnce(limiter, 1, bucket);
+  await admittedAtOnce(limiter, 1, bucket);
   limiter.release(bucket, { refused: false, ...observed });
   await sleep(60);
 }
 
 const window = (remaining: number, untilReset = 60_000): Observation => ({ limit: 100, remaining, untilReset });
 
-test('a missing redis-server is named', () => {
+test('a missing redis-server is reported', () => {
   if (missing) console.warn('SKIPPED: redis-server is not installed here. The tests of redisLimiter run where it is.');
   expect(process.env.REQUIRE_REDIS ? missing : false).toBe(false);
 });
 
-describe.skipIf(missing)('one limit for several limiters', () => {
-  test('nothing is held back before an answer has told of a limit', async () => {
-    expect(await goAtOnce(limiterOf(), 500)).toBe(500);
+describe.skipIf(missing)('limiters that share a limit', () => {
+  test('admit every call before the first response with a limit', async () => {
+    expect(await admittedAtOnce(limiterOf(), 500)).toBe(500);
   });
 
-  test.each(CLIENTS)('what one is told holds for all, with a client of %s', async (library) => {
+  test.each(CLIENTS)('share what one of them has learnt, with a client of %s', async (library) => {
     const [first, second] = [limiterOf({ library }), limiterOf({ library })];
     await answer(first, window(10));
 
-    expect(await goAtOnce(second, 8)).toBe(8);
-    expect(await goAtOnce(first, 5)).toBe(2);
-    expect(await goAtOnce(second, 5)).toBe(0);
+    expect(await admittedAtOnce(second, 8)).toBe(8);
+    expect(await admittedAtOnce(first, 5)).toBe(2);
+    expect(await admittedAtOnce(second, 5)).toBe(0);
   });
 
-  test('answers make room, unless they say that there is none', async () => {
+  test('get back the place of a call that failed without a response', async () => {
     const [first, second] = [limiterOf(), limiterOf()];
     await answer(first, window(3));
-    await goAtOnce(first, 3);
-    first.release('gateway', {}); // it failed without an answer
+    await admittedAtOnce(first, 3);
+    first.release('gateway', {}); // the call failed without a response
     await sleep(60);
 
-    expect(await goAtOnce(second, 2)).toBe(1);
+    expect(await admittedAtOnce(second, 2)).toBe(1);
   });
 
-  test('buckets and accounts are apart', async () => {
+  test('keep buckets and accounts apart', async () => {
     const limiter = limiterOf();
     await answer(limiter, window(0));
 
-    expect(await goAtOnce(limiter, 1)).toBe(0);
-    expect(await goAtOnce(limiter, 1, 'compact')).toBe(1);
-    expect(await goAtOnce(limiterOf({ name: `another ${account}` }), 1)).toBe(1);
+    expect(await admittedAtOnce(limiter, 1)).toBe(0);
+    expect(await admittedAtOnce(limiter, 1, 'compact')).toBe(1);
+    expect(await admittedAtOnce(limiterOf({ name: `another ${account}` }), 1)).toBe(1);
   });
 
-  test('all go when the window ends, first come, first served', async () => {
+  test('admit all waiting calls when the window ends', async () => {
     const limiter = limiterOf();
     await answer(limiter, window(0, 2_000));
     const calls = Array.from({ length: 3 }, () => asked(limiter));
     await Promise.all(calls.map(({ answered }) => answered));
-    expect(calls.map(({ call }) => call.gone)).toEqual([false, false, false]);
+    expect(calls.map(({ call }) => call.admitted)).toEqual([false, false, false]);
     expect(calls[0]?.call.admission?.expected).toBeLessThanOrEqual(2_000);
 
-    await vi.waitFor(() => expect(calls.map(({ call }) => call.gone)).toEqual([true, true, true]), PATIENT);
+    await vi.waitFor(() => expect(calls.map(({ call }) => call.admitted)).toEqual([true, true, true]), PATIENT);
   });
 
-  test('the hint of a 429 stops all, and one who gives up leaves no gap', async () => {
+  test('all wait for the retry-after of a 429, and skip a cancelled call', async () => {
     const [first, second] = [limiterOf(), limiterOf()];
     await answer(first, { ...window(0, 2_000), refused: true, blockedFor: 2_000 });
     const early = asked(second);
     const late = asked(second);
     await Promise.all([early.answered, late.answered]);
-    expect([early.call.gone, late.call.gone]).toEqual([false, false]);
+    expect([early.call.admitted, late.call.admitted]).toEqual([false, false]);
 
     early.call.admission?.cancel();
-    await vi.waitFor(() => expect(late.call.gone).toBe(true), PATIENT);
+    await vi.waitFor(() => expect(late.call.admitted).toBe(true), PATIENT);
 
-    expect(early.call.gone).toBe(false);
+    expect(early.call.admitted).toBe(false);
   });
 
-  test('nothing leaves while the body of a refusal is on its way', async () => {
+  test('admit nothing while the body of an error response is still arriving', async () => {
     const limiter = limiterOf();
     const free = limiter.hold?.('gateway');
     const { call } = asked(limiter);
     await sleep(60);
-    expect(call.gone).toBe(false);
+    expect(call.admitted).toBe(false);
     free?.();
 
-    await vi.waitFor(() => expect(call.gone).toBe(true), PATIENT);
+    await vi.waitFor(() => expect(call.admitted).toBe(true), PATIENT);
   });
 
-  test('a refusal is told to all once its body has been read', async () => {
+  test('share a 429 once its body has been read', async () => {
     const [first, second] = [limiterOf(), limiterOf()];
-    await goAtOnce(first, 1);
+    await admittedAtOnce(first, 1);
     const free = first.hold?.('gateway');
     first.release('gateway', { refused: true, blockedFor: 60_000 });
     free?.();
     await sleep(60);
 
-    expect(await goAtOnce(second, 1)).toBe(0);
+    expect(await admittedAtOnce(second, 1)).toBe(0);
   });
 
-  test('one with many calls waiting takes no more than its share from one that waits too', async () => {
+  test('admit equal shares if two of them have many calls waiting', async () => {
     const [first, second] = [limiterOf(), limiterOf()];
     await answer(first, window(0, 2_000));
     const queues = [first, second].map((limiter) => Array.from({ length: 500 }, () => asked(limiter)));
     await Promise.all(queues.flat().map(({ answered }) => answered));
 
-    const goneOf = (queue: (typeof queues)[number]) => queue.filter(({ call }) => call.gone).length;
-    await vi.waitFor(() => expect(queues.map(goneOf).every((gone) => gone >= 45)).toBe(true), PATIENT);
+    const admittedBy = (queue: (typeof queues)[number]) => queue.filter(({ call }) => call.admitted).length;
+    await vi.waitFor(() => expect(queues.map(admittedBy).every((admitted) => admitted >= 45)).toBe(true), PATIENT);
 
     for (const queue of queues) {
-      const gone = goneOf(queue);
-      expect(gone).toBeGreaterThanOrEqual(45);
-      expect(gone).toBeLessThanOrEqual(55);
+      const admitted = admittedBy(queue);
+      expect(admitted).toBeGreaterThanOrEqual(45);
+      expect(admitted).toBeLessThanOrEqual(55);
     }
   });
 
-  test('a service that names no limit is approached slowly after a refusal', async () => {
+  test('start slowly after a 429 without a limit', async () => {
     const limiter = limiterOf();
     await answer(limiter, { refused: true, blockedFor: 300 });
     const calls = Array.from({ length: 200 }, () => asked(limiter));
@@ -178,12 +178,12 @@ describe.skipIf(missing)('one limit for several limiters', () => {
 
     await sleep(700);
 
-    const gone = calls.filter(({ call }) => call.gone).length;
-    expect(gone).toBeGreaterThan(0);
-    expect(gone).toBeLessThan(60);
+    const admitted = calls.filter(({ call }) => call.admitted).length;
+    expect(admitted).toBeGreaterThan(0);
+    expect(admitted).toBeLessThan(60);
   });
 
-  test('Redis keeps neither the name nor anything for ever', async () => {
+  test('store no name in Redis, and only keys that expire', async () => {
     const secret = 'svc_sk_canary_0123456789abcdef';
     const limiter = limiterOf({ name: secret });
     await answer(limiter, window(5, 2_000));
@@ -202,8 +202,8 @@ describe.skipIf(missing)('one limit for several limiters', () => {
   });
 });
 
-describe.skipIf(missing)('without Redis', () => {
-  test('a process keeps to its share, says so once, and comes back by itself', async () => {
+describe.skipIf(missing)('if Redis fails', () => {
+  test('a process keeps to its share, reports this once, and reconnects by itself', async () => {
     const own = await ownServer();
     const events: RedisLimiterEvent['type'][] = [];
     const listening = (): RateLimiter => {
@@ -213,22 +213,22 @@ describe.skipIf(missing)('without Redis', () => {
       return redisLimiter({ client, name: 'one', timeout: 300, onEvent });
     };
     const [first, second] = [listening(), listening()];
-    await goAtOnce(second, 1);
+    await admittedAtOnce(second, 1);
     second.release('gateway', {});
     await answer(first, window(40));
 
     await own.kill();
 
     const calls = Array.from({ length: 30 }, () => asked(first));
-    const gone = () => calls.filter(({ call }) => call.gone).length;
+    const admitted = () => calls.filter(({ call }) => call.admitted).length;
     await Promise.all(calls.map(({ answered }) => answered));
     expect(events).toEqual(['unavailable']);
-    expect(gone()).toBeLessThan(20); // some at a time
+    expect(admitted()).toBeLessThan(20); // a few at a time
     for (let round = 0; round < 3; round += 1) {
       for (let n = 0; n < 7; n += 1) first.release('gateway', {});
       await sleep(250);
     }
-    expect(gone()).toBe(20); // half of what is left
+    expect(admitted()).toBe(20); // half of the remaining calls
 
     await own.start();
     for (let tries = 0; events.length === 1 && tries < 100; tries += 1) {
@@ -239,7 +239,7 @@ describe.skipIf(missing)('without Redis', () => {
     await own.kill();
   });
 
-  test('a Redis that was emptied learns the window from the first who asks', async () => {
+  test('an emptied Redis learns the window from the first call', async () => {
     const own = await ownServer();
     const { client, close } = openClient('ioredis', own.port);
     const other = openClient('ioredis', own.port);
@@ -248,12 +248,12 @@ describe.skipIf(missing)('without Redis', () => {
     await answer(first, window(7));
     await (client as unknown as import('ioredis').Redis).flushall();
 
-    expect(await goAtOnce(first, 1)).toBe(1);
-    expect(await goAtOnce(redisLimiter({ client: other.client, name: 'one', timeout: 5_000 }), 10)).toBe(6);
+    expect(await admittedAtOnce(first, 1)).toBe(1);
+    expect(await admittedAtOnce(redisLimiter({ client: other.client, name: 'one', timeout: 5_000 }), 10)).toBe(6);
     await own.kill();
   });
 
-  test('a refusal that Redis did not hear of is told when it answers again', async () => {
+  test('a 429 that Redis missed is recorded once it responds again', async () => {
     const { client, close } = openClient('ioredis', server.port);
     opened.push(close);
     const redis = client as import('ioredis').Redis;
@@ -268,18 +268,18 @@ describe.skipIf(missing)('without Redis', () => {
     };
     const [first, second] = [limiterOf({ client: patchy as unknown as typeof client }), limiterOf()];
     await answer(first, window(50));
-    await goAtOnce(first, 1);
+    await admittedAtOnce(first, 1);
 
     isGone = true;
     first.release('gateway', { refused: true, blockedFor: 60_000 });
     await sleep(60);
     isGone = false;
 
-    expect(await goAtOnce(first, 1)).toBe(0);
-    expect(await goAtOnce(second, 1)).toBe(0);
+    expect(await admittedAtOnce(first, 1)).toBe(0);
+    expect(await admittedAtOnce(second, 1)).toBe(0);
   });
 
-  test('a Redis that stands still holds no call longer than its timeout', async () => {
+  test('a Redis that hangs delays a call at most by the timeout', async () => {
     const own = await ownServer();
     const { client, close } = openClient('redis', own.port);
     opened.push(close);
@@ -289,7 +289,7 @@ describe.skipIf(missing)('without Redis', () => {
     own.pause();
 
     const since = performance.now();
-    expect(await goAtOnce(limiter, 1)).toBe(1);
+    expect(await admittedAtOnce(limiter, 1)).toBe(1);
     expect(performance.now() - since).toBeGreaterThan(250);
     expect(events).toEqual(['unavailable']);
     own.resume();
@@ -297,15 +297,15 @@ describe.skipIf(missing)('without Redis', () => {
   });
 });
 
-/** A client without a Redis. */
-const gone = () => ({
+/** A client whose Redis cannot be reached. */
+const unreachable = () => ({
   eval: async () => [],
   evalsha: async () => {
     throw new Error('NOPERM this user may not run scripts.\nIts second line');
   },
 });
 
-test('no timer holds the process when no call waits any more', async () => {
+test('no timer is left once no call is waiting', async () => {
   const timers = new Set<() => void>();
   const time: Time = {
     now: () => 0,
@@ -319,7 +319,7 @@ test('no timer holds the process when no call waits any more', async () => {
     {
       time,
       availability: new Availability(time, 500, () => {}),
-      run: async () => [0, 60_000, 1, 1, 0, 60_000, 60_000, 0, 1], // used up for a minute
+      run: async () => [0, 60_000, 1, 1, 0, 60_000, 60_000, 0, 1], // exhausted for a minute
       process: 'this one',
       processes: 1,
     },
@@ -333,7 +333,7 @@ test('no timer holds the process when no call waits any more', async () => {
   expect(timers.size).toBe(0);
 });
 
-describe('that Redis is gone', () => {
+describe('the unavailable event', () => {
   const warnings: string[] = [];
   const note = ({ message }: Error): void => {
     if (/NOPERM/.test(message)) warnings.push(message);
@@ -344,8 +344,8 @@ describe('that Redis is gone', () => {
     warnings.length = 0;
   });
 
-  test('is one warning for all limiters of a client, with the reason', async () => {
-    const client = gone();
+  test('is one process warning for all limiters of a client, with the reason', async () => {
+    const client = unreachable();
     for (const name of ['Ann', 'Bob', 'Cleo']) await redisLimiter({ client, name }).admit('gateway');
     await sleep(0);
 
@@ -354,18 +354,18 @@ describe('that Redis is gone', () => {
     ]);
   });
 
-  test('may be told to a listener that fails, now or later', async () => {
+  test('may go to a listener that throws or rejects', async () => {
     const fails = (): never => {
       throw new Error('the listener');
     };
     for (const onEvent of [fails, async () => fails()])
-      expect(await redisLimiter({ client: gone(), name: 'one', onEvent }).admit('gateway')).toBeUndefined();
-    await sleep(0); // a rejection that nothing handles would fail the test
+      expect(await redisLimiter({ client: unreachable(), name: 'one', onEvent }).admit('gateway')).toBeUndefined();
+    await sleep(0); // an unhandled rejection would fail the test
     expect(warnings).toEqual([]);
   });
 });
 
-describe('options that cannot work', () => {
+describe('invalid options', () => {
   const client = { eval: async () => [], evalsha: async () => [] };
   test.each([
     [{ client: {}, name: 'a' }, /a client of redis, ioredis or iovalkey/],
@@ -374,7 +374,7 @@ describe('options that cannot work', () => {
     [{ client, name: 'a', processes: 1.5 }, /processes must be/],
     [{ client, name: 'a', onEvent: true }, /onEvent must be/],
     [undefined, /name is missing/],
-  ])('are refused: %o', (options, message) => {
+  ])('are rejected: %o', (options, message) => {
     const create = () => redisLimiter(options as unknown as RedisLimiterOptions);
     expect(create).toThrow(ConfigurationError);
     expect(create).toThrow(message);

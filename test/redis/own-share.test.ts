@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { OwnShare } from '../../src/redis/own-share.js';
 import type { Known, Step } from '../../src/redis/script.js';
 
-/** One of four processes that has just lost Redis. */
+/** One of four processes, which has just lost its connection to Redis. */
 function alone(known: Known | undefined) {
   let now = 0;
   const share = new OwnShare(() => now);
@@ -15,7 +15,7 @@ function alone(known: Known | undefined) {
     window = turn.window;
     return turn;
   };
-  /** Asks again and again, with nothing in flight. */
+  /** Asks until nothing is granted, with nothing in flight. */
   const all = (): number => {
     let sum = 0;
     for (let granted = -1; granted !== 0; sum += granted) granted = ask(1_000).granted;
@@ -24,7 +24,7 @@ function alone(known: Known | undefined) {
   return { ask, all, pass: (ms: number) => (now += ms) };
 }
 
-test('it is an equal part of what the window has left, and of every later window', () => {
+test('the share is an equal part of the rest of the window, and of every later window', () => {
   const { all, pass } = alone({ limit: 100, remaining: 40, untilReset: 5_000 });
 
   expect(all()).toBe(10);
@@ -32,7 +32,7 @@ test('it is an equal part of what the window has left, and of every later window
   expect(all()).toBe(25);
 });
 
-test('answers that tell of less make it smaller', () => {
+test('a response with fewer remaining calls reduces the share', () => {
   const { ask, all } = alone({ limit: 100, remaining: 40, untilReset: 5_000 });
 
   ask(0, { observed: { limit: 100, remaining: 3, untilReset: 5_000 } });
@@ -41,7 +41,7 @@ test('answers that tell of less make it smaller', () => {
   expect(ask(10, { inFlight: 3 }).granted).toBe(0);
 });
 
-test('a late answer of the last window does not close the next one', () => {
+test('a late response from the last window does not block the next one', () => {
   const { ask, all, pass } = alone({ limit: 100, remaining: 0, untilReset: 5_000 });
   pass(5_000);
 
@@ -50,7 +50,7 @@ test('a late answer of the last window does not close the next one', () => {
   expect(all()).toBe(25);
 });
 
-test('a hint is kept, and where no limit is known nothing is held back', () => {
+test('a retry-after is respected, and without a known limit every call is granted', () => {
   const { ask } = alone(undefined);
 
   expect(ask(50, { remembered: { known: undefined, blockedFor: 700 } })).toMatchObject({ granted: 0, again: 700 });

@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 const BINARY = ['redis-server', 'valkey-server'].map(pathOf).find((path) => path !== undefined);
 export const missing = BINARY === undefined;
 
-/** A Redis that keeps nothing on disk, on a free port of this machine. */
+/** A Redis without persistence on a free local port. */
 export class RedisServer {
   readonly port: number;
   #child: ChildProcess | undefined;
@@ -35,7 +35,7 @@ export class RedisServer {
     }
   }
 
-  /** As a power cut: all it had is gone. */
+  /** Kills the server like a power cut. All its data is lost. */
   async kill(): Promise<void> {
     const child = this.#child;
     if (child === undefined || child.exitCode !== null) return;
@@ -43,7 +43,7 @@ export class RedisServer {
     await once(child, 'exit');
   }
 
-  /** Stands still, with its connections open. */
+  /** Suspends the server with its connections open. */
   pause(): void {
     this.#child?.kill('SIGSTOP');
   }
@@ -53,7 +53,7 @@ export class RedisServer {
   }
 }
 
-/** A port behind which `target` is, `latency` ms away there and back. */
+/** A local port that forwards to `target` with a round trip of `latency` ms. */
 export async function distant(target: number, latency: number): Promise<{ port: number; close(): Promise<void> }> {
   const sockets = new Set<Socket>();
   const server = createServer((near) => {

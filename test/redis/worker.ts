@@ -1,4 +1,4 @@
-/** One process of the fleet: it calls at an even pace, more than its part of the limit, and reports what became of it. */
+/** One process of the fleet. It calls at a steady rate above its share of the limit, and reports the results. */
 import { GatewayClient, RateLimitError } from '../../src/index.js';
 import { type RedisLimiterEvent, redisLimiter } from '../../src/redis/index.js';
 import { type ClientName, openClient } from './clients.js';
@@ -8,21 +8,21 @@ export interface Work {
   readonly apiKey: string;
   readonly redisPort: number;
   readonly client: ClientName;
-  /** Calls a second that are offered, and how many may be under way. */
+  /** Calls per second, and how many may run at once. */
   readonly rate: number;
   readonly most: number;
-  /** Milliseconds by which the wall clock of the process is off. */
+  /** The offset of the wall clock of the process in ms. */
   readonly clockOff: number;
 }
 
-/** Since the last report. */
+/** What happened since the last report. */
 export interface Report {
   readonly served: number;
   readonly failed: readonly string[];
   readonly events: readonly RedisLimiterEvent['type'][];
 }
 
-const work = JSON.parse(process.argv[2] ?? '') as Work; // as the fleet wrote it
+const work = JSON.parse(process.argv[2] ?? '') as Work; // written by the fleet
 if (work.clockOff !== 0) shiftClock(work.clockOff);
 
 let served = 0;

@@ -9,13 +9,13 @@ import { MEGABYTE, megabytes, memory, PARAMS, watchProcess } from './measure.js'
 import { text } from './script.js';
 
 watchProcess();
-// Long by their numbers: on a busy machine they take their time.
+// The large counts take long on a busy machine.
 vi.setConfig({ testTimeout: 120_000 });
 
 describe.each(engines)('$engine', ({ engine, options }) => {
   const count = engine === 'undici' ? atLength(300, 10_000) : atLength(200, 1_000);
 
-  test(`leaves nothing behind after ${count} streams that are aborted after their first event`, async () => {
+  test(`${count} streams aborted after their first event leave no memory, timer or listener`, async () => {
     const firehose = new Firehose(text('The '), 1);
     const client = new GatewayClient({ baseURL: await firehose.start(), apiKey: 'svc_sk_test', ...options });
     const round = async (streams: number): Promise<void> => {
@@ -45,7 +45,7 @@ describe.each(engines)('$engine', ({ engine, options }) => {
     await firehose.close();
   });
 
-  test('leaves no listener on a signal that many streams share', async () => {
+  test('many streams leave no listener on a shared signal', async () => {
     const firehose = new Firehose(text('The '), 1);
     const client = new GatewayClient({ baseURL: await firehose.start(), apiKey: 'svc_sk_test', ...options });
     const { signal } = new AbortController();

@@ -17,16 +17,19 @@ test.each<{ name: string; decodeChunk: () => unknown }>([
     },
   },
   // biome-ignore lint/suspicious/noThenProperty: that is the case
-  { name: 'by its form alone', decodeChunk: () => ({ ...chunk, then: () => {} }) },
-])('an async decodeChunk $name ends the stream, not the process, and is named as the mistake', async (given) => {
-  const fetch = async () => new Response(RHINE, { headers: { 'content-type': 'text/event-stream' } });
-  const decodeChunk = given.decodeChunk as () => undefined;
-  const gateway = new GatewayClient({ baseURL: 'https://service.test', apiKey: 'svc_sk_test', fetch, decodeChunk });
+  { name: 'that returns a thenable', decodeChunk: () => ({ ...chunk, then: () => {} }) },
+])(
+  'an async decodeChunk $name fails the stream but not the process, and the error names decodeChunk',
+  async (given) => {
+    const fetch = async () => new Response(RHINE, { headers: { 'content-type': 'text/event-stream' } });
+    const decodeChunk = given.decodeChunk as () => undefined;
+    const gateway = new GatewayClient({ baseURL: 'https://service.test', apiKey: 'svc_sk_test', fetch, decodeChunk });
 
-  const { error, chunks } = await readAll(await gateway.chat.completions.create(PARAMS));
-  await new Promise((resolve) => setTimeout(resolve, 0));
+    const { error, chunks } = await readAll(await gateway.chat.completions.create(PARAMS));
+    await new Promise((resolve) => setTimeout(resolve, 0));
 
-  expect(error).toBeInstanceOf(ResponseValidationError);
-  expect((error as Error).message).toMatch(/decodeChunk must not be async/);
-  expect(chunks).toEqual([]);
-});
+    expect(error).toBeInstanceOf(ResponseValidationError);
+    expect((error as Error).message).toMatch(/decodeChunk must not be async/);
+    expect(chunks).toEqual([]);
+  },
+);

@@ -3,32 +3,32 @@ import type { RequestOptions } from '../../src/index.js';
 import type { Runtime } from '../../src/transport/timeouts.js';
 import type { Report, Script } from './script.js';
 
-/** Time that the test moves. */
+/** A clock that the test advances. */
 export interface Time extends Runtime {
   advance(ms: number): Promise<void>;
-  /** Timers that are armed. */
+  /** The number of pending timers. */
   readonly pending: number;
 }
 
-/** A case that runs wherever there is a `fetch`: on Node with either engine, or in a browser. */
+/** A test case that runs wherever there is a `fetch`: on Node with either engine, or in a browser. */
 export interface StreamCase {
   /** A fact in the present tense. */
   readonly title: string;
-  /** One script for each request; the last one stays. */
+  /** One script per request. The last one repeats. */
   readonly answers: Script | readonly Script[];
   readonly options?: GatewayClientOptions;
-  /** What only one engine can do or tell. */
+  /** The only engine that supports the case. */
   readonly engine?: 'undici' | 'fetch';
   /**
-   * Where the case cannot be tested. `browsers`: it is about Node's HTTP, or needs finer timing than a page has. `firefox`:
-   * Firefox reports a response with its first byte, not with its headers. `webkit`: WebKit on Linux sends every POST over a new
-   * connection, and takes a closed connection for the end of a chunked body.
+   * Where the case cannot run. `browsers`: it is about Node's HTTP, or needs finer timing than a page has. `firefox`:
+   * Firefox reports a response at its first byte, not at its headers. `webkit`: WebKit on Linux sends every POST on a
+   * new connection, and treats a closed connection as the end of a chunked body.
    */
   readonly notIn?: 'browsers' | 'firefox' | 'webkit';
   readonly run: (bench: Bench) => Promise<void>;
 }
 
-/** What a case has at hand. */
+/** What a case works with: a client, a clock and a scripted server. */
 export class Bench {
   readonly time: Time;
   readonly client: GatewayClient;
@@ -54,7 +54,7 @@ export class Bench {
     return new Bench(server, id, options, time);
   }
 
-  /** Asks for the stream. */
+  /** Requests the stream. */
   open(options?: RequestOptions): APIPromise<ChatCompletionStream> {
     const params = {
       model: 'atlas-small',
@@ -64,7 +64,7 @@ export class Bench {
     return this.client.chat.completions.create(params, options);
   }
 
-  /** Lets the server pass its next wait. */
+  /** Lets the server continue after its next wait. */
   async go(): Promise<void> {
     await fetch(`${this.#address}/go`, { method: 'POST' });
   }
@@ -73,23 +73,23 @@ export class Bench {
     return (await fetch(`${this.#address}/report`)).json() as Promise<Report>;
   }
 
-  /** Until no connection that carried the stream is open. A test that waits in vain fails by its own time limit. */
+  /** Waits until no connection that carried the stream is open. If one stays open, the test times out. */
   async connectionsGone(): Promise<void> {
     while ((await this.report()).open > 0) await new Promise((resolve) => setTimeout(resolve, 2));
   }
 
-  /** The address of the server itself. */
+  /** The URL of the server. */
   get server(): string {
     return this.#server;
   }
 
-  /** The address that plays the scripts. */
+  /** The URL that plays the scripts. */
   get address(): string {
     return this.#address;
   }
 }
 
-/** Reads to the end: the text of the first choice, the chunks, and the error, if one was thrown. */
+/** Reads to the end. Returns the text of the first choice, the chunks, and the error if one was thrown. */
 export async function readAll(stream: ChatCompletionStream) {
   const chunks = [];
   let error: unknown;
@@ -101,7 +101,7 @@ export async function readAll(stream: ChatCompletionStream) {
   return { chunks, text: chunks.map((chunk) => chunk.choices[0]?.delta.content ?? '').join(''), error };
 }
 
-/** What a promise rejects with. */
+/** The reason that a promise rejects with. */
 export async function failureOf(promise: PromiseLike<unknown>): Promise<unknown> {
   try {
     await promise;

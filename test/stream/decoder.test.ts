@@ -5,7 +5,7 @@ import { EventReader } from '../../src/transport/sse.js';
 import { bare, bytesOf, cutAt, eventsOf, MemorySource, nextEvent } from './memory-source.js';
 import { referenceEvents } from './reference-decoder.js';
 
-/** Every feature in few bytes: all line ends, a byte order mark, comments, fields, characters of two to four bytes. */
+/** Every feature in a few bytes: all line endings, a byte order mark, comments, fields, multibyte characters. */
 const FIXTURE = bytesOf(
   [
     '\ufeff:hello\n',
@@ -28,17 +28,17 @@ const EVENTS = [
 
 const MEGABYTE = 1024 * 1024;
 
-// Long by their numbers: on a busy machine they take their time.
+// The large counts take long on a busy machine.
 vi.setConfig({ testTimeout: 120_000 });
 
-describe('cuts', () => {
-  test('gives the same events wherever the bytes are cut once', async () => {
+describe('an EventReader', () => {
+  test('returns the same events wherever the bytes are split once', async () => {
     expect(eventsOf([FIXTURE])).toEqual(EVENTS);
 
     for (let at = 0; at <= FIXTURE.length; at += 1) expect(eventsOf(cutAt(FIXTURE, at))).toEqual(EVENTS);
   });
 
-  test('gives the same events wherever the bytes are cut twice', async () => {
+  test('returns the same events wherever the bytes are split twice', async () => {
     const whole = JSON.stringify(EVENTS);
     for (let first = 0; first <= FIXTURE.length; first += 1) {
       for (let second = first; second <= FIXTURE.length; second += 1) {
@@ -48,11 +48,11 @@ describe('cuts', () => {
     }
   });
 
-  test('gives the same events one byte at a time', async () => {
+  test('returns the same events byte by byte', async () => {
     expect(eventsOf([...FIXTURE].map((byte) => Uint8Array.of(byte)))).toEqual(EVENTS);
   });
 
-  test('joins characters of two, three and four bytes that are cut anywhere', async () => {
+  test('joins characters of two, three and four bytes wherever they are split', async () => {
     const bytes = bytesOf('data: é漢🙂\n\n');
 
     for (let first = 6; first < bytes.length; first += 1) {
@@ -67,12 +67,12 @@ const BODIES = [
   {
     body: [0x64, 0x61, 0x74, 0x61, 0x3a, 0xff, 0x41, 0x0a, 0x0a],
     events: ['\ufffdA'],
-    because: 'what is not UTF-8 becomes U+FFFD',
+    because: 'an invalid UTF-8 byte becomes U+FFFD',
   },
   {
     body: [0x64, 0x61, 0x74, 0x61, 0x3a, 0x41, 0xe2, 0x82],
     events: ['A\ufffd'],
-    because: 'a character that the end cuts becomes U+FFFD',
+    because: 'a character that is cut off at the end becomes U+FFFD',
   },
   { body: 'data: a\r\n\r\ndata: b\r\n\r\n', events: ['a', 'b'], because: 'CR LF ends one line, not two' },
   { body: 'data: a\r\r', events: ['a'], because: 'the end of the body ends the last event after CR CR' },
@@ -95,17 +95,17 @@ const BODIES = [
   {
     body: '\u00ef\u00bb\u00bfdata: a\n\ndata: b\n\n',
     events: ['b'],
-    because: 'these three characters are no byte order mark',
+    because: 'three characters that look like a byte order mark are part of their line',
   },
   {
     body: `:\n: data: a\n:${'x'.repeat(2_048)}\n\ndata: b\n\n`,
     events: ['b'],
-    because: 'comments say nothing',
+    because: 'comments are ignored',
   },
   {
     body: 'data\n\ndata:\n\ndata: \n\ndata:  a\n\ndata:\ta\n\n',
     events: ['', '', '', ' a', '\ta'],
-    because: 'one space is dropped, and nothing else',
+    because: 'only one space after the colon is dropped',
   },
   {
     body: 'data: a\ndata: b\ndata: c\n\ndata: a\ndata\ndata: c\n\n',
@@ -115,22 +115,22 @@ const BODIES = [
   {
     body: 'Data: a\nda-ta: a\n data: a\n\u0000data: a\n\ndata: b\n\n',
     events: ['b'],
-    because: 'other field names are unknown',
+    because: 'unknown field names are ignored',
   },
   {
     body: 'id: 1\ndata: a\n\ndata: b\n\nid:\ndata: c\n\nid: \u0000\ndata: d\n\n',
     events: ['a', 'b', 'c', 'd'],
-    because: 'an id leads to nothing',
+    because: 'id is ignored',
   },
   {
     body: 'retry: 10\nretry: 1000x\nretry:\nretry: 03000\nretry: 99999999999999999999\ndata: a\n\n',
     events: ['a'],
-    because: 'retry leads to nothing',
+    because: 'retry is ignored',
   },
   {
     body: 'data: a\n\ndata: b',
     events: ['a', 'b'],
-    because: 'the last event counts without its blank line',
+    because: 'the last event needs no blank line',
   },
   {
     body: 'data: a\u2028b\u2029c\u0085d\u000be\u000cf\n\n',
@@ -158,14 +158,14 @@ test.each([
   expect(eventsOf([bytesOf(body)])).toEqual([{ data: 'a\nb' }, { event: 'x', data: 'c' }]);
 });
 
-test('reads an event whose lines end in every way', async () => {
+test('reads an event with mixed line endings', async () => {
   expect(eventsOf([bytesOf('data: a\rdata: b\ndata: c\r\ndata: d\r\n\rdata: e\n\n')])).toEqual([
     { data: 'a\nb\nc\nd' },
     { data: 'e' },
   ]);
 });
 
-test('takes CR at the end of a chunk and LF at the start of the next for one line end', async () => {
+test('treats CR at the end of a chunk and LF at the start of the next as one line ending', async () => {
   const pieces = ['data: a\r', '\ndata: b\r', '\n\r', '\ndata: c\r', '\n\r', '\n'].map(bytesOf);
 
   expect(eventsOf(pieces)).toEqual([{ data: 'a\nb' }, { data: 'c' }]);
@@ -175,7 +175,7 @@ test('drops a byte order mark that comes in three pieces', async () => {
   expect(eventsOf(cutAt(bytesOf('\ufeffdata: a\n\n'), 1, 2, 3))).toEqual([{ data: 'a' }]);
 });
 
-test('passes the event field on, without an empty one, and gives no event without data', async () => {
+test('returns the event field unless it is empty, and no event without data', async () => {
   expect(eventsOf([bytesOf('event: x\ndata: a\n\nevent:\ndata: b\n\nevent: y\n\ndata: c\n\n')])).toEqual([
     { event: 'x', data: 'a' },
     { data: 'b' },
@@ -191,8 +191,8 @@ test('does not carry an event field over to the next event', async () => {
   ]);
 });
 
-describe('size', () => {
-  /** What reading these pieces costs, in pieces taken. */
+describe('the size', () => {
+  /** Reads this piece again and again until reading throws. Returns the error and the bytes read. */
   async function failing(piece: Uint8Array): Promise<{ error: unknown; bytes: number }> {
     const source = new MemorySource(endless(piece));
     const reader = new EventReader();
@@ -204,7 +204,7 @@ describe('size', () => {
     throw new Error('it did not fail');
   }
 
-  test('reads one event of 7.9 MB in pieces of 1 kB', async () => {
+  test('of an event may be 7.9 MB, in pieces of 1 kB', async () => {
     const data = 'x'.repeat(7.9 * MEGABYTE);
     const bytes = bytesOf(`data: ${data}\n\n`);
     const pieces = Array.from({ length: Math.ceil(bytes.length / 1024) }, (_, at) =>
@@ -217,7 +217,7 @@ describe('size', () => {
     expect(events[0]?.data === data).toBe(true);
   });
 
-  test('takes time in proportion to the bytes', async () => {
+  test('of an event costs linear time', async () => {
     const time = async (size: number): Promise<number> => {
       const piece = bytesOf('x'.repeat(64));
       const pieces = [bytesOf('data: '), ...Array.from({ length: size / 64 }, () => piece), bytesOf('\n\n')];
@@ -230,11 +230,11 @@ describe('size', () => {
 
     const ratio = (await least(4 * MEGABYTE)) / (await least(MEGABYTE / 4));
 
-    // Sixteen times the bytes; with their square it would be two hundred and fifty-six times the time.
+    // 16 times the bytes. Quadratic time would take 256 times as long.
     expect(ratio).toBeLessThan(100);
   });
 
-  test('a long line that comes a byte at a time takes no longer than short ones', () => {
+  test('of a long line read byte by byte takes no longer than short lines', () => {
     const time = (length: number): number => {
       const line = [...bytesOf(`data: ${'x'.repeat(length - 8)}\n\n`)].map((byte) => Uint8Array.of(byte));
       const pieces = Array.from({ length: 120_000 / length }, () => line).flat();
@@ -244,22 +244,22 @@ describe('size', () => {
     };
     const least = (length: number): number => Math.min(time(length), time(length), time(length));
 
-    // Copying the line for every byte takes fifteen times as long.
+    // Copying the line for every byte takes 15 times as long.
     expect(least(60_000) / least(200)).toBeLessThan(5);
   });
 
   test.each(
     [
       { what: 'an event of more than 8 MB', piece: 'data: x' },
-      { what: 'a line without an end', piece: 'x'.repeat(1024) },
-      { what: 'a comment without an end', piece: ':'.repeat(1024) },
-      { what: 'comments without an end', piece: ': keep-alive\n\n'.repeat(100) },
-      { what: 'blank lines without an end', piece: '\r\n'.repeat(512) },
+      { what: 'an endless line', piece: 'x'.repeat(1024) },
+      { what: 'an endless comment', piece: ':'.repeat(1024) },
+      { what: 'endless comments', piece: ': keep-alive\n\n'.repeat(100) },
+      { what: 'endless blank lines', piece: '\r\n'.repeat(512) },
       { what: 'events without data', piece: 'event: ping\n\n'.repeat(100) },
-      { what: 'data lines without an end', piece: `data:${'x'.repeat(100)}\n` },
-      { what: 'an unknown field without an end', piece: `field: ${'x'.repeat(1_000)}` },
+      { what: 'endless data lines', piece: `data:${'x'.repeat(100)}\n` },
+      { what: 'an endless unknown field', piece: `field: ${'x'.repeat(1_000)}` },
     ].map(({ what, piece }) => [what, piece] as const),
-  )('gives %s up after 8 MB', async (_what, piece) => {
+  )('of %s is limited to 8 MB', async (_what, piece) => {
     const { error, bytes } = await failing(bytesOf(piece));
 
     expect(error).toBeInstanceOf(ResponseTooLargeError);
@@ -268,20 +268,20 @@ describe('size', () => {
     expect(bytes).toBeLessThan(8 * MEGABYTE + 16 * 1024);
   });
 
-  test('gives lines up early that mean nothing, because each costs the parser an error', async () => {
+  test('of meaningless lines is limited to 64 kB, because each costs the parser an error', async () => {
     const { error, bytes } = await failing(bytesOf('x\n'.repeat(512)));
 
     expect(error).toBeInstanceOf(ResponseTooLargeError);
     expect(bytes).toBeLessThan(64 * 1024);
   });
 
-  test('counts from event to event, not the whole stream', async () => {
+  test('is limited per event, not per stream', async () => {
     const event = bytesOf(`data: ${'x'.repeat(MEGABYTE)}\n\n`);
 
     expect(eventsOf(Array.from({ length: 20 }, () => event))).toHaveLength(20);
   });
 
-  test('decodes a network chunk of 100,000 events as they are asked for', async () => {
+  test('of a network chunk with 100,000 events does not matter: they are decoded as they are read', async () => {
     const source = new MemorySource([bytesOf('data: 1\n\n'.repeat(100_000))]);
     const reader = new EventReader();
     const decode = TextDecoder.prototype.decode;
@@ -299,13 +299,13 @@ describe('size', () => {
   });
 });
 
-describe('properties', () => {
+describe('for arbitrary input, an EventReader', () => {
   const lineEnd = fc.constantFrom('\n', '\r', '\r\n');
   const value = fc.oneof(
     fc.string({ unit: 'grapheme', maxLength: 12 }),
     fc.constantFrom('', ' ', ':', 'data: x', '[DONE]', '{"a":1}', '\ufeff', '\u2028'),
   );
-  /** Text that stays in its line. */
+  /** Text without a line break. */
   const inLine = value.map((text) => text.replace(/[\r\n]/g, ' '));
   const anEvent = fc.record({
     name: fc.option(inLine, { nil: undefined }),
@@ -321,7 +321,7 @@ describe('properties', () => {
     cuts: fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 8 }),
   });
 
-  test('reads every encoding of a list of events back, however it is cut', async () => {
+  test('reads back every encoding of a list of events, however it is split', async () => {
     const property = fc.asyncProperty(document, async ({ events, mark, cuts }) => {
       const body = bytesOf((mark ? '\ufeff' : '') + events.map(encode).join(''));
       const positions = cuts.map((share) => Math.floor(share * body.length));
@@ -352,7 +352,7 @@ describe('properties', () => {
     { weight: 1, arbitrary: fc.uint8Array({ minLength: 1, maxLength: 3 }) },
   );
 
-  test('makes of any bytes what the standard makes of them, however they are cut', async () => {
+  test('reads any bytes as the standard says, however they are split', async () => {
     const property = fc.asyncProperty(
       fc.array(byte, { maxLength: 60 }),
       fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 6 }),
@@ -377,7 +377,7 @@ describe('properties', () => {
     ends: string[];
   }): string {
     const colon = event.space ? ': ' : ':';
-    // Without the space that may follow a colon, a value's own first space would be taken for it.
+    // A value that begins with a space needs the optional space after the colon, or it would lose its own.
     const data = event.data.map((text) => `data${text.startsWith(' ') ? ': ' : colon}${text}`);
     const name = event.name === undefined ? [] : [`event: ${event.name}`];
     const noise = event.noise.map(([prefix, text]) => prefix + text);
@@ -387,12 +387,12 @@ describe('properties', () => {
   }
 });
 
-/** More of it than anybody reads. */
+/** 10 MB, more than a reader accepts. */
 function* endless(piece: Uint8Array): Generator<Uint8Array> {
   for (let bytes = 0; bytes < 10 * MEGABYTE; bytes += piece.length) yield piece;
 }
 
-test('hands over what the parser knows of an event, and nothing of an earlier one', async () => {
+test('an event has no field of an earlier one, and `ended` is set at the end', async () => {
   const source = new MemorySource([bytesOf('id: 9\ndata: a\n\ndata: b\n\n')]);
   const reader = new EventReader();
 

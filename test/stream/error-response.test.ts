@@ -18,10 +18,10 @@ import { text } from './script.js';
 const KEY = 'svc_sk_canary_0123456789';
 const HOST = 'inner-host.test';
 
-/** Words and places that are no business of a visitor's. */
+/** Internal details that a visitor must not see. */
 const INNER = new RegExp(`${KEY}|canary|${HOST}|/v1/|/api/|db-7|Agency`);
 
-/** The error of a call that is answered so. */
+/** The error of a call that gets this response. */
 async function errorOf(answer: () => Response | Promise<Response>, options?: RequestOptions): Promise<unknown> {
   const gateway = new GatewayClient({
     baseURL: `https://${HOST}`,
@@ -40,7 +40,7 @@ const streamed = (...events: string[]) =>
   errorOf(() => new Response(events.join(''), { headers: { 'content-type': 'text/event-stream' } }));
 const failing = (error: Error) => errorOf(() => Promise.reject(error));
 
-/** What the page is told. */
+/** The response that the page gets. */
 async function told(error: unknown) {
   const response = toErrorResponse(error);
   const body = await response.clone().text();
@@ -49,7 +49,7 @@ async function told(error: unknown) {
   return { response, ...JSON.parse(body).error };
 }
 
-describe('what the service says about the request goes on, with its status and its words', () => {
+describe('an error about the request is relayed with its status and message', () => {
   const unknownModel = {
     message: 'No model atlas-9.',
     type: 'invalid_request_error',
@@ -73,7 +73,7 @@ describe('what the service says about the request goes on, with its status and i
   test.each([
     { status: 429, name: 'RateLimitError', type: 'rate_limit_error' },
     { status: 503, name: 'ServiceUnavailableError', type: 'service_unavailable' },
-  ])('$status, with the time to wait in whole seconds, rounded up', async ({ status, name, type }) => {
+  ])('$status: with its retry_after', async ({ status, name, type }) => {
     const error = { message: 'Slow down.', type, retry_after: 7 };
     const { response, ...facts } = await told(await refused(status, error));
 
@@ -85,7 +85,7 @@ describe('what the service says about the request goes on, with its status and i
     expect((thrown as Error).message).toBe(`${status} Slow down. Try again in 7 s (relayed stream).`);
   });
 
-  test('a wait of a part of a second is a whole one', async () => {
+  test('Retry-After is rounded up to whole seconds', async () => {
     const details = { message: '429 Slow down.', area: 'gateway', retryAfter: 1_200, body: {}, headers } as const;
 
     const { response } = await told(new APIError(429, details));
@@ -93,7 +93,7 @@ describe('what the service says about the request goes on, with its status and i
     expect(response.headers.get('retry-after')).toBe('2');
   });
 
-  test('an argument that a visitor sent is a 400 that names it', async () => {
+  test('an invalid argument is a 400 that names it', async () => {
     const gateway = new GatewayClient({ baseURL: `https://${HOST}`, apiKey: KEY });
     const { response, ...facts } = await told(
       await failureOf(gateway.chat.completions.create({ ...PARAMS, temperature: 3 })),
@@ -107,7 +107,7 @@ describe('what the service says about the request goes on, with its status and i
     });
   });
 
-  test('an error inside a stream keeps its facts, and the status of the stream is not in its message', async () => {
+  test('an error inside a stream keeps its fields, and its message does not show the status 200', async () => {
     const error = { message: 'Overloaded.', type: 'overloaded_error', code: 'busy', retry_after: 3 };
     const events = [text('The '), `event: error\ndata: ${JSON.stringify({ error })}\n\n`];
     const open = () => new Response(events.join(''), { headers: { 'content-type': 'text/event-stream' } });
@@ -128,19 +128,19 @@ const headers = { get: () => undefined, toHeaders: () => new Headers() };
 const silent = { message: 'The server could not handle the request.', type: 'server_error' };
 const unusable = { message: 'The service sent no usable response.', type: 'server_error' };
 
-describe('the server’s own troubles are not told', () => {
+describe('an internal error of the server is not revealed', () => {
   const words = { message: `The key ${KEY} of the Agency plan`, type: 'authentication_error', code: 'canary' };
 
   test.each([
     ...[401, 402, 403, 407].map((status) => ({
-      what: `a key refused with ${status}`,
+      what: `a key rejected with ${status}`,
       of: () => refused(status, words),
     })),
     { what: 'a redirect', of: () => errorOf(() => Response.redirect(`https://${HOST}/login`, 307)) },
-    { what: 'a bad configuration', of: async () => new ConfigurationError(`apiKey ${KEY} is malformed.`) },
-    { what: 'a bad option of the call', of: () => errorOf(() => Response.json({}), { timeout: -1 }) },
-    { what: 'an error of the server itself', of: async () => new TypeError(`${HOST} is undefined`) },
-    { what: 'nothing', of: async () => undefined },
+    { what: 'an invalid configuration', of: async () => new ConfigurationError(`apiKey ${KEY} is malformed.`) },
+    { what: 'an invalid option of the call', of: () => errorOf(() => Response.json({}), { timeout: -1 }) },
+    { what: 'an exception in the server', of: async () => new TypeError(`${HOST} is undefined`) },
+    { what: 'undefined', of: async () => undefined },
   ])('$what is a plain 500', async ({ of }) => {
     const { response, ...facts } = await told(await of());
 
@@ -155,11 +155,11 @@ describe('the server’s own troubles are not told', () => {
 
   test.each([
     { what: 'a lost connection', of: () => failing(Object.assign(new TypeError(HOST), { code: 'ECONNRESET' })) },
-    { what: 'an answer that is no stream', of: () => page(200) },
-    { what: 'an answer that is none', of: () => errorOf(() => Response.json({ hello: HOST })) },
+    { what: 'a response that is not a stream', of: () => page(200) },
+    { what: 'a response that is not a completion', of: () => errorOf(() => Response.json({ hello: HOST })) },
     { what: 'a stream that broke off', of: () => streamed(text('The ')) },
-    { what: 'a failure of the service', of: () => refused(502, { message: 'db-7 is down', code: 'canary' }) },
-    { what: 'a status that no relay has', of: () => Promise.resolve(strange(999)) },
+    { what: 'a 502 of the service', of: () => refused(502, { message: 'db-7 is down', code: 'canary' }) },
+    { what: 'an invalid status', of: () => Promise.resolve(strange(999)) },
   ])('$what is a 502', async ({ of }) => {
     const { response, ...facts } = await told(await of());
 
@@ -167,7 +167,7 @@ describe('the server’s own troubles are not told', () => {
     expect(facts).toEqual(unusable);
   });
 
-  test('a page of a proxy keeps its status, and none of its words', async () => {
+  test("a proxy's error page keeps its status, but not its text", async () => {
     const refusal = { message: 'The service rejected the request.' };
     const busy = { message: 'Too many requests.' };
     const away = { message: 'The service is temporarily unavailable.' };
@@ -180,7 +180,7 @@ describe('the server’s own troubles are not told', () => {
       expect(await told(await page(status))).toMatchObject({ response: { status }, ...facts });
   });
 
-  test('a service that takes too long is a 504', async () => {
+  test('a timeout is a 504', async () => {
     const slow = () => new Promise<never>(() => {});
 
     for (const options of [{ timeout: 20 }, { deadline: 20 }, { signal: AbortSignal.timeout(20) }]) {
@@ -189,13 +189,13 @@ describe('the server’s own troubles are not told', () => {
     }
   });
 
-  test('a call that the page’s own signal ended is a 499', async () => {
+  test("a call ended by the page's own signal is a 499", async () => {
     const { response } = await told(await errorOf(() => Response.json({}), { signal: AbortSignal.abort() }));
 
     expect(response.status).toBe(499);
   });
 
-  test('a refused key of the Context API is a plain 500 as well, and its 404 keeps its words', async () => {
+  test('a rejected key of the Context API is a plain 500 as well, and its 404 keeps its message', async () => {
     const answer = (status: number, error: string) => async () => Response.json({ success: false, error }, { status });
     const context = (status: number, error: string) =>
       new ContextClient({
@@ -228,11 +228,11 @@ describe('the server’s own troubles are not told', () => {
 
 const EVENTS = { 'content-type': 'text/event-stream' };
 
-/** A status that `Response` refuses and HTTP lets pass. */
+/** An error with a status that HTTP allows and `Response` rejects. */
 const strange = (status: number) =>
   new APIError(status, { message: `${status} ${HOST}`, area: 'gateway', body: {}, headers });
 
-test('the relay of the examples tells its page what the service refuses, and not that its own key is refused', async () => {
+test('the relay of the examples shows errors of the service, but not that its own key is rejected', async () => {
   const emulator = createEmulator({ seed: 'relay' });
   const { url } = await emulator.listen({ port: 0 });
   const log = vi.spyOn(console, 'error').mockImplementation(() => {});

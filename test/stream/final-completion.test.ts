@@ -15,7 +15,7 @@ const open = (events: string): Promise<ChatCompletionStream> =>
   readChatCompletionStream(new Response(events, { headers: { 'content-type': 'text/event-stream' } }));
 const turn = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0));
 
-/** What can read a stream. */
+/** The ways to read a stream. */
 const readers: { name: string; read: (stream: ChatCompletionStream) => Promise<unknown> }[] = [
   {
     name: 'the chunks',
@@ -32,7 +32,7 @@ const readers: { name: string; read: (stream: ChatCompletionStream) => Promise<u
   { name: 'the relay', read: (stream) => new Response(stream.toReadableStream()).text() },
 ];
 
-test.each(readers)('the whole may be asked for right before a loop over $name', async ({ read }) => {
+test.each(readers)('finalCompletion() may be called right before a loop over $name', async ({ read }) => {
   const stream = await open(RHINE);
 
   const first = stream.finalCompletion();
@@ -43,7 +43,7 @@ test.each(readers)('the whole may be asked for right before a loop over $name', 
   expect(await second).toEqual(await first);
 });
 
-test('a whole that was asked for right before a loop that throws, and is never awaited, does not end the process', async () => {
+test('a finalCompletion() before a loop that throws causes no unhandled rejection if not awaited', async () => {
   const stream = await open(text('The '));
 
   const whole = stream.finalCompletion();
@@ -54,7 +54,7 @@ test('a whole that was asked for right before a loop that throws, and is never a
   expect(await failureOf(whole)).toBe(error);
 });
 
-test('a whole that was asked for right before a loop that is left says so', async () => {
+test('a finalCompletion() before a loop that is left rejects with a StreamTruncatedError', async () => {
   const stream = await open(RHINE);
 
   const whole = stream.finalCompletion();
@@ -64,7 +64,7 @@ test('a whole that was asked for right before a loop that is left says so', asyn
   expect(await failureOf(whole)).toBeInstanceOf(StreamTruncatedError);
 });
 
-test('once the whole has begun to read, a loop comes too late, and the whole is none the worse', async () => {
+test('a loop throws once finalCompletion() has begun to read, which still resolves', async () => {
   const stream = await open(RHINE);
 
   const whole = stream.finalCompletion();

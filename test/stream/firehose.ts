@@ -1,14 +1,14 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 
-/** A server that answers every request with the same events, as fast as they are taken. */
+/** A server that sends the same events to every request, as fast as they are read. */
 export class Firehose {
-  /** Bytes of bodies that the system has taken over for sending. */
+  /** Body bytes that the operating system has accepted for sending. */
   accepted = 0;
   requests = 0;
-  /** Connections that have carried a request and are open. */
+  /** Open connections that have carried a request. */
   readonly used = new Set<Socket>();
-  /** All connections; a client may open some ahead. */
+  /** All connections. A client may open some in advance. */
   readonly #sockets = new Set<Socket>();
   readonly #piece: Buffer;
   readonly #pieces: number;
@@ -16,7 +16,7 @@ export class Firehose {
   readonly #header: string;
   readonly #server = createServer({ noDelay: true }, (socket) => this.#accept(socket));
 
-  /** `piece` is sent `pieces` times, then `end`, then the connection is closed; without `end` it stays open. */
+  /** Sends `piece` `pieces` times, then `end`, and closes the connection. Without `end` the connection stays open. */
   constructor(piece: string, pieces: number, end = '', header = 'connection: close') {
     this.#header = header;
     this.#piece = Buffer.from(piece);
@@ -36,7 +36,7 @@ export class Firehose {
     await once(this.#server, 'close');
   }
 
-  /** Until the sender stands still, because nobody takes more. Gives the bytes accepted by then. */
+  /** Waits until no more bytes are accepted, and returns their number. */
   async standstill(): Promise<number> {
     for (let before = -1; before !== this.accepted; ) {
       before = this.accepted;
@@ -56,7 +56,7 @@ export class Firehose {
     let seen = '';
     socket.on('data', (bytes) => {
       seen = (seen + bytes.toString('latin1')).slice(-4_096);
-      if (!seen.endsWith('}')) return; // the end of the JSON that asks for the stream
+      if (!seen.endsWith('}')) return; // the end of the request's JSON
       seen = '';
       this.requests += 1;
       this.used.add(socket);

@@ -7,7 +7,7 @@ import { RHINE, text } from './script.js';
 const open = (events: string) =>
   readChatCompletionStream(new Response(events, { headers: { 'content-type': 'text/event-stream' } }));
 
-test('a stream prints how it has gone, and no word of its text', async () => {
+test('an inspected stream shows its state and metrics, and none of its text', async () => {
   const stream = await open(RHINE);
   expect(inspect(stream)).toMatch(/stream: 'open'.*chunks: 0/s);
 
@@ -17,7 +17,7 @@ test('a stream prints how it has gone, and no word of its text', async () => {
   expect(inspect(stream, { depth: 20, showHidden: true })).not.toContain('Rhine');
 });
 
-test('a stream that ended badly prints the name of its error', async () => {
+test('an inspected stream that failed shows the name of its error', async () => {
   const stream = await open(text('The Rhine.'));
 
   await readAll(stream);

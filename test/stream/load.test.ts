@@ -8,11 +8,11 @@ import { bytesOf } from './memory-source.js';
 import { chunk, DONE, event, finish, text } from './script.js';
 
 watchProcess();
-// Long by their numbers: on a busy machine they take their time.
+// The large counts take long on a busy machine.
 vi.setConfig({ testTimeout: 120_000 });
 
 describe.each(engines)('$engine', ({ engine, options }) => {
-  test('holds the sender back while the reader is slow', async () => {
+  test('applies backpressure while the reader is slow', async () => {
     const EVENT = event(chunk([{ index: 0, delta: { content: 'word ' } }], { padding: 'x'.repeat(1_860) }));
     const EVENTS = atLength(25_000, 100_000);
     const BATCH = 20;
@@ -28,7 +28,7 @@ describe.each(engines)('$engine', ({ engine, options }) => {
 
     for await (const _ of await client.chat.completions.create(PARAMS)) {
       read += 1;
-      // A reader that takes its time: the sender goes on until it cannot.
+      // The reader pauses here until the sender is blocked.
       if (read % 4_000 !== 1) continue;
       ahead = Math.max(ahead, (await firehose.standstill()) - read * EVENT.length);
       rss = Math.max(rss, process.memoryUsage.rss() - rssBefore);
@@ -43,7 +43,7 @@ describe.each(engines)('$engine', ({ engine, options }) => {
     await firehose.close();
   });
 
-  test('holds the sender back while the reader waits after each event, each a chunk of its own', async () => {
+  test('applies backpressure while the reader waits after each event, with one event per HTTP chunk', async () => {
     const EVENT = event(chunk([{ index: 0, delta: { content: 'word ' } }], { padding: 'x'.repeat(1_860) }));
     const firehose = new Firehose(
       `${EVENT.length.toString(16)}\r\n${EVENT}\r\n`,
@@ -68,7 +68,7 @@ describe.each(engines)('$engine', ({ engine, options }) => {
     await firehose.close();
   });
 
-  test('reads any number of events with a flat heap', async () => {
+  test('reads any number of events in constant memory', async () => {
     const EVENTS = engine === 'undici' ? atLength(200_000, 1_000_000) : atLength(100_000, 300_000);
     const firehose = new Firehose(text('tok ').repeat(1_000), EVENTS / 1_000, finish() + DONE);
     const client = new GatewayClient({ baseURL: await firehose.start(), apiKey: 'svc_sk_test', ...options });
@@ -96,7 +96,7 @@ describe.each(engines)('$engine', ({ engine, options }) => {
   });
 });
 
-test('keeps the contents of large events, and not the events', async () => {
+test('contents kept by the reader do not keep their large events in memory', async () => {
   const EVENTS = 100;
   const padding = 'x'.repeat(MEGABYTE);
   let sent = 0;
@@ -115,7 +115,7 @@ test('keeps the contents of large events, and not the events', async () => {
     if (kept.length === EVENTS) break;
   }
 
-  // A hundred megabytes have passed; the one event that is learnt by heart may stay.
+  // 100 MB have been read. Only the repeated event that the reader remembers may stay in memory.
   expect(memory() - before).toBeLessThan(32 * MEGABYTE);
   expect(new Set(kept).size).toBe(EVENTS);
 });

@@ -12,7 +12,7 @@ export const PARAMS = {
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 
-/** What is in use: the heap, and the bytes outside of it. */
+/** Bytes in use: the heap, and array buffers outside of it. */
 export function memory(): number {
   collectGarbage();
   const { heapUsed, arrayBuffers } = process.memoryUsage();
@@ -23,7 +23,7 @@ export function megabytes(bytes: number): string {
   return `${(bytes / MEGABYTE).toFixed(1)} MB`;
 }
 
-/** No test of the file ends with a process warning or an unhandled rejection. */
+/** Fails every test of the file that causes a process warning or an unhandled rejection. */
 export function watchProcess(): void {
   const seen: unknown[] = [];
   const note = (what: unknown): void => void seen.push(what);

@@ -3,7 +3,7 @@ import { EventReader, type ServerSentEvent } from '../../src/transport/sse.js';
 
 /** Bytes from memory, in the given pieces. */
 export class MemorySource implements ByteSource {
-  /** Pieces handed over so far. */
+  /** Pieces read so far. */
   taken = 0;
   cancelled = false;
   readonly #pieces: Iterator<Uint8Array>;
@@ -25,7 +25,7 @@ export class MemorySource implements ByteSource {
 
 export const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);
 
-/** Everything a reader makes of these pieces. */
+/** All events that a reader decodes from these pieces. */
 export function eventsOf(pieces: Iterable<Uint8Array>): ServerSentEvent[] {
   const source = new MemorySource(pieces);
   const reader = new EventReader();
@@ -36,7 +36,7 @@ export function eventsOf(pieces: Iterable<Uint8Array>): ServerSentEvent[] {
   return events;
 }
 
-/** The next event, with as many pieces as it takes. */
+/** The next event. Reads as many pieces as it needs. */
 export function nextEvent(reader: EventReader, source: MemorySource): ServerSentEvent | undefined {
   for (;;) {
     const event = reader.next();
@@ -45,12 +45,12 @@ export function nextEvent(reader: EventReader, source: MemorySource): ServerSent
   }
 }
 
-/** Without what the parser may add. */
+/** Drops fields that the parser may add. */
 export function bare({ event, data }: ServerSentEvent): ServerSentEvent {
   return event === undefined ? { data } : { event, data };
 }
 
-/** The bytes, cut before each of these positions. */
+/** Splits the bytes before each of these positions. */
 export function cutAt(bytes: Uint8Array, ...positions: readonly number[]): Uint8Array[] {
   const ends = [...positions].sort((a, b) => a - b);
   return [0, ...ends].map((start, at) => bytes.subarray(start, ends[at] ?? bytes.length));

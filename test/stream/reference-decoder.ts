@@ -1,8 +1,8 @@
 import type { ServerSentEvent } from '../../src/transport/sse.js';
 
 /**
- * Server-sent events as the HTML standard describes them, on a whole body at once and with nothing shared with the package.
- * Two things differ on purpose: the last event counts without its blank line, and `id` and `retry` lead to nothing.
+ * Decodes server-sent events as the HTML standard says, from a whole body and without code of the package.
+ * Two things differ on purpose: the last event needs no blank line, and `id` and `retry` are ignored.
  */
 export function referenceEvents(body: Uint8Array): ServerSentEvent[] {
   const events: ServerSentEvent[] = [];
@@ -25,7 +25,7 @@ export function referenceEvents(body: Uint8Array): ServerSentEvent[] {
   return events;
 }
 
-/** Lines end at CR LF, LF or CR: told apart on the bytes, before anything is text. */
+/** Splits at CR LF, LF or CR, on the bytes before they are decoded. */
 function linesOf(body: Uint8Array): string[] {
   const lines: string[] = [];
   const marked = body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf;

@@ -27,7 +27,7 @@ import { DONE, finish, RHINE, text } from './script.js';
 
 watchProcess();
 
-describe('through a server of one’s own', () => {
+describe('a relay', () => {
   const emulator = createEmulator({ seed: 'relay', pace: { tokensPerSecond: 500 } });
   let gateway: GatewayClient;
   let ask: (question: string, signal?: AbortSignal) => Promise<Response>;
@@ -52,7 +52,7 @@ describe('through a server of one’s own', () => {
   beforeEach(() => emulator.reset());
   afterAll(() => close());
 
-  test('reads the completion that the server reads', async () => {
+  test('delivers the same completion to the page', async () => {
     emulator.chat.on('rivers', 'They follow the slope. 漢🙂');
 
     const stream = await readChatCompletionStream(await ask('How do rivers find the sea?'));
@@ -65,7 +65,7 @@ describe('through a server of one’s own', () => {
     expect(emulator.requests.at(-1)?.outcome).toBe('answered');
   });
 
-  test('stops the completion at the service when the reader presses stop', async () => {
+  test('stops the completion at the service if the reader aborts', async () => {
     emulator.chat.on('rivers', 'word '.repeat(50_000));
     const controller = new AbortController();
     const { signal } = controller;
@@ -88,7 +88,7 @@ describe('through a server of one’s own', () => {
     expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
-  test('stops the completion at the service when the reader leaves its loop', async () => {
+  test('stops the completion at the service if the reader leaves its loop', async () => {
     emulator.chat.on('rivers', 'word '.repeat(50_000));
 
     for await (const _ of await readChatCompletionStream(await ask('How do rivers find the sea?'))) break;
@@ -96,7 +96,7 @@ describe('through a server of one’s own', () => {
     await until(() => emulator.requests.at(-1)?.outcome === 'aborted');
   });
 
-  test('stops the completion at the service when the reader of a plain Node server leaves', async () => {
+  test('stops the completion at the service if the reader of a plain Node server leaves', async () => {
     emulator.chat.on('rivers', 'word '.repeat(50_000));
     const messages = [{ role: 'user', content: 'How do rivers find the sea?' }];
     const server = createServer(async (_, res) => {
@@ -123,7 +123,7 @@ describe('through a server of one’s own', () => {
       },
       { type: 'overloaded_error', code: 'busy', message: 'Overloaded (relayed stream).' },
     ],
-  ])('throws a %s at the other end, too', async (name, respond, facts) => {
+  ])('ends with a %s for its reader as well', async (name, respond, facts) => {
     emulator.chat.on('rivers', 'one two three four five six');
     emulator.faults.add({ respond });
 
@@ -134,7 +134,7 @@ describe('through a server of one’s own', () => {
     expect((error as StreamError).partial?.choices[0]?.message.content).toBe(text);
   });
 
-  test('rejects with the error of the service when it refuses the completion', async () => {
+  test('rejects with the error of the service if it rejects the completion', async () => {
     emulator.faults.add({ respond: { status: 429, message: 'Slow down.' } });
     vi.spyOn(console, 'error').mockImplementationOnce(() => {});
 
@@ -150,7 +150,7 @@ describe('through a server of one’s own', () => {
 });
 
 describe('toReadableStream', () => {
-  test('takes a chunk when its event is asked for, not before', async () => {
+  test('reads a chunk only when its event is requested', async () => {
     const stream = await streamOf(text('a'), text('b'), text('c'), finish(), DONE);
     const reader = stream.toReadableStream().getReader();
     await new Promise((resolve) => setTimeout(resolve, 0));
@@ -162,14 +162,14 @@ describe('toReadableStream', () => {
     expect(stream.metrics.chunks).toBe(2);
   });
 
-  test('writes the same events again', async () => {
+  test('writes the same events', async () => {
     const stream = await streamOf(RHINE);
 
     expect(await new Response(stream.toReadableStream()).text()).toBe(RHINE);
     await expect(stream.finalCompletion()).resolves.toMatchObject({ id: 'chatcmpl-1' });
   });
 
-  test('closes the stream when it is cancelled, also while it waits for an event', async () => {
+  test('closes the stream if it is cancelled while it waits for an event', async () => {
     const source = endless(text('a'));
     const stream = await readChatCompletionStream(source.body);
     const reader = stream.toReadableStream().getReader();
@@ -183,7 +183,7 @@ describe('toReadableStream', () => {
     expect(await failureOf(stream.finalCompletion())).toBeInstanceOf(StreamTruncatedError);
   });
 
-  test('tells the other end of a lost connection, and not where it led', async () => {
+  test('ends with an error event if the connection is lost, without its address', async () => {
     const broken = new ReadableStream<Uint8Array>({
       start: (controller) => controller.enqueue(bytesOf(text('The '))),
       pull: () => Promise.reject(Object.assign(new Error('secret'), { code: 'ECONNRESET' })),
@@ -198,7 +198,7 @@ describe('toReadableStream', () => {
     expect(await failureOf(stream.finalCompletion())).toMatchObject({ name: 'APIConnectionError' });
   });
 
-  test('ends with an error event at a chunk that cannot be written, and closes the stream', async () => {
+  test('ends with an error event at a chunk that cannot be serialised, and closes the stream', async () => {
     let cancelled = false;
     const body = new ReadableStream<Uint8Array>({
       start: (controller) => controller.enqueue(bytesOf(text('a'))),
@@ -218,7 +218,7 @@ describe('toReadableStream', () => {
     expect(await failureOf(stream.finalCompletion())).toBeInstanceOf(StreamTruncatedError);
   });
 
-  test('survives being relayed twice', async () => {
+  test('can be relayed twice', async () => {
     const once = await streamOf(text('The '));
     const twice = await readChatCompletionStream(once.toReadableStream());
 
@@ -230,18 +230,18 @@ describe('toReadableStream', () => {
 });
 
 describe('readChatCompletionStream', () => {
-  test('throws when the relay ends before the completion', async () => {
+  test('throws if the relay ends before the completion', async () => {
     expect((await readAll(await streamOf(text('The ')))).error).toBeInstanceOf(StreamTruncatedError);
   });
 
-  test('says that a body was read already', async () => {
+  test('rejects a response that was already read', async () => {
     const response = new Response(RHINE);
     await response.text();
 
     expect(await failureOf(readChatCompletionStream(response))).toBeInstanceOf(StreamConsumedError);
   });
 
-  test('rejects a page, and leaves no listener behind', async () => {
+  test('rejects a page, and leaves no listener', async () => {
     const { signal } = new AbortController();
     const page = new Response('<p>Sign in', { headers: { 'content-type': 'text/html' } });
 
@@ -249,7 +249,7 @@ describe('readChatCompletionStream', () => {
     expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
-  test('says that a body alone is being read already', async () => {
+  test('rejects a body that is locked', async () => {
     const { body } = new Response(RHINE);
     body?.getReader();
 
@@ -263,9 +263,9 @@ describe('readChatCompletionStream', () => {
     ['undefined', () => undefined, /source: expected a Response, or its body/],
     ['null', () => null, /expected a Response/],
     ['an object', () => ({}), /expected a Response/],
-    ['a text', () => RHINE, /expected a Response/],
+    ['a string', () => RHINE, /expected a Response/],
     ['a Request', () => new Request('http://localhost', { method: 'POST', body: RHINE }), /expected a Response/],
-    ['a body of another kind', () => ({ ...head, body: Readable.from([RHINE]) }), /expected a Response/],
+    ['a Node stream as the body', () => ({ ...head, body: Readable.from([RHINE]) }), /expected a Response/],
   ])('rejects %s as its source, and says how to fix it', async (_, source, hint) => {
     const error = await failureOf(readChatCompletionStream(source() as never));
 
@@ -273,7 +273,7 @@ describe('readChatCompletionStream', () => {
     expect(error).toMatchObject({ issues: [{ path: ['source'] }], message: expect.stringMatching(hint) });
   });
 
-  test('takes what has the form of a response, and refuses what a service without a body refuses', async () => {
+  test('accepts an object with the fields of a Response, and rejects a 429 without a body', async () => {
     const mocked = { ...head, body: page().body } as Response;
     const bare = { ...head, status: 429, ok: false, body: null } as Response;
 
@@ -282,7 +282,7 @@ describe('readChatCompletionStream', () => {
   });
 
   test.each(['timeout', 'deadline', 'maxRetries', 'headers', 'idempotencyKey', 'sgnal'])(
-    'refuses %s among its options, which it has not',
+    'rejects %s, which is not one of its options',
     async (option) => {
       expect(await failureOf(readChatCompletionStream(page(), { [option]: 5 } as never))).toMatchObject({
         name: 'RequestValidationError',
@@ -300,7 +300,7 @@ describe('readChatCompletionStream', () => {
     },
   );
 
-  test('cancels the body when the caller aborts, also before it is known what it is', async () => {
+  test('rejects if the caller aborts before the first bytes arrive', async () => {
     const abort = new AbortController();
     const body = new ReadableStream<Uint8Array>();
     const call = failureOf(readChatCompletionStream(new Response(body), { signal: abort.signal }));
@@ -310,7 +310,7 @@ describe('readChatCompletionStream', () => {
     expect(await call).toBeInstanceOf(APIAbortError);
   });
 
-  test('throws an idle timeout when the relay is silent', async () => {
+  test('throws an idle timeout if the relay is silent', async () => {
     const source = endless(text('a'));
 
     const { error } = await readAll(await readChatCompletionStream(source.body, { streamIdleTimeout: 20 }));
@@ -326,7 +326,7 @@ const head = { status: 200, ok: true, headers: new Headers({ 'content-type': 'te
 const streamOf = (...events: string[]): Promise<ChatCompletionStream> =>
   readChatCompletionStream(new Response(events.join(''), { headers: { 'content-type': 'text/event-stream' } }));
 
-/** A body of one event that never ends. */
+/** A body that sends one event and never ends. */
 function endless(event: string) {
   const source = { cancelled: false, body: undefined as unknown as ReadableStream<Uint8Array> };
   source.body = new ReadableStream({

@@ -4,9 +4,9 @@ import { createBrotliCompress, createDeflate, createGzip } from 'node:zlib';
 import type { Report, Script, Step } from './script.js';
 
 /**
- * A server of raw sockets that does what scripts say, byte for byte. It is steered over HTTP, with CORS, so that cases can
- * run in a browser: `PUT /scripts` takes a list of scripts, one for each request, the last one stays; it gives an id, and
- * `/{id}` is the address a client is given. `POST /{id}/go` passes a wait, `GET /{id}/report` tells what was seen.
+ * A server on raw sockets that plays scripts, byte for byte. Tests control it over HTTP with CORS, so that they can run
+ * in a browser. `PUT /scripts` takes a list of scripts, one per request, and returns an id. The last script repeats. A
+ * client gets `/{id}` as its baseURL. `POST /{id}/go` ends a wait, and `GET /{id}/report` returns what the server saw.
  */
 export class ScriptServer {
   readonly #server: Server = createServer({ noDelay: true }, (socket) => this.#accept(socket));
@@ -73,7 +73,7 @@ class Run {
   readonly #scripts: readonly Script[];
   readonly #sockets = new Set<Socket>();
   #requests = 0;
-  /** Waits that were passed before they were reached, and those that are being waited at. */
+  /** The number of `go` requests that no wait has used yet. */
   #passes = 0;
   #waiting: (() => void)[] = [];
 
@@ -114,7 +114,7 @@ class Run {
 
 const COMPRESSORS = { gzip: createGzip, deflate: createDeflate, br: createBrotliCompress };
 
-/** Writes the head, then every step in the body's framing and compression. */
+/** Writes the status line and headers, then each step with the framing and compression of the body. */
 class BodyWriter {
   readonly #socket: Socket;
   readonly #chunked: boolean;
@@ -151,7 +151,7 @@ class BodyWriter {
     return (compressor.read() as Buffer | null) ?? Buffer.alloc(0);
   }
 
-  /** In a turn of its own, so that pieces have a chance to travel apart. */
+  /** Yields to the event loop after each piece, so that pieces can travel in separate packets. */
   async #piece(bytes: Buffer): Promise<void> {
     if (bytes.length === 0) return;
     const socket = this.#socket;

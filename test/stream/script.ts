@@ -1,38 +1,38 @@
-/** What the server does with one request: plain JSON, so that a test in a browser can hand it over as well. */
+/** What the server does with one request. Plain JSON, so that a test in a browser can send it. */
 export interface Script {
   /** @default 200 */
   readonly status?: number;
   /** @default an event stream's content type */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Raw text before the status line: answers of the 1xx kind. */
+  /** Raw text before the status line, for 1xx responses. */
   readonly before?: string;
-  /** How the client learns where the body ends. @default 'chunked' */
+  /** How the end of the body is marked. @default 'chunked' */
   readonly framing?: 'chunked' | 'close';
-  /** Compresses what is sent, and flushes it after each step. */
+  /** Compresses the body, and flushes after each step. */
   readonly compress?: 'gzip' | 'deflate' | 'br';
-  /** After the last one the connection stays open. */
+  /** The connection stays open after the last step. */
   readonly steps: readonly Step[];
 }
 
 export type Step =
-  /** Text, in one piece. */
+  /** Text, sent in one piece. */
   | { readonly send: string; readonly times?: number }
-  /** Bytes as they are, compressed or not. */
+  /** Raw bytes, never compressed by the server. */
   | { readonly bytes: readonly number[] }
-  /** Goes on when the test says so. */
+  /** Waits for the test to call `go`. */
   | { readonly wait: true }
   /**
-   * `whole`: as HTTP has it; `short`: the same, but compressed data lack their end; `fin`: the connection is closed, `reset`:
-   * broken.
+   * `whole` ends the body correctly. `short` does too, but leaves out the end of compressed data. `fin` closes the
+   * connection, and `reset` resets it.
    */
   | { readonly end: 'whole' | 'short' | 'fin' | 'reset'; readonly trailers?: string };
 
-/** What the server saw of one script's requests. */
+/** What the server has seen of the requests to one list of scripts. */
 export interface Report {
   readonly requests: number;
-  /** Of its requests' connections: those that are open now. */
+  /** Connections that are still open. */
   readonly open: number;
-  /** Different connections that carried its requests. */
+  /** Distinct connections that carried a request. */
   readonly connections: number;
 }
 
@@ -43,7 +43,7 @@ export const DONE = 'data: [DONE]\n\n';
 export const send = (...texts: string[]): Step => ({ send: texts.join('') });
 export const stream = (...steps: Step[]): Script => ({ steps });
 
-/** One event in the widespread form. */
+/** One event with a JSON chunk. */
 export const event = (chunk: object): string => `data: ${JSON.stringify(chunk)}\n\n`;
 export const chunk = (choices: readonly object[], more: object = {}): object => ({
   id: 'chatcmpl-1',
@@ -56,9 +56,9 @@ export const chunk = (choices: readonly object[], more: object = {}): object => 
 /** An event that adds text. */
 export const text = (content: string, index = 0): string =>
   event(chunk([{ index, delta: { content }, finish_reason: null }]));
-/** The event that says why a choice ends. */
+/** An event with the finish_reason of a choice. */
 export const finish = (reason = 'stop', index = 0): string =>
   event(chunk([{ index, delta: {}, finish_reason: reason }]));
 
-/** A short answer from its first byte to its last. */
+/** A short, complete stream. */
 export const RHINE = [text('The '), text('Rhine.'), finish(), DONE].join('');

@@ -13,13 +13,13 @@ const good = () => new APIPromise(Promise.resolve({ data: 5, response }));
 const bad = (reason: unknown) => new APIPromise<number>(Promise.reject(reason));
 
 describe('APIPromise', () => {
-  test('awaits to its data, as often as one likes', async () => {
+  test('resolves to its data any number of times', async () => {
     const call = good();
 
     expect([await call, await call, (await call.withResponse()).data]).toEqual([5, 5, 5]);
   });
 
-  test('works with everything that takes a promise', async () => {
+  test('works with everything that accepts a promise', async () => {
     expect(await Promise.all([good(), good()])).toEqual([5, 5]);
     expect(await Promise.race([good()])).toBe(5);
     expect(await Promise.resolve(good())).toBe(5);
@@ -30,7 +30,7 @@ describe('APIPromise', () => {
     expect(Object.prototype.toString.call(good())).toBe('[object APIPromise]');
   });
 
-  test('rejects with the reason itself', async () => {
+  test('rejects with the original reason', async () => {
     const reason = new Error('no');
 
     await expect(bad(reason)).rejects.toBe(reason);
@@ -40,7 +40,7 @@ describe('APIPromise', () => {
     await expect(bad(reason).finally(() => {})).rejects.toBe(reason);
   });
 
-  test('leaves no unhandled branch behind, whichever way its rejection is handled', async () => {
+  test('causes no unhandled rejection, whichever way its rejection is handled', async () => {
     const unhandled: unknown[] = [];
     const note = (reason: unknown) => unhandled.push(reason);
     process.on('unhandledRejection', note);
@@ -59,7 +59,7 @@ describe('APIPromise', () => {
     expect(unhandled).toEqual([]);
   });
 
-  test('runs nothing a second time', async () => {
+  test('does not run its promise again', async () => {
     let runs = 0;
     const answer = new Promise<WithResponse<number>>((resolve) => {
       runs += 1;

@@ -4,7 +4,7 @@ import { contextMetadataSchema, rollingSummarySchema } from '../../src/context/s
 import { chatCompletionSchema, usageReportSchema } from '../../src/gateway/schemas.js';
 import { findIssues } from '../../src/transport/validation.js';
 
-/** Written from the interface's tables, not from the schemas. */
+/** Written from the service's documentation, not from the schemas. */
 const text = fc.string();
 const count = fc.nat();
 const time = fc
@@ -76,7 +76,7 @@ const ANSWERS = [
 
 type Path = (string | number)[];
 
-/** Every documented place of an answer; what maps hold under their keys belongs to the service. */
+/** Every documented path of a response. Maps are left out, because their keys belong to the service. */
 function placesOf(value: unknown, at: Path = []): Path[] {
   if (typeof value !== 'object' || value === null) return [];
   const open = ['stylePreferences', 'definitions', 'breakdown_by_model'].includes(String(at.at(-1)));
@@ -94,7 +94,7 @@ function parentOf(answer: unknown, path: Path): Record<string | number, unknown>
   >;
 }
 
-describe('an answer is accepted if and only if it is what is documented', () => {
+describe('a response is accepted if and only if it matches the documentation', () => {
   test.each(ANSWERS)('$name', ({ schema, valid }) => {
     const mutated = fc.tuple(valid, fc.nat(), fc.constantFrom('none', 'drop', 'retype', 'null', 'extra', '__proto__'));
     fc.assert(

@@ -19,7 +19,7 @@ const details: APIErrorDetails = {
   body: { secret: 'CANARY' },
 };
 
-/** One of every class. */
+/** An error of every class. */
 const all = (from: typeof errors = errors, pick = apiError): InstanceType<typeof errors.ContextGatewayError>[] => [
   new from.ConfigurationError('bad option'),
   new from.RequestValidationError([{ path: ['messages', 0, 'content'], message: 'expected string' }]),
@@ -63,7 +63,7 @@ test.each(classes)('%s extends %s', (name, parent) => {
   expect(Object.getPrototypeOf(byName[name])).toBe(byName[parent]);
 });
 
-test('every error has the name of its class, and an abort the name aborts have everywhere', () => {
+test('every error has the name of its class, except an abort, which is an AbortError', () => {
   for (const error of all()) {
     const expected = error instanceof errors.APIAbortError ? 'AbortError' : error.constructor.name;
     expect(error.name).toBe(expected);
@@ -81,7 +81,7 @@ describe('is', () => {
     }
   });
 
-  test('knows the errors of a second copy of the package, where instanceof does not', async () => {
+  test('recognises the errors of a second copy of the package, unlike instanceof', async () => {
     vi.resetModules();
     const second: typeof errors = await import('../../src/index.js');
     const api = await import('../../src/errors/api.js');
@@ -102,7 +102,7 @@ describe('is', () => {
     },
   );
 
-  test('is false for a foreign error that has taken a name of ours', () => {
+  test('is false for a foreign error with the name of one of these classes', () => {
     const foreign = Object.assign(new Error('a'), { name: 'APIError' });
 
     expect(errors.APIError.is(foreign)).toBe(false);
@@ -110,7 +110,7 @@ describe('is', () => {
 });
 
 describe('toJSON', () => {
-  test('has the facts of each class, and survives JSON', () => {
+  test('has the fields of each class, and survives JSON', () => {
     const forms = Object.fromEntries(all().map((error) => [error.name, JSON.parse(JSON.stringify(error))]));
 
     expect(forms.NotFoundError).toEqual({
@@ -136,7 +136,7 @@ describe('toJSON', () => {
     });
   });
 
-  test('has the attempts where there were any', () => {
+  test('has the attempts if there were any', () => {
     const error = apiError(503, details);
     const attempts = [{ status: 503, delay: 0, duration: 5 }];
     endCallWith(error, { where: 'GET /v1/x', attempts, sent: 'no', clean: String });
@@ -146,7 +146,7 @@ describe('toJSON', () => {
   });
 });
 
-test('body, headers and partial are readable and in no printed form', () => {
+test('body, headers and partial can be read, and appear in no printed form', () => {
   const partial: errors.PartialChatCompletion = {
     id: 'c',
     model: 'm',
@@ -167,7 +167,7 @@ test('body, headers and partial are readable and in no printed form', () => {
   }
 });
 
-test('an issue is shown with its path as one would write it in code', () => {
+test('the message shows the path of an issue as it is written in code', () => {
   const error = new errors.RequestValidationError([
     { path: ['messages', 0, 'content'], message: 'expected string' },
     { path: [], message: 'an argument could not be read' },
@@ -190,6 +190,6 @@ test.each([
   [409, 'APIError'],
   [302, 'APIError'],
   [200, 'APIError'],
-])('status %d picks %s', (status, name) => {
+])('status %d becomes a %s', (status, name) => {
   expect(apiError(status, details).name).toBe(name);
 });

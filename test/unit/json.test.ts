@@ -14,10 +14,10 @@ const issueOf = (value: unknown) => {
   throw new Error('it was encoded');
 };
 
-/** 0 of the other sign is no loss: JSON has one zero. */
+/** JSON has no -0, so -0 becomes 0. */
 const sameButForZero = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
-test('every JSON value comes out as it went in', () => {
+test('every JSON value survives encoding', () => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 5 }), (value) => {
       expect(JSON.parse(encodeJson(value))).toEqual(sameButForZero(value));
@@ -25,7 +25,7 @@ test('every JSON value comes out as it went in', () => {
   );
 });
 
-test('any value at all is encoded without loss, or refused with its place', () => {
+test('any value is encoded as JSON.stringify does, or rejected', () => {
   fc.assert(
     fc.property(
       fc.anything({ withBigInt: true, withDate: true, withMap: true, withSet: true, withTypedArray: true }),
@@ -45,7 +45,7 @@ test('any value at all is encoded without loss, or refused with its place', () =
   );
 });
 
-test('any number is sent exactly, or refused', () => {
+test('any number is encoded exactly, or rejected if it is not finite', () => {
   fc.assert(
     fc.property(fc.double(), (number) => {
       if (Number.isFinite(number)) expect(JSON.parse(encodeJson([number]))[0]).toBe(number + 0);
@@ -55,7 +55,7 @@ test('any number is sent exactly, or refused', () => {
   );
 });
 
-test('any string is sent as it is, or refused for half a surrogate pair', () => {
+test('any string is encoded unchanged, or rejected for a lone surrogate', () => {
   fc.assert(
     fc.property(anyString(), (text) => {
       if (text.isWellFormed()) expect(JSON.parse(encodeJson({ text }))).toEqual({ text });
@@ -71,11 +71,11 @@ test.each([
   { value: undefined, path: [], message: 'undefined cannot be sent as JSON' },
   { value: [new Map()], path: [0], message: 'Map cannot be sent as JSON' },
   { value: { a: new WeakMap() }, path: ['a'], message: 'WeakMap cannot be sent as JSON' },
-])('the issue of $value names its place', ({ value, path, message }) => {
+])('the issue of $value has its path', ({ value, path, message }) => {
   expect(issueOf(value)).toEqual({ path, message });
 });
 
-test('500 levels are sent, 501 are not, and the path stays short', () => {
+test('500 levels are encoded, 501 are rejected, and the path of the issue stays short', () => {
   const nested = (levels: number) => {
     let value: unknown = [];
     for (let n = 1; n < levels; n += 1) value = [value];

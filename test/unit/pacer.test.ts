@@ -3,16 +3,16 @@ import { describe, expect, test } from 'vitest';
 import { type Admission, type Observation, Pacer } from '../../src/transport/pacer.js';
 import { type ManualRuntime, manualRuntime, seededRandom, settled } from '../helpers/manual-runtime.js';
 
-/** A caller in the queue: whether it was let go. */
+/** A caller in the queue, and whether it was admitted. */
 function waiting(admission: Admission | undefined) {
-  const caller = { gone: admission === undefined, cancel: () => admission?.cancel() };
+  const caller = { admitted: admission === undefined, cancel: () => admission?.cancel() };
   admission?.ready.then(() => {
-    caller.gone = true;
+    caller.admitted = true;
   });
   return caller;
 }
 
-/** A pacer that has heard of a window. */
+/** A pacer that has seen the rate limit headers of a window. */
 function pacerIn(window: Observation, runtime: ManualRuntime = manualRuntime()) {
   const pacer = new Pacer(runtime);
   const arrive = (bucket = 'gateway') => waiting(pacer.admit(bucket));
@@ -23,7 +23,7 @@ function pacerIn(window: Observation, runtime: ManualRuntime = manualRuntime()) 
 }
 
 describe('pacing', () => {
-  test('holds nobody back before the first rate headers', () => {
+  test('admits every call before the first rate limit headers', () => {
     const runtime = manualRuntime();
     const pacer = new Pacer(runtime);
 
@@ -31,38 +31,38 @@ describe('pacing', () => {
     expect(runtime.pending).toBe(0);
   });
 
-  test('holds nobody back where no answer has rate headers', () => {
+  test('admits every call if no response has rate limit headers', () => {
     const { arrive, answer } = pacerIn({});
     const callers = Array.from({ length: 500 }, () => arrive());
     answer({});
 
-    expect(callers.every(({ gone }) => gone)).toBe(true);
+    expect(callers.every(({ admitted }) => admitted)).toBe(true);
   });
 
-  test('lets as many go as the window has left, counting those in flight, and the others at its end', async () => {
+  test('admits the remaining calls of the window, counting those in flight, and the others at its end', async () => {
     const { arrive, runtime } = pacerIn({ limit: 10, remaining: 3, untilReset: 5_000 });
     const callers = Array.from({ length: 6 }, () => arrive());
 
-    expect(callers.map(({ gone }) => gone)).toEqual([true, true, true, false, false, false]);
+    expect(callers.map(({ admitted }) => admitted)).toEqual([true, true, true, false, false, false]);
     await runtime.advance(4_999);
-    expect(callers.filter(({ gone }) => gone)).toHaveLength(3);
+    expect(callers.filter(({ admitted }) => admitted)).toHaveLength(3);
     await runtime.advance(1);
-    expect(callers.every(({ gone }) => gone)).toBe(true);
+    expect(callers.every(({ admitted }) => admitted)).toBe(true);
   });
 
-  test('sends nothing before the hint of a 429 is over, then all whom the window admits', async () => {
+  test('admits nothing before the retry_after of a 429, and then all that the window allows', async () => {
     const { arrive, answer, runtime } = pacerIn({ limit: 10, remaining: 9, untilReset: 60_000 });
     arrive();
     answer({ limit: 10, remaining: 9, untilReset: 60_000, blockedFor: 2_000 });
     const callers = [arrive(), arrive()];
 
     await runtime.advance(1_999);
-    expect(callers.map(({ gone }) => gone)).toEqual([false, false]);
+    expect(callers.map(({ admitted }) => admitted)).toEqual([false, false]);
     await runtime.advance(1);
-    expect(callers.map(({ gone }) => gone)).toEqual([true, true]);
+    expect(callers.map(({ admitted }) => admitted)).toEqual([true, true]);
   });
 
-  test('a longer cooldown is not cut short by a shorter one', async () => {
+  test('keeps a longer cooldown after a shorter one', async () => {
     const { arrive, answer, runtime } = pacerIn({});
     for (const blockedFor of [5_000, 1_000]) {
       arrive();
@@ -72,75 +72,75 @@ describe('pacing', () => {
     const caller = arrive();
 
     await runtime.advance(4_999);
-    expect(caller.gone).toBe(false);
+    expect(caller.admitted).toBe(false);
     await runtime.advance(1);
-    expect(caller.gone).toBe(true);
+    expect(caller.admitted).toBe(true);
   });
 
-  test('answers that overtake each other never raise what a window has left', () => {
+  test('never raises the remaining calls of a window after responses out of order', () => {
     const { arrive, answer } = pacerIn({ limit: 10, remaining: 4, untilReset: 9_000 });
     arrive();
     arrive();
     answer({ limit: 10, remaining: 1, untilReset: 9_000 });
     answer({ limit: 10, remaining: 3, untilReset: 9_000 });
 
-    expect([arrive().gone, arrive().gone]).toEqual([true, false]);
+    expect([arrive().admitted, arrive().admitted]).toEqual([true, false]);
   });
 
-  test('a later end is a new window, with what it has left', async () => {
+  test('treats a later end as a new window with its own remaining calls', async () => {
     const { arrive, answer } = pacerIn({ limit: 10, remaining: 1, untilReset: 1_000 });
     arrive();
     const next = arrive();
-    expect(next.gone).toBe(false);
+    expect(next.admitted).toBe(false);
 
     answer({ limit: 10, remaining: 8, untilReset: 10_000 });
     await settled();
 
-    expect(next.gone).toBe(true);
+    expect(next.admitted).toBe(true);
   });
 
   test.each([
-    { window: { limit: 5, remaining: 0, untilReset: 300_001 }, because: 'no window is that long' },
+    { window: { limit: 5, remaining: 0, untilReset: 300_001 }, because: 'it is too long for a window' },
     { window: { limit: 5, remaining: 0, untilReset: 0 }, because: 'it is over' },
     { window: { limit: 5, remaining: 0, untilReset: -1 }, because: 'it is over' },
-    { window: { limit: 5, remaining: 0 }, because: 'nobody knows when it ends' },
-    { window: { limit: 5, untilReset: 1_000 }, because: 'nobody knows what it has left' },
-  ])('holds nobody back for $window: $because', ({ window }) => {
-    expect(pacerIn(window).arrive().gone).toBe(true);
+    { window: { limit: 5, remaining: 0 }, because: 'its end is unknown' },
+    { window: { limit: 5, untilReset: 1_000 }, because: 'its remaining calls are unknown' },
+  ])('ignores $window: $because', ({ window }) => {
+    expect(pacerIn(window).arrive().admitted).toBe(true);
   });
 
-  test('a hint is kept to its end, a day at the most: beyond that it is a misunderstanding', async () => {
+  test('respects a retry_after of at most one day: a longer one is taken for a mistake', async () => {
     const { arrive, answer, runtime } = pacerIn({});
     arrive();
     answer({ blockedFor: 1e15 });
     const caller = arrive();
 
     await runtime.advance(86_399_999);
-    expect(caller.gone).toBe(false);
+    expect(caller.admitted).toBe(false);
     await runtime.advance(1);
-    expect(caller.gone).toBe(true);
+    expect(caller.admitted).toBe(true);
   });
 
-  test('calls of an earlier window that are not answered yet do not use up the new one', async () => {
+  test('does not count calls of an earlier window that have no response yet against the new one', async () => {
     const { arrive, runtime } = pacerIn({ limit: 4, remaining: 4, untilReset: 1_000 });
     const callers = Array.from({ length: 8 }, () => arrive());
 
     await runtime.advance(1_000);
 
-    expect(callers.every(({ gone }) => gone)).toBe(true);
-    expect(arrive().gone).toBe(false);
+    expect(callers.every(({ admitted }) => admitted)).toBe(true);
+    expect(arrive().admitted).toBe(false);
   });
 
-  test('nothing leaves while the body of a refusal is on its way', () => {
+  test('admits nothing while the body of an error response is still arriving', () => {
     const { arrive, pacer } = pacerIn({});
     const free = pacer.hold('gateway');
     const caller = pacer.admit('gateway');
     expect(caller).toBeDefined();
     free();
-    expect(arrive().gone).toBe(true);
+    expect(arrive().admitted).toBe(true);
   });
 
-  test('a refusal that rate headers do not explain is followed slowly too', async () => {
+  test('starts slowly after a 429 that the rate limit headers do not explain', async () => {
     const { arrive, answer, runtime } = pacerIn({ limit: 9_000, remaining: 8_990, untilReset: 60_000 });
     for (let n = 0; n < 50; n += 1) arrive();
     for (let n = 0; n < 50; n += 1)
@@ -149,12 +149,12 @@ describe('pacing', () => {
 
     await runtime.advance(2_000);
 
-    expect(callers.filter(({ gone }) => gone).length).toBeLessThan(20);
+    expect(callers.filter(({ admitted }) => admitted).length).toBeLessThan(20);
     await runtime.advance(2_000);
-    expect(callers.every(({ gone }) => gone)).toBe(true);
+    expect(callers.every(({ admitted }) => admitted)).toBe(true);
   });
 
-  test('a guess refuses no call, and one that was too low is outgrown', async () => {
+  test('raises an estimated limit that was too low', async () => {
     const { arrive, answer, pacer, runtime } = pacerIn({});
     const refusal = { refused: true, blockedFor: 1_000 };
     arrive();
@@ -180,7 +180,7 @@ describe('pacing', () => {
   });
 });
 
-test('a caller is let go also where the hint ends between two looks at the clock', async () => {
+test('a caller is admitted even if the cooldown ends between two reads of the clock', async () => {
   for (let blockedFor = 1; blockedFor < 12; blockedFor += 1) {
     const runtime = manualRuntime();
     let looks = 0;
@@ -195,14 +195,14 @@ test('a caller is let go also where the hint ends between two looks at the clock
 
     await runtime.advance(100);
 
-    expect(caller.gone).toBe(true);
+    expect(caller.admitted).toBe(true);
   }
 });
 
-describe('the wait that is expected', () => {
+describe('the expected wait', () => {
   const expected = (pacer: Pacer) => pacer.admit('gateway')?.expected;
 
-  test('is the rest of a hint', () => {
+  test('is the rest of a cooldown', () => {
     const { pacer, arrive, answer } = pacerIn({});
     arrive();
     answer({ blockedFor: 45_000 });
@@ -210,7 +210,7 @@ describe('the wait that is expected', () => {
     expect(expected(pacer)).toBe(45_000);
   });
 
-  test('is the rest of the window, and whole windows for those further back', () => {
+  test('is the rest of the window, plus whole windows for callers further back', () => {
     const { pacer } = pacerIn({ limit: 2, remaining: 0, untilReset: 10_000 });
 
     expect(Array.from({ length: 5 }, () => expected(pacer))).toEqual([10_000, 10_000, 20_000, 20_000, 30_000]);
@@ -218,20 +218,20 @@ describe('the wait that is expected', () => {
 });
 
 describe('buckets', () => {
-  test('a bucket that is throttled holds no other one back', () => {
+  test('a throttled bucket does not delay another one', () => {
     const { arrive } = pacerIn({ limit: 5, remaining: 0, untilReset: 60_000 });
 
-    expect(arrive('gateway').gone).toBe(false);
-    expect(arrive('compact').gone).toBe(true);
-    expect(arrive('context').gone).toBe(true);
+    expect(arrive('gateway').admitted).toBe(false);
+    expect(arrive('compact').admitted).toBe(true);
+    expect(arrive('context').admitted).toBe(true);
   });
 });
 
 describe('the queue', () => {
-  test('is first come, first served, also for those who come while it is open again', async () => {
+  test('is first in, first out, even for callers that arrive after the window reopens', async () => {
     const { arrive, answer, runtime } = pacerIn({ limit: 1, remaining: 0, untilReset: 1_000 });
     const callers = [arrive(), arrive(), arrive()];
-    const order = () => callers.map(({ gone }) => gone);
+    const order = () => callers.map(({ admitted }) => admitted);
 
     await runtime.advance(1_000);
     expect(order()).toEqual([true, false, false]);
@@ -244,7 +244,7 @@ describe('the queue', () => {
     expect(order()).toEqual([true, true, true, false]);
   });
 
-  test('nobody overtakes it in the moment the window ends, before those who wait have heard of it', async () => {
+  test('is not overtaken by a caller that arrives at the moment the window ends', async () => {
     const { arrive, runtime } = pacerIn({ limit: 1, remaining: 0, untilReset: 1_000 });
     const late: ReturnType<typeof arrive>[] = [];
     runtime.setTimer(() => late.push(arrive()), 1_000);
@@ -252,20 +252,20 @@ describe('the queue', () => {
 
     await runtime.advance(1_000);
 
-    expect([early.gone, late[0]?.gone]).toEqual([true, false]);
+    expect([early.admitted, late[0]?.admitted]).toEqual([true, false]);
   });
 
-  test('whoever leaves it gives the place up, and nobody waits for it', async () => {
+  test('skips a caller that has cancelled', async () => {
     const { arrive, runtime } = pacerIn({ limit: 2, remaining: 0, untilReset: 1_000 });
     const [first, second, third] = [arrive(), arrive(), arrive()];
     first.cancel();
 
     await runtime.advance(1_000);
 
-    expect([first.gone, second.gone, third.gone]).toEqual([false, true, true]);
+    expect([first.admitted, second.admitted, third.admitted]).toEqual([false, true, true]);
   });
 
-  test('whoever leaves in the moment of being let go hands the turn on', async () => {
+  test('admits the next caller if one cancels at the moment it is admitted', async () => {
     const { arrive, pacer, runtime } = pacerIn({ limit: 1, remaining: 0, untilReset: 1_000 });
     const first = pacer.admit('gateway');
     const second = arrive();
@@ -273,10 +273,10 @@ describe('the queue', () => {
 
     await runtime.advance(1_000);
 
-    expect(second.gone).toBe(true);
+    expect(second.admitted).toBe(true);
   });
 
-  test('leaves no timer when all have gone', async () => {
+  test('leaves no timer once every caller has cancelled', async () => {
     const { arrive, runtime } = pacerIn({ limit: 5, remaining: 0, untilReset: 1_000 });
     const callers = [arrive(), arrive()];
     expect(runtime.pending).toBe(1);
@@ -285,7 +285,7 @@ describe('the queue', () => {
   });
 });
 
-/** A service that allows `limit` requests in each window, and answers after `latency` ms. */
+/** A service that allows `limit` requests in each window, and responds after `latency` ms. */
 function windowedService(runtime: ManualRuntime, limits: { limit: number; window: number; latency: number }) {
   const { window, latency } = limits;
   let startedAt = 0;
@@ -315,7 +315,7 @@ function windowedService(runtime: ManualRuntime, limits: { limit: number; window
   return { serve, sends, counts: () => ({ refusals, sent: sends.length }) };
 }
 
-/** Calls until it is served. */
+/** Repeats a call until it succeeds. */
 async function call(pacer: Pacer, serve: ReturnType<typeof windowedService>['serve']): Promise<void> {
   for (;;) {
     await pacer.admit('gateway')?.ready;
@@ -325,7 +325,7 @@ async function call(pacer: Pacer, serve: ReturnType<typeof windowedService>['ser
   }
 }
 
-test('after one call 500 callers get through 100 per window with at most 1 % refused, in 1.15 of the ideal time', async () => {
+test('500 calls after a first one, at 100 per window, get at most 1 % 429s within 1.15 of the ideal time', async () => {
   const runtime = manualRuntime();
   const service = windowedService(runtime, { limit: 100, window: 10_000, latency: 20 });
   const pacer = new Pacer(runtime);
@@ -342,11 +342,11 @@ test('after one call 500 callers get through 100 per window with at most 1 % ref
   expect(done).toBe(500);
   const { refusals, sent } = service.counts();
   expect(refusals).toBeLessThanOrEqual(sent / 100);
-  // 501 calls need five full windows and one more call: the ideal ends right after the fifth window.
+  // 501 calls need five full windows and one more call, so the ideal time ends right after the fifth window.
   expect(Math.max(...service.sends)).toBeLessThanOrEqual(50_000 * 1.15);
 });
 
-test('a cold burst of 500 ends with all served and one shared cooldown', async () => {
+test('a burst of 500 calls all succeed after one shared cooldown', async () => {
   const runtime = manualRuntime();
   const service = windowedService(runtime, { limit: 100, window: 10_000, latency: 20 });
   const pacer = new Pacer(runtime);
@@ -359,17 +359,17 @@ test('a cold burst of 500 ends with all served and one shared cooldown', async (
   await runtime.advance(60_000);
 
   expect(done).toBe(500);
-  // The 400 that went out before the first answer were refused, and nobody after them.
+  // Only the 400 calls above the limit that were sent before the first response got a 429.
   expect(service.counts().refusals).toBe(400);
   expect(service.sends.some((at) => at > 20 && at < 10_000)).toBe(false);
 });
 
-/** A service that refuses with a hint and names no limit, as the Context API is documented. */
+/** A service whose 429 has Retry-After and no limit, as documented for the Context API. */
 function terseService(runtime: ManualRuntime, limits: { limit: number; window: number; latency: number }) {
   const service = windowedService(runtime, limits);
   const serve: typeof service.serve = async () => {
     const { refused, observed } = await service.serve();
-    // Retry-After has whole seconds.
+    // Retry-After is in whole seconds.
     const blockedFor = refused ? Math.ceil((observed.blockedFor ?? 0) / 1_000) * 1_000 : undefined;
     return { refused, observed: { refused, blockedFor } };
   };
@@ -381,7 +381,7 @@ test.each([
   { callers: 1_000, limit: 300, window: 60_000, latency: 20 },
   { callers: 100, limit: 20, window: 60_000, latency: 50 },
   { callers: 500, limit: 100, window: 10_000, latency: 300 },
-])('after a refusal that names no limit $callers callers begin slowly and learn the limit of $limit', async (given) => {
+])('after a 429 without a limit, $callers callers start slowly and learn the limit of $limit', async (given) => {
   const { callers, limit, window } = given;
   const runtime = manualRuntime();
   const service = terseService(runtime, given);
@@ -400,13 +400,13 @@ test.each([
   await runtime.advance((Math.ceil(callers / limit) + 2) * window);
 
   expect(refusals).toHaveLength(callers);
-  // Besides those of the first burst, which nothing announced, hardly any is refused, and none so often that its call fails.
+  // After the first burst at most a tenth get a 429, and no call gets so many that it fails.
   const afterTheBurst = service.counts().refusals - (callers - limit);
   expect(afterTheBurst).toBeLessThanOrEqual(callers / 10);
   expect(Math.max(...refusals)).toBeLessThanOrEqual(2);
 });
 
-test('refusals between calls that are served are no limit: nothing begins slowly after them', async () => {
+test('a 429 between successful calls does not lead to a slow start', async () => {
   const runtime = manualRuntime();
   const pacer = new Pacer(runtime);
   for (let n = 0; n < 20; n += 1) pacer.admit('gateway');
@@ -416,10 +416,10 @@ test('refusals between calls that are served are no limit: nothing begins slowly
 
   await runtime.advance(1_000);
 
-  expect(callers.every(({ gone }) => gone)).toBe(true);
+  expect(callers.every(({ admitted }) => admitted)).toBe(true);
 });
 
-test('a service that names no limit and raises it is used more and more', async () => {
+test('the rate of calls follows an unannounced limit that is raised', async () => {
   const runtime = manualRuntime();
   const limits = { limit: 10, window: 1_000, latency: 5 };
   const service = terseService(runtime, limits);
@@ -441,11 +441,11 @@ test('a service that names no limit and raises it is used more and more', async 
   limits.limit = 40;
   await runtime.advance(90_000);
 
-  // With the limit of the first ten seconds it would take 200.
+  // With the limit of the first 10 s it would take 200 s.
   expect(done).toBe(2_000);
 });
 
-test('whatever arrives, answers and gives up, the order holds, the window holds, and the queue empties', async () => {
+test('any arrivals, responses and cancellations keep the order and leave no open call and no timer', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.integer({ min: 1, max: 8 }),

@@ -4,7 +4,7 @@ import type { HeaderSource } from '../../src/api-promise.js';
 import { parseRateLimit, retryHint, ServerClock, untilReset } from '../../src/transport/rate-limit.js';
 import { anyString } from '../helpers/strings.js';
 
-/** The answer's own clock, and ours. */
+/** The Date header of the response, and the local time. */
 const DATE = 'Thu, 15 Jan 2026 10:00:00 GMT';
 const NOW = Date.UTC(2026, 0, 15, 10);
 const HOUR = 3_600_000;
@@ -14,7 +14,7 @@ const source = (headers: Record<string, string | undefined>) => ({
   toHeaders: () => new Headers(),
 });
 
-/** The time by the answer's clock, or by ours. */
+/** The time according to the response, or else the local time. */
 const nowBy = (given: HeaderSource, wallClock: number) => new ServerClock().read(given, wallClock);
 
 const hintOf = (headers: Record<string, string | undefined>, bodyHint?: unknown, wallClock = NOW) => {
@@ -27,15 +27,15 @@ describe('Retry-After', () => {
   test.each([
     { value: '0', ms: 0, because: 'now' },
     { value: '5', ms: 5_000, because: 'seconds' },
-    { value: ' 5\t', ms: 5_000, because: 'white space around it is trimmed' },
-    { value: '007', ms: 7_000, because: 'digits, whatever the first ones are' },
+    { value: ' 5\t', ms: 5_000, because: 'whitespace around it is trimmed' },
+    { value: '007', ms: 7_000, because: 'leading zeros are allowed' },
     { value: '3600', ms: HOUR, because: 'seconds' },
-    { value: '99999999999', ms: 99_999_999_999_000, because: 'digits: too long is for others to say' },
-    { value: '9'.repeat(400), ms: Number.MAX_SAFE_INTEGER, because: 'digits, as large as a number is exact' },
+    { value: '99999999999', ms: 99_999_999_999_000, because: 'no upper limit applies here' },
+    { value: '9'.repeat(400), ms: Number.MAX_SAFE_INTEGER, because: 'the largest safe integer is the maximum' },
     { value: 'Thu, 15 Jan 2026 10:00:30 GMT', ms: 30_000, because: 'the preferred date' },
     { value: 'Thursday, 15-Jan-26 10:00:30 GMT', ms: 30_000, because: 'the date of RFC 850' },
     { value: 'Thu Jan 15 10:00:30 2026', ms: 30_000, because: 'the date of asctime' },
-    { value: 'Thu Jan  8 10:00:30 2026', ms: 0, because: 'a past date of asctime, with a space for a digit' },
+    { value: 'Thu Jan  8 10:00:30 2026', ms: 0, because: 'a past date of asctime, with a space-padded day' },
     { value: 'Thu, 15 Jan 2026 09:59:00 GMT', ms: 0, because: 'a date that has passed means now' },
     { value: '5s', ms: undefined, because: 'a unit' },
     { value: '0x10', ms: undefined, because: 'hexadecimal' },
@@ -47,12 +47,12 @@ describe('Retry-After', () => {
     { value: '5.5', ms: undefined, because: 'a fraction' },
     { value: '5, 5', ms: 5_000, because: 'sent twice, as proxies do' },
     { value: '2, 5, 3', ms: 5_000, because: 'the largest of several' },
-    { value: '5, x, -9', ms: 5_000, because: 'those that are not valid do not count' },
+    { value: '5, x, -9', ms: 5_000, because: 'invalid ones are ignored' },
     { value: '5, Thu, 15 Jan 2026 10:00:30 GMT', ms: 30_000, because: 'a number and a date' },
     { value: 'Thursday, 15-Jan-26 10:00:30 GMT, 60', ms: 60_000, because: 'a date and a number' },
     { value: 'x, y', ms: undefined, because: 'none is valid' },
-    { value: '2026-01-15T10:00:30Z', ms: undefined, because: 'a date, but not of HTTP' },
-    { value: 'Jan 15 2026', ms: undefined, because: 'a date only Date.parse would guess at' },
+    { value: '2026-01-15T10:00:30Z', ms: undefined, because: 'not an HTTP date' },
+    { value: 'Jan 15 2026', ms: undefined, because: 'a date that only Date.parse accepts' },
     { value: 'Thu, 15 Jan 2026 10:00:30', ms: undefined, because: 'no time zone' },
     { value: 'Thu, 99 Jan 2026 10:00:30 GMT', ms: undefined, because: 'no such day' },
     { value: '٥', ms: undefined, because: 'digits of another script' },
@@ -61,7 +61,7 @@ describe('Retry-After', () => {
   });
 });
 
-describe('the hint', () => {
+describe('the retry hint', () => {
   const windowEnds = { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '40', date: DATE };
   const headers = [
     { 'retry-after': '10', value: 10_000 },
@@ -75,7 +75,7 @@ describe('the hint', () => {
   ];
   const windows = [
     { name: 'an empty window', window: windowEnds, value: 40_000 },
-    { name: 'a window with a rest', window: { ...windowEnds, 'x-ratelimit-remaining': '1' }, value: undefined },
+    { name: 'a window with calls left', window: { ...windowEnds, 'x-ratelimit-remaining': '1' }, value: undefined },
     { name: 'no window', window: { date: DATE }, value: undefined },
   ];
   const all = headers.flatMap((header) =>
@@ -83,7 +83,7 @@ describe('the hint', () => {
   );
 
   test.each(all)(
-    'with header $header.retry-after, body $body.body and $window.name is the longest said, else the window’s end',
+    'with header $header.retry-after, body $body.body and $window.name is the longer of both, else the window’s end',
     ({ header, body, window }) => {
       const said = [header.value, body.value].filter((value) => value !== undefined);
       const expected = said.length > 0 ? Math.max(...said) : window.value;
@@ -92,9 +92,12 @@ describe('the hint', () => {
     },
   );
 
-  test.each([-1, 1.5, '5', null, undefined, Number.NaN, Infinity, 1e300, {}, true])('ignores %s in a body', (value) => {
-    expect(hintOf({}, value)).toBeUndefined();
-  });
+  test.each([-1, 1.5, '5', null, undefined, Number.NaN, Infinity, 1e300, {}, true])(
+    'ignores retry_after: %s in a body',
+    (value) => {
+      expect(hintOf({}, value)).toBeUndefined();
+    },
+  );
 });
 
 describe('X-RateLimit-Reset', () => {
@@ -102,16 +105,16 @@ describe('X-RateLimit-Reset', () => {
     { reset: '0', at: NOW, unit: 'seconds from now' },
     { reset: '60', at: NOW + 60_000, unit: 'seconds from now' },
     { reset: '999999', at: NOW + 999_999_000, unit: 'seconds from now' },
-    { reset: '1000000', at: undefined, unit: 'nothing known' },
-    { reset: '999999999', at: undefined, unit: 'nothing known' },
+    { reset: '1000000', at: undefined, unit: 'in no known unit' },
+    { reset: '999999999', at: undefined, unit: 'in no known unit' },
     { reset: '1000000000', at: 1e12, unit: 'seconds of the epoch' },
     { reset: String((NOW + 60_000) / 1_000), at: NOW + 60_000, unit: 'seconds of the epoch' },
     { reset: '99999999999', at: 99_999_999_999_000, unit: 'seconds of the epoch' },
-    { reset: '100000000000', at: undefined, unit: 'nothing known' },
+    { reset: '100000000000', at: undefined, unit: 'in no known unit' },
     { reset: '1000000000000', at: 1e12, unit: 'milliseconds of the epoch' },
     { reset: String(NOW + 60_000), at: NOW + 60_000, unit: 'milliseconds of the epoch' },
     { reset: '99999999999999', at: 99_999_999_999_999, unit: 'milliseconds of the epoch' },
-    { reset: '100000000000000', at: undefined, unit: 'nothing known' },
+    { reset: '100000000000000', at: undefined, unit: 'in no known unit' },
   ])('$reset is $unit', ({ reset, at }) => {
     const given = source({ 'x-ratelimit-reset': reset, date: DATE });
     const limit = parseRateLimit(given, nowBy(given, NOW + HOUR));
@@ -120,7 +123,7 @@ describe('X-RateLimit-Reset', () => {
     expect(limit?.raw.reset).toBe(reset);
   });
 
-  test('waits for a window only when its end lies within 300 s', () => {
+  test('leads to a wait only if the window ends within 300 s', () => {
     const hint = (seconds: number) =>
       hintOf({ 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(NOW / 1_000 + seconds), date: DATE });
 
@@ -128,8 +131,8 @@ describe('X-RateLimit-Reset', () => {
   });
 });
 
-describe('a clock that is off', () => {
-  test.each([HOUR, -HOUR, 24 * HOUR, -24 * HOUR])('by %d ms changes no wait', (skew) => {
+describe('a local clock', () => {
+  test.each([HOUR, -HOUR, 24 * HOUR, -24 * HOUR])('that is off by %d ms changes no wait', (skew) => {
     const epoch = String(NOW / 1_000 + 60);
     const given = source({ 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': epoch, date: DATE });
     const now = nowBy(given, NOW + skew);
@@ -139,7 +142,7 @@ describe('a clock that is off', () => {
     expect(hintOf({ 'retry-after': 'Thu, 15 Jan 2026 10:00:30 GMT', date: DATE }, undefined, NOW + skew)).toBe(30_000);
   });
 
-  test('is told by each answer, not by the first one', () => {
+  test('is replaced by the Date header of each response, not only of the first', () => {
     const clock = new ServerClock();
 
     expect(clock.read(source({ date: DATE }), 1)).toBe(NOW);
@@ -149,15 +152,15 @@ describe('a clock that is off', () => {
     expect(clock.read(source({}), 5)).toBe(5);
   });
 
-  test('is used where the answer has no date of its own', () => {
+  test('is used if the response has no valid Date header', () => {
     expect(hintOf({ 'retry-after': 'Thu, 15 Jan 2026 10:00:30 GMT' })).toBe(30_000);
     expect(hintOf({ 'retry-after': 'Thu, 15 Jan 2026 10:00:30 GMT', date: 'yesterday' })).toBe(30_000);
   });
 });
 
-describe('headers that are no numbers', () => {
+describe('rate limit headers', () => {
   test.each(['', ' ', '5, 5', '-1', '1.5', '1e3', '0x5', 'many', '9'.repeat(16), 'NaN', '５'])(
-    '%j leaves the field undefined and is kept raw',
+    'with the value %j leave their field undefined, and are kept in raw',
     (value) => {
       const names = ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset'];
 
@@ -170,7 +173,7 @@ describe('headers that are no numbers', () => {
     },
   );
 
-  test('one of the three is enough; without any there is no rate limit', () => {
+  test('give a rate limit if at least one of the three is present', () => {
     expect(parseRateLimit(source({ 'x-ratelimit-limit': '5' }), NOW)).toMatchObject({ limit: 5, remaining: undefined });
     expect(parseRateLimit(source({ date: DATE }), NOW)).toBeUndefined();
   });
@@ -188,7 +191,7 @@ const anything = fc.oneof(
   fc.constant(undefined),
 );
 
-test('any headers and any body give no hint, or one of at least 0 ms that is a number', () => {
+test('any headers and any body give no hint, or a finite one of at least 0 ms', () => {
   fc.assert(
     fc.property(anything, anything, anything, anything, fc.anything(), (after, remaining, reset, date, body) => {
       const headers = { 'retry-after': after, 'x-ratelimit-remaining': remaining, 'x-ratelimit-reset': reset, date };
@@ -203,7 +206,7 @@ test('any headers and any body give no hint, or one of at least 0 ms that is a n
   );
 });
 
-test('a header of 100 kB is read in no time', () => {
+test('headers of 100 kB are read within 50 ms', () => {
   const value = 'Thu, '.repeat(20_000);
   const started = performance.now();
   hintOf({ 'retry-after': value, date: value, 'x-ratelimit-reset': '1'.repeat(100_000) });

@@ -11,7 +11,7 @@ const chunk = (content: string, more: object = {}): ChatCompletionChunk => ({
   ...more,
 });
 
-/** Reads events one after the other as a stream does: recognised, or parsed and learnt. */
+/** Reads events in order as a stream does: each is recognised, or parsed and learnt. */
 function readAll(events: readonly string[]): { chunks: unknown[]; recognised: number } {
   const repeated = new RepeatedChunk();
   let recognised = 0;
@@ -29,7 +29,7 @@ function readAll(events: readonly string[]): { chunks: unknown[]; recognised: nu
 }
 
 describe('repeated chunks', () => {
-  test('events that differ in their content only are recognised from the second on', () => {
+  test('events that differ only in their content are recognised from the second on', () => {
     const events = ['The', ' Rhine', '', ' flows', ' ünd 漢 👋'].map((content) => JSON.stringify(chunk(content)));
 
     const { chunks, recognised } = readAll(events);
@@ -39,7 +39,7 @@ describe('repeated chunks', () => {
   });
 
   test.each(['a "quote"', 'a\nb', '\\', '\u0000', '\ud83d'])(
-    'a content that JSON writes another way is recognised too: %j',
+    'a content that JSON escapes is recognised too: %j',
     (content) => {
       const events = [chunk('x'), chunk(content)].map((one) => JSON.stringify(one));
 
@@ -51,10 +51,10 @@ describe('repeated chunks', () => {
   );
 
   test.each([
-    { because: 'it holds the end of its string', inside: 'a","role":"b' },
+    { because: 'it ends its string early', inside: 'a","role":"b' },
     { because: 'it ends in half an escape', inside: 'a\\' },
     { because: 'it has a raw line break', inside: 'a\nb' },
-  ])('a content is not recognised when $because', ({ inside }) => {
+  ])('a content is not recognised if $because', ({ inside }) => {
     const repeated = new RepeatedChunk();
     const text = JSON.stringify(chunk('x'));
     repeated.learn(text, chunk('x'));
@@ -64,36 +64,36 @@ describe('repeated chunks', () => {
   });
 
   test.each([
-    { because: 'another field is called content', more: { note: { content: 'x' } } },
+    { because: 'another field is named content', more: { note: { content: 'x' } } },
     { because: 'a nested value would be shared', more: { usage: { total_tokens: 1 } } },
     {
-      because: 'a second choice is in it',
+      because: 'it has a second choice',
       more: { choices: [0, 1].map((index) => ({ index, delta: { content: 'x' } })) },
     },
-    { because: 'another value reads like the content', more: { model: 'x' } },
-  ])('an event is not learnt by heart when $because', ({ more }) => {
+    { because: 'another value is equal to the content', more: { model: 'x' } },
+  ])('an event is not learnt if $because', ({ more }) => {
     const events = ['x', 'y'].map((content) => JSON.stringify(chunk(content, more)));
 
     expect(readAll(events).recognised).toBe(0);
   });
 
-  test('an event is not learnt by heart when another field depends on what reads like its content', () => {
+  test('an event is not learnt if another field has the same value as its escaped content', () => {
     const event = (content: string, note: string) => JSON.stringify({ ...chunk(''), note }).replace('""', content);
 
-    // The content is written with an escape, and a field that is not the content reads as the content would.
+    // The content is escaped, so that the plain "x" in the event is the note and not the content.
     expect(readAll([event('"\\u0078"', 'x'), event('"\\u0078"', 'y')])).toMatchObject({
       recognised: 0,
       chunks: [{ choices: [{ delta: { content: 'x' } }], note: 'x' }, { note: 'y' }],
     });
   });
 
-  test('an event is read all the same when its content, which it writes with an escape, reads like what stands between two fields', () => {
+  test('an event is read correctly if its escaped content equals a comma between two fields', () => {
     const event = '{"id":"c","choices":[{"index":0,"delta":{"content":"\\u002c"}}]}';
 
     expect(readAll([event, event])).toMatchObject({ recognised: 0, chunks: [JSON.parse(event), JSON.parse(event)] });
   });
 
-  test('a stream whose events never repeat soon stops learning, and one that repeats learns again when they change', () => {
+  test('learning stops if events never repeat, and starts again if repeating events change', () => {
     const different = Array.from({ length: 100 }, (_, at) =>
       JSON.stringify(chunk('x', { system_fingerprint: `f${at}` })),
     );
@@ -116,7 +116,7 @@ describe('repeated chunks', () => {
     expect(second?.choices).not.toBe(third?.choices);
   });
 
-  test('a caller that changes the chunk which was learnt changes no later one', () => {
+  test('a caller that changes a learnt chunk does not change later ones', () => {
     const repeated = new RepeatedChunk();
     const learnt = chunk('a');
     repeated.learn(JSON.stringify(learnt), learnt);
@@ -126,7 +126,7 @@ describe('repeated chunks', () => {
     expect(repeated.recognise(JSON.stringify(chunk('b')))).toEqual(chunk('b'));
   });
 
-  test('whatever the events are, reading them so gives what parsing them gives', () => {
+  test('any events read this way equal the parsed ones', () => {
     const content = fc.oneof(
       fc.string({ unit: 'binary' }),
       fc.constantFrom('', '"', '\\', '"content":', '\u2028', '","content":"'),

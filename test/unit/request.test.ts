@@ -9,7 +9,7 @@ const pathFor = (id: string) => prepare({ method: 'GET', path: '/v1/things/{id}/
 
 const anyText = fc.oneof(anyString(), fc.stringMatching(/^[./\\%?#@:;&2eE5fFcC \t\r\n-]{0,12}$/));
 
-test('any string is refused, or is exactly one segment that reads the same, on the same origin', () => {
+test('any id is rejected, or becomes exactly one path segment that decodes to it, on the same origin', () => {
   fc.assert(
     fc.property(anyText, (id) => {
       let path: string;
@@ -29,7 +29,7 @@ test('any string is refused, or is exactly one segment that reads the same, on t
   );
 });
 
-test('an id without anything dangerous in it is always sent', () => {
+test('an id of word characters and hyphens is always accepted', () => {
   fc.assert(
     fc.property(fc.stringMatching(/^[\w-]{1,64}$/), (id) => {
       expect(pathFor(id)).toBe(`/proxy/v1/things/${id}/run`);
@@ -37,12 +37,12 @@ test('an id without anything dangerous in it is always sent', () => {
   );
 });
 
-test('an id of 1,024 characters is sent, one more is not', () => {
+test('an id of 1,024 characters is accepted, and a longer one is rejected', () => {
   expect(encodePath('/{id}', { id: 'x'.repeat(1_024) })).toHaveLength(1_025);
   expect(() => encodePath('/{id}', { id: 'x'.repeat(1_025) })).toThrow(/longer than 1024/);
 });
 
-test('a query of any texts, numbers and flags reads the same on the other side', () => {
+test('a query of any strings, numbers and booleans decodes to the same values', () => {
   const value = fc.oneof(unicodeString(), fc.integer(), fc.boolean());
   fc.assert(
     fc.property(fc.dictionary(unicodeString(8), value), (query) => {
@@ -55,7 +55,7 @@ test('a query of any texts, numbers and flags reads the same on the other side',
 });
 
 describe('checkHeaders', () => {
-  test('any name and value is refused, or can be set on real Headers as it is', () => {
+  test('rejects any name and value that cannot be set unchanged on real Headers', () => {
     const text = fc.oneof(anyString(20), fc.stringMatching(/^[\w\r\n:\t -]{0,12}$/));
     fc.assert(
       fc.property(text, text, (name, value) => {
@@ -74,12 +74,12 @@ describe('checkHeaders', () => {
     );
   });
 
-  test('names come out in lower case, and a field that is undefined is none', () => {
+  test('returns names in lower case, without undefined fields, and rejects duplicates', () => {
     expect(checkHeaders({ A: '1', b: undefined }, 'authorization')).toEqual({ a: '1' });
     expect(() => checkHeaders({ A: '1', a: '2' }, 'authorization')).toThrow(/set twice/);
   });
 
-  test('the header of the credential is refused under any spelling, others are not', () => {
+  test('rejects the header of the credential in any case', () => {
     expect(() => checkHeaders({ 'X-Token': 'a' }, 'x-token')).toThrow(/credential/);
     expect(checkHeaders({ 'X-Token': 'a' }, 'authorization')).toEqual({ 'x-token': 'a' });
   });

@@ -21,7 +21,7 @@ const headers = { get: () => undefined, toHeaders: () => new Headers() };
 const status = (code: number, retryAfter?: number) =>
   apiError(code, { message: `${code}`, area: 'gateway', headers, body: undefined, retryAfter });
 
-/** In the form the interface documents. */
+/** An error in the documented format, so one from the service itself. */
 const refused = (code: number) =>
   apiError(code, {
     message: `${code}`,
@@ -33,7 +33,7 @@ const refused = (code: number) =>
 const broken = (phase: Phase, sent: Sent, retryable = true) =>
   new APIConnectionError('broken', { phase, sent, retryable });
 
-/** As many attempts as given, all failed alike. */
+/** This many attempts that failed in the same way. */
 const failed = (times: number, attempt: Partial<Attempt> = { error: 'APIConnectionError' }): Attempt[] =>
   Array.from({ length: times }, () => ({ delay: 0, duration: 1, ...attempt }));
 
@@ -61,7 +61,7 @@ test.each([
   expect(operationOf(method)).toBe(operation);
 });
 
-/** How often a call is sent that fails in the same way every time. */
+/** How often a call is sent if it fails in the same way every time. */
 function sends(failure: () => Error, operation: Operation, more: Partial<RetryFacts> = {}): number {
   const { status: code } = failure() as { status?: number };
   const attempt = code === undefined ? { error: 'APIConnectionError' } : { status: code };
@@ -75,7 +75,13 @@ describe('the retry matrix, with five retries allowed', () => {
   test.each([
     { failure: () => broken('connect', 'no'), is: 'N: nothing was sent', safe: all, idempotent: all, effect: all },
     { failure: () => broken('connect', 'no', false), is: 'N: a certificate', safe: 1, idempotent: 1, effect: 1 },
-    { failure: () => broken('headers', 'maybe'), is: 'A: cut before an answer', safe: all, idempotent: all, effect: 1 },
+    {
+      failure: () => broken('headers', 'maybe'),
+      is: 'A: cut off before a response',
+      safe: all,
+      idempotent: all,
+      effect: 1,
+    },
     {
       failure: () => timeout('attempt', 'no'),
       is: 'N: a timeout while connecting',
@@ -106,16 +112,16 @@ describe('the retry matrix, with five retries allowed', () => {
       effect: 1,
     })),
     { failure: () => status(200), is: 'E: an error in a success', safe: 1, idempotent: 1, effect: 1 },
-    { failure: () => broken('body', 'yes'), is: 'B: cut in the body', safe: all, idempotent: all, effect: 1 },
+    { failure: () => broken('body', 'yes'), is: 'B: cut off in the body', safe: all, idempotent: all, effect: 1 },
     { failure: () => unreadable(true), is: 'B: not JSON', safe: all, idempotent: all, effect: 1 },
-    { failure: () => unreadable(false), is: 'B: not as documented', safe: 1, idempotent: 1, effect: 1 },
+    { failure: () => unreadable(false), is: 'B: an invalid response', safe: 1, idempotent: 1, effect: 1 },
     { failure: () => tooLarge(), is: 'B: too large', safe: 1, idempotent: 1, effect: 1 },
     { failure: () => timeout('deadline', 'no'), is: 'the deadline', safe: 1, idempotent: 1, effect: 1 },
     { failure: () => timeout('idle', 'yes'), is: 'S: a silent stream', safe: 1, idempotent: 1, effect: 1 },
     { failure: () => new APIAbortError(), is: 'an abort', safe: 1, idempotent: 1, effect: 1 },
     { failure: () => new ClientClosedError(), is: 'a closed client', safe: 1, idempotent: 1, effect: 1 },
     { failure: () => new ConfigurationError('c'), is: 'a missing credential', safe: 1, idempotent: 1, effect: 1 },
-    { failure: () => new RequestValidationError([]), is: 'bad arguments', safe: 1, idempotent: 1, effect: 1 },
+    { failure: () => new RequestValidationError([]), is: 'invalid arguments', safe: 1, idempotent: 1, effect: 1 },
     { failure: () => new TypeError('a bug'), is: 'any other error', safe: 1, idempotent: 1, effect: 1 },
   ])('$is: safe $safe, idempotent $idempotent, effect $effect sends', ({ failure, safe, idempotent, effect }) => {
     expect(sends(failure, 'safe')).toBe(safe);
@@ -123,36 +129,36 @@ describe('the retry matrix, with five retries allowed', () => {
     expect(sends(failure, 'effect')).toBe(effect);
   });
 
-  test('409 is tried again where the caller named an idempotency key: the first request is still at work', () => {
+  test('a 409 is retried with an idempotency key, since the first request is still running', () => {
     expect(sends(() => status(409), 'effect', { keyed: true })).toBe(6);
     expect(sends(() => status(500), 'effect', { keyed: true })).toBe(1);
     expect(sends(() => broken('headers', 'maybe'), 'effect', { keyed: true })).toBe(1);
   });
 
-  test('a refusal repeats no effect that an earlier attempt may have had', () => {
+  test('a 429 or 503 does not repeat an effect that an earlier attempt may have had', () => {
     expect(sends(() => status(429), 'effect', { sent: 'maybe' })).toBe(1);
     expect(sends(() => refused(503), 'effect', { sent: 'yes' })).toBe(1);
     expect(sends(() => refused(503), 'idempotent', { sent: 'yes' })).toBe(6);
   });
 
-  test('a body that can be sent once is never sent again', () => {
+  test('a body that can only be sent once is never sent again', () => {
     for (const failure of [() => status(503), () => status(429, 0), () => broken('connect', 'no')]) {
       expect(sends(failure, 'effect', { repeatable: false })).toBe(1);
     }
   });
 
-  test.each([0, 1, 2, 5])('maxRetries %d allows so many attempts after the first', (maxRetries) => {
+  test.each([0, 1, 2, 5])('maxRetries %d allows that many attempts after the first', (maxRetries) => {
     expect(sends(() => refused(503), 'effect', { maxRetries })).toBe(maxRetries + 1);
   });
 
-  test('a name that is not known is looked up once more, not oftener', () => {
+  test('an unknown host is looked up only once more', () => {
     const unknown = () => withCode('ENOTFOUND', 'connect', 'no');
 
     expect(sends(unknown, 'safe')).toBe(2);
     expect(sends(() => withCode('EAI_AGAIN', 'connect', 'no'), 'safe')).toBe(6);
   });
 
-  test('a GET on a connection that was just closed goes out again at once, once', () => {
+  test('a GET whose kept connection closed is retried once without a delay', () => {
     const closed = withCode('ECONNRESET', 'headers', 'maybe');
 
     expect(nextWait(closed, facts({ attempts: failed(1) }))).toEqual({ wait: 0 });
@@ -178,7 +184,7 @@ function withCode(code: string, phase: Phase, sent: Sent): APIConnectionError {
   return new APIConnectionError('broken', { phase, sent, cause: Object.assign(new Error(code), { code }) });
 }
 
-describe('the wait', () => {
+describe('the delay', () => {
   test.each([
     { attempt: 1, longest: 500 },
     { attempt: 2, longest: 1_000 },
@@ -203,7 +209,7 @@ describe('the wait', () => {
     expect(waits.reduce((sum, wait) => sum + wait, 0) / waits.length).toBeCloseTo(250, -1);
   });
 
-  test('is never shorter than the hint, and at most a tenth or a second longer, over any facts', () => {
+  test('is never shorter than the hint, and longer by at most a tenth of it and 1 s', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 0, max: 60_000 }),
@@ -223,13 +229,13 @@ describe('the wait', () => {
     );
   });
 
-  test('is the longest backoff where a hint may have been missed, and longer only for a longer hint', () => {
+  test('is the longest backoff if a hint may have been missed, or a longer hint', () => {
     expect(nextWait(status(429), facts({ hintMissed: true, random: () => 0 }))).toEqual({ wait: 8_000 });
     expect(nextWait(status(429, 1_000), facts({ hintMissed: true, random: () => 0 }))).toEqual({ wait: 8_000 });
     expect(nextWait(status(429, 9_000), facts({ hintMissed: true, random: () => 0 }))).toEqual({ wait: 9_000 });
   });
 
-  test('a hint of 0 means now, but not all at the same moment', () => {
+  test('is still random for a hint of 0', () => {
     expect(nextWait(status(429, 0), facts({ random: () => 0.5 }))).toEqual({ wait: 250 });
   });
 });
@@ -239,7 +245,7 @@ function waitOf(verdict: ReturnType<typeof nextWait>): number {
   return verdict.wait;
 }
 
-describe('a hint that is too long', () => {
+describe('a hint', () => {
   test.each([
     { hint: 60_000, timeLeft: Infinity, verdict: { wait: 60_500 } },
     { hint: 60_001, timeLeft: Infinity, verdict: { stop: 'hint-too-long' } },
@@ -249,16 +255,16 @@ describe('a hint that is too long', () => {
     { hint: undefined, timeLeft: 259, verdict: { stop: 'no-time-left' } },
     { hint: undefined, timeLeft: 260, verdict: { wait: 250 } },
     { hint: undefined, timeLeft: -5, verdict: { stop: 'no-time-left' } },
-  ])('$hint ms with $timeLeft ms left gives $verdict', ({ hint, timeLeft, verdict }) => {
+  ])('of $hint ms with $timeLeft ms left leads to $verdict', ({ hint, timeLeft, verdict }) => {
     expect(nextWait(status(429, hint), facts({ timeLeft }))).toEqual(verdict);
   });
 
-  test('maxRetryAfter moves the bound', () => {
+  test('is limited by maxRetryAfter', () => {
     expect(nextWait(status(503, 1_001), facts({ maxRetryAfter: 1_000 }))).toEqual({ stop: 'hint-too-long' });
   });
 });
 
-test('the same facts and the same dice give the same schedule', () => {
+test('the same facts and the same random seed lead to the same delays', () => {
   const schedule = () => {
     const random = seededRandom(42);
     return [1, 2, 3].map((n) => nextWait(status(503, 100), facts({ attempts: failed(n), random })));
@@ -268,7 +274,7 @@ test('the same facts and the same dice give the same schedule', () => {
 });
 
 describe('the retry budget', () => {
-  test('costs 10 a retry, 5 after 429 and 503, and nothing where the pacer holds everybody back', () => {
+  test('costs 10 per retry, 5 after a 429 or 503, and nothing if the pacer delays all calls anyway', () => {
     const budget = new RetryBudget();
 
     expect(budget.cost(broken('connect', 'no'), true)).toBe(10);
@@ -279,7 +285,7 @@ describe('the retry budget', () => {
     expect(budget.cost(status(429, 5_000), true)).toBe(0);
   });
 
-  test('a service that always fails is asked at most 20 times more than it is called', () => {
+  test('allows at most 20 retries if the service always fails', () => {
     const sendsIn = (calls: number, code: number) => {
       const budget = new RetryBudget();
       let total = 0;
@@ -294,7 +300,7 @@ describe('the retry budget', () => {
     expect(sendsIn(10_000, 500)).toBe(10_010);
   });
 
-  test('with 10 % of random 503s no retry is refused, and the amplification stays under 1.15', () => {
+  test('allows every retry with 10 % of random 503s, and keeps the amplification below 1.15', () => {
     const random = seededRandom(1);
     const budget = new RetryBudget();
     let total = 0;
@@ -321,7 +327,7 @@ describe('the retry budget', () => {
     expect(total).toBeLessThan(11_500);
   });
 
-  test('successes pay back no more than it holds', () => {
+  test('is never refilled beyond its size', () => {
     const budget = new RetryBudget();
     budget.refund(1_000);
 

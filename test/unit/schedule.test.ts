@@ -6,7 +6,7 @@ import { failureOf, KEY } from '../helpers/service.js';
 
 type Answer = { status: number; headers?: Record<string, string>; body?: string };
 
-/** A client on a clock of its own, whose sends are answered in turn. */
+/** A client on a manual clock, whose requests get these responses in order. */
 function clientFor(answers: readonly Answer[], options: GatewayClientOptions = {}, seed = 1, latency = 0) {
   const runtime = manualRuntime({ random: seededRandom(seed) });
   const sentAt: number[] = [];
@@ -17,12 +17,12 @@ function clientFor(answers: readonly Answer[], options: GatewayClientOptions = {
     return new Response(body, { status, headers: { date: new Date(runtime.wallClock()).toUTCString(), ...headers } });
   };
   const all = { baseURL: 'https://service.test', apiKey: KEY, fetch, ...options };
-  // The third argument is the clock: not in the declarations, for tests.
+  // The third argument, the clock, is for tests and not part of the public declarations.
   const client = new GatewayClient(all, undefined, runtime);
   return { client, runtime, sentAt };
 }
 
-/** Lets time pass until the call is over. */
+/** Advances time until the call has settled. */
 async function outcomeOf(call: PromiseLike<unknown>, runtime: ReturnType<typeof manualRuntime>): Promise<unknown> {
   let outcome: { value: unknown } | undefined;
   call.then(
@@ -39,7 +39,7 @@ async function outcomeOf(call: PromiseLike<unknown>, runtime: ReturnType<typeof 
 }
 
 describe('a call on a manual clock', () => {
-  test('waits out the hint of a 429, and not less', async () => {
+  test('waits for the retry-after of a 429', async () => {
     const { client, runtime, sentAt } = clientFor([{ status: 429, headers: { 'retry-after': '7' } }, { status: 200 }]);
 
     expect(await outcomeOf(client.integrations.list(), runtime)).toEqual([]);
@@ -49,7 +49,7 @@ describe('a call on a manual clock', () => {
     expect(sentAt[1]).toBeLessThanOrEqual(7_700);
   });
 
-  test('the same seed gives the same schedule to the millisecond', async () => {
+  test('has the same delays for the same seed, to the millisecond', async () => {
     const run = async () => {
       const { client, runtime, sentAt } = clientFor([{ status: 500 }], { maxRetries: 2 }, 99);
       await outcomeOf(client.integrations.list(), runtime);
@@ -61,25 +61,28 @@ describe('a call on a manual clock', () => {
     expect(await run()).toEqual(first);
   });
 
-  test.each(['60.001', '99999999999'])('a hint of %s s is above the bound: the error comes at once', async (hint) => {
-    const seconds = hint.includes('.') ? 61 : Number(hint);
-    const { client, runtime, sentAt } = clientFor([{ status: 429, headers: { 'retry-after': String(seconds) } }]);
+  test.each(['60.001', '99999999999'])(
+    'fails at once for a hint of %s s, which is above maxRetryAfter',
+    async (hint) => {
+      const seconds = hint.includes('.') ? 61 : Number(hint);
+      const { client, runtime, sentAt } = clientFor([{ status: 429, headers: { 'retry-after': String(seconds) } }]);
 
-    const error = await failureOf(client.integrations.list());
+      const error = await failureOf(client.integrations.list());
 
-    expect(error).toMatchObject({ name: 'RateLimitError', retryAfter: seconds * 1_000 });
-    expect(sentAt).toEqual([0]);
-    expect(runtime.now()).toBe(0);
-  });
+      expect(error).toMatchObject({ name: 'RateLimitError', retryAfter: seconds * 1_000 });
+      expect(sentAt).toEqual([0]);
+      expect(runtime.now()).toBe(0);
+    },
+  );
 
-  test('a hint beyond the deadline: the error comes at once', async () => {
+  test('fails at once for a hint beyond the deadline', async () => {
     const { client, sentAt } = clientFor([{ status: 503, headers: { 'retry-after': '5' } }], { deadline: 4_000 });
 
     expect(await failureOf(client.integrations.list())).toMatchObject({ retryAfter: 5_000 });
     expect(sentAt).toEqual([0]);
   });
 
-  test('the deadline ends a wait, an attempt and a queue alike', async () => {
+  test('is ended by the deadline during an attempt and in the queue', async () => {
     const waiting = clientFor([{ status: 200 }], { deadline: 3_000 }, 1, 10_000);
     expect(await outcomeOf(waiting.client.integrations.list(), waiting.runtime)).toMatchObject({
       name: 'APITimeoutError',
@@ -108,7 +111,7 @@ describe('a call on a manual clock', () => {
     ]);
   });
 
-  test('after a 429 no call of the client goes out before its hint is over', async () => {
+  test('is not sent before the retry-after that another call of the client received', async () => {
     const { client, runtime, sentAt } = clientFor([{ status: 429, headers: { 'retry-after': '9' } }, { status: 200 }], {
       maxRetries: 0,
     });
@@ -116,13 +119,13 @@ describe('a call on a manual clock', () => {
 
     await outcomeOf(Promise.all([client.integrations.list(), client.usage.retrieve().catch(() => {})]), runtime);
 
-    // The limit is not known: the second of them waits a moment, see the pacer.
+    // The limit is unknown, so the pacer delays the second call a little.
     expect(sentAt).toEqual([0, 9_000, 9_094]);
   });
 
   const FULL = { 'x-ratelimit-limit': '3', 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '45' };
 
-  test('a call that would wait longer for a limit than maxRetryAfter fails at once, and says that nothing was sent', async () => {
+  test('fails at once if it would queue longer than maxRetryAfter, and says that nothing was sent', async () => {
     const events: string[] = [];
     const onEvent = ({ type }: { type: string }) => events.push(type);
     const { client, runtime, sentAt } = clientFor([{ status: 200, headers: FULL }], { maxRetryAfter: 30_000, onEvent });
@@ -140,7 +143,7 @@ describe('a call on a manual clock', () => {
     expect(runtime.pending).toBe(0);
   });
 
-  test('a call whose place in the queue would come too late fails at once, those before it are sent', async () => {
+  test('fails at once if its place in the queue is too late, and the calls before it are sent', async () => {
     const { client, runtime } = clientFor([{ status: 200, headers: { ...FULL, 'x-ratelimit-reset': '25' } }]);
     await client.integrations.list();
 
@@ -151,14 +154,14 @@ describe('a call on a manual clock', () => {
       ),
     );
 
-    // Three in each window: after 25, 50 and 75 s, of which the last is beyond the 60 s of maxRetryAfter.
+    // Three calls fit in each window, after 25, 50 and 75 s. The last is beyond the maxRetryAfter of 60 s.
     expect(await Promise.all(calls.slice(6))).toEqual([75_000, 75_000, 75_000]);
     expect(runtime.now()).toBe(0);
     await runtime.advance(60_000);
     expect(await Promise.all(calls.slice(0, 3))).toEqual(['sent', 'sent', 'sent']);
   });
 
-  test('maxRetryAfter 0 never waits, neither for a limit nor for a hint', async () => {
+  test('with maxRetryAfter 0 waits neither for a limit nor for a hint', async () => {
     const { client, runtime, sentAt } = clientFor(
       [
         { status: 200, headers: FULL },
@@ -174,7 +177,7 @@ describe('a call on a manual clock', () => {
     expect(sentAt).toEqual([0, 45_000]);
   });
 
-  test('a limiter that says nothing of its wait holds a call for maxRetryAfter, and is told that it has left', async () => {
+  test('waits up to maxRetryAfter for a limiter without an expected wait, and then cancels its admission', async () => {
     const leave = vi.fn();
     const pacing = {
       admit: () => ({ ready: new Promise<void>(() => {}), cancel: leave }),
@@ -192,7 +195,7 @@ describe('a call on a manual clock', () => {
     expect(sentAt).toEqual([]);
   });
 
-  test('a limiter that asks elsewhere is no queue: its yes is no wait, also where calls never wait', async () => {
+  test('does not count an async limiter that admits it as queued, even with maxRetryAfter 0', async () => {
     const events: string[] = [];
     const pacing = { admit: async () => undefined, release: () => {} };
     const options = { pacing, maxRetryAfter: 0, onEvent: ({ type }: { type: string }) => void events.push(type) };
@@ -204,7 +207,7 @@ describe('a call on a manual clock', () => {
     expect(events).toEqual(['start', 'request', 'response', 'done']);
   });
 
-  test('what a limiter answers to a call that is over is given back', async () => {
+  test('releases an admission that arrives after it was aborted', async () => {
     const leave = vi.fn();
     const release = vi.fn();
     const answers: ((admission: { ready: Promise<void>; cancel: () => void } | undefined) => void)[] = [];
@@ -225,7 +228,7 @@ describe('a call on a manual clock', () => {
     expect(sentAt).toEqual([]);
   });
 
-  test('a refused attempt that would queue too long says that the request was not sent again', async () => {
+  test('says that it was not sent again if its retry would queue too long', async () => {
     const waits = [undefined, { ready: new Promise<void>(() => {}), expected: 11_000, cancel: () => {} }];
     const pacing = { admit: () => waits.shift(), release: () => {} };
     const { client, runtime, sentAt } = clientFor([{ status: 429, headers: { 'retry-after': '5' } }], {
@@ -240,7 +243,7 @@ describe('a call on a manual clock', () => {
     expect(sentAt).toEqual([0]);
   });
 
-  test('a jump of the wall clock in the middle of a wait changes nothing', async () => {
+  test('is not affected by a jump of the wall clock during a delay', async () => {
     const { client, runtime, sentAt } = clientFor([{ status: 503, headers: { 'retry-after': '5' } }, { status: 200 }]);
     const call = client.integrations.list();
     await runtime.advance(1_000);
@@ -252,7 +255,7 @@ describe('a call on a manual clock', () => {
     expect(sentAt[1]).toBeLessThanOrEqual(5_500);
   });
 
-  test('when the budget is empty the error comes at once, and onEvent says why; first attempts go on', async () => {
+  test('is not retried once the retry budget is empty, onEvent says why, and first attempts go on', async () => {
     const stops: string[] = [];
     const { client, runtime, sentAt } = clientFor([{ status: 500 }], {
       maxRetries: 2,
@@ -267,7 +270,7 @@ describe('a call on a manual clock', () => {
     expect(sentAt).toHaveLength(5 * 3 + 3);
   });
 
-  test('calls that succeed in the end pay their retries back', async () => {
+  test('refunds its retries to the budget if it succeeds in the end', async () => {
     const answers = Array.from({ length: 60 }, () => [{ status: 503 }, { status: 200 }]).flat();
     const { client, runtime, sentAt } = clientFor(answers);
 
@@ -276,7 +279,7 @@ describe('a call on a manual clock', () => {
     expect(sentAt).toHaveLength(120);
   });
 
-  test('leaves no timer behind, however it ends', async () => {
+  test('leaves no timer, however it ends', async () => {
     for (const status of [200, 404, 503]) {
       const { client, runtime } = clientFor([{ status }], { deadline: 100_000, maxRetries: 1 });
       await outcomeOf(client.integrations.list(), runtime);
@@ -302,7 +305,7 @@ const answer = fc.record({
   ),
 });
 
-test('whatever a service answers, no timer is armed with anything but 0 to 2,147,483,647 ms', async () => {
+test('every timer is from 0 to 2,147,483,647 ms, whatever the service responds', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(answer, { minLength: 1, maxLength: 6 }),

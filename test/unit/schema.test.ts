@@ -9,7 +9,7 @@ const schemas = Object.entries({ ...context, ...gateway }).flatMap(([name, value
   value instanceof z.core.$ZodType ? [[name, value as AnySchema] as const] : [],
 );
 
-/** Values that are right in most places and wrong in some, so that the interesting border is met. */
+/** Values that are mostly valid with a few mistakes, to test the boundary between valid and invalid. */
 function near(schema: z.core.$ZodType): fc.Arbitrary<unknown> {
   const wild = fc.oneof(
     fc.jsonValue(),
@@ -69,18 +69,18 @@ function object(shape: z.core.$ZodShape): fc.Arbitrary<unknown> {
     });
 }
 
-/** A field, and names it is confused with. */
+/** A field name and similar names. */
 const misspelt = (name: string): string[] => [name, name.toUpperCase(), `_${name}`];
 
 const placesOf = (issues: ReadonlyArray<{ path: readonly PropertyKey[] }> | undefined) =>
   [...new Set((issues ?? []).map(({ path }) => path.map(String).join('.')))].sort();
 
 describe('compiled and plain schemas', () => {
-  test('every schema of an answer or an argument is found by this test', () => {
+  test('are compared for every schema of a response or an argument', () => {
     expect(schemas.length).toBeGreaterThan(25);
   });
 
-  test.each(schemas)('%s: accept the same values, and the places where a value is wrong are named', (_, schema) => {
+  test.each(schemas)('%s: accept the same values, and report the same paths', (_, schema) => {
     const compiled = z.compile(schema, { strict: true });
     let accepted = 0;
     fc.assert(
@@ -101,7 +101,7 @@ describe('compiled and plain schemas', () => {
     expect(accepted).toBeGreaterThan(25);
   });
 
-  test('a record keyed by words of the conversation is named, not the words', () => {
+  test('report the path of a record keyed by conversation text without its keys', () => {
     const summary = { definitions: { 'a secret term': 5 } };
     const paths = findIssues(context.rollingSummarySchema, summary)?.map(({ path }) => path.join('.'));
 
@@ -109,13 +109,13 @@ describe('compiled and plain schemas', () => {
     expect(JSON.stringify(paths)).not.toContain('secret');
   });
 
-  test('of a thousand mistakes fifty are named', () => {
+  test('report 50 of 1,000 issues', () => {
     const breakdown_by_model = Object.fromEntries(Array.from({ length: 1_000 }, (_, at) => [`model-${at}`, 'x']));
 
     expect(findIssues(gateway.usageReportSchema, { breakdown_by_model })).toHaveLength(50);
   });
 
-  test('what is accepted, and what is said of the rest', () => {
+  test('accept valid values, and describe each mistake', () => {
     const message = { role: 'assistant', content: 'Hello', extra: 1 };
     const usage = { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 };
     const choice = { index: 0, message, finish_reason: 'stop' };

@@ -13,10 +13,10 @@ const CALLS = 20;
 
 interface Phase {
   readonly phase: string;
-  /** What the service does to hold the call there. */
+  /** Keeps the call in this phase. */
   readonly behaviour?: ReturnType<typeof stall>;
   readonly call?: (client: GatewayClient, options: RequestOptions) => PromiseLike<unknown>;
-  /** Before any of it can have been sent. */
+  /** Whether nothing can have been sent in this phase. */
   readonly unsent?: boolean;
 }
 
@@ -35,7 +35,7 @@ const phases: Phase[] = [
 describe.each(engines)('$engine', ({ options }) => {
   const world = serve();
 
-  /** Aborts calls that have all come to the same point, and sees what is left of them. */
+  /** Aborts `CALLS` calls once all of them are in the same phase. */
   async function abortAll(start: (options: RequestOptions) => PromiseLike<unknown>, ready: () => boolean) {
     const controller = new AbortController();
     const reason = new Error('the user has left');
@@ -48,28 +48,31 @@ describe.each(engines)('$engine', ({ options }) => {
     return { errors, reason, took: performance.now() - abortedAt, signal: controller.signal };
   }
 
-  test.each(phases)('an abort $phase ends the call, its connection, its timers and its listener', async (row) => {
-    const { behaviour = stall(), call = get } = row;
-    world.server.answers(behaviour);
-    const runtime = watched();
-    const client = world.gateway(options, runtime);
+  test.each(phases)(
+    'an abort $phase rejects the call, closes its connection, and removes its timers and listener',
+    async (row) => {
+      const { behaviour = stall(), call = get } = row;
+      world.server.answers(behaviour);
+      const runtime = watched();
+      const client = world.gateway(options, runtime);
 
-    const all = await abortAll(
-      (given) => call(client, given),
-      () => world.server.requests === CALLS,
-    );
+      const all = await abortAll(
+        (given) => call(client, given),
+        () => world.server.requests === CALLS,
+      );
 
-    for (const error of all.errors) {
-      expect(error).toBeInstanceOf(APIAbortError);
-      expect(error).toMatchObject({ name: 'AbortError', cause: all.reason, attempts: [expect.anything()] });
-    }
-    expect(all.took).toBeLessThan(5_000);
-    expect(runtime.timers.size).toBe(0);
-    expect(getEventListeners(all.signal, 'abort')).toEqual([]);
-    await until(() => world.server.used === 0);
-  });
+      for (const error of all.errors) {
+        expect(error).toBeInstanceOf(APIAbortError);
+        expect(error).toMatchObject({ name: 'AbortError', cause: all.reason, attempts: [expect.anything()] });
+      }
+      expect(all.took).toBeLessThan(5_000);
+      expect(runtime.timers.size).toBe(0);
+      expect(getEventListeners(all.signal, 'abort')).toEqual([]);
+      await until(() => world.server.used === 0);
+    },
+  );
 
-  test('a signal that is aborted already sends nothing and opens no connection', async () => {
+  test('a call with an aborted signal sends nothing and opens no connection', async () => {
     const client = world.gateway(options);
 
     const error = await failureOf(client.usage.retrieve({}, { signal: AbortSignal.abort('no') }));
@@ -78,7 +81,7 @@ describe.each(engines)('$engine', ({ options }) => {
     expect(world.server.connections).toBe(0);
   });
 
-  test('an abort while the key is fetched sends nothing', async () => {
+  test('an abort while the key function is pending sends nothing', async () => {
     let asked = 0;
     const apiKey = () => {
       asked += 1;
@@ -95,7 +98,7 @@ describe.each(engines)('$engine', ({ options }) => {
     expect(world.server.connections).toBe(0);
   });
 
-  test('an abort at the moment the key arrives sends nothing', async () => {
+  test('an abort at the moment the key function returns sends nothing', async () => {
     world.server.answers(answer(200));
     const controller = new AbortController();
     let leave = () => {};
@@ -104,7 +107,7 @@ describe.each(engines)('$engine', ({ options }) => {
       return KEY;
     };
     const client = world.gateway({ ...options, apiKey });
-    await get(client); // there is a connection that could be used at once
+    await get(client); // opens a connection that the second call could use at once
     await settled();
     leave = () => controller.abort();
 
@@ -115,7 +118,7 @@ describe.each(engines)('$engine', ({ options }) => {
     expect(world.server.requests).toBe(1);
   });
 
-  test('an abort in the queue of a used-up rate limit sends nothing and holds up nobody', async () => {
+  test('an abort of calls queued behind an exhausted rate limit sends nothing and leaves no timer', async () => {
     const used = { 'x-ratelimit-limit': 500, 'x-ratelimit-remaining': 0, 'x-ratelimit-reset': 60 };
     world.server.answers(answer(200, '{}', used));
     const runtime = watched();
@@ -132,8 +135,8 @@ describe.each(engines)('$engine', ({ options }) => {
     expect(runtime.timers.size).toBe(0);
   });
 
-  test('an abort while the connection is made is not held up by it, and nothing is sent', async () => {
-    world.server.onConnection = () => true; // it accepts, and never answers the TLS handshake
+  test('an abort during the TLS handshake rejects the call at once, and nothing is sent', async () => {
+    world.server.onConnection = () => true; // accepts, and never responds to the TLS handshake
     const client = world.gateway({ ...options, baseURL: `https://localhost:${world.server.port}` });
 
     const { errors, took } = await abortAll(
@@ -146,7 +149,7 @@ describe.each(engines)('$engine', ({ options }) => {
     expect(world.server.requests).toBe(0);
   });
 
-  test('an abort between two attempts ends the wait', async () => {
+  test('an abort between two attempts ends the retry delay', async () => {
     world.server.answers(answer(503));
     const runtime = watched({ random: () => 0.999 });
     const client = world.gateway({ ...options, maxRetries: 5 }, runtime);
@@ -158,12 +161,12 @@ describe.each(engines)('$engine', ({ options }) => {
 
     for (const { name, attempts } of all.errors) {
       expect(name).toBe('AbortError');
-      expect(attempts[0]).toMatchObject({ status: 503 }); // more than one where the machine is slow
+      expect(attempts[0]).toMatchObject({ status: 503 }); // a slow machine may make more attempts
     }
     expect(runtime.timers.size).toBe(0);
   });
 
-  test('close() ends calls in every phase, and no connection or timer is left', async () => {
+  test('close() ends calls in every phase, and leaves no connection or timer', async () => {
     const waits = phases.map(({ behaviour = stall() }) => behaviour);
     world.server.decides(({ number }) => waits[number % waits.length] ?? stall());
     const runtime = watched();
@@ -197,7 +200,7 @@ describe.each(engines)('$engine', ({ options }) => {
     ['await using', async (client: GatewayClient) => (await open(client))[Symbol.asyncDispose]()],
     ['return()', async (client: GatewayClient) => void (await (await open(client))[Symbol.asyncIterator]().return?.())],
     [
-      'an error of the loop',
+      'an error thrown in the loop',
       async (client: GatewayClient) => {
         const loop = async () => {
           for await (const _ of await open(client)) throw new Error('mine');
@@ -205,7 +208,7 @@ describe.each(engines)('$engine', ({ options }) => {
         await expect(loop()).rejects.toThrow('mine');
       },
     ],
-  ])('%s lets go of the stream’s connection', async (_, leave) => {
+  ])('%s releases the connection of a stream', async (_, leave) => {
     world.server.answers(openStream(eventOf('a'), eventOf('b')));
     const runtime = watched();
     const client = world.gateway(options, runtime);
@@ -217,7 +220,7 @@ describe.each(engines)('$engine', ({ options }) => {
   });
 });
 
-test('undici: what waits for a connection sends nothing once it is there, if it was aborted meanwhile', async () => {
+test('undici: a call aborted while it waits for a connection sends nothing once the connection is open', async () => {
   const world = await FaultServer.start();
   const { GatewayClient } = await import('../../src/index.js');
   const client = new GatewayClient({ baseURL: world.url, apiKey: KEY });

@@ -17,7 +17,7 @@ const gatewayWith = (options: GatewayClientOptions) =>
   new GatewayClient({ baseURL, apiKey: KEY, maxRetries: 0, ...options }, undefined, eager);
 
 describe('the cause of a connection error', () => {
-  test('is what a fetch of the user threw: its name, its words, the line it was thrown at', async () => {
+  test("is the error that the user's fetch threw, with its name, message and stack", async () => {
     const fetch: Fetch = async function mine() {
       throw new RangeError('no handler for GET /v1/things');
     };
@@ -34,20 +34,23 @@ describe('the cause of a connection error', () => {
     how: string;
     quote: (url: string, init: { headers: Record<string, string>; body: string }) => string;
   }[] = [
-    { how: 'it on lines', quote: (url, { headers }) => `no match for ${JSON.stringify({ url, headers }, null, 2)}` },
-    { how: 'its headers', quote: (_, { headers }) => `bad headers ${JSON.stringify(headers)}` },
     {
-      how: 'the header of the credential in lower case',
+      how: 'the request on several lines',
+      quote: (url, { headers }) => `no match for ${JSON.stringify({ url, headers }, null, 2)}`,
+    },
+    { how: 'the headers', quote: (_, { headers }) => `bad headers ${JSON.stringify(headers)}` },
+    {
+      how: 'the credential header in lower case',
       quote: (_, { headers }) => String(Object.values(headers)).toLowerCase(),
     },
-    { how: 'it in an address', quote: (_, { headers }) => encodeURIComponent(JSON.stringify(headers)) },
+    { how: 'the headers in a URL', quote: (_, { headers }) => encodeURIComponent(JSON.stringify(headers)) },
     {
-      how: 'it in base64',
+      how: 'the credential in base64',
       quote: (_, { headers }) => btoa(headers['x-session'] ?? headers.authorization?.slice(7) ?? ''),
     },
   ];
 
-  test.each(quoting)('is without the credential where it quotes $how', async ({ quote }) => {
+  test.each(quoting)('does not contain the credential if the error quotes $how', async ({ quote }) => {
     const fetch: Fetch = async (url, init) => {
       const said = quote(String(url), init as never);
       throw Object.assign(new Error(`it failed\n    at ${said}`, { cause: new Error(said) }), { code: said, init });
@@ -78,7 +81,7 @@ describe('the cause of a connection error', () => {
       failure: (s) => Object.defineProperty(new Error('x'), 'request', { value: s }),
     },
     {
-      what: 'in what a class prints of itself',
+      what: 'in the result of toJSON',
       failure: (s) =>
         new (class extends Error {
           toJSON() {
@@ -88,7 +91,7 @@ describe('the cause of a connection error', () => {
     },
   ];
 
-  test.each(holding)('shows no credential that the failure holds $what', async ({ failure }) => {
+  test.each(holding)('does not contain a credential that the error holds $what', async ({ failure }) => {
     const fetch: Fetch = (_, init) => Promise.reject(failure(new Headers(init?.headers).get('authorization') ?? ''));
 
     const error = await failureOf(gatewayWith({ fetch }).request(GET));
@@ -97,7 +100,7 @@ describe('the cause of a connection error', () => {
     expect(leaksOf(error.cause, [KEY])).toEqual([]);
   });
 
-  test('is the failure itself where it repeats no credential', async () => {
+  test('is the error itself if it contains no credential', async () => {
     const failure = new Error('connection to production lost while content was sent');
     const fetch: Fetch = () => Promise.reject(failure);
 
@@ -106,7 +109,7 @@ describe('the cause of a connection error', () => {
     expect(error.cause).toBe(failure);
   });
 
-  test('is none where the failure itself cannot be read', async () => {
+  test('is undefined if reading the error throws', async () => {
     const broken = {
       name: 'Broken',
       get message() {
@@ -120,7 +123,7 @@ describe('the cause of a connection error', () => {
     expect(error.cause).toBeUndefined();
   });
 
-  test("is undici's own where a mock has no answer", async () => {
+  test("is undici's own error if a MockAgent has no matching response", async () => {
     const dispatcher = new MockAgent();
     dispatcher.disableNetConnect();
 
@@ -131,7 +134,7 @@ describe('the cause of a connection error', () => {
     await dispatcher.close();
   });
 
-  test('is read where a test runner gives the platform another Error than ours', async () => {
+  test('is read even if the error comes from another realm, as in some test runners', async () => {
     const refused = runInNewContext(
       "Object.assign(new TypeError('fetch failed'), { cause: Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }) })",
     );
@@ -160,7 +163,7 @@ describe('a proxy', () => {
     return gatewayWith({ dispatcher });
   }
 
-  test('that refuses says its status, and the request was not sent', async () => {
+  test('that rejects the tunnel is reported with its status, and the request was not sent', async () => {
     const client = await clientThrough('HTTP/1.1 407 Proxy Authentication Required\r\ncontent-length: 0\r\n\r\n');
 
     const error = await failureOf(client.request(POST));
@@ -170,13 +173,13 @@ describe('a proxy', () => {
     expect(String(error.cause)).toContain('407');
   });
 
-  test('that answers with garbage has not sent the request on', async () => {
+  test('that responds with garbage has not forwarded the request', async () => {
     const error = await failureOf((await clientThrough('no HTTP\r\n\r\n')).request(POST));
 
     expect(error).toMatchObject({ name: 'APIConnectionError', phase: 'connect', sent: 'no' });
   });
 
-  test('that is not there is not taken for the service', async () => {
+  test('that does not run is not mistaken for the service', async () => {
     const dispatcher = new ProxyAgent('http://127.0.0.1:1');
     open.push(dispatcher);
 
@@ -187,7 +190,7 @@ describe('a proxy', () => {
   });
 });
 
-describe('an answer without a web stream, as React Native and node-fetch give it', () => {
+describe('a response without a web stream, as from React Native and node-fetch', () => {
   const answer = (status: number, text: string, body?: unknown): Fetch =>
     (async () => ({ status, headers: new Headers(), body, text: async () => text })) as unknown as Fetch;
 
@@ -195,7 +198,7 @@ describe('an answer without a web stream, as React Native and node-fetch give it
     expect(await gatewayWith({ fetch: answer(200, '{"a":"ü"}', body) }).request(GET)).toEqual({ a: 'ü' });
   });
 
-  test('is an error where it says so', async () => {
+  test('is an error if its body or status says so', async () => {
     const context = (fetch: Fetch) => new ContextClient({ baseURL, sessionToken: TOKEN, maxRetries: 0, fetch });
     const unpin = context(answer(200, '{"success":false,"error":"no such pin"}')).unpin('c', 'm');
     expect((await failureOf(unpin)).message).toContain('no such pin');
@@ -204,7 +207,7 @@ describe('an answer without a web stream, as React Native and node-fetch give it
     expect(await failureOf(missing)).toMatchObject({ name: 'NotFoundError' });
   });
 
-  test('is streamed, all at once', async () => {
+  test('can be read as a stream, whose chunks come all at once', async () => {
     const text = 'data: {"choices":[{"index":0,"delta":{"content":"The"}}]}\n\ndata: [DONE]\n\n';
     const messages = [{ role: 'user', content: 'hi' }];
     const stream = await gatewayWith({ fetch: answer(200, text) }).chat.completions.create({

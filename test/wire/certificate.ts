@@ -1,6 +1,6 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
 
-/** A certificate that signs itself, and its key, made for one test run: nothing secret lies in the repository. */
+/** A self-signed certificate and its key, generated for each test run so that no key is in the repository. */
 export function selfSigned({ host = 'localhost', days = 30 }: { host?: string; days?: number } = {}) {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const name = sequence(set(sequence(oid('550403'), der(0x0c, Buffer.from(host)))));
@@ -27,7 +27,7 @@ export function selfSigned({ host = 'localhost', days = 30 }: { host?: string; d
   };
 }
 
-/** One value as X.509 writes it: tag, length, content. */
+/** One DER value: tag, length, content. */
 function der(tag: number, content: Buffer): Buffer {
   const { length } = content;
   const size = length < 0x80 ? [length] : length < 0x100 ? [0x81, length] : [0x82, length >> 8, length & 0xff];

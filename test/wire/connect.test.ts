@@ -12,28 +12,25 @@ const POST = { method: 'POST', path: '/v1/things', body: {} } as const;
 
 describe.each(engines)('$engine', ({ engine, options }) => {
   test.each([
-    { certificate: 'signs itself', tls: selfSigned() },
+    { certificate: 'is self-signed', tls: selfSigned() },
     { certificate: 'has expired', tls: selfSigned({ days: -2 }) },
     { certificate: 'is for another host', tls: selfSigned({ host: 'other.test' }) },
-  ])(
-    'a certificate that $certificate ends the call before anything is sent, and it is not tried again',
-    async ({ tls }) => {
-      const server = await FaultServer.start(tls);
-      server.answers(json({}));
-      const client = new GatewayClient({ ...options, baseURL: server.url, apiKey: KEY }, undefined, eager);
+  ])('a certificate that $certificate fails the call before anything is sent, without a retry', async ({ tls }) => {
+    const server = await FaultServer.start(tls);
+    server.answers(json({}));
+    const client = new GatewayClient({ ...options, baseURL: server.url, apiKey: KEY }, undefined, eager);
 
-      const error = await failureOf(client.request(GET));
+    const error = await failureOf(client.request(GET));
 
-      expect(error).toMatchObject({ name: 'APIConnectionError', phase: 'connect', sent: 'no', retryable: false });
-      expect(error.message).toMatch(/certificate is not trusted/);
-      expect(error.attempts).toHaveLength(1);
-      expect(server.requests).toBe(0);
-      await client.close();
-      await server.close();
-    },
-  );
+    expect(error).toMatchObject({ name: 'APIConnectionError', phase: 'connect', sent: 'no', retryable: false });
+    expect(error.message).toMatch(/certificate is not trusted/);
+    expect(error.attempts).toHaveLength(1);
+    expect(server.requests).toBe(0);
+    await client.close();
+    await server.close();
+  });
 
-  test('a connection that breaks in the TLS handshake is a connection error, tried again where that is harmless', async () => {
+  test('a connection that breaks in the TLS handshake is a connection error, retried if that is safe', async () => {
     const server = await FaultServer.start();
     server.onConnection = (socket) => {
       socket.once('data', () => socket.resetAndDestroy());
@@ -46,7 +43,7 @@ describe.each(engines)('$engine', ({ engine, options }) => {
     const effect = await failureOf(client.request(POST));
 
     expect(safe.attempts).toHaveLength(3);
-    // A browser-like fetch cannot tell it from an answer that broke off.
+    // fetch cannot distinguish it from a response that broke off.
     if (engine === 'fetch') expect(effect).toMatchObject({ sent: 'maybe', attempts: [expect.anything()] });
     else expect(effect).toMatchObject({ phase: 'connect', sent: 'no' });
     expect(server.requests).toBe(0);
@@ -54,7 +51,7 @@ describe.each(engines)('$engine', ({ engine, options }) => {
     await server.close();
   });
 
-  test('a host that is not known is looked up twice at the most', async () => {
+  test('an unknown host is looked up at most twice', async () => {
     const baseURL = 'https://no-such-host.invalid';
     const client = new GatewayClient({ ...options, baseURL, apiKey: KEY, maxRetries: 5 }, undefined, eager);
 
@@ -66,7 +63,7 @@ describe.each(engines)('$engine', ({ engine, options }) => {
     await client.close();
   });
 
-  test('a service that takes a connection and no handshake is given up with the attempt', async () => {
+  test('a service that accepts a connection and ignores the handshake ends the attempt with a timeout', async () => {
     const server = await FaultServer.start();
     server.onConnection = (socket) => {
       socket.resume();
@@ -85,7 +82,7 @@ describe.each(engines)('$engine', ({ engine, options }) => {
   });
 });
 
-describe('by the code of the failure', () => {
+describe('by error code', () => {
   test.each([
     { code: 'ENOTFOUND', attempts: 2, sent: 'no' },
     { code: 'EAI_AGAIN', attempts: 4, sent: 'no' },
@@ -98,7 +95,7 @@ describe('by the code of the failure', () => {
     const cause = Object.assign(new Error(`${code} ${KEY}`), { code });
     const fail = () => Promise.reject(new TypeError('fetch failed', { cause }));
     const options = { baseURL: 'https://service.test', apiKey: KEY, maxRetries: 3 };
-    // It says of itself where it comes from, as the platform's own does.
+    // Its source text is that of the platform's own fetch.
     const fetch = Object.assign(fail, { toString: () => 'function fetch() { [native code] }' });
     vi.stubGlobal('fetch', fetch);
     const native = new GatewayClient({ ...options, fetch }, undefined, eager);
@@ -110,7 +107,7 @@ describe('by the code of the failure', () => {
     expect(error.attempts).toHaveLength(attempts);
     expect(error.message).toContain(code);
 
-    // A fetch that is not the platform's may have tried before: the last failure says nothing of the first.
+    // Any other fetch may have retried by itself: its last error says nothing about the first try.
     const wrapped = await failureOf(
       new GatewayClient({ ...options, fetch: () => fail() }, undefined, eager).request(POST),
     );
@@ -118,11 +115,11 @@ describe('by the code of the failure', () => {
   });
 });
 
-describe('a dispatcher of the user', () => {
+describe("the user's dispatcher", () => {
   const tls = selfSigned();
   const world = serve(tls);
 
-  test('trusts what it is told to trust, is used for every call, and stays open', async () => {
+  test('trusts its own CA, is used for every call, and stays open after close()', async () => {
     const dispatcher = new Agent({ connect: { ca: tls.cert } });
     world.server.answers(json({ a: 1 }));
     const client = world.gateway({ dispatcher });
@@ -133,7 +130,7 @@ describe('a dispatcher of the user', () => {
     await dispatcher.close();
   });
 
-  test('a trusted certificate for another host is refused all the same', async () => {
+  test('still rejects a trusted certificate for another host', async () => {
     const other = selfSigned({ host: 'other.test' });
     const server = await FaultServer.start(other);
     const dispatcher = new Agent({ connect: { ca: other.cert } });

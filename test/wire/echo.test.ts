@@ -12,7 +12,7 @@ describe.each(engines)('$engine', ({ options }) => {
 
   test.each([
     {
-      where: 'the content type of an answer',
+      where: 'the content type of a response',
       behaviour: (secret: string) => answer(200, 'hello', { 'content-type': `text/${secret}` }),
     },
     {
@@ -26,12 +26,12 @@ describe.each(engines)('$engine', ({ options }) => {
         answer(400, '{}', { 'x-ratelimit-limit': secret, 'x-ratelimit-reset': `${secret}; w=60` }),
     },
     {
-      where: 'the name of a field',
+      where: 'a field name',
       usage: true,
       behaviour: (secret: string) => answer(200, JSON.stringify({ breakdown_by_model: { [secret]: 'x' } })),
     },
-    { where: 'the id of the request', behaviour: (secret: string) => answer(200, 'hello', { 'x-request-id': secret }) },
-  ])('a key that is echoed in $where is in no error and in no event', async ({ behaviour, stream, usage }) => {
+    { where: 'the request id', behaviour: (secret: string) => answer(200, 'hello', { 'x-request-id': secret }) },
+  ])('a key that the service repeats in $where is in no error and no event', async ({ behaviour, stream, usage }) => {
     const events: ClientEvent[] = [];
     const given = { ...options, maxRetries: 0, onEvent: (event: ClientEvent) => events.push(event) };
     const gateway = world.gateway(given);
@@ -52,7 +52,7 @@ describe.each(engines)('$engine', ({ options }) => {
     expect(leaksOf(events, [KEY, TOKEN, PROMPT])).toEqual([]);
   });
 
-  test('a key that is echoed is not in the issues of a schema of the caller either', async () => {
+  test("a key that the service repeats is masked in the issues of the caller's schema", async () => {
     world.server.answers(answer(200, JSON.stringify([{ [KEY]: 1 }])));
     const schema = {
       '~standard': {
@@ -68,7 +68,7 @@ describe.each(engines)('$engine', ({ options }) => {
     expect(leaksOf(error, [KEY])).toEqual([]);
   });
 
-  test('a credential that is echoed as URLs and JSON write it is masked', async () => {
+  test('a credential that the service repeats in URL or JSON encoding is masked', async () => {
     const sessionToken = 'tok/en+AAAA/session"canary==';
     const spellings = [sessionToken, encodeURIComponent(sessionToken), JSON.stringify(sessionToken)];
     world.server.answers(answer(401, spellings.join(' '), { 'content-type': 'text/plain' }));
@@ -79,7 +79,7 @@ describe.each(engines)('$engine', ({ options }) => {
     expect(leaksOf(error, ['canary'])).toEqual([]);
   });
 
-  test('says how to fix it after a long message too', async () => {
+  test('the advice to try again follows even a long message', async () => {
     world.server.answers(
       answer(429, JSON.stringify({ error: { message: 'x'.repeat(3_000) } }), { 'retry-after': '7' }),
     );
@@ -89,7 +89,7 @@ describe.each(engines)('$engine', ({ options }) => {
     expect(error.message).toMatch(/x…\. Try again in 7 s \(GET \/v1\/usage\)\.$/);
   });
 
-  test('control characters and long names of the service do not reach a message as they are', async () => {
+  test('control characters and long names from the service are escaped and cut in a message', async () => {
     const model = `\u001b[31m${'x'.repeat(50_000)}`;
     world.server.answers(answer(200, JSON.stringify({ breakdown_by_model: { [model]: 'x' } })));
 

@@ -13,7 +13,7 @@ const collect: () => void = runInNewContext('gc');
 describe.each(engines)('$engine', ({ engine, options }) => {
   const world = serve();
 
-  // Global fetch takes much longer over it: a tenth of them tells the same.
+  // Global fetch is much slower, and a tenth of the streams shows the same.
   const count = engine === 'undici' ? atLength(1_000, 10_000) : atLength(500, 1_000);
 
   test(`${count} aborted streams leave no connection, no timer, no listener and no memory`, async () => {

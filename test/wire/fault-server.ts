@@ -2,27 +2,27 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTLSServer, type TlsOptions } from 'node:tls';
 
-/** A request as it lies on the wire, and the socket to misbehave on. */
+/** A request as received, and the socket to misbehave on. */
 export interface Turn {
   readonly socket: Socket;
-  /** Counts from 1: the requests of the server, and of this connection. */
+  /** Both count from 1: among the requests of the server, and among those of this connection. */
   readonly number: number;
   readonly onConnection: number;
   readonly method: string;
   readonly path: string;
-  /** Request line and headers, as they came. */
+  /** Request line and headers, as received. */
   readonly head: string;
   readonly headers: ReadonlyMap<string, string>;
-  /** The first megabyte of the body, framing undone; complete when `behaviour.at` is `'end'`. */
+  /** The first megabyte of the body without its framing. Complete if `behaviour.at` is `'end'`. */
   body: Buffer;
-  /** All of its bytes, counted. */
+  /** Bytes of the whole body. */
   bodySize: number;
   complete: boolean;
 }
 
 /** What the server does with one request. */
 export interface Behaviour {
-  /** Once its head is read, or (the usual) once its body is too. */
+  /** Whether to act after the headers, or (usually) after the whole body. */
   readonly at: 'head' | 'end';
   readonly act: (turn: Turn) => void | Promise<void>;
 }
@@ -32,12 +32,12 @@ export const atHead = (act: Behaviour['act']): Behaviour => ({ at: 'head', act }
 
 const KEPT = 1024 * 1024;
 
-/** A server of raw sockets: it sends whatever it is told to, also what is no HTTP at all, and counts what reaches it. */
+/** A server on raw sockets. It can send anything, even bytes that are not HTTP, and counts what it receives. */
 export class FaultServer {
   connections = 0;
   readonly open = new Set<Socket>();
   readonly turns: Turn[] = [];
-  /** Called for each new connection before anything is read; `true` when it has dealt with it. */
+  /** Called for each new connection before anything is read. Returns `true` if it has handled the connection. */
   onConnection: ((socket: Socket, number: number) => boolean) | undefined;
   #script: (turn: Turn) => Behaviour = () => stall();
   readonly #server: Server;
@@ -69,12 +69,12 @@ export class FaultServer {
     return this.turns.length;
   }
 
-  /** Connections that have carried a request and are open. */
+  /** Open connections that have carried a request. */
   get used(): number {
     return new Set(this.turns.map(({ socket }) => socket).filter((socket) => this.open.has(socket))).size;
   }
 
-  /** One behaviour after the other; the last one stays. */
+  /** One behaviour per request. The last one repeats. */
   answers(...script: Behaviour[]): void {
     let at = 0;
     this.#script = () => {
@@ -88,7 +88,7 @@ export class FaultServer {
     this.#script = script;
   }
 
-  /** From now on connections are refused; those that are open stay. */
+  /** Refuses new connections. Open ones stay open. */
   stopListening(): void {
     if (this.#server.listening) this.#server.close();
   }
@@ -161,7 +161,7 @@ function parseHead(socket: Socket, head: string, number: number, onConnection: n
   };
 }
 
-/** Undoes the framing of a request's body. */
+/** Removes the framing of a request's body. */
 class BodyReader {
   readonly #turn: Turn;
   readonly #chunked: boolean;
@@ -175,7 +175,7 @@ class BodyReader {
     if (!this.#chunked && this.#left === 0) turn.complete = true;
   }
 
-  /** Takes what belongs to the body and gives back the rest. */
+  /** Consumes the bytes of the body and returns the rest. */
   read(given: Buffer): Buffer {
     let bytes: Buffer = given;
     while (!this.#turn.complete && bytes.length > 0) {
@@ -206,5 +206,5 @@ class BodyReader {
   }
 }
 
-/** Says nothing, for ever. */
+/** Never responds. */
 export const stall = (): Behaviour => atEnd(() => {});

@@ -6,18 +6,18 @@ const GET = { method: 'GET', path: '/v1/things' } as const;
 
 type Fetch = typeof globalThis.fetch;
 
-/** A fetch of the user's that does not do what a fetch does. */
+/** A fetch that does not behave like one. */
 const wrong = (fetch: () => unknown): Fetch => fetch as unknown as Fetch;
 const read = new Response('{"a":1}');
 
-describe('a fetch of the user', () => {
+describe("a user's fetch", () => {
   test.each([
-    { does: 'gives nothing', fetch: wrong(() => undefined) },
-    { does: 'gives a string', fetch: wrong(async () => 'hello') },
-    { does: 'gives null', fetch: wrong(async () => null) },
-    { does: 'gives an object with a status', fetch: wrong(async () => ({ status: 200 })) },
+    { does: 'returns undefined', fetch: wrong(() => undefined) },
+    { does: 'resolves to a string', fetch: wrong(async () => 'hello') },
+    { does: 'resolves to null', fetch: wrong(async () => null) },
+    { does: 'resolves to an object with only a status', fetch: wrong(async () => ({ status: 200 })) },
     {
-      does: 'throws at once',
+      does: 'throws synchronously',
       fetch: wrong(() => {
         throw new Error(`no ${KEY}`);
       }),
@@ -28,33 +28,33 @@ describe('a fetch of the user', () => {
         throw `no ${KEY}`;
       }),
     },
-    { does: 'rejects with nothing', fetch: wrong(() => Promise.reject(undefined)) },
+    { does: 'rejects with undefined', fetch: wrong(() => Promise.reject(undefined)) },
     { does: 'rejects with the request', fetch: wrong(() => Promise.reject({ headers: { authorization: KEY } })) },
     {
-      does: 'gives an answer somebody has read',
+      does: 'resolves to a response that was already read',
       fetch: wrong(async () => {
         await read.text().catch(() => {});
         return read;
       }),
     },
     {
-      does: 'gives an answer somebody is reading',
+      does: 'resolves to a response whose body is locked',
       fetch: wrong(async () => {
         const answer = new Response('{}');
         answer.body?.getReader();
         return answer;
       }),
     },
-    { does: 'gives a body of strings', fetch: wrong(async () => new Response(streamOf('{"a":', 1, null))) },
+    { does: 'resolves to a body of strings', fetch: wrong(async () => new Response(streamOf('{"a":', 1, null))) },
     {
-      does: 'gives a body that fails',
+      does: 'resolves to a body that fails',
       fetch: wrong(async () => new Response(new ReadableStream({ start: (c) => c.error(new Error(KEY)) }))),
     },
     {
-      does: 'gives a status that is none',
+      does: 'resolves to an invalid status',
       fetch: wrong(async () => ({ status: 42, headers: new Headers(), body: null })),
     },
-  ])('that $does is a connection error', async ({ fetch }) => {
+  ])('that $does fails the call with a connection error', async ({ fetch }) => {
     const client = new GatewayClient({ baseURL: 'https://service.test', apiKey: KEY, fetch }, undefined, eager);
 
     const error = await failureOf(client.request(GET));
@@ -62,7 +62,7 @@ describe('a fetch of the user', () => {
     expect(error.name).toBe('APIConnectionError');
   });
 
-  test('that never answers is ended by the attempt’s timeout, and leaves no timer', async () => {
+  test('that never responds is ended by the timeout of the attempt, and leaves no timer', async () => {
     const fetch = wrong(() => new Promise(() => {}));
     const runtime = watched();
     const options = { baseURL: 'https://service.test', apiKey: KEY, fetch, timeout: 50 };
@@ -88,9 +88,9 @@ describe('a fetch of the user', () => {
   );
   test.each([
     { failure: 'was never sent', other: () => nowhere.request(GET) },
-    { failure: 'was refused', other: () => refusing.request(GET) },
+    { failure: 'was rejected', other: () => refusing.request(GET) },
     { failure: 'has bad arguments', other: () => nowhere.usage.retrieve({ start_date: 'x' }) },
-  ])('whose own call $failure does not make this one unsent', async ({ other }) => {
+  ])('whose own call to another client $failure does not mark this call as unsent', async ({ other }) => {
     let sent = 0;
     const fetch = wrong(async () => {
       sent += 1;
@@ -106,7 +106,7 @@ describe('a fetch of the user', () => {
     expect(sent).toBe(1);
   });
 
-  test('that ignores the signal does not hold an abort up', async () => {
+  test('that ignores the signal does not delay an abort', async () => {
     const fetch = wrong(async () => new Response(new ReadableStream()));
     const client = new GatewayClient({ baseURL: 'https://service.test', apiKey: KEY, fetch }, undefined, eager);
     const controller = new AbortController();

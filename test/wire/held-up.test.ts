@@ -11,7 +11,7 @@ import { KEY, serve } from './world.js';
 const GET = { method: 'GET', path: '/v1/things' } as const;
 const STREAM = { model: 'm', messages: [{ role: 'user', content: 'hi' }], stream: true } as const;
 
-/** Answers and keeps the program busy in the same breath: the timers come first afterwards, the answer lies in its socket. */
+/** Blocks the event loop right after `act`, so that timers fire while the response is still unread in its socket. */
 const whileBusy =
   (act: () => unknown, ms = 400) =>
   (): void => {
@@ -25,7 +25,7 @@ describe.each(engines)('$engine', ({ options }) => {
   const world = serve();
 
   test.each(['timeout', 'deadline'] as const)(
-    'an answer that was there is no %s, however long the program was busy',
+    'a response that arrived in time does not end with a %s, however long the event loop was blocked',
     async (limit) => {
       world.server.answers(
         json({ warm: 1 }),
@@ -38,7 +38,7 @@ describe.each(engines)('$engine', ({ options }) => {
     },
   );
 
-  test('a stream whose event was there is not idle', async () => {
+  test('a stream whose event arrived in time does not end as idle', async () => {
     world.server.answers(
       atEnd(({ socket }) => {
         socket.write(headOf(200, { 'content-type': 'text/event-stream' }) + eventOf('a'));
@@ -96,7 +96,7 @@ describe('mocked timers', () => {
 describe("a dispatcher's own timers", () => {
   const world = serve();
 
-  test('end neither a slow answer nor a slow stream: the limits of the client hold', async () => {
+  test('end neither a slow response nor a slow stream: only the limits of the client apply', async () => {
     const dispatcher = new Agent({ headersTimeout: 100, bodyTimeout: 100 });
     const late = (act: () => void) => void setTimeout(act, 1_500);
     world.server.decides(({ headers }) =>
@@ -109,7 +109,7 @@ describe("a dispatcher's own timers", () => {
     );
     const client = world.gateway({ dispatcher, maxRetries: 0 });
 
-    // They do end a request that leaves them on: else this test could not fail.
+    // Proves that they end a plain request. Without it this test could not fail.
     const left = request(`${world.server.url}/v1/things`, { dispatcher }).then(
       () => 'answered',
       (error) => error.code,

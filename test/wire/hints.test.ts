@@ -10,7 +10,7 @@ const GET = { method: 'GET', path: '/v1/things' } as const;
 const hintOf = (seconds: number, message = 'slow down') =>
   JSON.stringify({ error: { message, type: 'rate_limit_error', retry_after: seconds } });
 
-/** The head of a 429, and its body `ms` later. */
+/** The headers of a 429, and its body `ms` later. */
 const late = (body: string, ms: number): Behaviour =>
   atEnd(async ({ socket }) => {
     socket.write(headOf(429, { 'content-type': 'application/json', 'content-length': body.length }));
@@ -21,7 +21,7 @@ const late = (body: string, ms: number): Behaviour =>
 describe.concurrent.each(engines)('$engine', ({ options }) => {
   const world = serve();
 
-  /** The wait after the first answer: the call is ended before it begins. */
+  /** The delay chosen after the first response. The call is aborted before the delay starts. */
   async function waitAfter(behaviour: Behaviour, more: GatewayClientOptions = {}): Promise<number> {
     world.server.answers(behaviour);
     const stop = new AbortController();
@@ -35,13 +35,13 @@ describe.concurrent.each(engines)('$engine', ({ options }) => {
     return wait;
   }
 
-  test.sequential('a hint in a body that comes late, or is long, is read before the next attempt', async () => {
+  test.sequential('retry_after is read before the next attempt even if the body is late or long', async () => {
     expect(await waitAfter(late(hintOf(5), 1_200))).toBe(5_000);
     expect(await waitAfter(answer(429, hintOf(5, 'm'.repeat(70_000))))).toBe(5_000);
     expect(await waitAfter(answer(429, hintOf(5, 'm'.repeat(900_000))))).toBe(5_000);
   });
 
-  test.sequential('a hint in a body that arrives while the program is busy is read', async () => {
+  test.sequential('retry_after is read even if the body arrives while the event loop is blocked', async () => {
     let blocked = false;
     const onEvent = (event: ClientEvent): void => {
       if (event.type === 'response' && !blocked) {
@@ -61,7 +61,7 @@ describe.concurrent.each(engines)('$engine', ({ options }) => {
     expect(performance.now() - before).toBeGreaterThanOrEqual(2_000);
   });
 
-  test.sequential('nothing else leaves while the body of a 429 is on its way', async () => {
+  test.sequential('no other call is sent until the body of a 429 has arrived', async () => {
     world.server.answers(late(hintOf(30), 400), answer(200));
     const client = world.gateway({ ...options, maxRetries: 1, maxRetryAfter: 10_000 });
     const first = failureOf(client.request(GET));
@@ -78,7 +78,7 @@ describe.concurrent.each(engines)('$engine', ({ options }) => {
     expect((await second).name).toBe('AbortError');
   });
 
-  test.sequential('a call that will not be repeated does not wait for the rest of a refusal', async () => {
+  test.sequential('a call that is not retried does not wait for the rest of an error body', async () => {
     const stalled = (headers: HeaderList) => raw(headOf(429, { ...headers, 'content-length': 500 }), '{');
     for (const [headers, more] of [
       [{ 'retry-after': 3600 }, {}],
@@ -97,20 +97,20 @@ describe.concurrent.each(engines)('$engine', ({ options }) => {
   test.sequential.each([
     { kind: 'breaks off', behaviour: rawThenReset(start), wait: 8_000 },
     { kind: 'is above its limit', behaviour: answer(429, hintOf(5, 'm'.repeat(2 ** 20))), wait: 8_000 },
-    { kind: 'ends with the attempt', behaviour: raw(start), wait: 8_000 },
-    { kind: 'is whole and has none', behaviour: answer(429, '{}'), wait: 0 },
-    { kind: 'is whole and no JSON', behaviour: answer(429, '<h1>Too many requests'), wait: 0 },
-  ])('where the body of a 429 $kind the wait is $wait ms', async ({ behaviour, wait }) => {
+    { kind: 'is still incomplete at the timeout', behaviour: raw(start), wait: 8_000 },
+    { kind: 'has no retry_after', behaviour: answer(429, '{}'), wait: 0 },
+    { kind: 'is not JSON', behaviour: answer(429, '<h1>Too many requests'), wait: 0 },
+  ])('the delay is $wait ms if the body of a 429 $kind', async ({ behaviour, wait }) => {
     expect(await waitAfter(behaviour, { timeout: 300 })).toBe(wait);
   });
 
-  test.sequential('of several Retry-After headers the largest counts', async () => {
+  test.sequential('the largest of several Retry-After headers wins', async () => {
     const twice = headOf(429, { 'retry-after': '1\r\nRetry-After: 3\r\nretry-after: soon', 'content-length': 0 });
 
     expect(await waitAfter(raw(twice))).toBe(3_000);
   });
 
-  test.sequential('the body of a 503 is read for its hint as well', async () => {
+  test.sequential('retry_after in the body of a 503 is read as well', async () => {
     const body = hintOf(4);
     const behaviour = atEnd(async ({ socket }) => {
       socket.write(headOf(503, { 'content-type': 'application/json', 'content-length': body.length }));

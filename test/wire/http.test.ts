@@ -13,7 +13,7 @@ describe.each(engines)('$engine', ({ engine, options }) => {
   const world = serve();
   const once = { ...options, maxRetries: 0, deadline: 700 };
 
-  test.each([301, 302, 303, 307, 308])('a redirect with %i is an error and is not followed', async (status) => {
+  test.each([301, 302, 303, 307, 308])('a redirect with %i is an error, and is not followed', async (status) => {
     const trap = await FaultServer.start();
     trap.answers(json({ trapped: true }));
     for (const location of [
@@ -35,7 +35,7 @@ describe.each(engines)('$engine', ({ engine, options }) => {
     await trap.close();
   });
 
-  test('a redirect names the host it leads to, also where a page comes with it', async () => {
+  test('the error of a redirect names its target host, even if the body is a page', async () => {
     const page = '<html>\r\n<head><title>302 Found</title></head>\r\n<body><h1>302 Found</h1>nginx</body></html>';
     world.server.answers(answer(302, page, { location: 'https://login.test/x?key=1', 'content-type': 'text/html' }));
 
@@ -44,7 +44,7 @@ describe.each(engines)('$engine', ({ engine, options }) => {
     expect(error.message).toMatch(/^302 Found nginx\. The service redirects to login\.test\. /);
   });
 
-  test('a page with 404 shows where the request went, for a plain call and for a stream', async () => {
+  test('the error of a 404 page shows where the request went, for a plain call and a stream', async () => {
     world.server.answers(answer(404, '<title>404 Not Found</title><h1>404 Not Found</h1>', {}));
     const baseURL = `${world.server.url}/prefix`;
     const { completions } = world.gateway({ ...options, baseURL }).chat;
@@ -61,7 +61,7 @@ describe.each(engines)('$engine', ({ engine, options }) => {
     }
   });
 
-  test('an upload is not redirected either, and the credential reaches nobody else', async () => {
+  test('an upload is not redirected either, and its credential stays on the host', async () => {
     const trap = await FaultServer.start();
     trap.answers(json({ trapped: true }));
     world.server.answers(answer(307, '', { location: `${trap.url}/v1/files` }));
@@ -71,7 +71,7 @@ describe.each(engines)('$engine', ({ engine, options }) => {
 
     const error = await failureOf(world.gateway(options).files.upload({ file: file(), purpose: 'test' }));
 
-    // What fetch makes of a redirect it may not follow does not say what it was.
+    // fetch does not say that a rejected response was a redirect.
     expect(error.name).toBe(engine === 'fetch' ? 'APIConnectionError' : 'APIError');
     expect(trap.connections).toBe(0);
     await trap.close();
@@ -79,20 +79,20 @@ describe.each(engines)('$engine', ({ engine, options }) => {
 
   test.each([
     {
-      what: 'an upgrade nobody asked for',
+      what: 'an unrequested upgrade',
       behaviour: raw('HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n'),
     },
-    { what: '1xx without end', behaviour: storm('HTTP/1.1 102 Processing\r\n\r\n') },
-    { what: '103 without end', behaviour: storm('HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n') },
+    { what: 'endless 102 responses', behaviour: storm('HTTP/1.1 102 Processing\r\n\r\n') },
+    { what: 'endless 103 responses', behaviour: storm('HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n') },
     { what: 'a status of 099', behaviour: raw('HTTP/1.1 099 Low\r\ncontent-length: 0\r\n\r\n') },
     { what: 'a status of four digits', behaviour: rawThenEnd('HTTP/1.1 2000 OK\r\ncontent-length: 0\r\n\r\n') },
-    { what: 'headers a byte at a time', behaviour: drip('HTTP/1.1 200 OK\r\nx-long: '.padEnd(2_000, 'a'), 15) },
+    { what: 'headers sent byte by byte', behaviour: drip('HTTP/1.1 200 OK\r\nx-long: '.padEnd(2_000, 'a'), 15) },
     {
-      what: 'two lengths',
+      what: 'two content-lengths',
       behaviour: raw(headOf(200, { 'content-length': 2 }).replace('\r\n\r\n', '\r\ncontent-length: 3\r\n\r\n{}')),
     },
     {
-      what: 'a length and chunks',
+      what: 'a content-length and chunks',
       behaviour: raw(headOf(200, { 'content-length': 5, 'transfer-encoding': 'chunked' }), '2\r\n{}\r\n0\r\n\r\n'),
     },
     {
@@ -102,12 +102,12 @@ describe.each(engines)('$engine', ({ engine, options }) => {
     { what: 'ten thousand headers', behaviour: raw(headOf(200, manyHeaders()), '{}') },
     { what: 'a header with a NUL', behaviour: raw(headOf(200, { 'x-a': 'a\u0000b', 'content-length': 2 }), '{}') },
     {
-      what: 'a chunk size that is no number',
+      what: 'an invalid chunk size',
       behaviour: raw(headOf(200, { 'transfer-encoding': 'chunked' }), 'zz\r\n{}\r\n'),
     },
     { what: 'HTTP/0.9', behaviour: rawThenEnd('{"a":1}') },
-    { what: 'a page of another protocol', behaviour: rawThenEnd('\u0016\u0003\u0001\u0002\u0000\u0001') },
-  ])('$what is no usable answer, and hangs nobody', async ({ behaviour }) => {
+    { what: 'another protocol', behaviour: rawThenEnd('\u0016\u0003\u0001\u0002\u0000\u0001') },
+  ])('$what leads to a connection error or a timeout, and the connection is closed', async ({ behaviour }) => {
     world.server.answers(behaviour);
 
     const error = await failureOf(world.gateway(once).request(POST));
@@ -118,7 +118,7 @@ describe.each(engines)('$engine', ({ engine, options }) => {
     await until(() => world.server.used === 0);
   });
 
-  test.each([402, 418, 451, 599])('a status of %i is an APIError with it', async (status) => {
+  test.each([402, 418, 451, 599])('a status of %i is an APIError with this status', async (status) => {
     world.server.answers(answer(status, '<html><body>odd</body></html>', { 'content-type': 'text/html' }));
 
     const error = await failureOf(world.gateway(once).request(POST));
@@ -127,7 +127,7 @@ describe.each(engines)('$engine', ({ engine, options }) => {
     expect(error.message).toContain(`${status} odd`);
   });
 
-  test.each([600, 999])('a status of %i is none', async (status) => {
+  test.each([600, 999])('a status of %i is invalid', async (status) => {
     world.server.answers(answer(status));
 
     const error = await failureOf(world.gateway(once).request(POST));
@@ -135,13 +135,13 @@ describe.each(engines)('$engine', ({ engine, options }) => {
     expect(error).toMatchObject({ name: 'APIConnectionError', retryable: expect.any(Boolean) });
   });
 
-  test('announcements before an answer are passed over', async () => {
+  test('informational responses before the final one are ignored', async () => {
     world.server.answers(raw('HTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n', OK));
 
     expect(await world.gateway(once).request(GET)).toEqual({ a: 1 });
   });
 
-  test('a header of twelve kilobytes and one that is folded are read', async () => {
+  test('a header of 12 kB is read', async () => {
     world.server.answers(
       raw(headOf(200, { 'x-long': 'a'.repeat(12_000), 'x-request-id': 'r1', 'content-length': 2 }), '{}'),
     );
@@ -152,7 +152,7 @@ describe.each(engines)('$engine', ({ engine, options }) => {
     expect(response.headers.get('x-long')).toHaveLength(12_000);
   });
 
-  test('a header that is not ASCII is read byte by byte, and costs nobody the others', async () => {
+  test('a header that is not ASCII is read as Latin-1, and the other headers are kept', async () => {
     const head = headOf(200, { 'x-latin': 'caf\u00e9', 'x-request-id': 'r\u00e9', 'content-length': 2 });
     const utf8 = Buffer.from('x-utf8: €\r\n');
     const [status, ...rest] = head.split(/(?<=\r\n)/).map((line) => Buffer.from(line, 'latin1'));
@@ -165,7 +165,7 @@ describe.each(engines)('$engine', ({ engine, options }) => {
     expect(response.headers.get('x-utf8')).toBe('\u00e2\u0082\u00ac');
   });
 
-  test('a header may have the name of a method that every object has, or of its prototype', async () => {
+  test('a header may be named after a property of Object.prototype', async () => {
     const names = ['constructor', '__proto__', 'valueOf'];
     const named = Object.fromEntries([...names.map((name) => [name, 'a']), ['x-request-id', 'r1']]);
     world.server.answers(raw(headOf(200, { ...named, 'content-length': 2 }), '{}'));
@@ -176,7 +176,7 @@ describe.each(engines)('$engine', ({ engine, options }) => {
     expect(response.requestId).toBe('r1');
   });
 
-  test('bytes beyond the announced length are no part of the answer, and their connection is not used again', async () => {
+  test('bytes beyond the content-length are not part of the response, and the connection is not reused', async () => {
     world.server.answers(raw(bytesOf(200, '{"a":1}'), '{"b":2}'), json({ c: 3 }));
     const client = world.gateway(options);
 
@@ -186,7 +186,7 @@ describe.each(engines)('$engine', ({ engine, options }) => {
     expect(world.server.turns.map(({ onConnection }) => onConnection)).toEqual([1, 1]);
   });
 
-  test('a second answer nobody asked for is nobody’s answer', async () => {
+  test('an unrequested second response does not become the response of the next call', async () => {
     world.server.answers(raw(bytesOf(200, '{"a":1}'), bytesOf(200, '{"poisoned":true}')), json({ c: 3 }));
     const client = world.gateway(options);
 
@@ -195,7 +195,7 @@ describe.each(engines)('$engine', ({ engine, options }) => {
     expect(await client.request(GET)).toEqual({ c: 3 });
   });
 
-  test('an answer before the upload is complete is read if it can be', async () => {
+  test('a response that comes before the upload is complete is read', async () => {
     world.server.answers(
       atHead(
         ({ socket }) => void socket.write(bytesOf(413, '{"error":{"message":"too big"}}', { connection: 'close' })),
@@ -209,7 +209,7 @@ describe.each(engines)('$engine', ({ engine, options }) => {
     await until(() => world.server.used === 0);
   });
 
-  test('an answer that breaks the connection under the upload is a typed error', async () => {
+  test('a response followed by a reset during the upload is a typed error', async () => {
     world.server.answers(
       atHead(({ socket }) => {
         socket.write(bytesOf(413, '{"error":{"message":"too big"}}', { connection: 'close' }));
@@ -224,9 +224,9 @@ describe.each(engines)('$engine', ({ engine, options }) => {
     expect(world.server.requests).toBe(1);
   });
 
-  test('a kept connection that closes as it is used again: what has no effect is sent again at once', async () => {
+  test('a GET on a kept connection that closes on reuse is retried at once', async () => {
     world.server.answers(json({ a: 1 }), finAtEnd(), json({ a: 2 }));
-    const client = world.gateway(options, watched({ random: () => 0.9 })); // a backoff would show
+    const client = world.gateway(options, watched({ random: () => 0.9 })); // a backoff would be visible in `delay`
     await client.request(GET);
     await settled();
 
@@ -237,7 +237,7 @@ describe.each(engines)('$engine', ({ engine, options }) => {
     expect(world.server.turns.map(({ onConnection }) => onConnection)).toEqual([1, 2, 1]);
   });
 
-  test('a kept connection that closes as it is used again: an effect is not repeated', async () => {
+  test('a POST on a kept connection that closes on reuse is not retried', async () => {
     world.server.answers(json({ a: 1 }), finAtEnd(), json({ a: 2 }));
     const client = world.gateway(options);
     await client.request(GET);
@@ -247,7 +247,7 @@ describe.each(engines)('$engine', ({ engine, options }) => {
     expect(world.server.turns.map(({ onConnection }) => onConnection)).toEqual([1, 2]);
   });
 
-  test('a kept connection that was closed while it was idle costs nothing', async () => {
+  test('a kept connection that closed while idle costs no attempt', async () => {
     world.server.answers(
       atEnd(({ socket }) => void socket.end(OK)),
       json({ a: 2 }),
@@ -261,13 +261,13 @@ describe.each(engines)('$engine', ({ engine, options }) => {
     expect(response.attempts).toHaveLength(1);
   });
 
-  test('a body a byte at a time is read to its end', async () => {
+  test('a body sent byte by byte is read to its end', async () => {
     world.server.answers(drip(`${headOf(200, { 'content-length': 7 })}{"a":1}`, 1));
 
     expect(await world.gateway(options).request(GET)).toEqual({ a: 1 });
   });
 
-  test('answers of calls that run together are not mixed up', async () => {
+  test('the responses of concurrent calls are not mixed up', async () => {
     world.server.decides(({ path }) => (path.endsWith('3') ? rawThenReset('HTTP/1.1 20') : json({ path })));
     const client = world.gateway({ ...options, maxRetries: 0 });
 
@@ -280,7 +280,7 @@ describe.each(engines)('$engine', ({ engine, options }) => {
     await Promise.all(calls);
   });
 
-  test('the request on the wire is the one that was asked for', async () => {
+  test('method, path, query, headers and body are sent as given', async () => {
     world.server.answers(json({}));
     const client = world.gateway({ ...options, baseURL: `${world.server.url}/prefix/` });
 
@@ -294,7 +294,7 @@ describe.each(engines)('$engine', ({ engine, options }) => {
   });
 });
 
-/** The same announcement over and over, until nobody listens. */
+/** Repeats an informational response until the connection closes. */
 function storm(announcement: string): Behaviour {
   return atEnd(({ socket }) => {
     const timer = setInterval(() => socket.write(announcement.repeat(20)), 2);

@@ -14,8 +14,8 @@ import { eager, failureOf, KEY } from './world.js';
 
 const POST = { method: 'POST', path: '/v1/x', body: {} } as const;
 
-describe('what comes late', () => {
-  test('work that was given up does not disarm the stop of what the call waits for next', async () => {
+describe('timeouts of a call', () => {
+  test('still stop the current work when earlier work that timed out settles late', async () => {
     const runtime = manualRuntime();
     const timeouts = new CallTimeouts(runtime, new LiveCalls(), undefined, 1_000);
     let settleLate!: () => void;
@@ -33,7 +33,7 @@ describe('what comes late', () => {
     timeouts.end();
   });
 
-  test('the caller is told even if what is stopped throws', async () => {
+  test('reject the call even if stopping its work throws', async () => {
     const timeouts = new CallTimeouts(manualRuntime(), new LiveCalls(), undefined, undefined);
     const error = failureOf(
       timeouts.wait(new Promise(() => {}), () => {
@@ -47,9 +47,9 @@ describe('what comes late', () => {
   });
 });
 
-describe('what a failure says of an effect', () => {
+describe('an error of a call that may have had an effect', () => {
   test.each(['EHOSTUNREACH', 'ENETUNREACH', 'ENETDOWN'])(
-    '%s on an open connection leaves the effect in doubt',
+    'with %s has sent: maybe on an open connection, and sent: no while connecting',
     (code) => {
       const progress = { phase: 'headers', sent: 'maybe' } as const;
       const broken = Object.assign(new Error(code), { code, syscall: 'read' });
@@ -61,7 +61,7 @@ describe('what a failure says of an effect', () => {
     },
   );
 
-  test('a code that is no code is not repeated', () => {
+  test('does not show an error code of the wrong format, which may be a secret', () => {
     const error = connectionError(Object.assign(new Error('x'), { code: `${KEY} leaked` }), {
       phase: 'headers',
       sent: 'maybe',
@@ -70,7 +70,7 @@ describe('what a failure says of an effect', () => {
     expect(`${error.message}${String(error.cause)}`).not.toContain(KEY);
   });
 
-  test('an attempt that was never sent does not hide an earlier one that may have worked', async () => {
+  test('has sent: maybe if an earlier attempt may have worked, although the last was never sent', async () => {
     const server = await FaultServer.start();
     server.answers(resetAtEnd());
     const { url } = server;
@@ -90,7 +90,7 @@ describe('what a failure says of an effect', () => {
     await gateway.close();
   });
 
-  test('a polluted prototype makes no call repeatable', async () => {
+  test('is not retried because of a polluted prototype', async () => {
     const server = await FaultServer.start();
     server.answers(answer(500));
     const gateway = new GatewayClient({ baseURL: server.url, apiKey: KEY, maxRetries: 5 }, undefined, eager);
@@ -105,7 +105,7 @@ describe('what a failure says of an effect', () => {
   });
 });
 
-describe('a limiter of the user that fails', () => {
+describe("a user's rate limiter", () => {
   const cases: Record<string, RateLimiter> = {
     'throws on release': {
       admit: () => undefined,
@@ -118,7 +118,7 @@ describe('a limiter of the user that fails', () => {
       release: () => Promise.reject(new Error('no')) as unknown as undefined,
     },
   };
-  test.each(Object.entries(cases))('one that %s costs no answer', async (_, pacing) => {
+  test.each(Object.entries(cases))('that %s does not fail the call', async (_, pacing) => {
     const server = await FaultServer.start();
     server.answers(json({ fine: true }));
     const gateway = new GatewayClient({ baseURL: server.url, apiKey: KEY, pacing });
@@ -129,7 +129,7 @@ describe('a limiter of the user that fails', () => {
     await server.close();
   });
 
-  test('one that throws on admit is named, and nothing is sent', async () => {
+  test('that throws on admit leads to a ConfigurationError, and nothing is sent', async () => {
     const server = await FaultServer.start();
     const pacing: RateLimiter = {
       admit: () => {
@@ -145,7 +145,7 @@ describe('a limiter of the user that fails', () => {
     await server.close();
   });
 
-  test('one that cannot cancel does not keep an abort', async () => {
+  test('whose cancel throws does not prevent an abort', async () => {
     const controller = new AbortController();
     const stuck = {
       ready: new Promise<void>(() => {}),
@@ -173,7 +173,7 @@ describe.each(engines)('$engine', ({ options }) => {
     return server;
   };
 
-  test('leaving a textStream while it waits ends it, and the connection', async () => {
+  test('return() of a pending textStream ends it and closes the connection', async () => {
     const server = await start();
     server.answers(openStream(eventOf('The ')));
     const gateway = new GatewayClient({ ...options, baseURL: server.url, apiKey: KEY });
@@ -193,7 +193,7 @@ describe.each(engines)('$engine', ({ options }) => {
     await gateway.close();
   });
 
-  test('a key that is read slowly does not pass a hint that came meanwhile', async () => {
+  test('a call with a slow key function respects a retry_after that another call received meanwhile', async () => {
     const sent: number[] = [];
     const server = await start();
     server.answers(
@@ -221,7 +221,7 @@ describe.each(engines)('$engine', ({ options }) => {
     await gateway.close();
   });
 
-  test('bytes behind the end of a compressed answer do not keep its connection', async () => {
+  test('bytes after the end of a compressed response do not keep its connection open', async () => {
     const sockets = new Set<unknown>();
     const server = createServer((_, response) => {
       response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' });
@@ -238,7 +238,7 @@ describe.each(engines)('$engine', ({ options }) => {
     const { port } = server.address() as { port: number };
     const gateway = new GatewayClient({ ...options, baseURL: `http://127.0.0.1:${port}`, apiKey: KEY, timeout: 3_000 });
 
-    await gateway.presets.list().catch(() => {}); // an engine may refuse what stands behind the end
+    await gateway.presets.list().catch(() => {}); // an engine may reject the trailing bytes
     while (sockets.size > 0) await new Promise((resolve) => setTimeout(resolve, 5));
 
     await gateway.close();

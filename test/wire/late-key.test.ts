@@ -4,7 +4,7 @@ import { failureOf, serve } from './world.js';
 const world = serve();
 
 test.each([{ signal: AbortSignal.abort() }, { deadline: 5 }])(
-  'a key function that fails when its call is over already ends no process (%j)',
+  'a key function that rejects after its call has ended causes no unhandled rejection (%j)',
   async (options) => {
     const unhandled: unknown[] = [];
     const listener = (reason: unknown): void => void unhandled.push(reason);

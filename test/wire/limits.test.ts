@@ -14,7 +14,7 @@ const block = new Uint8Array(64 * 1024).fill(32);
 describe.each(engines)('$engine', ({ options }) => {
   const world = serve();
 
-  /** Memory a failing call takes at its peak, in bytes. */
+  /** Peak memory growth during a failing call, in bytes. */
   async function growthOf(call: () => PromiseLike<unknown>): Promise<{ error: Error; growth: number }> {
     const start = process.memoryUsage.rss();
     let peak = start;
@@ -26,7 +26,7 @@ describe.each(engines)('$engine', ({ options }) => {
     return { error, growth: Math.max(peak, process.memoryUsage.rss()) - start };
   }
 
-  test('an answer announced as too large is not read', async () => {
+  test('a response whose content-length is too large is not read', async () => {
     world.server.answers(raw(headOf(200, { ...JSON_HEAD, 'content-length': 100 * MB }), block));
 
     const error = await failureOf(world.gateway(options).request(GET));
@@ -36,14 +36,14 @@ describe.each(engines)('$engine', ({ options }) => {
     expect(world.server.requests).toBe(1);
   });
 
-  test('an answer that turns out too large is cut at the limit, and its connection closed', async () => {
+  test('a response that grows too large is cut off at the limit, and its connection is closed', async () => {
     world.server.answers(flood(headOf(200, { ...JSON_HEAD, connection: 'close' }), block, 200 * MB));
 
     const { error, growth } = await growthOf(() => world.gateway(options).request(GET));
 
     expect(error.name).toBe('ResponseTooLargeError');
     expect(world.server.turns[0]?.socket.bytesWritten).toBeLessThan(60 * MB);
-    expect(growth).toBeLessThan(150 * MB); // the server of this test, in the same process, keeps some of it
+    expect(growth).toBeLessThan(150 * MB); // includes buffers of the test server, which runs in the same process
     await until(() => world.server.used === 0);
   });
 
@@ -51,7 +51,7 @@ describe.each(engines)('$engine', ({ options }) => {
     { encoding: 'gzip', bomb: gzipSync(new Uint8Array(64 * MB)) },
     { encoding: 'br', bomb: brotliCompressSync(new Uint8Array(64 * MB)) },
     { encoding: 'gzip, gzip', bomb: gzipSync(gzipSync(new Uint8Array(64 * MB))) },
-  ])('what $encoding unpacks counts: a bomb is cut at the limit', async ({ encoding, bomb }) => {
+  ])('the limit counts decompressed bytes: a bomb in $encoding is cut off', async ({ encoding, bomb }) => {
     world.server.answers(answer(200, bomb, { 'content-encoding': encoding }));
 
     const { error } = await growthOf(() => world.gateway(options).request(GET));
@@ -59,7 +59,7 @@ describe.each(engines)('$engine', ({ options }) => {
     expect(error.name).toBe('ResponseTooLargeError');
   });
 
-  test('an answer compressed a thousand times over is refused', async () => {
+  test('a response with a thousand content encodings is rejected', async () => {
     world.server.answers(answer(200, '{}', { 'content-encoding': Array(1_000).fill('gzip').join(', ') }));
 
     const error = await failureOf(world.gateway({ ...options, maxRetries: 0 }).request(GET));
@@ -67,7 +67,7 @@ describe.each(engines)('$engine', ({ options }) => {
     expect(error.name).toBe('APIConnectionError');
   });
 
-  test('an encoding nobody knows is taken for a name without a meaning: JSON is read, anything else is an error', async () => {
+  test('an unknown content encoding is ignored: JSON is read, and anything else is an error', async () => {
     world.server.answers(
       answer(200, '{"a":1}', { 'content-encoding': 'utf-8' }),
       answer(200, 'zzz', { 'content-encoding': 'zz' }),
@@ -86,7 +86,7 @@ describe.each(engines)('$engine', ({ options }) => {
     { encoding: 'deflate', body: deflateRawSync('{"a":"ü"}') },
     { encoding: 'br', body: brotliCompressSync('{"a":"ü"}') },
     { encoding: 'deflate, gzip', body: gzipSync(deflateSync('{"a":"ü"}')) },
-  ])('$encoding is undone, in successes and in errors', async ({ encoding, body }) => {
+  ])('$encoding is decoded in successes and in errors', async ({ encoding, body }) => {
     world.server.answers(
       answer(200, body, { 'content-encoding': encoding }),
       answer(400, body, { 'content-encoding': encoding }),
@@ -99,12 +99,12 @@ describe.each(engines)('$engine', ({ options }) => {
 
   test.each([
     { damage: 'in its middle', body: corrupted(gzipSync(JSON.stringify({ a: 'x'.repeat(2_000) }))) },
-    { damage: 'at its start', body: Buffer.from('this is no gzip') },
+    { damage: 'at its start', body: Buffer.from('this is not gzip') },
     {
-      damage: 'by a cut',
+      damage: 'by truncation',
       body: gzipSync(JSON.stringify({ a: Math.random().toString(36).repeat(500) })).subarray(0, 60),
     },
-  ])('gzip damaged $damage is an error of the answer, never an answer', async ({ body }) => {
+  ])('gzip damaged $damage is a retryable error, and is never returned as a response', async ({ body }) => {
     world.server.answers(answer(200, body, { 'content-encoding': 'gzip' }));
 
     const error = await failureOf(world.gateway({ ...options, maxRetries: 0 }).request(GET));
@@ -113,7 +113,7 @@ describe.each(engines)('$engine', ({ options }) => {
     expect(error.retryable).toBe(true);
   });
 
-  test('an empty answer that says it is compressed is an empty answer', async () => {
+  test('an empty response with a content encoding is an empty response', async () => {
     world.server.answers(
       answer(204, '', { 'content-encoding': 'gzip' }),
       answer(200, '', { 'content-encoding': 'gzip' }),
@@ -124,7 +124,7 @@ describe.each(engines)('$engine', ({ options }) => {
     expect(await client.unpin('c', 'm')).toBeUndefined();
   });
 
-  test('of an error’s body 64 kB are read, and then it is let go', async () => {
+  test('64 kB of an error body are read, and then its connection is closed', async () => {
     world.server.decides(() =>
       flood(
         headOf(400, { 'content-type': 'text/plain', connection: 'close' }),
@@ -140,7 +140,7 @@ describe.each(engines)('$engine', ({ options }) => {
     await until(() => world.server.used === 0);
   });
 
-  test('an error whose body never ends is reported all the same, within its second', async () => {
+  test('an error whose body never ends is still reported', async () => {
     world.server.answers(raw(headOf(404, { ...JSON_HEAD, 'content-length': 500 }), '{"error":{"message":"no such'));
 
     const error = await failureOf(world.gateway(options).request(GET));
@@ -150,7 +150,7 @@ describe.each(engines)('$engine', ({ options }) => {
     await until(() => world.server.used === 0);
   });
 
-  test('refusals in a row take hardly a connection', async () => {
+  test('errors in a row reuse their connections', async () => {
     world.server.answers(answer(503, JSON.stringify({ error: { message: 'x'.repeat(5_000) } })));
     const client = world.gateway({ ...options, maxRetries: 0 });
 
@@ -160,7 +160,7 @@ describe.each(engines)('$engine', ({ options }) => {
     expect(world.server.connections).toBeLessThanOrEqual(3);
   });
 
-  test('a byte order mark is dropped, and bytes are UTF-8 whatever the content type says', async () => {
+  test('a byte order mark is dropped, and a body is UTF-8 whatever its content type', async () => {
     world.server.answers(
       json({ a: 'ü€😀' }, { 'content-type': 'application/json; charset=windows-1252' }),
       answer(200, '\ufeff{"a":1}'),
@@ -171,7 +171,7 @@ describe.each(engines)('$engine', ({ options }) => {
     expect(await client.request(GET)).toEqual({ a: 1 });
   });
 
-  test('an answer is the same bytes, however the network cuts it', async () => {
+  test('a body is read correctly however the network splits it', async () => {
     const text = JSON.stringify({ a: 'ü€😀'.repeat(20) });
     const bytes = Buffer.from(text);
     const chunks = [...bytes].map((byte) =>

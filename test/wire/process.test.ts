@@ -13,7 +13,7 @@ const root = resolve(import.meta.dirname, '../..');
 
 let folder: string;
 beforeAll(async () => {
-  // Inside the project, so that the dependencies are found.
+  // Inside the project, so that its dependencies resolve.
   folder = await mkdtemp(join(root, 'node_modules', '.wire-'));
   await build({
     entryPoints: [join(root, 'src/index.ts')],
@@ -27,10 +27,10 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-describe('a program of its own', () => {
+describe('in a process of its own', () => {
   const world = serve();
 
-  /** Runs a program and says how it ended and how long it went on after it had said `done`. */
+  /** Runs a program. Resolves to its output and the time it kept running after it printed `done`. */
   function run(program: string, engine = ''): Promise<{ output: string; lingered: number }> {
     const start = `import { GatewayClient } from ${JSON.stringify(join(folder, 'index.mjs'))};
       process.on('unhandledRejection', (error) => console.log('UNHANDLED', error));
@@ -55,7 +55,7 @@ describe('a program of its own', () => {
     });
   }
 
-  test('a call and close() let the process end', async () => {
+  test('a closed client lets the process exit', async () => {
     world.server.answers(json({}));
 
     const { output, lingered } = await run(`await get(); await client.close(); console.log('done');`);
@@ -64,7 +64,7 @@ describe('a program of its own', () => {
     expect(lingered).toBeLessThan(3_000);
   });
 
-  test('kept connections keep no process alive, also without close()', async () => {
+  test('kept connections let the process exit even without close()', async () => {
     world.server.answers(json({}));
 
     const { output, lingered } = await run(`await get(); await get(); console.log('done');`);
@@ -73,7 +73,7 @@ describe('a program of its own', () => {
     expect(lingered).toBeLessThan(2_000);
   });
 
-  test('close() with calls in every state lets the process end, and rejects nothing that nobody sees', async () => {
+  test('close() with calls in every state lets the process exit without an unhandled rejection', async () => {
     world.server.decides(({ number }) => (number % 2 === 0 ? stall() : openStream()));
 
     const { output, lingered } = await run(`
@@ -86,7 +86,7 @@ describe('a program of its own', () => {
     expect(lingered).toBeLessThan(3_000);
   });
 
-  test('a connection that is still being made keeps no process alive after an abort', async () => {
+  test('a pending connection lets the process exit after an abort', async () => {
     world.server.onConnection = () => true;
 
     const { output, lingered } = await run(`
@@ -101,21 +101,24 @@ describe('a program of its own', () => {
 
   const asked = `{ model: 'm', messages: [{ role: 'user', content: 'hi' }], stream: true }, { streamIdleTimeout: 100 }`;
 
-  test.each(engines)('a stream that was begun and dropped lets the process end ($engine)', async ({ engine }) => {
-    world.server.answers(openStream(eventOf('a'), eventOf('b')));
+  test.each(engines)(
+    'a stream that is read in part and dropped lets the process exit ($engine)',
+    async ({ engine }) => {
+      world.server.answers(openStream(eventOf('a'), eventOf('b')));
 
-    const { output } = await run(
-      `const stream = await client.chat.completions.create(${asked});
+      const { output } = await run(
+        `const stream = await client.chat.completions.create(${asked});
       await stream[Symbol.asyncIterator]().next();
       console.log('done');`,
-      engine,
-    );
+        engine,
+      );
 
-    expect(output).toBe('done\n');
-    await until(() => world.server.used === 0);
-  });
+      expect(output).toBe('done\n');
+      await until(() => world.server.used === 0);
+    },
+  );
 
-  test.each(engines)('a relay whose browser has left lets the process end ($engine)', async ({ engine }) => {
+  test.each(engines)('a relay whose browser has disconnected lets the process exit ($engine)', async ({ engine }) => {
     world.server.answers(openStream(eventOf('x'.repeat(20_000)).repeat(500))); // more than the pipe holds
 
     const { output } = await run(
@@ -141,7 +144,7 @@ describe('a program of its own', () => {
     await until(() => world.server.used === 0);
   });
 
-  test('a program that waits for an answer is not ended before it', async () => {
+  test('a call in progress keeps the process alive', async () => {
     world.server.decides(() => ({
       at: 'end',
       act: ({ socket }) => void setTimeout(() => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}'), 300),
@@ -152,7 +155,7 @@ describe('a program of its own', () => {
     expect(output).toBe('done {}\n');
   });
 
-  test('calls nobody awaits any more after an abort reject nothing that nobody sees', async () => {
+  test('the promises derived from an aborted call cause no unhandled rejection', async () => {
     world.server.answers(stall());
 
     const { output } = await run(`

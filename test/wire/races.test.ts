@@ -6,7 +6,7 @@ import type { Runtime } from '../../src/transport/timeouts.js';
 import { manualRuntime, seededRandom, settled } from '../helpers/manual-runtime.js';
 import { KEY } from './world.js';
 
-/** Time in which everything that can happen next happens in the order the scheduler picks, timers among it. */
+/** A runtime whose timers fire in the order that the scheduler picks. */
 function scheduledRuntime(scheduler: fc.Scheduler): Runtime & { readonly timers: Set<object> } {
   const timers = new Set<object>();
   return {
@@ -17,7 +17,7 @@ function scheduledRuntime(scheduler: fc.Scheduler): Runtime & { readonly timers:
     setTimer: (callback, ms) => {
       const timer = {};
       timers.add(timer);
-      // The watchdog looks at the clock when it fires; the clock of this runtime jumps for it.
+      // A timer fires when the scheduler says so, whatever `ms` is. The clock stands still.
       void scheduler.schedule(Promise.resolve(), `timer of ${ms}`).then(() => {
         if (timers.delete(timer)) callback();
       });
@@ -27,7 +27,7 @@ function scheduledRuntime(scheduler: fc.Scheduler): Runtime & { readonly timers:
   };
 }
 
-describe('whatever comes first', () => {
+describe('in any order of events', () => {
   const race = fc.record({
     streamed: fc.boolean(),
     statuses: fc.array(fc.constantFrom(200, 200, 503, 429), { minLength: 1, maxLength: 3 }),
@@ -82,7 +82,7 @@ describe('whatever comes first', () => {
 
     process.off('unhandledRejection', note);
     expect(unhandled).toEqual([]);
-    // The races were worth running: every kind of end was met.
+    // The schedules must cover every outcome.
     expect([...outcomes]).toEqual(
       expect.arrayContaining([
         'success',
@@ -121,7 +121,7 @@ function answerIn(chunks: number, status: number, streamed: boolean, turn: (what
   return new Response(body, { status, headers: { 'content-type': type } });
 }
 
-describe('a sequence of answers', () => {
+describe('a sequence of responses', () => {
   const outcome = fc.oneof(
     fc.record({
       status: fc.constantFrom(429, 503),
@@ -132,7 +132,7 @@ describe('a sequence of answers', () => {
   );
   const METHODS = ['GET', 'DELETE', 'POST'] as const;
 
-  test('leads to as many requests as the matrix has, none before its hint, none that the deadline would end', async () => {
+  test('leads to the requests of the matrix, none before its retry_after and none past the deadline', async () => {
     const given = fc.record({
       answers: fc.array(outcome, { minLength: 1, maxLength: 7 }),
       method: fc.constantFrom(...METHODS),
@@ -165,7 +165,7 @@ describe('a sequence of answers', () => {
         await runtime.advance(1_000_000);
         const end = await call;
 
-        expect(end).not.toBe('APITimeoutError'); // no wait is begun that the deadline would end
+        expect(end).not.toBe('APITimeoutError'); // no delay starts that the deadline would end
         expect(runtime.pending).toBe(0);
         for (const delay of runtime.delays) expect(delay).toBeLessThanOrEqual(2_147_483_647);
         for (const delay of runtime.delays) expect(delay).toBeGreaterThanOrEqual(0);
@@ -186,7 +186,7 @@ describe('a sequence of answers', () => {
   });
 });
 
-/** The matrix in other words than those of the source. */
+/** The retry matrix, written independently of the source. */
 function mayRepeat(status: number, method: string): number {
   if (status === 429 || status === 503) return 5;
   if (method === 'POST') return 0;

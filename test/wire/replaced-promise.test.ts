@@ -6,7 +6,7 @@ import { serve } from './world.js';
 
 const Native = Promise;
 beforeEach(() => {
-  // As zone.js and promise libraries do it. An async function keeps to the engine's own class.
+  // As zone.js and promise libraries do. Async functions still return native promises.
   globalThis.Promise = class Replaced<T> extends Native<T> {};
 });
 afterEach(() => {
@@ -18,7 +18,7 @@ const EVENTS = 'data: {"choices":[{"index":0,"delta":{"content":"a"},"finish_rea
 
 const world = serve();
 
-test('where the global Promise is replaced, calls and streams go on as ever, compressed ones too', async () => {
+test('calls and streams, even compressed ones, work if the global Promise is replaced', async () => {
   const gzip = { 'content-encoding': 'gzip' };
   const stream = { 'content-type': 'text/event-stream', ...gzip };
   world.server.answers(json({ a: 1 }), answer(200, gzipSync('{"b":2}'), gzip), answer(200, gzipSync(EVENTS), stream));

@@ -6,7 +6,7 @@ import { failureOf, PROMPT, serve } from './world.js';
 describe.each(engines)('$engine', ({ options }) => {
   const world = serve();
 
-  test('a service that always fails is sent hardly more than one request for each call', async () => {
+  test('a service that always fails receives at most 5% more requests than calls', async () => {
     world.server.answers(answer(503));
     const client = world.gateway(options);
 
@@ -18,7 +18,7 @@ describe.each(engines)('$engine', ({ options }) => {
     expect(world.server.requests).toBeGreaterThan(400);
   });
 
-  test('where one answer in ten is a 503, every call succeeds with few more requests than calls', async () => {
+  test('every call succeeds if one response in ten is a 503, with at most 15% more requests than calls', async () => {
     world.server.decides(({ number }) => answer(number % 10 === 0 ? 503 : 200));
     const client = world.gateway(options);
 
@@ -27,7 +27,7 @@ describe.each(engines)('$engine', ({ options }) => {
     expect(world.server.requests).toBeLessThanOrEqual(230);
   });
 
-  test('an empty retry budget ends a call with its own error, says why, and holds up no first attempt', async () => {
+  test('an empty retry budget fails a call with its own error after one attempt, and an event says why', async () => {
     const stops: string[] = [];
     const client = world.gateway({
       ...options,
@@ -46,7 +46,7 @@ describe.each(engines)('$engine', ({ options }) => {
     expect(world.server.requests - before).toBe(1);
   });
 
-  test('the same bytes are sent again, whatever the caller changes meanwhile', async () => {
+  test('a retry sends the same bytes even if the caller changes the arguments meanwhile', async () => {
     world.server.answers(refused(503), refused(503), answer(200, '{"id":"1"}'));
     const body = { text: PROMPT };
     const headers = { 'x-team': 'a' };
@@ -76,7 +76,7 @@ describe.each(engines)('$engine', ({ options }) => {
     expect(response.attempts).toMatchObject([{ status: 200, delay: 0 }]);
   });
 
-  test('retries show in `attempts` and in events', async () => {
+  test('retries are listed in `attempts` and in events', async () => {
     world.server.answers(resetAtEnd(), answer(503), answer(200));
     const seen: unknown[] = [];
     const client = world.gateway({
@@ -103,7 +103,7 @@ describe.each(engines)('$engine', ({ options }) => {
   test.each([
     { end: 'its signal', name: 'AbortError' },
     { end: 'close()', name: 'ClientClosedError' },
-  ])('a call that $end ends between two attempts has failed, in events too', async ({ name }) => {
+  ])('a call that $end ends between two attempts emits a failure event', async ({ name }) => {
     world.server.answers(answer(503, '{}', { 'retry-after': '30' }));
     const seen: unknown[] = [];
     const controller = new AbortController();
@@ -111,7 +111,7 @@ describe.each(engines)('$engine', ({ options }) => {
       ...options,
       onEvent: ({ type, ...event }) => {
         seen.push([type, 'reason' in event && event.reason, 'stop' in event && event.stop]);
-        // In a turn of its own: the wait begins after this event.
+        // In a later task, because the delay starts after this event.
         if (type === 'retry') setTimeout(() => (name === 'AbortError' ? controller.abort() : void client.close()));
       },
     });
@@ -129,7 +129,7 @@ describe.each(engines)('$engine', ({ options }) => {
     ]);
   });
 
-  test('a request carries the headers it needs and none of ours besides', async () => {
+  test('a request has only the headers it needs', async () => {
     world.server.answers(answer(200));
     await world.gateway(options).request({ method: 'POST', path: '/v1/things', body: {} });
 

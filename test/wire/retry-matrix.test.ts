@@ -19,7 +19,7 @@ import { eager, failureOf, KEY, PROMPT, serve } from './world.js';
 const METHODS = { safe: 'GET', idempotent: 'DELETE', effect: 'POST' } as const;
 const OPERATIONS = ['safe', 'idempotent', 'effect'] as const;
 
-/** Sends that the server sees by class of operation: nothing to lose, the same again, the work a second time. */
+/** Requests that the server receives, by kind of operation: no effect, the same effect if repeated, a second effect. */
 type Sends = readonly [safe: number, idempotent: number, effect: number];
 
 interface Row {
@@ -41,18 +41,18 @@ const broken = { error: 'APIConnectionError', sent: 'maybe', sends: UNLESS_EFFEC
 const cut = { error: 'APIConnectionError', sent: 'yes', sends: UNLESS_EFFECT } as const;
 
 const rows: Row[] = [
-  // ambiguous: bytes were written, and no status line came
+  // ambiguous: bytes were written, and no status line arrived
   { kind: 'reset in the middle of the request', behaviour: resetAtHead(), ...broken },
   { kind: 'reset after the request', behaviour: resetAtEnd(), ...broken },
-  { kind: 'close instead of an answer', behaviour: finAtEnd(), ...broken },
+  { kind: 'close instead of a response', behaviour: finAtEnd(), ...broken },
   { kind: 'cut in the status line', behaviour: rawThenEnd('HTTP/1.1 20'), ...broken },
   { kind: 'cut in the headers', behaviour: rawThenEnd('HTTP/1.1 200 OK\r\ncontent-ty'), ...broken },
   { kind: 'reset in the headers', behaviour: rawThenReset('HTTP/1.1 200 OK\r\ncontent-ty'), ...broken },
-  { kind: 'bytes that are no HTTP', behaviour: rawThenEnd('\u0000\u0001 SSH-2.0-none\r\n\r\n'), ...cut },
-  // refused: the service says that it did nothing
+  { kind: 'bytes that are not HTTP', behaviour: rawThenEnd('\u0000\u0001 SSH-2.0-none\r\n\r\n'), ...cut },
+  // rejected: the service says that it did nothing
   { kind: '429', behaviour: answer(429), error: 'RateLimitError', sends: ALWAYS },
   { kind: '503', behaviour: refused(503), error: 'ServiceUnavailableError', sends: ALWAYS },
-  // whoever else says so may hide work that was done
+  // a 503 from a proxy may hide work that was done
   ...['{}', '<h1>503</h1>', '{"message":"Service Unavailable"}', '{"error":{"message":"x","type":"y"'].map((page) => ({
     kind: `503 with ${page}`,
     behaviour: answer(503, page),
@@ -77,12 +77,17 @@ const rows: Row[] = [
   { kind: 'close before the announced length', behaviour: rawThenEnd(LENGTH, '{"a":'), ...cut },
   { kind: 'reset before the announced length', behaviour: rawThenReset(LENGTH, '{"a":'), ...cut },
   {
-    kind: 'half an answer that ends with its connection',
+    kind: 'half a response that ends with its connection',
     behaviour: rawThenEnd(UNTIL_CLOSE, '{"a":'),
     error: 'ResponseValidationError',
     sends: UNLESS_EFFECT,
   },
-  { kind: 'no JSON', behaviour: answer(200, '<p>hello'), error: 'ResponseValidationError', sends: UNLESS_EFFECT },
+  {
+    kind: 'a body that is not JSON',
+    behaviour: answer(200, '<p>hello'),
+    error: 'ResponseValidationError',
+    sends: UNLESS_EFFECT,
+  },
   {
     kind: 'a body above the limit',
     behaviour: raw(headOf(200, { 'content-length': 40 * 1024 * 1024 })),
@@ -102,7 +107,7 @@ describe.each(engines)('$engine', ({ options }) => {
     OPERATIONS.map((operation, at) => ({ ...row, operation, count: row.sends[at] ?? 0 })),
   );
 
-  test.each(table)('$kind: a request that is $operation is sent $count times', async (row) => {
+  test.each(table)('$kind: a request of kind "$operation" is sent $count times', async (row) => {
     const { operation, behaviour, count } = row;
     world.server.answers(behaviour);
     const client = world.gateway(options);
@@ -116,7 +121,7 @@ describe.each(engines)('$engine', ({ options }) => {
     if (row.sent !== undefined) expect(error).toMatchObject({ sent: row.sent });
   });
 
-  test('a silent service is asked again after `timeout`, but not for an effect', async () => {
+  test('a request to a silent service is retried after `timeout`, unless it has an effect', async () => {
     const silences = [
       { start: undefined, sent: 'maybe' },
       { start: 'HTTP/1.1 200 OK\r\ncontent-', sent: 'maybe' },
@@ -129,7 +134,7 @@ describe.each(engines)('$engine', ({ options }) => {
     const calls = silences.flatMap(({ sent }, silence) =>
       OPERATIONS.map(async (operation) => {
         const path = `/v1/${operation}/${silence}`;
-        // A client each: together they would use their retry budget up.
+        // One client each: together they would use up their retry budget.
         const client = world.gateway({ ...options, timeout: 400 });
         const error = await failureOf(client.request({ method: METHODS[operation], path }));
         const sends = world.server.turns.filter((turn) => turn.path === path).length;
@@ -144,7 +149,7 @@ describe.each(engines)('$engine', ({ options }) => {
     { kind: '503', behaviour: answer(503), count: 6 },
     { kind: '500', behaviour: answer(500), count: 3 },
     { kind: '425', behaviour: answer(425), count: 2 },
-  ])('$kind is tried $count times at the most, however many retries are allowed', async ({ behaviour, count }) => {
+  ])('$kind is tried at most $count times, however many retries are allowed', async ({ behaviour, count }) => {
     world.server.answers(behaviour);
     const client = world.gateway({ ...options, maxRetries: 5 });
 
@@ -153,7 +158,7 @@ describe.each(engines)('$engine', ({ options }) => {
     expect(world.server.requests).toBe(count);
   });
 
-  test("a POST that ends with a proxy's 503 says why it was not repeated, one that the service refused does not", async () => {
+  test("the error of a POST says why a proxy's 503 was not retried, but not for a 503 of the service", async () => {
     const client = world.gateway(options);
     const message = async () => (await failureOf(client.request({ method: 'POST', path: '/v1/things' }))).message;
 
@@ -163,7 +168,7 @@ describe.each(engines)('$engine', ({ options }) => {
     expect(await message()).not.toContain('work was done');
   });
 
-  test('a 409 is tried again where the caller named an idempotency key, which every attempt carries', async () => {
+  test('a 409 is retried if the caller passed an idempotency key, which every attempt sends', async () => {
     world.server.answers(answer(409), answer(200, '{"id":"1"}'));
     const client = world.gateway(options);
 
@@ -172,7 +177,7 @@ describe.each(engines)('$engine', ({ options }) => {
     expect(world.server.turns.map(({ headers }) => headers.get('idempotency-key'))).toEqual(['once', 'once']);
   });
 
-  test('an idempotency key does not make a broken POST repeatable', async () => {
+  test('a broken POST is not retried even with an idempotency key', async () => {
     world.server.answers(resetAtEnd());
     const client = world.gateway(options);
 
@@ -181,7 +186,7 @@ describe.each(engines)('$engine', ({ options }) => {
     expect(world.server.requests).toBe(1);
   });
 
-  test.each(OPERATIONS)('a refused connection is tried three times and was never sent: %s', async (operation) => {
+  test.each(OPERATIONS)('a refused connection is tried three times, with sent: no (%s)', async (operation) => {
     const closed = `http://127.0.0.1:${await unusedPort()}`;
     const client = new GatewayClient({ ...options, baseURL: closed, apiKey: KEY }, undefined, eager);
 
@@ -192,7 +197,7 @@ describe.each(engines)('$engine', ({ options }) => {
     await client.close();
   });
 
-  test('a DELETE that answers 404 after a broken attempt is a NotFoundError that shows the earlier failure', async () => {
+  test('a DELETE that gets a 404 after a broken attempt is a NotFoundError whose attempts show both', async () => {
     world.server.answers(resetAtEnd(), answer(404, '{"success":false,"error":"gone"}'));
     const client = world.context(options);
 
@@ -203,14 +208,14 @@ describe.each(engines)('$engine', ({ options }) => {
     expect(error.attempts[0]).not.toHaveProperty('status');
   });
 
-  test('an answer after failures is handed over as if nothing had been', async () => {
+  test('a success after failed attempts is returned normally', async () => {
     world.server.answers(resetAtEnd(), rawThenEnd(bytesOf(200, '{"a":1}').subarray(0, -3)), answer(200, '{"a":1}'));
 
     expect(await world.gateway(options).request({ method: 'GET', path: '/v1/things' })).toEqual({ a: 1 });
   });
 });
 
-test('undici: a connection that breaks while it is made was never sent, also of a POST', async () => {
+test('undici: a POST whose connection breaks while it is opened was not sent, and is retried', async () => {
   const world = await FaultServer.start();
   world.onConnection = (socket) => {
     socket.resetAndDestroy();
@@ -226,7 +231,7 @@ test('undici: a connection that breaks while it is made was never sent, also of 
   await world.close();
 });
 
-/** A port that was free a moment ago. */
+/** A port that was just in use and is now closed. */
 async function unusedPort(): Promise<number> {
   const server = await FaultServer.start();
   const { port } = server;

@@ -11,7 +11,7 @@ const OLD = 'svc_sk_old0123456789';
 const NEW = 'svc_sk_new0123456789';
 const keyOf = ({ headers }: Turn) => headers.get('authorization')?.replace('Bearer ', '');
 
-/** A key function that gives one after the other; the last one stays. */
+/** A key function that returns the given keys in order and repeats the last one. */
 function keys(...given: (string | Error)[]): () => Promise<string> {
   return async () => {
     const key = given.length > 1 ? given.shift() : given[0];
@@ -26,7 +26,7 @@ describe.each(engines)('$engine', ({ options }) => {
     world.server.decides((turn) => (keyOf(turn) === NEW ? json({ a: 1 }) : refused(status)));
 
   test.each([401, 403])(
-    'after a %d a key that was replaced is read, and the request is sent once more',
+    'after a %d the key is read again, and if it has changed the request is sent once more',
     async (status) => {
       takesOnlyTheNewKey(status);
       const events: ClientEvent[] = [];
@@ -42,7 +42,7 @@ describe.each(engines)('$engine', ({ options }) => {
     },
   );
 
-  test('it is sent once more also where no retries are allowed, and it keeps all of its retries', async () => {
+  test('sending once more with a new key does not count as a retry', async () => {
     takesOnlyTheNewKey(401);
     await world.gateway({ ...options, apiKey: keys(OLD, NEW), maxRetries: 0 }).request(POST);
     expect(world.server.requests).toBe(2);
@@ -54,10 +54,10 @@ describe.each(engines)('$engine', ({ options }) => {
 
   test.each([
     { what: 'the same key again', apiKey: () => keys(OLD) },
-    { what: 'no key any more', apiKey: () => keys(OLD, new Error('the vault is closed')) },
+    { what: 'no key the second time', apiKey: () => keys(OLD, new Error('the vault is closed')) },
     { what: 'another key each time', apiKey: () => keys(OLD, 'svc_sk_b0123456789', 'svc_sk_c0123456789'), sends: 2 },
-    { what: 'a key that is no function', apiKey: () => OLD },
-  ])('with $what the refusal is the error', async ({ apiKey, sends = 1 }) => {
+    { what: 'a string as the key', apiKey: () => OLD },
+  ])('with $what the call fails with the 403', async ({ apiKey, sends = 1 }) => {
     world.server.answers(refused(403));
 
     const error = await failureOf(world.gateway({ ...options, apiKey: apiKey() }).request(POST));
@@ -67,7 +67,7 @@ describe.each(engines)('$engine', ({ options }) => {
     expect(world.server.requests).toBe(sends);
   });
 
-  test('a call that is aborted while the key is read again ends as aborted', async () => {
+  test('a call aborted while the key is read again ends with an AbortError', async () => {
     world.server.answers(refused(401));
     const stop = new AbortController();
     let reads = 0;
@@ -83,15 +83,18 @@ describe.each(engines)('$engine', ({ options }) => {
     expect(error.name).toBe('AbortError');
   });
 
-  test.each([401, 403])("a proxy's %d repeats no POST: it may hide work that was done", async (status) => {
-    world.server.answers(answer(status, '<h1>Blocked'), json({ a: 1 }));
-    const client = world.gateway({ ...options, apiKey: keys(OLD, NEW) });
+  test.each([401, 403])(
+    "a POST is not repeated after a proxy's %d, which may hide work that was done",
+    async (status) => {
+      world.server.answers(answer(status, '<h1>Blocked'), json({ a: 1 }));
+      const client = world.gateway({ ...options, apiKey: keys(OLD, NEW) });
 
-    expect(await failureOf(client.request(POST))).toMatchObject({ status });
-    expect(world.server.requests).toBe(1);
-  });
+      expect(await failureOf(client.request(POST))).toMatchObject({ status });
+      expect(world.server.requests).toBe(1);
+    },
+  );
 
-  test('a refusal with a hint is not repeated before it', async () => {
+  test('a 401 with Retry-After is not repeated with a new key', async () => {
     world.server.answers(refused(401, { 'retry-after': 3 }), json({ a: 1 }));
 
     await failureOf(world.gateway({ ...options, apiKey: keys(OLD, NEW) }).request(POST));
@@ -99,7 +102,7 @@ describe.each(engines)('$engine', ({ options }) => {
     expect(world.server.requests).toBe(1);
   });
 
-  test('a key function that never answers is asked once, and named', async () => {
+  test('a key function that never returns is called once, and the error names it', async () => {
     let calls = 0;
     const apiKey = () => {
       calls += 1;
@@ -113,7 +116,7 @@ describe.each(engines)('$engine', ({ options }) => {
     expect(calls).toBe(1);
   });
 
-  test('an upload that can be sent once is not sent again with a new key', async () => {
+  test('an upload that can only be sent once is not sent again with a new key', async () => {
     takesOnlyTheNewKey(401);
     const file = new Blob(['once']).stream();
     const client = world.gateway({ ...options, apiKey: keys(OLD, NEW) });
@@ -122,7 +125,7 @@ describe.each(engines)('$engine', ({ options }) => {
     expect(world.server.requests).toBe(1);
   });
 
-  test('calls lose nothing when the old key is deleted at once', async () => {
+  test('no call fails if the old key is revoked at once', async () => {
     let valid = OLD;
     let served = 0;
     world.server.decides((turn) => {

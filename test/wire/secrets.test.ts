@@ -7,14 +7,14 @@ import { leaksOf } from '../helpers/leaks.js';
 import { answer, eventOf, headOf, rawThenEnd, rawThenReset, resetAtEnd } from './behaviours.js';
 import { failureOf, KEY, PROMPT, serve, TOKEN } from './world.js';
 
-/** Stands for the credential of the client that is called. */
+/** Placeholder for the credential of the client under test. */
 const OWN = 'OWN-CREDENTIAL';
 const messages = [{ role: 'user', content: PROMPT }];
 
 describe.each(engines)('$engine', ({ options }) => {
   const world = serve();
 
-  test('nothing that prints an error or an event shows the key, the token or the prompt', async () => {
+  test('no printed form of an error or an event shows the key, the token or the prompt', async () => {
     const events: ClientEvent[] = [];
     const given = { ...options, maxRetries: 0, onEvent: (event: ClientEvent) => events.push(event) };
     const gateway = world.gateway(given);
@@ -28,7 +28,7 @@ describe.each(engines)('$engine', ({ options }) => {
       `token ${OWN}.`,
       'harmless',
     );
-    // What the service repeats of the credential is masked; the user's own words in a body are not printed at all.
+    // A credential that the service repeats is masked. A body is never printed.
     const body = fc.oneof(
       fc.record({ success: fc.constant(false), error: echo }),
       fc.record({
@@ -80,7 +80,7 @@ describe.each(engines)('$engine', ({ options }) => {
         try {
           await start();
         } catch (error) {
-          await failureOf(Promise.reject(error)); // looks at every printed form of it
+          await failureOf(Promise.reject(error)); // checks every printed form of the error
         }
       }),
       { numRuns: 150, seed: 7 },
@@ -91,7 +91,7 @@ describe.each(engines)('$engine', ({ options }) => {
     expect(leaksOf(context, [TOKEN])).toEqual([]);
   });
 
-  test('what a service says is repeated as it is, but for keys, control characters and length', async () => {
+  test('the message of the service is kept, except for keys, control characters and length', async () => {
     const said = fc.string({ unit: 'grapheme', maxLength: 200 });
     const key = fc.tuple(fc.constantFrom('svc_sk_', 'svc_pk_'), fc.stringMatching(/^[\w-]{8,40}$/));
 
@@ -115,7 +115,7 @@ describe.each(engines)('$engine', ({ options }) => {
     { as: 'decimal entities', quote: (token: string) => token.replace(/\W/g, (one) => `&#${one.charCodeAt(0)};`) },
     { as: 'hexadecimal entities', quote: (token: string) => token.replaceAll('+', '&#x2B;') },
     { as: 'base64', quote: (token: string) => btoa(`Bearer ${token}`) },
-  ])('an error page that has the token in $as does not show it', async ({ quote }) => {
+  ])('an error does not show a token that its body contains as $as', async ({ quote }) => {
     const sessionToken = 'k9Zq+Vt3/Lm8xQ7wR2sD5fG1hJ4==';
     const page = `<html><h1>Bad gateway</h1><pre>Authorization: Bearer ${quote(sessionToken)}</pre></html>`;
     const said = JSON.stringify({ success: false, error: `no such session: ${quote(sessionToken)}` });
@@ -132,13 +132,13 @@ describe.each(engines)('$engine', ({ options }) => {
   });
 
   test.each([
-    { what: 'a key without end', text: `svc_sk_${'a'.repeat(100_000)}` },
-    { what: 'many beginnings of keys', text: 'svc_sk_'.repeat(15_000) },
+    { what: 'a single key', text: `svc_sk_${'a'.repeat(100_000)}` },
+    { what: 'many key prefixes', text: 'svc_sk_'.repeat(15_000) },
     { what: 'many open tags', text: '<script '.repeat(12_000) },
-    { what: 'white space', text: ' \t'.repeat(50_000) },
+    { what: 'whitespace', text: ' \t'.repeat(50_000) },
     { what: 'entities', text: '&amp;#43;'.repeat(11_000) },
     { what: 'control characters', text: '\u001b[31m'.repeat(20_000) },
-  ])('$what of 100 kB is read in linear time, and cut', async ({ text }) => {
+  ])('100 kB of $what are read in linear time, and cut', async ({ text }) => {
     world.server.answers(answer(400, text), answer(400, JSON.stringify({ error: { message: text } })));
     const client = world.gateway(options);
     const startedAt = performance.now();

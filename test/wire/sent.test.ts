@@ -12,14 +12,14 @@ describe.each(engines)('$engine', ({ options }) => {
   const world = serve();
 
   test.each([
-    { answer: 'a page', bytes: bytesOf(200, '<p>done', { connection: 'close' }), sent: 'yes' },
-    { answer: 'cut JSON', bytes: `${headOf(200, { connection: 'close' })}{"success":tr`, sent: 'yes' },
-    { answer: 'a body cut short', bytes: `${headOf(200, { 'content-length': 100 })}{"success":tr`, sent: 'yes' },
-    { answer: 'a 500', bytes: bytesOf(500, '{}', { connection: 'close' }), sent: 'maybe' },
-    { answer: 'a 502', bytes: bytesOf(502, '<p>', { connection: 'close' }), sent: 'maybe' },
-    { answer: "a proxy's 503", bytes: bytesOf(503, '<p>', { connection: 'close' }), sent: 'maybe' },
-    { answer: 'nothing but a reset', bytes: undefined, sent: 'maybe' },
-  ])('a change that was answered with $answer was sent: $sent, although the retry was refused', async (row) => {
+    { response: 'a page', bytes: bytesOf(200, '<p>done', { connection: 'close' }), sent: 'yes' },
+    { response: 'truncated JSON', bytes: `${headOf(200, { connection: 'close' })}{"success":tr`, sent: 'yes' },
+    { response: 'a truncated body', bytes: `${headOf(200, { 'content-length': 100 })}{"success":tr`, sent: 'yes' },
+    { response: 'a 500', bytes: bytesOf(500, '{}', { connection: 'close' }), sent: 'maybe' },
+    { response: 'a 502', bytes: bytesOf(502, '<p>', { connection: 'close' }), sent: 'maybe' },
+    { response: "a proxy's 503", bytes: bytesOf(503, '<p>', { connection: 'close' }), sent: 'maybe' },
+    { response: 'nothing but a reset', bytes: undefined, sent: 'maybe' },
+  ])('a PATCH that got $response has sent: $sent, even if its retry could not connect', async (row) => {
     const answered = row.bytes === undefined ? resetAtEnd() : rawThenEnd(row.bytes);
     world.server.answers(
       atEnd((turn) => {
@@ -39,7 +39,7 @@ describe.each(engines)('$engine', ({ options }) => {
     expect(world.server.requests).toBe(1);
   });
 
-  test('a deadline that ends the second reading of the key does not call the first attempt unsent', async () => {
+  test('a deadline during the second read of the key keeps sent: yes of the first attempt', async () => {
     world.server.answers(rawThenEnd(bytesOf(200, '<p>done')));
     let read = 0;
     const sessionToken = () => (read++ === 0 ? 'session-0123456789' : new Promise<string>(() => {}));
@@ -50,7 +50,7 @@ describe.each(engines)('$engine', ({ options }) => {
     expect(error).toMatchObject({ name: 'APITimeoutError', kind: 'deadline', sent: 'yes' });
   });
 
-  test('a POST is not repeated after a refusal where an earlier attempt may have been carried out', async () => {
+  test('a POST is not retried once an attempt may have taken effect, even if another was rejected', async () => {
     world.server.answers(refused(503), resetAtEnd(), refused(503));
 
     const error = await failureOf(world.gateway(options).request(POST));
@@ -59,17 +59,17 @@ describe.each(engines)('$engine', ({ options }) => {
   });
 });
 
-describe('what repeats a request by itself', () => {
+describe('a dispatcher or fetch that retries by itself', () => {
   const world = serve();
 
-  /** The first request is carried out and its connection reset; the next connection is refused. */
+  /** Resets the connection of the first request, and refuses the next connection. */
   const doneThenClosed = atEnd(({ socket }) => {
     world.server.stopListening();
     socket.resetAndDestroy();
   });
 
   test.each(['POST', 'DELETE'] as const)(
-    'a RetryAgent: a %s whose last try was refused may have been sent',
+    'a %s through a RetryAgent has sent: maybe, although its last connection was refused',
     async (method) => {
       world.server.answers(doneThenClosed);
       const dispatcher = new RetryAgent(new Agent(), { minTimeout: 10, maxRetries: 2, methods: ['POST', 'DELETE'] });
@@ -80,7 +80,7 @@ describe('what repeats a request by itself', () => {
     },
   );
 
-  test('a dispatcher that begins again after the answer has begun: the request was sent', async () => {
+  test('a request that a dispatcher restarts after the response has begun has sent: yes', async () => {
     const controller = { abort: () => {}, pause: () => {}, resume: () => {} };
     const dispatch = (_: never, handler: Record<string, (...given: unknown[]) => void>) => {
       handler.onRequestStart?.(controller);
@@ -94,7 +94,7 @@ describe('what repeats a request by itself', () => {
     expect(await failureOf(client.request(POST))).toMatchObject({ phase: 'body', sent: 'yes' });
   });
 
-  test('a bound fetch that tries again, whose source cannot be seen, proves nothing either', async () => {
+  test('a POST through a bound fetch, whose source text is hidden, has sent: maybe', async () => {
     world.server.answers(doneThenClosed);
     const http = {
       fetch: (...given: Parameters<typeof fetch>) => fetch(...given).catch(() => fetch(...given)),
@@ -105,7 +105,7 @@ describe('what repeats a request by itself', () => {
     expect(world.server.requests).toBe(1);
   });
 
-  test('a fetch that tries again: a POST whose last try was refused may have been sent', async () => {
+  test('a POST through a fetch that retries has sent: maybe, although its last connection was refused', async () => {
     world.server.answers(doneThenClosed);
     const fetch: typeof globalThis.fetch = (...given) =>
       globalThis.fetch(...given).catch(() => globalThis.fetch(...given));

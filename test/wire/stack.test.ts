@@ -22,12 +22,12 @@ describe.each(engines)('$engine', ({ options }) => {
   }
 
   test.each([
-    { what: 'an attempt that took too long', behaviour: stall() },
+    { what: 'an attempt that timed out', behaviour: stall() },
     { what: 'a connection that was reset', behaviour: resetAtEnd() },
-    { what: 'a refusal', behaviour: answer(404, '{"error":{"message":"no"}}') },
-    { what: 'an answer that is no JSON', behaviour: answer(200, 'hello') },
-    { what: 'a body that is cut', behaviour: rawThenEnd(headOf(200, { 'content-length': 9 }), '{') },
-  ])('the error of $what names the call once, and leads to the line that waits for it', async ({ behaviour }) => {
+    { what: 'a 404', behaviour: answer(404, '{"error":{"message":"no"}}') },
+    { what: 'a response that is not JSON', behaviour: answer(200, 'hello') },
+    { what: 'a truncated body', behaviour: rawThenEnd(headOf(200, { 'content-length': 9 }), '{') },
+  ])("the error of $what names the call once, and its stack has the caller's line", async ({ behaviour }) => {
     world.server.answers(behaviour);
 
     const error = await failureOf(callOfMine());
@@ -40,17 +40,20 @@ describe.each(engines)('$engine', ({ options }) => {
   test.each([
     { what: 'a silent stream', behaviour: raw(headOf(200, EVENTS), eventOf('a')) },
     { what: 'a stream that ends too early', behaviour: rawThenEnd(headOf(200, EVENTS), eventOf('a')) },
-    { what: 'an event that is no JSON', behaviour: raw(headOf(200, EVENTS), 'data: hello\n\n') },
-  ])('the error of $what names its request too', async ({ behaviour }) => {
-    world.server.answers(behaviour);
+    { what: 'an event that is not JSON', behaviour: raw(headOf(200, EVENTS), 'data: hello\n\n') },
+  ])(
+    "the error of $what names the call and the request id, and its stack has the caller's line",
+    async ({ behaviour }) => {
+      world.server.answers(behaviour);
 
-    const error = await failureOf(streamOfMine());
+      const error = await failureOf(streamOfMine());
 
-    expect(error.message).toContain('POST /v1/chat/completions, request req_1)');
-    expect(error.stack).toMatch(/at (async )?streamOfMine .*stack\.test\.ts/);
-  });
+      expect(error.message).toContain('POST /v1/chat/completions, request req_1)');
+      expect(error.stack).toMatch(/at (async )?streamOfMine .*stack\.test\.ts/);
+    },
+  );
 
-  test('an error of another call keeps its own words as a cause, and one that is frozen comes out as it is', async () => {
+  test('an error of another call keeps its message as a cause, and a frozen error is thrown unchanged', async () => {
     world.server.answers(stall(), answer(404, '{"error":{"message":"no"}}'));
     async function* failing() {
       yield await gateway().request(GET);
@@ -69,7 +72,7 @@ describe.each(engines)('$engine', ({ options }) => {
     expect(await failureOf(world.gateway({ ...options, pacing }).request(GET))).toBe(frozen);
   });
 
-  test('an id of the service is written as it is, whatever characters it has', async () => {
+  test('a request id is shown unchanged, whatever characters it has', async () => {
     world.server.answers(answer(409, '{}', { 'x-request-id': "req$&$'1" }));
 
     const error = await failureOf(gateway().request(GET));
@@ -77,7 +80,7 @@ describe.each(engines)('$engine', ({ options }) => {
     expect(error.message).toBe("409 The response contains no message (GET /v1/things, request req$&$'1).");
   });
 
-  test('a later attempt is not taken for the request of an earlier one', async () => {
+  test('the error of a later attempt does not show the request id of an earlier one', async () => {
     world.server.answers(answer(503, '{}', { 'x-request-id': 'req_1' }), stall());
 
     const error = await failureOf(world.gateway({ ...options, maxRetries: 1 }).request(GET, { timeout: 200 }));

@@ -14,15 +14,15 @@ describe.each(engines)('$engine', ({ options }) => {
   const world = serve();
 
   test.each([
-    { hint: 'a body of an hour', behaviour: busy(3_600), retryAfter: 3_600_000 },
-    { hint: 'a body of three thousand years', behaviour: busy(99_999_999_999), retryAfter: 99_999_999_999_000 },
-    { hint: 'a header of an hour', behaviour: answer(503, '{}', { 'retry-after': '3600' }), retryAfter: 3_600_000 },
+    { hint: 'retry_after of an hour', behaviour: busy(3_600), retryAfter: 3_600_000 },
+    { hint: 'retry_after of three thousand years', behaviour: busy(99_999_999_999), retryAfter: 99_999_999_999_000 },
+    { hint: 'Retry-After of an hour', behaviour: answer(503, '{}', { 'retry-after': '3600' }), retryAfter: 3_600_000 },
     {
-      hint: 'a header of twenty digits',
+      hint: 'Retry-After of twenty digits',
       behaviour: answer(429, '{}', { 'retry-after': '99999999999999999999' }),
       retryAfter: Number.MAX_SAFE_INTEGER,
     },
-  ])('$hint is longer than a client waits: the error comes at once, with `retryAfter`', async (row) => {
+  ])('$hint is longer than the client waits: the call fails at once, with `retryAfter`', async (row) => {
     world.server.answers(row.behaviour);
     const runtime = watched();
 
@@ -33,7 +33,7 @@ describe.each(engines)('$engine', ({ options }) => {
     expect(runtime.timers.size).toBe(0);
   });
 
-  test('a hint beyond the deadline is not waited for', async () => {
+  test('a call fails at once if retry_after is beyond the deadline', async () => {
     world.server.answers(busy(30));
 
     const error = await failureOf(world.gateway(options).request(GET, { deadline: 20_000 }));
@@ -45,7 +45,7 @@ describe.each(engines)('$engine', ({ options }) => {
   const never = new Promise<string>(() => {});
   const used = { 'x-ratelimit-limit': 5, 'x-ratelimit-remaining': 0, 'x-ratelimit-reset': 60 };
   test.each([
-    { where: 'while the key is fetched', apiKey: () => never, phase: 'connect', sent: 'no' },
+    { where: 'while the key function is pending', apiKey: () => never, phase: 'connect', sent: 'no' },
     { where: 'before the headers', behaviour: stall(), phase: 'headers', sent: 'maybe' },
     { where: 'in the body', behaviour: raw(LENGTH, '{'), phase: 'body', sent: 'yes' },
     {
@@ -73,7 +73,7 @@ describe.each(engines)('$engine', ({ options }) => {
     expect(runtime.timers.size).toBe(0);
   });
 
-  test('no attempt is begun that the deadline would end: the failure before it is the error', async () => {
+  test('no attempt starts that the deadline would end: the call fails with the previous error', async () => {
     world.server.answers(answer(503));
     const client = world.gateway({ ...options, maxRetries: 5 }, watched({ random: () => 0.999 }));
 
@@ -82,7 +82,7 @@ describe.each(engines)('$engine', ({ options }) => {
     expect(error).toMatchObject({ name: 'ServiceUnavailableError', attempts: [{ status: 503 }, { status: 503 }] });
   });
 
-  test('the deadline holds for a stream up to its last event', async () => {
+  test('the deadline applies to a stream until its last event', async () => {
     world.server.answers(
       atEnd(({ socket }) => {
         socket.write(headOf(200, { 'content-type': 'text/event-stream' }));
@@ -104,14 +104,14 @@ describe.each(engines)('$engine', ({ options }) => {
     expect(runtime.timers.size).toBe(0);
   });
 
-  test('an attempt that would have less than ten milliseconds is not begun', async () => {
+  test('no attempt starts with less than 10 ms left', async () => {
     const error = await failureOf(world.gateway(options).request(GET, { deadline: 5 }));
 
     expect(error).toMatchObject({ kind: 'deadline', phase: 'connect', sent: 'no', attempts: [] });
     expect(world.server.connections).toBe(0);
   });
 
-  test('a silent stream is told from a slow attempt by its `kind`', async () => {
+  test('a silent stream ends with kind: idle, not with that of a slow attempt', async () => {
     world.server.answers(openStream(eventOf('a')));
     const params = { model: 'm', messages: [{ role: 'user', content: 'hi' }], stream: true } as const;
     const stream = await world.gateway(options).chat.completions.create(params, { streamIdleTimeout: 100 });
@@ -122,7 +122,7 @@ describe.each(engines)('$engine', ({ options }) => {
     expect(error.partial?.choices[0]?.message.content).toBe('a');
   });
 
-  test('a schema of the caller that takes for ever does not make a call last for ever', async () => {
+  test("the timeout ends a call whose caller's schema never returns", async () => {
     world.server.answers(answer(200));
     const validate = () => new Promise<never>(() => {});
     const schema = { '~standard': { version: 1, vendor: 'mine', validate } } as const;
@@ -132,7 +132,7 @@ describe.each(engines)('$engine', ({ options }) => {
     expect(error).toMatchObject({ name: 'APITimeoutError', kind: 'attempt' });
   });
 
-  test('the same dice give the same schedule, to the millisecond', async () => {
+  test('the same random seed leads to the same delays, to the millisecond', async () => {
     const schedule = async (seed: number): Promise<number[]> => {
       world.server.answers(answer(500), answer(503), answer(503), answer(200));
       const setTimer = (go: () => void, ms: number) => setTimeout(go, ms / 100);

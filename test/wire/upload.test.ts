@@ -13,7 +13,7 @@ import { atEnd, atHead, type Turn } from './fault-server.js';
 import { failureOf, KEY, PROMPT, serve, until, watched } from './world.js';
 
 const MB = 1024 * 1024;
-/** Larger than what memory may grow by. */
+/** Larger than the allowed memory growth. */
 const SIZE = atLength(128, 256) * MB;
 
 type Uploadable = FileUploadParams['file'];
@@ -27,7 +27,7 @@ afterAll(() => rm(folder, { recursive: true }));
 describe.each(engines)('$engine', ({ engine, options }) => {
   const world = serve();
 
-  test('a large file is streamed from disk: memory stays flat, and its progress is told', async () => {
+  test('a large file is streamed from disk with flat memory, and reports its progress', async () => {
     const path = join(folder, `large-${engine}.bin`);
     await (await open(path, 'w')).close();
     await truncate(path, SIZE);
@@ -63,7 +63,7 @@ describe.each(engines)('$engine', ({ engine, options }) => {
         return { path: join(folder, 'a.txt') };
       },
     },
-  ])('$kind is sent again, byte for byte, when the service was not ready', async ({ file }) => {
+  ])('$kind is sent again, byte for byte, after a 503 and a 429', async ({ file }) => {
     world.server.answers(refused(503), answer(429), json({ id: 'f1' }));
 
     await world.gateway(options).files.upload({ file: await file(), purpose: 'test' });
@@ -76,7 +76,7 @@ describe.each(engines)('$engine', ({ engine, options }) => {
   test.each([
     { kind: 'an async iterable', make: () => oneShot([bytes]) },
     { kind: 'a web stream', make: () => new Blob([bytes]).stream() },
-  ])('$kind is sent once and never again, also where the service asks for it', async ({ make }) => {
+  ])('$kind is sent only once, even after a 503', async ({ make }) => {
     world.server.answers(answer(503));
 
     const error = await failureOf(world.gateway(options).files.upload({ file: make(), purpose: 'test' }));
@@ -97,7 +97,7 @@ describe.each(engines)('$engine', ({ engine, options }) => {
     expect(world.server.requests).toBe(1);
   });
 
-  test('a source that fails midway ends the upload with its own error as the cause, and the connection with it', async () => {
+  test('a source that throws midway fails the upload with its error as the cause and ends the connection', async () => {
     world.server.answers(json({}));
     async function* failing() {
       yield bytes;
@@ -117,7 +117,7 @@ describe.each(engines)('$engine', ({ engine, options }) => {
   test.each([
     { place: 'first', parts: [], after: 0 },
     { place: 'later', parts: [new Uint8Array(200_000)], after: 200_000 },
-  ])('a stream whose $place part is not bytes is not called unsent', async ({ parts, after }) => {
+  ])('a stream whose $place part is not bytes fails with sent: maybe', async ({ parts, after }) => {
     world.server.answers(json({ id: 'f1' }));
     const file = oneShot([...parts, { not: 'bytes' } as unknown as Uint8Array]);
 
@@ -128,7 +128,7 @@ describe.each(engines)('$engine', ({ engine, options }) => {
     await brokenOff();
   });
 
-  test('an error of this package that a source fails with is the cause, and not taken for this call’s own', async () => {
+  test('an error of this package that a source throws is the cause, not the error of the upload itself', async () => {
     world.server.answers(answer(503));
     const other = world.gateway({ ...options, maxRetries: 0 });
     const failures = [() => other.files.upload({ file: 5 as never, purpose: 'test' }), () => other.presets.list()];
@@ -146,7 +146,7 @@ describe.each(engines)('$engine', ({ engine, options }) => {
     }
   });
 
-  /** The connection is gone, and no service can take what came through it for a whole form. */
+  /** The connection is closed, and the service received no complete form. */
   async function brokenOff(): Promise<void> {
     await until(() => world.server.open.size < world.server.connections);
     expect(world.server.turns.filter((turn) => turn.complete || isClosed(turn))).toEqual([]);
@@ -159,21 +159,24 @@ describe.each(engines)('$engine', ({ engine, options }) => {
     { change: 'is removed', by: (path) => rm(path) },
   ];
 
-  test.each(CHANGES)('a file that $change while it is sent fails, and its form is never closed', async ({ by }) => {
-    world.server.answers(json({ id: 'f1' }));
-    const path = join(folder, `changing-${engine}.bin`);
-    await writeFile(path, new Uint8Array(200_000));
-    const client = world.gateway({ ...options, apiKey: () => Promise.resolve(by(path)).then(() => KEY) });
+  test.each(CHANGES)(
+    'a file that $change while it is sent fails the upload, and the form is left incomplete',
+    async ({ by }) => {
+      world.server.answers(json({ id: 'f1' }));
+      const path = join(folder, `changing-${engine}.bin`);
+      await writeFile(path, new Uint8Array(200_000));
+      const client = world.gateway({ ...options, apiKey: () => Promise.resolve(by(path)).then(() => KEY) });
 
-    const error = await failureOf(client.files.upload({ file: { path }, purpose: 'test' }));
+      const error = await failureOf(client.files.upload({ file: { path }, purpose: 'test' }));
 
-    expect(error).toMatchObject({ name: 'APIConnectionError', sent: 'maybe', retryable: false });
-    expect(error.message).toMatch(/had 200000 when the call began, and changed size|could not be read to its end/);
-    await brokenOff();
-  });
+      expect(error).toMatchObject({ name: 'APIConnectionError', sent: 'maybe', retryable: false });
+      expect(error.message).toMatch(/had 200000 when the call began, and changed size|could not be read to its end/);
+      await brokenOff();
+    },
+  );
 
   test.each(CHANGES)(
-    'a Blob of a file that $change before it is read fails, and no retry is suggested',
+    'a Blob of a file that $change before it is read fails the upload with an error that is not retryable',
     async ({ by }) => {
       world.server.answers(json({ id: 'f1' }));
       const path = join(folder, `blob-${engine}.bin`);
@@ -189,7 +192,7 @@ describe.each(engines)('$engine', ({ engine, options }) => {
     },
   );
 
-  test('a Blob that gives less than its size fails', async () => {
+  test('a Blob that yields fewer bytes than its size fails the upload', async () => {
     class Short extends Blob {
       override readonly size = 100;
       override stream() {
@@ -206,7 +209,7 @@ describe.each(engines)('$engine', ({ engine, options }) => {
     expect(world.server.turns.filter(({ complete }) => complete)).toEqual([]);
   });
 
-  test('an upload that moves is not ended by its timeout, however long it takes; one that stands still is', async () => {
+  test('the timeout ends a stalled upload, but not a slow one', async () => {
     world.server.answers(json({ id: 'f1' }));
     const client = world.gateway(options);
     async function* slow(until: number) {
@@ -223,8 +226,8 @@ describe.each(engines)('$engine', ({ engine, options }) => {
     expect(error).toMatchObject({ name: 'APITimeoutError', kind: 'attempt' });
   });
 
-  test('a Blob has its timeout for every megabyte where nobody counts its bytes', async () => {
-    // The server takes 900 ms over 8 MB: longer than the timeout, and no standstill.
+  test('a Blob through fetch, whose progress cannot be seen, has its timeout per megabyte', async () => {
+    // The server takes 900 ms for 8 MB: longer than the timeout of 300 ms.
     world.server.answers(
       atHead(({ socket }) => {
         socket.pause();
@@ -242,14 +245,14 @@ describe.each(engines)('$engine', ({ engine, options }) => {
     await Promise.race([call, until(() => turn?.complete === true)]);
     turn?.socket.write(bytesOf(200, '{"id":"f1"}'));
 
-    // undici counts: it has stood still for 900 ms.
+    // undici sees the progress: the upload stalled for 900 ms.
     expect(await call).toBe(engine === 'fetch' ? 'done' : 'attempt');
   });
 
   describe.each([
     { end: 'the signal', options: {} },
     { end: 'the timeout', options: { timeout: 300 } },
-  ])('an upload that $end ends', ({ end, options: ending }) => {
+  ])('an upload ended by $end', ({ end, options: ending }) => {
     const stopped = async (file: Uploadable, started: () => boolean) => {
       world.server.answers(atEnd(() => {}));
       const controller = new AbortController();
@@ -265,7 +268,7 @@ describe.each(engines)('$engine', ({ engine, options }) => {
       return { error, seen, name: end === 'the signal' ? 'AbortError' : 'APITimeoutError' };
     };
 
-    test('cancels a web stream, also one that stands still', async () => {
+    test('cancels a web stream, even a stalled one', async () => {
       let pulls = 0;
       const cancel = vi.fn();
       const file = new ReadableStream<Uint8Array>(
@@ -286,7 +289,7 @@ describe.each(engines)('$engine', ({ engine, options }) => {
       await until(() => cancel.mock.calls.length === 1);
     });
 
-    test('destroys a stream of Node that stands still', async () => {
+    test('destroys a stalled Node stream', async () => {
       const file = new Readable({ read() {} });
       file.push(bytes);
 
@@ -296,7 +299,7 @@ describe.each(engines)('$engine', ({ engine, options }) => {
       await until(() => file.destroyed);
     });
 
-    test('ends a generator after its read, and tells no more progress', async () => {
+    test('ends a generator after its current read, and reports no more progress', async () => {
       let made = 0;
       let ended = false;
       async function* endless() {
@@ -319,7 +322,7 @@ describe.each(engines)('$engine', ({ engine, options }) => {
       expect(seen.length).toBe(told);
     });
 
-    test.runIf(end === 'the signal')('reads its file no further', async () => {
+    test.runIf(end === 'the signal')('stops reading its file', async () => {
       const path = join(folder, `endless-${engine}.bin`);
       await (await open(path, 'w')).close();
       await truncate(path, 4_096 * MB);
@@ -335,7 +338,7 @@ describe.each(engines)('$engine', ({ engine, options }) => {
     });
   });
 
-  test('a stream whose upload is answered before its end is cancelled', async () => {
+  test('a stream is cancelled if the response comes before its end', async () => {
     world.server.answers(atHead(({ socket }) => void socket.write(bytesOf(413, '{"error":{"message":"too large"}}'))));
     const cancel = vi.fn();
     const file = new ReadableStream<Uint8Array>({ pull: () => new Promise(() => {}), cancel });
@@ -346,7 +349,7 @@ describe.each(engines)('$engine', ({ engine, options }) => {
     await until(() => cancel.mock.calls.length === 1);
   });
 
-  test.each([200, 413])('an answer of %d before the end of an upload is its answer', async (status) => {
+  test.each([200, 413])('a %d that comes before the end of an upload is its response', async (status) => {
     world.server.answers(
       atHead(
         ({ socket }) => void socket.write(bytesOf(status, status === 200 ? '{"id":"f1"}' : '{"message":"large"}')),
@@ -368,7 +371,7 @@ describe.each(engines)('$engine', ({ engine, options }) => {
     await until(() => ended && world.server.used === 0);
   });
 
-  test('a source that gives nothing but empty parts stands still, and is let go of', async () => {
+  test('a source that yields only empty parts counts as stalled, and is closed', async () => {
     world.server.answers(atEnd(() => {}));
     let ended = false;
     async function* empty() {
@@ -393,9 +396,9 @@ describe.each(engines)('$engine', ({ engine, options }) => {
   });
 
   test.each([
-    { source: 'whose return() gives no promise', more: { return: () => ({ done: true, value: undefined }) } },
+    { source: 'whose return() returns no promise', more: { return: () => ({ done: true, value: undefined }) } },
     {
-      source: 'whose return() fails',
+      source: 'whose return() throws',
       more: {
         return: () => {
           throw new Error('mine');
@@ -403,7 +406,7 @@ describe.each(engines)('$engine', ({ engine, options }) => {
       },
     },
     {
-      source: 'whose destroy() fails',
+      source: 'whose destroy() throws',
       more: {
         destroy: () => {
           throw new Error('mine');
@@ -411,7 +414,7 @@ describe.each(engines)('$engine', ({ engine, options }) => {
       },
     },
     { source: 'whose return() rejects', more: { return: () => Promise.reject(new Error('mine')) } },
-  ])('letting go of a source $source does not cost the answer', async ({ more }) => {
+  ])('a source $source does not fail the upload', async ({ more }) => {
     world.server.answers(json({ id: 'f1' }));
     let left = 3;
     const source = {
@@ -426,9 +429,9 @@ describe.each(engines)('$engine', ({ engine, options }) => {
   });
 
   test.each([
-    { before: 'its key is there', apiKey: () => Promise.reject(new Error('no key')), signal: undefined },
+    { before: 'its key is read', apiKey: () => Promise.reject(new Error('no key')), signal: undefined },
     { before: 'it begins', apiKey: KEY, signal: AbortSignal.abort() },
-  ])('a stream whose call ends before $before is let go of', async ({ apiKey, signal }) => {
+  ])('a stream is closed if its call ends before $before', async ({ apiKey, signal }) => {
     const cancel = vi.fn();
     const web = new ReadableStream<Uint8Array>({ cancel });
     const node = new Readable({ read() {} });
@@ -441,7 +444,7 @@ describe.each(engines)('$engine', ({ engine, options }) => {
     expect(world.server.requests).toBe(0);
   });
 
-  test('a stream that somebody else has read is refused', async () => {
+  test('a stream that was already read or is locked is rejected', async () => {
     const node = Readable.from([bytes]);
     for await (const _ of node);
     const web = new Blob([bytes]).stream();
@@ -453,7 +456,7 @@ describe.each(engines)('$engine', ({ engine, options }) => {
     }
   });
 
-  test('a listener that fails does not cost the upload', async () => {
+  test('an onProgress that throws does not fail the upload', async () => {
     world.server.answers(json({ id: 'f1' }));
     const onProgress = () => {
       throw new Error('mine');
@@ -464,7 +467,7 @@ describe.each(engines)('$engine', ({ engine, options }) => {
     expect(record.id).toBe('f1');
   });
 
-  test('an upload of known size says it, and a stream comes in chunks', async () => {
+  test('an upload of known size has a content-length, and a stream is sent in chunks', async () => {
     world.server.answers(json({ id: 'f1' }));
     const client = world.gateway(options);
     await client.files.upload({ file: bytes, purpose: 'test' });
@@ -477,7 +480,7 @@ describe.each(engines)('$engine', ({ engine, options }) => {
     expect(streamed?.body.toString()).toContain(text);
   });
 
-  test('an answer is waited for no longer than the timeout once everything is sent', async () => {
+  test('the timeout ends the wait for a response once everything is sent', async () => {
     world.server.answers(atEnd(() => {}));
 
     const error = await failureOf(
@@ -499,7 +502,7 @@ describe.each(engines)('$engine', ({ engine, options }) => {
     '%22%0A',
     'ü €.😀',
     'a\u0085b\u2028c',
-  ])('the file name %j is written as browsers write it', async (filename) => {
+  ])('the file name %j is encoded as browsers encode it', async (filename) => {
     world.server.answers(json({ id: 'f1' }));
     const form = new FormData();
     form.append('file', new File([], filename));
@@ -512,7 +515,7 @@ describe.each(engines)('$engine', ({ engine, options }) => {
     expect(header.exec(world.server.turns[0]?.body.toString() ?? '')?.[0]).toBe(written);
   });
 
-  test('whatever the names, values and bytes are, the form says exactly that', async () => {
+  test('any names, values and bytes survive the form unchanged', async () => {
     const name = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 30 }).filter((s) => s.isWellFormed());
     const nasty = fc.constantFrom(
       'a"; filename="b',
@@ -556,12 +559,12 @@ async function* oneShot(parts: Uint8Array[]): AsyncGenerator<Uint8Array> {
   yield* parts;
 }
 
-/** Whether a form came to its end: then a service may store what it has. */
+/** Whether a form has its closing boundary. If it has, a service may store the file. */
 function isClosed({ headers, body }: Turn): boolean {
   return body.includes(`--${headers.get('content-type')?.split('boundary=')[1]}--`);
 }
 
-/** The platform's own parser reads `%22` as a quote, and line breaks in the same way. */
+/** The platform's form parser decodes `%22` to a quote, and `%0D` and `%0A` to line breaks. */
 function asFormsHaveIt(name: string): string {
   return name.replaceAll('%0D', '\r').replaceAll('%0A', '\n').replaceAll('%22', '"');
 }

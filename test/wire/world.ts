@@ -13,11 +13,11 @@ import { FaultServer } from './fault-server.js';
 
 export const KEY = 'svc_sk_canary0123456789abcdef';
 export const TOKEN = 'session-canary-0123456789';
-/** Stands in every prompt and in every file that the tests send. */
+/** Part of every prompt and file that the tests send. */
 export const PROMPT = 'prompt-canary-0123456789';
 const SECRETS = [KEY, KEY.slice('svc_sk_'.length), TOKEN, PROMPT];
 
-/** Real sockets and timers, and a count of the timers that are armed. Its backoff is nothing: tests do not wait. */
+/** Real sockets and timers, and the set of pending timers. Its backoff is 0 ms, so that tests do not wait. */
 export interface WatchedRuntime extends Runtime {
   readonly timers: ReadonlySet<unknown>;
 }
@@ -29,7 +29,7 @@ export function watched(changes: Partial<Runtime> = {}): WatchedRuntime {
     ...runtime,
     timers,
     setTimer: (callback, ms) => {
-      // No delay that a platform would take for another one.
+      // Platforms replace a delay outside this range.
       if (!(ms >= 0 && ms <= 2_147_483_647)) throw new Error(`a timer of ${ms} ms`);
       const timer = runtime.setTimer(() => {
         timers.delete(timer);
@@ -47,14 +47,14 @@ export function watched(changes: Partial<Runtime> = {}): WatchedRuntime {
 
 export const eager: Runtime = watched();
 
-/** A server for each test of a file, and clients that are closed with it. */
+/** One server per test, and clients that are closed with it. */
 export function serve(tls?: Parameters<typeof FaultServer.start>[0]) {
   const world = {} as { server: FaultServer };
   const clients: { close(): Promise<void> }[] = [];
   const warnings: string[] = [];
   const warned = (warning: Error): void => void warnings.push(String(warning));
 
-  // A port of its own for each test: the platform's fetch keeps its connections beyond it.
+  // Each test needs its own port, because the platform's fetch keeps connections open between tests.
   beforeEach(async () => {
     world.server = await FaultServer.start(tls);
   });
@@ -86,7 +86,7 @@ export function serve(tls?: Parameters<typeof FaultServer.start>[0]) {
   };
 }
 
-/** The error a call ends with: one of this package's, and none of the secrets in anything that prints it. */
+/** The error of a call. Checks that it is one of this package, and that no printed form shows a secret. */
 export async function failureOf(call: PromiseLike<unknown>): Promise<ContextGatewayError> {
   let value: unknown;
   try {
@@ -99,7 +99,7 @@ export async function failureOf(call: PromiseLike<unknown>): Promise<ContextGate
   throw new Error(`succeeded with ${JSON.stringify(value)?.slice(0, 200)}`);
 }
 
-/** Waits until a fact is true; the bound is far above what it takes. */
+/** Waits until a condition is true. The time limit is far above what that takes. */
 export async function until(fact: () => boolean, within = 5_000): Promise<void> {
   const end = performance.now() + within;
   while (!fact()) {

@@ -20,7 +20,7 @@ export function AccountView() {
       <Title name="Plan and keys">The plan of the account and its API keys.</Title>
       <PlanCard />
       {created !== undefined && (
-        <Card title={`${created.name}: copy it now, it is shown only this once`} kind="notice">
+        <Card title={`${created.name}: copy it now; it is shown only once`} kind="notice">
           <p class="row" role="status">
             <code id="new-key" class="grow">
               {created.key}
@@ -55,7 +55,7 @@ function PlanCard() {
         <p class="soft grow">
           {plan.gatewayAccess
             ? `${count(plan.limits.gateway)} Gateway requests a minute, ${count(plan.includedTokens)} tokens a month, ${count(plan.pricePerMonth)} USD`
-            : 'No Gateway access: every /v1 call is a 403.'}
+            : 'No Gateway access: every /v1 call gets a 403.'}
         </p>
       </div>
       <ErrorLine>{failure}</ErrorLine>
@@ -90,7 +90,7 @@ function KeysCard({ onCreated }: { onCreated: (created: { name: string; key: str
         <Field label="Name" id="key-name" value={name} onInput={setName} placeholder="production" isRequired />
         <Select label="Kind" id="key-kind" value={kind} onChange={setKind} options={API_KEY_KINDS} />
         <Field
-          label="Expires after days"
+          label="Expires after (days)"
           id="key-days"
           type="number"
           min={1}

@@ -33,8 +33,8 @@ export function LossesCard({
       aside={<span class="soft">{plural(losses.length, 'statement')}</span>}
     >
       <p class="soft">
-        Decisions, requirements and definitions in the messages that a model would no longer see
-        {conversation.statements.length > MOST_STATEMENTS && `, of the newest ${count(MOST_STATEMENTS)}`}.
+        Decisions, requirements and definitions from the messages that a model no longer sees
+        {conversation.statements.length > MOST_STATEMENTS && `, among the newest ${count(MOST_STATEMENTS)}`}.
       </p>
       <ul class="rows">
         {sorted.slice(0, isAll ? undefined : SHOWN).map((loss) => (
@@ -95,8 +95,8 @@ function LossRow({
           <Button kind="quiet" label={`Show the message of: ${entry.text}`} onClick={() => onShow(messageId)}>
             Show
           </Button>
-          <Button label={`Pin back: ${entry.text}`} isDisabled={isBusy} onClick={() => pin(messageId)}>
-            Pin back
+          <Button label={`Pin: ${entry.text}`} isDisabled={isBusy} onClick={() => pin(messageId)}>
+            Pin
           </Button>
         </span>
       )}

@@ -17,7 +17,7 @@ export function SummaryCard({
   return (
     <Card title="Rolling summary" aside={<span class="soft">version {rollingSummary.version}</span>}>
       {sections.every(({ lines }) => lines.length === 0) && (
-        <Empty>Empty: the messages stand in the context as they were said. Compact to fill it.</Empty>
+        <Empty>Empty: the context has the messages unchanged. Compact the conversation to fill it.</Empty>
       )}
       {sections
         .filter(({ lines }) => lines.length > 0)
@@ -50,7 +50,7 @@ function Entry({ line, source, onShow }: { line: Line; source: string | undefine
   );
   if (source === undefined) return words;
   return (
-    <button type="button" class="entry" title="Show its message" onClick={() => onShow(source)}>
+    <button type="button" class="entry" title="Show the message it comes from" onClick={() => onShow(source)}>
       {words}
     </button>
   );

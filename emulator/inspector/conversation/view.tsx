@@ -66,7 +66,7 @@ function Missing({ id, error }: { id: string; error: string | undefined }) {
     <>
       <Title name={isMissing ? 'No such conversation' : id} above={<a href={linkTo('conversations')}>Conversations</a>}>
         {isMissing
-          ? `There is none with the id ${id}. It may have been deleted, or the emulator was reset.`
+          ? `No conversation has the id ${id}. It may have been deleted, or the emulator may have been reset.`
           : undefined}
       </Title>
       {!isMissing && <ErrorLine>{error}</ErrorLine>}

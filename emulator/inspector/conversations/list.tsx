@@ -56,7 +56,7 @@ export function ConversationsView() {
               page.value = 0;
             }}
           />
-          {data !== undefined && found.length === 0 && <Empty>No conversation fits “{query}”.</Empty>}
+          {data !== undefined && found.length === 0 && <Empty>No conversation matches “{query}”.</Empty>}
           <ul class="conversation-list">
             {found.slice(at * PAGE_SIZE, (at + 1) * PAGE_SIZE).map((each) => (
               <Row key={each.id} each={each} />

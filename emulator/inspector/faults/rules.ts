@@ -18,26 +18,26 @@ const COMPLETIONS = '/v1/chat/completions';
 
 export const SWITCHES: readonly { group: string; switches: readonly FaultSwitch[] }[] = [
   {
-    group: 'Refusals',
+    group: 'Error responses',
     switches: [
       {
         name: 'Gateway busy',
-        note: 'Every /v1 call is a 429 with a wait of 5\u00a0s',
+        note: 'Every /v1 call gets a 429 with retry_after 5\u00a0s',
         rule: { match: { path: '/v1/*' }, respond: { status: 429, retryAfter: 5 } },
       },
       {
         name: 'Gateway down',
-        note: 'Every /v1 call is a 503',
+        note: 'Every /v1 call gets a 503',
         rule: { match: { path: '/v1/*' }, respond: { status: 503 } },
       },
       {
         name: 'Context API fails',
-        note: 'Every /api call is a 500',
+        note: 'Every /api call gets a 500',
         rule: { match: { path: '/api/*' }, respond: { status: 500 } },
       },
       {
         name: 'One in four fails',
-        note: 'A 503 by chance, from the seed',
+        note: 'With a 503, at random from the seed',
         rule: { match: { probability: 0.25 }, respond: { status: 503 } },
       },
     ],
@@ -45,7 +45,7 @@ export const SWITCHES: readonly { group: string; switches: readonly FaultSwitch[
   {
     group: 'Connections and bodies',
     switches: [
-      { name: 'Slow', note: 'Every response two seconds later', rule: { respond: { type: 'slow', delay: 2000 } } },
+      { name: 'Slow', note: 'Every response two seconds late', rule: { respond: { type: 'slow', delay: 2000 } } },
       { name: 'Connections break', note: 'Before the work is done', rule: { respond: { type: 'reset' } } },
       {
         name: 'Responses get lost',
@@ -53,7 +53,7 @@ export const SWITCHES: readonly { group: string; switches: readonly FaultSwitch[
         rule: { respond: { type: 'reset', when: 'after' } },
       },
       { name: 'Broken JSON', note: 'Half of every body', rule: { respond: { type: 'malformed' } } },
-      { name: 'Dripping', note: 'Ten bytes every 50 ms', rule: { respond: { type: 'drip', bytes: 10, every: 50 } } },
+      { name: 'Slow bodies', note: 'Ten bytes every 50 ms', rule: { respond: { type: 'drip', bytes: 10, every: 50 } } },
     ],
   },
   {
@@ -70,7 +70,7 @@ export const SWITCHES: readonly { group: string; switches: readonly FaultSwitch[
         rule: { match: { path: COMPLETIONS }, respond: { type: 'cutStream', afterEvents: 3, how: 'stall' } },
       },
       {
-        name: 'Errors inside streams',
+        name: 'Errors in streams',
         note: 'After three events',
         rule: { match: { path: COMPLETIONS }, respond: { type: 'streamError', afterEvents: 3 } },
       },

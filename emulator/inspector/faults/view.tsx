@@ -88,7 +88,7 @@ function OneRequest() {
         <Select label="Effect" value={kind} onChange={choose} options={KINDS} />
         {unit !== undefined && <Field label={unit} type="number" value={number} onInput={setNumber} id="one-number" />}
         <Field label="Path" value={path} onInput={setPath} id="one-path" isRequired />
-        <Field label="At match no." type="number" min={1} value={nth} onInput={setNth} />
+        <Field label="On match number" type="number" min={1} value={nth} onInput={setNth} />
         <Button type="submit" id="one-add" isDisabled={isBusy}>
           Add
         </Button>

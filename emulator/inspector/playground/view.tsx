@@ -38,7 +38,7 @@ export function PlaygroundView() {
   const params = paramsOf(model.value || (models[0] ?? ''));
   return (
     <>
-      <Title name="Playground">Send a completion as your program would, through the SDK.</Title>
+      <Title name="Playground">Send a completion request through the SDK, as your program would.</Title>
       <ErrorLine>{error}</ErrorLine>
       <div class="columns playground">
         <Card title="Request">

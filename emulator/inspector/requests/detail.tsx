@@ -35,7 +35,7 @@ export function RequestDetail({ id, onClose }: { id: string; onClose: () => void
       class="detail"
       ref={head}
       tabIndex={-1}
-      aria-label="One request"
+      aria-label="Request details"
       onKeyDown={({ key }) => key === 'Escape' && onClose()}
     >
       <Card title={summary === undefined ? 'Request' : `${summary.method} ${summary.status ?? ''}`} aside={tools}>

@@ -81,9 +81,9 @@ export function RequestsView({ selected }: { selected: string }) {
             </div>
           )}
           {requests.value.length === 0 && (
-            <Empty>Nothing has arrived yet. Point your program here, or ask something in the playground.</Empty>
+            <Empty>No requests yet. Point your program here, or ask something in the playground.</Empty>
           )}
-          {requests.value.length > 0 && found.length === 0 && <Empty>No request fits these filters.</Empty>}
+          {requests.value.length > 0 && found.length === 0 && <Empty>No requests match these filters.</Empty>}
           <ol class="log" ref={listRef}>
             {found.slice(0, most).map((request) => (
               <Row key={request.requestId} request={request} isSelected={request.requestId === selected} />
@@ -91,7 +91,7 @@ export function RequestsView({ selected }: { selected: string }) {
           </ol>
           {found.length > most && (
             <Button kind="quiet" onClick={() => setMost(most + PAGE)}>
-              Show older ones
+              Show older requests
             </Button>
           )}
         </Card>

@@ -36,7 +36,7 @@ function ClockCard() {
     <Card title="Clock">
       <p class="clock" aria-live="polite">
         <strong id="clock">{emulatorTime.value === '' ? '–' : dateAndTime(emulatorTime.value)}</strong>{' '}
-        <span class="soft">UTC, when the page last heard of the emulator</span>
+        <span class="soft">UTC, when this page was last updated</span>
       </p>
       <Form onSubmit={() => advance(Number(seconds) * 1000)}>
         {STEPS.map(({ label, ms }) => (
@@ -69,13 +69,13 @@ function SnapshotCard() {
       if (file === undefined) return;
       setSaid('');
       await ask('PUT', '/state', parsed(await file.text()));
-      setSaid(`${file.name} is the state now.`);
+      setSaid(`Loaded ${file.name}.`);
     });
   return (
     <Card title="Snapshot">
       <p class="soft">
-        All stored data as JSON, without the request log and faults. Loading one replaces what is there. It contains
-        hashes of the keys, and the seed of the first ones: anyone with the file can use those.
+        All stored data as JSON, without the request log and faults. Loading one replaces the current data. It contains
+        hashes of the keys, and the seed of the first keys: anyone with the file can derive these.
       </p>
       <div class="form">
         <Button kind="main" onClick={save} isDisabled={isBusy} id="snapshot-save">
@@ -104,7 +104,7 @@ function ResetCard() {
     <Card title="Reset">
       <p class="soft">
         Restores the initial state with the same keys. Deletes conversations, memory, usage, faults and the request log.
-        The clock goes on.
+        The clock is not reset.
       </p>
       <div class="row">
         <ConfirmButton

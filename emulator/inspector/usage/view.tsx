@@ -51,7 +51,7 @@ function TokensCard({ overview: { usage, usageByDay } }: { overview: Overview })
         <Figure value={`${usage.estimated_overage_cost.toFixed(2)} USD`}>estimated overage cost</Figure>
       </div>
       {columns.length === 0 ? (
-        <Empty>Nothing was used in the last 31 days. Ask something in the playground.</Empty>
+        <Empty>No tokens were used in the last 31 days. Ask something in the playground.</Empty>
       ) : (
         <ColumnChart
           label={`Tokens by day and model: ${count(total)} on ${plural(days.length, 'day')}`}
@@ -105,24 +105,26 @@ function RequestsCard({ perMinute }: { perMinute: number | undefined }) {
         <Empty>No request yet.</Empty>
       ) : (
         <ColumnChart
-          label={`Requests by minute: ${plural(requests.value.length, 'request')}, ${requests.value.filter(isRefused).length} refused`}
+          label={`Requests by minute: ${plural(requests.value.length, 'request')}, ${requests.value.filter(isRateLimited).length} rate limited`}
           columns={columns}
           legend={[
-            { name: 'answered', kind: 'good' },
-            { name: 'refused (429)', kind: 'refused' },
+            { name: 'succeeded', kind: 'good' },
+            { name: 'rate limited (429)', kind: 'refused' },
             { name: 'failed', kind: 'failed' },
           ]}
           limit={perMinute === undefined ? undefined : { y: perMinute, text: `Gateway limit ${count(perMinute)}` }}
         />
       )}
       {perMinute !== undefined && columns.length > 0 && (
-        <p class="soft">The Gateway's limit is {count(perMinute)} a minute. It is drawn once requests come near it.</p>
+        <p class="soft">
+          The Gateway's limit is {count(perMinute)} a minute. The line appears when requests come near it.
+        </p>
       )}
     </Card>
   );
 }
 
-function isRefused({ status }: RequestSummary): boolean {
+function isRateLimited({ status }: RequestSummary): boolean {
   return status === 429;
 }
 
@@ -133,7 +135,7 @@ function byMinute(all: readonly RequestSummary[]): Column[] {
     const minute = Math.floor(Date.parse(request.receivedAt) / MINUTE);
     const counts = minutes.get(minute) ?? { good: 0, refused: 0, failed: 0 };
     minutes.set(minute, counts);
-    if (isRefused(request)) counts.refused += 1;
+    if (isRateLimited(request)) counts.refused += 1;
     else if ((request.status ?? 500) >= 400 || (request.outcome !== 'answered' && request.outcome !== 'pending'))
       counts.failed += 1;
     else counts.good += 1;
@@ -144,8 +146,8 @@ function byMinute(all: readonly RequestSummary[]): Column[] {
     .map(([minute, { good, refused, failed }]) => ({
       name: new Date(minute * MINUTE).toISOString().slice(11, 16),
       parts: [
-        { kind: 'good', name: 'answered', value: good },
-        { kind: 'refused', name: 'refused', value: refused },
+        { kind: 'good', name: 'succeeded', value: good },
+        { kind: 'refused', name: 'rate limited', value: refused },
         { kind: 'failed', name: 'failed', value: failed },
       ],
     }));

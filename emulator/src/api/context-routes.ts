@@ -158,7 +158,7 @@ export function contextRoutes(
     },
     POST: {
       id: 'createMemory',
-      summary: 'Remember something',
+      summary: 'Create a memory item',
       body: memoryBody,
       answers: { 200: memoryAnswer },
       handle: async (c) => {
@@ -173,7 +173,7 @@ export function contextRoutes(
   area.route('/api/memory/:memoryId', {
     PATCH: {
       id: 'updateMemory',
-      summary: 'Change a memory item',
+      summary: 'Update a memory item',
       body: memoryChange,
       answers: { 200: memoryAnswer },
       handle: async (c) => {
@@ -183,7 +183,7 @@ export function contextRoutes(
     },
     DELETE: {
       id: 'deleteMemory',
-      summary: 'Forget a memory item',
+      summary: 'Delete a memory item',
       answers: { 200: done },
       handle: (c) => {
         memory.delete(memoryItem(c).id);

@@ -103,7 +103,7 @@ export function gatewayRoutes(state: GatewayApiState): AreaRoutes {
   area.route('/v1/chat/completions', {
     POST: {
       id: 'createChatCompletion',
-      summary: 'Create a completion, whole or streamed',
+      summary: 'Create a completion, optionally streamed',
       body: completionBody,
       answers: { 200: { 'application/json': completionAnswer, 'text/event-stream': completionChunk } },
       handle: async (c) => {
@@ -123,7 +123,7 @@ export function gatewayRoutes(state: GatewayApiState): AreaRoutes {
   area.route('/v1/presets', {
     GET: {
       id: 'listPresets',
-      summary: 'Stored templates',
+      summary: 'List presets',
       query: z.object({
         category: z.optional(z.string()),
         limit: z.optional(z.int().check(z.gte(1), z.lte(settings.presetsLimit.max))),
@@ -139,7 +139,7 @@ export function gatewayRoutes(state: GatewayApiState): AreaRoutes {
   area.route('/v1/presets/:presetId/execute', {
     POST: {
       id: 'executePreset',
-      summary: 'A completion of a stored template',
+      summary: 'Execute a preset',
       body: presetBody,
       answers: { 200: presetAnswer },
       handle: async (c) => {

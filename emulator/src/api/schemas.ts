@@ -33,11 +33,11 @@ export const rollingSummary = named(
     requirements: texts,
     currentPlan: texts,
     openQuestions: texts,
-    definitions: described('Maps terms to their meaning.', z.record(z.string(), z.string())),
+    definitions: described('Maps each term to its meaning.', z.record(z.string(), z.string())),
     importantReferences: z.array(z.object({ type: z.string(), value: z.string(), label: z.string() })),
     stylePreferences: z.record(z.string(), z.unknown()),
     lastUpdated: time,
-    version: described('Rises by one whenever the summary changes.', count),
+    version: described('Increases by one whenever the summary changes.', count),
   }),
 );
 export const pinnedItem = named(
@@ -115,7 +115,7 @@ export const uploadBody = z.object({ file: described('The bytes of the file.', z
 export const integrationBody = z.looseObject({ action: text });
 export const usageQuery = z.object({
   start_date: z.optional(described('YYYY-MM-DD', z.string())),
-  end_date: z.optional(described('YYYY-MM-DD; the day is included.', z.string())),
+  end_date: z.optional(described('YYYY-MM-DD, inclusive.', z.string())),
 });
 
 // Responses of the Gateway API.

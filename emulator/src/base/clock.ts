@@ -24,8 +24,7 @@ export function systemClock(): Clock {
 /** A clock that stands still until `advance` is called. A sleep ends when the clock is advanced past its end. */
 export function manualClock(start: Date | string | number = '2026-01-05T09:00:00.000Z'): Clock {
   let time = new Date(start).getTime();
-  if (!(time >= 0 && time <= LAST_TIME))
-    throw new RangeError(`not a point in time from 1970 to 9999: ${String(start)}`);
+  if (!(time >= 0 && time <= LAST_TIME)) throw new RangeError(`not a time from 1970 to 9999: ${String(start)}`);
   const sleepers = new Set<{ wakeAt: number; wake: () => void }>();
   return {
     now: () => time,
@@ -60,8 +59,8 @@ export function manualClock(start: Date | string | number = '2026-01-05T09:00:00
 }
 
 function advanced(time: number, ms: number): number {
-  if (!(ms >= 0)) throw new RangeError(`time cannot be advanced by ${ms} ms: only forward`);
-  if (time + ms > LAST_TIME) throw new RangeError(`time cannot be advanced by ${ms} ms: it ends with the year 9999`);
+  if (!(ms >= 0)) throw new RangeError(`cannot advance the clock by ${ms} ms: it only moves forward`);
+  if (time + ms > LAST_TIME) throw new RangeError(`cannot advance the clock by ${ms} ms: it ends with the year 9999`);
   return time + ms;
 }
 

@@ -15,7 +15,9 @@ export function assumed(texts: readonly string[]): Partial<ServiceOptions> {
     const name = text.slice(0, at).trim();
     const apply = Object.hasOwn(SWITCHES, name) ? SWITCHES[name] : undefined;
     if (at === -1 || value === '' || apply === undefined) {
-      throw new RangeError(`--assume ${text}: not one of ${Object.keys(SWITCHES).join(', ')} with =VALUE`);
+      throw new RangeError(
+        `--assume ${text}: expected NAME=VALUE, where NAME is one of ${Object.keys(SWITCHES).join(', ')}`,
+      );
     }
     Object.assign(options, apply(value));
   }

@@ -85,7 +85,7 @@ function runBeside(
   { options }: CommandLine,
   { err, env, isInteractive, onSignal }: CommandSurroundings,
 ): Promise<number> {
-  if (!options.quiet) err(`context-gateway-emulator: listening on ${listening.url} while this runs: ${command}\n`);
+  if (!options.quiet) err(`context-gateway-emulator: listening on ${listening.url} while running: ${command}\n`);
   return exec(command, { env: { ...env, ...variables(listening) }, isInteractive, onSignal });
 }
 

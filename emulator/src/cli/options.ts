@@ -67,7 +67,7 @@ function pairs<Values extends z.ZodMiniType>(
   };
 }
 
-const notPairs = { error: 'not of the form name=value' };
+const notPairs = { error: 'not name=value pairs' };
 const perMinute = whole(1e9);
 const limits = z.strictObject(
   {
@@ -125,9 +125,9 @@ export const OPTIONS = {
   now: {
     group: 'listens',
     value: 'TIME',
-    about: 'fix the clock at this time; POST /_emulator/clock moves it',
+    about: 'fix the clock at this time; POST /_emulator/clock advances it',
     byDefault: 'system time',
-    schema: z.string().check(z.refine(isTime, 'not a point in time such as 2026-01-15T10:00:00Z')),
+    schema: z.string().check(z.refine(isTime, 'not a time such as 2026-01-15T10:00:00Z')),
     read: (given: string): unknown => given,
   },
   plan: {
@@ -147,7 +147,7 @@ export const OPTIONS = {
   pace: {
     group: 'behaves',
     value: 'NUMBER[:MS]',
-    about: 'tokens per second in streams, and the delay before the first one',
+    about: 'tokens per second in streams, and the delay before the first token',
     byDefault: 'no delay',
     schema: pace,
     read: readPace,
@@ -156,42 +156,52 @@ export const OPTIONS = {
   cors: {
     group: 'behaves',
     value: 'ORIGINS',
-    about: 'origins of pages that may call, separated by commas, or *, or none',
-    byDefault: '*; with a seed, pages of this machine',
+    about: 'origins that browsers may call from, separated by commas, or *, or none',
+    byDefault: '*; with a seed, pages from this machine',
     schema: origins,
     read: readOrigins,
   },
   assume: {
     group: 'behaves',
     value: 'NAME=VALUE',
-    about: 'set an undocumented detail as your service has it',
+    about: 'set an undocumented detail to match your service',
     isRepeatable: true,
     ...pairs(names, String, /,(?=[\w-]+=)/),
   },
   upstream: {
     group: 'answers',
     value: 'URL',
-    about: 'OpenAI-compatible server that generates completions, with /v1',
+    about: 'OpenAI-compatible server that generates completions; the URL includes /v1',
     ...text,
   },
   upstreamKey: {
     group: 'answers',
     value: 'KEY',
-    about: 'API key of the upstream; it never gets the keys of callers',
+    about: 'API key for the upstream; keys of callers are never sent to it',
     ...secret,
   },
   modelMap: {
     group: 'answers',
     value: 'A=B',
-    about: 'names of models at the upstream, separated by commas',
+    about: 'request model B from the upstream in place of A; separated by commas',
     isRepeatable: true,
     ...pairs(names),
   },
-  record: { group: 'answers', value: 'DIR', about: 'record upstream responses here, without keys', ...path },
-  replay: { group: 'answers', value: 'DIR', about: 'replay recorded responses and open no connection', ...path },
+  record: {
+    group: 'answers',
+    value: 'DIR',
+    about: 'record upstream responses in this directory, without keys',
+    ...path,
+  },
+  replay: {
+    group: 'answers',
+    value: 'DIR',
+    about: 'replay the responses recorded in this directory; opens no connections',
+    ...path,
+  },
   summarizer: {
     group: 'answers',
-    about: 'who writes summaries: extractive, or upstream (a model)',
+    about: 'what writes summaries: extractive, or upstream (a model)',
     byDefault: 'extractive',
     ...choice(SUMMARIZERS),
   },

@@ -10,7 +10,7 @@ export function emulatorOptions(chosen: Chosen): EmulatorOptions {
   const { seed, data, now, controlToken, plan, latency, limits, strict, summarizer, seedFile, pace, cors } = chosen;
   if (now !== undefined && (latency !== undefined || pace !== undefined)) {
     throw new Error(
-      '--now cannot be combined with --latency or --pace: with a clock that stands still, they would never end',
+      '--now cannot be combined with --latency or --pace: with a fixed clock, the delays would never end',
     );
   }
   return {

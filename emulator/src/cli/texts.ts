@@ -7,11 +7,11 @@ export function help(): string {
   return `context-gateway-emulator: the whole context and gateway service on this machine
 
   context-gateway-emulator [options]
-  context-gateway-emulator exec [options] "COMMAND"    run a command with a new emulator, and the variables that point to it
+  context-gateway-emulator exec [options] "COMMAND"    run a command against a new emulator, with the variables that point to it
 ${GROUPS.map(([group, title]) => `\n${title}\n${optionLines(group)}`).join('')}  --config FILE          options from a JSON file: { "seedFile": "seed.json" } (${CONFIG_FILE})
   --help, --version
 
-Each option is also a variable, such as ${variableName('port')}. Flags override variables, and
+Each option is also an environment variable, such as ${variableName('port')}. Flags override variables, and
 variables override the config file. --no-strict and --no-quiet switch --strict and --quiet off.
 
 Values of --assume:
@@ -28,7 +28,7 @@ such as 503, 429=7, reset, delay=500 or cut=3.
 const GROUPS: readonly [CommandOption['group'], string][] = [
   ['listens', 'Address and data'],
   ['behaves', 'Behaviour of the service'],
-  ['answers', 'Source of completions (default: a deterministic reply made from the request)'],
+  ['answers', 'Source of completions (default: a deterministic reply derived from the request)'],
   ['command', 'Output'],
 ];
 

@@ -83,7 +83,7 @@ const INSTRUCTION =
   'Answer with one JSON object and nothing else, with the keys goals, decisions, requirements, currentPlan, ' +
   'openQuestions, definitions, importantReferences. Each is an array of objects with "messageId" (the message it comes ' +
   'from) and "text"; decisions may have "reason"; definitions have "term"; importantReferences have "type" (file, url, ' +
-  'command, issue or value), "value" (copied exactly) and "label". Leave out what was taken back later.';
+  'command, issue or value), "value" (copied exactly) and "label". Leave out what was later revoked.';
 
 /** Some models wrap JSON in a code fence. */
 function withoutFence(text: string): string {

@@ -37,10 +37,10 @@ export class ControlAccess {
       if (!isLoopback(host)) return forbidden(`the control plane accepts loopback names only; ${OPEN}`);
     }
     if (!isOwnPage(request.headers, `${protocol}//${host}`)) {
-      return forbidden('the control plane accepts no pages but its own');
+      return forbidden('the control plane accepts requests from its own pages only');
     }
     if (this.#token === undefined || this.#knowsToken(request.headers)) return undefined;
-    return { status: 401, reason: 'the control plane requires its token: Authorization: Bearer TOKEN' };
+    return { status: 401, reason: 'the control plane requires the control token: Authorization: Bearer TOKEN' };
   }
 
   /** The Set-Cookie header that keeps a page signed in; undefined for a wrong token. */

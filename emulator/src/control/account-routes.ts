@@ -42,7 +42,7 @@ export function accountRoutes(plane: Plane, emulator: ControlledEmulator): void 
   plane.route('/keys', {
     GET: {
       id: 'listKeys',
-      summary: 'List API keys by prefix',
+      summary: 'List API keys with their prefixes',
       answers: { 200: keysAnswer },
       handle: (c) => c.json(apiKeys.list()),
     },
@@ -62,7 +62,7 @@ export function accountRoutes(plane: Plane, emulator: ControlledEmulator): void 
   plane.route('/keys/:id', {
     DELETE: {
       id: 'deleteKey',
-      summary: 'Delete an API key; it is invalid at once',
+      summary: 'Delete an API key; it stops working immediately',
       answers: { 200: ok },
       handle: (c) => {
         if (!apiKeys.delete(idOf(c))) throw new Refusal(404, 'there is no such key');
@@ -90,7 +90,7 @@ export function accountRoutes(plane: Plane, emulator: ControlledEmulator): void 
     },
     POST: {
       id: 'createWorkspace',
-      summary: 'Create a workspace; without members, the first user is a member',
+      summary: 'Create a workspace; by default, its member is the first user',
       body: workspaceSchema,
       answers: { 201: workspaceRecord },
       handle: async (c) => c.json(workspaces.create(await checkedBody(c, workspaceSchema)), 201),
@@ -99,7 +99,7 @@ export function accountRoutes(plane: Plane, emulator: ControlledEmulator): void 
   plane.route('/workspaces/:id/members/:userId', {
     PUT: {
       id: 'addMember',
-      summary: 'Let a user in',
+      summary: 'Add a member to a workspace',
       answers: { 200: workspaceRecord },
       handle: (c) => {
         const { id } = found(workspaces.get(idOf(c)), 'workspace');

@@ -27,7 +27,7 @@ export function conversationRoutes(plane: Plane, emulator: ControlledEmulator): 
     },
     POST: {
       id: 'createConversation',
-      summary: 'Start a conversation',
+      summary: 'Create a conversation',
       body: conversationSchema,
       answers: { 201: conversationRecord },
       handle: async (c) => c.json(conversations.create(await checkedBody(c, conversationSchema)), 201),
@@ -61,7 +61,7 @@ export function conversationRoutes(plane: Plane, emulator: ControlledEmulator): 
   plane.route('/conversations/:id/compact', {
     POST: {
       id: 'compactConversation',
-      summary: 'Compact a conversation, like the Context API',
+      summary: 'Compact a conversation, as the Context API does',
       body: compactBody,
       answers: { 200: compactionResult },
       handle: async (c) => {
@@ -73,7 +73,7 @@ export function conversationRoutes(plane: Plane, emulator: ControlledEmulator): 
   plane.route('/conversations/:id/messages', {
     POST: {
       id: 'appendMessages',
-      summary: 'Append messages',
+      summary: 'Append messages to a conversation',
       body: z.union([messageListSchema, messagesSchema]),
       answers: { 201: z.array(messageRecord) },
       handle: async (c) => {
@@ -96,7 +96,7 @@ export function conversationRoutes(plane: Plane, emulator: ControlledEmulator): 
   plane.route('/files/:id', {
     GET: {
       id: 'getFile',
-      summary: 'Get the record of a file',
+      summary: 'Get the metadata of a file',
       answers: { 200: fileRecord },
       handle: (c) => c.json(found(files.get(idOf(c)), 'file')),
     },

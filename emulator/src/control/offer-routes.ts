@@ -34,7 +34,7 @@ export function offerRoutes(plane: Plane, { models, presets, integrations, chat 
       handle: async (c) => c.json(models.create(await checkedBody(c, modelSchema)), 201),
     },
   });
-  plane.route('/models/:id', { DELETE: removal('deleteModel', 'model of your own', (id) => models.delete(id)) });
+  plane.route('/models/:id', { DELETE: removal('deleteModel', 'custom model', (id) => models.delete(id)) });
 
   plane.route('/presets', {
     GET: {
@@ -77,7 +77,7 @@ export function offerRoutes(plane: Plane, { models, presets, integrations, chat 
     },
   });
   plane.route('/integrations/:id', {
-    DELETE: removal('deleteIntegration', 'integration of your own', (id) => integrations.delete(id)),
+    DELETE: removal('deleteIntegration', 'custom integration', (id) => integrations.delete(id)),
   });
 
   plane.route('/replies', {
@@ -89,7 +89,7 @@ export function offerRoutes(plane: Plane, { models, presets, integrations, chat 
     },
     POST: {
       id: 'addReply',
-      summary: 'Add a scripted reply; the one added last is tried first',
+      summary: 'Add a scripted reply; the newest is tried first',
       body: replySchema,
       answers: { 201: idAnswer },
       handle: async (c) => {
@@ -99,7 +99,7 @@ export function offerRoutes(plane: Plane, { models, presets, integrations, chat 
     },
     DELETE: {
       id: 'clearReplies',
-      summary: 'Remove all scripted replies',
+      summary: 'Delete all scripted replies',
       answers: { 200: ok },
       handle: (c) => {
         chat.clear();
@@ -107,14 +107,14 @@ export function offerRoutes(plane: Plane, { models, presets, integrations, chat 
       },
     },
   });
-  plane.route('/replies/:id', { DELETE: removal('removeReply', 'reply', (id) => chat.remove(id)) });
+  plane.route('/replies/:id', { DELETE: removal('removeReply', 'scripted reply', (id) => chat.remove(id)) });
 }
 
 /** An endpoint that deletes one record. */
 function removal(id: string, what: string, remove: (id: string) => boolean): Parameters<Plane['route']>[1][string] {
   return {
     id,
-    summary: `Take a ${what} back`,
+    summary: `Delete a ${what}`,
     answers: { 200: ok },
     handle: (c) => {
       if (!remove(idOf(c))) throw new Refusal(404, `there is no such ${what}`);

@@ -80,14 +80,18 @@ export function openApi(areas: readonly DescribedArea[], settings: DescriptionSe
 }
 
 const AREAS = {
-  'Context API': { description: 'Context and memory of conversations.', error: contextError, security: 'sessionToken' },
+  'Context API': {
+    description: 'Conversation context and user memory.',
+    error: contextError,
+    security: 'sessionToken',
+  },
   'Gateway API': {
     description: 'Completions, presets, files, integrations, usage.',
     error: gatewayError,
     security: 'apiKey',
   },
   'Control plane': {
-    description: 'Endpoints of the emulator itself, for what the service has no endpoint for.',
+    description: 'Endpoints of the emulator itself, for operations that the service has no endpoint for.',
     error: controlError,
     security: 'controlToken',
   },
@@ -95,9 +99,9 @@ const AREAS = {
 
 const whole: JsonSchema = { type: 'integer', minimum: 0 };
 const HEADERS = {
-  'X-RateLimit-Limit': { description: 'Requests in a window.', schema: whole },
-  'X-RateLimit-Remaining': { description: 'Those that are left.', schema: whole },
-  'X-RateLimit-Reset': { description: 'When the window ends.', schema: whole },
+  'X-RateLimit-Limit': { description: 'Requests allowed in a window.', schema: whole },
+  'X-RateLimit-Remaining': { description: 'Requests left in the current window.', schema: whole },
+  'X-RateLimit-Reset': { description: 'When the current window ends.', schema: whole },
 };
 /** Headers of every Gateway response. */
 const RATE_HEADERS = Object.fromEntries(
@@ -152,7 +156,7 @@ function content(form: BodyForm, toJson: (schema: z.ZodMiniType) => JsonSchema):
       // OpenAPI 3.1 cannot describe the events of a stream.
       const {
         id = 'JSON',
-        description = `Server-sent events. The data of each is a ${id}, that of the last is [DONE].`,
+        description = `Server-sent events. The data of each event is a ${id}; the last is [DONE].`,
       } = descriptions.get(schema) ?? {};
       toJson(schema);
       return [type, { schema: { type: 'string', description } }];

@@ -44,10 +44,10 @@ export function signInPage(isWrong: boolean): Response {
 <form method="post" action="/_emulator/sign-in">
 <label for="token">Control token</label>
 <input id="token" name="token" type="password" autocomplete="current-password" required autofocus${isWrong ? new Markup(' aria-invalid="true" aria-describedby="wrong"') : ''}>
-${isWrong ? html`<p id="wrong" role="alert">This token is wrong.</p>` : ''}
+${isWrong ? html`<p id="wrong" role="alert">Wrong token.</p>` : ''}
 <button>Sign in</button>
 </form>
-<p>The one it was started with: <code>--control-token</code></p>
+<p>The value of <code>--control-token</code> that the emulator was started with.</p>
 </main>`,
     401,
   );

@@ -20,8 +20,8 @@ ${all(operations.filter(({ operation }) => operation.tags.includes(tag.name)).ma
     'API of the emulator',
     html`<main>
 <h1>API of the emulator</h1>
-<p>${description.info.description} The same as <a href="/_emulator/openapi.json">OpenAPI 3.1</a>.</p>
-<nav aria-label="Parts">
+<p>${description.info.description} Also as <a href="/_emulator/openapi.json">OpenAPI 3.1</a>.</p>
+<nav aria-label="Sections">
 ${all(description.tags.map(({ name }) => html`<a href="#${anchor(name)}">${name}</a>\n`))}<a href="#types">Types</a>
 <a href="/_emulator">Inspector</a>
 </nav>
@@ -49,7 +49,7 @@ function operationBlock({ path, method, operation }: OneOperation, origin: strin
 <summary><span class="method">${method}</span><span class="path">${path}</span><span class="what">${summary}</span></summary>
 <div>
 ${rows.length === 0 ? '' : html`<h3>Parameters</h3>\n<table>${all(rows)}</table>\n`}${requestBody === undefined ? '' : bodies('Body', requestBody.content)}
-${all(Object.entries(responses).map(([status, { content }]) => bodies(status === 'default' ? 'Otherwise' : status, content)))}
+${all(Object.entries(responses).map(([status, { content }]) => bodies(status === 'default' ? 'Error' : status, content)))}
 <h3>Try it</h3>
 <pre>${curl({ path, method, operation }, origin)}</pre>
 </div>

@@ -64,7 +64,7 @@ export function controlRoutes(
   plane.route('/openapi.json', {
     GET: {
       id: 'getDescription',
-      summary: 'This description',
+      summary: 'Get this description as OpenAPI',
       answers: { 200: z.looseObject({ openapi: z.string() }) },
       handle: (c) => c.json(description()),
     },
@@ -80,7 +80,7 @@ export function controlRoutes(
   plane.route('/inspector/:file', {
     GET: {
       id: 'getInspectorFile',
-      summary: 'A file of the inspector',
+      summary: 'Get a file of the inspector',
       answers: { 200: { 'text/html': z.string(), 'text/css': z.string(), 'text/javascript': z.string() } },
       handle: (c) => inspectorFile(idOf(c, 'file')),
     },

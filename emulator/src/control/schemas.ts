@@ -97,7 +97,7 @@ export const replySchema = named(
         'The last user message matches this regular expression.',
         z
           .object({ pattern: text, flags: z.optional(z.string()) })
-          .check(z.refine(isExpression, 'not a regular expression')),
+          .check(z.refine(isExpression, 'not a valid regular expression')),
       ),
     ]),
     reply: z.union([z.string(), z.object({ content: z.string(), finish_reason: z.optional(text) })]),
@@ -275,7 +275,7 @@ export const requestRecord = named(
     ...requestSummary,
     headers,
     body: z.optional(described('At most 64 KB.', z.string())),
-    isBodyCut: described('Whether the body was longer than that.', z.boolean()),
+    isBodyCut: described('Whether the body was longer and was cut.', z.boolean()),
     response: z.optional(
       z.object({
         headers,

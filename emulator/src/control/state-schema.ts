@@ -17,7 +17,7 @@ export function checkedState(value: unknown): EmulatorState {
 
 const id = z.string().check(z.minLength(1));
 const words = z.tuple([z.int(), z.int(), z.int(), z.int()]);
-const day = z.string().check(z.regex(/^\d{4}-\d\d-\d\d$/, 'not a day as YYYY-MM-DD'));
+const day = z.string().check(z.regex(/^\d{4}-\d\d-\d\d$/, 'not a date as YYYY-MM-DD'));
 const time = z.string().check(z.refine((text) => !Number.isNaN(Date.parse(text)), 'not a time'));
 const tokens = z.number().check(z.gte(0));
 

@@ -62,7 +62,7 @@ export function systemRoutes(plane: Plane, emulator: ControlledEmulator): void {
   plane.route('/clock', {
     POST: {
       id: 'advanceClock',
-      summary: 'Move the clock forward',
+      summary: 'Advance the clock',
       body: clockBody,
       answers: { 200: timeAnswer },
       handle: async (c) => {
@@ -74,7 +74,7 @@ export function systemRoutes(plane: Plane, emulator: ControlledEmulator): void {
   plane.route('/requests', {
     GET: {
       id: 'listRequests',
-      summary: 'List the newest requests, or the first after a given one; oldest first',
+      summary: 'List the newest requests, or the first ones after a given request; oldest first',
       query: requestsQuery,
       answers: { 200: z.array(requestRecord) },
       handle: (c) => {
@@ -110,7 +110,7 @@ export function systemRoutes(plane: Plane, emulator: ControlledEmulator): void {
     },
     DELETE: {
       id: 'clearFaults',
-      summary: 'Remove all fault rules',
+      summary: 'Delete all fault rules',
       answers: { 200: ok },
       handle: (c) => {
         faults.clear();
@@ -121,10 +121,10 @@ export function systemRoutes(plane: Plane, emulator: ControlledEmulator): void {
   plane.route('/faults/:id', {
     DELETE: {
       id: 'removeFault',
-      summary: 'Take a rule back',
+      summary: 'Delete a fault rule',
       answers: { 200: ok },
       handle: (c) => {
-        if (!faults.remove(idOf(c))) throw new Refusal(404, 'there is no such fault');
+        if (!faults.remove(idOf(c))) throw new Refusal(404, 'there is no such fault rule');
         return c.json({ ok: true });
       },
     },

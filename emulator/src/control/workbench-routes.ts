@@ -81,8 +81,8 @@ export function workbenchRoutes(
       handle: (c) => c.json(memory.all().map(({ item }) => item)),
     },
     POST: {
-      id: 'remember',
-      summary: 'Add a memory item of the first user, or of a workspace',
+      id: 'addMemory',
+      summary: 'Create a memory item for the first user, or for a workspace',
       body: memorySchema,
       answers: { 201: memoryItem },
       handle: async (c) => c.json(memory.create(await checkedBody(c, memorySchema)), 201),
@@ -91,7 +91,7 @@ export function workbenchRoutes(
   plane.route('/memory/:id', {
     PATCH: {
       id: 'changeMemory',
-      summary: 'Change a memory item, or whether it is active',
+      summary: 'Update a memory item',
       body: memoryChange,
       answers: { 200: memoryItem },
       handle: async (c) => {
@@ -101,7 +101,7 @@ export function workbenchRoutes(
       },
     },
     DELETE: {
-      id: 'forget',
+      id: 'removeMemory',
       summary: 'Delete a memory item',
       answers: { 200: ok },
       handle: (c) => {

@@ -146,7 +146,7 @@ export const ruleInJson = named('FaultRule', ruleForm(z.string(), positive));
 export const activeFault = z.object({
   id: z.string(),
   match: matchForm(z.string()),
-  remaining: described('null: for ever.', z.nullable(positive)),
+  remaining: described('How many more times it fires; null if without limit.', z.nullable(positive)),
   respond: respondSchema,
 });
 

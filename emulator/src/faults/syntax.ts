@@ -19,7 +19,7 @@ export function parseFault(text: string): FaultResponse {
     return checkedFault({ status: Number(name), ...(value === '' ? {} : { retryAfter: Number(value) }) });
   }
   const short = Object.hasOwn(SHORT_FORMS, name) ? SHORT_FORMS[name] : undefined;
-  if (short === undefined) throw badRequest(FAULT_HEADER, `${FAULT_HEADER}: not a fault: ${given.slice(0, 80)}`);
+  if (short === undefined) throw badRequest(FAULT_HEADER, `${FAULT_HEADER}: unknown fault: ${given.slice(0, 80)}`);
   return checkedFault(short(value, first, second));
 }
 

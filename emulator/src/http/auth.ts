@@ -9,7 +9,7 @@ export function authenticateKey(keys: ApiKeys, header: string | null): ApiKeyKin
   }
   const token = bearerToken(header, 'bearer');
   if (token === undefined) {
-    throw new Refusal(401, 'The Authorization header is not of the form Bearer <API_KEY>', {
+    throw new Refusal(401, 'The Authorization header must be Bearer <API_KEY>', {
       param: 'Authorization',
       code: 'invalid_authorization',
     });

@@ -18,7 +18,7 @@ export function refusedPage({ headers }: Request, address: string | undefined, c
     host !== null &&
     (isLoopback(address) ? !isLoopback(host) : isBrowser(headers) && isPublicName(host));
   if (!isRenamed && (origin === null || isLoopbackOrigin(origin))) return undefined;
-  return 'The keys come from a seed that others may know, so only pages of this machine are allowed. Allow others with --cors';
+  return 'Others may know the seed that the keys are derived from, so only pages from this machine are allowed. Allow others with --cors';
 }
 
 /** The response to a CORS preflight request; undefined for any other request. */

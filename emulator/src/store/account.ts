@@ -82,7 +82,7 @@ export function resolvePlan(plan: PlanName | Plan): Plan {
   if (typeof plan !== 'string') return structuredClone(plan);
   const known = PLANS.find(({ id }) => id === plan);
   if (known === undefined)
-    throw new RangeError(`not a plan: ${plan}; known are ${PLANS.map(({ id }) => id).join(', ')}`);
+    throw new RangeError(`unknown plan: ${plan}; use one of ${PLANS.map(({ id }) => id).join(', ')}`);
   return structuredClone(known) as Plan;
 }
 

@@ -52,7 +52,7 @@ export class ApiKeys {
     { name = kind, expiresAt }: { name?: string | undefined; expiresAt?: Date | string | number | undefined } = {},
   ): string {
     const expiry = expiresAt === undefined ? null : new Date(expiresAt);
-    if (expiry !== null && Number.isNaN(expiry.getTime())) throw new RangeError(`not a point in time: ${expiresAt}`);
+    if (expiry !== null && Number.isNaN(expiry.getTime())) throw new RangeError(`not a time: ${expiresAt}`);
     const key = keyText(kind, this.#ids.token(`key/${kind}`, KEY_LENGTH));
     const record: ApiKeyRecord = {
       id: this.#ids.next('key'),

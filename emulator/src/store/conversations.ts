@@ -32,7 +32,7 @@ export class Conversations {
   /** Creates a conversation. Returns it with the ids of its messages. */
   create(input: ConversationInput = {}): ConversationRecord {
     const id = usableId('conversation', input.id ?? this.#ids.next('conv'));
-    if (this.#states.get(id) !== undefined) throw new RangeError(`conversation ${id} exists already`);
+    if (this.#states.get(id) !== undefined) throw new RangeError(`conversation ${id} already exists`);
     if (input.workspaceId !== undefined && this.#workspaces.get(input.workspaceId) === undefined) {
       throw new RangeError(`there is no workspace ${input.workspaceId}`);
     }
@@ -172,9 +172,9 @@ export class Conversations {
     const seen = new Set<string>();
     return inputs.map((input) => {
       if (!MESSAGE_ROLES.includes(input.role)) throw new RangeError(`not a message role: ${String(input.role)}`);
-      if (typeof input.content !== 'string') throw new RangeError('the content of a message is a string');
+      if (typeof input.content !== 'string') throw new RangeError('the content of a message must be a string');
       const id = usableId('message', input.id ?? this.#ids.next('msg'));
-      if (seen.has(id) || existing.get(id) !== undefined) throw new RangeError(`message ${id} exists already`);
+      if (seen.has(id) || existing.get(id) !== undefined) throw new RangeError(`message ${id} already exists`);
       seen.add(id);
       const createdAt = input.createdAt ?? new Date(this.#now()).toISOString();
       if (Number.isNaN(Date.parse(createdAt))) throw new RangeError(`not a timestamp: ${createdAt}`);

@@ -50,7 +50,7 @@ export class IdempotencyMemory {
       if (known.fingerprint !== fingerprint) {
         throw badRequest(
           'Idempotency-Key',
-          'This idempotency key was used for another request',
+          'This idempotency key was already used for a different request',
           'idempotency_key_reused',
         );
       }

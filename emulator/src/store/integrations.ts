@@ -84,7 +84,7 @@ export class Integrations {
 
   /** Connects an integration. */
   create({ id, name = id, actions }: IntegrationInput): Integration {
-    if (this.get(usableId('integration', id)) !== undefined) throw new RangeError(`integration ${id} exists already`);
+    if (this.get(usableId('integration', id)) !== undefined) throw new RangeError(`integration ${id} already exists`);
     const integration: Integration = {
       id,
       object: 'integration',
@@ -146,7 +146,7 @@ export class Integrations {
     const action = integration.actions.find((candidate) => candidate.name === name);
     if (action === undefined) {
       const known = integration.actions.map((candidate) => candidate.name).join(', ');
-      throw badRequest('action', `${integration.id} has no action of this name; it has ${known}`, 'unknown_action');
+      throw badRequest('action', `${integration.id} has no such action; its actions are ${known}`, 'unknown_action');
     }
     const known = new Set(['action', ...action.fields.map((field) => field.name)]);
     const unknown = strict ? [...body.keys()].find((field) => !known.has(field)) : undefined;

@@ -11,7 +11,7 @@ export class Models {
 
   /** Adds a model. */
   create({ id, contextWindow }: EmulatorModel): EmulatorModel {
-    if (this.get(usableId('model', id)) !== undefined) throw new RangeError(`model ${id} exists already`);
+    if (this.get(usableId('model', id)) !== undefined) throw new RangeError(`model ${id} already exists`);
     if (!(Number.isInteger(contextWindow) && contextWindow > 0))
       throw new RangeError(`contextWindow must be a positive whole number, got ${contextWindow}`);
     this.#records.set(id, { id, contextWindow });

@@ -34,7 +34,7 @@ export class Presets {
   /** Creates a preset. */
   create(input: PresetInput): Preset {
     const id = usableId('preset', input.id ?? this.#ids.next('preset'));
-    if (this.#records.get(id) !== undefined) throw new RangeError(`preset ${id} exists already`);
+    if (this.#records.get(id) !== undefined) throw new RangeError(`preset ${id} already exists`);
     const { name, template, description = '', category = 'general' } = input;
     const preset: Preset = { id, object: 'preset', name, description, category, template };
     this.#records.set(id, preset);
@@ -83,23 +83,23 @@ const FIRST_PRESETS: readonly (PresetInput & { id: string })[] = [
   },
   {
     id: 'meeting-decisions',
-    name: 'Decisions of a meeting',
+    name: 'Meeting decisions',
     category: 'meetings',
     description: 'What was decided, and why.',
     template: '{{input}}\n\nWhat did we decide, and what was agreed?',
   },
   {
     id: 'meeting-actions',
-    name: 'Actions of a meeting',
+    name: 'Meeting actions',
     category: 'meetings',
-    description: 'Who does what until when.',
+    description: 'Who does what, and by when.',
     template: '{{input}}\n\nWhat are the next actions, who will do them, and by when?',
   },
   {
     id: 'release-notes',
     name: 'Release notes',
     category: 'engineering',
-    description: 'Changes, in the words of users.',
+    description: 'The changes, in terms that users understand.',
     template: 'Name the changes that users will notice.\n\n{{input}}',
   },
   {

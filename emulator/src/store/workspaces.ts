@@ -31,7 +31,7 @@ export class Workspaces {
   /** Creates a workspace. */
   create(input: WorkspaceInput = {}): Workspace {
     const id = usableId('workspace', input.id ?? this.#ids.next('ws'));
-    if (this.#records.get(id) !== undefined) throw new RangeError(`workspace ${id} exists already`);
+    if (this.#records.get(id) !== undefined) throw new RangeError(`workspace ${id} already exists`);
     const members = [...(input.members ?? [this.#defaultUser()])].map((member) => usableId('user', member));
     const workspace = { id, name: input.name ?? id, members };
     this.#records.set(id, workspace);

@@ -36,7 +36,7 @@ export function received(requests: readonly RequestRecord[], expected: ExpectedR
   const count = found === 0 ? 'none' : String(found);
   return {
     pass: times === undefined ? found > 0 : found === times,
-    message: `${wanted(expected)}; there ${found === 1 ? 'was' : 'were'} ${count}.\n\n${listed(lines)}`,
+    message: `${wanted(expected)}; received ${count}.\n\n${listed(lines)}`,
   };
 }
 
@@ -46,9 +46,9 @@ export function receivedRequests(requests: readonly RequestRecord[]): string {
 }
 
 function listed(lines: readonly string[]): string {
-  if (lines.length === 0) return 'The emulator received no request.';
+  if (lines.length === 0) return 'The emulator received no requests.';
   const left = lines.length - MOST_LINES;
-  const shown = left > 0 ? [`  … ${left} before these`, ...lines.slice(-MOST_LINES)] : lines;
+  const shown = left > 0 ? [`  … ${left} earlier`, ...lines.slice(-MOST_LINES)] : lines;
   return `The emulator received ${lines.length} ${lines.length === 1 ? 'request' : 'requests'}:\n${shown.join('\n')}`;
 }
 
@@ -73,11 +73,11 @@ interface Difference {
 function differencesOf(request: RequestRecord, expected: ExpectedRequest): Difference[] {
   const found: Difference[] = [];
   if (expected.method !== undefined && expected.method.toUpperCase() !== request.method)
-    found.push({ text: 'another method', isEndpoint: true });
+    found.push({ text: 'different method', isEndpoint: true });
   if (expected.path !== undefined && !fitsPath(request.path, expected.path))
-    found.push({ text: 'another path', isEndpoint: true });
+    found.push({ text: 'different path', isEndpoint: true });
   if (expected.status !== undefined && expected.status !== request.status)
-    found.push({ text: `status ${request.status ?? 'not known'}`, isEndpoint: false });
+    found.push({ text: `status ${request.status ?? 'unknown'}`, isEndpoint: false });
   if (expected.body !== undefined) {
     const difference = firstDifference(jsonOf(request.body), expected.body, 'body');
     if (difference !== undefined) found.push({ text: difference, isEndpoint: false, isBody: true });

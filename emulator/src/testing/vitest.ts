@@ -36,7 +36,7 @@ export const test = base.extend<EmulatorFixtures>({
 expect.extend({
   toHaveReceived(emulator: Pick<Emulator, 'requests'>, expected: ExpectedRequest) {
     const { pass, message } = received(emulator.requests, expected);
-    return { pass, message: () => (this.isNot ? message.replace('Expected', 'Expected there not to be') : message) };
+    return { pass, message: () => (this.isNot ? message.replace('Expected', 'Did not expect') : message) };
   },
 });
 

@@ -31,11 +31,11 @@ const completes = (expected = 'The Rhine.') => {
     expect(text).toBe(expected);
     const whole = await stream.finalCompletion();
     expect(whole.choices[0]?.message.content).toBe(expected);
-    expect(bench.time.pending).toBeLessThanOrEqual(1); // at most the clock of a rest that is read on
+    expect(bench.time.pending).toBeLessThanOrEqual(1); // the only timer allowed is that of a rest still being read
   };
 };
 
-/** Reading throws this, with what had arrived. */
+/** Reading throws this error, with the partial completion. */
 const throws = (
   ErrorClass: abstract new (...args: never[]) => ContextGatewayError,
   facts: object,
@@ -56,7 +56,7 @@ const throws = (
   };
 };
 
-/** There is no stream at all: the call itself rejects. */
+/** The call rejects without a stream. */
 const rejects = (ErrorClass: abstract new (...args: never[]) => ContextGatewayError, facts: object) => {
   return async (bench: Bench): Promise<void> => {
     const error = await failureOf(bench.open());
@@ -79,10 +79,10 @@ const completion = {
   usage: { prompt_tokens: 9, completion_tokens: 3, total_tokens: 12 },
 };
 
-/** When a completion is complete, and what happens in every other case. */
+/** Cases about when a completion is complete, and what happens otherwise. */
 export const endingCases: readonly StreamCase[] = [
   {
-    title: 'keeps U+FFFD where the service sends what is not UTF-8',
+    title: 'replaces bytes that are not UTF-8 with U+FFFD',
     answers: stream(
       { bytes: [...new TextEncoder().encode(text('A~B'))].map((byte) => (byte === 0x7e ? 0xff : byte)) },
       send(DONE),
@@ -91,7 +91,7 @@ export const endingCases: readonly StreamCase[] = [
     run: completes('A\ufffdB'),
   },
   {
-    title: 'takes a character that the end of the body cuts for a truncated stream',
+    title: 'throws for a body that ends inside a character',
     answers: stream(
       send(text('The ')),
       { bytes: [...new TextEncoder().encode('data: {"choices":[{"index":0,"delta":{"content":"'), 0xe2, 0x82] },
@@ -100,12 +100,12 @@ export const endingCases: readonly StreamCase[] = [
     run: throws(StreamTruncatedError, {}),
   },
   {
-    title: 'reads UTF-8 whatever charset is named',
+    title: 'reads UTF-8 whatever charset the content type has',
     answers: answer({ 'content-type': 'text/event-stream; charset=windows-1252' }, text('Größe 漢') + DONE),
     run: completes('Größe 漢'),
   },
   {
-    title: 'asks once, whatever ids and retry times the events carry',
+    title: 'sends one request, whatever ids and retry times the events have',
     answers: answer(EVENTS, `id: 1\nretry: 1\n${text('The ')}id: 2\n${text('Rhine.')}${DONE}`),
     run: async (bench) => {
       await completes()(bench);
@@ -114,22 +114,22 @@ export const endingCases: readonly StreamCase[] = [
     },
   },
   {
-    title: 'delivers the last event without its blank line, and is complete by its finish_reason',
+    title: 'delivers a last event without a blank line, and is complete by its finish_reason',
     answers: answer(EVENTS, text('The Rhine.') + finish().trimEnd()),
     run: completes(),
   },
   {
-    title: 'throws for a last event that the end of the body cuts, and does not deliver it',
+    title: 'throws for a last event that is cut off, and does not deliver it',
     answers: answer(EVENTS, text('The ') + text('Rhine.').slice(0, -20)),
     run: throws(StreamTruncatedError, { retryable: true }),
   },
   {
-    title: 'is complete when only what came after every finish_reason is cut',
+    title: 'is complete if the body is cut off after every finish_reason',
     answers: answer(EVENTS, `${text('The Rhine.')}${finish()}data: [DO`),
     run: completes(),
   },
   {
-    title: 'ends the loop at [DONE] although the socket lingers, and cuts the socket',
+    title: 'ends the loop at [DONE] although the connection stays open, and closes it',
     answers: stream(send(RHINE)),
     run: async (bench) => {
       await completes()(bench);
@@ -153,12 +153,12 @@ export const endingCases: readonly StreamCase[] = [
     },
   },
   {
-    title: 'looks at nothing after [DONE]',
+    title: 'ignores everything after [DONE]',
     answers: answer(EVENTS, `${RHINE}data: {"error":{"message":"late"}}\n\n\u0000garbage\n\n${text('more')}`),
     run: completes(),
   },
   {
-    title: 'cuts a connection that goes on after [DONE] without end',
+    title: 'closes a connection that keeps sending after [DONE]',
     answers: stream(send(RHINE), { send: ': more\n\n'.repeat(1_000), times: 200 }),
     run: async (bench) => {
       await completes()(bench);
@@ -166,12 +166,12 @@ export const endingCases: readonly StreamCase[] = [
     },
   },
   {
-    title: 'is complete without [DONE] when every choice has its finish_reason',
+    title: 'is complete without [DONE] if every choice has its finish_reason',
     answers: answer(EVENTS, text('The Rhine.') + finish()),
     run: completes(),
   },
   {
-    title: 'is not complete while one of the choices has no finish_reason',
+    title: 'is not complete while a choice has no finish_reason',
     answers: answer(EVENTS, text('The ') + text('Une ', 1) + finish()),
     run: async (bench) => {
       const { error } = await readAll(await bench.open());
@@ -184,7 +184,7 @@ export const endingCases: readonly StreamCase[] = [
     },
   },
   {
-    title: 'throws when the body ends before the completion, with what had arrived',
+    title: 'throws if the body ends before the completion, with the partial completion',
     answers: answer(EVENTS, text('The ')),
     run: throws(StreamTruncatedError, {
       retryable: true,
@@ -197,17 +197,17 @@ export const endingCases: readonly StreamCase[] = [
     }),
   },
   {
-    title: 'throws when no event comes at all',
+    title: 'throws if no event arrives',
     answers: answer(EVENTS, ''),
     run: throws(StreamTruncatedError, { partial: { choices: [] } }, ''),
   },
   {
-    title: 'throws when only comments come',
+    title: 'throws if only comments arrive',
     answers: answer(EVENTS, ': hello\n\n'),
     run: throws(StreamTruncatedError, {}, ''),
   },
   ...(['reset', 'fin'] as const).map((end) => ({
-    title: `throws a connection error for a chunked body that ends by ${end}, with what had arrived`,
+    title: `throws a connection error if a chunked body ends with a ${end}, with the partial completion`,
     ...(end === 'fin' && { notIn: 'webkit' as const }),
     answers: stream(send(text('The ')), WAIT, { end }),
     run: async (bench: Bench) => {
@@ -226,23 +226,23 @@ export const endingCases: readonly StreamCase[] = [
     },
   })),
   {
-    title: 'throws for a body that ends with its connection before the completion does',
+    title: 'throws if a body delimited by its connection ends before the completion',
     answers: { framing: 'close', steps: [send(text('The ')), { end: 'fin' }] },
     run: throws(StreamTruncatedError, {}),
   },
   {
-    title: 'reads a whole body that ends with its connection',
+    title: 'reads a complete body delimited by its connection',
     answers: { framing: 'close', steps: [send(RHINE), { end: 'fin' }] },
     run: completes(),
   },
   ...(['gzip', 'deflate', 'br'] as const).flatMap((compress): StreamCase[] => [
     {
-      title: `reads a stream in ${compress}`,
+      title: `reads a stream compressed with ${compress}`,
       answers: { compress, steps: [send(RHINE), END] },
       run: completes(),
     },
     {
-      title: `delivers each event in ${compress} when it is sent, not later`,
+      title: `delivers each event compressed with ${compress} as soon as it is sent`,
       answers: { compress, steps: [send(text('The ')), WAIT, send(text('Rhine.')), WAIT, send(finish(), DONE), END] },
       run: async (bench) => {
         const iterator = (await bench.open())[Symbol.asyncIterator]();
@@ -257,12 +257,12 @@ export const endingCases: readonly StreamCase[] = [
     },
   ]),
   {
-    title: 'takes a compressed body that lacks its end by what came out of it: not complete',
+    title: 'throws if a compressed body is cut off before the completion ends',
     answers: { compress: 'gzip', steps: [send(text('The ')), { end: 'short' }] },
     run: throws(StreamTruncatedError, {}),
   },
   {
-    title: 'takes a compressed body that lacks its end by what came out of it: complete',
+    title: 'is complete if a compressed body is cut off after the completion',
     answers: { compress: 'gzip', steps: [send(RHINE), { end: 'short' }] },
     run: completes(),
   },
@@ -280,7 +280,7 @@ export const endingCases: readonly StreamCase[] = [
 
       await bench.go();
       const failure = failureOf(iterator.next());
-      // Some platforms' fetch never says that the bytes are damaged: there the stream is silent.
+      // The fetch of some platforms never reports damaged bytes, so the stream is just silent.
       if (engine === 'fetch') await later(bench, 1_000);
       const error = await failure;
 
@@ -303,7 +303,7 @@ export const endingCases: readonly StreamCase[] = [
     },
   },
   {
-    title: 'puts the words of the service first in a StreamError, without the status of the success',
+    title: 'begins the message of a StreamError with that of the service, without the status 200',
     answers: answer(EVENTS, event(overloaded)),
     run: throws(StreamError, { message: 'The model is overloaded (POST /v1/chat/completions).' }, ''),
   },
@@ -313,17 +313,17 @@ export const endingCases: readonly StreamCase[] = [
     run: throws(StreamError, { type: 'overloaded_error', body: overloaded }),
   },
   {
-    title: 'throws a StreamError for an error that is a text alone',
+    title: 'throws a StreamError for an error that is a string',
     answers: answer(EVENTS, text('The ') + event({ error: 'out of memory' })),
     run: throws(StreamError, { message: expect.stringContaining('out of memory') }),
   },
   {
-    title: 'takes error: null for no error',
+    title: 'treats error: null as no error',
     answers: answer(EVENTS, event(chunk([{ index: 0, delta: { content: 'The Rhine.' } }], { error: null })) + DONE),
     run: completes(),
   },
   {
-    title: 'throws a StreamError for an error event that is not JSON, and repeats no more than a line of it',
+    title: 'throws a StreamError for an error event that is not JSON, and shows only one line of it',
     answers: answer(EVENTS, `${text('The ')}event: error\ndata: upstream ${'x'.repeat(5_000)}\n\n`),
     run: async (bench) => {
       const { error } = await readAll(await bench.open());
@@ -334,7 +334,7 @@ export const endingCases: readonly StreamCase[] = [
     },
   },
   {
-    title: 'throws the error of a JSON body that came with 200',
+    title: 'throws the error of a JSON body with status 200',
     answers: answer(JSON_BODY, JSON.stringify(overloaded)),
     run: async (bench) => {
       const error = await failureOf(bench.open());
@@ -356,7 +356,7 @@ export const endingCases: readonly StreamCase[] = [
     },
   },
   {
-    title: 'reads a whole completion that is larger than an event may be, and does not ask decodeChunk for it',
+    title: 'reads a whole completion above the size limit of an event, and does not pass it to decodeChunk',
     answers: {
       headers: JSON_BODY,
       steps: [
@@ -368,13 +368,13 @@ export const endingCases: readonly StreamCase[] = [
     },
     options: {
       decodeChunk: () => {
-        throw new Error('a whole completion is no event');
+        throw new Error('a whole completion is not an event');
       },
     },
     run: completes(),
   },
   {
-    title: 'gives up a whole completion that is not read, and says so',
+    title: 'throws an idle timeout for a whole completion that was not read in time',
     answers: answer(JSON_BODY, JSON.stringify(completion)),
     options: { streamIdleTimeout: 1_000 },
     run: async (bench) => {
@@ -393,7 +393,7 @@ export const endingCases: readonly StreamCase[] = [
     run: rejects(ResponseValidationError, { body: { hello: 1 } }),
   },
   {
-    title: 'rejects a JSON body that is empty',
+    title: 'rejects an empty JSON body',
     answers: answer(JSON_BODY, ''),
     run: rejects(ResponseValidationError, { message: expect.stringContaining('an empty body') }),
   },
@@ -403,12 +403,12 @@ export const endingCases: readonly StreamCase[] = [
     run: completes(),
   })),
   ...['text/html', 'text/x-bogus', 'application/x-ndjson', ';'].map((type) => ({
-    title: `rejects ${JSON.stringify(type)}, with what came`,
+    title: `rejects ${JSON.stringify(type)}, with the body`,
     answers: answer({ 'content-type': type }, '<h1>Welcome</h1>'),
     run: rejects(ResponseValidationError, { body: '<h1>Welcome</h1>', retryable: false }),
   })),
   {
-    title: 'does not wait for the end of a page that came instead of a stream',
+    title: 'does not wait for the end of a page sent instead of a stream',
     answers: { headers: { 'content-type': 'text/html' }, steps: [send('<h1>Welcome')] },
     run: async (bench) => {
       const call = failureOf(bench.open());
@@ -419,22 +419,22 @@ export const endingCases: readonly StreamCase[] = [
     },
   },
   {
-    title: 'tells by its first bytes what a body without a content type is: events',
+    title: 'detects events by their first bytes if there is no content type',
     answers: answer({}, RHINE),
     run: completes(),
   },
   {
-    title: 'tells by its first bytes what a body without a content type is: JSON',
+    title: 'detects JSON by its first bytes if there is no content type',
     answers: answer({}, JSON.stringify(completion)),
     run: completes(),
   },
   {
-    title: 'tells by its first bytes what a body without a content type is: a page',
+    title: 'detects a page by its first bytes if there is no content type',
     answers: answer({}, '<!doctype html><p>Hello'),
     run: rejects(ResponseValidationError, { message: expect.stringContaining('text/html') }),
   },
   {
-    title: 'throws when a body without a content type is empty',
+    title: 'throws for an empty body without a content type',
     answers: answer({}, ''),
     run: throws(StreamTruncatedError, {}, ''),
   },
@@ -455,7 +455,7 @@ export const endingCases: readonly StreamCase[] = [
     run: rejects(ContextGatewayError, { name, status, type: 'overloaded_error' }),
   })),
   ...[429, 503].map((status) => ({
-    title: `asks again after ${status}, because the service refused before it began`,
+    title: `retries after ${status}, because the service did not start`,
     answers: [answer(JSON_BODY, JSON.stringify(overloaded), status), answer(EVENTS, RHINE)],
     options: { maxRetries: 1 },
     run: async (bench: Bench) => {
@@ -476,7 +476,7 @@ export const endingCases: readonly StreamCase[] = [
     { what: 'a truncated stream', steps: [send(text('The ')), END] },
     { what: 'a stream without an event', steps: [END] },
   ].map(({ what, steps }) => ({
-    title: `never asks again after ${what}`,
+    title: `does not retry after ${what}`,
     answers: [stream(...steps), answer(EVENTS, RHINE)],
     options: { maxRetries: 5 },
     run: async (bench: Bench) => {
@@ -488,7 +488,7 @@ export const endingCases: readonly StreamCase[] = [
     },
   })),
   {
-    title: 'asks again only as often as it may, and says so',
+    title: 'retries only up to maxRetries, and lists the attempts',
     answers: answer(JSON_BODY, JSON.stringify(overloaded), 429),
     options: { maxRetries: 2 },
     run: async (bench) => {
@@ -522,12 +522,12 @@ export const endingCases: readonly StreamCase[] = [
     'text',
     null,
   ].map((wrong) => ({
-    title: `throws for ${JSON.stringify(wrong)} in the place of a chunk`,
+    title: `throws for ${JSON.stringify(wrong)} instead of a chunk`,
     answers: answer(EVENTS, text('The ') + event(wrong as object) + DONE),
     run: throws(ResponseValidationError, { retryable: false }),
   })),
   {
-    title: 'delivers what differs when differences are only reported, and goes on',
+    title: "delivers invalid chunks with validation: 'report', and reads on",
     answers: answer(
       EVENTS,
       text('The ') +
@@ -549,7 +549,7 @@ export const endingCases: readonly StreamCase[] = [
     },
   },
   {
-    title: 'delivers what differs when differences are only reported, however often it comes',
+    title: "delivers any number of invalid chunks with validation: 'report'",
     answers: answer(EVENTS, event({ choices: {} }).repeat(20) + event({ choices: null }).repeat(20) + RHINE),
     options: { validation: 'report' },
     run: async (bench) => {
@@ -559,7 +559,7 @@ export const endingCases: readonly StreamCase[] = [
     },
   },
   {
-    title: 'passes unknown fields, finish reasons and roles on',
+    title: 'keeps unknown fields, finish reasons and roles',
     answers: answer(
       EVENTS,
       event(
@@ -589,12 +589,12 @@ export const endingCases: readonly StreamCase[] = [
     },
   },
   {
-    title: 'reads message where the widespread form has delta',
+    title: 'reads a choice that has message instead of delta',
     answers: answer(EVENTS, event(chunk([{ index: 0, message: { role: 'assistant', content: 'The Rhine.' } }])) + DONE),
     run: completes(),
   },
   {
-    title: 'passes a chunk without choices on, and keeps its usage for the whole',
+    title: 'delivers a chunk without choices, and keeps its usage for finalCompletion',
     answers: answer(
       EVENTS,
       event(chunk([])) + text('The Rhine.') + finish() + event(chunk([], { usage: completion.usage })) + DONE,
@@ -610,7 +610,7 @@ export const endingCases: readonly StreamCase[] = [
     },
   },
   {
-    title: 'gives a whole without usage when the service sent none',
+    title: 'returns a finalCompletion without usage if the service sent none',
     answers: answer(EVENTS, RHINE),
     run: async (bench) => {
       const whole = await (await bench.open()).finalCompletion();
@@ -620,7 +620,7 @@ export const endingCases: readonly StreamCase[] = [
     },
   },
   {
-    title: 'puts choices that come in turns together by their index',
+    title: 'assembles interleaved choices by their index',
     answers: answer(
       EVENTS,
       text('c', 2) +
@@ -655,7 +655,7 @@ export const endingCases: readonly StreamCase[] = [
     run: throws(ResponseValidationError, {}),
   })),
   {
-    title: 'passes over 103, and over trailers',
+    title: 'ignores 103 responses and trailers',
     answers: {
       before: 'HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\nHTTP/1.1 103 Early Hints\r\n\r\n',
       steps: [send(RHINE), { end: 'whole', trailers: 'x-cost: 1\r\n' }],
@@ -669,7 +669,7 @@ export const endingCases: readonly StreamCase[] = [
     run: rejects(APIConnectionError, { sent: 'maybe' }),
   },
   {
-    title: 'delivers a finish_reason that comes twice, and what comes after one',
+    title: 'delivers a second finish_reason, and content after the first',
     answers: answer(EVENTS, text('The ') + finish() + text('Rhine.') + finish('length') + DONE),
     run: async (bench) => {
       const stream = await bench.open();
@@ -682,7 +682,7 @@ export const endingCases: readonly StreamCase[] = [
     },
   },
   {
-    title: 'ends normally when the caller aborts after [DONE]',
+    title: 'ends normally if the caller aborts after [DONE]',
     answers: stream(send(RHINE)),
     run: async (bench) => {
       const abort = new AbortController();
@@ -696,7 +696,7 @@ export const endingCases: readonly StreamCase[] = [
     },
   },
   {
-    title: 'throws an AbortError with the reason as its cause, and what had arrived, when the caller aborts',
+    title: 'throws an AbortError with the reason as its cause, and the partial completion, if the caller aborts',
     answers: stream(send(text('The '), text('Rhine.'))),
     run: async (bench) => {
       const abort = new AbortController();
@@ -712,7 +712,7 @@ export const endingCases: readonly StreamCase[] = [
 
       expect(error).toBeInstanceOf(APIAbortError);
       expect(error).toMatchObject({ name: 'AbortError', cause: reason, attempts: [{ status: 200 }] });
-      // The second event lay ready and was not delivered.
+      // The second event had arrived, and was not delivered.
       expect((error as APIAbortError).partial?.choices[0]?.message.content).toBe('The ');
       await bench.connectionsGone();
       expect(bench.time.pending).toBe(0);
@@ -720,7 +720,7 @@ export const endingCases: readonly StreamCase[] = [
   },
 ];
 
-/** Moves time on in steps until it has moved this far: whatever waits gets its turn, at whatever moment it begins to wait. */
+/** Advances time in small steps, so that a timer that starts on the way fires as well. */
 async function later(bench: Bench, ms: number): Promise<void> {
   for (let passed = 0; passed < ms; passed += 100) await bench.time.advance(100);
 }

@@ -11,11 +11,11 @@ import { expect } from 'vitest';
 import { type Bench, failureOf, readAll, type StreamCase } from '../bench.js';
 import { chunk, DONE, END, event, finish, RHINE, type Step, send, stream, text, WAIT } from '../script.js';
 
-/** The answers of one event, then nothing more. */
+/** One event, and then silence. */
 const SILENT = stream(send(text('The ')));
 const IDLE = 1_000;
 
-/** How a promise stands after everything that is ready has run. */
+/** The state of a promise after all ready work has run. */
 async function stateOf(bench: Bench, promise: Promise<unknown>): Promise<string> {
   let state = 'pending';
   const settle = (how: string) => () => {
@@ -26,16 +26,16 @@ async function stateOf(bench: Bench, promise: Promise<unknown>): Promise<string>
   return state;
 }
 
-/** What is left when a stream is over: no connection, no timer. */
+/** Expects that a finished stream has left no connection and no timer. */
 async function expectNothingLeft(bench: Bench): Promise<void> {
   await bench.connectionsGone();
   expect(bench.time.pending).toBe(0);
 }
 
-/** Reading, leaving, closing, waiting: what people do with streams. */
+/** Cases about reading, leaving, closing and waiting for streams. */
 export const readingCases: readonly StreamCase[] = [
   {
-    title: 'completes although the bytes drip, as long as each event is done within the idle time',
+    title: 'completes a stream sent byte by byte, as long as each event arrives within the idle time',
     notIn: 'browsers',
     answers: stream(...[...RHINE].flatMap((byte): Step[] => [WAIT, send(byte)]), END),
     options: { streamIdleTimeout: 60_000 },
@@ -55,7 +55,7 @@ export const readingCases: readonly StreamCase[] = [
     },
   },
   {
-    title: 'throws an idle timeout when comments are all that comes',
+    title: 'throws an idle timeout if only comments arrive',
     answers: stream(
       send(text('The ')),
       ...Array.from({ length: 9 }, (): Step[] => [WAIT, send(': keep-alive\n\n')]).flat(),
@@ -79,7 +79,7 @@ export const readingCases: readonly StreamCase[] = [
     },
   },
   {
-    title: 'throws an idle timeout when the stream has been silent that long, not before, with what had arrived',
+    title: 'throws an idle timeout exactly when the stream was silent that long, with the partial completion',
     answers: SILENT,
     options: { streamIdleTimeout: IDLE },
     run: async (bench) => {
@@ -101,7 +101,7 @@ export const readingCases: readonly StreamCase[] = [
     },
   },
   {
-    title: 'takes the idle time of the call over that of the client',
+    title: 'uses the streamIdleTimeout of the call',
     notIn: 'firefox',
     answers: stream(),
     run: async (bench) => {
@@ -113,7 +113,7 @@ export const readingCases: readonly StreamCase[] = [
     },
   },
   {
-    title: 'throws a deadline timeout when the deadline passes within the stream',
+    title: 'throws a deadline timeout if the deadline passes during the stream',
     answers: SILENT,
     run: async (bench) => {
       const iterator = (await bench.open({ deadline: 5_000 }))[Symbol.asyncIterator]();
@@ -127,7 +127,7 @@ export const readingCases: readonly StreamCase[] = [
     },
   },
   {
-    title: 'is complete at [DONE] whatever comes, or does not come, after it',
+    title: 'is complete at [DONE] even if the connection stays open and silent',
     answers: stream(send(RHINE)),
     options: { streamIdleTimeout: IDLE },
     run: async (bench) => {
@@ -142,7 +142,7 @@ export const readingCases: readonly StreamCase[] = [
     },
   },
   {
-    title: 'does not count the time the reader takes for itself',
+    title: 'does not count the time between reads as idle',
     answers: stream(send(text('The ')), WAIT, send(text('Rhine.')), WAIT, send(finish(), DONE), END),
     options: { streamIdleTimeout: IDLE },
     run: async (bench) => {
@@ -161,7 +161,7 @@ export const readingCases: readonly StreamCase[] = [
     },
   },
   {
-    title: 'does not count the time of a reader that had begun while its events lay ready',
+    title: 'does not count the time between reads as idle while events are buffered',
     answers: stream(send(text('The '), text('river '), text('Rhine.')), WAIT, send(finish(), DONE), END),
     options: { streamIdleTimeout: IDLE },
     run: async (bench) => {
@@ -180,7 +180,7 @@ export const readingCases: readonly StreamCase[] = [
     },
   },
   {
-    title: 'gives a stream up that was begun and dropped, five idle times after its last read, and says so',
+    title: 'closes a stream that was read in part and dropped, five idle times after the last read, with a clear error',
     answers: stream(send(text('The '), text('Rhine.'))),
     options: { streamIdleTimeout: IDLE },
     run: async (bench) => {
@@ -199,7 +199,7 @@ export const readingCases: readonly StreamCase[] = [
     },
   },
   {
-    title: 'gives a stream up whose relay was begun and dropped',
+    title: 'closes a stream whose relay was read in part and dropped',
     answers: stream(send(text('The '), text('Rhine.'))),
     options: { streamIdleTimeout: IDLE },
     run: async (bench) => {
@@ -214,7 +214,7 @@ export const readingCases: readonly StreamCase[] = [
     },
   },
   {
-    title: 'rejects a whole that is awaited inside the loop it waits for, and says where to await it',
+    title: 'rejects a finalCompletion awaited inside its own loop, and says where to await it',
     answers: stream(send(text('The '), text('Rhine.'))),
     options: { streamIdleTimeout: IDLE },
     run: async (bench) => {
@@ -235,7 +235,7 @@ export const readingCases: readonly StreamCase[] = [
     },
   },
   {
-    title: 'gives the whole that is asked for during a slow loop, inside it and beside it',
+    title: 'resolves a finalCompletion requested during a slow loop, inside or outside of it',
     answers: stream(send(RHINE), END),
     options: { streamIdleTimeout: IDLE },
     run: async (bench) => {
@@ -254,7 +254,7 @@ export const readingCases: readonly StreamCase[] = [
     },
   },
   {
-    title: 'frees the connection when a reader leaves 100,000 ready events',
+    title: 'frees the connection if a reader leaves 100,000 buffered events',
     answers: stream({ send: text('x'), times: 100_000 }),
     run: async (bench) => {
       const stream = await bench.open();
@@ -266,7 +266,7 @@ export const readingCases: readonly StreamCase[] = [
     },
   },
   ...[1, 2].map((count) => ({
-    title: `frees the connection when the loop is left after ${count === 1 ? 'the first event' : 'some events'}`,
+    title: `frees the connection if the loop is left after ${count === 1 ? 'the first event' : 'some events'}`,
     answers: stream(send(text('The '), text('Rhine.'))),
     run: async (bench: Bench) => {
       const stream = await bench.open();
@@ -286,7 +286,7 @@ export const readingCases: readonly StreamCase[] = [
     },
   })),
   {
-    title: 'frees the connection when the texts are left',
+    title: 'frees the connection if a loop over textStream is left',
     answers: SILENT,
     run: async (bench) => {
       const stream = await bench.open();
@@ -301,7 +301,7 @@ export const readingCases: readonly StreamCase[] = [
     },
   },
   {
-    title: 'lets the error of the loop body through, and frees the connection',
+    title: 'rethrows an error of the loop body, and frees the connection',
     answers: SILENT,
     run: async (bench) => {
       const mine = new Error('mine');
@@ -315,7 +315,7 @@ export const readingCases: readonly StreamCase[] = [
     },
   },
   {
-    title: 'answers a pending next when the loop is left, and every later one',
+    title: 'resolves a pending next() when the loop is left, and every later one',
     answers: SILENT,
     run: async (bench) => {
       const iterator = (await bench.open())[Symbol.asyncIterator]();
@@ -331,7 +331,7 @@ export const readingCases: readonly StreamCase[] = [
     },
   },
   {
-    title: 'throws for a second loop and says what to do instead, at any time',
+    title: 'throws for a second loop at any time, and says what to do instead',
     answers: stream(send(RHINE), END),
     run: async (bench) => {
       const stream = await bench.open();
@@ -363,7 +363,7 @@ export const readingCases: readonly StreamCase[] = [
     },
   },
   {
-    title: 'answers calls of next that overlap in their order',
+    title: 'resolves overlapping calls of next() in their order',
     answers: stream(send(text('a'), text('b')), WAIT, send(text('c'), finish(), DONE), END),
     run: async (bench) => {
       const iterator = (await bench.open())[Symbol.asyncIterator]();
@@ -380,8 +380,7 @@ export const readingCases: readonly StreamCase[] = [
     },
   },
   {
-    title:
-      'answers calls of next on the texts that overlap in their order, and those that wait when the texts are left',
+    title: 'resolves overlapping calls of next() on textStream in their order, and pending ones when it is left',
     answers: stream(send(text('a'), finish(), text('b'))),
     run: async (bench) => {
       const texts = (await bench.open()).textStream[Symbol.asyncIterator]();
@@ -395,7 +394,7 @@ export const readingCases: readonly StreamCase[] = [
     },
   },
   {
-    title: 'throws an error once, and ends for the calls behind',
+    title: 'throws an error for one call of next(), and ends for the calls after it',
     answers: stream(send(text('a')), END),
     run: async (bench) => {
       const iterator = (await bench.open())[Symbol.asyncIterator]();
@@ -407,7 +406,7 @@ export const readingCases: readonly StreamCase[] = [
     },
   },
   {
-    title: 'gives a stream up that is not read, streamIdleTimeout after its headers',
+    title: 'closes an unread stream streamIdleTimeout after its headers',
     answers: stream(send(RHINE)),
     options: { streamIdleTimeout: IDLE },
     run: async (bench) => {
@@ -424,7 +423,7 @@ export const readingCases: readonly StreamCase[] = [
     },
   },
   {
-    title: 'gives a stream up whose relay nobody reads',
+    title: 'closes a stream whose relay is not read',
     answers: stream(send(RHINE)),
     options: { streamIdleTimeout: IDLE },
     run: async (bench) => {
@@ -437,7 +436,7 @@ export const readingCases: readonly StreamCase[] = [
     },
   },
   {
-    title: 'throws an AbortError when the caller aborts before the first event',
+    title: 'throws an AbortError if the caller aborts before the first event',
     notIn: 'firefox',
     answers: stream(),
     run: async (bench) => {
@@ -453,7 +452,7 @@ export const readingCases: readonly StreamCase[] = [
     },
   },
   {
-    title: 'throws an AbortError when the caller aborts within an event',
+    title: 'throws an AbortError if the caller aborts in the middle of an event',
     answers: stream(send(text('The '), text('Rhine.').slice(0, 40))),
     run: async (bench) => {
       const abort = new AbortController();
@@ -472,7 +471,7 @@ export const readingCases: readonly StreamCase[] = [
     },
   },
   {
-    title: 'throws an AbortError when the caller aborts between the last finish_reason and [DONE]',
+    title: 'throws an AbortError if the caller aborts between the last finish_reason and [DONE]',
     answers: stream(send(text('The Rhine.'), finish())),
     run: async (bench) => {
       const abort = new AbortController();
@@ -488,7 +487,7 @@ export const readingCases: readonly StreamCase[] = [
     },
   },
   {
-    title: 'throws an AbortError in a loop that begins after the abort',
+    title: 'throws an AbortError in a loop that starts after the abort',
     answers: stream(send(RHINE)),
     run: async (bench) => {
       const abort = new AbortController();
@@ -503,7 +502,7 @@ export const readingCases: readonly StreamCase[] = [
     },
   },
   {
-    title: 'frees the connection of a stream that is closed and was never read',
+    title: 'frees the connection of a stream that is closed unread',
     answers: SILENT,
     run: async (bench) => {
       const stream = await bench.open();
@@ -515,7 +514,7 @@ export const readingCases: readonly StreamCase[] = [
     },
   },
   {
-    title: 'throws in the loop when the stream is closed from outside, with what had arrived',
+    title: 'throws in the loop if the stream is closed from outside, with the partial completion',
     answers: SILENT,
     run: async (bench) => {
       const stream = await bench.open();
@@ -535,7 +534,7 @@ export const readingCases: readonly StreamCase[] = [
     },
   },
   {
-    title: 'leaves a complete stream complete when it is closed',
+    title: 'stays complete if it is closed afterwards',
     answers: stream(send(RHINE), END),
     run: async (bench) => {
       const stream = await bench.open();
@@ -547,7 +546,7 @@ export const readingCases: readonly StreamCase[] = [
     },
   },
   {
-    title: 'closes a stream at the end of its block with await using',
+    title: 'closes a stream at the end of an await using block',
     answers: SILENT,
     run: async (bench) => {
       const disposable = await bench.open();
@@ -558,7 +557,7 @@ export const readingCases: readonly StreamCase[] = [
     },
   },
   {
-    title: 'ends its streams with a ClientClosedError when the client is closed',
+    title: 'ends with a ClientClosedError if the client is closed',
     answers: SILENT,
     run: async (bench) => {
       const stream = await bench.open();
@@ -574,7 +573,7 @@ export const readingCases: readonly StreamCase[] = [
     },
   },
   {
-    title: 'rejects nothing unhandled when a stream is aborted and nobody waits for anything',
+    title: 'causes no unhandled rejection if streams are aborted and nothing is awaited',
     answers: SILENT,
     run: async (bench) => {
       const abort = new AbortController();
@@ -599,7 +598,7 @@ export const readingCases: readonly StreamCase[] = [
     },
   },
   {
-    title: 'does not end the process for a whole that nobody comes back for after its loop has thrown',
+    title: 'causes no unhandled rejection if a finalCompletion is not awaited after its loop has thrown',
     answers: stream(send(text('The ')), END),
     run: async (bench) => {
       const stream = await bench.open();
@@ -614,7 +613,7 @@ export const readingCases: readonly StreamCase[] = [
     },
   },
   {
-    title: 'gives the whole without a loop, as often as it is asked for',
+    title: 'resolves finalCompletion without a loop, any number of times',
     answers: stream(send(RHINE), END),
     run: async (bench) => {
       const stream = await bench.open();
@@ -629,7 +628,7 @@ export const readingCases: readonly StreamCase[] = [
     },
   },
   {
-    title: 'gives the whole to those who wait while a loop reads',
+    title: 'resolves a finalCompletion requested while a loop reads',
     answers: stream(send(text('The ')), WAIT, send(text('Rhine.'), finish(), DONE), END),
     run: async (bench) => {
       const stream = await bench.open();
@@ -644,7 +643,7 @@ export const readingCases: readonly StreamCase[] = [
     },
   },
   {
-    title: 'gives what was sent and what came back with the headers',
+    title: 'returns the response with its attempts through withResponse()',
     answers: { headers: { 'content-type': 'text/event-stream', 'x-request-id': 'req_7' }, steps: [send(RHINE), END] },
     run: async (bench) => {
       const { data, response } = await bench.open().withResponse();
@@ -655,7 +654,7 @@ export const readingCases: readonly StreamCase[] = [
     },
   },
   {
-    title: 'measures the time to the first chunk, the longest wait after it, and the whole',
+    title: 'measures the time to the first chunk, the largest gap after it, and the duration',
     notIn: 'firefox',
     answers: stream(WAIT, send(text('The ')), WAIT, send(text('Rhine.')), WAIT, send(finish(), DONE), END),
     run: async (bench) => {
@@ -676,7 +675,7 @@ export const readingCases: readonly StreamCase[] = [
     },
   },
   {
-    title: 'hands every event to decodeChunk but [DONE] and event: error, and takes its word',
+    title: 'passes every event to decodeChunk except [DONE] and event: error, and uses its result',
     answers: stream(
       send('event: start\ndata: {}\n\n', 'event: token\ndata: The \n\ndata: Rhine.\n\ndata: END\n\n', text('late')),
     ),
@@ -697,7 +696,7 @@ export const readingCases: readonly StreamCase[] = [
     },
   },
   {
-    title: 'checks what decodeChunk gives',
+    title: 'validates the result of decodeChunk',
     answers: stream(send(text('The '))),
     options: { decodeChunk: () => ({ choices: [{ index: -1, delta: {} }] }) },
     run: async (bench) => {
@@ -705,7 +704,7 @@ export const readingCases: readonly StreamCase[] = [
     },
   },
   {
-    title: 'throws what decodeChunk throws as the cause of a ResponseValidationError, with what had arrived',
+    title: 'throws a ResponseValidationError with the error of decodeChunk as its cause, and the partial completion',
     answers: stream(send(text('The '), 'data: odd\n\n')),
     options: { decodeChunk: ({ data }) => JSON.parse(data) },
     run: async (bench) => {
@@ -718,7 +717,7 @@ export const readingCases: readonly StreamCase[] = [
     },
   },
   {
-    title: 'lets an error of this package through that decodeChunk throws',
+    title: 'rethrows an error of this package that decodeChunk throws',
     answers: stream(send(text('The '))),
     options: {
       decodeChunk: () => {
@@ -733,7 +732,7 @@ export const readingCases: readonly StreamCase[] = [
     },
   },
   {
-    title: 'takes an event that the end of the body cuts for a truncated stream, whatever decodeChunk makes of it',
+    title: 'throws a StreamTruncatedError for an event that is cut off, even if decodeChunk throws',
     answers: stream(send('data: {"choices":[{"index":0,"delta":{"content":"The '), END),
     options: { decodeChunk: ({ data }) => JSON.parse(data) },
     run: async (bench) => {
@@ -741,7 +740,7 @@ export const readingCases: readonly StreamCase[] = [
     },
   },
   {
-    title: 'throws error events without asking decodeChunk',
+    title: 'throws error events without calling decodeChunk',
     answers: stream(send(`event: error\ndata: ${JSON.stringify({ error: { message: 'Overloaded.' } })}\n\n`)),
     options: { decodeChunk: () => undefined },
     run: async (bench) => {
@@ -749,7 +748,7 @@ export const readingCases: readonly StreamCase[] = [
     },
   },
   {
-    title: 'uses the connection again when the body ends after [DONE]',
+    title: 'reuses the connection if the body ends after [DONE]',
     notIn: 'webkit',
     answers: stream(send(text('The Rhine.'), event(chunk([])), DONE), END),
     run: async (bench) => {
@@ -760,7 +759,7 @@ export const readingCases: readonly StreamCase[] = [
 
       const { requests, connections } = await bench.report();
       expect(requests).toBe(3);
-      expect(connections).toBeLessThanOrEqual(2); // the platform's own fetch may hold one back
+      expect(connections).toBeLessThanOrEqual(2); // the platform's fetch may open a second one
     },
   },
 ];
