@@ -5,7 +5,8 @@ import type { ResponseHead } from '../platform/engine.js';
 import { MAX_JSON_BYTES, parseJson, readText, reportsError } from './body.js';
 import type { AnswerFacts, CallFacts } from './call.js';
 import type { CompletionFacts } from './events.js';
-import { parseRateLimit, type ServerClock } from './rate-limit.js';
+import type { Observation } from './pacer.js';
+import { parseRateLimit, type ServerClock, untilReset } from './rate-limit.js';
 import { refusalDetails, requestIdOf } from './refusal.js';
 import { withoutSecrets } from './secrets.js';
 import { type AnySchema, findIssues, type Schema, unexpectedAnswer } from './validation.js';
@@ -41,6 +42,13 @@ export class Answer implements AnswerFacts {
   /** The part that users see. */
   get response(): ResponseInfo {
     return new Response(this);
+  }
+
+  /** For the limiter. */
+  get observation(): Observation {
+    if (this.rateLimit === undefined) return { refused: false };
+    const { limit, remaining } = this.rateLimit;
+    return { limit, remaining, untilReset: untilReset(this.rateLimit, this.serverTime), refused: false };
   }
 
   /** The same response with another body, for one that was partly read. */

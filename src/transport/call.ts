@@ -77,6 +77,7 @@ export interface AnswerFacts {
 
 /** One call in flight. */
 export interface Call extends CallFacts {
+  readonly area: AreaRules;
   readonly request: PreparedRequest;
   readonly options: RequestOptions;
   /** Milliseconds for one attempt. */

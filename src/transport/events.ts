@@ -10,7 +10,7 @@ export type StopReason = 'not-repeatable' | 'retries-used-up' | 'hint-too-long' 
  * The fields of every event. Paths are templates (`/api/memory/{memoryId}`), or the path passed to `client.request`. Events
  * contain no ids, keys or message text.
  */
-export interface CallFacts {
+export interface EventFacts {
   /** The number of the call, from 1 for each client. Events of one call have the same number. */
   readonly call: number;
   readonly area: Area;
@@ -19,7 +19,7 @@ export interface CallFacts {
 }
 
 /** A call starts; its arguments are valid. Emitted synchronously within the call, so that a tracer finds the active span. */
-export interface StartEvent extends CallFacts {
+export interface StartEvent extends EventFacts {
   readonly type: 'start';
   /** The requested model, if the call has one. */
   readonly model: string | undefined;
@@ -27,7 +27,7 @@ export interface StartEvent extends CallFacts {
 }
 
 /** One attempt is about to be sent. `attempt` counts from 1. */
-export interface RequestEvent extends CallFacts {
+export interface RequestEvent extends EventFacts {
   readonly type: 'request';
   readonly attempt: number;
   /**
@@ -38,7 +38,7 @@ export interface RequestEvent extends CallFacts {
 }
 
 /** Status and headers of an attempt have arrived. `duration` in ms. */
-export interface ResponseEvent extends CallFacts {
+export interface ResponseEvent extends EventFacts {
   readonly type: 'response';
   readonly attempt: number;
   readonly status: number;
@@ -47,20 +47,20 @@ export interface ResponseEvent extends CallFacts {
 }
 
 /** The call starts to wait in the queue, because the rate limit of this bucket is used up. */
-export interface QueuedEvent extends CallFacts {
+export interface QueuedEvent extends EventFacts {
   readonly type: 'queued';
   readonly bucket: string;
 }
 
 /** The call has left the queue after `waited` ms. The next events show whether it is sent or has ended. */
-export interface PacedEvent extends CallFacts {
+export interface PacedEvent extends EventFacts {
   readonly type: 'paced';
   readonly bucket: string;
   readonly waited: number;
 }
 
 /** An attempt failed, and the next one follows after `wait` ms. `reason` is the status, or the name of the error. */
-export interface RetryEvent extends CallFacts {
+export interface RetryEvent extends EventFacts {
   readonly type: 'retry';
   readonly attempt: number;
   readonly reason: number | string;
@@ -68,7 +68,7 @@ export interface RetryEvent extends CallFacts {
 }
 
 /** The call failed, or its stream ended with an error. `stop` says why it is not retried. */
-export interface FailureEvent extends CallFacts {
+export interface FailureEvent extends EventFacts {
   readonly type: 'failure';
   readonly attempt: number;
   readonly reason: number | string;
@@ -76,13 +76,13 @@ export interface FailureEvent extends CallFacts {
 }
 
 /** A response does not match the documentation, and `validation` is `'report'`. */
-export interface ValidationEvent extends CallFacts {
+export interface ValidationEvent extends EventFacts {
   readonly type: 'validation';
   readonly issues: readonly ValidationIssue[];
 }
 
 /** The call is over. Emitted once for every call that started, however it ends. All times are milliseconds. */
-export interface DoneEvent extends CallFacts {
+export interface DoneEvent extends EventFacts {
   readonly type: 'done';
   /** `left`: the reader left the stream before its end. `aborted`: by a signal, or because the client was closed. */
   readonly outcome: 'success' | 'error' | 'aborted' | 'left';
@@ -124,7 +124,7 @@ export type ClientEvent =
 export type Listener = (event: ClientEvent) => void;
 
 /** An event without the fields that its call adds. */
-export type EventBody<E extends ClientEvent = ClientEvent> = E extends ClientEvent ? Omit<E, keyof CallFacts> : never;
+export type EventBody<E extends ClientEvent = ClientEvent> = E extends ClientEvent ? Omit<E, keyof EventFacts> : never;
 
 /** Facts from the response to a completion. */
 export interface CompletionFacts {

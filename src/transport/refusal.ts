@@ -1,13 +1,25 @@
 import { type APIErrorDetails, isTemporary } from '../errors/api.js';
 import type { ResponseHead } from '../platform/engine.js';
-import { isServiceError } from './body.js';
-import type { AnswerFacts } from './call.js';
+import { isServiceError, readErrorText, readHintText } from './body.js';
+import type { AnswerFacts, Call } from './call.js';
 import { retryHint } from './rate-limit.js';
 import { cleaned, withoutSecrets } from './secrets.js';
 import { isObject, ownField } from './validation.js';
 
 /** The most characters that are quoted from a page. */
 const MAX_EXCERPT = 256;
+
+/** Reads the body of an error: of a 429 or 503 to its end, unless a wait in it would make no difference. */
+export async function readRefusal(
+  call: Call,
+  { head, rateLimit, serverTime }: AnswerFacts,
+): Promise<{ text: string; whole: boolean }> {
+  const { status, headers, body } = head;
+  const hint = retryHint(headers, undefined, rateLimit, serverTime) ?? 0;
+  const isLast = call.attempts.length > call.maxRetries || hint > call.maxRetryAfter;
+  if ((status === 429 || status === 503) && !isLast) return readHintText(body);
+  return { text: await readErrorText(body, call.runtime), whole: true };
+}
 
 /** The details of an error, including one inside a successful response. */
 export function refusalDetails(answer: AnswerFacts, body: unknown): APIErrorDetails {

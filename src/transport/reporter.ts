@@ -2,8 +2,9 @@ import type { RateLimit } from '../api-promise.js';
 import type { CompletionUsage } from '../errors/base.js';
 import { APIAbortError, ClientClosedError } from '../errors/connection.js';
 import type { ByteSource } from '../platform/engine.js';
-import type { CallFacts, ClientEvent, CompletionFacts, DoneEvent, EventBody, Listener } from './events.js';
+import type { ClientEvent, CompletionFacts, DoneEvent, EventBody, EventFacts, Listener } from './events.js';
 import { quietly } from './quietly.js';
+import { checkHeaders } from './request.js';
 
 /** UTF-8 bytes per token, roughly, for most languages and code. */
 const BYTES_PER_TOKEN = 4;
@@ -17,7 +18,7 @@ export type Ending = Pick<DoneEvent, 'outcome' | 'error'> & Partial<Pick<DoneEve
 /** Emits the events of one call, and collects the figures of its `done` event. Created only if there is a listener. */
 export class CallReporter {
   readonly #listeners: readonly Listener[];
-  readonly #facts: CallFacts;
+  readonly #facts: EventFacts;
   readonly #model: string | undefined;
   readonly #startedAt: number;
   attempts = 0;
@@ -37,7 +38,7 @@ export class CallReporter {
   #lastBody = 0;
   #done = false;
 
-  constructor(listeners: readonly Listener[], facts: CallFacts, model: string | undefined, startedAt: number) {
+  constructor(listeners: readonly Listener[], facts: EventFacts, model: string | undefined, startedAt: number) {
     this.#listeners = listeners;
     this.#facts = facts;
     this.#model = model;
@@ -48,6 +49,19 @@ export class CallReporter {
     // The cast is true by construction: every event is its own part and the facts of its call.
     const whole = Object.freeze({ ...this.#facts, ...event }) as ClientEvent;
     for (const listener of this.#listeners) quietly(() => listener(whole));
+  }
+
+  /** Emits `request`, and returns the headers that listeners add to those of the attempt. */
+  announce(attempt: number, headers: object, credentialHeader: string): Record<string, string> {
+    const added: Record<string, string> = {};
+    Object.assign(this, { attempts: attempt, status: undefined, requestId: undefined });
+    const setHeader = (name: string, value: string): boolean => {
+      if (Object.hasOwn(headers, name.toLowerCase())) return false;
+      Object.assign(added, checkHeaders({ [name]: value }, credentialHeader));
+      return true;
+    };
+    this.emit({ type: 'request', attempt, setHeader });
+    return added;
   }
 
   /** Counts a sent body: a text, or the bytes sent of an upload. */
@@ -102,6 +116,19 @@ export class CallReporter {
 
 function isCount(usage: CompletionUsage | undefined): usage is CompletionUsage {
   return [usage?.prompt_tokens, usage?.completion_tokens, usage?.total_tokens].every(Number.isFinite);
+}
+
+/** Starts to report a call. Without a listener, nothing is counted. */
+export function openReporter(
+  listeners: readonly Listener[],
+  facts: EventFacts,
+  { model: asked, streamed, startedAt }: { model: unknown; streamed: boolean; startedAt: number },
+): CallReporter | undefined {
+  if (listeners.length === 0) return undefined;
+  const model = typeof asked === 'string' ? asked : undefined; // it is not validated yet
+  const reporter = new CallReporter(listeners, facts, model, startedAt);
+  reporter.emit({ type: 'start', model, streamed });
+  return reporter;
 }
 
 /** The outcome of a failed call. */

@@ -2,13 +2,13 @@ import { APIPromise, type Attempt, type WithResponse } from '../api-promise.js';
 import { APIError, apiError } from '../errors/api.js';
 import { ContextGatewayError } from '../errors/base.js';
 import { endCallWith, mostSent } from '../errors/call.js';
-import { APIConnectionError, APITimeoutError, ClientClosedError } from '../errors/connection.js';
+import { APIConnectionError, ClientClosedError } from '../errors/connection.js';
 import { RequestValidationError } from '../errors/validation.js';
 import type { OutgoingStream, ResponseHead } from '../platform/engine.js';
 import { Answer, type AnswerForm } from './answer.js';
-import { parseError, readErrorText, readHintText } from './body.js';
+import { parseError } from './body.js';
 import type { AreaRules, Call, Shared } from './call.js';
-import type { CallFacts } from './events.js';
+import type { Listener } from './events.js';
 import {
   type Base,
   type ClientOptions,
@@ -20,13 +20,15 @@ import {
   schemaOptionsSchema,
   uploadOptionsSchema,
 } from './options.js';
-import { type Observation, type Release, releaseOnce } from './pacer.js';
+import { type Release, releaseOnce } from './pacer.js';
 import { awaitTurn } from './queue.js';
 import { quietly } from './quietly.js';
-import { retryHint, ServerClock, untilReset } from './rate-limit.js';
-import { CallReporter, endingOf } from './reporter.js';
+import { ServerClock } from './rate-limit.js';
+import { readRefusal } from './refusal.js';
+import { endingOf, openReporter } from './reporter.js';
 import { checkHeaders, type EndpointSource, prepare } from './request.js';
 import { LONGEST_BACKOFF, nextWait, operationOf, sentBy, type Verdict } from './retry.js';
+import { hasNewCredential, readCredential } from './rotation.js';
 import { withoutSecrets } from './secrets.js';
 import { CallTimeouts } from './timeouts.js';
 import { type AnySchema, applySchema } from './validation.js';
@@ -35,9 +37,6 @@ const DEFAULT_TIMEOUT = 60_000;
 const DEFAULT_IDLE_TIMEOUT = 120_000;
 const DEFAULT_RETRIES = 2;
 const DEFAULT_MAX_RETRY_AFTER = 60_000;
-/** The time limit for reading a key again (ms). The error of the refused request is already known. */
-const LONGEST_REREAD = 5_000;
-
 /** Turns a successful response into the method's return value. */
 type Reader<T> = (answer: Answer, options: RequestOptions) => T | Promise<T>;
 
@@ -122,6 +121,7 @@ export class Transport {
     const { runtime, live } = shared;
     const own = this.#options;
     shared.calls += 1;
+    const facts = { call: shared.calls, area: this.#area.name, method, path };
     const route = `${method} ${path}`;
     return {
       area: this.#area,
@@ -137,7 +137,7 @@ export class Transport {
       maxRetries: options.maxRetries ?? own.maxRetries ?? DEFAULT_RETRIES,
       maxRetryAfter: own.maxRetryAfter ?? DEFAULT_MAX_RETRY_AFTER,
       reports: own.validation === 'report',
-      reporter: this.#openReporter({ call: shared.calls, area: this.#area.name, method, path }, model, streamed),
+      reporter: openReporter(this.#listeners(), facts, { model, streamed, startedAt: runtime.now() }),
       attempts: [],
       startedAt: 0,
       sent: 'no',
@@ -150,16 +150,9 @@ export class Transport {
     };
   }
 
-  /** Without a listener, nothing is counted. */
-  #openReporter(facts: CallFacts, asked: unknown, streamed: boolean): CallReporter | undefined {
-    const { listeners, runtime } = this.#shared;
+  #listeners(): Listener[] {
     const { onEvent } = this.#options;
-    if (onEvent === undefined && listeners.size === 0) return undefined;
-    const model = typeof asked === 'string' ? asked : undefined;
-    const all = onEvent === undefined ? [...listeners] : [onEvent, ...listeners];
-    const reporter = new CallReporter(all, facts, model, runtime.now());
-    reporter.emit({ type: 'start', model, streamed });
-    return reporter;
+    return onEvent === undefined ? [...this.#shared.listeners] : [onEvent, ...this.#shared.listeners];
   }
 
   #addHeaders(headers: Record<string, string>, { headers: given, idempotencyKey: key }: RequestOptions): void {
@@ -185,7 +178,7 @@ export class Transport {
           if (!streamed) call.reporter?.done({ outcome: 'success', error: undefined }, call.runtime.now());
           return answer;
         } catch (error) {
-          const { wait, cost } = this.#decide(error, call, await this.#hasNewCredential(error, call));
+          const { wait, cost } = this.#decide(error, call, await hasNewCredential(error, call));
           call.sent = mostSent(call.sent, sentBy(error));
           spent += cost;
           delay = wait;
@@ -209,9 +202,8 @@ export class Transport {
     call.hintMissed = false;
     timeouts.check();
     // Before the queue, so that a 429 that arrives while the key is read also holds this call.
-    const given = call.nextCredential ?? this.#area.authorize();
-    call.nextCredential = undefined;
-    call.credential = typeof given === 'string' ? given : await this.#awaitCredential(given, call, call.timeout);
+    const credential = readCredential(call);
+    call.credential = typeof credential === 'string' ? credential : await credential;
     const delay = waited + (await awaitTurn(call, limiter, rateLimits.get(bucket)));
     call.startedAt = runtime.now();
     const record: Mutable<Attempt> = { delay, duration: 0 };
@@ -221,14 +213,14 @@ export class Transport {
     try {
       timeouts.startAttempt(call.timeout, call.startedAt);
       attempts.push(record);
-      const added = this.#announce(call);
+      const added = call.reporter?.announce(attempts.length, call.request.headers, this.#area.credentialHeader);
       timeouts.check(); // the listener may have ended it
       upload = call.request.upload?.body((times) => timeouts.progressed(times));
       const head = await this.#send(call, added, upload);
       const answer = this.#observe(call, head);
       record.status = head.status;
       if (head.status < 200 || head.status > 299) throw await this.#refuse(call, answer, release);
-      release(observation(answer));
+      release(answer.observation);
       const data = await read(answer, call.options);
       record.duration = runtime.now() - call.startedAt;
       return { data, response: answer.response };
@@ -243,58 +235,6 @@ export class Transport {
       upload?.cancel(); // even if the service responded before the upload was complete
       call.reporter?.sent(upload?.sent ?? (hasLeft ? call.request.body : undefined));
     }
-  }
-
-  /** Emits the `request` event, and returns the headers that listeners add. */
-  #announce({ reporter, request, attempts }: Call): Record<string, string> | undefined {
-    if (reporter === undefined) return undefined;
-    const added: Record<string, string> = {};
-    Object.assign(reporter, { attempts: attempts.length, status: undefined, requestId: undefined });
-    const setHeader = (name: string, value: string): boolean => {
-      if (Object.hasOwn(request.headers, name.toLowerCase())) return false;
-      Object.assign(added, checkHeaders({ [name]: value }, this.#area.credentialHeader));
-      return true;
-    };
-    reporter.emit({ type: 'request', attempt: attempts.length, setHeader });
-    return added;
-  }
-
-  /** Calls the credential function, within the timeout of the attempt. */
-  async #awaitCredential(credential: Promise<string>, { timeouts, runtime }: Call, ms: number): Promise<string> {
-    quietly(() => credential); // it may fail after the call has stopped waiting for it
-    try {
-      timeouts.startAttempt(ms, runtime.now());
-      return await timeouts.wait(credential);
-    } catch (error) {
-      if (!(error instanceof APITimeoutError) || error.kind !== 'attempt') throw error;
-      const option = this.#area.name === 'gateway' ? 'apiKey' : 'sessionToken';
-      const message = `The ${option} function did not return within ${ms} ms, the timeout of an attempt.`;
-      throw new APITimeoutError(message, { kind: 'attempt', phase: 'connect', sent: 'no', retryable: false });
-    } finally {
-      timeouts.stopWatching();
-    }
-  }
-
-  /**
-   * Reads the credential again after a 401 or 403, once per call, because the key may have been replaced while the request
-   * was in flight. Returns whether there is a different one to try.
-   */
-  async #hasNewCredential(error: unknown, call: Call): Promise<boolean> {
-    const refused = error instanceof APIError && (error.status === 401 || error.status === 403);
-    if (!refused || error.retryAfter !== undefined || call.rotated) return false;
-    const { method, upload } = call.request;
-    // As always, a POST is repeated only if the error is the service's own.
-    if (upload?.repeatable === false || (method === 'POST' && sentBy(error) !== 'no')) return false;
-    call.rotated = true;
-    const given = this.#area.authorize();
-    if (typeof given === 'string') return false;
-    try {
-      call.nextCredential = await this.#awaitCredential(given, call, Math.min(call.timeout, LONGEST_REREAD));
-    } catch {
-      call.timeouts.check(); // the call is over
-      return false; // the error of the request is more useful than that of the key function
-    }
-    return call.nextCredential !== call.credential;
   }
 
   #send(call: Call, added: object | undefined, upload: OutgoingStream | undefined): Promise<ResponseHead> {
@@ -341,23 +281,14 @@ export class Transport {
     const limited = status === 429;
     // The wait may be in the body, so nothing else is sent before it is read.
     const free = limited ? this.#shared.limiter?.hold?.(call.bucket) : undefined;
-    const { text, whole } = await this.#readRefusal(call, answer);
+    const { text, whole } = await readRefusal(call, answer);
     const error = apiError(status, answer.refuse(parseError(text)));
     call.hintMissed = !whole;
     const blockedFor = whole ? error.retryAfter : Math.max(error.retryAfter ?? 0, LONGEST_BACKOFF);
-    release({ ...observation(answer), refused: limited, ...(limited && { blockedFor }) });
+    release({ ...answer.observation, refused: limited, ...(limited && { blockedFor }) });
     if (free !== undefined) quietly(free);
     call.timeouts.check(); // if the call was ended meanwhile, that error takes precedence over the status
     return error;
-  }
-
-  /** Reads the body of a 429 or 503 to its end, unless a wait in it would make no difference. */
-  async #readRefusal(call: Call, { head, rateLimit, serverTime }: Answer): Promise<{ text: string; whole: boolean }> {
-    const { status, headers, body } = head;
-    const hint = retryHint(headers, undefined, rateLimit, serverTime) ?? 0;
-    const isLast = call.attempts.length > call.maxRetries || hint > call.maxRetryAfter;
-    if ((status === 429 || status === 503) && !isLast) return readHintText(body);
-    return { text: await readErrorText(body, call.runtime), whole: true };
   }
 
   /** Decides what follows a failed attempt: waits, or throws the error. */
@@ -392,10 +323,4 @@ export class Transport {
     reporter?.emit({ type: 'failure', attempt, reason, stop: verdict.stop ?? 'budget-empty' });
     throw error;
   }
-}
-
-function observation({ rateLimit, serverTime }: Answer): Observation {
-  if (rateLimit === undefined) return { refused: false };
-  const { limit, remaining } = rateLimit;
-  return { limit, remaining, untilReset: untilReset(rateLimit, serverTime), refused: false };
 }
