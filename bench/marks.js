@@ -18,7 +18,7 @@ const MARKS = [
   cheaper('plain-100k-16', 'plain, 100 KB, 16 in flight: openai ÷ ours', 'openai', 2),
   cheaper('streams-varied-1', 'events, every chunk different: undici by hand ÷ ours', 'by-hand', 0.95),
   cheaper('streams-many-1', 'events, chunks differ in their content: openai ÷ ours', 'openai', 10),
-  atMost('streams-paced-1', 'event a segment, 1 stream: ours - bare undici, µs', 1.5, (rows) => over(rows, 'bare')),
+  atMost('streams-paced-1', 'one event a segment, 1 stream: ours - bare undici, µs', 1.5, (rows) => over(rows, 'bare')),
   atMost('first', 'first chunk: ours - undici by hand, CPU µs', 20, (rows) => over(rows, 'by-hand')),
   cheaper(
     'fetch',
@@ -29,22 +29,22 @@ const MARKS = [
   ),
   atMost(
     'growth-calls',
-    'growth of a call, 1 to 1,000 in flight: dearest ÷ cheapest smaller number (of those that are certain)',
+    'growth of a call, 1 to 1,000 in flight: most expensive ÷ cheapest at a smaller number (certain figures only)',
     1.2,
     grows,
   ),
   atMost(
     'growth-events',
-    'growth of an event, 10 and more of them: dearest ÷ cheapest smaller number (of those that are certain)',
+    'growth of an event, 10 or more: most expensive ÷ cheapest at a smaller number (certain figures only)',
     1.2,
     grows,
   ),
   atMost('cold', 'cold import: ms over an empty process', 20, (rows) => rows[US].imported),
   atMost('cold', 'cold import and first send: ms over an empty process', 70, (rows) => rows[US].answered),
-  atMost('slow', 'slow reader: MB taken from the server, ours - bare undici', 1, (rows) => ahead(rows)),
+  atMost('slow', 'slow reader: MB read ahead from the server, ours - bare undici', 1, (rows) => ahead(rows)),
   atMost('slow', 'slow reader: largest heap, MB', 32, (rows) => rows[US].heap),
   atMost('left', 'streams left early: connections open 6 s later', 0, (rows) => [rows[US].connections]),
-  atMost('left', 'streams left early: timers and sockets of the client 6 s later', 0, (rows) => [rows[US].resources]),
+  atMost('left', "streams left early: the client's timers and sockets 6 s later", 0, (rows) => [rows[US].resources]),
 ];
 
 /** The marks of the measured items: `{ text, required, measured, lowest, highest, met }`. */

@@ -7,7 +7,7 @@ const label = (contestant) => LABELS[contestant] ?? contestant;
 export function machine(versions, rounds) {
   console.log(versions);
   console.log(
-    `Medians of ${rounds} rounds. Each contestant and the server in a process of its own, contestants in turn. ` +
+    `Medians of ${rounds} rounds. Each contestant and the server run in their own process, the contestants in turn. ` +
       'CPU time is user and system, of all threads. In brackets: ratio to the first row.',
   );
 }
@@ -31,25 +31,22 @@ const rateOf = ([{ method }]) => (method === 'first' ? 'wall time' : 'rate');
 const EXTREMES = {
   'growth-calls': (result) => growth('A plain completion of 1 KB by the number in flight: CPU µs a call', result),
   'growth-events': (result) =>
-    growth(
-      'A streamed completion by its events: CPU µs an event, the cost of a stream with one event taken off',
-      result,
-    ),
+    growth('A streamed completion by its events: CPU µs an event, less the cost of a stream with one event', result),
   cold: (result) => {
-    heading('A new process: ms over an empty one, until the package is imported and until its first answer');
-    columns(['imported', 'first answer']);
+    heading('A new process: ms over an empty one, until the package is imported and until its first response');
+    columns(['imported', 'first response']);
     for (const [contestant, { imported, answered }] of Object.entries(result))
       row(label(contestant), [number(median(imported)), number(median(answered))]);
   },
   slow: (result) => {
-    heading('A long stream with a slow reader: largest heap, and what was taken from the server beyond what was read');
-    columns(['heap, MB', 'beyond, MB']);
+    heading('A long stream with a slow reader: largest heap, and how far it reads ahead');
+    columns(['heap, MB', 'read ahead, MB']);
     for (const [contestant, { heap, ahead }] of Object.entries(result))
       row(label(contestant), [number(median(heap)), number(median(ahead))]);
   },
   left: (result) => {
-    heading('Streams left at their first chunk: what is open 6 s later');
-    columns(['connections', 'timers and sockets of the client']);
+    heading('Streams left after their first chunk: what is open 6 s later');
+    columns(['connections', "the client's timers and sockets"]);
     for (const [contestant, { connections, resources }] of Object.entries(result))
       row(label(contestant), [connections, resources]);
   },
@@ -60,7 +57,7 @@ export function extreme(name, result) {
 }
 
 function growth(title, { sizes, samples }) {
-  heading(`${title}; ± half the distance of the quarters`);
+  heading(`${title}; ± half the interquartile range`);
   columns(sizes.map((size) => size.toLocaleString('en-US')));
   for (const [contestant, samplesOfSizes] of Object.entries(samples))
     row(

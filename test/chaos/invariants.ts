@@ -47,7 +47,7 @@ export function judge({ report, ledger, lingered, full }: Evidence): Verdict[] {
   return [
     none(
       'I1',
-      'an effect happens once at the most',
+      'an effect happens at most once',
       effects.filter((o) => commitsOf(o) > 1),
     ),
     none('I2', "sent: 'no' means no effect, success means exactly one", [
@@ -56,12 +56,12 @@ export function judge({ report, ledger, lingered, full }: Evidence): Verdict[] {
     ]),
     none(
       'I3',
-      'requests obey the matrix, and are six at the most',
+      'retries follow the matrix, with at most six requests a call',
       outcomes.filter((o) => !obeysMatrix(o, ledger)),
     ),
     verdict(
       'I4',
-      'calls end with their deadline, p90 within 50 ms',
+      'calls end at their deadline, p90 within 50 ms',
       `${overruns.length} at it, timers ${ms(report.usualLateness)} to ${ms(report.lateness)} late, p90 ${ms(p(overruns, 90))}, max ${ms(p(overruns, 100))}`,
       // On this fast clock every timer counts as late. A late deadline then waits for eight more turns of the event
       // loop, in which a response may still be read (timeouts.ts).
@@ -75,19 +75,19 @@ export function judge({ report, ledger, lingered, full }: Evidence): Verdict[] {
     ),
     verdict(
       'I6',
-      'nothing is sent again before its hint ends',
+      'no retry before the wait that the service asked for',
       `${ledger.slack.length} hints, earliest ${ms(Math.min(...ledger.slack))} after`,
       early.length === 0,
     ),
     none(
       'I7',
-      'every failure is an error of the package with its facts',
+      'every failure is one of our error classes, with its facts',
       outcomes.filter(({ end, problem }) => end === 'foreign' || problem?.startsWith('an ') === true),
     ),
     none('I8', 'no unhandled rejection, exception or warning', report.unhandled),
     verdict(
       'I9',
-      'nothing is left: timers, listeners, connections, process',
+      'no timers, listeners, connections or processes are left',
       `${left.join(', ')}; gone after ${ms(lingered)}`,
       left.every((n) => n === 0) && lingered <= 1_000,
     ),
@@ -99,36 +99,36 @@ export function judge({ report, ledger, lingered, full }: Evidence): Verdict[] {
     ),
     verdict(
       'I11',
-      'few more requests than calls, hardly any in an outage',
+      'few more requests than calls, and hardly any in an outage',
       `${(sends / Math.max(1, outcomes.length)).toFixed(3)} and ${outage.toFixed(3)}`,
       !full || (sends <= 1.2 * outcomes.length && outage <= 1.05),
     ),
-    verdict('I12', 'where redirects lead, nobody arrives', `${ledger.trapped}`, ledger.trapped === 0),
+    verdict('I12', 'no redirect is followed', `${ledger.trapped}`, ledger.trapped === 0),
     none('I13', 'no secret in an error, an event or a client', report.leaks),
     none(
       'I14',
       'a stream that ends well is complete, to the byte',
       outcomes.filter(({ problem }) => problem?.includes('stream') === true),
     ),
-    none('I15', 'no answer and no payload of another call', [
+    none('I15', 'no response and no payload of another call', [
       ...outcomes.filter(({ problem }) => problem?.includes('another call') === true),
       ...Array(ledger.mixedUp).fill('payload'),
     ]),
     verdict(
       'I16',
-      'the event loop is never held up, p99 within 100 ms',
+      'the event loop is not blocked, p99 within 100 ms',
       `p99 ${ms(report.heldUp)}; timers were ${ms(report.lateness)} late`,
       report.heldUp <= 100,
     ),
     verdict(
       'I17',
-      'what has no effect succeeds in 99 of 100 calls',
+      '99 of 100 calls without an effect succeed',
       percent(safe.filter(({ end }) => end === 'success').length, safe.length),
       !full || safe.filter(({ end }) => end === 'success').length >= 0.99 * safe.length,
     ),
     verdict(
       'I18',
-      'a limit is kept, and all calls under it succeed',
+      'the rate limit is kept, and all calls under it succeed',
       `${ledger.fullestWindow} of ${WINDOW.limit} in the fullest window, ${report.window.failed} failed`,
       !full || (ledger.fullestWindow <= WINDOW.limit * 1.02 && report.window.failed === 0),
     ),
