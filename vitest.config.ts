@@ -7,7 +7,7 @@ const APART = [
   'test/{browser,redis}/**/*.test.ts',
   'test/stream/{abandoned,load}.test.ts',
   'test/api/{pages,workers}.test.ts',
-  'test/wire/{connect,late-key,process,races,replaced-promise,sent}.test.ts',
+  'test/wire/{connect,late-key,races,replaced-promise,sent}.test.ts',
   'emulator/test/in-sqlite.test.ts',
 ];
 

@@ -1,38 +1,18 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
-import { build } from 'esbuild';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { engines } from '../helpers/engines.js';
+import { builtFile } from '../helpers/programs.js';
 import { eventOf, json, openStream } from './behaviours.js';
 import { stall } from './fault-server.js';
 import { KEY, serve, until } from './world.js';
-
-const root = resolve(import.meta.dirname, '../..');
-
-let folder: string;
-beforeAll(async () => {
-  // Inside the project, so that its dependencies resolve.
-  folder = await mkdtemp(join(root, 'node_modules', '.wire-'));
-  await build({
-    entryPoints: [join(root, 'src/index.ts')],
-    outfile: join(folder, 'index.mjs'),
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    packages: 'external',
-    alias: { '#platform': join(root, 'src/platform/node.ts') },
-  });
-});
-afterAll(() => rm(folder, { recursive: true }));
 
 describe('in a process of its own', () => {
   const world = serve();
 
   /** Runs a program. Resolves to its output and the time it kept running after it printed `done`. */
   function run(program: string, engine = ''): Promise<{ output: string; lingered: number }> {
-    const start = `import { GatewayClient } from ${JSON.stringify(join(folder, 'index.mjs'))};
+    const start = `import { GatewayClient } from ${JSON.stringify(builtFile('context-gateway'))};
       process.on('unhandledRejection', (error) => console.log('UNHANDLED', error));
       process.on('warning', (warning) => console.log('WARNING', warning));
       const given = { baseURL: '${world.server.url}', apiKey: '${KEY}' };
@@ -90,7 +70,7 @@ describe('in a process of its own', () => {
     world.server.onConnection = () => true;
 
     const { output, lingered } = await run(`
-      const { GatewayClient: Client } = await import(${JSON.stringify(join(folder, 'index.mjs'))});
+      const { GatewayClient: Client } = await import(${JSON.stringify(builtFile('context-gateway'))});
       const other = new Client({ ...given, baseURL: 'https://127.0.0.1:${world.server.port}' });
       const call = other.request({ method: 'GET', path: '/v1/x' }, { signal: AbortSignal.timeout(300) });
       console.log('done', await call.catch((error) => error.name));`);
