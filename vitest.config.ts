@@ -1,11 +1,11 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
-
-const source = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+import { INSIDE, SOURCES } from './test/helpers/sources.js';
 
 /** What has a process of its own: it replaces modules or globals, measures memory, or watches the process. The rest shares one. */
 const APART = [
-  'test/{browser,redis,stream}/**/*.test.ts',
+  'test/{browser,redis}/**/*.test.ts',
+  'test/stream/{abandoned,load}.test.ts',
   'test/api/{pages,workers}.test.ts',
   'test/wire/{connect,late-key,process,races,replaced-promise,sent}.test.ts',
   'emulator/test/in-sqlite.test.ts',
@@ -13,19 +13,10 @@ const APART = [
 
 export default defineConfig({
   resolve: {
-    alias: [
-      { find: '#platform', replacement: source('./src/platform/node.ts') },
-      { find: '#zod', replacement: source('./src/zod.ts') },
-      { find: 'context-gateway-emulator/vitest', replacement: source('./emulator/src/testing/vitest.ts') },
-      { find: 'context-gateway-emulator/node-test', replacement: source('./emulator/src/testing/node-test.ts') },
-      { find: /^context-gateway-emulator$/, replacement: source('./emulator/src/index.ts') },
-      { find: 'context-gateway/ai-sdk', replacement: source('./src/ai-sdk/index.ts') },
-      { find: 'context-gateway/conversation', replacement: source('./src/conversation/index.ts') },
-      { find: 'context-gateway/otel', replacement: source('./src/otel/index.ts') },
-      { find: 'context-gateway/redis', replacement: source('./src/redis/index.ts') },
-      { find: 'context-gateway/schemas', replacement: source('./src/schemas.ts') },
-      { find: /^context-gateway$/, replacement: source('./src/index.ts') },
-    ],
+    alias: Object.entries({ ...INSIDE, ...SOURCES }).map(([name, file]) => ({
+      find: new RegExp(`^${name}$`),
+      replacement: fileURLToPath(new URL(file, import.meta.url)),
+    })),
   },
   test: {
     // One more than the cores we count on: many tests wait for sockets and timers.
@@ -38,7 +29,13 @@ export default defineConfig({
       // A process that reads the sources once halves what these tests take.
       {
         extends: true,
-        test: { name: 'together', include: ['{test,emulator/test}/**/*.test.ts'], exclude: APART, isolate: false },
+        test: {
+          name: 'together',
+          include: ['{test,emulator/test}/**/*.test.ts'],
+          exclude: APART,
+          isolate: false,
+          globalSetup: 'test/helpers/built.ts',
+        },
       },
       { extends: true, test: { name: 'apart', include: APART } },
     ],

@@ -8,7 +8,7 @@ import { posix } from 'node:path';
 
 const EXPECTED = [
   /^(package\.json|README\.md|LICENSE|CHANGELOG\.md)$/,
-  /^dist\/([a-z]+\/)?[\w-]+\.(c?js|d\.c?ts)$/,
+  /^dist\/([a-z]+\/){0,2}[\w-]+\.(c?js|d\.c?ts)$/,
   /^docs\/([a-z]+\/)?[\w-]+\.(md|svg|png)$/,
 ];
 const REQUIRED = [
@@ -20,6 +20,7 @@ const REQUIRED = [
   'dist/index.js',
   'dist/index.cjs',
   'dist/index.d.ts',
+  'dist/web/index.js',
 ];
 /** The documented prefixes alone (`svc_sk_`, `svc_sk_local_…`) do not count as keys. */
 const FORBIDDEN = {
@@ -32,7 +33,7 @@ const FORBIDDEN = {
   'a test': /from ['"]vitest['"]|require\(['"]vitest['"]\)/,
 };
 /** The largest sizes in bytes. Adding a large file should be a deliberate decision. */
-const LARGEST = { unpackedSize: 1_400 * 1024, size: 500 * 1024 };
+const LARGEST = { unpackedSize: 2_000 * 1024, size: 650 * 1024 };
 const MOST_FILES = 140;
 /** The target of a Markdown link or image. */
 const LINK = /\]\(([^)\s#]+)[^)]*\)/g;

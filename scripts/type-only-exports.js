@@ -9,7 +9,7 @@ import ts from 'typescript';
 
 const { exports } = JSON.parse(readFileSync('package.json', 'utf8'));
 for (const entry of Object.values(exports).filter((target) => typeof target === 'object')) {
-  const values = Object.keys(await import(resolve(entry.import.default)));
+  const values = Object.keys(await import(resolve(entry.import.node)));
   for (const { types } of Object.values(entry)) {
     let text = readFileSync(types, 'utf8');
     const source = ts.createSourceFile(types, text, ts.ScriptTarget.ES2022);

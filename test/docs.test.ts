@@ -7,8 +7,7 @@ import { ContextClient, GatewayClient } from 'context-gateway';
 import { addSampleConversation, createEmulator } from 'context-gateway-emulator';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { PROGRAM } from './helpers/sources.js';
-import { runNode, runVitest } from './helpers/vitest-run.js';
+import { runNode, runVitest, USER_PROGRAM } from './helpers/programs.js';
 
 const run = promisify(execFile);
 
@@ -40,7 +39,7 @@ beforeAll(async () => {
   await build({
     entryPoints: blocks.map(({ file }) => join(folder, 'src', `${file}.ts`)),
     outdir: folder,
-    ...PROGRAM,
+    ...USER_PROGRAM,
   });
 });
 afterAll(() => rm(folder, { recursive: true }));
@@ -55,7 +54,7 @@ if (POST) {
 }
 process.exit(0);`;
 
-describe('code in the documentation', () => {
+describe('the documentation', () => {
   test.for(blocks.filter(({ runner }) => runner !== undefined))('$name passes unchanged', async ({ file, runner }) => {
     const { code, text } = await (runner === 'vitest'
       ? runVitest(join(folder, 'src'), `${file}.ts`)
@@ -81,7 +80,7 @@ describe('code in the documentation', () => {
     if (output !== undefined) expect(stdout.trimEnd()).toBe(output.trimEnd());
   });
 
-  test('is in pages whose links lead to existing files and headings', () => {
+  test('links only to existing files and headings', () => {
     const broken = PAGES.flatMap((page) =>
       [...readFileSync(page, 'utf8').matchAll(/\]\(([^)\s]+)[^)]*\)/g)]
         .map(([, target = '']) => target)

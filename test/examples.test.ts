@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { addSampleConversation, createEmulator } from 'context-gateway-emulator';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { PROGRAM } from './helpers/sources.js';
+import { USER_PROGRAM } from './helpers/programs.js';
 
 const run = promisify(execFile);
 
@@ -26,22 +26,13 @@ const PRINTS: Record<string, RegExp[]> = {
   'handle-rate-limit': [/^\d+ of 1000 requests are left$/m, /^Used up\. Try again in \d+ s/m],
 };
 
-/** Builds all programs at once, because each build is slow. */
-async function buildPrograms(...files: string[]): Promise<string> {
-  const outdir = await mkdtemp(resolve('node_modules/.examples-'));
-  await build({
-    entryPoints: files,
-    outdir,
-    outbase: 'examples',
-    ...PROGRAM,
-  });
-  return outdir;
-}
-
 describe('examples', () => {
   let folder: string;
   beforeAll(async () => {
-    folder = await buildPrograms(...Object.keys(PRINTS).map((name) => `examples/${name}.ts`), 'examples/demo/demo.ts');
+    folder = await mkdtemp(resolve('node_modules/.examples-'));
+    const tasks = Object.keys(PRINTS).map((name) => `examples/${name}.ts`);
+    const entryPoints = [...tasks, 'examples/demo/demo.ts', 'examples/chat/chat.ts'];
+    await build({ ...USER_PROGRAM, entryPoints, outdir: folder, outbase: 'examples' });
   });
   afterAll(() => rm(folder, { recursive: true }));
 
@@ -70,23 +61,23 @@ describe('examples', () => {
     expect(stdout).toMatch(/class +PermissionDeniedError/);
     expect(stdout).not.toContain('harbour-seal');
   });
-});
 
-test('the chat replies, reports compactions, and runs its commands', { timeout: 60_000 }, async () => {
-  const chat = run(process.execPath, ['--import', 'tsx', 'examples/chat/chat.ts']);
-  chat.child.stdin?.end(
-    'Which database?\n/compact deep\n/lost\n/pin Postgres\n/memory style Short.\n/usage\n/exclude\n',
-  );
+  test('the chat replies, reports compactions, and runs its commands', async () => {
+    const chat = run(process.execPath, [join(folder, 'chat/chat.mjs')]);
+    chat.child.stdin?.end(
+      'Which database?\n/compact deep\n/lost\n/pin Postgres\n/memory style Short.\n/usage\n/exclude\n',
+    );
 
-  const { stdout, stderr } = await chat;
+    const { stdout, stderr } = await chat;
 
-  expect(stdout).toMatch(/[█░]+ [\d,]+ of 1,750 tokens/);
-  expect(stdout).toMatch(/compacted, deep: [\d,]+ -> [\d,]+ tokens, .* lost/);
-  expect(stdout).toMatch(/pinned: \S/);
-  expect(stdout).toMatch(/preference style +Short\./);
-  expect(stdout).toMatch(/tokens +[\d,]+ of 10,000,000/);
-  expect(stdout).toMatch(/Which one\? Type some of its words\./);
-  expect(stderr).toBe('');
+    expect(stdout).toMatch(/[█░]+ [\d,]+ of 1,750 tokens/);
+    expect(stdout).toMatch(/compacted, deep: [\d,]+ -> [\d,]+ tokens, .* lost/);
+    expect(stdout).toMatch(/pinned: \S/);
+    expect(stdout).toMatch(/preference style +Short\./);
+    expect(stdout).toMatch(/tokens +[\d,]+ of 10,000,000/);
+    expect(stdout).toMatch(/Which one\? Type some of its words\./);
+    expect(stderr).toBe('');
+  });
 });
 
 test('npm run example finds an example by its name', async () => {

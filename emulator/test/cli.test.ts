@@ -2,16 +2,15 @@ import { execFile, spawn } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
+import { builtFile } from '../../test/helpers/programs.js';
 import { type CommandContext, runCommand } from '../src/cli/cli.js';
 import { optionEntries, variableName } from '../src/cli/options.js';
 import { readOptions } from '../src/cli/read-options.js';
 import { optionTable } from '../src/cli/texts.js';
 import { dataDirectory } from './support.js';
 
-// Without the tsx command: its wrapper process may exit before the child to which it forwards a signal.
-const command = ['--import', 'tsx', fileURLToPath(new URL('../src/cli/cli.ts', import.meta.url))];
+const command = [builtFile('emulator-cli')];
 
 const run = (...args: string[]) =>
   new Promise<{ code: number; out: string; err: string }>((resolve) => {

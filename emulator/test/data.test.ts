@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { buildSync } from 'esbuild';
 import Sqlite from 'libsql';
 import { describe, expect, test } from 'vitest';
+import { builtFile } from '../../test/helpers/programs.js';
 import { createEmulator, type Emulator } from '../src/index.js';
 import { callsTo, dataDirectory, standingEmulator } from './support.js';
 
@@ -146,10 +147,14 @@ describe('a data directory', () => {
   });
 
   test('is the only reason to load the native library', async () => {
-    const loaded = execFileSync(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', LOOK_FOR_LIBSQL], {
-      cwd: fileURLToPath(new URL('..', import.meta.url)),
-      encoding: 'utf8',
-    });
+    const loaded = execFileSync(
+      process.execPath,
+      ['--input-type=module', '-e', LOOK_FOR_LIBSQL, builtFile('context-gateway-emulator')],
+      {
+        cwd: fileURLToPath(new URL('..', import.meta.url)),
+        encoding: 'utf8',
+      },
+    );
 
     expect(loaded.trim()).toBe('false true');
   });
@@ -159,7 +164,7 @@ const POST = { action: 'post_message', channel: '#a', text: 'b' };
 const LOOK_FOR_LIBSQL = `
   import { createRequire } from 'node:module';
   import { mkdtempSync } from 'node:fs';
-  const { createEmulator } = await import('./src/index.ts');
+  const { createEmulator } = await import(process.argv[1]);
   const { cache } = createRequire(process.cwd() + '/package.json');
   const loaded = () => Object.keys(cache).some((file) => file.includes('libsql'));
   createEmulator();

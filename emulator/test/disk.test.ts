@@ -1,18 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, test } from 'vitest';
+import { builtFile } from '../../test/helpers/programs.js';
 import { createEmulator, type Emulator } from '../src/index.js';
 import { callsTo, dataDirectory, standingEmulator } from './support.js';
 
-const COMMAND = [
-  process.execPath,
-  '--import',
-  createRequire(import.meta.url).resolve('tsx'),
-  fileURLToPath(new URL('../src/cli/cli.ts', import.meta.url)),
-];
+const COMMAND = [process.execPath, builtFile('emulator-cli')];
 const children: ChildProcess[] = [];
 afterEach(() => {
   for (const child of children.splice(0)) child.kill('SIGKILL');

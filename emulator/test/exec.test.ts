@@ -1,13 +1,13 @@
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, test, vi } from 'vitest';
+import { builtFile } from '../../test/helpers/programs.js';
 import { exec as execute } from '../src/cli/exec.js';
 import { CONFIG_FILE, readOptions } from '../src/cli/read-options.js';
 import { dataDirectory } from './support.js';
 
-const command = ['--import', 'tsx', fileURLToPath(new URL('../src/cli/cli.ts', import.meta.url)), 'exec'];
+const command = [builtFile('emulator-cli'), 'exec'];
 
 /** Runs the command in its own process. `onOutput` receives everything printed so far. */
 function exec(args: string[], onOutput: (out: string, pid: number) => void = () => {}) {

@@ -5,8 +5,7 @@ import { assertReceived, useEmulator } from 'context-gateway-emulator/node-test'
 import { type ExpectedRequest, test } from 'context-gateway-emulator/vitest';
 import { build } from 'esbuild';
 import { afterAll, describe, expect, test as plain } from 'vitest';
-import { PROGRAM } from '../../test/helpers/sources.js';
-import { runNode, runVitest } from '../../test/helpers/vitest-run.js';
+import { runNode, runVitest, USER_PROGRAM } from '../../test/helpers/programs.js';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const PROMPT = { model: 'atlas-small', messages: [{ role: 'user' as const, content: 'The key is red. What is red?' }] };
@@ -179,7 +178,7 @@ describe('a finished test', async () => {
        test('passes', async (t) => { await useEmulator(t).context.memory.list(); });`,
     );
 
-    await build({ entryPoints: [file], outdir: folder, ...PROGRAM });
+    await build({ entryPoints: [file], outdir: folder, ...USER_PROGRAM });
 
     const { code, text } = await runNode(['--test', '--test-reporter', 'spec', join(folder, 'failing.mjs')]);
 

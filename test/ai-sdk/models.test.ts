@@ -332,7 +332,7 @@ test('an unknown specification is rejected, and the error lists the valid ones',
   expect(make).toThrow("specification must be 'v2' (for ai 5), 'v3' (for ai 6 and 7) or 'v4' (for ai 7).");
 });
 
-test('errors are recognized by every version of the AI SDK', async () => {
+test('errors are recognised by every version of the AI SDK', async () => {
   const { embeddingModel } = createAiSdkProvider(service.gateway());
   for (const { ai } of majors) {
     expect(() => embeddingModel('m')).toThrow(

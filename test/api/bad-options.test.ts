@@ -226,7 +226,7 @@ describe('a secret key in a browser', () => {
     expect(thrownBy(() => gatewayAt({ dangerouslyAllowBrowser: 'yes' as never }))).toBeDefined();
   });
 
-  test('is not suspected in a publishable key or a session token', () => {
+  test('is rejected, unlike a publishable key or a session token', () => {
     page();
 
     expect(gatewayAt({ apiKey: 'svc_pk_abc' }).keyType).toBe('publishable');

@@ -117,7 +117,7 @@ describe('withResponse', () => {
     ]);
   });
 
-  test('has no part in client.rateLimit, which is kept per bucket', async () => {
+  test('updates client.rateLimit, which is kept per bucket', async () => {
     const limited = (remaining: number) => ({ headers: { 'x-ratelimit-remaining': String(remaining) } });
     answers(json(contextAnswer(), limited(5)), json({ success: true, result: {} }, limited(1)));
     const context = contextAt({ validation: 'report' });

@@ -2,12 +2,12 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { build } from 'esbuild';
 import { describe, expect, test } from 'vitest';
-import { isTried } from '../helpers/endurance.js';
+import { AT_LENGTH } from '../helpers/endurance.js';
 import { ScriptServer } from '../stream/script-server.js';
 import { browsers, launchBrowser } from './launch.js';
 
-// Other browsers run the suite of the runtimes in `npm test`, and this one only in `npm run chaos`.
-describe.each(browsers.filter(isTried))('$name', (one) => {
+// In `npm test` each browser streams in browser.test.ts.
+describe.runIf(AT_LENGTH).each(browsers)('$name', (one) => {
   test('passes the stream suite', { timeout: 240_000 }, async ({ skip }) => {
     const browser = await launchBrowser(one);
     if (browser === undefined) return skip();

@@ -26,8 +26,8 @@ const plenty = () =>
     importantReferences: many('reference').map((value) => ({ type: 'file', value, label: '' })),
   });
 
-describe('the order of a prompt', () => {
-  test('is instructions, context, messages and the unchanged input', () => {
+describe('a prompt', () => {
+  test('has instructions, context, messages and the unchanged input, in this order', () => {
     const input = ask('  What\tdid we decide?\r\n ');
     const { chatMessages, messages, instructions } = fitted({
       parts: everything(),
@@ -62,7 +62,7 @@ describe('the order of a prompt', () => {
     });
   });
 
-  test("appends the context to the instructions only with placement: 'system'", () => {
+  test("has the context in its instructions only with placement: 'system'", () => {
     const { chatMessages, instructions } = fitted({
       parts: { pins: [pin('Pinned.')] },
       instructions: 'Be brief.',
@@ -152,7 +152,7 @@ describe('the budget of a prompt', () => {
     }
   });
 
-  test('drops references, definitions and open questions before any message', () => {
+  test('is kept by dropping references, definitions and open questions before any message', () => {
     const history = smallTalk(10);
     const parts = { summary: plenty() };
     const whole = fitted({ parts, history, budget: 2000 }).report.tokens.total;
@@ -164,7 +164,7 @@ describe('the budget of a prompt', () => {
     expect([...gone].sort()).toEqual(['definitions', 'importantReferences', 'openQuestions']);
   });
 
-  test('keeps goals longest, then decisions, then the plan', () => {
+  test('is kept by dropping the plan before decisions, and decisions before goals', () => {
     const kept = (budget: number) => fitted({ parts: { summary: plenty() }, budget, contextShare: 1 }).report.included;
 
     const seen = [120, 200, 280].map(kept);
@@ -187,7 +187,7 @@ describe('the budget of a prompt', () => {
     expect(report.included).toEqual(['goals', 'openQuestions']);
   });
 
-  test('drops the decisions least relevant to the question, not the oldest', () => {
+  test('is kept by dropping the decisions least relevant to the question, not the oldest', () => {
     const decisions = ['The pier gets a red lamp.', ...many('decision', 30)].map((text, i) =>
       decision(text, { id: `d${i}` }),
     );

@@ -1,10 +1,5 @@
-import { resolve } from 'node:path';
-import type { BuildOptions, Plugin } from 'esbuild';
-
-/** The source files of our package names. */
+/** The source files of our package names, for tests and for what they build. */
 export const SOURCES: Readonly<Record<string, string>> = {
-  '#platform': 'src/platform/node.ts',
-  '#zod': 'src/zod.ts',
   'context-gateway': 'src/index.ts',
   'context-gateway/schemas': 'src/schemas.ts',
   'context-gateway/conversation': 'src/conversation/index.ts',
@@ -16,22 +11,8 @@ export const SOURCES: Readonly<Record<string, string>> = {
   'context-gateway-emulator/node-test': 'emulator/src/testing/node-test.ts',
 };
 
-const fromSource: Plugin = {
-  name: 'from-source',
-  setup: (building) => {
-    building.onResolve({ filter: /^(#|context-gateway)/ }, ({ path }) =>
-      SOURCES[path] === undefined ? undefined : { path: resolve(SOURCES[path]) },
-    );
-  },
-};
-
-/** Builds a user's program for Node from our sources, so that no test depends on an earlier build. */
-export const PROGRAM: BuildOptions = {
-  bundle: true,
-  packages: 'external',
-  format: 'esm',
-  platform: 'node',
-  target: 'node20', // which does not support `await using`
-  outExtension: { '.js': '.mjs' },
-  plugins: [fromSource],
+/** The names inside the SDK, as Node resolves them. */
+export const INSIDE: Readonly<Record<string, string>> = {
+  '#platform': 'src/platform/node.ts',
+  '#zod': 'src/zod.ts',
 };

@@ -1,12 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Admission, ConfigurationError, type Observation, type RateLimiter } from 'context-gateway';
 import { type RedisLimiterEvent, type RedisLimiterOptions, redisLimiter } from 'context-gateway/redis';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { Availability } from '../../src/redis/availability.js';
 import { Bucket } from '../../src/redis/bucket.js';
 import type { Time } from '../../src/redis/time.js';
 import { CLIENTS, type ClientName, openClient } from './clients.js';
 import { missing, RedisServer } from './redis-server.js';
+
+/** Long, so that a slow machine does not fail a test. */
+const PATIENT = { timeout: 30_000 };
 
 let server: RedisServer;
 const opened: (() => void)[] = [];
@@ -37,29 +40,29 @@ function limiterOf(options: Partial<RedisLimiterOptions> & { library?: ClientNam
   return redisLimiter({ client, name: `account ${account}`, timeout: 5_000, ...options });
 }
 
-/** A call in the queue. `gone` says whether it was admitted. */
+/** A call in the queue, and whether it was admitted. */
 function asked(limiter: RateLimiter, bucket = 'gateway') {
-  const call = { gone: false, admission: undefined as Admission | undefined };
+  const call = { admitted: false, admission: undefined as Admission | undefined };
   const answered = Promise.resolve(limiter.admit(bucket)).then((admission) => {
     call.admission = admission;
-    if (admission === undefined) call.gone = true;
+    if (admission === undefined) call.admitted = true;
     admission?.ready.then(() => {
-      call.gone = true;
+      call.admitted = true;
     });
   });
   return { call, answered };
 }
 
 /** Asks for `count` calls at once, and returns how many are admitted at once. */
-async function goAtOnce(limiter: RateLimiter, count: number, bucket = 'gateway'): Promise<number> {
+async function admittedAtOnce(limiter: RateLimiter, count: number, bucket = 'gateway'): Promise<number> {
   const all = Array.from({ length: count }, () => asked(limiter, bucket));
   await Promise.all(all.map(({ answered }) => answered));
-  return all.filter(({ call }) => call.gone).length;
+  return all.filter(({ call }) => call.admitted).length;
 }
 
 /** Makes one call with this response, and waits until Redis has recorded it. */
 async function answer(limiter: RateLimiter, observed: Observation, bucket = 'gateway'): Promise<void> {
-  await goAtOnce(limiter, 1, bucket);
+  await admittedAtOnce(limiter, 1, bucket);
   limiter.release(bucket, { refused: false, ...observed });
   await sleep(60);
 }
@@ -73,62 +76,60 @@ test('a missing redis-server is reported', () => {
 
 describe.skipIf(missing)('limiters that share a limit', () => {
   test('admit every call before the first response with a limit', async () => {
-    expect(await goAtOnce(limiterOf(), 500)).toBe(500);
+    expect(await admittedAtOnce(limiterOf(), 500)).toBe(500);
   });
 
   test.each(CLIENTS)('share what one of them has learnt, with a client of %s', async (library) => {
     const [first, second] = [limiterOf({ library }), limiterOf({ library })];
     await answer(first, window(10));
 
-    expect(await goAtOnce(second, 8)).toBe(8);
-    expect(await goAtOnce(first, 5)).toBe(2);
-    expect(await goAtOnce(second, 5)).toBe(0);
+    expect(await admittedAtOnce(second, 8)).toBe(8);
+    expect(await admittedAtOnce(first, 5)).toBe(2);
+    expect(await admittedAtOnce(second, 5)).toBe(0);
   });
 
   test('get back the place of a call that failed without a response', async () => {
     const [first, second] = [limiterOf(), limiterOf()];
     await answer(first, window(3));
-    await goAtOnce(first, 3);
+    await admittedAtOnce(first, 3);
     first.release('gateway', {}); // the call failed without a response
     await sleep(60);
 
-    expect(await goAtOnce(second, 2)).toBe(1);
+    expect(await admittedAtOnce(second, 2)).toBe(1);
   });
 
   test('keep buckets and accounts apart', async () => {
     const limiter = limiterOf();
     await answer(limiter, window(0));
 
-    expect(await goAtOnce(limiter, 1)).toBe(0);
-    expect(await goAtOnce(limiter, 1, 'compact')).toBe(1);
-    expect(await goAtOnce(limiterOf({ name: `another ${account}` }), 1)).toBe(1);
+    expect(await admittedAtOnce(limiter, 1)).toBe(0);
+    expect(await admittedAtOnce(limiter, 1, 'compact')).toBe(1);
+    expect(await admittedAtOnce(limiterOf({ name: `another ${account}` }), 1)).toBe(1);
   });
 
   test('admit all waiting calls when the window ends', async () => {
     const limiter = limiterOf();
-    await answer(limiter, window(0, 400));
+    await answer(limiter, window(0, 2_000));
     const calls = Array.from({ length: 3 }, () => asked(limiter));
     await Promise.all(calls.map(({ answered }) => answered));
-    expect(calls.map(({ call }) => call.gone)).toEqual([false, false, false]);
-    expect(calls[0]?.call.admission?.expected).toBeLessThanOrEqual(400);
+    expect(calls.map(({ call }) => call.admitted)).toEqual([false, false, false]);
+    expect(calls[0]?.call.admission?.expected).toBeLessThanOrEqual(2_000);
 
-    await sleep(600);
-
-    expect(calls.map(({ call }) => call.gone)).toEqual([true, true, true]);
+    await vi.waitFor(() => expect(calls.map(({ call }) => call.admitted)).toEqual([true, true, true]), PATIENT);
   });
 
   test('all wait for the retry-after of a 429, and skip a cancelled call', async () => {
     const [first, second] = [limiterOf(), limiterOf()];
-    await answer(first, { ...window(0, 500), refused: true, blockedFor: 500 });
+    await answer(first, { ...window(0, 2_000), refused: true, blockedFor: 2_000 });
     const early = asked(second);
     const late = asked(second);
     await Promise.all([early.answered, late.answered]);
-    expect([early.call.gone, late.call.gone]).toEqual([false, false]);
+    expect([early.call.admitted, late.call.admitted]).toEqual([false, false]);
 
     early.call.admission?.cancel();
-    await sleep(700);
+    await vi.waitFor(() => expect(late.call.admitted).toBe(true), PATIENT);
 
-    expect([early.call.gone, late.call.gone]).toEqual([false, true]);
+    expect(early.call.admitted).toBe(false);
   });
 
   test('admit nothing while the body of an error response is still arriving', async () => {
@@ -136,36 +137,36 @@ describe.skipIf(missing)('limiters that share a limit', () => {
     const free = limiter.hold?.('gateway');
     const { call } = asked(limiter);
     await sleep(60);
-    expect(call.gone).toBe(false);
+    expect(call.admitted).toBe(false);
     free?.();
-    await sleep(60);
 
-    expect(call.gone).toBe(true);
+    await vi.waitFor(() => expect(call.admitted).toBe(true), PATIENT);
   });
 
   test('share a 429 once its body has been read', async () => {
     const [first, second] = [limiterOf(), limiterOf()];
-    await goAtOnce(first, 1);
+    await admittedAtOnce(first, 1);
     const free = first.hold?.('gateway');
     first.release('gateway', { refused: true, blockedFor: 60_000 });
     free?.();
     await sleep(60);
 
-    expect(await goAtOnce(second, 1)).toBe(0);
+    expect(await admittedAtOnce(second, 1)).toBe(0);
   });
 
   test('admit equal shares if two of them have many calls waiting', async () => {
     const [first, second] = [limiterOf(), limiterOf()];
-    await answer(first, window(0, 400));
+    await answer(first, window(0, 2_000));
     const queues = [first, second].map((limiter) => Array.from({ length: 500 }, () => asked(limiter)));
     await Promise.all(queues.flat().map(({ answered }) => answered));
 
-    await sleep(650);
+    const admittedBy = (queue: (typeof queues)[number]) => queue.filter(({ call }) => call.admitted).length;
+    await vi.waitFor(() => expect(queues.map(admittedBy).every((admitted) => admitted >= 45)).toBe(true), PATIENT);
 
     for (const queue of queues) {
-      const gone = queue.filter(({ call }) => call.gone).length;
-      expect(gone).toBeGreaterThanOrEqual(45);
-      expect(gone).toBeLessThanOrEqual(55);
+      const admitted = admittedBy(queue);
+      expect(admitted).toBeGreaterThanOrEqual(45);
+      expect(admitted).toBeLessThanOrEqual(55);
     }
   });
 
@@ -177,9 +178,9 @@ describe.skipIf(missing)('limiters that share a limit', () => {
 
     await sleep(700);
 
-    const gone = calls.filter(({ call }) => call.gone).length;
-    expect(gone).toBeGreaterThan(0);
-    expect(gone).toBeLessThan(60);
+    const admitted = calls.filter(({ call }) => call.admitted).length;
+    expect(admitted).toBeGreaterThan(0);
+    expect(admitted).toBeLessThan(60);
   });
 
   test('store no name in Redis, and only keys that expire', async () => {
@@ -212,22 +213,22 @@ describe.skipIf(missing)('if Redis fails', () => {
       return redisLimiter({ client, name: 'one', timeout: 300, onEvent });
     };
     const [first, second] = [listening(), listening()];
-    await goAtOnce(second, 1);
+    await admittedAtOnce(second, 1);
     second.release('gateway', {});
     await answer(first, window(40));
 
     await own.kill();
 
     const calls = Array.from({ length: 30 }, () => asked(first));
-    const gone = () => calls.filter(({ call }) => call.gone).length;
+    const admitted = () => calls.filter(({ call }) => call.admitted).length;
     await Promise.all(calls.map(({ answered }) => answered));
     expect(events).toEqual(['unavailable']);
-    expect(gone()).toBeLessThan(20); // a few at a time
+    expect(admitted()).toBeLessThan(20); // a few at a time
     for (let round = 0; round < 3; round += 1) {
       for (let n = 0; n < 7; n += 1) first.release('gateway', {});
       await sleep(250);
     }
-    expect(gone()).toBe(20); // half of the remaining calls
+    expect(admitted()).toBe(20); // half of the remaining calls
 
     await own.start();
     for (let tries = 0; events.length === 1 && tries < 100; tries += 1) {
@@ -247,8 +248,8 @@ describe.skipIf(missing)('if Redis fails', () => {
     await answer(first, window(7));
     await (client as unknown as import('ioredis').Redis).flushall();
 
-    expect(await goAtOnce(first, 1)).toBe(1);
-    expect(await goAtOnce(redisLimiter({ client: other.client, name: 'one', timeout: 5_000 }), 10)).toBe(6);
+    expect(await admittedAtOnce(first, 1)).toBe(1);
+    expect(await admittedAtOnce(redisLimiter({ client: other.client, name: 'one', timeout: 5_000 }), 10)).toBe(6);
     await own.kill();
   });
 
@@ -267,15 +268,15 @@ describe.skipIf(missing)('if Redis fails', () => {
     };
     const [first, second] = [limiterOf({ client: patchy as unknown as typeof client }), limiterOf()];
     await answer(first, window(50));
-    await goAtOnce(first, 1);
+    await admittedAtOnce(first, 1);
 
     isGone = true;
     first.release('gateway', { refused: true, blockedFor: 60_000 });
     await sleep(60);
     isGone = false;
 
-    expect(await goAtOnce(first, 1)).toBe(0);
-    expect(await goAtOnce(second, 1)).toBe(0);
+    expect(await admittedAtOnce(first, 1)).toBe(0);
+    expect(await admittedAtOnce(second, 1)).toBe(0);
   });
 
   test('a Redis that hangs delays a call at most by the timeout', async () => {
@@ -288,7 +289,7 @@ describe.skipIf(missing)('if Redis fails', () => {
     own.pause();
 
     const since = performance.now();
-    expect(await goAtOnce(limiter, 1)).toBe(1);
+    expect(await admittedAtOnce(limiter, 1)).toBe(1);
     expect(performance.now() - since).toBeGreaterThan(250);
     expect(events).toEqual(['unavailable']);
     own.resume();
@@ -297,7 +298,7 @@ describe.skipIf(missing)('if Redis fails', () => {
 });
 
 /** A client whose Redis cannot be reached. */
-const gone = () => ({
+const unreachable = () => ({
   eval: async () => [],
   evalsha: async () => {
     throw new Error('NOPERM this user may not run scripts.\nIts second line');
@@ -344,7 +345,7 @@ describe('the unavailable event', () => {
   });
 
   test('is one process warning for all limiters of a client, with the reason', async () => {
-    const client = gone();
+    const client = unreachable();
     for (const name of ['Ann', 'Bob', 'Cleo']) await redisLimiter({ client, name }).admit('gateway');
     await sleep(0);
 
@@ -358,7 +359,7 @@ describe('the unavailable event', () => {
       throw new Error('the listener');
     };
     for (const onEvent of [fails, async () => fails()])
-      expect(await redisLimiter({ client: gone(), name: 'one', onEvent }).admit('gateway')).toBeUndefined();
+      expect(await redisLimiter({ client: unreachable(), name: 'one', onEvent }).admit('gateway')).toBeUndefined();
     await sleep(0); // an unhandled rejection would fail the test
     expect(warnings).toEqual([]);
   });

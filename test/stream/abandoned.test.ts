@@ -13,7 +13,7 @@ watchProcess();
 vi.setConfig({ testTimeout: 120_000 });
 
 describe.each(engines)('$engine', ({ engine, options }) => {
-  const count = engine === 'undici' ? atLength(1_000, 10_000) : atLength(500, 1_000);
+  const count = engine === 'undici' ? atLength(300, 10_000) : atLength(200, 1_000);
 
   test(`${count} streams aborted after their first event leave no memory, timer or listener`, async () => {
     const firehose = new Firehose(text('The '), 1);

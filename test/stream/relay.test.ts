@@ -198,7 +198,7 @@ describe('toReadableStream', () => {
     expect(await failureOf(stream.finalCompletion())).toMatchObject({ name: 'APIConnectionError' });
   });
 
-  test('ends with an error event at a chunk that cannot be serialized, and closes the stream', async () => {
+  test('ends with an error event at a chunk that cannot be serialised, and closes the stream', async () => {
     let cancelled = false;
     const body = new ReadableStream<Uint8Array>({
       start: (controller) => controller.enqueue(bytesOf(text('a'))),

@@ -81,7 +81,7 @@ describe('is', () => {
     }
   });
 
-  test('recognizes the errors of a second copy of the package, unlike instanceof', async () => {
+  test('recognises the errors of a second copy of the package, unlike instanceof', async () => {
     vi.resetModules();
     const second: typeof errors = await import('../../src/index.js');
     const api = await import('../../src/errors/api.js');

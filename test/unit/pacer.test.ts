@@ -3,11 +3,11 @@ import { describe, expect, test } from 'vitest';
 import { type Admission, type Observation, Pacer } from '../../src/transport/pacer.js';
 import { type ManualRuntime, manualRuntime, seededRandom, settled } from '../helpers/manual-runtime.js';
 
-/** A caller in the queue. `gone` says whether it was admitted. */
+/** A caller in the queue, and whether it was admitted. */
 function waiting(admission: Admission | undefined) {
-  const caller = { gone: admission === undefined, cancel: () => admission?.cancel() };
+  const caller = { admitted: admission === undefined, cancel: () => admission?.cancel() };
   admission?.ready.then(() => {
-    caller.gone = true;
+    caller.admitted = true;
   });
   return caller;
 }
@@ -36,18 +36,18 @@ describe('pacing', () => {
     const callers = Array.from({ length: 500 }, () => arrive());
     answer({});
 
-    expect(callers.every(({ gone }) => gone)).toBe(true);
+    expect(callers.every(({ admitted }) => admitted)).toBe(true);
   });
 
   test('admits the remaining calls of the window, counting those in flight, and the others at its end', async () => {
     const { arrive, runtime } = pacerIn({ limit: 10, remaining: 3, untilReset: 5_000 });
     const callers = Array.from({ length: 6 }, () => arrive());
 
-    expect(callers.map(({ gone }) => gone)).toEqual([true, true, true, false, false, false]);
+    expect(callers.map(({ admitted }) => admitted)).toEqual([true, true, true, false, false, false]);
     await runtime.advance(4_999);
-    expect(callers.filter(({ gone }) => gone)).toHaveLength(3);
+    expect(callers.filter(({ admitted }) => admitted)).toHaveLength(3);
     await runtime.advance(1);
-    expect(callers.every(({ gone }) => gone)).toBe(true);
+    expect(callers.every(({ admitted }) => admitted)).toBe(true);
   });
 
   test('admits nothing before the retry_after of a 429, and then all that the window allows', async () => {
@@ -57,9 +57,9 @@ describe('pacing', () => {
     const callers = [arrive(), arrive()];
 
     await runtime.advance(1_999);
-    expect(callers.map(({ gone }) => gone)).toEqual([false, false]);
+    expect(callers.map(({ admitted }) => admitted)).toEqual([false, false]);
     await runtime.advance(1);
-    expect(callers.map(({ gone }) => gone)).toEqual([true, true]);
+    expect(callers.map(({ admitted }) => admitted)).toEqual([true, true]);
   });
 
   test('keeps a longer cooldown after a shorter one', async () => {
@@ -72,9 +72,9 @@ describe('pacing', () => {
     const caller = arrive();
 
     await runtime.advance(4_999);
-    expect(caller.gone).toBe(false);
+    expect(caller.admitted).toBe(false);
     await runtime.advance(1);
-    expect(caller.gone).toBe(true);
+    expect(caller.admitted).toBe(true);
   });
 
   test('never raises the remaining calls of a window after responses out of order', () => {
@@ -84,19 +84,19 @@ describe('pacing', () => {
     answer({ limit: 10, remaining: 1, untilReset: 9_000 });
     answer({ limit: 10, remaining: 3, untilReset: 9_000 });
 
-    expect([arrive().gone, arrive().gone]).toEqual([true, false]);
+    expect([arrive().admitted, arrive().admitted]).toEqual([true, false]);
   });
 
   test('treats a later end as a new window with its own remaining calls', async () => {
     const { arrive, answer } = pacerIn({ limit: 10, remaining: 1, untilReset: 1_000 });
     arrive();
     const next = arrive();
-    expect(next.gone).toBe(false);
+    expect(next.admitted).toBe(false);
 
     answer({ limit: 10, remaining: 8, untilReset: 10_000 });
     await settled();
 
-    expect(next.gone).toBe(true);
+    expect(next.admitted).toBe(true);
   });
 
   test.each([
@@ -106,7 +106,7 @@ describe('pacing', () => {
     { window: { limit: 5, remaining: 0 }, because: 'its end is unknown' },
     { window: { limit: 5, untilReset: 1_000 }, because: 'its remaining calls are unknown' },
   ])('ignores $window: $because', ({ window }) => {
-    expect(pacerIn(window).arrive().gone).toBe(true);
+    expect(pacerIn(window).arrive().admitted).toBe(true);
   });
 
   test('respects a retry_after of at most one day: a longer one is taken for a mistake', async () => {
@@ -116,9 +116,9 @@ describe('pacing', () => {
     const caller = arrive();
 
     await runtime.advance(86_399_999);
-    expect(caller.gone).toBe(false);
+    expect(caller.admitted).toBe(false);
     await runtime.advance(1);
-    expect(caller.gone).toBe(true);
+    expect(caller.admitted).toBe(true);
   });
 
   test('does not count calls of an earlier window that have no response yet against the new one', async () => {
@@ -127,8 +127,8 @@ describe('pacing', () => {
 
     await runtime.advance(1_000);
 
-    expect(callers.every(({ gone }) => gone)).toBe(true);
-    expect(arrive().gone).toBe(false);
+    expect(callers.every(({ admitted }) => admitted)).toBe(true);
+    expect(arrive().admitted).toBe(false);
   });
 
   test('admits nothing while the body of an error response is still arriving', () => {
@@ -137,7 +137,7 @@ describe('pacing', () => {
     const caller = pacer.admit('gateway');
     expect(caller).toBeDefined();
     free();
-    expect(arrive().gone).toBe(true);
+    expect(arrive().admitted).toBe(true);
   });
 
   test('starts slowly after a 429 that the rate limit headers do not explain', async () => {
@@ -149,9 +149,9 @@ describe('pacing', () => {
 
     await runtime.advance(2_000);
 
-    expect(callers.filter(({ gone }) => gone).length).toBeLessThan(20);
+    expect(callers.filter(({ admitted }) => admitted).length).toBeLessThan(20);
     await runtime.advance(2_000);
-    expect(callers.every(({ gone }) => gone)).toBe(true);
+    expect(callers.every(({ admitted }) => admitted)).toBe(true);
   });
 
   test('raises an estimated limit that was too low', async () => {
@@ -195,7 +195,7 @@ test('a caller is admitted even if the cooldown ends between two reads of the cl
 
     await runtime.advance(100);
 
-    expect(caller.gone).toBe(true);
+    expect(caller.admitted).toBe(true);
   }
 });
 
@@ -221,9 +221,9 @@ describe('buckets', () => {
   test('a throttled bucket does not delay another one', () => {
     const { arrive } = pacerIn({ limit: 5, remaining: 0, untilReset: 60_000 });
 
-    expect(arrive('gateway').gone).toBe(false);
-    expect(arrive('compact').gone).toBe(true);
-    expect(arrive('context').gone).toBe(true);
+    expect(arrive('gateway').admitted).toBe(false);
+    expect(arrive('compact').admitted).toBe(true);
+    expect(arrive('context').admitted).toBe(true);
   });
 });
 
@@ -231,7 +231,7 @@ describe('the queue', () => {
   test('is first in, first out, even for callers that arrive after the window reopens', async () => {
     const { arrive, answer, runtime } = pacerIn({ limit: 1, remaining: 0, untilReset: 1_000 });
     const callers = [arrive(), arrive(), arrive()];
-    const order = () => callers.map(({ gone }) => gone);
+    const order = () => callers.map(({ admitted }) => admitted);
 
     await runtime.advance(1_000);
     expect(order()).toEqual([true, false, false]);
@@ -252,7 +252,7 @@ describe('the queue', () => {
 
     await runtime.advance(1_000);
 
-    expect([early.gone, late[0]?.gone]).toEqual([true, false]);
+    expect([early.admitted, late[0]?.admitted]).toEqual([true, false]);
   });
 
   test('skips a caller that has cancelled', async () => {
@@ -262,7 +262,7 @@ describe('the queue', () => {
 
     await runtime.advance(1_000);
 
-    expect([first.gone, second.gone, third.gone]).toEqual([false, true, true]);
+    expect([first.admitted, second.admitted, third.admitted]).toEqual([false, true, true]);
   });
 
   test('admits the next caller if one cancels at the moment it is admitted', async () => {
@@ -273,7 +273,7 @@ describe('the queue', () => {
 
     await runtime.advance(1_000);
 
-    expect(second.gone).toBe(true);
+    expect(second.admitted).toBe(true);
   });
 
   test('leaves no timer once every caller has cancelled', async () => {
@@ -359,7 +359,7 @@ test('a burst of 500 calls all succeed after one shared cooldown', async () => {
   await runtime.advance(60_000);
 
   expect(done).toBe(500);
-  // Only 400 of the calls sent before the first response got a 429.
+  // Only the 400 calls above the limit that were sent before the first response got a 429.
   expect(service.counts().refusals).toBe(400);
   expect(service.sends.some((at) => at > 20 && at < 10_000)).toBe(false);
 });
@@ -416,7 +416,7 @@ test('a 429 between successful calls does not lead to a slow start', async () =>
 
   await runtime.advance(1_000);
 
-  expect(callers.every(({ gone }) => gone)).toBe(true);
+  expect(callers.every(({ admitted }) => admitted)).toBe(true);
 });
 
 test('the rate of calls follows an unannounced limit that is raised', async () => {

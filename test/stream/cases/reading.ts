@@ -534,7 +534,7 @@ export const readingCases: readonly StreamCase[] = [
     },
   },
   {
-    title: 'stays complete if a complete stream is closed',
+    title: 'stays complete if it is closed afterwards',
     answers: stream(send(RHINE), END),
     run: async (bench) => {
       const stream = await bench.open();
