@@ -108,14 +108,14 @@ export class ConversationContexts {
     const work = (): Sliced<Draft> => this.#draft(conversationId, level, language);
     const summarizer = this.#summarizer;
     if (summarizer === undefined) {
-      return this.#whenSteady(conversationId, work, (draft) => this.#commit(draft, 'extractive'));
+      return this.#retryOnChange(conversationId, work, (draft) => this.#commit(draft, 'extractive'));
     }
-    const draft = await this.#whenSteady(conversationId, work, (draft) => draft);
+    const draft = await this.#retryOnChange(conversationId, work, (draft) => draft);
     const folded = this.#conversations.messages(conversationId).slice(0, draft.after.folded);
     const seen = folded.filter((_, i) => draft.messages[i]?.live && !draft.messages[i]?.pinned);
     const isKnown = draft.basis === draft.state.summaryBasis;
     const items = isKnown ? undefined : await summarizer(seen, draft.after.budget);
-    return this.#whenSteady(conversationId, work, (now) => {
+    return this.#retryOnChange(conversationId, work, (now) => {
       // The conversation may have changed while the model was writing. Its summary is then out of date.
       const usable = items !== undefined && now.basis === draft.basis && now.state.version === draft.state.version;
       if (!usable || contextTokensWith(now, items) > now.previous) return this.#commit(now, 'extractive');
@@ -127,13 +127,13 @@ export class ConversationContexts {
    * Runs work on a conversation in slices, then calls `finish` synchronously, so that nothing changes between the last
    * check and the write. If the conversation changed meanwhile, the work runs again; the last attempt runs in one go.
    */
-  async #whenSteady<D, T>(conversationId: string, work: () => Sliced<D>, finish: (done: D) => T): Promise<T> {
-    const standing = (): string =>
+  async #retryOnChange<D, T>(conversationId: string, work: () => Sliced<D>, finish: (done: D) => T): Promise<T> {
+    const revision = (): string =>
       `${JSON.stringify(this.#state(conversationId))} ${this.#conversations.countMessages(conversationId)}`;
     for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
-      const before = standing();
+      const before = revision();
       const done = await this.#slices.run(work());
-      if (standing() === before) return finish(done);
+      if (revision() === before) return finish(done);
     }
     return finish(runSync(work()));
   }
@@ -201,7 +201,7 @@ export class ConversationContexts {
     const language = await this.#language.load();
     const work = (): Sliced<CompactionState | undefined> =>
       this.#summaryWithout(conversationId, exclude ? messageId : undefined, language);
-    await this.#whenSteady(conversationId, work, (after) => {
+    await this.#retryOnChange(conversationId, work, (after) => {
       const state = this.#state(conversationId);
       const message = this.#message(conversationId, messageId);
       const previous = contextTokens(this.#compactable(state, language), state.summary);

@@ -130,10 +130,10 @@ function foldPoint(
   for (let at = messages.length - 1; at >= 0; at -= 1) {
     const message = messages[at];
     const cost = message?.live && !message.pinned ? message.tokens : 0;
-    const isOwed = kept + cost <= total * tail || (kept === 0 && cost <= SMALL_MESSAGE);
+    const isInTail = kept + cost <= total * tail || (kept === 0 && cost <= SMALL_MESSAGE);
     const isNeeded = kept + supply * USABLE < room;
     const fits = kept + cost <= most || (kept === 0 && cost <= SMALL_MESSAGE);
-    if (cost > 0 && !(fits && (isOwed || isNeeded))) return at + 1;
+    if (cost > 0 && !(fits && (isInTail || isNeeded))) return at + 1;
     kept += cost;
     supply -= supplies[at] ?? 0;
   }
@@ -142,7 +142,7 @@ function foldPoint(
 
 /** In tokens. A newest message up to this size stays in full at every level. */
 const SMALL_MESSAGE = 500;
-/** The usable share of the offered tokens. Parts are counted as if alone, and cost less together. */
+/** The usable share of the supply. Parts are counted as if alone, and cost less together. */
 const USABLE = 0.9;
 
 /** A18: tokens of summary, pins and recent messages. A pinned message counts once. */
