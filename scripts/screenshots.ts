@@ -61,7 +61,7 @@ const side = (title: string, image: string): string =>
 await both.setContent(`<style>
   body { display: flex; gap: 20px; margin: 0; background: #fff; font: 600 20px system-ui; }
   figure { margin: 0; } figcaption { height: 48px; line-height: 48px; } img { border: 1px solid #d8dde3; border-radius: 8px; }
-</style>${side('Before a compaction', before)}${side('After it', after)}`);
+</style>${side('Before a compaction', before)}${side('After a compaction', after)}`);
 await both.screenshot({ path: 'docs/images/compaction.png' });
 
 await browser.close();

@@ -5,9 +5,9 @@ import { Changes } from './base/changes.js';
 import type { Clock } from './base/clock.js';
 import { Completions } from './completions/completions.js';
 import { ScriptedReplies } from './completions/scripted-replies.js';
-import type { CompactionResult } from './context/answers.js';
 import type { CompactionLevel } from './context/compaction/compact.js';
 import { ConversationContexts } from './context/conversation-context.js';
+import type { CompactionResult } from './context/responses.js';
 import { upstreamSummarizer } from './context/summarizer.js';
 import { type InspectedConversation, inspectConversation, type Overview, overviewOf } from './control/overview.js';
 import type { ControlledEmulator } from './control/plane.js';
@@ -32,7 +32,7 @@ import type { Presets } from './store/presets.js';
 import type { Sessions } from './store/sessions.js';
 import { SqliteStorage } from './store/sqlite.js';
 import { MemoryStorage, type Storage } from './store/storage.js';
-import { beginState, forgetDerived, type Origin, type Stores, storesOver } from './store/stores.js';
+import { createStores, dropCaches, initializeStores, type SeedRecord, type Stores } from './store/stores.js';
 import { watchedStorage } from './store/watched-storage.js';
 import type { Workspaces } from './store/workspaces.js';
 import { LanguageLoader } from './text/language.js';
@@ -92,7 +92,7 @@ export class Emulator implements ControlledEmulator {
     const source = modelSource(options);
     const language = new LanguageLoader();
     const summarizer = settings.summarizer === 'upstream' ? upstreamSummarizer(source, language) : undefined;
-    const stores = storesOver(watchedStorage(storageOf(options), this.#changes), settings);
+    const stores = createStores(watchedStorage(storageOf(options), this.#changes), settings);
     const { ids } = stores;
     this.#contexts = new ConversationContexts(stores.conversations, language, ids, settings.clock, summarizer);
     this.#options = options;
@@ -100,7 +100,7 @@ export class Emulator implements ControlledEmulator {
     this.clock = settings.clock;
     this.faults = new Faults(
       () => ids.fraction('fault'),
-      () => this.#changes.tell('faults'),
+      () => this.#changes.notify('faults'),
     );
     this.#log = new RequestLog(
       (credential) => stores.apiKeys.get(credential)?.name ?? stores.sessions.user(credential),
@@ -132,7 +132,7 @@ export class Emulator implements ControlledEmulator {
     });
     // All open streams listen to it.
     setMaxListeners(0, this.#closed.signal);
-    if (stores.origin() === undefined)
+    if (stores.seedRecord() === undefined)
       this.#begin({ seed: String(options.seed ?? crypto.randomUUID()), isKnown: options.seed !== undefined });
     else options.setup?.resume?.(this);
   }
@@ -231,7 +231,7 @@ export class Emulator implements ControlledEmulator {
   /** Replaces all stored data with a snapshot, including keys and sessions. */
   restore(state: EmulatorState): void {
     importState(this.#stores.storage, state);
-    forgetDerived(this.#stores);
+    dropCaches(this.#stores);
   }
 
   /** The data of the inspector's overview. */
@@ -242,7 +242,7 @@ export class Emulator implements ControlledEmulator {
   /** @internal */
   advanceClock(ms: number): void {
     this.clock.advance(ms);
-    this.#changes.tell('clock');
+    this.#changes.notify('clock');
   }
 
   /** A conversation with its context, the status of its messages and all versions of its summary. */
@@ -288,17 +288,17 @@ export class Emulator implements ControlledEmulator {
    */
   reset(): void {
     // `setup` may add rules and replies, so these are removed first, and restored if it fails.
-    const takeBack = [this.faults.clear(), this.chat.clear()];
+    const undo = [this.faults.clear(), this.chat.clear()];
     try {
       // The initial state has set it.
-      this.#begin(this.#stores.origin() as Origin);
+      this.#begin(this.#stores.seedRecord() as SeedRecord);
     } catch (error) {
-      for (const again of takeBack) again();
+      for (const restore of undo) restore();
       throw error;
     }
     this.#limiter.reset();
     this.#log.clear();
-    this.#changes.tell('everything');
+    this.#changes.notify('everything');
   }
 
   /** Stops listening, and ends all pending requests. */
@@ -314,8 +314,8 @@ export class Emulator implements ControlledEmulator {
     return this.close();
   }
 
-  #begin(origin: Origin): void {
-    beginState(this.#stores, origin, () => this.#options.setup?.(this));
+  #begin(seedRecord: SeedRecord): void {
+    initializeStores(this.#stores, seedRecord, () => this.#options.setup?.(this));
   }
 }
 

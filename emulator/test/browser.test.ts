@@ -1,6 +1,6 @@
 import { get } from 'node:http';
 import { describe, expect, test } from 'vitest';
-import { refusedPage } from '../src/http/cors.js';
+import { originRejection } from '../src/http/cors.js';
 import type { EmulatorOptions } from '../src/index.js';
 import { standingEmulator } from './support.js';
 
@@ -141,10 +141,10 @@ describe('a page in a browser', () => {
   ])('on a network address gets $status for host $host and agent $agent', ({ host, agent, status }) => {
     const request = new Request('http://192.168.0.7:4010/v1/presets', { headers: { host, 'user-agent': agent } });
 
-    const refusal = refusedPage(request, '192.168.0.7', { origins: 'loopback', exposeHeaders: true });
+    const refusal = originRejection(request, '192.168.0.7', { origins: 'loopback', exposeHeaders: true });
 
     expect(refusal === undefined ? 200 : 403).toBe(status);
-    expect(refusedPage(request, '192.168.0.7', { origins: '*', exposeHeaders: true })).toBeUndefined();
+    expect(originRejection(request, '192.168.0.7', { origins: '*', exposeHeaders: true })).toBeUndefined();
   });
 
   test('gets no CORS headers with cors: false', async () => {

@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { builtFile } from '../../test/helpers/programs.js';
-import { type CommandSurroundings, runCommand } from '../src/cli/cli.js';
+import { type CommandContext, runCommand } from '../src/cli/cli.js';
 import { optionEntries, variableName } from '../src/cli/options.js';
 import { readOptions } from '../src/cli/read-options.js';
 import { optionTable } from '../src/cli/texts.js';
@@ -48,7 +48,7 @@ async function start(...args: string[]) {
 const runHere = (...args: string[]) => runIn({}, ...args);
 
 const runIn = async (
-  { env = {}, directory = EMPTY, isTerminal = false }: Partial<CommandSurroundings>,
+  { env = {}, directory = EMPTY, isTerminal = false }: Partial<CommandContext>,
   ...args: string[]
 ) => {
   const said = { out: '', err: '' };

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { atOnce } from '../src/base/slices.js';
+import { runSync } from '../src/base/slices.js';
 import { segments } from '../src/context/compaction/blocks.js';
-import { offerOf } from '../src/context/compaction/candidates.js';
+import { extract } from '../src/context/compaction/candidates.js';
 import {
   type CompactableMessage,
   type CompactionLevel,
@@ -20,11 +20,11 @@ const compacted = (contents: readonly string[], level: CompactionLevel) => {
   const { countTokens, sentences: split } = language;
   const messages: CompactableMessage[] = contents.map((content, i) => {
     const role = i % 2 === 0 ? 'user' : 'assistant';
-    const offer = atOnce(offerOf({ id: `m${i}`, role, content, createdAt: '' }, { split, countTokens }));
+    const extraction = runSync(extract({ id: `m${i}`, role, content, createdAt: '' }, { split, countTokens }));
     const tokens = countTokens(content) + 4;
-    return { role, tokens, live: true, pinned: false, summarized: false, offer: () => offer };
+    return { role, tokens, live: true, pinned: false, summarized: false, extraction: () => extraction };
   });
-  const state = atOnce(compact(messages, level, { folded: 0, items: [], budget: 0 }, language.countingTokens));
+  const state = runSync(compact(messages, level, { folded: 0, items: [], budget: 0 }, language.countingTokens));
   const after = messages.map((message, i) => ({ ...message, summarized: i < state.folded }));
   const excerpts = state.items.filter(({ type }) => type === 'excerpt');
   return { ...state, excerpts, total: totalTokens(messages), left: contextTokens(after, state.items) };
@@ -164,6 +164,6 @@ describe('a block', () => {
     ['prose', 'Bring apples, pears, plums and cherries; the others bring bread, cheese, olives and wine.'],
     ['prose', 'See foo(bar) and baz[0] for it.\nI like them (a lot).\nThe rest = history.'],
   ])('is recognized by its lines: %s', (kind, text) => {
-    expect(atOnce(segments(text)).map((segment) => segment.kind)).toEqual([kind]);
+    expect(runSync(segments(text)).map((segment) => segment.kind)).toEqual([kind]);
   });
 });

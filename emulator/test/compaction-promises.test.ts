@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { atOnce } from '../src/base/slices.js';
-import { type Offer, offerOf, type SourceMessage } from '../src/context/compaction/candidates.js';
+import { runSync } from '../src/base/slices.js';
+import { type Extraction, extract, type SourceMessage } from '../src/context/compaction/candidates.js';
 import {
   type CompactableMessage,
   type CompactionLevel,
@@ -25,19 +25,19 @@ interface Said {
 }
 
 /** Caches what each message offers, as the emulator does. */
-const known = new Map<string, Offer>();
-const offer = (message: SourceMessage): Offer => {
+const known = new Map<string, Extraction>();
+const cachedExtraction = (message: SourceMessage): Extraction => {
   const key = `${message.id} ${message.content}`;
   const tools = { split: language.sentences, countTokens: language.countTokens };
-  const found = known.get(key) ?? atOnce(offerOf(message, tools));
+  const found = known.get(key) ?? runSync(extract(message, tools));
   known.set(key, found);
   return found;
 };
 
 const compact = (messages: readonly CompactableMessage[], level: CompactionLevel, before: CompactionState) =>
-  atOnce(compacting(messages, level, before, language.countingTokens));
+  runSync(compacting(messages, level, before, language.countingTokens));
 const resummarize = (messages: readonly CompactableMessage[], state: CompactionState) =>
-  atOnce(resummarizing(messages, state, language.countingTokens));
+  runSync(resummarizing(messages, state, language.countingTokens));
 
 const conversation = (said: readonly Said[], folded = 0): (CompactableMessage & SourceMessage)[] =>
   said.map(({ role, content, live = true, pinned = false }, i) => {
@@ -48,7 +48,7 @@ const conversation = (said: readonly Said[], folded = 0): (CompactableMessage & 
       pinned,
       tokens: language.countTokens(content) + 4,
       summarized: i < folded && live && !pinned,
-      offer: () => offer(message),
+      extraction: () => cachedExtraction(message),
     };
   });
 

@@ -1,8 +1,8 @@
 import { openSync, readSync } from 'node:fs';
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { atOnce, Slices } from '../src/base/slices.js';
-import { offerOf } from '../src/context/compaction/candidates.js';
+import { runSync, Slices } from '../src/base/slices.js';
+import { extract } from '../src/context/compaction/candidates.js';
 import { compact } from '../src/context/compaction/compact.js';
 import { LanguageLoader } from '../src/text/language.js';
 import { callsTo, openStream, standingEmulator } from './support.js';
@@ -48,11 +48,11 @@ const cost = (texts: readonly string[]): number => {
   const { countTokens, sentences: split } = language;
   const messages = texts.map((content, i) => {
     const source = { id: `m${i}`, role: 'user', content, createdAt: '' };
-    const tokens = atOnce(language.countingTokens(content)) + 4;
-    const offer = atOnce(offerOf(source, { split, countTokens }));
-    return { role: 'user', tokens, live: true, pinned: false, summarized: false, offer: () => offer };
+    const tokens = runSync(language.countingTokens(content)) + 4;
+    const extraction = runSync(extract(source, { split, countTokens }));
+    return { role: 'user', tokens, live: true, pinned: false, summarized: false, extraction: () => extraction };
   });
-  atOnce(compact(messages, 'light', { folded: 0, items: [], budget: 0 }, language.countingTokens));
+  runSync(compact(messages, 'light', { folded: 0, items: [], budget: 0 }, language.countingTokens));
   const { user, system } = process.cpuUsage(began);
   return (user + system) / 1000;
 };
@@ -78,9 +78,9 @@ test('a compaction in slices gives the same summary as one without', async () =>
   const contents = Array.from({ length: 300 }, (_, i) => TALK[i % TALK.length]?.replaceAll('#', String(i)) ?? '');
   const { countTokens, sentences: split } = language;
   const messages = contents.map((content, i) => {
-    const offer = atOnce(offerOf({ id: `m${i}`, role: 'user', content, createdAt: '' }, { split, countTokens }));
+    const extraction = runSync(extract({ id: `m${i}`, role: 'user', content, createdAt: '' }, { split, countTokens }));
     const tokens = countTokens(content) + 4;
-    return { role: 'user', tokens, live: true, pinned: false, summarized: false, offer: () => offer };
+    return { role: 'user', tokens, live: true, pinned: false, summarized: false, extraction: () => extraction };
   });
   const nothing = { folded: 0, items: [], budget: 0 };
   const work = () => compact(messages, 'deep', nothing, language.countingTokens);
@@ -89,7 +89,7 @@ test('a compaction in slices gives the same summary as one without', async () =>
   const [sliced, beside] = await Promise.all([slices.run(work()), slices.run(work())]);
 
   expect(sliced.items.length).toBeGreaterThan(20);
-  expect(sliced).toEqual(atOnce(work()));
+  expect(sliced).toEqual(runSync(work()));
   expect(beside).toEqual(sliced);
 });
 

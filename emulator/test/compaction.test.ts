@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { atOnce } from '../src/base/slices.js';
-import { offerOf } from '../src/context/compaction/candidates.js';
+import { runSync } from '../src/base/slices.js';
+import { extract } from '../src/context/compaction/candidates.js';
 import { classify } from '../src/context/compaction/cues.js';
 import { findReferences } from '../src/context/compaction/references.js';
 import { lineSentences } from '../src/context/compaction/sentences.js';
@@ -72,13 +72,13 @@ describe('prose', () => {
     ['Actually, that that we had had was better.', 'Actually, that that we had had was better.'],
     ['Use a {input} in C compilers.', 'Use a {input} in C compilers.'],
   ])('%s becomes: %s', (content, sentence) => {
-    expect(atOnce(lineSentences(content, sentences))).toEqual([sentence]);
+    expect(runSync(lineSentences(content, sentences))).toEqual([sentence]);
   });
 
   test('without a cue becomes an excerpt under importantReferences', () => {
     const said = (content: string) =>
-      atOnce(
-        offerOf(
+      runSync(
+        extract(
           { id: 'm', role: 'user', content, createdAt: '' },
           { split: sentences, countTokens: language.countTokens },
         ),
@@ -98,7 +98,7 @@ describe('references', () => {
     const text =
       'See https://docs.example.com/a/b.html?c=1#d, and src/store/ledger.ts or `npm run build -- --watch`. #42 and BILL-212 took 350 ms.\n```\n$ make all\n./bin/run.sh\n```\nAgain src/store/ledger.ts; `word` is none.';
 
-    const found = atOnce(findReferences(text)).map(({ type, value }) => [type, value]);
+    const found = runSync(findReferences(text)).map(({ type, value }) => [type, value]);
 
     expect(found).toEqual([
       ['url', 'https://docs.example.com/a/b.html?c=1#d'],
@@ -113,10 +113,10 @@ describe('references', () => {
   });
 
   test('are labelled with the words before them, or else after them', () => {
-    expect(atOnce(findReferences('The whole layout stands in docs/layout.md for everyone.'))[0]?.label).toBe(
+    expect(runSync(findReferences('The whole layout stands in docs/layout.md for everyone.'))[0]?.label).toBe(
       'whole layout stands in',
     );
-    expect(atOnce(findReferences('docs/layout.md is for everyone here.'))[0]?.label).toBe('is for everyone');
+    expect(runSync(findReferences('docs/layout.md is for everyone here.'))[0]?.label).toBe('is for everyone');
   });
 });
 

@@ -231,5 +231,5 @@ const ENTRY: LogEntry = {
   tokens: undefined,
   fault: undefined,
   error: undefined,
-  answer: undefined,
+  response: undefined,
 };

@@ -3,7 +3,7 @@ import { manualClock } from '../src/base/clock.js';
 import { ConversationContexts } from '../src/context/conversation-context.js';
 import { resolveSettings } from '../src/settings.js';
 import { MemoryStorage } from '../src/store/storage.js';
-import { beginState, storesOver } from '../src/store/stores.js';
+import { createStores, initializeStores } from '../src/store/stores.js';
 import { type Language, LanguageLoader } from '../src/text/language.js';
 import { callsTo, standingEmulator } from './support.js';
 
@@ -38,8 +38,8 @@ test('the tokens of a message are counted once, also in a conversation of 60,000
     },
   };
   const clock = manualClock();
-  const stores = storesOver(new MemoryStorage(), resolveSettings({ clock }));
-  beginState(stores, { seed: 'tokens', isKnown: true }, () => {});
+  const stores = createStores(new MemoryStorage(), resolveSettings({ clock }));
+  initializeStores(stores, { seed: 'tokens', isKnown: true }, () => {});
   const contexts = new ConversationContexts(
     stores.conversations,
     // ConversationContexts only calls `load`.

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { extractiveAnswer } from '../src/completions/responder.js';
+import { extractiveReply } from '../src/completions/responder.js';
 import { LanguageLoader } from '../src/text/language.js';
 import type { ChatMessage } from '../src/upstream/model-source.js';
 
@@ -7,7 +7,7 @@ const language = await new LanguageLoader().load();
 const answer = (...contents: string[]) => {
   const last = contents.length - 1;
   const messages = contents.map((content, i): ChatMessage => ({ role: i === last ? 'user' : 'system', content }));
-  return extractiveAnswer(messages, language);
+  return extractiveReply(messages, language);
 };
 
 test.each([

@@ -20,11 +20,11 @@ export function LossesCard({
   onShow: (messageId: string) => void;
   onChange: () => Promise<void>;
 }) {
-  const [said, setSaid] = useState('');
+  const [status, setStatus] = useState('');
   const [isAll, setAll] = useState(false);
   const losses = useMemo(() => lossesOf(conversation), [conversation]);
   const fresh = new Set(recent.map(({ entry }) => entry.text));
-  if (losses.length === 0 && said === '') return null;
+  if (losses.length === 0 && status === '') return null;
   const sorted = [...losses].sort((a, b) => Number(fresh.has(b.entry.text)) - Number(fresh.has(a.entry.text)));
   return (
     <Card
@@ -45,7 +45,7 @@ export function LossesCard({
             conversationId={conversation.id}
             onShow={onShow}
             onPinned={async () => {
-              setSaid(`Pinned: “${loss.entry.text}” is in the context again.`);
+              setStatus(`Pinned: “${loss.entry.text}” is in the context again.`);
               await onChange();
             }}
           />
@@ -53,7 +53,7 @@ export function LossesCard({
       </ul>
       {sorted.length > SHOWN && !isAll && <Button onClick={() => setAll(true)}>Show all {sorted.length}</Button>}
       <p role="status" class="said">
-        {said}
+        {status}
       </p>
     </Card>
   );

@@ -21,12 +21,12 @@ export const MOST_STATEMENTS = 2000;
 /** Decisions, requirements and definitions of live messages that the context does not contain. */
 export function lossesOf(conversation: InspectedConversation): Loss[] {
   const all = summaryOf(conversation.rollingSummary, conversation.statements.slice(-MOST_STATEMENTS));
-  return losses(diffSummaries(all, toldBy(conversation)).lost, conversation, conversation);
+  return losses(diffSummaries(all, contextSummary(conversation)).lost, conversation, conversation);
 }
 
 /** The receipt of a compaction: compares the statements in the context before and after. */
 export function receiptOf(before: InspectedConversation, after: InspectedConversation): Receipt {
-  const { kept, reworded, lost } = diffSummaries(toldBy(before), toldBy(after));
+  const { kept, reworded, lost } = diffSummaries(contextSummary(before), contextSummary(after));
   const found = losses(lost, before, after);
   const gone = new Set(found.map(({ entry }) => entry));
   return { kept: [...kept, ...lost.filter((entry) => !gone.has(entry))], reworded, lost: found };
@@ -51,13 +51,13 @@ function losses(lost: readonly SummaryEntry[], before: InspectedConversation, af
 }
 
 /** All statements in the context: those of the summary, and those of messages that are in it in full. */
-function toldBy({ rollingSummary, statements, messages }: InspectedConversation): RollingSummary {
-  const asSaid = new Set(
+function contextSummary({ rollingSummary, statements, messages }: InspectedConversation): RollingSummary {
+  const inFull = new Set(
     messages.filter(({ standing }) => standing === 'recent' || standing === 'pinned').map(({ id }) => id),
   );
   return summaryOf(
     rollingSummary,
-    statements.slice(-MOST_STATEMENTS).filter(({ messageId }) => asSaid.has(messageId)),
+    statements.slice(-MOST_STATEMENTS).filter(({ messageId }) => inFull.has(messageId)),
   );
 }
 

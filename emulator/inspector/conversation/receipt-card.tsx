@@ -26,7 +26,7 @@ export function ReceiptCard({ compacted, onClose }: { compacted: Compacted; onCl
       <p role="status" id="receipt">
         {tokensRemoved === 0
           ? 'Nothing was removed: the context is already as small as this level allows.'
-          : `${count(previousTokenCount)} tokens became ${count(newTokenCount)}: ${count(tokensRemoved)} (${percent(tokensRemoved / previousTokenCount)}) fewer to send.`}
+          : `${count(previousTokenCount)} tokens became ${count(newTokenCount)}: ${count(tokensRemoved)} fewer to send (${percent(tokensRemoved / previousTokenCount)}).`}
       </p>
       <div class="figures">
         <Figure value={count(receipt.kept.length)}>kept</Figure>

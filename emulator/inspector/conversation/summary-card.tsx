@@ -17,7 +17,7 @@ export function SummaryCard({
   return (
     <Card title="Rolling summary" aside={<span class="soft">version {rollingSummary.version}</span>}>
       {sections.every(({ lines }) => lines.length === 0) && (
-        <Empty>Empty: the context has the messages unchanged. Compact the conversation to fill it.</Empty>
+        <Empty>Empty: the context contains the messages unchanged. Compact the conversation to fill it.</Empty>
       )}
       {sections
         .filter(({ lines }) => lines.length > 0)

@@ -59,20 +59,20 @@ function fieldsOf(value: unknown): Record<string, unknown> {
 
 /** A line that starts with a speaker starts a message. */
 function fromSpeakers(text: string): MessageInput[] {
-  const spoken: { name: string; lines: string[] }[] = [];
+  const turns: { name: string; lines: string[] }[] = [];
   let isFenced = false;
   for (const line of text.split(/\r?\n/)) {
     const match = isFenced ? null : (HEADING.exec(line) ?? SPEAKER.exec(line));
     if (line.trimStart().startsWith('```')) isFenced = !isFenced;
     if (match?.groups !== undefined) {
-      spoken.push({ name: (match.groups.name ?? '').trim().toLowerCase(), lines: [match.groups.rest ?? ''] });
-    } else spoken.at(-1)?.lines.push(line);
+      turns.push({ name: (match.groups.name ?? '').trim().toLowerCase(), lines: [match.groups.rest ?? ''] });
+    } else turns.at(-1)?.lines.push(line);
   }
-  const names = [...new Set(spoken.map(({ name }) => name))];
+  const names = [...new Set(turns.map(({ name }) => name))];
   const areKnown = names.some((name) => ROLES.has(name));
   // A single unknown name before a colon may be any sentence. Two names make a conversation.
   if (!areKnown && names.length !== 2) return [];
-  return spoken
+  return turns
     .map(({ name, lines }): MessageInput => {
       const role = ROLES.get(name) ?? (areKnown || name === names[0] ? 'user' : 'assistant');
       return { role, content: lines.join('\n').trim() };

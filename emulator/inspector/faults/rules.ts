@@ -22,7 +22,7 @@ export const SWITCHES: readonly { group: string; switches: readonly FaultSwitch[
     switches: [
       {
         name: 'Gateway busy',
-        note: 'Every /v1 call gets a 429 with retry_after 5\u00a0s',
+        note: 'Every /v1 call gets a 429, to retry after 5\u00a0s',
         rule: { match: { path: '/v1/*' }, respond: { status: 429, retryAfter: 5 } },
       },
       {

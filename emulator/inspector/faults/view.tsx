@@ -21,8 +21,8 @@ export function FaultsView() {
           </ul>
         </Card>
       ))}
-      <OneRequest />
-      <RulesInForce />
+      <SingleFault />
+      <ActiveRules />
     </>
   );
 }
@@ -65,7 +65,7 @@ const KINDS = [
 ] as const;
 type Kind = (typeof KINDS)[number]['value'];
 
-function OneRequest() {
+function SingleFault() {
   const { run, error, isBusy } = useAction();
   const [kind, setKind] = useState<Kind>('status');
   const [path, setPath] = useState('/v1/*');
@@ -98,7 +98,7 @@ function OneRequest() {
   );
 }
 
-function RulesInForce() {
+function ActiveRules() {
   const { run, error } = useAction();
   const rules = activeFaults.value;
   const removeAll = rules.length > 0 && (

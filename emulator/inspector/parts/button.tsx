@@ -69,24 +69,24 @@ const PATIENCE = 5000;
 
 /** A button that copies a text. */
 export function CopyButton({ text, children = 'Copy', id }: { text: () => string; children?: string; id?: string }) {
-  const [said, setSaid] = useState<string>();
+  const [status, setStatus] = useState<string>();
   useEffect(() => {
-    if (said === undefined) return undefined;
-    const timer = setTimeout(() => setSaid(undefined), 1500);
+    if (status === undefined) return undefined;
+    const timer = setTimeout(() => setStatus(undefined), 1500);
     return () => clearTimeout(timer);
-  }, [said]);
+  }, [status]);
   const copy = (): void => {
     // Without HTTPS, browsers offer the clipboard only to pages of this machine.
-    if (navigator.clipboard === undefined) setSaid('No clipboard here');
+    if (navigator.clipboard === undefined) setStatus('No clipboard');
     else
       navigator.clipboard.writeText(text()).then(
-        () => setSaid('Copied'),
-        () => setSaid('Not allowed'),
+        () => setStatus('Copied'),
+        () => setStatus('Not allowed'),
       );
   };
   return (
     <Button kind="quiet" onClick={copy} id={id}>
-      <span aria-live="polite">{said ?? children}</span>
+      <span aria-live="polite">{status ?? children}</span>
     </Button>
   );
 }

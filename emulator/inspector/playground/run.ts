@@ -20,16 +20,16 @@ export interface Run {
   error?: string | undefined;
 }
 
-/** Requests a completion through the SDK, as a program would. Calls `tell` on every progress; `signal` stops it. */
+/** Requests a completion through the SDK, as a program would. Calls `onProgress` on every change; `signal` stops it. */
 export async function runCompletion(
   params: ChatCompletionParams,
-  tell: (run: Run) => void,
+  onProgress: (run: Run) => void,
   signal: AbortSignal,
 ): Promise<void> {
   let run: Run = { state: 'waiting', text: '' };
   const set = (change: Partial<Run>): void => {
     run = { ...run, ...change };
-    tell(run);
+    onProgress(run);
   };
   set({});
   const startedAt = performance.now();

@@ -37,7 +37,7 @@ drafts.value = [draft({ role: 'user', content: '' })];
  * Loads the messages of a conversation, or its context with the newest messages. Keeps the user's question as the last
  * draft.
  */
-export async function takeConversation(id: string, as: Source): Promise<void> {
+export async function loadConversation(id: string, as: Source): Promise<void> {
   conversationId.value = id;
   source.value = as;
   const conversation = await ask<InspectedConversation>('GET', conversationPath(id, '/context'));
@@ -50,8 +50,8 @@ export async function takeConversation(id: string, as: Source): Promise<void> {
 
 function messagesOf({ messages, rollingSummary, pinnedMemory }: InspectedConversation, as: Source): ChatMessage[] {
   const live = messages.filter(({ standing }) => (as === 'context' ? standing === 'recent' : standing !== 'excluded'));
-  const spoken = live.map(({ role, content }) => ({ role, content }));
-  if (as === 'messages') return spoken;
+  const history = live.map(({ role, content }) => ({ role, content }));
+  if (as === 'messages') return history;
   const context = renderContext({ summary: rollingSummary, pins: pinnedMemory });
-  return context === '' ? spoken : [{ role: 'system', content: context }, ...spoken];
+  return context === '' ? history : [{ role: 'system', content: context }, ...history];
 }

@@ -17,12 +17,12 @@ import {
   draft,
   drafts,
   isStream,
+  loadConversation,
   maxTokens,
   model,
   run,
   type Source,
   source,
-  takeConversation,
   temperature,
 } from './store.js';
 
@@ -32,7 +32,7 @@ export function PlaygroundView() {
   const { run: act, error: failure } = useAction();
   const asked = route.value.id;
   useEffect(() => {
-    if (asked !== '') void act(() => takeConversation(asked, source.value));
+    if (asked !== '') void act(() => loadConversation(asked, source.value));
   }, [asked]);
   const models = data?.models.map(({ id }) => id) ?? [];
   const params = paramsOf(model.value || (models[0] ?? ''));
@@ -47,7 +47,7 @@ export function PlaygroundView() {
               label="Conversation"
               id="from-conversation"
               value={conversationId.value}
-              onChange={(id) => (id === '' ? startAnew() : act(() => takeConversation(id, source.value)))}
+              onChange={(id) => (id === '' ? startOver() : act(() => loadConversation(id, source.value)))}
               options={[
                 { value: '', label: 'none' },
                 ...(data?.conversations ?? []).map(({ id, title }) => ({
@@ -60,7 +60,7 @@ export function PlaygroundView() {
               <Segments<Source>
                 label="Use"
                 value={source.value}
-                onChange={(as) => act(() => takeConversation(conversationId.value, as))}
+                onChange={(as) => act(() => loadConversation(conversationId.value, as))}
                 options={[
                   { value: 'context', label: 'Context' },
                   { value: 'messages', label: 'All messages' },
@@ -82,7 +82,7 @@ export function PlaygroundView() {
   );
 }
 
-function startAnew(): void {
+function startOver(): void {
   conversationId.value = '';
   drafts.value = [draft({ role: 'user', content: '' })];
 }
@@ -266,12 +266,12 @@ function ResponseCard() {
   const keep = () =>
     act(async () => {
       const question = drafts.value.at(-1);
-      const said: ChatMessage[] = [
+      const added: ChatMessage[] = [
         ...(question?.role === 'user' ? [{ role: question.role, content: question.content }] : []),
         { role: 'assistant', content: text },
       ];
       if (conversationId.value !== '') {
-        await ask('POST', conversationPath(conversationId.value, '/messages'), { messages: said });
+        await ask('POST', conversationPath(conversationId.value, '/messages'), { messages: added });
       }
       drafts.value = [
         ...drafts.value,

@@ -30,7 +30,7 @@ const PAGE = 100;
 /** The list of requests as they arrive, newest first. */
 export function RequestsView({ selected }: { selected: string }) {
   const [most, setMost] = useState(PAGE);
-  const { shown, held, release, listRef } = useCalmList(selected !== '');
+  const { shown, held, release, listRef } = usePausableList(selected !== '');
   const found = shown.filter((request) => fits(request, filter.value)).reverse();
   const callers = [...new Set(requests.value.map(({ caller }) => caller))].filter((caller) => caller !== undefined);
   const set = (change: Partial<Filter>): void => {
@@ -130,26 +130,26 @@ function Row({ request, isSelected }: { request: RequestSummary; isSelected: boo
  * While the user reads, selects or has scrolled, new requests are held back until `release`. Shown requests stay up to
  * date.
  */
-function useCalmList(isReading: boolean) {
+function usePausableList(isReading: boolean) {
   const listRef = useRef<HTMLOListElement>(null);
   const [until, setUntil] = useState<string>();
   const all = requests.value;
   const at = until === undefined ? -1 : all.findIndex(({ requestId }) => requestId === until);
   const shown = at === -1 ? all : all.slice(0, at + 1);
   useEffect(() => {
-    const look = (): void => {
+    const update = (): void => {
       const isScrolled = (listRef.current?.getBoundingClientRect().top ?? 1) < 0;
       const selection = getSelection();
       const isSelecting = selection?.isCollapsed === false && listRef.current?.contains(selection.anchorNode) === true;
-      const holds = isReading || isScrolled || isSelecting;
-      setUntil((before) => (holds ? (before ?? requests.peek().at(-1)?.requestId) : before));
+      const isPaused = isReading || isScrolled || isSelecting;
+      setUntil((before) => (isPaused ? (before ?? requests.peek().at(-1)?.requestId) : before));
     };
-    look();
-    addEventListener('scroll', look, { passive: true });
-    document.addEventListener('selectionchange', look);
+    update();
+    addEventListener('scroll', update, { passive: true });
+    document.addEventListener('selectionchange', update);
     return () => {
-      removeEventListener('scroll', look);
-      document.removeEventListener('selectionchange', look);
+      removeEventListener('scroll', update);
+      document.removeEventListener('selectionchange', update);
     };
   }, [isReading]);
   const release = (): void => {

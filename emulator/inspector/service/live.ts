@@ -41,11 +41,11 @@ function listen(again: () => void): EventSource {
     source.addEventListener(name, (event) => take(JSON.parse(event.data)));
   on('requests', (pushed) => {
     requests.value = pushed.all ? pushed.requests : merged(requests.value, pushed.requests);
-    tell(new Set(['requests']));
+    notify(new Set(['requests']));
   });
   on('changes', ({ topics, time }) => {
     emulatorTime.value = time;
-    tell(new Set(topics));
+    notify(new Set(topics));
   });
   source.onopen = () => {
     connection.value = 'live';
@@ -58,7 +58,7 @@ function listen(again: () => void): EventSource {
   return source;
 }
 
-function tell(topics: ReadonlySet<string>): void {
+function notify(topics: ReadonlySet<string>): void {
   for (const listener of [...listeners]) listener(topics);
 }
 

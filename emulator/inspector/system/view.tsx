@@ -59,7 +59,7 @@ function ClockCard() {
 
 function SnapshotCard() {
   const { run, error, isBusy } = useAction();
-  const [said, setSaid] = useState('');
+  const [status, setStatus] = useState('');
   const save = () =>
     run(async () =>
       saveFile('emulator-state.json', JSON.stringify(await ask<EmulatorState>('GET', '/state'), null, 2)),
@@ -67,9 +67,9 @@ function SnapshotCard() {
   const load = (file: File | undefined) =>
     run(async () => {
       if (file === undefined) return;
-      setSaid('');
+      setStatus('');
       await ask('PUT', '/state', parsed(await file.text()));
-      setSaid(`Loaded ${file.name}.`);
+      setStatus(`Loaded ${file.name}.`);
     });
   return (
     <Card title="Snapshot">
@@ -91,7 +91,7 @@ function SnapshotCard() {
           />
         </div>
       </div>
-      {said !== '' && <p role="status">{said}</p>}
+      {status !== '' && <p role="status">{status}</p>}
       <ErrorLine>{error}</ErrorLine>
     </Card>
   );

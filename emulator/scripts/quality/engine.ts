@@ -1,5 +1,5 @@
-import { atOnce } from '../../src/base/slices.js';
-import { type Offer, offerOf, type SourceMessage } from '../../src/context/compaction/candidates.js';
+import { runSync } from '../../src/base/slices.js';
+import { type Extraction, extract, type SourceMessage } from '../../src/context/compaction/candidates.js';
 import {
   type CompactableMessage,
   type CompactionLevel,
@@ -30,7 +30,7 @@ export function compacted(
 ): Outcome {
   const started = performance.now();
   const sources = messages.map((message, i) => compactable(message, i < before.folded, language));
-  const state = atOnce(compact(sources, level, before, language.countingTokens));
+  const state = runSync(compact(sources, level, before, language.countingTokens));
   const ms = performance.now() - started;
   const after = sources.map((source, i) => ({ ...source, summarized: i < state.folded }));
   return {
@@ -43,16 +43,16 @@ export function compacted(
 }
 
 function compactable(message: SourceMessage, summarized: boolean, language: Language): CompactableMessage {
-  let offer: Offer | undefined;
+  let extraction: Extraction | undefined;
   return {
     role: message.role,
     tokens: language.countTokens(message.content) + TOKENS_PER_MESSAGE,
     live: true,
     pinned: false,
     summarized,
-    offer: () => {
-      offer ??= atOnce(offerOf(message, { split: language.sentences, countTokens: language.countTokens }));
-      return offer;
+    extraction: () => {
+      extraction ??= runSync(extract(message, { split: language.sentences, countTokens: language.countTokens }));
+      return extraction;
     },
   };
 }

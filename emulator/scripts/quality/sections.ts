@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { atOnce } from '../../src/base/slices.js';
-import { offerOf, type SourceMessage } from '../../src/context/compaction/candidates.js';
+import { runSync } from '../../src/base/slices.js';
+import { extract, type SourceMessage } from '../../src/context/compaction/candidates.js';
 import { hashText } from '../../src/store/random.js';
 import type { Language } from '../../src/text/language.js';
 
@@ -70,7 +70,7 @@ export function foundScore(
   // The file belongs to this package. Per section, it maps the hash of a text to whether the text belongs there.
   const verdicts = JSON.parse(readFileSync(FOUND, 'utf8'))[section] as Record<string, boolean>;
   const tools = { split: language.sentences, countTokens: language.countTokens };
-  const items = messages.flatMap((message) => atOnce(offerOf(message, tools)).candidates.map(({ item }) => item));
+  const items = messages.flatMap((message) => runSync(extract(message, tools)).candidates.map(({ item }) => item));
   const read = items.filter((item) => item.section === section).map(({ text }) => verdicts[hashText(text)]);
   const count = (verdict: boolean | undefined): number => read.filter((one) => one === verdict).length;
   return { found: read.length, right: count(true), unread: count(undefined) };
@@ -78,7 +78,7 @@ export function foundScore(
 
 function sectionsOf(content: string, language: Language): ReadonlySet<string> {
   const message = { id: 'm', role: 'user', content, createdAt: '' };
-  const { candidates } = atOnce(offerOf(message, { split: language.sentences, countTokens: language.countTokens }));
+  const { candidates } = runSync(extract(message, { split: language.sentences, countTokens: language.countTokens }));
   return new Set(candidates.map(({ item }) => item.section));
 }
 

@@ -1,27 +1,27 @@
 import { checked } from '../base/checked.js';
-import { notFound, Refusal } from '../base/errors.js';
+import { HttpError, notFound } from '../base/errors.js';
 import type { ConversationContexts } from '../context/conversation-context.js';
-import { json } from '../http/answers.js';
 import { AreaRoutes, pathParam, type RouteContext, requiredQuery } from '../http/area-routes.js';
+import { json } from '../http/plain-response.js';
 import type { ConversationState } from '../store/conversation-records.js';
 import type { UserMemoryItem } from '../store/memory.js';
 import type { Stores } from '../store/stores.js';
 import type { Workspaces } from '../store/workspaces.js';
 import {
-  compactAnswer,
   compactBody,
-  contextAnswer,
+  compactResponse,
+  contextResponse,
   conversationQuery,
   done,
   excludeBody,
-  memoriesAnswer,
-  memoryAnswer,
+  memoriesResponse,
   memoryBody,
   memoryChange,
   memoryQuery,
-  pinAnswer,
+  memoryResponse,
   pinBody,
-  summaryAnswer,
+  pinResponse,
+  summaryResponse,
   unpinQuery,
 } from './schemas.js';
 
@@ -60,7 +60,7 @@ export function contextRoutes(
       id: 'getContext',
       summary: 'Get the context of a conversation: summary, pinned messages, token counts',
       query: conversationQuery,
-      answers: { 200: contextAnswer },
+      responses: { 200: contextResponse },
       handle: async (c) => {
         const { id } = conversation(c, requiredQuery(c, 'conversationId'));
         const metadata = await contexts.metadata(id);
@@ -78,7 +78,7 @@ export function contextRoutes(
       id: 'getSummary',
       summary: 'Get the rolling summary of a conversation',
       query: conversationQuery,
-      answers: { 200: summaryAnswer },
+      responses: { 200: summaryResponse },
       handle: (c) =>
         json({ success: true, summary: contexts.summary(conversation(c, requiredQuery(c, 'conversationId'))) }),
     },
@@ -89,14 +89,14 @@ export function contextRoutes(
       id: 'compactContext',
       summary: 'Compact a conversation',
       body: compactBody,
-      answers: { 200: compactAnswer },
+      responses: { 200: compactResponse },
       handle: async (c) => {
         const body = checked(compactBody, await c.env.exchange.json(), strict);
         const { id } = conversation(c, body.conversationId);
         const { result, summarizer } = await contexts.compact(id, body.level ?? 'light'); // A4
-        const answer = json({ success: true, result });
-        answer.headers['x-emulator-summarizer'] = summarizer;
-        return answer;
+        const response = json({ success: true, result });
+        response.headers['x-emulator-summarizer'] = summarizer;
+        return response;
       },
     },
   });
@@ -106,7 +106,7 @@ export function contextRoutes(
       id: 'pinMessage',
       summary: 'Pin a message',
       body: pinBody,
-      answers: { 200: pinAnswer },
+      responses: { 200: pinResponse },
       handle: async (c) => {
         const body = checked(pinBody, await c.env.exchange.json(), strict);
         const { id } = conversation(c, pathParam(c, 'conversationId'));
@@ -117,7 +117,7 @@ export function contextRoutes(
       id: 'unpinMessage',
       summary: 'Unpin a message',
       query: unpinQuery,
-      answers: { 200: done },
+      responses: { 200: done },
       handle: (c) => {
         const messageId = requiredQuery(c, 'messageId');
         contexts.unpin(conversation(c, pathParam(c, 'conversationId')).id, messageId);
@@ -131,7 +131,7 @@ export function contextRoutes(
       id: 'excludeMessage',
       summary: 'Exclude a message from the summary, or include it again',
       body: excludeBody,
-      answers: { 200: done },
+      responses: { 200: done },
       handle: async (c) => {
         const { exclude } = checked(excludeBody, await c.env.exchange.json(), strict);
         const { id } = conversation(c, pathParam(c, 'conversationId'));
@@ -146,7 +146,7 @@ export function contextRoutes(
       id: 'listMemory',
       summary: 'List memory items: your own, or those of a workspace',
       query: memoryQuery,
-      answers: { 200: memoriesAnswer },
+      responses: { 200: memoriesResponse },
       handle: (c) => {
         const { workspaceId, type } = checked(memoryQuery, c.req.query());
         if (workspaceId !== undefined) requireMember(workspaces, workspaceId, c.env.exchange.userId);
@@ -160,7 +160,7 @@ export function contextRoutes(
       id: 'createMemory',
       summary: 'Create a memory item',
       body: memoryBody,
-      answers: { 200: memoryAnswer },
+      responses: { 200: memoryResponse },
       handle: async (c) => {
         const body = checked(memoryBody, await c.env.exchange.json(), strict);
         const { workspaceId } = body;
@@ -175,7 +175,7 @@ export function contextRoutes(
       id: 'updateMemory',
       summary: 'Update a memory item',
       body: memoryChange,
-      answers: { 200: memoryAnswer },
+      responses: { 200: memoryResponse },
       handle: async (c) => {
         const body = checked(memoryChange, await c.env.exchange.json(), strict);
         return json({ success: true, memory: memory.update(memoryItem(c).id, body) });
@@ -184,7 +184,7 @@ export function contextRoutes(
     DELETE: {
       id: 'deleteMemory',
       summary: 'Delete a memory item',
-      answers: { 200: done },
+      responses: { 200: done },
       handle: (c) => {
         memory.delete(memoryItem(c).id);
         return json({ success: true });
@@ -197,5 +197,5 @@ export function contextRoutes(
 
 function requireMember(workspaces: Workspaces, workspaceId: string, userId: string): void {
   if (!workspaces.hasMember(workspaceId, userId))
-    throw new Refusal(403, 'You are not a member of this workspace', { param: 'workspaceId' });
+    throw new HttpError(403, 'You are not a member of this workspace', { param: 'workspaceId' });
 }

@@ -1,31 +1,31 @@
 import * as z from 'zod/mini';
 import { checked } from '../base/checked.js';
 import type { Clock } from '../base/clock.js';
-import { badRequest, notFound, Refusal } from '../base/errors.js';
+import { badRequest, HttpError, notFound } from '../base/errors.js';
 import { type Completion, type Completions, usageOf } from '../completions/completions.js';
 import { completionEvents, eventBody, liveEvents, type Pace } from '../completions/stream.js';
-import { type Answer, json } from '../http/answers.js';
 import { AreaRoutes, pathParam, type RouteContext } from '../http/area-routes.js';
 import { parseMultipart } from '../http/body.js';
 import type { Exchange } from '../http/exchange.js';
+import { json, type PlainResponse } from '../http/plain-response.js';
 import type { LogEntry } from '../http/request-log.js';
 import { fillTemplate } from '../store/presets.js';
 import type { Stores } from '../store/stores.js';
 import type { CompletionRequest } from '../upstream/model-source.js';
 import {
-  completionAnswer,
   completionBody,
   completionChunk,
+  completionResponse,
   fileRecord,
-  integrationAnswer,
   integrationBody,
   integrationRecord,
-  presetAnswer,
+  integrationResponse,
   presetBody,
   presetRecord,
+  presetResponse,
   uploadBody,
-  usageAnswer,
   usageQuery,
+  usageResponse,
 } from './schemas.js';
 import { usageReport } from './usage-report.js';
 
@@ -61,7 +61,7 @@ export function gatewayRoutes(state: GatewayApiState): AreaRoutes {
   const area = new AreaRoutes();
 
   // A3: the option `listForm` decides how lists are wrapped.
-  const list = (name: 'presets' | 'integrations', records: unknown[]): Answer => {
+  const list = (name: 'presets' | 'integrations', records: unknown[]): PlainResponse => {
     if (settings.listForm === 'bare') return json(records);
     if (settings.listForm === 'named') return json({ [name]: records });
     return settings.listForm === 'items' ? json({ items: records }) : json({ object: 'list', data: records });
@@ -84,7 +84,7 @@ export function gatewayRoutes(state: GatewayApiState): AreaRoutes {
     request: CompletionRequest,
     { request: { signal: left }, entry }: Exchange,
     created: number,
-  ): Promise<Answer> => {
+  ): Promise<PlainResponse> => {
     const stop = new AbortController();
     const signal = AbortSignal.any([left, stop.signal]);
     const completion = await completions.begin(request, () => signal);
@@ -95,7 +95,7 @@ export function gatewayRoutes(state: GatewayApiState): AreaRoutes {
       entry.tokens = { prompt: completion.promptTokens, completion: tokens };
     };
     const context = { id, created, clock, pace, signal, bill };
-    const events = 'answer' in completion ? liveEvents(completion, context) : completionEvents(completion, context);
+    const events = 'response' in completion ? liveEvents(completion, context) : completionEvents(completion, context);
     const headers = { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' };
     return { status: 200, headers, body: eventBody(events, stop) };
   };
@@ -105,7 +105,7 @@ export function gatewayRoutes(state: GatewayApiState): AreaRoutes {
       id: 'createChatCompletion',
       summary: 'Create a completion, optionally streamed',
       body: completionBody,
-      answers: { 200: { 'application/json': completionAnswer, 'text/event-stream': completionChunk } },
+      responses: { 200: { 'application/json': completionResponse, 'text/event-stream': completionChunk } },
       handle: async (c) => {
         const { exchange } = c.env;
         const request = checked(completionBody, await exchange.json(), strict);
@@ -128,7 +128,7 @@ export function gatewayRoutes(state: GatewayApiState): AreaRoutes {
         category: z.optional(z.string()),
         limit: z.optional(z.int().check(z.gte(1), z.lte(settings.presetsLimit.max))),
       }),
-      answers: { 200: listForm('presets', presetRecord) },
+      responses: { 200: listForm('presets', presetRecord) },
       handle: (c) => {
         const limit = limitOf(c, settings.presetsLimit);
         return list('presets', presets.list(c.req.query('category')).slice(0, limit));
@@ -141,7 +141,7 @@ export function gatewayRoutes(state: GatewayApiState): AreaRoutes {
       id: 'executePreset',
       summary: 'Execute a preset',
       body: presetBody,
-      answers: { 200: presetAnswer },
+      responses: { 200: presetResponse },
       handle: async (c) => {
         const { exchange } = c.env;
         const presetId = pathParam(c, 'presetId');
@@ -153,16 +153,16 @@ export function gatewayRoutes(state: GatewayApiState): AreaRoutes {
           { model, messages: [{ role: 'user', content }] },
           () => exchange.request.signal,
         );
-        const answer = written(completion, exchange.entry);
+        const completed = written(completion, exchange.entry);
         return json({
           id: ids.next('presetrun'),
           object: 'preset.execution',
           preset_id: preset.id,
           model,
           created: Math.floor(now() / 1000),
-          output: answer.content,
+          output: completed.content,
           finish_reason: completion.finishReason,
-          usage: answer.usage,
+          usage: completed.usage,
         });
       },
     },
@@ -173,7 +173,7 @@ export function gatewayRoutes(state: GatewayApiState): AreaRoutes {
       id: 'uploadFile',
       summary: 'Upload a file',
       body: { 'multipart/form-data': uploadBody },
-      answers: { 200: fileRecord },
+      responses: { 200: fileRecord },
       handle: async (c) => {
         const { exchange } = c.env;
         const form = await parseMultipart(await exchange.bytes(), exchange.request.headers.get('content-type'));
@@ -184,7 +184,7 @@ export function gatewayRoutes(state: GatewayApiState): AreaRoutes {
         if (typeof purpose !== 'string' || purpose === '')
           throw badRequest('purpose', 'purpose is required', 'missing_parameter');
         if (file.size > settings.maxFileSize) {
-          throw new Refusal(413, `The file is larger than ${settings.maxFileSize} bytes`, {
+          throw new HttpError(413, `The file is larger than ${settings.maxFileSize} bytes`, {
             param: 'file',
             code: 'file_too_large',
           });
@@ -199,7 +199,7 @@ export function gatewayRoutes(state: GatewayApiState): AreaRoutes {
     GET: {
       id: 'listIntegrations',
       summary: 'List the connected integrations and their actions',
-      answers: { 200: listForm('integrations', integrationRecord) },
+      responses: { 200: listForm('integrations', integrationRecord) },
       handle: () => list('integrations', integrations.list()),
     },
   });
@@ -209,7 +209,7 @@ export function gatewayRoutes(state: GatewayApiState): AreaRoutes {
       id: 'executeIntegration',
       summary: 'Execute an action of an integration',
       body: integrationBody,
-      answers: { 200: integrationAnswer },
+      responses: { 200: integrationResponse },
       handle: async (c) => {
         const body = await c.env.exchange.json();
         if (typeof body !== 'object' || body === null || Array.isArray(body))
@@ -224,7 +224,7 @@ export function gatewayRoutes(state: GatewayApiState): AreaRoutes {
       id: 'getUsage',
       summary: 'Get the tokens used in a period',
       query: usageQuery,
-      answers: { 200: usageAnswer },
+      responses: { 200: usageResponse },
       handle: (c) => {
         const { start_date, end_date } = c.req.query();
         return json(usageReport(usage, { start_date, end_date }, now(), stores.account.tokens));

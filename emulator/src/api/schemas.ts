@@ -84,18 +84,18 @@ export const memoryItem = named(
 const listedMemoryItem = z.object({ id: z.string(), type: memoryType, key: z.string(), content: z.string() });
 
 export const done = z.object({ success });
-export const contextAnswer = z.object({
+export const contextResponse = z.object({
   success,
   context: named(
     'ConversationContext',
     z.object({ rollingSummary, pinnedMemory: z.array(pinnedItem), metadata: contextMetadata }),
   ),
 });
-export const summaryAnswer = z.object({ success, summary: rollingSummary });
-export const compactAnswer = z.object({ success, result: compactionResult });
-export const pinAnswer = z.object({ success, pinnedItem });
-export const memoriesAnswer = z.object({ success, memories: z.array(listedMemoryItem) });
-export const memoryAnswer = z.object({ success, memory: memoryItem });
+export const summaryResponse = z.object({ success, summary: rollingSummary });
+export const compactResponse = z.object({ success, result: compactionResult });
+export const pinResponse = z.object({ success, pinnedItem });
+export const memoriesResponse = z.object({ success, memories: z.array(listedMemoryItem) });
+export const memoryResponse = z.object({ success, memory: memoryItem });
 export const contextError = named('ContextError', z.object({ success: z.literal(false), error: z.string() }));
 
 // Parameters of the Gateway API.
@@ -123,7 +123,7 @@ const usage = named(
   'CompletionUsage',
   z.object({ prompt_tokens: count, completion_tokens: count, total_tokens: count }),
 );
-export const completionAnswer = named(
+export const completionResponse = named(
   'ChatCompletion',
   z.object({
     id: z.string(),
@@ -165,7 +165,7 @@ export const presetRecord = named(
     template: described('`{{input}}` is replaced by the input.', z.string()),
   }),
 );
-export const presetAnswer = named(
+export const presetResponse = named(
   'PresetExecution',
   z.object({
     id: z.string(),
@@ -207,7 +207,7 @@ export const integrationRecord = named(
   }),
 );
 export const fieldValue = z.union([z.string(), z.number(), z.boolean()]);
-export const integrationAnswer = named(
+export const integrationResponse = named(
   'IntegrationExecution',
   z.object({
     id: z.string(),
@@ -219,7 +219,7 @@ export const integrationAnswer = named(
     created_at: time,
   }),
 );
-export const usageAnswer = named(
+export const usageResponse = named(
   'UsageReport',
   z.object({
     period: z.object({ start: z.string(), end: z.string() }),

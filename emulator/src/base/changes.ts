@@ -6,7 +6,7 @@ export class Changes {
    * `topic` is a kind of record (`memory`), one conversation (`conversations/conv_1`), `faults`, `clock` or
    * `everything`.
    */
-  tell(topic: string): void {
+  notify(topic: string): void {
     for (const listener of this.#listeners) listener(topic);
   }
 

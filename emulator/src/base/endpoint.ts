@@ -14,7 +14,7 @@ interface EndpointForm {
   /** Needs no key or token. */
   isOpen?: boolean | undefined;
   /** Response bodies by status. All other statuses have the error body of the area. */
-  answers: Readonly<Record<number, BodyForm>>;
+  responses: Readonly<Record<number, BodyForm>>;
 }
 
 /** An endpoint with its handler. */
@@ -34,16 +34,16 @@ export const descriptions = z.registry<{ id?: string; description?: string }>();
 
 /** Names a schema in the OpenAPI description. */
 export function named<Schema extends z.ZodMiniType>(id: string, schema: Schema): Schema {
-  return noted(schema, { id });
+  return annotated(schema, { id });
 }
 
 /** Describes a schema in the OpenAPI description. */
 export function described<Schema extends z.ZodMiniType>(description: string, schema: Schema): Schema {
-  return noted(schema, { description });
+  return annotated(schema, { description });
 }
 
 /** Annotates a copy, because other schemas may contain the original. */
-function noted<Schema extends z.ZodMiniType>(schema: Schema, note: { id?: string; description?: string }): Schema {
+function annotated<Schema extends z.ZodMiniType>(schema: Schema, note: { id?: string; description?: string }): Schema {
   const copy = schema.check();
   descriptions.add(copy, { ...descriptions.get(schema), ...note });
   return copy;

@@ -2,7 +2,7 @@
 export type Area = 'context' | 'gateway';
 
 /** The other fields of an error response. */
-export interface RefusalDetails {
+export interface ErrorDetails {
   type?: string | undefined;
   /** The offending parameter. */
   param?: string | undefined;
@@ -12,30 +12,30 @@ export interface RefusalDetails {
 }
 
 /** An error response. Routes throw it, and the request path writes it as the error body of the API area. */
-export class Refusal extends Error {
-  override readonly name = 'Refusal';
+export class HttpError extends Error {
+  override readonly name = 'HttpError';
 
   constructor(
     readonly status: number,
     message: string,
-    readonly details: RefusalDetails = {},
+    readonly details: ErrorDetails = {},
   ) {
     super(message);
   }
 }
 
 /** A 400 that names the offending parameter. */
-export function badRequest(param: string, message: string, code = 'invalid_value'): Refusal {
-  return new Refusal(400, message, { param, code });
+export function badRequest(param: string, message: string, code = 'invalid_value'): HttpError {
+  return new HttpError(400, message, { param, code });
 }
 
 /** A 404 that names what was not found. */
-export function notFound(param: string, message: string, code: string): Refusal {
-  return new Refusal(404, message, { param, code });
+export function notFound(param: string, message: string, code: string): HttpError {
+  return new HttpError(404, message, { param, code });
 }
 
 /** The documented error body of an area. */
-export function errorBody(area: Area, status: number, message: string, details: RefusalDetails = {}): object {
+export function errorBody(area: Area, status: number, message: string, details: ErrorDetails = {}): object {
   if (area === 'context') return { success: false, error: message };
   const type = details.type ?? TYPE_BY_STATUS[status] ?? (status >= 500 ? 'api_error' : 'invalid_request_error');
   if (status === 429) return { error: { message, type, retry_after: details.retryAfter ?? 1 } };

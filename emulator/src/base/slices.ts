@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises';
 export type Sliced<T> = Generator<undefined, T>;
 
 /** Runs the work to its end without a pause. */
-export function atOnce<T>(work: Sliced<T>): T {
+export function runSync<T>(work: Sliced<T>): T {
   for (;;) {
     const step = work.next();
     if (step.done) return step.value;

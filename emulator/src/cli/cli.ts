@@ -11,7 +11,7 @@ import { emulatorOptions } from './setup.js';
 import { greeting, help, variables } from './texts.js';
 
 /** The process of the command. */
-export interface CommandSurroundings {
+export interface CommandContext {
   env: Readonly<Record<string, string | undefined>>;
   /** The working directory. */
   directory: string;
@@ -26,8 +26,8 @@ export interface CommandSurroundings {
 }
 
 /** Runs the command. Resolves with its exit code. */
-export async function runCommand(args: readonly string[], surroundings: CommandSurroundings): Promise<number> {
-  const { out, err, env, directory } = surroundings;
+export async function runCommand(args: readonly string[], context: CommandContext): Promise<number> {
+  const { out, err, env, directory } = context;
   let line: CommandLine;
   let emulator: Emulator;
   try {
@@ -53,11 +53,11 @@ export async function runCommand(args: readonly string[], surroundings: CommandS
     try {
       listening = await emulator.listen({ port, host });
     } catch (error) {
-      err(`context-gateway-emulator: ${listenProblem(error, port, host)}\n`);
+      err(`context-gateway-emulator: ${listenErrorMessage(error, port, host)}\n`);
       return 1;
     }
-    if (run === undefined) await serve(emulator, listening, line, surroundings);
-    else return await runBeside(listening, run, line, surroundings);
+    if (run === undefined) await serve(emulator, listening, line, context);
+    else return await runWithEmulator(listening, run, line, context);
   } finally {
     await emulator.close();
   }
@@ -69,7 +69,7 @@ async function serve(
   emulator: Emulator,
   { url }: ListeningEmulator,
   { options }: CommandLine,
-  { out, env, isTerminal, onSignal }: CommandSurroundings,
+  { out, env, isTerminal, onSignal }: CommandContext,
 ): Promise<void> {
   const { host = '127.0.0.1', controlToken } = options;
   const isClosed = controlToken === undefined && !isLoopback(host);
@@ -79,17 +79,17 @@ async function serve(
   await new Promise<void>((resolve) => onSignal(() => resolve()));
 }
 
-function runBeside(
+function runWithEmulator(
   listening: ListeningEmulator,
   command: string,
   { options }: CommandLine,
-  { err, env, isInteractive, onSignal }: CommandSurroundings,
+  { err, env, isInteractive, onSignal }: CommandContext,
 ): Promise<number> {
   if (!options.quiet) err(`context-gateway-emulator: listening on ${listening.url} while running: ${command}\n`);
   return exec(command, { env: { ...env, ...variables(listening) }, isInteractive, onSignal });
 }
 
-function listenProblem(error: unknown, port: number, host: string): string {
+function listenErrorMessage(error: unknown, port: number, host: string): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'EADDRINUSE') return `port ${port} on ${host} is in use; choose another with --port`;
   if (code === 'EACCES') return `not allowed to listen on port ${port}`;

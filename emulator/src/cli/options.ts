@@ -6,7 +6,7 @@ import { SUMMARIZERS } from '../store/conversation-records.js';
 /** An option of the command. It is a flag, an environment variable and a field of the config file. */
 export interface CommandOption {
   /** Its heading in the help. */
-  group: 'listens' | 'behaves' | 'answers' | 'command';
+  group: 'server' | 'service' | 'completions' | 'output';
   /** Its description in the help and the README. */
   about: string;
   /** The placeholder after the flag; a switch has none. */
@@ -87,43 +87,43 @@ const pace = z.strictObject(
 /** All options. The name is the field in the config file; flag and variable are derived from it. */
 export const OPTIONS = {
   port: {
-    group: 'listens',
+    group: 'server',
     value: 'NUMBER',
     about: 'port to listen on; 0 picks a free port',
     byDefault: '4010',
     ...whole(65_535),
   },
-  host: { group: 'listens', value: 'ADDRESS', about: 'address to listen on', byDefault: '127.0.0.1', ...text },
+  host: { group: 'server', value: 'ADDRESS', about: 'address to listen on', byDefault: '127.0.0.1', ...text },
   controlToken: {
-    group: 'listens',
+    group: 'server',
     value: 'TEXT',
     about: 'token that opens the control plane and the inspector to other machines',
     byDefault: 'this machine only',
     ...secret,
   },
   data: {
-    group: 'listens',
+    group: 'server',
     value: 'DIR',
     about: 'store everything in one file in this directory',
     byDefault: 'in memory',
     ...path,
   },
   seed: {
-    group: 'listens',
+    group: 'server',
     value: 'TEXT',
     about: 'generate the same keys and ids on every start',
     byDefault: 'random',
     ...text,
   },
   seedFile: {
-    group: 'listens',
+    group: 'server',
     value: 'FILE',
     about: 'load initial data from a JSON file',
     byDefault: 'a sample conversation',
     ...path,
   },
   now: {
-    group: 'listens',
+    group: 'server',
     value: 'TIME',
     about: 'fix the clock at this time; POST /_emulator/clock advances it',
     byDefault: 'system time',
@@ -131,30 +131,30 @@ export const OPTIONS = {
     read: (given: string): unknown => given,
   },
   plan: {
-    group: 'behaves',
+    group: 'service',
     about: 'plan of the account: starter (no Gateway access), agency, enterprise',
     byDefault: 'agency',
     ...choice(PLAN_NAMES),
   },
   limits: {
-    group: 'behaves',
+    group: 'service',
     value: 'LIST',
     about: 'rate limits, in requests per minute',
     byDefault: 'gateway=1000,context=300,compact=20',
     ...pairs(limits, perMinute.read),
   },
-  latency: { group: 'behaves', value: 'MS', about: 'delay before every response', byDefault: '0', ...whole(3_600_000) },
+  latency: { group: 'service', value: 'MS', about: 'delay before every response', byDefault: '0', ...whole(3_600_000) },
   pace: {
-    group: 'behaves',
+    group: 'service',
     value: 'NUMBER[:MS]',
     about: 'tokens per second in streams, and the delay before the first token',
     byDefault: 'no delay',
     schema: pace,
     read: readPace,
   },
-  strict: { group: 'behaves', about: 'reject undocumented body fields', ...toggle },
+  strict: { group: 'service', about: 'reject undocumented body fields', ...toggle },
   cors: {
-    group: 'behaves',
+    group: 'service',
     value: 'ORIGINS',
     about: 'origins that browsers may call from, separated by commas, or *, or none',
     byDefault: '*; with a seed, pages from this machine',
@@ -162,56 +162,56 @@ export const OPTIONS = {
     read: readOrigins,
   },
   assume: {
-    group: 'behaves',
+    group: 'service',
     value: 'NAME=VALUE',
     about: 'set an undocumented detail to match your service',
     isRepeatable: true,
     ...pairs(names, String, /,(?=[\w-]+=)/),
   },
   upstream: {
-    group: 'answers',
+    group: 'completions',
     value: 'URL',
     about: 'OpenAI-compatible server that generates completions; the URL includes /v1',
     ...text,
   },
   upstreamKey: {
-    group: 'answers',
+    group: 'completions',
     value: 'KEY',
     about: 'API key for the upstream; keys of callers are never sent to it',
     ...secret,
   },
   modelMap: {
-    group: 'answers',
+    group: 'completions',
     value: 'A=B',
     about: 'request model B from the upstream in place of A; separated by commas',
     isRepeatable: true,
     ...pairs(names),
   },
   record: {
-    group: 'answers',
+    group: 'completions',
     value: 'DIR',
     about: 'record upstream responses in this directory, without keys',
     ...path,
   },
   replay: {
-    group: 'answers',
+    group: 'completions',
     value: 'DIR',
     about: 'replay the responses recorded in this directory; opens no connections',
     ...path,
   },
   summarizer: {
-    group: 'answers',
+    group: 'completions',
     about: 'what writes summaries: extractive, or upstream (a model)',
     byDefault: 'extractive',
     ...choice(SUMMARIZERS),
   },
-  quiet: { group: 'command', about: 'do not print requests', ...toggle },
+  quiet: { group: 'output', about: 'do not print requests', ...toggle },
 } as const satisfies Record<string, CommandOption>;
 
 /** The name of an option, as the config file writes it. */
 export type OptionName = keyof typeof OPTIONS;
 /** The given options, in the form of the config file. */
-export type Chosen = { [Name in OptionName]?: z.infer<(typeof OPTIONS)[Name]['schema']> | undefined };
+export type GivenOptions = { [Name in OptionName]?: z.infer<(typeof OPTIONS)[Name]['schema']> | undefined };
 
 /** Every option with its name. */
 export const optionEntries = (): [OptionName, CommandOption][] =>

@@ -3,11 +3,19 @@ import { dirname, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import * as z from 'zod/mini';
 import { closest } from './closest.js';
-import { type Chosen, flagName, OPTIONS, type OptionName, optionEntries, PREFIX, variableName } from './options.js';
+import {
+  flagName,
+  type GivenOptions,
+  OPTIONS,
+  type OptionName,
+  optionEntries,
+  PREFIX,
+  variableName,
+} from './options.js';
 
 /** The parsed command line. */
 export interface CommandLine {
-  options: Chosen;
+  options: GivenOptions;
   help: boolean;
   version: boolean;
   /** The command for `exec` to run. */
@@ -84,14 +92,14 @@ function readFlags(args: readonly string[]) {
   };
 }
 
-function readVariables(env: Readonly<Record<string, string | undefined>>): Chosen {
+function readVariables(env: Readonly<Record<string, string | undefined>>): GivenOptions {
   const names = new Map(optionEntries().map(([name]) => [variableName(name), name]));
   const chosen: Record<string, unknown> = {};
   for (const [variable, given = ''] of Object.entries(env)) {
     // Compose files pass unset variables as empty strings.
     if (!variable.startsWith(PREFIX) || given === '') continue;
     const name = names.get(variable);
-    if (name !== undefined && !isOfKubernetes(name, given)) {
+    if (name !== undefined && !isKubernetesAddress(name, given)) {
       chosen[name] = checkedOption(name, OPTIONS[name].read(given), `${variable}${shown(name, given)}`);
     } else if (
       name === undefined &&
@@ -105,11 +113,11 @@ function readVariables(env: Readonly<Record<string, string | undefined>>): Chose
 }
 
 /** Kubernetes sets this variable for a service of the same name, to a value such as `tcp://10.0.0.1:4010`. */
-function isOfKubernetes(name: OptionName, given: string): boolean {
+function isKubernetesAddress(name: OptionName, given: string): boolean {
   return name === 'port' && given.startsWith('tcp://');
 }
 
-function readConfig(named: string | undefined, directory: string): Chosen {
+function readConfig(named: string | undefined, directory: string): GivenOptions {
   const file = resolve(directory, named ?? CONFIG_FILE);
   let text: string;
   try {
@@ -126,7 +134,7 @@ function readConfig(named: string | undefined, directory: string): Chosen {
     throw new Error(`${label}: not valid JSON`);
   }
   const result = z.safeParse(CONFIG, value);
-  if (!result.success) throw new Error(`${label}: ${problemOf(result.error.issues[0])}`);
+  if (!result.success) throw new Error(`${label}: ${issueMessage(result.error.issues[0])}`);
   const { $schema: _, ...chosen } = result.data;
   for (const [name, { isPath }] of optionEntries()) {
     const path = chosen[name];
@@ -145,11 +153,11 @@ const CONFIG = z.strictObject(
 function checkedOption(name: OptionName, value: unknown, source: string): unknown {
   const result = z.safeParse(OPTIONS[name].schema as z.ZodMiniType, value);
   if (result.success) return result.data;
-  throw new Error(`${source}: ${problemOf(result.error.issues[0], name)}`);
+  throw new Error(`${source}: ${issueMessage(result.error.issues[0], name)}`);
 }
 
 /** Describes a problem and its place. `option` is undefined if the whole file was checked. */
-function problemOf(issue: z.core.$ZodIssue | undefined, option?: OptionName): string {
+function issueMessage(issue: z.core.$ZodIssue | undefined, option?: OptionName): string {
   const path = issue?.path.map(String) ?? [];
   if (issue?.code === 'unrecognized_keys') {
     const [first = ''] = issue.keys;

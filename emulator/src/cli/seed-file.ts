@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import * as z from 'zod/mini';
 import { checked } from '../base/checked.js';
-import { Refusal } from '../base/errors.js';
+import { HttpError } from '../base/errors.js';
 import {
   conversationSchema,
   integrationSchema,
@@ -39,7 +39,7 @@ function readSeed(file: string): z.infer<typeof seedSchema> {
     return checked(seedSchema, JSON.parse(readFileSync(file, 'utf8')), true);
   } catch (error) {
     const unread = error instanceof SyntaxError ? 'not valid JSON' : 'cannot read the file';
-    const reason = error instanceof Refusal ? error.message : unread;
+    const reason = error instanceof HttpError ? error.message : unread;
     throw new RangeError(`${file}: ${reason}`, { cause: error });
   }
 }

@@ -26,10 +26,10 @@ such as 503, 429=7, reset, delay=500 or cut=3.
 }
 
 const GROUPS: readonly [CommandOption['group'], string][] = [
-  ['listens', 'Address and data'],
-  ['behaves', 'Behaviour of the service'],
-  ['answers', 'Source of completions (default: a deterministic reply derived from the request)'],
-  ['command', 'Output'],
+  ['server', 'Address and data'],
+  ['service', 'Behaviour of the service'],
+  ['completions', 'Source of completions (default: a deterministic reply derived from the request)'],
+  ['output', 'Output'],
 ];
 
 function optionLines(group: CommandOption['group']): string {

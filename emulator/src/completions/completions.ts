@@ -1,8 +1,8 @@
 import { badRequest, notFound } from '../base/errors.js';
 import type { Models } from '../store/models.js';
 import { type Language, type LanguageLoader, TOKENS_PER_MESSAGE, type TokenPieces } from '../text/language.js';
-import type { ChatMessage, CompletionRequest, ModelAnswer, ModelSource } from '../upstream/model-source.js';
-import { extractiveAnswer } from './responder.js';
+import type { ChatMessage, CompletionRequest, ModelResponse, ModelSource } from '../upstream/model-source.js';
+import { extractiveReply } from './responder.js';
 import type { ScriptedReplies } from './scripted-replies.js';
 import { Turns } from './turns.js';
 
@@ -18,7 +18,7 @@ export interface Completion {
 export interface LiveCompletion {
   model: string;
   promptTokens: number;
-  answer: ModelAnswer;
+  response: ModelResponse;
   countTokens: (text: string) => number;
 }
 
@@ -49,13 +49,13 @@ export class Completions {
    * Creates a whole completion. `left` returns a signal that fires if the client disconnects; only an upstream needs
    * it, and creating it is slow.
    */
-  async complete(request: CompletionRequest, left: () => AbortSignal): Promise<Completion> {
-    const completion = await this.begin({ ...request, stream: false }, left);
-    return 'answer' in completion ? wholeCompletion(completion, left()) : completion;
+  async complete(request: CompletionRequest, disconnected: () => AbortSignal): Promise<Completion> {
+    const completion = await this.begin({ ...request, stream: false }, disconnected);
+    return 'response' in completion ? wholeCompletion(completion, disconnected()) : completion;
   }
 
   /** Starts a completion: live from an upstream, else already whole. */
-  async begin(request: CompletionRequest, left: () => AbortSignal): Promise<Completion | LiveCompletion> {
+  async begin(request: CompletionRequest, disconnected: () => AbortSignal): Promise<Completion | LiveCompletion> {
     const window = this.#contextWindow(request.model);
     const language = await this.#language.load();
     await this.#turns.wait();
@@ -66,10 +66,10 @@ export class Completions {
     }
     const scripted = await this.#scripts.find({ model: request.model, messages: request.messages });
     if (scripted === undefined && this.#source !== undefined) {
-      const answer = await this.#source.answer(request, left());
-      return { model: request.model, promptTokens, answer, countTokens: language.countTokens };
+      const response = await this.#source.complete(request, disconnected());
+      return { model: request.model, promptTokens, response, countTokens: language.countTokens };
     }
-    const content = scripted?.content ?? extractiveAnswer(request.messages, language);
+    const content = scripted?.content ?? extractiveReply(request.messages, language);
     const limit = Math.min(request.max_tokens ?? this.#maxTokens, window - promptTokens);
     const tokens = language.tokenPieces(content, limit);
     return {
@@ -96,9 +96,9 @@ export class Completions {
 /** Reads a live completion to its end. Counts the tokens if the upstream did not. */
 async function wholeCompletion(live: LiveCompletion, signal: AbortSignal): Promise<Completion> {
   let content = '';
-  for await (const piece of live.answer.pieces) content += piece;
+  for await (const piece of live.response.pieces) content += piece;
   signal.throwIfAborted();
-  const { finishReason, usage } = live.answer.ended();
+  const { finishReason, usage } = live.response.ended();
   const count = usage?.completion_tokens ?? live.countTokens(content);
   const tokens = { pieces: [content], count, cut: false };
   return { model: live.model, tokens, finishReason, promptTokens: usage?.prompt_tokens ?? live.promptTokens };

@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.js';
 
 /** Waits for `ms` milliseconds, with a comment line every `heartbeat` milliseconds. */
-export async function* waiting(
+export async function* waitWithHeartbeat(
   clock: Clock,
   ms: number,
   { heartbeat, comment, signal }: { heartbeat: number; comment: string; signal: AbortSignal },
@@ -16,7 +16,7 @@ export async function* waiting(
 }
 
 /** Passes the source on, and yields undefined (a heartbeat) after every `heartbeat` milliseconds of silence. */
-export async function* beating(
+export async function* withHeartbeat(
   clock: Clock,
   source: AsyncIterable<string>,
   { heartbeat, signal }: { heartbeat: number; signal: AbortSignal },

@@ -6,7 +6,7 @@ import type { ChatMessage } from '../upstream/model-source.js';
  * Answers a question from the request itself, without a model: it ranks the sentences of the messages against the last
  * question (BM25), and quotes one to three of them. The same request always gets the same answer.
  */
-export function extractiveAnswer(messages: readonly ChatMessage[], language: Pick<Language, 'sentences'>): string {
+export function extractiveReply(messages: readonly ChatMessage[], language: Pick<Language, 'sentences'>): string {
   const last = messages.findLastIndex((message) => message.role === 'user');
   const own = last === -1 ? [] : sentencesOf(messages[last], language);
   const questionAt = questionIndex(own);

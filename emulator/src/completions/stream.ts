@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.js';
-import { errorBody, Refusal } from '../base/errors.js';
+import { errorBody, HttpError } from '../base/errors.js';
 import { type Completion, type LiveCompletion, usageOf } from './completions.js';
-import { beating, waiting } from './heartbeat.js';
+import { waitWithHeartbeat, withHeartbeat } from './heartbeat.js';
 
 /** The pace of a stream, with all defaults filled in. */
 export interface Pace {
@@ -34,13 +34,13 @@ export async function* completionEvents(completion: Completion, context: StreamC
   let sentTokens = 0;
   try {
     yield write.choice({ role: 'assistant', content: '' }, null);
-    yield* waiting(clock, pace.ttft, { heartbeat, comment: write.comment, signal });
+    yield* waitWithHeartbeat(clock, pace.ttft, { heartbeat, comment: write.comment, signal });
     const startedAt = clock.now();
     for (const { text, tokens } of paced(completion.tokens.pieces, pace.chunkBy)) {
       sentTokens += tokens;
       yield write.choice({ content: text }, null);
       const wait = startedAt + (sentTokens * 1000) / pace.tokensPerSecond - clock.now();
-      if (wait > 0) yield* waiting(clock, wait, { heartbeat, comment: write.comment, signal });
+      if (wait > 0) yield* waitWithHeartbeat(clock, wait, { heartbeat, comment: write.comment, signal });
     }
     sentTokens = completion.tokens.count;
     yield write.choice({}, completion.finishReason);
@@ -61,7 +61,7 @@ export async function* liveEvents(completion: LiveCompletion, context: StreamCon
   try {
     yield write.choice({ role: 'assistant', content: '' }, null);
     const { clock, pace, signal } = context;
-    for await (const piece of beating(clock, completion.answer.pieces, { heartbeat: pace.heartbeat, signal })) {
+    for await (const piece of withHeartbeat(clock, completion.response.pieces, { heartbeat: pace.heartbeat, signal })) {
       if (piece === undefined) {
         yield write.comment;
         continue;
@@ -69,7 +69,7 @@ export async function* liveEvents(completion: LiveCompletion, context: StreamCon
       text += piece;
       yield write.choice({ content: piece }, null);
     }
-    const { finishReason, usage } = completion.answer.ended();
+    const { finishReason, usage } = completion.response.ended();
     counted = usage?.completion_tokens ?? completion.countTokens(text);
     yield write.choice({}, finishReason);
     yield write.usage(usage?.prompt_tokens ?? completion.promptTokens, counted);
@@ -77,7 +77,7 @@ export async function* liveEvents(completion: LiveCompletion, context: StreamCon
     yield write.done;
   } catch (error) {
     if (context.signal.aborted) throw error;
-    const message = error instanceof Refusal ? error.message : 'The upstream closed the stream early';
+    const message = error instanceof HttpError ? error.message : 'The upstream closed the stream early';
     yield write.event(errorBody('gateway', 503, message, { code: 'upstream_unavailable' }));
   } finally {
     bill(counted ?? completion.countTokens(text));

@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.js';
 import { notFound } from '../base/errors.js';
-import { atOnce, type Sliced, Slices } from '../base/slices.js';
+import { runSync, type Sliced, Slices } from '../base/slices.js';
 import type {
   ConversationState,
   MessageRecord,
@@ -12,8 +12,7 @@ import type { Conversations } from '../store/conversations.js';
 import type { IdSource } from '../store/random.js';
 import { type RollingSummary, renderSummary, type SummaryItem } from '../store/summary.js';
 import type { Language, LanguageLoader } from '../text/language.js';
-import type { CompactionOutcome, ContextMetadata } from './answers.js';
-import { type Offer, offerOf } from './compaction/candidates.js';
+import { type Extraction, extract } from './compaction/candidates.js';
 import {
   type CompactionLevel,
   type CompactionState,
@@ -27,7 +26,7 @@ import {
 import {
   basisOf,
   compactionState,
-  contextWith,
+  contextTokensWith,
   type Draft,
   leftOut,
   type Standing,
@@ -35,6 +34,7 @@ import {
   standingOf,
 } from './draft.js';
 import { MessageTokens } from './message-tokens.js';
+import type { CompactionOutcome, ContextMetadata } from './responses.js';
 import type { Summarizer } from './summarizer.js';
 
 /** The contexts of conversations: summary, pins, exclusions and metadata, and the operations that change them. */
@@ -45,8 +45,8 @@ export class ConversationContexts {
   readonly #clock: Clock;
   readonly #summarizer: Summarizer | undefined;
   readonly #tokens = new MessageTokens();
-  /** Cached per record. A changed message is a new record, so an offer never goes stale. */
-  readonly #offers = new WeakMap<MessageRecord, Offer>();
+  /** Cached per record. A changed message is a new record, so an extraction never goes stale. */
+  readonly #extractions = new WeakMap<MessageRecord, Extraction>();
   readonly #slices = new Slices();
 
   constructor(
@@ -108,17 +108,17 @@ export class ConversationContexts {
     const work = (): Sliced<Draft> => this.#draft(conversationId, level, language);
     const summarizer = this.#summarizer;
     if (summarizer === undefined) {
-      return this.#whenSteady(conversationId, work, (draft) => this.#commit(draft, 'extractive'));
+      return this.#retryOnChange(conversationId, work, (draft) => this.#commit(draft, 'extractive'));
     }
-    const draft = await this.#whenSteady(conversationId, work, (draft) => draft);
+    const draft = await this.#retryOnChange(conversationId, work, (draft) => draft);
     const folded = this.#conversations.messages(conversationId).slice(0, draft.after.folded);
     const seen = folded.filter((_, i) => draft.messages[i]?.live && !draft.messages[i]?.pinned);
     const isKnown = draft.basis === draft.state.summaryBasis;
     const items = isKnown ? undefined : await summarizer(seen, draft.after.budget);
-    return this.#whenSteady(conversationId, work, (now) => {
+    return this.#retryOnChange(conversationId, work, (now) => {
       // The conversation may have changed while the model was writing. Its summary is then out of date.
       const usable = items !== undefined && now.basis === draft.basis && now.state.version === draft.state.version;
-      if (!usable || contextWith(now, items) > now.previous) return this.#commit(now, 'extractive');
+      if (!usable || contextTokensWith(now, items) > now.previous) return this.#commit(now, 'extractive');
       return this.#commit({ ...now, after: { ...now.after, items } }, 'upstream');
     });
   }
@@ -127,15 +127,15 @@ export class ConversationContexts {
    * Runs work on a conversation in slices, then calls `finish` synchronously, so that nothing changes between the last
    * check and the write. If the conversation changed meanwhile, the work runs again; the last attempt runs in one go.
    */
-  async #whenSteady<D, T>(conversationId: string, work: () => Sliced<D>, finish: (done: D) => T): Promise<T> {
-    const standing = (): string =>
+  async #retryOnChange<D, T>(conversationId: string, work: () => Sliced<D>, finish: (done: D) => T): Promise<T> {
+    const revision = (): string =>
       `${JSON.stringify(this.#state(conversationId))} ${this.#conversations.countMessages(conversationId)}`;
     for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
-      const before = standing();
+      const before = revision();
       const done = await this.#slices.run(work());
-      if (standing() === before) return finish(done);
+      if (revision() === before) return finish(done);
     }
-    return finish(atOnce(work()));
+    return finish(runSync(work()));
   }
 
   /** What a compaction would produce now. Changes nothing. */
@@ -156,7 +156,7 @@ export class ConversationContexts {
     const lastCompactionAt = new Date(this.#clock.now()).toISOString();
     const next = { ...state, leftOut: leftOut(messages, after.folded), lastCompactionAt };
     if (this.#summarizer !== undefined) next.summaryBasis = basis;
-    const newTokenCount = contextWith(draft, after.items);
+    const newTokenCount = contextTokensWith(draft, after.items);
     const total = totalTokens(messages);
     const summaryUpdated = this.#save(
       next,
@@ -201,7 +201,7 @@ export class ConversationContexts {
     const language = await this.#language.load();
     const work = (): Sliced<CompactionState | undefined> =>
       this.#summaryWithout(conversationId, exclude ? messageId : undefined, language);
-    await this.#whenSteady(conversationId, work, (after) => {
+    await this.#retryOnChange(conversationId, work, (after) => {
       const state = this.#state(conversationId);
       const message = this.#message(conversationId, messageId);
       const previous = contextTokens(this.#compactable(state, language), state.summary);
@@ -273,11 +273,11 @@ export class ConversationContexts {
       tokens: this.#tokens.of(message, language),
       live: !message.excluded,
       pinned: pinned.has(message.id),
-      offer: () => atOnce(this.#readMessage(message, language)),
+      extraction: () => runSync(this.#readMessage(message, language)),
     }));
   }
 
-  /** The messages, after the slow work on them (counting tokens and reading offers) is done in slices. */
+  /** The messages, after the slow work on them (counting tokens and extracting candidates) is done in slices. */
   *#readMessages(state: ConversationState, language: Language): Sliced<StoredMessage[]> {
     for (const message of this.#conversations.messages(state.id)) {
       yield* this.#tokens.counting(message, language);
@@ -287,13 +287,13 @@ export class ConversationContexts {
     return this.#compactable(state, language);
   }
 
-  *#readMessage(message: MessageRecord, language: Language): Sliced<Offer> {
-    let offer = this.#offers.get(message);
-    if (offer === undefined) {
-      offer = yield* offerOf(message, { split: language.sentences, countTokens: language.countTokens });
-      this.#offers.set(message, offer);
+  *#readMessage(message: MessageRecord, language: Language): Sliced<Extraction> {
+    let extraction = this.#extractions.get(message);
+    if (extraction === undefined) {
+      extraction = yield* extract(message, { split: language.sentences, countTokens: language.countTokens });
+      this.#extractions.set(message, extraction);
     }
-    return offer;
+    return extraction;
   }
 
   /** The state of the conversation, read after the tokens of its messages are counted. */

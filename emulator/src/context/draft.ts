@@ -52,7 +52,7 @@ export function basisOf(messages: readonly StoredMessage[], folded: number, leve
 }
 
 /** Tokens of the context if its summary consisted of these items. */
-export function contextWith({ messages, after }: Draft, items: readonly SummaryItem[]): number {
+export function contextTokensWith({ messages, after }: Draft, items: readonly SummaryItem[]): number {
   const out = new Set(leftOut(messages, after.folded));
   const folded = messages.map((message, i) => ({ ...message, summarized: i < after.folded && !out.has(message.id) }));
   return contextTokens(folded, items);

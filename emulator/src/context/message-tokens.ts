@@ -1,4 +1,4 @@
-import { atOnce, type Sliced } from '../base/slices.js';
+import { runSync, type Sliced } from '../base/slices.js';
 import type { MessageRecord } from '../store/conversation-records.js';
 import { type Language, TOKENS_PER_MESSAGE } from '../text/language.js';
 
@@ -7,7 +7,7 @@ export class MessageTokens {
   readonly #counts = new WeakMap<MessageRecord, number>();
 
   of(message: MessageRecord, language: Language): number {
-    return this.#counts.get(message) ?? atOnce(this.counting(message, language));
+    return this.#counts.get(message) ?? runSync(this.counting(message, language));
   }
 
   *counting(message: MessageRecord, language: Language): Sliced<number> {

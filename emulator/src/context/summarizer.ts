@@ -14,16 +14,16 @@ export type Summarizer = (messages: readonly MessageRecord[], budget: number) =>
 export function upstreamSummarizer(
   source: ModelSource | undefined,
   language: LanguageLoader,
-  patience = 60_000,
+  timeout = 60_000,
 ): Summarizer {
   if (source === undefined) throw new RangeError("summarizer 'upstream' needs an upstream");
   return async (messages, budget) => {
     const { countTokens } = await language.load();
     try {
       const request = { model: SUMMARY_MODEL, temperature: 0, messages: promptFor(messages, budget) };
-      const answer = await source.answer(request, AbortSignal.timeout(patience));
+      const response = await source.complete(request, AbortSignal.timeout(timeout));
       let text = '';
-      for await (const piece of answer.pieces) text += piece;
+      for await (const piece of response.pieces) text += piece;
       const items = verifiedItems(z.parse(summarySchema, JSON.parse(withoutFence(text))), messages);
       const counted = items.map((item) => ({ ...item, tokens: countTokens(written(item)) + TOKENS_PER_ITEM }));
       const kept = withinBudget(counted, budget);
@@ -36,13 +36,13 @@ export function upstreamSummarizer(
 }
 
 type WrittenSummary = z.infer<typeof summarySchema>;
-type Unpriced = Omit<SummaryItem, 'tokens'>;
+type UncountedItem = Omit<SummaryItem, 'tokens'>;
 
 /** Keeps entries whose message exists, and references whose value occurs in that message. */
-function verifiedItems(summary: WrittenSummary, messages: readonly MessageRecord[]): Unpriced[] {
+function verifiedItems(summary: WrittenSummary, messages: readonly MessageRecord[]): UncountedItem[] {
   const byId = new Map(messages.map((message) => [message.id, message]));
-  const items: Unpriced[] = [];
-  const add = (section: Section, messageId: string, item: Omit<Unpriced, 'section' | 'messageId'>): void => {
+  const items: UncountedItem[] = [];
+  const add = (section: Section, messageId: string, item: Omit<UncountedItem, 'section' | 'messageId'>): void => {
     if (byId.has(messageId) && item.text.trim() !== '') items.push({ section, messageId, ...item });
   };
   for (const { messageId, text, reason = '' } of summary.decisions) {
@@ -90,7 +90,7 @@ function withoutFence(text: string): string {
   return /^\s*```(?:json)?\s*\n([\s\S]*?)\n\s*```\s*$/.exec(text)?.[1] ?? text;
 }
 
-function written({ term, text, reason, label }: Unpriced): string {
+function written({ term, text, reason, label }: UncountedItem): string {
   return [term, text, reason, label].filter(Boolean).join(' ');
 }
 

@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { isLoopback } from '../base/loopback.js';
 
 /** Why the control plane rejects a request. */
-export interface AccessRefusal {
+export interface AccessDenied {
   status: 401 | 403;
   reason: string;
 }
@@ -28,7 +28,7 @@ export class ControlAccess {
   }
 
   /** Why the request is rejected; undefined if it is allowed. `caller` is the remote address; undefined in process. */
-  refusal(request: Request, caller: string | undefined): AccessRefusal | undefined {
+  check(request: Request, caller: string | undefined): AccessDenied | undefined {
     const { protocol, host: named } = new URL(request.url);
     const host = request.headers.get('host') ?? named;
     if (this.#token === undefined && caller !== undefined) {
@@ -39,7 +39,7 @@ export class ControlAccess {
     if (!isOwnPage(request.headers, `${protocol}//${host}`)) {
       return forbidden('the control plane accepts requests from its own pages only');
     }
-    if (this.#token === undefined || this.#knowsToken(request.headers)) return undefined;
+    if (this.#token === undefined || this.#hasValidToken(request.headers)) return undefined;
     return { status: 401, reason: 'the control plane requires the control token: Authorization: Bearer TOKEN' };
   }
 
@@ -49,7 +49,7 @@ export class ControlAccess {
     return `${cookieOf(this.#token)}; Path=/_emulator; HttpOnly; SameSite=Strict`;
   }
 
-  #knowsToken(headers: Headers): boolean {
+  #hasValidToken(headers: Headers): boolean {
     const token = this.#token ?? '';
     const [, given] = /^bearer +(\S+)$/i.exec(headers.get('authorization') ?? '') ?? [];
     if (given !== undefined) return isEqual(given, token);
@@ -84,6 +84,6 @@ function isEqual(given: string, expected: string): boolean {
   return timingSafeEqual(digest(given), digest(expected));
 }
 
-function forbidden(reason: string): AccessRefusal {
+function forbidden(reason: string): AccessDenied {
   return { status: 403, reason };
 }

@@ -1,17 +1,17 @@
 import * as z from 'zod/mini';
-import { Refusal } from '../base/errors.js';
+import { HttpError } from '../base/errors.js';
 import { PLANS } from '../store/account.js';
 import { type ControlledEmulator, checkedBody, found, idOf, type Plane } from './plane.js';
 import {
-  accountAnswer,
   accountBody,
+  accountResponse,
   keyBody,
-  keysAnswer,
-  newKeyAnswer,
+  keysResponse,
+  newKeyResponse,
   ok,
-  planAnswer,
-  sessionAnswer,
+  planResponse,
   sessionBody,
+  sessionResponse,
   workspaceRecord,
   workspaceSchema,
 } from './schemas.js';
@@ -24,14 +24,14 @@ export function accountRoutes(plane: Plane, emulator: ControlledEmulator): void 
     GET: {
       id: 'getAccount',
       summary: 'Get the plan, and the available plans',
-      answers: { 200: accountAnswer },
+      responses: { 200: accountResponse },
       handle: (c) => c.json({ plan: account.plan, plans: PLANS }),
     },
     PUT: {
       id: 'setPlan',
       summary: 'Change the plan',
       body: accountBody,
-      answers: { 200: planAnswer },
+      responses: { 200: planResponse },
       handle: async (c) => {
         account.setPlan((await checkedBody(c, accountBody)).plan);
         return c.json({ plan: account.plan });
@@ -43,14 +43,14 @@ export function accountRoutes(plane: Plane, emulator: ControlledEmulator): void 
     GET: {
       id: 'listKeys',
       summary: 'List API keys with their prefixes',
-      answers: { 200: keysAnswer },
+      responses: { 200: keysResponse },
       handle: (c) => c.json(apiKeys.list()),
     },
     POST: {
       id: 'createKey',
       summary: 'Create an API key',
       body: keyBody,
-      answers: { 201: newKeyAnswer },
+      responses: { 201: newKeyResponse },
       handle: async (c) => {
         const { kind, ...options } = await checkedBody(c, keyBody);
         const key = apiKeys.create(kind, options);
@@ -63,9 +63,9 @@ export function accountRoutes(plane: Plane, emulator: ControlledEmulator): void 
     DELETE: {
       id: 'deleteKey',
       summary: 'Delete an API key; it stops working immediately',
-      answers: { 200: ok },
+      responses: { 200: ok },
       handle: (c) => {
-        if (!apiKeys.delete(idOf(c))) throw new Refusal(404, 'there is no such key');
+        if (!apiKeys.delete(idOf(c))) throw new HttpError(404, 'there is no such key');
         return c.json({ ok: true });
       },
     },
@@ -76,7 +76,7 @@ export function accountRoutes(plane: Plane, emulator: ControlledEmulator): void 
       id: 'createSession',
       summary: 'Create a session for a user; without an id, for a new user',
       body: sessionBody,
-      answers: { 201: sessionAnswer },
+      responses: { 201: sessionResponse },
       handle: async (c) => c.json(sessions.create(await checkedBody(c, sessionBody)), 201),
     },
   });
@@ -85,14 +85,14 @@ export function accountRoutes(plane: Plane, emulator: ControlledEmulator): void 
     GET: {
       id: 'listWorkspaces',
       summary: 'List workspaces',
-      answers: { 200: z.array(workspaceRecord) },
+      responses: { 200: z.array(workspaceRecord) },
       handle: (c) => c.json(workspaces.list()),
     },
     POST: {
       id: 'createWorkspace',
       summary: 'Create a workspace; by default, its member is the first user',
       body: workspaceSchema,
-      answers: { 201: workspaceRecord },
+      responses: { 201: workspaceRecord },
       handle: async (c) => c.json(workspaces.create(await checkedBody(c, workspaceSchema)), 201),
     },
   });
@@ -100,7 +100,7 @@ export function accountRoutes(plane: Plane, emulator: ControlledEmulator): void 
     PUT: {
       id: 'addMember',
       summary: 'Add a member to a workspace',
-      answers: { 200: workspaceRecord },
+      responses: { 200: workspaceRecord },
       handle: (c) => {
         const { id } = found(workspaces.get(idOf(c)), 'workspace');
         workspaces.addMember(id, idOf(c, 'userId'));
@@ -110,7 +110,7 @@ export function accountRoutes(plane: Plane, emulator: ControlledEmulator): void 
     DELETE: {
       id: 'removeMember',
       summary: 'Remove a member from a workspace',
-      answers: { 200: workspaceRecord },
+      responses: { 200: workspaceRecord },
       handle: (c) => {
         const { id } = found(workspaces.get(idOf(c)), 'workspace');
         workspaces.removeMember(id, idOf(c, 'userId'));

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { compactionResult, fileRecord } from '../api/schemas.js';
 import { checked } from '../base/checked.js';
-import { Refusal } from '../base/errors.js';
+import { HttpError } from '../base/errors.js';
 import { bodyOf, type ControlledEmulator, checkedBody, found, idOf, type Plane } from './plane.js';
 import {
   compactBody,
@@ -22,14 +22,14 @@ export function conversationRoutes(plane: Plane, emulator: ControlledEmulator): 
     GET: {
       id: 'listConversations',
       summary: 'List conversations with their messages',
-      answers: { 200: z.array(conversationRecord) },
+      responses: { 200: z.array(conversationRecord) },
       handle: (c) => c.json(conversations.list()),
     },
     POST: {
       id: 'createConversation',
       summary: 'Create a conversation',
       body: conversationSchema,
-      answers: { 201: conversationRecord },
+      responses: { 201: conversationRecord },
       handle: async (c) => c.json(conversations.create(await checkedBody(c, conversationSchema)), 201),
     },
   });
@@ -37,15 +37,15 @@ export function conversationRoutes(plane: Plane, emulator: ControlledEmulator): 
     GET: {
       id: 'getConversation',
       summary: 'Get a conversation with its messages',
-      answers: { 200: conversationRecord },
+      responses: { 200: conversationRecord },
       handle: (c) => c.json(found(conversations.get(idOf(c)), 'conversation')),
     },
     DELETE: {
       id: 'deleteConversation',
       summary: 'Delete a conversation with its messages and summaries',
-      answers: { 200: ok },
+      responses: { 200: ok },
       handle: (c) => {
-        if (!conversations.delete(idOf(c))) throw new Refusal(404, 'there is no such conversation');
+        if (!conversations.delete(idOf(c))) throw new HttpError(404, 'there is no such conversation');
         return c.json({ ok: true });
       },
     },
@@ -54,7 +54,7 @@ export function conversationRoutes(plane: Plane, emulator: ControlledEmulator): 
     GET: {
       id: 'inspectConversation',
       summary: 'Get the context of a conversation, the status of each message, and all versions of the summary',
-      answers: { 200: inspectedConversation },
+      responses: { 200: inspectedConversation },
       handle: async (c) => c.json(found(await emulator.inspect(idOf(c)), 'conversation')),
     },
   });
@@ -63,7 +63,7 @@ export function conversationRoutes(plane: Plane, emulator: ControlledEmulator): 
       id: 'compactConversation',
       summary: 'Compact a conversation, as the Context API does',
       body: compactBody,
-      answers: { 200: compactionResult },
+      responses: { 200: compactionResult },
       handle: async (c) => {
         const { level } = await checkedBody(c, compactBody);
         return c.json(found(await emulator.compact(idOf(c), level ?? 'light'), 'conversation'));
@@ -75,7 +75,7 @@ export function conversationRoutes(plane: Plane, emulator: ControlledEmulator): 
       id: 'appendMessages',
       summary: 'Append messages to a conversation',
       body: z.union([messageListSchema, messagesSchema]),
-      answers: { 201: z.array(messageRecord) },
+      responses: { 201: z.array(messageRecord) },
       handle: async (c) => {
         const { id } = found(conversations.get(idOf(c)), 'conversation');
         const value = await bodyOf(c);
@@ -89,7 +89,7 @@ export function conversationRoutes(plane: Plane, emulator: ControlledEmulator): 
     GET: {
       id: 'listFiles',
       summary: 'List uploaded files',
-      answers: { 200: z.array(fileRecord) },
+      responses: { 200: z.array(fileRecord) },
       handle: (c) => c.json(files.list()),
     },
   });
@@ -97,7 +97,7 @@ export function conversationRoutes(plane: Plane, emulator: ControlledEmulator): 
     GET: {
       id: 'getFile',
       summary: 'Get the metadata of a file',
-      answers: { 200: fileRecord },
+      responses: { 200: fileRecord },
       handle: (c) => c.json(found(files.get(idOf(c)), 'file')),
     },
   });
@@ -105,7 +105,7 @@ export function conversationRoutes(plane: Plane, emulator: ControlledEmulator): 
     GET: {
       id: 'getFileContent',
       summary: 'Get the bytes of a file',
-      answers: { 200: { 'application/octet-stream': z.string() } },
+      responses: { 200: { 'application/octet-stream': z.string() } },
       handle: (c) => {
         const content = found(files.content(idOf(c)), 'file');
         // Never with the type that the upload declared: an HTML file would run on the origin of the control plane.

@@ -4,14 +4,14 @@ import type { LogEntry, RequestLog, RequestSummary } from '../http/request-log.j
 
 /** The events of `GET /_emulator/events`, by name. */
 export interface PushedEvents {
-  /** Requests that started, were answered, or ended. If `all` is true, these are all logged requests. */
+  /** Requests that started, got a response, or ended. If `all` is true, these are all logged requests. */
   requests: { all: boolean; requests: RequestSummary[] };
   /** Changed topics: kinds of records, `conversations/{id}`, `faults`, `clock`, or `everything`. */
   changes: { topics: string[]; time: string };
 }
 
 /** The sources of the events. */
-export interface Watched {
+export interface EventSources {
   log: RequestLog;
   changes: Changes;
   clock: Clock;
@@ -23,7 +23,7 @@ export interface Watched {
  * Server-sent events about an emulator: first everything, then changes. Listens from the first read until the client
  * disconnects.
  */
-export function pushedEvents({ log, changes, clock, ends }: Watched): ReadableStream<Uint8Array> {
+export function pushedEvents({ log, changes, clock, ends }: EventSources): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   const topics = new Set([EVERYTHING]);
   const entries = new Map<string, LogEntry>();
@@ -35,42 +35,42 @@ export function pushedEvents({ log, changes, clock, ends }: Watched): ReadableSt
     timer = undefined;
     isWaiting = false;
     let text = before;
-    const say = (name: keyof PushedEvents, data: string): void => {
+    const write = (name: keyof PushedEvents, data: string): void => {
       text += `event: ${name}\ndata: ${data}\n\n`;
     };
-    if (topics.has(EVERYTHING)) say('requests', `{"all":true,"requests":${log.summaries()}}`);
+    if (topics.has(EVERYTHING)) write('requests', `{"all":true,"requests":${log.summaries()}}`);
     else if (entries.size > 0) {
       const requests = [...entries.values()].map((entry) => log.summary(entry));
-      say('requests', JSON.stringify({ all: false, requests }));
+      write('requests', JSON.stringify({ all: false, requests }));
     }
     if (topics.size > 0) {
-      say('changes', JSON.stringify({ topics: [...topics], time: new Date(clock.now()).toISOString() }));
+      write('changes', JSON.stringify({ topics: [...topics], time: new Date(clock.now()).toISOString() }));
     }
     topics.clear();
     entries.clear();
     controller.enqueue(encoder.encode(text));
   };
   /** Replaces the pending changes by `everything`, for a slow reader. */
-  const tellAll = (): void => {
+  const replaceByEverything = (): void => {
     topics.clear();
     topics.add(EVERYTHING);
     entries.clear();
   };
-  const later = (controller: ReadableStreamDefaultController<Uint8Array>): void => {
-    const isNews = entries.size > 0 || topics.size > 0;
-    if (isNews && isWaiting) timer ??= setTimeout(flush, PAUSE, controller).unref();
+  const schedule = (controller: ReadableStreamDefaultController<Uint8Array>): void => {
+    const hasChanges = entries.size > 0 || topics.size > 0;
+    if (hasChanges && isWaiting) timer ??= setTimeout(flush, PAUSE, controller).unref();
   };
   const watch = (controller: ReadableStreamDefaultController<Uint8Array>): void => {
-    const endings = [
+    const removers = [
       log.listen((entry) => {
         if (!topics.has(EVERYTHING)) entries.set(entry.requestId, entry);
-        if (entries.size > MOST_REQUESTS) tellAll();
-        later(controller);
+        if (entries.size > MOST_REQUESTS) replaceByEverything();
+        schedule(controller);
       }),
       changes.listen((topic) => {
         topics.add(topic);
-        if (topics.size > MOST_TOPICS) tellAll();
-        later(controller);
+        if (topics.size > MOST_TOPICS) replaceByEverything();
+        schedule(controller);
       }),
     ];
     const end = (): void => {
@@ -80,7 +80,7 @@ export function pushedEvents({ log, changes, clock, ends }: Watched): ReadableSt
     for (const signal of ends) signal.addEventListener('abort', end, { once: true });
     stop = () => {
       clearTimeout(timer);
-      for (const off of endings) off();
+      for (const remove of removers) remove();
       for (const signal of ends) signal.removeEventListener('abort', end);
     };
   };
@@ -95,7 +95,7 @@ export function pushedEvents({ log, changes, clock, ends }: Watched): ReadableSt
         else if (stop === undefined) {
           watch(controller);
           flush(controller, 'retry: 1000\n\n');
-        } else later(controller);
+        } else schedule(controller);
       },
       cancel: () => stop?.(),
     },

@@ -1,12 +1,12 @@
 import { readFile } from 'node:fs/promises';
-import { Refusal } from '../base/errors.js';
+import { HttpError } from '../base/errors.js';
 
 /** Serves the files of the inspector. They are read, or built, on the first request. */
 export function inspectorPage(): (name: string) => Promise<Response> {
   let files: Promise<Record<string, string>> | undefined;
   return async (name) => {
     const type = TYPES.get(name);
-    if (type === undefined) throw new Refusal(404, `there is no file ${name}`);
+    if (type === undefined) throw new HttpError(404, `there is no file ${name}`);
     files ??= load();
     const headers = {
       'content-type': `${type}; charset=utf-8`,

@@ -114,7 +114,7 @@ function operation(
   schemas: Record<string, JsonSchema>,
   { hasControlToken }: DescriptionSettings,
 ): Operation {
-  const { id, summary, path, query, body, answers } = endpoint;
+  const { id, summary, path, query, body, responses: forms } = endpoint;
   const { error, security } = AREAS[area.name];
   const toJson = (schema: z.ZodMiniType): JsonSchema => jsonSchema(schema, schemas);
   const parameters = [
@@ -123,7 +123,7 @@ function operation(
   ];
   const isOpen = security === 'controlToken' && !hasControlToken;
   const headers = area.name === 'Gateway API' ? { headers: RATE_HEADERS } : {};
-  const responses = Object.entries(answers).map(([status, form]) => [
+  const responses = Object.entries(forms).map(([status, form]) => [
     status,
     { description: summary, ...headers, content: content(form, toJson) },
   ]);

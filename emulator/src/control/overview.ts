@@ -1,8 +1,8 @@
 import { type UsageReport, usageReport } from '../api/usage-report.js';
 import type { Clock } from '../base/clock.js';
 import type { EmulatorModel } from '../base/models.js';
-import type { ContextMetadata } from '../context/answers.js';
 import type { ConversationContexts } from '../context/conversation-context.js';
+import type { ContextMetadata } from '../context/responses.js';
 import type { RateLimiter } from '../http/rate-limit.js';
 import type { MessageRecord, PinnedMemoryItem, SummaryVersion } from '../store/conversation-records.js';
 import type { MemoryType } from '../store/memory.js';

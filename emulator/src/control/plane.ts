@@ -3,10 +3,10 @@ import type * as z from 'zod/mini';
 import { checked, parseJson } from '../base/checked.js';
 import type { Clock } from '../base/clock.js';
 import type { DescribedEndpoint, Endpoint } from '../base/endpoint.js';
-import { Refusal } from '../base/errors.js';
+import { HttpError } from '../base/errors.js';
 import type { ScriptedReplies } from '../completions/scripted-replies.js';
-import type { CompactionResult } from '../context/answers.js';
 import type { CompactionLevel } from '../context/compaction/compact.js';
+import type { CompactionResult } from '../context/responses.js';
 import type { Faults } from '../faults/faults.js';
 import { readBytes } from '../http/body.js';
 import type { RequestRecord } from '../http/request-log.js';
@@ -52,7 +52,7 @@ export class Plane {
   constructor() {
     this.#app.notFound((c) => c.json({ error: `there is no ${c.req.method} ${c.req.path}` }, 404));
     this.#app.onError((error, c) => {
-      if (error instanceof Refusal) return c.json({ error: error.message }, error.status as 400);
+      if (error instanceof HttpError) return c.json({ error: error.message }, error.status as 400);
       if (error instanceof RangeError) return c.json({ error: error.message }, 400);
       return c.json({ error: error.message }, 500);
     });
@@ -66,7 +66,7 @@ export class Plane {
     }
   }
 
-  answer(request: Request): Response | Promise<Response> {
+  handle(request: Request): Response | Promise<Response> {
     return this.#app.fetch(request);
   }
 }
@@ -91,7 +91,7 @@ export async function bodyOf(c: Context): Promise<unknown> {
 
 /** Returns the record, or throws a 404. */
 export function found<T>(record: T | undefined, what: string): T {
-  if (record === undefined) throw new Refusal(404, `there is no such ${what}`);
+  if (record === undefined) throw new HttpError(404, `there is no such ${what}`);
   return record;
 }
 

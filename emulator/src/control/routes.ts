@@ -5,14 +5,14 @@ import type { AreaRoutes } from '../http/area-routes.js';
 import { readBytes } from '../http/body.js';
 import { ControlAccess } from './access.js';
 import { accountRoutes } from './account-routes.js';
+import { catalogRoutes } from './catalog-routes.js';
 import { conversationRoutes } from './conversation-routes.js';
 import { inspectorPage } from './inspector-page.js';
-import { offerRoutes } from './offer-routes.js';
 import { type OpenApi, openApi } from './openapi.js';
 import { signInPage } from './pages.js';
 import { type ControlledEmulator, idOf, Plane, PREFIX } from './plane.js';
 import { referencePage } from './reference.js';
-import { indexAnswer, ok } from './schemas.js';
+import { indexResponse, ok } from './schemas.js';
 import { systemRoutes } from './system-routes.js';
 import { type WorkbenchParts, workbenchRoutes } from './workbench-routes.js';
 
@@ -39,7 +39,7 @@ export function controlRoutes(
     GET: {
       id: 'getIndex',
       summary: 'Get version, time, models and routes; a browser gets the inspector',
-      answers: { 200: { 'application/json': indexAnswer, 'text/html': z.string() } },
+      responses: { 200: { 'application/json': indexResponse, 'text/html': z.string() } },
       handle: (c) => {
         if (c.req.header('accept')?.includes('text/html')) return inspectorFile('index.html');
         return c.json({
@@ -57,7 +57,7 @@ export function controlRoutes(
       id: 'getHealth',
       summary: 'Check the health of the emulator',
       isOpen: true,
-      answers: { 200: ok },
+      responses: { 200: ok },
       handle: (c) => c.json({ ok: true }),
     },
   });
@@ -65,7 +65,7 @@ export function controlRoutes(
     GET: {
       id: 'getDescription',
       summary: 'Get this description as OpenAPI',
-      answers: { 200: z.looseObject({ openapi: z.string() }) },
+      responses: { 200: z.looseObject({ openapi: z.string() }) },
       handle: (c) => c.json(description()),
     },
   });
@@ -73,7 +73,7 @@ export function controlRoutes(
     GET: {
       id: 'getReference',
       summary: 'Show this description as a page',
-      answers: { 200: { 'text/html': z.string() } },
+      responses: { 200: { 'text/html': z.string() } },
       handle: (c) => referencePage(description(), new URL(c.req.url).origin),
     },
   });
@@ -81,13 +81,13 @@ export function controlRoutes(
     GET: {
       id: 'getInspectorFile',
       summary: 'Get a file of the inspector',
-      answers: { 200: { 'text/html': z.string(), 'text/css': z.string(), 'text/javascript': z.string() } },
+      responses: { 200: { 'text/html': z.string(), 'text/css': z.string(), 'text/javascript': z.string() } },
       handle: (c) => inspectorFile(idOf(c, 'file')),
     },
   });
   systemRoutes(plane, emulator);
   conversationRoutes(plane, emulator);
-  offerRoutes(plane, emulator);
+  catalogRoutes(plane, emulator);
   workbenchRoutes(plane, emulator, workbench);
   accountRoutes(plane, emulator);
 
@@ -103,11 +103,11 @@ export function controlRoutes(
 
   return async (request, caller) => {
     const path = getPath(request);
-    if (path === `${PREFIX}/health`) return plane.answer(request);
+    if (path === `${PREFIX}/health`) return plane.handle(request);
     if (path === `${PREFIX}/sign-in` && request.method === 'POST' && access.hasToken) return signIn(access, request);
-    const refusal = access.refusal(request, caller);
-    if (refusal === undefined) return plane.answer(request);
-    const { status, reason } = refusal;
+    const denied = access.check(request, caller);
+    if (denied === undefined) return plane.handle(request);
+    const { status, reason } = denied;
     if (status === 401 && request.headers.get('accept')?.includes('text/html')) return signInPage(false);
     return Response.json({ error: reason }, { status });
   };

@@ -10,7 +10,7 @@ import {
   presetRecord,
   rollingSummary,
   text,
-  usageAnswer,
+  usageResponse,
 } from '../api/schemas.js';
 import { described, named } from '../base/endpoint.js';
 import type { ActiveReply, ReplyContent, ReplyMatch } from '../completions/scripted-replies.js';
@@ -163,17 +163,17 @@ export const requestsQuery = z.object({
 // Responses of the control plane.
 export const ok = z.object({ ok: z.literal(true) });
 export const controlError = named('ControlError', z.object({ error: z.string() }));
-export const idAnswer = z.object({ id: z.string() });
-export const timeAnswer = z.object({ time });
-export const indexAnswer = z.object({
+export const idResponse = z.object({ id: z.string() });
+export const timeResponse = z.object({ time });
+export const indexResponse = z.object({
   name: z.string(),
   version: z.string(),
   time,
   models: z.array(modelSchema),
   routes: z.array(z.string()),
 });
-export const accountAnswer = z.object({ plan: planSchema, plans: z.array(planSchema) });
-export const planAnswer = z.object({ plan: planSchema });
+export const accountResponse = z.object({ plan: planSchema, plans: z.array(planSchema) });
+export const planResponse = z.object({ plan: planSchema });
 const keyInfo = {
   id: z.string(),
   kind: z.enum(API_KEY_KINDS),
@@ -182,9 +182,9 @@ const keyInfo = {
   createdAt: time,
   expiresAt: z.nullable(time),
 };
-export const keysAnswer = z.array(named('ApiKey', z.object(keyInfo)));
-export const newKeyAnswer = z.object({ ...keyInfo, key: described('The full key. Not shown again.', z.string()) });
-export const sessionAnswer = z.object({ token: z.string(), userId: z.string() });
+export const keysResponse = z.array(named('ApiKey', z.object(keyInfo)));
+export const newKeyResponse = z.object({ ...keyInfo, key: described('The full key. Not shown again.', z.string()) });
+export const sessionResponse = z.object({ token: z.string(), userId: z.string() });
 export const workspaceRecord = named(
   'Workspace',
   z.object({ id: z.string(), name: z.string(), members: z.array(z.string()) }),
@@ -299,11 +299,11 @@ export const pushedEvent = named(
     ]),
   ),
 );
-export const overviewAnswer = z.object({
+export const overviewResponse = z.object({
   time,
   models: z.array(modelSchema),
   plan: z.object({ id: z.string(), gatewayAccess: z.boolean() }),
-  usage: usageAnswer,
+  usage: usageResponse,
   usageByDay: z.array(z.object({ day: z.string(), model: z.string(), tokens: count })),
   buckets: z.array(z.object({ name: z.string(), limit: z.number(), remaining: z.number(), resetAt: z.number() })),
   conversationCount: count,

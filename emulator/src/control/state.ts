@@ -8,14 +8,14 @@ import type {
   SummaryVersion,
 } from '../store/conversation-records.js';
 import type { FileRecord, StoredFile } from '../store/files.js';
-import type { KeptEntry } from '../store/idempotency.js';
+import type { IdempotencyEntry } from '../store/idempotency.js';
 import type { Integration, IntegrationExecution } from '../store/integrations.js';
 import type { OwnedMemoryItem, UserMemoryItem } from '../store/memory.js';
 import type { Preset } from '../store/presets.js';
 import type { SavedSequence } from '../store/random.js';
 import type { SessionRecord } from '../store/sessions.js';
-import { type Storage, usableId } from '../store/storage.js';
-import type { Origin } from '../store/stores.js';
+import { checkedId, type Storage } from '../store/storage.js';
+import type { SeedRecord } from '../store/stores.js';
 import { type RollingSummary, renderSummary, type SummaryItem } from '../store/summary.js';
 import type { UsageEntry } from '../store/usage.js';
 import type { Workspace } from '../store/workspaces.js';
@@ -52,7 +52,7 @@ export interface EmulatorState {
   integrations?: Integration[];
   integrationExecutions: IntegrationExecution[];
   usage: UsageEntry[];
-  idempotency: KeptEntry[];
+  idempotency: IdempotencyEntry[];
 }
 
 /** Copies the contents of the storage. */
@@ -61,7 +61,7 @@ export function exportState(storage: Storage): EmulatorState {
   const plan = storage.collection<Plan>('account').get('plan');
   const bytes = storage.collection<Uint8Array>('file-bytes');
   return structuredClone({
-    seed: storage.collection<Origin>('origin').get('seed')?.seed ?? '',
+    seed: storage.collection<SeedRecord>('origin').get('seed')?.seed ?? '',
     sequences: all<SavedSequence>('sequences'),
     ...(plan === undefined ? {} : { plan }),
     apiKeys: all<ApiKeyRecord>('api-keys'),
@@ -86,7 +86,7 @@ export function exportState(storage: Storage): EmulatorState {
     integrations: all<Integration>('integrations'),
     integrationExecutions: all<IntegrationExecution>('integration-executions'),
     usage: all<UsageEntry>('usage'),
-    idempotency: all<KeptEntry>('idempotency'),
+    idempotency: all<IdempotencyEntry>('idempotency'),
   });
 }
 
@@ -97,16 +97,16 @@ export function importState(storage: Storage, given: EmulatorState): void {
     storage.clear();
     const put = <T>(name: string, records: readonly T[], idOf: (record: T) => string): void => {
       const collection = storage.collection<T>(name);
-      for (const record of records) collection.set(usableId('record', idOf(record)), record);
+      for (const record of records) collection.set(checkedId('record', idOf(record)), record);
     };
-    put<Origin>('origin', [{ seed: state.seed, isKnown: true }], () => 'seed');
+    put<SeedRecord>('origin', [{ seed: state.seed, isKnown: true }], () => 'seed');
     put('sequences', state.sequences, ({ label }) => label);
     put('account', state.plan === undefined ? [] : [state.plan], () => 'plan');
     put('api-keys', state.apiKeys, ({ hash }) => hash);
     put('sessions', state.sessions, ({ hash }) => hash);
     put('workspaces', state.workspaces, ({ id }) => id);
     for (const conversation of state.conversations) {
-      usableId('conversation', conversation.id);
+      checkedId('conversation', conversation.id);
       const { messages, pinnedMemory, rollingSummary: _, summaryItems, summaryVersions, ...rest } = conversation;
       const kept: ConversationState = { ...rest, pins: pinnedMemory, summary: summaryItems };
       put('conversations', [kept], ({ id }) => id);

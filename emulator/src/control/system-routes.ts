@@ -1,19 +1,19 @@
 import * as z from 'zod/mini';
 import { checked } from '../base/checked.js';
-import { Refusal } from '../base/errors.js';
+import { HttpError } from '../base/errors.js';
 import { faultInJson } from '../faults/faults.js';
 import { activeFault, type FaultRule, ruleInJson } from '../faults/rule.js';
 import { bodyOf, type ControlledEmulator, checkedBody, found, idOf, type Plane } from './plane.js';
 import {
   clockBody,
-  idAnswer,
+  idResponse,
   ok,
-  overviewAnswer,
   overviewQuery,
+  overviewResponse,
   requestRecord,
   requestsQuery,
   stateForm,
-  timeAnswer,
+  timeResponse,
 } from './schemas.js';
 import { checkedState } from './state-schema.js';
 
@@ -26,7 +26,7 @@ export function systemRoutes(plane: Plane, emulator: ControlledEmulator): void {
       id: 'getOverview',
       summary: 'Get the overview of the inspector',
       query: overviewQuery,
-      answers: { 200: overviewAnswer },
+      responses: { 200: overviewResponse },
       handle: (c) => c.json(emulator.overview(c.req.query('search'))),
     },
   });
@@ -34,14 +34,14 @@ export function systemRoutes(plane: Plane, emulator: ControlledEmulator): void {
     GET: {
       id: 'getState',
       summary: 'Get a snapshot of all stored data',
-      answers: { 200: stateForm },
+      responses: { 200: stateForm },
       handle: (c) => c.json(emulator.state()),
     },
     PUT: {
       id: 'putState',
       summary: 'Restore a snapshot',
       body: stateForm,
-      answers: { 200: ok },
+      responses: { 200: ok },
       handle: async (c) => {
         emulator.restore(checkedState(await bodyOf(c)));
         return c.json({ ok: true });
@@ -52,7 +52,7 @@ export function systemRoutes(plane: Plane, emulator: ControlledEmulator): void {
     POST: {
       id: 'reset',
       summary: 'Restore the initial state, with the same keys',
-      answers: { 200: ok },
+      responses: { 200: ok },
       handle: (c) => {
         emulator.reset();
         return c.json({ ok: true });
@@ -64,7 +64,7 @@ export function systemRoutes(plane: Plane, emulator: ControlledEmulator): void {
       id: 'advanceClock',
       summary: 'Advance the clock',
       body: clockBody,
-      answers: { 200: timeAnswer },
+      responses: { 200: timeResponse },
       handle: async (c) => {
         emulator.advanceClock((await checkedBody(c, clockBody)).advance);
         return c.json({ time: new Date(clock.now()).toISOString() });
@@ -76,7 +76,7 @@ export function systemRoutes(plane: Plane, emulator: ControlledEmulator): void {
       id: 'listRequests',
       summary: 'List the newest requests, or the first ones after a given request; oldest first',
       query: requestsQuery,
-      answers: { 200: z.array(requestRecord) },
+      responses: { 200: z.array(requestRecord) },
       handle: (c) => {
         const { after, limit } = checked(requestsQuery, c.req.query());
         return c.json(emulator.recentRequests(Number(limit ?? 100), after));
@@ -88,7 +88,7 @@ export function systemRoutes(plane: Plane, emulator: ControlledEmulator): void {
     GET: {
       id: 'getRequest',
       summary: 'Get a request and its response',
-      answers: { 200: requestRecord },
+      responses: { 200: requestRecord },
       handle: (c) => c.json(found(emulator.request(idOf(c)), 'request')),
     },
   });
@@ -97,21 +97,21 @@ export function systemRoutes(plane: Plane, emulator: ControlledEmulator): void {
     GET: {
       id: 'listFaults',
       summary: 'List fault rules',
-      answers: { 200: z.array(activeFault) },
+      responses: { 200: z.array(activeFault) },
       handle: (c) => c.json(faults.list().map(faultInJson)),
     },
     POST: {
       id: 'addFault',
       summary: 'Add a fault rule for the next matching requests',
       body: ruleInJson,
-      answers: { 201: idAnswer },
+      responses: { 201: idResponse },
       // `add` checks the rule.
       handle: async (c) => c.json({ id: faults.add((await bodyOf(c)) as FaultRule) }, 201),
     },
     DELETE: {
       id: 'clearFaults',
       summary: 'Delete all fault rules',
-      answers: { 200: ok },
+      responses: { 200: ok },
       handle: (c) => {
         faults.clear();
         return c.json({ ok: true });
@@ -122,9 +122,9 @@ export function systemRoutes(plane: Plane, emulator: ControlledEmulator): void {
     DELETE: {
       id: 'removeFault',
       summary: 'Delete a fault rule',
-      answers: { 200: ok },
+      responses: { 200: ok },
       handle: (c) => {
-        if (!faults.remove(idOf(c))) throw new Refusal(404, 'there is no such fault rule');
+        if (!faults.remove(idOf(c))) throw new HttpError(404, 'there is no such fault rule');
         return c.json({ ok: true });
       },
     },

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { memoryItem, pinnedItem } from '../api/schemas.js';
 import type { Changes } from '../base/changes.js';
-import { Refusal } from '../base/errors.js';
+import { HttpError } from '../base/errors.js';
 import type { ConversationContexts } from '../context/conversation-context.js';
 import type { RequestLog } from '../http/request-log.js';
 import type { Stores } from '../store/stores.js';
@@ -31,7 +31,7 @@ export function workbenchRoutes(
     GET: {
       id: 'watch',
       summary: 'Stream requests and changes of stored data, as server-sent events',
-      answers: { 200: { 'text/event-stream': pushedEvent } },
+      responses: { 200: { 'text/event-stream': pushedEvent } },
       handle: (c) => {
         const headers = { 'content-type': 'text/event-stream', 'cache-control': 'no-store' };
         const events = pushedEvents({ log, changes, clock, ends: [closed, c.req.raw.signal] });
@@ -44,7 +44,7 @@ export function workbenchRoutes(
       id: 'pin',
       summary: 'Pin a message',
       body: pinBody,
-      answers: { 200: pinnedItem },
+      responses: { 200: pinnedItem },
       handle: async (c) => {
         const { category } = await checkedBody(c, pinBody);
         return c.json(contexts.pin(conversation(idOf(c)), idOf(c, 'messageId'), category ?? 'other'));
@@ -53,7 +53,7 @@ export function workbenchRoutes(
     DELETE: {
       id: 'unpin',
       summary: 'Unpin a message',
-      answers: { 200: ok },
+      responses: { 200: ok },
       handle: (c) => {
         contexts.unpin(conversation(idOf(c)), idOf(c, 'messageId'));
         return c.json({ ok: true });
@@ -65,7 +65,7 @@ export function workbenchRoutes(
       id: 'changeMessage',
       summary: 'Exclude a message from the summary, or include it again',
       body: messageChange,
-      answers: { 200: ok },
+      responses: { 200: ok },
       handle: async (c) => {
         const { excluded } = await checkedBody(c, messageChange);
         await contexts.exclude(conversation(idOf(c)), idOf(c, 'messageId'), excluded);
@@ -77,14 +77,14 @@ export function workbenchRoutes(
     GET: {
       id: 'listAllMemory',
       summary: 'List the memory of all users and workspaces',
-      answers: { 200: z.array(memoryItem) },
+      responses: { 200: z.array(memoryItem) },
       handle: (c) => c.json(memory.all().map(({ item }) => item)),
     },
     POST: {
       id: 'addMemory',
       summary: 'Create a memory item for the first user, or for a workspace',
       body: memorySchema,
-      answers: { 201: memoryItem },
+      responses: { 201: memoryItem },
       handle: async (c) => c.json(memory.create(await checkedBody(c, memorySchema)), 201),
     },
   });
@@ -93,7 +93,7 @@ export function workbenchRoutes(
       id: 'changeMemory',
       summary: 'Update a memory item',
       body: memoryChange,
-      answers: { 200: memoryItem },
+      responses: { 200: memoryItem },
       handle: async (c) => {
         const { content, isActive } = await checkedBody(c, memoryChange);
         const { item } = found(memory.get(idOf(c)), 'memory item');
@@ -103,9 +103,9 @@ export function workbenchRoutes(
     DELETE: {
       id: 'removeMemory',
       summary: 'Delete a memory item',
-      answers: { 200: ok },
+      responses: { 200: ok },
       handle: (c) => {
-        if (!memory.delete(idOf(c))) throw new Refusal(404, 'there is no such memory item');
+        if (!memory.delete(idOf(c))) throw new HttpError(404, 'there is no such memory item');
         return c.json({ ok: true });
       },
     },

@@ -1,4 +1,4 @@
-import { Refusal } from '../base/errors.js';
+import { HttpError } from '../base/errors.js';
 import { checkedRule, type FaultMatch, type FaultResponse, type FaultRule } from './rule.js';
 
 /** An active rule. */
@@ -27,7 +27,7 @@ export class Faults {
    * applied.
    */
   add(rule: FaultRule): string {
-    const { match = {}, times = 1, respond } = followable(rule);
+    const { match = {}, times = 1, respond } = checkedCopy(rule);
     this.#count += 1;
     const id = `fault_${this.#count}`;
     this.#rules.push({ id, match, remaining: times, respond, seen: 0 });
@@ -91,11 +91,11 @@ export function faultInJson({ id, match, remaining, respond }: ActiveFault) {
 }
 
 /** A copy of the rule, so that later changes by the caller have no effect. */
-function followable(rule: FaultRule): FaultRule {
+function checkedCopy(rule: FaultRule): FaultRule {
   try {
     return checkedRule(rule);
   } catch (error) {
-    throw error instanceof Refusal ? new RangeError(`this fault cannot be applied: ${error.message}`) : error;
+    throw error instanceof HttpError ? new RangeError(`this fault cannot be applied: ${error.message}`) : error;
   }
 }
 

@@ -81,7 +81,7 @@ const count = z.int().check(z.gte(0));
 const positive = z.int().check(z.gte(1));
 const headerName = z.string().check(z.regex(HEADER_NAME, 'not a valid header name'));
 const headerValue = z.string().check(z.regex(HEADER_VALUE, 'not a valid header value'));
-const answerHeader = headerName.check(
+const responseHeader = headerName.check(
   z.refine((name) => !FRAMING.test(name), 'this header is set by the server; to end a body early, use cutBody'),
 );
 /** Anything that can be serialized to JSON: no cycles, and not thousands of levels deep. */
@@ -95,7 +95,7 @@ const respondSchema = named(
         type: z.optional(z.literal('status')),
         status: z.int().check(z.gte(200), z.lte(599)),
         body: z.optional(json),
-        headers: z.optional(z.record(answerHeader, headerValue)),
+        headers: z.optional(z.record(responseHeader, headerValue)),
         retryAfter: z.optional(z.number().check(z.gte(0))),
         message: z.optional(z.string()),
       })

@@ -1,8 +1,8 @@
 import { type Context, Hono } from 'hono';
 import type { DescribedEndpoint, Endpoint } from '../base/endpoint.js';
-import { Refusal } from '../base/errors.js';
-import { type Answer, errorAnswer } from './answers.js';
+import { HttpError } from '../base/errors.js';
 import type { Exchange } from './exchange.js';
+import { errorResponse, type PlainResponse } from './plain-response.js';
 
 interface RouteEnv {
   Bindings: { exchange: Exchange };
@@ -11,10 +11,10 @@ interface RouteEnv {
 /** The Hono context of a route. */
 export type RouteContext = Context<RouteEnv>;
 
-type AreaHandler = (c: RouteContext) => Answer | Promise<Answer>;
+type AreaHandler = (c: RouteContext) => PlainResponse | Promise<PlainResponse>;
 
 /**
- * The routes of one area. Hono finds the handler and passes its `Answer` through, in place of a `Response`. The request
+ * The routes of one area. Hono finds the handler and passes its `PlainResponse` through, in place of a `Response`. The request
  * path handles what routes throw.
  */
 export class AreaRoutes {
@@ -32,7 +32,7 @@ export class AreaRoutes {
     this.#app.notFound((c) => this.#paths.fetch(c.req.raw, c.env));
     this.#paths.notFound(
       handlerOf((c) =>
-        errorAnswer(c.env.exchange.area, 404, 'There is no such endpoint', { param: 'path', code: 'not_found' }),
+        errorResponse(c.env.exchange.area, 404, 'There is no such endpoint', { param: 'path', code: 'not_found' }),
       ),
     );
   }
@@ -48,18 +48,20 @@ export class AreaRoutes {
       path,
       handlerOf((c) => {
         const { area, method } = c.env.exchange;
-        const answer = errorAnswer(area, 405, `${method} is not allowed here; allowed: ${allow}`, { param: 'method' });
-        answer.headers.allow = allow;
-        return answer;
+        const response = errorResponse(area, 405, `${method} is not allowed here; allowed: ${allow}`, {
+          param: 'method',
+        });
+        response.headers.allow = allow;
+        return response;
       }),
     );
   }
 
-  async answer(exchange: Exchange): Promise<Answer> {
-    const given: Answer | Response = await this.#app.fetch(exchange.request, { exchange });
+  async handle(exchange: Exchange): Promise<PlainResponse> {
+    const response: PlainResponse | Response = await this.#app.fetch(exchange.request, { exchange });
     // For HEAD, Hono creates a `Response` of its own without a body.
-    if (!(given instanceof Response)) return given;
-    return { status: given.status, headers: Object.fromEntries(given.headers), body: null };
+    if (!(response instanceof Response)) return response;
+    return { status: response.status, headers: Object.fromEntries(response.headers), body: null };
   }
 }
 
@@ -77,6 +79,6 @@ export function pathParam(c: RouteContext, name: string): string {
 export function requiredQuery(c: RouteContext, name: string): string {
   const value = c.req.query(name);
   if (value === undefined || value === '')
-    throw new Refusal(400, `${name} is required`, { param: name, code: 'missing_parameter' });
+    throw new HttpError(400, `${name} is required`, { param: name, code: 'missing_parameter' });
   return value;
 }

@@ -1,32 +1,32 @@
-import { Refusal } from '../base/errors.js';
+import { HttpError } from '../base/errors.js';
 import type { ApiKeyKind, ApiKeys } from '../store/api-keys.js';
 import type { Sessions } from '../store/sessions.js';
 
 /** The kind of a Gateway request's key. Throws a 401 without a bearer token, and a 403 for an invalid key (A29). */
 export function authenticateKey(keys: ApiKeys, header: string | null): ApiKeyKind {
   if (header === null || header.trim() === '') {
-    throw new Refusal(401, 'Missing Authorization header', { param: 'Authorization', code: 'missing_authorization' });
+    throw new HttpError(401, 'Missing Authorization header', { param: 'Authorization', code: 'missing_authorization' });
   }
   const token = bearerToken(header, 'bearer');
   if (token === undefined) {
-    throw new Refusal(401, 'The Authorization header must be Bearer <API_KEY>', {
+    throw new HttpError(401, 'The Authorization header must be Bearer <API_KEY>', {
       param: 'Authorization',
       code: 'invalid_authorization',
     });
   }
   const kind = keys.check(token);
   if (kind === 'expired') {
-    throw new Refusal(403, 'The API key has expired', { param: 'Authorization', code: 'expired_api_key' });
+    throw new HttpError(403, 'The API key has expired', { param: 'Authorization', code: 'expired_api_key' });
   }
   if (kind !== 'unknown') return kind;
-  throw new Refusal(403, 'The API key is invalid or expired', { param: 'Authorization', code: 'invalid_api_key' });
+  throw new HttpError(403, 'The API key is invalid or expired', { param: 'Authorization', code: 'invalid_api_key' });
 }
 
 /** The user of a Context API request. A30: any problem with the token is a 401. */
 export function authenticateSession(sessions: Sessions, header: string | null, scheme: string): string {
   const token = header === null ? undefined : bearerToken(header, scheme.toLowerCase());
   const userId = token === undefined ? undefined : sessions.user(token);
-  if (userId === undefined) throw new Refusal(401, 'Missing or invalid session token');
+  if (userId === undefined) throw new HttpError(401, 'Missing or invalid session token');
   return userId;
 }
 

@@ -1,4 +1,4 @@
-import { badRequest, Refusal } from '../base/errors.js';
+import { badRequest, HttpError } from '../base/errors.js';
 
 /** Reads the body. Throws a 413 as soon as it exceeds the limit, without reading the rest. */
 export async function readBytes(request: Request, limit: number, param: string): Promise<Uint8Array> {
@@ -31,9 +31,9 @@ export async function parseMultipart(bytes: Uint8Array, contentType: string | nu
   }
 }
 
-function tooLarge(limit: number, param: string): Refusal {
+function tooLarge(limit: number, param: string): HttpError {
   const code = param === 'file' ? 'file_too_large' : 'body_too_large';
-  return new Refusal(413, `The ${param} is larger than ${limit} bytes`, { param, code });
+  return new HttpError(413, `The ${param} is larger than ${limit} bytes`, { param, code });
 }
 
 function concatenate(chunks: Uint8Array[], size: number): Uint8Array {

@@ -1,5 +1,5 @@
 import { isLoopback } from '../base/loopback.js';
-import type { Answer } from './answers.js';
+import type { PlainResponse } from './plain-response.js';
 
 /** Which pages may call, and whether they may read our headers; undefined if none may. */
 export type Cors = { origins: '*' | 'loopback' | readonly string[]; exposeHeaders: boolean } | undefined;
@@ -9,7 +9,7 @@ export type Cors = { origins: '*' | 'loopback' | readonly string[]; exposeHeader
  * address of the connection. A request that reaches loopback under another host name is DNS rebinding: the page's name
  * was made to resolve to loopback. A browser that reaches another address by a public name may be as well.
  */
-export function refusedPage({ headers }: Request, address: string | undefined, cors: Cors): string | undefined {
+export function originRejection({ headers }: Request, address: string | undefined, cors: Cors): string | undefined {
   if (cors?.origins !== 'loopback') return undefined;
   const origin = headers.get('origin');
   const host = headers.get('host');
@@ -22,30 +22,30 @@ export function refusedPage({ headers }: Request, address: string | undefined, c
 }
 
 /** The response to a CORS preflight request; undefined for any other request. */
-export function preflightAnswer(request: Request, cors: Cors): Answer | undefined {
+export function preflightResponse(request: Request, cors: Cors): PlainResponse | undefined {
   if (cors === undefined || request.method !== 'OPTIONS') return undefined;
   const origin = request.headers.get('origin');
   if (origin === null || !request.headers.has('access-control-request-method')) return undefined;
-  const answer: Answer = { status: 204, headers: {}, body: null };
-  if (!addOrigin(answer.headers, origin, cors)) return answer;
-  answer.headers['access-control-allow-methods'] = 'GET, POST, PATCH, DELETE';
-  const asked = request.headers.get('access-control-request-headers');
-  if (asked !== null) answer.headers['access-control-allow-headers'] = asked;
+  const response: PlainResponse = { status: 204, headers: {}, body: null };
+  if (!addOrigin(response.headers, origin, cors)) return response;
+  response.headers['access-control-allow-methods'] = 'GET, POST, PATCH, DELETE';
+  const requestedHeaders = request.headers.get('access-control-request-headers');
+  if (requestedHeaders !== null) response.headers['access-control-allow-headers'] = requestedHeaders;
   // Private Network Access: a page from the internet asks to call a server on this machine.
   if (request.headers.has('access-control-request-private-network')) {
-    answer.headers['access-control-allow-private-network'] = 'true';
+    response.headers['access-control-allow-private-network'] = 'true';
   }
-  answer.headers['access-control-max-age'] = '600';
-  return answer;
+  response.headers['access-control-max-age'] = '600';
+  return response;
 }
 
 /** Lets pages of an allowed origin read the response and, unless switched off, our headers. */
-export function addCorsHeaders(headers: Answer['headers'], origin: string | null, cors: Cors): void {
+export function addCorsHeaders(headers: PlainResponse['headers'], origin: string | null, cors: Cors): void {
   if (cors === undefined || origin === null || !addOrigin(headers, origin, cors)) return;
   if (cors.exposeHeaders) headers['access-control-expose-headers'] = EXPOSED;
 }
 
-function addOrigin(headers: Answer['headers'], origin: string, cors: NonNullable<Cors>): boolean {
+function addOrigin(headers: PlainResponse['headers'], origin: string, cors: NonNullable<Cors>): boolean {
   if (cors.origins === '*') {
     headers['access-control-allow-origin'] = '*';
     return true;

@@ -2,43 +2,47 @@ import type { Socket } from 'node:net';
 import type { Clock } from '../base/clock.js';
 import { defaultMessage } from '../base/errors.js';
 import { BODILESS_STATUSES, type FaultResponse } from '../faults/rule.js';
-import { type Answer, errorAnswer, textAnswer } from './answers.js';
 import type { Exchange } from './exchange.js';
+import { errorResponse, type PlainResponse, textResponse } from './plain-response.js';
 import { type BodyCut, ConnectionReset, untilAborted } from './relay.js';
 
 /**
  * Applies a fault before the request is handled: responds in its place, waits, resets the connection, or does nothing.
  */
-export async function applyFault(
+export async function applyRequestFault(
   fault: FaultResponse,
   exchange: Exchange,
   { clock, closed }: { clock: Clock; closed: AbortSignal },
-): Promise<Answer | undefined> {
-  if (fault.type === 'reset' && fault.when !== 'after') return breakOff(exchange.socket);
+): Promise<PlainResponse | undefined> {
+  if (fault.type === 'reset' && fault.when !== 'after') return resetConnection(exchange.socket);
   if (fault.type === 'stall') {
     await untilAborted(AbortSignal.any([exchange.request.signal, closed]));
-    return breakOff(exchange.socket);
+    return resetConnection(exchange.socket);
   }
   if (fault.type === 'slow') {
     await clock.sleep(fault.delay, AbortSignal.any([exchange.request.signal, closed]));
     return undefined;
   }
   if (fault.type === 'garbage') {
-    return textAnswer(fault.body ?? '<html><body>upstream <b>oops', 200, fault.contentType);
+    return textResponse(fault.body ?? '<html><body>upstream <b>oops', 200, fault.contentType);
   }
-  return 'status' in fault ? statusAnswer(fault, exchange) : undefined;
+  return 'status' in fault ? statusResponse(fault, exchange) : undefined;
 }
 
 /** Applies a fault to the real response: resets the connection, changes the response, or does nothing. */
-export async function spoilAnswer(fault: FaultResponse, answer: Answer, exchange: Exchange): Promise<Answer> {
-  const { body } = answer;
+export async function applyResponseFault(
+  fault: FaultResponse,
+  response: PlainResponse,
+  exchange: Exchange,
+): Promise<PlainResponse> {
+  const { body } = response;
   if (fault.type === 'reset' && fault.when === 'after') {
     if (body instanceof ReadableStream) await body.cancel();
-    return breakOff(exchange.socket);
+    return resetConnection(exchange.socket);
   }
-  if (fault.type === 'contentType') answer.headers['content-type'] = fault.contentType;
-  if (fault.type !== 'malformed' || typeof body !== 'string') return answer;
-  return { ...answer, body: body.slice(0, Math.max(1, Math.floor(body.length / 2))) };
+  if (fault.type === 'contentType') response.headers['content-type'] = fault.contentType;
+  if (fault.type !== 'malformed' || typeof body !== 'string') return response;
+  return { ...response, body: body.slice(0, Math.max(1, Math.floor(body.length / 2))) };
 }
 
 /** How a fault cuts the body of the real response; undefined if it does not. */
@@ -65,18 +69,18 @@ export function faultGarble(fault: FaultResponse): number | undefined {
   return fault.type === 'garbleStream' ? fault.afterEvents : undefined;
 }
 
-function statusAnswer(fault: Extract<FaultResponse, { status: number }>, { area }: Exchange): Answer {
+function statusResponse(fault: Extract<FaultResponse, { status: number }>, { area }: Exchange): PlainResponse {
   const { status, body, headers = {}, retryAfter, message } = fault;
-  let answer: Answer;
-  if (BODILESS_STATUSES.has(status)) answer = { status, headers: {}, body: null };
-  else if (body === undefined) answer = errorAnswer(area, status, message, { retryAfter });
-  else answer = textAnswer(typeof body === 'string' ? body : JSON.stringify(body), status);
-  for (const [name, value] of Object.entries(headers)) answer.headers[name.toLowerCase()] = value;
-  return answer;
+  let response: PlainResponse;
+  if (BODILESS_STATUSES.has(status)) response = { status, headers: {}, body: null };
+  else if (body === undefined) response = errorResponse(area, status, message, { retryAfter });
+  else response = textResponse(typeof body === 'string' ? body : JSON.stringify(body), status);
+  for (const [name, value] of Object.entries(headers)) response.headers[name.toLowerCase()] = value;
+  return response;
 }
 
 /** In process, `fetch` rejects. Over a socket, the connection is reset and the response is discarded. */
-function breakOff(socket: Socket | undefined): never {
+function resetConnection(socket: Socket | undefined): never {
   if (socket === undefined) throw new ConnectionReset();
   socket.resetAndDestroy();
   throw new ConnectionReset();

@@ -1,4 +1,4 @@
-import { type Answer, toResponse } from './answers.js';
+import { type PlainResponse, toResponse } from './plain-response.js';
 import { ConnectionReset } from './relay.js';
 
 /**
@@ -6,24 +6,24 @@ import { ConnectionReset } from './relay.js';
  * connection. Its type avoids `RequestInfo`, which only `dom` has and Node's types lack.
  */
 export function inProcessFetch(
-  handle: (request: Request) => Promise<Answer | Response>,
+  handle: (request: Request) => Promise<PlainResponse | Response>,
   closed: AbortSignal,
 ): (input: string | URL | Request, init?: RequestInit) => Promise<Response> {
   return async (input, init) => {
     const request = new Request(input, init);
     if (closed.aborted) throw new ConnectionReset();
     request.signal.throwIfAborted();
-    let leave = (): void => {};
+    let abort = (): void => {};
     // Rejects on an abort, even if the handler does not react to the signal.
-    const left = new Promise<never>((_, reject) => {
-      leave = () => reject(request.signal.reason);
-      request.signal.addEventListener('abort', leave, { once: true });
+    const aborted = new Promise<never>((_, reject) => {
+      abort = () => reject(request.signal.reason);
+      request.signal.addEventListener('abort', abort, { once: true });
     });
     try {
-      const answer = await Promise.race([handle(request), left]);
-      return answer instanceof Response ? answer : toResponse(answer);
+      const response = await Promise.race([handle(request), aborted]);
+      return response instanceof Response ? response : toResponse(response);
     } finally {
-      request.signal.removeEventListener('abort', leave);
+      request.signal.removeEventListener('abort', abort);
     }
   };
 }

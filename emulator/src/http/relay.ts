@@ -28,7 +28,7 @@ export interface BodyCut {
 /** Passes a body on, chunk by chunk, with backpressure. */
 export function relayBody(source: ReadableStream<Uint8Array>, options: RelayOptions): ReadableStream<Uint8Array> {
   const { signals = [], cut } = options;
-  const left = new AbortController();
+  const finished = new AbortController();
   const reader = source.getReader();
   let chunks = 0;
   let bytes = 0;
@@ -38,7 +38,7 @@ export function relayBody(source: ReadableStream<Uint8Array>, options: RelayOpti
     if (ended) return;
     ended = true;
     for (const signal of signals) signal.removeEventListener('abort', abort);
-    left.abort();
+    finished.abort();
     options.onEnd?.(outcome, sourceEnded);
   };
   const fail = (controller: ReadableStreamDefaultController<Uint8Array>, error: unknown): void => {
@@ -49,7 +49,7 @@ export function relayBody(source: ReadableStream<Uint8Array>, options: RelayOpti
     options.breakConnection();
     controller.close();
   };
-  const leave = (reason: unknown): void => {
+  const abandon = (reason: unknown): void => {
     end(
       'aborted',
       reader.cancel(reason).catch(() => {}),
@@ -57,14 +57,14 @@ export function relayBody(source: ReadableStream<Uint8Array>, options: RelayOpti
   };
 
   const cutOff = async (controller: ReadableStreamDefaultController<Uint8Array>, cut: BodyCut): Promise<void> => {
-    if (cut.how === 'stall') await untilAborted(left.signal);
+    if (cut.how === 'stall') await untilAborted(finished.signal);
     if (ended) return;
     end(
       'cut',
       reader.cancel().catch(() => {}),
     );
     if (cut.how === 'reset') {
-      if (options.breakConnection !== undefined) await new Promise((resolve) => setTimeout(resolve, ON_ITS_WAY));
+      if (options.breakConnection !== undefined) await new Promise((resolve) => setTimeout(resolve, RESET_DELAY));
       return fail(controller, new ConnectionReset());
     }
     if (cut.how === 'error' && cut.lastChunk !== undefined) controller.enqueue(cut.lastChunk);
@@ -77,7 +77,7 @@ export function relayBody(source: ReadableStream<Uint8Array>, options: RelayOpti
         abort = () => {
           if (ended) return;
           const reason = signals.find((signal) => signal.aborted)?.reason;
-          leave(reason);
+          abandon(reason);
           fail(controller, reason);
         };
         // Removed at the end: a signal may live much longer than this body.
@@ -107,7 +107,7 @@ export function relayBody(source: ReadableStream<Uint8Array>, options: RelayOpti
           fail(controller, error);
         }
       },
-      cancel: leave,
+      cancel: abandon,
     },
     { highWaterMark: 0 },
   );
@@ -130,7 +130,7 @@ const COLON = 0x3a;
  * In ms of real time. A reset overtakes data that is sent but not yet read, so it waits this long for the data to
  * arrive.
  */
-const ON_ITS_WAY = 50;
+const RESET_DELAY = 50;
 
 function isDone(chunk: Uint8Array): boolean {
   return chunk.byteLength < 24 && new TextDecoder().decode(chunk).startsWith('data: [DONE]');

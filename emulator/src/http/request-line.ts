@@ -5,19 +5,19 @@ export function requestLine(request: EndedRequest, isColored: boolean): string {
   const { method, path, status, duration = 0, tokens } = request;
   const paint = (text: string, code: number): string =>
     isColored && text !== '' ? `\x1b[${code}m${text}\x1b[39m` : text;
-  const isAnswered = request.outcome === 'answered' && status !== undefined;
+  const isComplete = request.outcome === 'answered' && status !== undefined;
   const columns = [
-    paint(isAnswered ? String(status) : '---', isAnswered ? colorOf(status) : RED),
+    paint(isComplete ? String(status) : '---', isComplete ? colorOf(status) : RED),
     method.padEnd(6),
     `${Math.round(duration)} ms`.padStart(9),
     (tokens === undefined ? '' : `${tokens.prompt} in ${String(tokens.completion).padStart(5)} out`).padStart(20),
     path,
-    paint(noteOn(request), YELLOW),
+    paint(noteFor(request), YELLOW),
   ];
   return columns.join('  ').trimEnd();
 }
 
-function noteOn({ status, outcome, fault, error }: EndedRequest): string {
+function noteFor({ status, outcome, fault, error }: EndedRequest): string {
   const notes = [
     fault === undefined ? '' : `fault: ${fault}`,
     status === 429 && fault === undefined ? 'rate limit' : '',

@@ -77,7 +77,7 @@ export interface LogEntry {
   fault: string | undefined;
   error: string | undefined;
   /** The response: a string, or the recorded part of a streamed body. */
-  answer: { headers: Record<string, string>; body: string | SentBody } | undefined;
+  response: { headers: Record<string, string>; body: string | SentBody } | undefined;
 }
 
 /** The last requests. When it is full, a new request replaces the oldest. */
@@ -106,7 +106,7 @@ export class RequestLog {
     for (const listener of this.#listeners) listener(entry);
   }
 
-  /** Calls the listener when a request starts, is answered, or ends. Returns a function that removes the listener. */
+  /** Calls the listener when a request starts, gets its response, or ends. Returns a function that removes the listener. */
   listen(listener: (entry: LogEntry) => void): () => void {
     this.#listeners.add(listener);
     return () => {
@@ -183,7 +183,7 @@ export class RequestLog {
       headers: headersOf(entry.headers),
       body: body === undefined ? undefined : redact(body),
       isBodyCut: entry.isBodyCut,
-      response: entry.answer && responseOf(entry.answer, entry),
+      response: entry.response && responseOf(entry.response, entry),
       error: entry.error,
     };
   }
@@ -205,7 +205,7 @@ export class RequestLog {
 }
 
 /** Cuts a text to `LOGGED_BYTES`. A cut text is a copy, because a substring would keep the whole string in memory. */
-export function keptText(text: string): string {
+export function truncate(text: string): string {
   // No UTF-16 code unit takes more than three bytes in UTF-8.
   if (text.length * 3 <= LOGGED_BYTES) return text;
   const bytes = new Uint8Array(LOGGED_BYTES);
@@ -225,7 +225,7 @@ function headersOf(lines: readonly string[]): Record<string, string> {
   return Object.fromEntries(headers);
 }
 
-function responseOf({ headers, body }: NonNullable<LogEntry['answer']>, entry: LogEntry): RecordedResponse {
+function responseOf({ headers, body }: NonNullable<LogEntry['response']>, entry: LogEntry): RecordedResponse {
   const isStream = typeof body !== 'string' && entry.events !== undefined;
   return {
     headers: headersOf(Object.entries(headers).flat()),

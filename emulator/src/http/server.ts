@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { getRequestListener, RequestError } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
-import { type Answer, errorAnswer, toResponse } from './answers.js';
+import { errorResponse, type PlainResponse, toResponse } from './plain-response.js';
 
 /** An emulator that listens on a port. */
 export interface Listening {
@@ -14,7 +14,7 @@ export interface Listening {
 
 /** Serves requests on a port of this machine. */
 export async function listenOn(
-  handle: (request: Request, incoming: IncomingMessage) => Promise<Answer | Response>,
+  handle: (request: Request, incoming: IncomingMessage) => Promise<PlainResponse | Response>,
   { port, host }: { port: number; host: string },
 ): Promise<Listening> {
   const listener = getRequestListener(
@@ -22,10 +22,10 @@ export async function listenOn(
       // Only HTTP/1 is served, so the incoming message is always one of node:http.
       const message = incoming as IncomingMessage;
       try {
-        const answer = await handle(request, message);
-        if (answer instanceof Response) return answer;
-        if (answer.body instanceof ReadableStream) return toResponse(answer);
-        writeWhole(answer, answer.body, outgoing as ServerResponse);
+        const response = await handle(request, message);
+        if (response instanceof Response) return response;
+        if (response.body instanceof ReadableStream) return toResponse(response);
+        writeWhole(response, response.body, outgoing as ServerResponse);
         return RESPONSE_ALREADY_SENT;
       } catch (error) {
         // A fault broke the connection, or the client disconnected: no response can be sent.
@@ -41,7 +41,7 @@ export async function listenOn(
       errorHandler: (error) =>
         error instanceof RequestError
           ? toResponse(
-              errorAnswer('gateway', 400, `The request cannot be read: ${error.message}`, { param: 'request' }),
+              errorResponse('gateway', 400, `The request cannot be read: ${error.message}`, { param: 'request' }),
             )
           : undefined,
     },
@@ -67,7 +67,7 @@ export async function listenOn(
 }
 
 /** Writes headers and body at once. A `Response` would go through a stream. */
-function writeWhole({ status, headers }: Answer, body: string | null, outgoing: ServerResponse): void {
+function writeWhole({ status, headers }: PlainResponse, body: string | null, outgoing: ServerResponse): void {
   if (body !== null) headers['content-length'] = String(Buffer.byteLength(body));
   outgoing.writeHead(status, headers);
   outgoing.end(body ?? undefined);

@@ -2,21 +2,21 @@ import type { IncomingMessage } from 'node:http';
 import { inspect } from 'node:util';
 import { getPath } from 'hono/utils/url';
 import type { Clock } from '../base/clock.js';
-import { type Area, Refusal } from '../base/errors.js';
+import { type Area, HttpError } from '../base/errors.js';
 import type { Faults } from '../faults/faults.js';
 import type { FaultResponse } from '../faults/rule.js';
 import { FAULT_HEADER, parseFault } from '../faults/syntax.js';
 import type { Stores } from '../store/stores.js';
-import { answerOnce } from './answer-once.js';
-import { type Answer, errorAnswer, isEventStream } from './answers.js';
 import type { AreaRoutes } from './area-routes.js';
 import { authenticateKey, authenticateSession, namesEndpoint } from './auth.js';
-import { addCorsHeaders, type Cors, preflightAnswer, refusedPage } from './cors.js';
+import { addCorsHeaders, type Cors, originRejection, preflightResponse } from './cors.js';
 import { Exchange } from './exchange.js';
-import { applyFault, faultBodyCut, faultGarble, spoilAnswer } from './fault-effects.js';
+import { applyRequestFault, applyResponseFault, faultBodyCut, faultGarble } from './fault-effects.js';
+import { idempotentResponse } from './idempotent-response.js';
+import { errorResponse, isEventStream, type PlainResponse } from './plain-response.js';
 import type { RateLimiter, RateState } from './rate-limit.js';
 import { ConnectionReset, inPieces, isComment, relayBody } from './relay.js';
-import { keptText, LOGGED_BYTES, type LogEntry, type RequestLog } from './request-log.js';
+import { LOGGED_BYTES, type LogEntry, type RequestLog, truncate } from './request-log.js';
 import { SentBody } from './sent-body.js';
 
 /** The unit of `X-RateLimit-Reset` (A13). */
@@ -67,24 +67,24 @@ export class Service {
   }
 
   /** `incoming` is the Node message of the request; undefined for an in-process request. */
-  async handle(request: Request, incoming?: IncomingMessage | undefined): Promise<Answer | Response> {
+  async handle(request: Request, incoming?: IncomingMessage | undefined): Promise<PlainResponse | Response> {
     const path = getPath(request);
     if (path === '/_emulator' || path.startsWith('/_emulator/')) {
       // A closed connection has no address. It must not pass for an in-process request.
       return this.#parts.control(request, incoming && (incoming.socket.remoteAddress ?? 'unknown'));
     }
     const area: Area = path.startsWith('/api/') || path === '/api' ? 'context' : 'gateway';
-    const preflight = preflightAnswer(request, this.#cors());
+    const preflight = preflightResponse(request, this.#cors());
     if (preflight !== undefined) return preflight;
     const exchange = this.#open(request, area, incoming);
     try {
       const fault = this.#faultFor(exchange);
-      return this.#close(exchange, await this.#faulted(exchange, fault), fault);
+      return this.#close(exchange, await this.#respondWithFault(exchange, fault), fault);
     } catch (error) {
       const { entry } = exchange;
-      const hasLeft = request.signal.aborted || this.#parts.closed.aborted;
-      if (!hasLeft && !(error instanceof ConnectionReset)) {
-        return this.#close(exchange, this.#brokenAnswer(exchange, error), undefined);
+      const isAborted = request.signal.aborted || this.#parts.closed.aborted;
+      if (!isAborted && !(error instanceof ConnectionReset)) {
+        return this.#close(exchange, this.#internalError(exchange, error), undefined);
       }
       entry.outcome = request.signal.aborted ? 'aborted' : 'reset';
       entry.finishedAt = this.#parts.settings.clock.now();
@@ -97,7 +97,7 @@ export class Service {
     const { stores, settings, log } = this.#parts;
     const url = request.url;
     const entry: LogEntry = {
-      requestId: stores.ids.passing('req'),
+      requestId: stores.ids.transient('req'),
       method: request.method,
       path: url.slice(url.indexOf('/', url.indexOf('://') + 3)),
       headers: incoming?.rawHeaders ?? [...request.headers].flat(),
@@ -111,7 +111,7 @@ export class Service {
       tokens: undefined,
       fault: undefined,
       error: undefined,
-      answer: undefined,
+      response: undefined,
     };
     log.add(entry);
     return new Exchange(request, area, entry, incoming?.socket, settings);
@@ -120,50 +120,51 @@ export class Service {
   /** The fault in the request's own header, else that of the first matching rule. */
   #faultFor(exchange: Exchange): FaultResponse | undefined {
     const { method, path, request, entry } = exchange;
-    const asked = request.headers.get(FAULT_HEADER);
-    const fault = asked === null ? this.#parts.faults.take(method, path, request.headers)?.respond : askedFault(asked);
+    const header = request.headers.get(FAULT_HEADER);
+    const fault =
+      header === null ? this.#parts.faults.take(method, path, request.headers)?.respond : requestedFault(header);
     entry.fault = fault && ('status' in fault ? `status ${fault.status}` : fault.type);
     return fault;
   }
 
-  async #faulted(exchange: Exchange, fault: FaultResponse | undefined): Promise<Answer> {
+  async #respondWithFault(exchange: Exchange, fault: FaultResponse | undefined): Promise<PlainResponse> {
     const { settings, closed } = this.#parts;
     const { request } = exchange;
     if (fault !== undefined) {
-      const spoiled = await applyFault(fault, exchange, { clock: settings.clock, closed });
-      if (spoiled !== undefined) return spoiled;
+      const replacement = await applyRequestFault(fault, exchange, { clock: settings.clock, closed });
+      if (replacement !== undefined) return replacement;
     }
     if (settings.latency > 0) await settings.clock.sleep(settings.latency, AbortSignal.any([request.signal, closed]));
-    const answer = await this.#answerOrRefusal(exchange);
-    return fault === undefined ? answer : spoilAnswer(fault, answer, exchange);
+    const response = await this.#responseOrError(exchange);
+    return fault === undefined ? response : applyResponseFault(fault, response, exchange);
   }
 
-  async #answerOrRefusal(exchange: Exchange): Promise<Answer> {
+  async #responseOrError(exchange: Exchange): Promise<PlainResponse> {
     try {
-      return await this.#answer(exchange);
+      return await this.#respond(exchange);
     } catch (error) {
-      if (error instanceof Refusal) return errorAnswer(exchange.area, error.status, error.message, error.details);
-      return this.#brokenAnswer(exchange, error);
+      if (error instanceof HttpError) return errorResponse(exchange.area, error.status, error.message, error.details);
+      return this.#internalError(exchange, error);
     }
   }
 
-  /** Any error other than a `Refusal` is a bug in the emulator or in a reply function. The log records it. */
-  #brokenAnswer(exchange: Exchange, error: unknown): Answer {
-    exchange.entry.error = keptText(error instanceof Error ? (error.stack ?? error.message) : inspect(error));
-    return errorAnswer(exchange.area, 500);
+  /** Any error other than an `HttpError` is a bug in the emulator or in a reply function. The log records it. */
+  #internalError(exchange: Exchange, error: unknown): PlainResponse {
+    exchange.entry.error = truncate(error instanceof Error ? (error.stack ?? error.message) : inspect(error));
+    return errorResponse(exchange.area, 500);
   }
 
-  #answer(exchange: Exchange): Promise<Answer> {
+  #respond(exchange: Exchange): Promise<PlainResponse> {
     const { context, gateway, stores } = this.#parts;
-    const unwelcome = refusedPage(exchange.request, exchange.socket?.localAddress, this.#cors());
-    if (unwelcome !== undefined) throw new Refusal(403, unwelcome, { param: 'Origin', code: 'origin_not_allowed' });
+    const rejection = originRejection(exchange.request, exchange.socket?.localAddress, this.#cors());
+    if (rejection !== undefined) throw new HttpError(403, rejection, { param: 'Origin', code: 'origin_not_allowed' });
     if (exchange.area === 'context') this.#admitToContext(exchange);
     else this.#admitToGateway(exchange);
     const routes = exchange.area === 'context' ? context : gateway;
-    const work = (): Promise<Answer> => routes.answer(exchange);
+    const work = (): Promise<PlainResponse> => routes.handle(exchange);
     const key = exchange.request.headers.get('idempotency-key');
     if (key === null || exchange.method === 'GET' || exchange.method === 'HEAD') return work();
-    return answerOnce(stores.idempotency, key, exchange, work);
+    return idempotentResponse(stores.idempotency, key, exchange, work);
   }
 
   #admitToContext(exchange: Exchange): void {
@@ -180,22 +181,22 @@ export class Service {
     const rule = stores.account.limit('gateway');
     try {
       exchange.keyKind = authenticateKey(stores.apiKeys, exchange.request.headers.get('authorization'));
-    } catch (refusal) {
+    } catch (error) {
       // Requests without a valid key do not count towards the account's limit.
       exchange.rate = limiter.take('gateway without key', rule);
-      throw exchange.rate.allowed ? refusal : this.#rateLimited(exchange.rate);
+      throw exchange.rate.allowed ? error : this.#rateLimited(exchange.rate);
     }
     exchange.rate = limiter.take('gateway', rule);
     if (!exchange.rate.allowed) throw this.#rateLimited(exchange.rate);
     if (!stores.account.gatewayAccess) {
       const message = `The ${stores.account.plan.id} plan has no Gateway access; it comes with the Agency plan`;
-      throw new Refusal(403, message, { param: 'Authorization', code: 'plan_without_gateway' });
+      throw new HttpError(403, message, { param: 'Authorization', code: 'plan_without_gateway' });
     }
     if (
       exchange.keyKind === 'publishable' &&
       !namesEndpoint(settings.publishableEndpoints, exchange.method, exchange.path)
     ) {
-      throw new Refusal(403, 'This endpoint needs a secret key', {
+      throw new HttpError(403, 'This endpoint needs a secret key', {
         param: 'Authorization',
         code: 'insufficient_permissions',
       });
@@ -203,18 +204,18 @@ export class Service {
   }
 
   #cors(): Cors {
-    return this.#parts.stores.origin()?.isKnown ? this.#corsOfKnownSeed : this.#corsOfOwnSeed;
+    return this.#parts.stores.seedRecord()?.isKnown ? this.#corsOfKnownSeed : this.#corsOfOwnSeed;
   }
 
-  #rateLimited(state: RateState): Refusal {
-    return new Refusal(429, 'Rate limit exceeded', { retryAfter: this.#parts.limiter.retryAfter(state) });
+  #rateLimited(state: RateState): HttpError {
+    return new HttpError(429, 'Rate limit exceeded', { retryAfter: this.#parts.limiter.retryAfter(state) });
   }
 
-  #close(exchange: Exchange, answer: Answer, fault: FaultResponse | undefined): Answer {
+  #close(exchange: Exchange, response: PlainResponse, fault: FaultResponse | undefined): PlainResponse {
     const { settings, stores, limiter, log } = this.#parts;
     const { entry, request } = exchange;
-    const { headers } = answer;
-    entry.status = answer.status;
+    const { headers } = response;
+    entry.status = response.status;
     headers['x-request-id'] = entry.requestId;
     // From the emulator's clock, as all other times in the response.
     headers.date = new Date(settings.clock.now()).toUTCString();
@@ -225,27 +226,27 @@ export class Service {
       headers['x-ratelimit-reset'] = String(this.#resetValue(rate));
     }
     addCorsHeaders(headers, request.headers.get('origin'), this.#cors());
-    if (answer.body !== null && (fault !== undefined || isEventStream(answer))) {
-      return this.#watched(exchange, answer, fault);
+    if (response.body !== null && (fault !== undefined || isEventStream(response))) {
+      return this.#watchBody(exchange, response, fault);
     }
     entry.outcome = 'answered';
     entry.finishedAt = settings.clock.now();
     // Without a fault, every body that is not an event stream is a string.
-    entry.answer = { headers, body: typeof answer.body === 'string' ? keptText(answer.body) : '' };
+    entry.response = { headers, body: typeof response.body === 'string' ? truncate(response.body) : '' };
     log.changed(entry);
-    return answer;
+    return response;
   }
 
   /** Watches the body, because the request ends only when its body ends. */
-  #watched(exchange: Exchange, answer: Answer, fault: FaultResponse | undefined): Answer {
+  #watchBody(exchange: Exchange, response: PlainResponse, fault: FaultResponse | undefined): PlainResponse {
     const { settings, closed, log } = this.#parts;
     const { entry, request, socket } = exchange;
-    const isStream = isEventStream(answer);
+    const isStream = isEventStream(response);
     if (isStream) entry.events = 0;
     const sent = new SentBody(LOGGED_BYTES);
-    entry.answer = { headers: answer.headers, body: sent };
+    entry.response = { headers: response.headers, body: sent };
     log.changed(entry);
-    const source = answer.body instanceof ReadableStream ? answer.body : new Blob([answer.body ?? '']).stream();
+    const source = response.body instanceof ReadableStream ? response.body : new Blob([response.body ?? '']).stream();
     const body = relayBody(source, {
       signals: [request.signal, closed],
       cut: fault && faultBodyCut(fault),
@@ -267,11 +268,11 @@ export class Service {
     if (fault?.type === 'drip') {
       const signal = AbortSignal.any([request.signal, closed]);
       const pause = (): Promise<void> => settings.clock.sleep(fault.every, signal);
-      return { ...answer, body: inPieces(body, { bytes: fault.bytes, pause }) };
+      return { ...response, body: inPieces(body, { bytes: fault.bytes, pause }) };
     }
     const { splitBytes } = settings.pace;
     const whole = !isStream || splitBytes === Number.POSITIVE_INFINITY;
-    return { ...answer, body: whole ? body : inPieces(body, { bytes: splitBytes }) };
+    return { ...response, body: whole ? body : inPieces(body, { bytes: splitBytes }) };
   }
 
   #resetValue(rate: RateState): number {
@@ -283,11 +284,11 @@ export class Service {
 }
 
 /** Parses the fault header. An invalid one becomes a fault that responds with 400. */
-function askedFault(text: string): FaultResponse {
+function requestedFault(text: string): FaultResponse {
   try {
     return parseFault(text);
   } catch (error) {
-    if (error instanceof Refusal) return { status: error.status, message: error.message };
+    if (error instanceof HttpError) return { status: error.status, message: error.message };
     throw error;
   }
 }

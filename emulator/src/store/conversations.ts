@@ -8,7 +8,7 @@ import {
   type SummaryVersion,
 } from './conversation-records.js';
 import type { IdSource } from './random.js';
-import { type Collection, type Storage, usableId } from './storage.js';
+import { type Collection, checkedId, type Storage } from './storage.js';
 import type { Workspaces } from './workspaces.js';
 
 /** Conversations and their messages. */
@@ -31,7 +31,7 @@ export class Conversations {
 
   /** Creates a conversation. Returns it with the ids of its messages. */
   create(input: ConversationInput = {}): ConversationRecord {
-    const id = usableId('conversation', input.id ?? this.#ids.next('conv'));
+    const id = checkedId('conversation', input.id ?? this.#ids.next('conv'));
     if (this.#states.get(id) !== undefined) throw new RangeError(`conversation ${id} already exists`);
     if (input.workspaceId !== undefined && this.#workspaces.get(input.workspaceId) === undefined) {
       throw new RangeError(`there is no workspace ${input.workspaceId}`);
@@ -40,7 +40,7 @@ export class Conversations {
     const createdAt = new Date(this.#now()).toISOString();
     const state: ConversationState = {
       id,
-      ownerId: usableId('user', input.ownerId ?? this.#defaultUser()),
+      ownerId: checkedId('user', input.ownerId ?? this.#defaultUser()),
       workspaceId: input.workspaceId,
       createdAt,
       stylePreferences: structuredClone(input.stylePreferences ?? {}),
@@ -173,7 +173,7 @@ export class Conversations {
     return inputs.map((input) => {
       if (!MESSAGE_ROLES.includes(input.role)) throw new RangeError(`not a message role: ${String(input.role)}`);
       if (typeof input.content !== 'string') throw new RangeError('the content of a message must be a string');
-      const id = usableId('message', input.id ?? this.#ids.next('msg'));
+      const id = checkedId('message', input.id ?? this.#ids.next('msg'));
       if (seen.has(id) || existing.get(id) !== undefined) throw new RangeError(`message ${id} already exists`);
       seen.add(id);
       const createdAt = input.createdAt ?? new Date(this.#now()).toISOString();

@@ -2,17 +2,17 @@ import { badRequest } from '../base/errors.js';
 import type { Collection, Storage } from './storage.js';
 
 /** A response that can be replayed. */
-export interface KeptAnswer {
+export interface StoredResponse {
   status: number;
   headers: [string, string][];
   body: string;
 }
 
 /** A stored response, with the key and the fingerprint of its request. */
-export interface KeptEntry {
+export interface IdempotencyEntry {
   key: string;
   fingerprint: string;
-  answer: KeptAnswer;
+  answer: StoredResponse;
 }
 
 interface Running {
@@ -25,7 +25,7 @@ interface Running {
  * A21: a repeated request with the same key gets the same response, and its work is done once. The oldest are dropped.
  */
 export class IdempotencyMemory {
-  readonly #kept: Collection<KeptEntry>;
+  readonly #kept: Collection<IdempotencyEntry>;
   /** Requests in progress. */
   readonly #running = new Map<string, Running>();
 
@@ -41,7 +41,7 @@ export class IdempotencyMemory {
   async lookUp(
     key: string,
     fingerprint: string,
-  ): Promise<{ answer: KeptAnswer } | { keep: (answer?: KeptAnswer) => void }> {
+  ): Promise<{ stored: StoredResponse } | { keep: (response?: StoredResponse) => void }> {
     for (;;) {
       const kept = this.#kept.get(key);
       const running = this.#running.get(key);
@@ -54,7 +54,7 @@ export class IdempotencyMemory {
           'idempotency_key_reused',
         );
       }
-      if (kept !== undefined) return { answer: kept.answer };
+      if (kept !== undefined) return { stored: kept.answer };
       await running?.done;
     }
   }
@@ -64,24 +64,24 @@ export class IdempotencyMemory {
     this.#running.clear();
   }
 
-  #start(key: string, fingerprint: string): (answer?: KeptAnswer) => void {
+  #start(key: string, fingerprint: string): (response?: StoredResponse) => void {
     let settle = (): void => {};
     const done = new Promise<void>((resolve) => {
       settle = resolve;
     });
     const running = { fingerprint, done };
     this.#running.set(key, running);
-    return (answer) => {
+    return (response) => {
       // After a reset, another request may use the same key.
       if (this.#running.get(key) === running) {
         this.#running.delete(key);
-        if (answer !== undefined) this.#keep({ key, fingerprint, answer });
+        if (response !== undefined) this.#keep({ key, fingerprint, answer: response });
       }
       settle();
     };
   }
 
-  #keep(entry: KeptEntry): void {
+  #keep(entry: IdempotencyEntry): void {
     this.#kept.set(entry.key, entry);
     if (this.#kept.size <= MOST_ENTRIES && entry.answer.body.length < LARGE_BODY) return;
     let bytes = 0;

@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.js';
 import { badRequest, notFound } from '../base/errors.js';
 import type { IdSource } from './random.js';
-import { type Collection, type Storage, usableId } from './storage.js';
+import { type Collection, checkedId, type Storage } from './storage.js';
 
 /** A field of an action. */
 export interface IntegrationField {
@@ -84,7 +84,7 @@ export class Integrations {
 
   /** Connects an integration. */
   create({ id, name = id, actions }: IntegrationInput): Integration {
-    if (this.get(usableId('integration', id)) !== undefined) throw new RangeError(`integration ${id} already exists`);
+    if (this.get(checkedId('integration', id)) !== undefined) throw new RangeError(`integration ${id} already exists`);
     const integration: Integration = {
       id,
       object: 'integration',

@@ -1,5 +1,5 @@
 import { type EmulatorModel, MODELS } from '../base/models.js';
-import { type Collection, type Storage, usableId } from './storage.js';
+import { type Collection, checkedId, type Storage } from './storage.js';
 
 /** The available models: the built-in ones (A19), and those you add. */
 export class Models {
@@ -11,7 +11,7 @@ export class Models {
 
   /** Adds a model. */
   create({ id, contextWindow }: EmulatorModel): EmulatorModel {
-    if (this.get(usableId('model', id)) !== undefined) throw new RangeError(`model ${id} already exists`);
+    if (this.get(checkedId('model', id)) !== undefined) throw new RangeError(`model ${id} already exists`);
     if (!(Number.isInteger(contextWindow) && contextWindow > 0))
       throw new RangeError(`contextWindow must be a positive whole number, got ${contextWindow}`);
     this.#records.set(id, { id, contextWindow });
@@ -25,7 +25,7 @@ export class Models {
 
   /** A model and its context window. */
   get(id: string): EmulatorModel | undefined {
-    const model = MODELS.find((offered) => offered.id === id) ?? this.#records.get(id);
+    const model = MODELS.find((builtIn) => builtIn.id === id) ?? this.#records.get(id);
     return model && { ...model };
   }
 

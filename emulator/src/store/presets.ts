@@ -1,5 +1,5 @@
 import type { IdSource } from './random.js';
-import { type Collection, type Storage, usableId } from './storage.js';
+import { type Collection, checkedId, type Storage } from './storage.js';
 
 /** A stored template (A3). `{{input}}` in the template is replaced by the caller's input. */
 export interface Preset {
@@ -33,7 +33,7 @@ export class Presets {
 
   /** Creates a preset. */
   create(input: PresetInput): Preset {
-    const id = usableId('preset', input.id ?? this.#ids.next('preset'));
+    const id = checkedId('preset', input.id ?? this.#ids.next('preset'));
     if (this.#records.get(id) !== undefined) throw new RangeError(`preset ${id} already exists`);
     const { name, template, description = '', category = 'general' } = input;
     const preset: Preset = { id, object: 'preset', name, description, category, template };

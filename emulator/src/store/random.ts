@@ -9,7 +9,7 @@ export class IdSource {
   readonly #saved: Collection<SavedSequence>;
   readonly #sequences = new Map<string, Sequence>();
   /** Sequences whose positions are not stored. */
-  readonly #passing = new Map<string, Sequence>();
+  readonly #transient = new Map<string, Sequence>();
   /**
    * Differs on every start, so that a reopened emulator does not repeat unsaved ids. Empty after the initial state is
    * set up.
@@ -37,13 +37,13 @@ export class IdSource {
   }
 
   /** A new id without a write: the position of its sequence is not stored. */
-  passing(prefix: string): string {
-    return `${prefix}_${characters(this.#passingSequence(prefix), 16)}`;
+  transient(prefix: string): string {
+    return `${prefix}_${characters(this.#transientSequence(prefix), 16)}`;
   }
 
   /** The next number in [0, 1) of this label's sequence, whose position is not stored. */
   fraction(label: string): number {
-    return this.#passingSequence(label).next();
+    return this.#transientSequence(label).next();
   }
 
   /** The result of the first call of `token` for this label, without advancing the sequence. */
@@ -58,15 +58,15 @@ export class IdSource {
 
   /** Restarts the sequences whose positions are not stored. */
   restart(): void {
-    this.#passing.clear();
+    this.#transient.clear();
     this.#run = '';
   }
 
-  #passingSequence(label: string): Sequence {
-    let sequence = this.#passing.get(label);
+  #transientSequence(label: string): Sequence {
+    let sequence = this.#transient.get(label);
     if (sequence === undefined) {
       sequence = new Sequence(hashWords(`${this.#source(label)}${this.#run}`));
-      this.#passing.set(label, sequence);
+      this.#transient.set(label, sequence);
     }
     return sequence;
   }

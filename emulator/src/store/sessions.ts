@@ -1,6 +1,6 @@
 import { hashKey } from './api-keys.js';
 import type { IdSource } from './random.js';
-import { type Collection, type Storage, usableId } from './storage.js';
+import { type Collection, checkedId, type Storage } from './storage.js';
 
 /** A signed-in user. */
 export interface Session {
@@ -34,7 +34,7 @@ export class Sessions {
 
   /** Signs a user in: a new user, unless you pass an id. */
   create(options: { userId?: string | undefined } = {}): Session {
-    const userId = usableId('user', options.userId ?? this.#ids.next('user'));
+    const userId = checkedId('user', options.userId ?? this.#ids.next('user'));
     const token = tokenText(this.#ids.token('session', 24));
     const hash = hashKey(token);
     this.#records.set(hash, { hash, userId });

@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type Database from 'libsql';
-import { Refusal } from '../base/errors.js';
+import { HttpError } from '../base/errors.js';
 import { type Collection, MemoryStorage, type Storage } from './storage.js';
 
 /**
@@ -43,7 +43,7 @@ export class SqliteStorage implements Storage {
       return new SqliteStorage(db);
     } catch (error) {
       db?.close();
-      throw openingProblem(error, file);
+      throw openError(error, file);
     }
   }
 
@@ -120,7 +120,7 @@ export class SqliteStorage implements Storage {
       const code = codeOf(error);
       if (!UNWRITABLE.test(code)) throw error;
       const reason = code === 'SQLITE_FULL' ? 'the disk is full' : code;
-      throw new Refusal(507, `The emulator cannot write its data file: ${reason}. Nothing was changed`, {
+      throw new HttpError(507, `The emulator cannot write its data file: ${reason}. Nothing was changed`, {
         code: 'insufficient_storage',
       });
     }
@@ -178,7 +178,7 @@ function prepareFile(db: Database.Database): void {
 const UNWRITABLE = /^SQLITE_(?:FULL|IOERR|READONLY|CANTOPEN)/;
 
 /** An error that says in one line why the directory cannot be used. */
-function openingProblem(error: unknown, file: string): Error {
+function openError(error: unknown, file: string): Error {
   const code = codeOf(error);
   const problem = (text: string): Error => new Error(text, { cause: error });
   if (code.startsWith('SQLITE_BUSY')) return problem(`${file} is in use by another emulator`);

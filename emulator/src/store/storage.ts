@@ -59,7 +59,7 @@ export class MemoryStorage implements Storage {
     try {
       return work();
     } catch (error) {
-      for (const takeBack of undo.reverse()) takeBack();
+      for (const revert of undo.reverse()) revert();
       throw error;
     } finally {
       this.#kept.clear();
@@ -100,7 +100,7 @@ export class MemoryStorage implements Storage {
 }
 
 /** Returns the id. Throws a RangeError for ids that a file cannot store faithfully: with a NUL or a lone surrogate. */
-export function usableId(what: string, id: string): string {
+export function checkedId(what: string, id: string): string {
   if (id.includes('\u0000') || !id.isWellFormed()) {
     throw new RangeError(
       `the id of a ${what} must not contain a NUL character or a lone surrogate: ${JSON.stringify(id)}`,

@@ -15,28 +15,28 @@ import { Usage } from './usage.js';
 import { Workspaces } from './workspaces.js';
 
 /** The seed of ids and keys. */
-export interface Origin {
+export interface SeedRecord {
   seed: string;
   /** Whether others may know the seed: it came from the options or a restored state, and is not random. */
   isKnown: boolean;
 }
 
 /** All stores of an emulator. */
-export type Stores = ReturnType<typeof storesOver>;
+export type Stores = ReturnType<typeof createStores>;
 
 /** Creates all stores on one storage. Add a new store here. */
-export function storesOver(storage: Storage, settings: AccountSettings & { clock: Clock }) {
+export function createStores(storage: Storage, settings: AccountSettings & { clock: Clock }) {
   const now = (): number => settings.clock.now();
-  const origin: Collection<Origin> = storage.collection('origin');
-  const ids = new IdSource(storage, () => origin.get('seed')?.seed ?? '');
+  const seedRecords: Collection<SeedRecord> = storage.collection('origin');
+  const ids = new IdSource(storage, () => seedRecords.get('seed')?.seed ?? '');
   const sessions = new Sessions(storage, ids);
   const defaultUser = (): string => sessions.first.userId;
   const workspaces = new Workspaces(storage, ids, defaultUser);
   return {
     storage,
     /** The seed of ids and keys; undefined in an empty storage. */
-    origin: () => origin.get('seed'),
-    setOrigin: (value: Origin) => origin.set('seed', value),
+    seedRecord: () => seedRecords.get('seed'),
+    setSeedRecord: (value: SeedRecord) => seedRecords.set('seed', value),
     ids,
     account: new Account(storage, settings),
     apiKeys: new ApiKeys(storage, ids, now),
@@ -54,26 +54,26 @@ export function storesOver(storage: Storage, settings: AccountSettings & { clock
 }
 
 /** Sets up the initial state in one transaction: seed, keys, session, presets, and the data that `setup` adds. */
-export function beginState(stores: Stores, origin: Origin, setup: () => void): void {
+export function initializeStores(stores: Stores, seedRecord: SeedRecord, setup: () => void): void {
   const { storage, ids, apiKeys, sessions, presets } = stores;
   try {
     storage.transaction(() => {
       storage.clear();
       ids.reload();
-      stores.setOrigin(origin);
+      stores.setSeedRecord(seedRecord);
       apiKeys.addFirst();
       sessions.create();
       presets.addFirst();
       setup();
     });
   } finally {
-    forgetDerived(stores);
+    dropCaches(stores);
   }
   ids.restart();
 }
 
 /** Drops what is cached from the previous records. */
-export function forgetDerived({ ids, idempotency }: Stores): void {
+export function dropCaches({ ids, idempotency }: Stores): void {
   ids.reload();
   idempotency.clear();
 }

@@ -14,11 +14,11 @@ export function watchedStorage(storage: Storage, changes: Changes): Storage {
         get: (id) => records.get(id),
         set: (id, record) => {
           records.set(id, record);
-          changes.tell(topicOf(name, id));
+          changes.notify(topicOf(name, id));
         },
         delete: (id) => {
           const isGone = records.delete(id);
-          if (isGone) changes.tell(topicOf(name, id));
+          if (isGone) changes.notify(topicOf(name, id));
           return isGone;
         },
         values: () => records.values(),
@@ -27,7 +27,7 @@ export function watchedStorage(storage: Storage, changes: Changes): Storage {
     transaction: (work) => storage.transaction(work),
     clear: () => {
       storage.clear();
-      changes.tell('everything');
+      changes.notify('everything');
     },
     close: () => storage.close(),
   };

@@ -1,5 +1,5 @@
 import type { IdSource } from './random.js';
-import { type Collection, type Storage, usableId } from './storage.js';
+import { type Collection, checkedId, type Storage } from './storage.js';
 
 /** A workspace and the users who may access it. */
 export interface Workspace {
@@ -30,9 +30,9 @@ export class Workspaces {
 
   /** Creates a workspace. */
   create(input: WorkspaceInput = {}): Workspace {
-    const id = usableId('workspace', input.id ?? this.#ids.next('ws'));
+    const id = checkedId('workspace', input.id ?? this.#ids.next('ws'));
     if (this.#records.get(id) !== undefined) throw new RangeError(`workspace ${id} already exists`);
-    const members = [...(input.members ?? [this.#defaultUser()])].map((member) => usableId('user', member));
+    const members = [...(input.members ?? [this.#defaultUser()])].map((member) => checkedId('user', member));
     const workspace = { id, name: input.name ?? id, members };
     this.#records.set(id, workspace);
     return structuredClone(workspace);
@@ -52,7 +52,7 @@ export class Workspaces {
   addMember(id: string, userId: string): void {
     const workspace = this.#existing(id);
     if (workspace.members.includes(userId)) return;
-    this.#records.set(id, { ...workspace, members: [...workspace.members, usableId('user', userId)] });
+    this.#records.set(id, { ...workspace, members: [...workspace.members, checkedId('user', userId)] });
   }
 
   /** Removes a user's access to a workspace. */

@@ -1,4 +1,4 @@
-import { atOnce, type Sliced } from '../base/slices.js';
+import { runSync, type Sliced } from '../base/slices.js';
 import { Memo } from './memo.js';
 import { parts, wholeCharacters } from './parts.js';
 
@@ -68,7 +68,7 @@ async function loadLanguage(): Promise<Language> {
   const counts = new Memo<number>();
   const splits = new Memo<readonly string[]>();
   return {
-    countTokens: (text) => counts.get(text, () => atOnce(counting(text))),
+    countTokens: (text) => counts.get(text, () => runSync(counting(text))),
     *countingTokens(text) {
       const count = counts.peek(text) ?? (yield* counting(text));
       return counts.get(text, () => count);

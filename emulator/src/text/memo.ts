@@ -15,15 +15,15 @@ export class Memo<T> {
   get(text: string, compute: () => T): T {
     const known = this.#young.get(text);
     if (known !== undefined) return known;
-    const answer = this.#old.get(text) ?? compute();
-    this.#young.set(text, answer);
+    const value = this.#old.get(text) ?? compute();
+    this.#young.set(text, value);
     this.#characters += text.length;
     if (this.#characters > GENERATION_CHARACTERS || this.#young.size > GENERATION_ENTRIES) {
       this.#old = this.#young;
       this.#young = new Map();
       this.#characters = 0;
     }
-    return answer;
+    return value;
   }
 }
 

@@ -20,7 +20,7 @@ function jaccard(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
 }
 
 /** Whether two texts say the same: nearly the same words, and exactly the same numbers. */
-export function saysTheSame(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
+export function isSimilar(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
   if (jaccard(a, b) < SAME) return false;
   return numbersIn(a).every((term) => b.has(term)) && numbersIn(b).every((term) => a.has(term));
 }

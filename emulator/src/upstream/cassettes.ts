@@ -2,9 +2,9 @@ import { hash } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod/mini';
-import { Refusal } from '../base/errors.js';
+import { HttpError } from '../base/errors.js';
 import { redact } from '../base/redact.js';
-import type { CompletionRequest, ModelAnswer, ModelAnswerEnd, ModelSource } from './model-source.js';
+import type { CompletionRequest, ModelResponse, ModelResponseEnd, ModelSource } from './model-source.js';
 
 /** Forwards requests, and records every complete response in a directory: one redacted file per request. */
 export class RecordingSource implements ModelSource {
@@ -17,29 +17,29 @@ export class RecordingSource implements ModelSource {
     this.#directory = directory;
   }
 
-  async answer(request: CompletionRequest, signal: AbortSignal): Promise<ModelAnswer> {
-    const answer = await this.#inner.answer(request, signal);
-    const keep = (pieces: string[]): void => this.#keep(request, pieces, answer.ended());
+  async complete(request: CompletionRequest, signal: AbortSignal): Promise<ModelResponse> {
+    const response = await this.#inner.complete(request, signal);
+    const save = (pieces: string[]): void => this.#save(request, pieces, response.ended());
     return {
-      ended: answer.ended,
+      ended: response.ended,
       pieces: (async function* () {
         const pieces: string[] = [];
-        for await (const piece of answer.pieces) {
+        for await (const piece of response.pieces) {
           pieces.push(piece);
           yield piece;
         }
         // Not in a `finally`: a response that was not read to its end is not recorded.
-        keep(pieces);
+        save(pieces);
       })(),
     };
   }
 
-  #keep(request: CompletionRequest, pieces: readonly string[], end: ModelAnswerEnd): void {
+  #save(request: CompletionRequest, pieces: readonly string[], end: ModelResponseEnd): void {
     const file = fileOf(this.#directory, request);
     // A key may span two pieces, so a text that needs redaction is stored as one piece.
     const whole = pieces.join('');
     const safe = redact(whole);
-    const cassette = { request: asked(request), answer: { pieces: safe === whole ? pieces : [safe], ...end } };
+    const cassette = { request: identityOf(request), answer: { pieces: safe === whole ? pieces : [safe], ...end } };
     writeFileSync(`${file}.part`, `${JSON.stringify(cassette, null, 2)}\n`);
     renameSync(`${file}.part`, file);
   }
@@ -53,7 +53,7 @@ export class ReplaySource implements ModelSource {
     this.#directory = directory;
   }
 
-  async answer(request: CompletionRequest): Promise<ModelAnswer> {
+  async complete(request: CompletionRequest): Promise<ModelResponse> {
     const { pieces, ...end } = this.#read(request);
     return {
       ended: () => end,
@@ -63,23 +63,23 @@ export class ReplaySource implements ModelSource {
     };
   }
 
-  #read(request: CompletionRequest): { pieces: string[] } & ModelAnswerEnd {
+  #read(request: CompletionRequest): { pieces: string[] } & ModelResponseEnd {
     try {
       return z.parse(cassetteSchema, JSON.parse(readFileSync(fileOf(this.#directory, request), 'utf8'))).answer;
     } catch {
-      throw new Refusal(503, 'No response was recorded for this request', { code: 'replay_miss' });
+      throw new HttpError(503, 'No response was recorded for this request', { code: 'replay_miss' });
     }
   }
 }
 
 /** The fields that identify a request. `stream` is not one: a recording serves both forms. */
-function asked({ model, messages, temperature, max_tokens }: CompletionRequest): object {
+function identityOf({ model, messages, temperature, max_tokens }: CompletionRequest): object {
   const safe = messages.map(({ role, content }) => ({ role, content: redact(content) }));
   return { model, messages: safe, temperature, max_tokens };
 }
 
 function fileOf(directory: string, request: CompletionRequest): string {
-  return join(directory, `${hash('sha256', JSON.stringify(asked(request)), 'hex').slice(0, 32)}.json`);
+  return join(directory, `${hash('sha256', JSON.stringify(identityOf(request)), 'hex').slice(0, 32)}.json`);
 }
 
 const cassetteSchema = z.object({

@@ -28,26 +28,26 @@ export interface UpstreamOptions {
 }
 
 /** A response that a model is generating. */
-export interface ModelAnswer {
+export interface ModelResponse {
   /** Its text as it arrives. Can be read once. */
   pieces: AsyncIterable<string>;
   /** How it ended. Call it after all pieces have been read. */
-  ended: () => ModelAnswerEnd;
+  ended: () => ModelResponseEnd;
 }
 
 /** How a response ended. `usage` is given if the upstream reported it. */
-export interface ModelAnswerEnd {
+export interface ModelResponseEnd {
   finishReason: string;
   usage?: { prompt_tokens: number; completion_tokens: number } | undefined;
 }
 
-/** A source of completions outside of the emulator. Throws a `Refusal` if it fails. */
+/** A source of completions outside of the emulator. Throws an `HttpError` if it fails. */
 export interface ModelSource {
-  answer(request: CompletionRequest, signal: AbortSignal): Promise<ModelAnswer>;
+  complete(request: CompletionRequest, signal: AbortSignal): Promise<ModelResponse>;
 }
 
 /** Wraps a whole text as a response. */
-export function wholeAnswer(text: string, end: ModelAnswerEnd): ModelAnswer {
+export function wholeResponse(text: string, end: ModelResponseEnd): ModelResponse {
   return {
     pieces: (async function* () {
       yield text;

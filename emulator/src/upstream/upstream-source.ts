@@ -1,13 +1,13 @@
 import * as z from 'zod/mini';
-import { badRequest, notFound, Refusal } from '../base/errors.js';
+import { badRequest, HttpError, notFound } from '../base/errors.js';
 import { eventData } from './events.js';
 import {
   type CompletionRequest,
-  type ModelAnswer,
-  type ModelAnswerEnd,
+  type ModelResponse,
+  type ModelResponseEnd,
   type ModelSource,
   type UpstreamOptions,
-  wholeAnswer,
+  wholeResponse,
 } from './model-source.js';
 
 /**
@@ -33,7 +33,7 @@ export class UpstreamSource implements ModelSource {
     this.#fetch = send;
   }
 
-  async answer(request: CompletionRequest, signal: AbortSignal): Promise<ModelAnswer> {
+  async complete(request: CompletionRequest, signal: AbortSignal): Promise<ModelResponse> {
     const { model, messages, temperature, max_tokens, stream } = request;
     const body = JSON.stringify({
       model: this.#models.get(model) ?? model,
@@ -43,14 +43,14 @@ export class UpstreamSource implements ModelSource {
       ...(stream ? { stream, stream_options: { include_usage: true } } : {}),
     });
     const response = await this.#send(body, signal);
-    if (!response.ok) throw await refusalOf(response, model);
+    if (!response.ok) throw await translatedError(response, model);
     const isStream = response.headers.get('content-type')?.includes('text/event-stream') ?? false;
-    return isStream && response.body !== null ? streamedAnswer(response.body) : plainAnswer(response, signal);
+    return isStream && response.body !== null ? streamedCompletion(response.body) : wholeCompletion(response, signal);
   }
 
   async #send(body: string, signal: AbortSignal): Promise<Response> {
-    const begun = new AbortController();
-    const timer = setTimeout(() => begun.abort(new Error('it did not respond in time')), this.#timeout);
+    const expired = new AbortController();
+    const timer = setTimeout(() => expired.abort(new Error('it did not respond in time')), this.#timeout);
     try {
       return await this.#fetch(this.#url, {
         method: 'POST',
@@ -58,7 +58,7 @@ export class UpstreamSource implements ModelSource {
         body,
         // A redirect would send the key to another server.
         redirect: 'error',
-        signal: AbortSignal.any([signal, begun.signal]),
+        signal: AbortSignal.any([signal, expired.signal]),
       });
     } catch (error) {
       throw signal.aborted ? signal.reason : unavailable(error);
@@ -68,7 +68,7 @@ export class UpstreamSource implements ModelSource {
   }
 }
 
-async function plainAnswer(response: Response, signal: AbortSignal): Promise<ModelAnswer> {
+async function wholeCompletion(response: Response, signal: AbortSignal): Promise<ModelResponse> {
   let body: unknown;
   try {
     body = await response.json();
@@ -78,12 +78,15 @@ async function plainAnswer(response: Response, signal: AbortSignal): Promise<Mod
   const result = z.safeParse(completionSchema, body);
   const choice = result.data?.choices[0];
   if (choice === undefined) throw unavailable(new Error('the response is not a completion'));
-  const end: ModelAnswerEnd = { finishReason: choice.finish_reason ?? 'stop', usage: result.data?.usage ?? undefined };
-  return wholeAnswer(choice.message.content ?? '', end);
+  const end: ModelResponseEnd = {
+    finishReason: choice.finish_reason ?? 'stop',
+    usage: result.data?.usage ?? undefined,
+  };
+  return wholeResponse(choice.message.content ?? '', end);
 }
 
-function streamedAnswer(body: ReadableStream<Uint8Array>): ModelAnswer {
-  const end: ModelAnswerEnd = { finishReason: '' };
+function streamedCompletion(body: ReadableStream<Uint8Array>): ModelResponse {
+  const end: ModelResponseEnd = { finishReason: '' };
   return {
     ended: () => end,
     pieces: (async function* () {
@@ -113,21 +116,21 @@ function readChunk(data: string): z.infer<typeof chunkSchema> {
  * Translates an upstream's error for our caller, who does not know the upstream: for example, a 401 is not about the
  * caller's key.
  */
-async function refusalOf(response: Response, model: string): Promise<Refusal> {
+async function translatedError(response: Response, model: string): Promise<HttpError> {
   const text = await response.text().catch(() => '');
   const message = messageIn(text);
   if (response.status === 404) {
-    const said = `The upstream has no model ${model.slice(0, 100)}. Map it to one of its models, with models or --model-map`;
-    return notFound('model', said, 'model_not_found');
+    const hint = `The upstream has no model ${model.slice(0, 100)}. Map it to one of its models, with models or --model-map`;
+    return notFound('model', hint, 'model_not_found');
   }
   if (response.status === 429) {
     const seconds = Number(response.headers.get('retry-after'));
-    return new Refusal(429, 'Rate limit exceeded', { retryAfter: seconds >= 1 ? Math.ceil(seconds) : 1 });
+    return new HttpError(429, 'Rate limit exceeded', { retryAfter: seconds >= 1 ? Math.ceil(seconds) : 1 });
   }
   if (response.status === 400 || response.status === 413 || response.status === 422) {
     return badRequest('messages', message ?? 'The upstream rejected the request', 'upstream_refused');
   }
-  return new Refusal(503, `The upstream responded with ${response.status}`, { code: 'upstream_error' });
+  return new HttpError(503, `The upstream responded with ${response.status}`, { code: 'upstream_error' });
 }
 
 function messageIn(text: string): string | undefined {
@@ -138,10 +141,10 @@ function messageIn(text: string): string | undefined {
   }
 }
 
-function unavailable(error: unknown): Refusal {
+function unavailable(error: unknown): HttpError {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   const reason = cause instanceof Error ? cause.message : String(cause);
-  return new Refusal(503, `The upstream sent no usable response: ${reason.slice(0, 200)}`, {
+  return new HttpError(503, `The upstream sent no usable response: ${reason.slice(0, 200)}`, {
     code: 'upstream_unavailable',
   });
 }

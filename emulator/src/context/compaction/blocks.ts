@@ -91,11 +91,11 @@ function isCode(line: string): boolean {
 function isData(line: string): boolean {
   const characters = line.replace(/\s+/g, '');
   const letters = characters.match(/\p{L}/gu)?.length ?? 0;
-  return characters.length >= 2 && (letters * 3 < characters.length || isEndless(line));
+  return characters.length >= 2 && (letters * 3 < characters.length || isUnbrokenLine(line));
 }
 
 /** A long line without spaces is not prose. Scripts without spaces have other punctuation. */
-function isEndless(line: string): boolean {
+function isUnbrokenLine(line: string): boolean {
   return line.length >= LONG_LINE && !/[\s。、]/.test(line);
 }
 

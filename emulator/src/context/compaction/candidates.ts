@@ -2,11 +2,11 @@ import type { Sliced } from '../../base/slices.js';
 import { hashText } from '../../store/random.js';
 import type { SummaryItem } from '../../store/summary.js';
 import { contentTerms } from '../../text/terms.js';
-import { type Reply, replyKind } from './answers.js';
 import { type Segment, segments } from './blocks.js';
 import { type Cue, classify, revises } from './cues.js';
 import { blockPieces, type Piece, plainText, prosePieces } from './pieces.js';
 import { findReferences } from './references.js';
+import { type ReplyKind, replyKind } from './replies.js';
 import { lineSentences, type SplitSentences } from './sentences.js';
 
 /** The parts of a message that compaction reads. */
@@ -30,13 +30,13 @@ export interface Candidate {
 }
 
 /** The candidates of one message. They depend on the message alone, so they may be cached. */
-export interface Offer {
+export interface Extraction {
   candidates: readonly Candidate[];
   pieces: readonly Piece[];
   /** The message asks something. */
   asks: boolean;
   /** What the message is to an earlier question. */
-  reply: Reply;
+  reply: ReplyKind;
 }
 
 export interface TextTools {
@@ -45,7 +45,7 @@ export interface TextTools {
 }
 
 /** Extracts the candidates of a message. */
-export function* offerOf(message: SourceMessage, tools: TextTools): Sliced<Offer> {
+export function* extract(message: SourceMessage, tools: TextTools): Sliced<Extraction> {
   const candidates: Candidate[] = [];
   const pieces: Piece[] = [];
   const parts = yield* segments(message.content);

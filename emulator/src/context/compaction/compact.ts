@@ -1,6 +1,6 @@
 import type { Sliced } from '../../base/slices.js';
 import { type SummaryItem, summaryTokens } from '../../store/summary.js';
-import type { Offer } from './candidates.js';
+import type { Extraction } from './candidates.js';
 import { Summaries } from './extractive.js';
 
 /** How far a compaction goes. */
@@ -18,7 +18,7 @@ export interface CompactableMessage {
   /** The summary covers it. A live message that is neither summarized nor pinned is in the context in full. */
   summarized: boolean;
   /** Its candidates for a summary. */
-  offer: () => Offer;
+  extraction: () => Extraction;
 }
 
 /** The state after a compaction. */
@@ -65,7 +65,7 @@ export function* compact(
   let most = contextTokens(messages, before.items);
   for (const mild of LEVELS.slice(0, strongest + 1)) {
     state = yield* atLevel(mild, { messages, before, most, summaries });
-    most = state === before ? most : tokensBeside(messages, state.folded) + summaryTokens(state.items);
+    most = state === before ? most : tokensBesidesSummary(messages, state.folded) + summaryTokens(state.items);
   }
   return state;
 }
@@ -90,8 +90,8 @@ export function* statementsOf(
 }
 
 function summariesOf(messages: readonly CompactableMessage[], countTokens: CountTokens): Sliced<Summaries> {
-  const entries = messages.map(({ role, live, pinned, offer }) =>
-    live ? { role, isPinned: pinned, offer } : undefined,
+  const entries = messages.map(({ role, live, pinned, extraction }) =>
+    live ? { role, isPinned: pinned, extraction } : undefined,
   );
   return Summaries.of(entries, countTokens);
 }
@@ -104,7 +104,7 @@ function* atLevel(
   const total = totalTokens(messages);
   yield;
   const folded = Math.max(before.folded, foldPoint(level, messages, summaries.supplies()));
-  const rest = tokensBeside(messages, folded);
+  const rest = tokensBesidesSummary(messages, folded);
   const budget = Math.floor(Math.max(total * level.target - rest, total * level.leastSummary));
   const isDone = folded === before.folded && isUpToDate(messages, folded);
   if (isDone && contextTokens(messages, before.items) <= rest + budget) return before;
@@ -130,10 +130,10 @@ function foldPoint(
   for (let at = messages.length - 1; at >= 0; at -= 1) {
     const message = messages[at];
     const cost = message?.live && !message.pinned ? message.tokens : 0;
-    const isOwed = kept + cost <= total * tail || (kept === 0 && cost <= SMALL_MESSAGE);
+    const isInTail = kept + cost <= total * tail || (kept === 0 && cost <= SMALL_MESSAGE);
     const isNeeded = kept + supply * USABLE < room;
     const fits = kept + cost <= most || (kept === 0 && cost <= SMALL_MESSAGE);
-    if (cost > 0 && !(fits && (isOwed || isNeeded))) return at + 1;
+    if (cost > 0 && !(fits && (isInTail || isNeeded))) return at + 1;
     kept += cost;
     supply -= supplies[at] ?? 0;
   }
@@ -142,7 +142,7 @@ function foldPoint(
 
 /** In tokens. A newest message up to this size stays in full at every level. */
 const SMALL_MESSAGE = 500;
-/** The usable share of the offered tokens. Parts are counted as if alone, and cost less together. */
+/** The usable share of the supply. Parts are counted as if alone, and cost less together. */
 const USABLE = 0.9;
 
 /** A18: tokens of summary, pins and recent messages. A pinned message counts once. */
@@ -166,7 +166,7 @@ function isUpToDate(messages: readonly CompactableMessage[], folded: number): bo
 }
 
 /** Tokens of the context apart from the summary, with this many messages folded. */
-function tokensBeside(messages: readonly CompactableMessage[], folded: number): number {
+function tokensBesidesSummary(messages: readonly CompactableMessage[], folded: number): number {
   return pinnedTokens(messages) + sum(messages.slice(folded), (message) => message.live && !message.pinned);
 }
 

@@ -1,21 +1,21 @@
 import type { Sliced } from '../../base/slices.js';
 import { type SummaryItem, summaryTokens } from '../../store/summary.js';
-import { type Reply, repliesTo } from './answers.js';
-import { type Candidate, itemWords, type Offer, TOKENS_PER_ITEM } from './candidates.js';
+import { type Candidate, type Extraction, itemWords, TOKENS_PER_ITEM } from './candidates.js';
 import { Coverage } from './coverage.js';
 import { excerpt } from './excerpt.js';
 import { withoutAnswered, withoutRepeated, withoutRevoked } from './overruled.js';
-import { type Offered, Selection } from './select.js';
+import { type ReplyKind, repliesTo } from './replies.js';
+import { type IndexedCandidate, Selection } from './select.js';
 
 /** A message that a summary may draw on. */
 export interface SourceEntry {
   role: string;
   /** In the context in full, so the summary quotes nothing from it. It still revokes, answers and repeats others. */
   isPinned: boolean;
-  offer: () => Offer;
+  extraction: () => Extraction;
 }
 
-type Standing = Offered & { message: number };
+type SourcedCandidate = IndexedCandidate & { message: number };
 
 /**
  * Extractive summaries: each item is a sentence or clause of one message, or an excerpt of the rest of it. All work
@@ -24,7 +24,7 @@ type Standing = Offered & { message: number };
 export class Summaries {
   private constructor(
     private readonly entries: readonly (SourceEntry | undefined)[],
-    private readonly standing: readonly Standing[],
+    private readonly candidates: readonly SourcedCandidate[],
     private readonly coverage: Coverage,
     private readonly countTokens: (text: string) => Sliced<number>,
     /** All explicit statements, including those of pinned messages. */
@@ -36,32 +36,32 @@ export class Summaries {
     entries: readonly (SourceEntry | undefined)[],
     countTokens: (text: string) => Sliced<number>,
   ): Sliced<Summaries> {
-    const offers: { candidate: Candidate; message: number }[] = [];
+    const found: { candidate: Candidate; message: number }[] = [];
     const live = entries.map((entry, message) => ({ entry, message })).filter(({ entry }) => entry !== undefined);
     yield;
     const replies = repliesTo(live.map(({ entry }) => ({ role: entry?.role ?? '', ...replyOf(entry) })));
     for (const [i, { entry, message }] of live.entries()) {
-      for (const candidate of entry?.offer().candidates ?? []) {
+      for (const candidate of entry?.extraction().candidates ?? []) {
         const open = stillOpen(candidate, replies[i] ?? 'nothing');
-        if (open !== undefined) offers.push({ candidate: open, message });
+        if (open !== undefined) found.push({ candidate: open, message });
       }
       yield;
     }
-    const sifted = yield* withoutAnswered(yield* withoutRevoked(yield* withoutRepeated(offers)));
-    const coverage = yield* Coverage.of(sifted.map(({ candidate }) => candidate.terms));
-    const standing = sifted
-      .map((offer, at) => ({ ...offer, at }))
+    const remaining = yield* withoutAnswered(yield* withoutRevoked(yield* withoutRepeated(found)));
+    const coverage = yield* Coverage.of(remaining.map(({ candidate }) => candidate.terms));
+    const candidates = remaining
+      .map((entry, at) => ({ ...entry, at }))
       .filter(({ message }) => entries[message]?.isPinned === false);
-    const statements = sifted
+    const statements = remaining
       .map(({ candidate }) => candidate.item)
       .filter(({ section }) => section !== 'importantReferences' && section !== 'openQuestions');
-    return new Summaries(entries, standing, coverage, countTokens, statements);
+    return new Summaries(entries, candidates, coverage, countTokens, statements);
   }
 
   /** Tokens that each message could contribute to a summary. */
   supplies(): number[] {
     const supplies = this.entries.map(() => 0);
-    for (const { message, candidate } of this.standing) {
+    for (const { message, candidate } of this.candidates) {
       supplies[message] = (supplies[message] ?? 0) + candidate.item.tokens;
     }
     return supplies;
@@ -72,7 +72,7 @@ export class Summaries {
     const limit = Math.min(budget, most);
     yield;
     const selection = new Selection(
-      this.standing.filter(({ message }) => isTaken(message)),
+      this.candidates.filter(({ message }) => isTaken(message)),
       this.coverage,
     );
     yield;
@@ -92,12 +92,12 @@ export class Summaries {
   }
 
   /** Items in the order of the conversation. The pieces of one message form one item. */
-  *#items(chosen: ReadonlySet<Offered>): Sliced<SummaryItem[]> {
+  *#items(chosen: ReadonlySet<IndexedCandidate>): Sliced<SummaryItem[]> {
     const items: SummaryItem[] = [];
     const kept = new Map<number, { item: SummaryItem; pieces: Set<number> }>();
-    for (const offer of this.standing) {
-      const { candidate, message } = offer;
-      if (!chosen.has(offer)) continue;
+    for (const entry of this.candidates) {
+      const { candidate, message } = entry;
+      if (!chosen.has(entry)) continue;
       if (candidate.piece === undefined) {
         items.push(candidate.item);
         continue;
@@ -108,7 +108,7 @@ export class Summaries {
       known.pieces.add(candidate.piece);
     }
     for (const [message, { item, pieces }] of kept) {
-      item.text = excerpt(this.entries[message]?.offer().pieces ?? [], pieces);
+      item.text = excerpt(this.entries[message]?.extraction().pieces ?? [], pieces);
       item.tokens = (yield* this.countTokens(itemWords(item))) + TOKENS_PER_ITEM;
       yield;
     }
@@ -116,20 +116,20 @@ export class Summaries {
   }
 }
 
-function replyOf(entry: SourceEntry | undefined): Pick<Offer, 'asks' | 'reply'> {
-  const { asks = false, reply = 'nothing' } = entry?.offer() ?? {};
+function replyOf(entry: SourceEntry | undefined): Pick<Extraction, 'asks' | 'reply'> {
+  const { asks = false, reply = 'nothing' } = entry?.extraction() ?? {};
   return { asks, reply };
 }
 
 /** Drops a question that was answered, and gives more weight to one that met with doubt. */
-function stillOpen(candidate: Candidate, reply: Reply): Candidate | undefined {
+function stillOpen(candidate: Candidate, reply: ReplyKind): Candidate | undefined {
   const { item, weight } = candidate;
-  if (item.section !== 'openQuestions' || weight >= OUTRIGHT || reply === 'nothing') return candidate;
-  return reply === 'answer' ? undefined : { ...candidate, weight: OUTRIGHT };
+  if (item.section !== 'openQuestions' || weight >= EXPLICIT || reply === 'nothing') return candidate;
+  return reply === 'answer' ? undefined : { ...candidate, weight: EXPLICIT };
 }
 
 /** The weight of a question that is explicitly called open. */
-const OUTRIGHT = 3;
+const EXPLICIT = 3;
 const REFILLS = 4;
 /** In tokens. No entry is shorter. */
 const LEAST_REFILL = 8;

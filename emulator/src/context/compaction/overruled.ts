@@ -1,35 +1,35 @@
 import type { Sliced } from '../../base/slices.js';
-import { overlap, saysTheSame } from '../../text/terms.js';
+import { isSimilar, overlap } from '../../text/terms.js';
 import type { Candidate } from './candidates.js';
 
 /** Keeps only the newest of several statements of the same thing in the same section. */
-export function* withoutRepeated<T extends { candidate: Candidate }>(offers: readonly T[]): Sliced<T[]> {
-  const rareFirst = yield* rarestTerms(offers);
+export function* withoutRepeated<T extends { candidate: Candidate }>(entries: readonly T[]): Sliced<T[]> {
+  const rareFirst = yield* rarestTerms(entries);
   const near = new Nearest<Candidate>();
   const kept: T[] = [];
-  for (const offer of [...offers].reverse()) {
+  for (const entry of [...entries].reverse()) {
     yield;
-    const { candidate } = offer;
+    const { candidate } = entry;
     const keys = rareFirst(candidate).map((term) => `${candidate.item.section} ${term}`);
     if (candidate.item.id !== undefined) keys.push(candidate.item.id);
     if (near.some(keys, (other) => isSame(candidate, other))) continue;
-    kept.push(offer);
+    kept.push(entry);
     near.add(keys, candidate);
   }
   return kept.reverse();
 }
 
 function isSame(a: Candidate, b: Candidate): boolean {
-  return saysTheSame(a.terms, b.terms) || (a.item.id !== undefined && a.item.id === b.item.id);
+  return isSimilar(a.terms, b.terms) || (a.item.id !== undefined && a.item.id === b.item.id);
 }
 
 /**
  * If two sets share four fifths of their terms, the rarest fifth plus one of each set have a term in common. So only
  * sets with such a common term need to be compared.
  */
-function* rarestTerms(offers: readonly { candidate: Candidate }[]): Sliced<(candidate: Candidate) => string[]> {
+function* rarestTerms(entries: readonly { candidate: Candidate }[]): Sliced<(candidate: Candidate) => string[]> {
   const counts = new Map<string, number>();
-  for (const { candidate } of offers) {
+  for (const { candidate } of entries) {
     for (const term of candidate.terms) counts.set(term, (counts.get(term) ?? 0) + 1);
     yield;
   }
@@ -38,10 +38,10 @@ function* rarestTerms(offers: readonly { candidate: Candidate }[]): Sliced<(cand
 }
 
 /** Drops decisions that a later decision revokes. */
-export function* withoutRevoked<T extends { candidate: Candidate }>(offers: readonly T[]): Sliced<T[]> {
+export function* withoutRevoked<T extends { candidate: Candidate }>(entries: readonly T[]): Sliced<T[]> {
   const earlier = new Nearest<Candidate>();
   const revoked = new Set<Candidate>();
-  for (const { candidate } of offers) {
+  for (const { candidate } of entries) {
     if (candidate.item.section !== 'decisions') continue;
     yield;
     const terms = [...candidate.terms];
@@ -50,7 +50,7 @@ export function* withoutRevoked<T extends { candidate: Candidate }>(offers: read
     }
     earlier.add(terms, candidate);
   }
-  return offers.filter(({ candidate }) => !revoked.has(candidate));
+  return entries.filter(({ candidate }) => !revoked.has(candidate));
 }
 
 function isAbout(later: Candidate, earlier: Candidate): boolean {
@@ -59,10 +59,10 @@ function isAbout(later: Candidate, earlier: Candidate): boolean {
 }
 
 /** Drops questions that a later decision answers: it shares at least half of their terms. */
-export function* withoutAnswered<T extends { candidate: Candidate }>(offers: readonly T[]): Sliced<T[]> {
+export function* withoutAnswered<T extends { candidate: Candidate }>(entries: readonly T[]): Sliced<T[]> {
   const later = new Nearest<Candidate>();
   const answered = new Set<Candidate>();
-  for (const { candidate } of [...offers].reverse()) {
+  for (const { candidate } of [...entries].reverse()) {
     const { item, terms } = candidate;
     if (item.section === 'decisions') later.add([...terms], candidate);
     if (item.section !== 'openQuestions') continue;
@@ -73,7 +73,7 @@ export function* withoutAnswered<T extends { candidate: Candidate }>(offers: rea
     };
     if (later.some([...terms], isAnswer)) answered.add(candidate);
   }
-  return offers.filter(({ candidate }) => !answered.has(candidate));
+  return entries.filter(({ candidate }) => !answered.has(candidate));
 }
 
 /** An index of entries by key. It keeps only the last entries of a common key; comparing all would be quadratic. */

@@ -2,10 +2,10 @@ import type { Sliced } from '../../base/slices.js';
 import type { Section } from '../../store/summary.js';
 import { type Candidate, EXCERPT } from './candidates.js';
 import type { Coverage } from './coverage.js';
-import { FallingQueue } from './falling-queue.js';
+import { LazyPriorityQueue } from './lazy-priority-queue.js';
 
 /** A candidate, and its index in the coverage. */
-export interface Offered {
+export interface IndexedCandidate {
   candidate: Candidate;
   at: number;
 }
@@ -15,12 +15,12 @@ export interface Offered {
  * the budget. The rest of the budget goes to the items that add most.
  */
 export class Selection {
-  readonly chosen = new Set<Offered>();
-  readonly #offered: readonly Offered[];
+  readonly chosen = new Set<IndexedCandidate>();
+  readonly #candidates: readonly IndexedCandidate[];
   readonly #coverage: Coverage;
 
-  constructor(offered: readonly Offered[], coverage: Coverage) {
-    this.#offered = offered;
+  constructor(candidates: readonly IndexedCandidate[], coverage: Coverage) {
+    this.#candidates = candidates;
     this.#coverage = coverage;
     coverage.clear();
   }
@@ -28,7 +28,7 @@ export class Selection {
   /** Chooses explicit items, each section within its share of the budget. Returns the tokens left. */
   *fillSections(budget: number, limit: number): Sliced<number> {
     const bySection = new Map<Section, number[]>();
-    for (const [position, { candidate }] of this.#offered.entries()) {
+    for (const [position, { candidate }] of this.#candidates.entries()) {
       if (candidate.item.type === EXCERPT) continue;
       const known = bySection.get(candidate.item.section);
       if (known === undefined) bySection.set(candidate.item.section, [position]);
@@ -36,33 +36,34 @@ export class Selection {
     }
     let left = limit;
     for (const { section, share, leastWeight } of SHARES) {
-      const isMeant = (position: number): boolean => (this.#offered[position]?.candidate.weight ?? 0) >= leastWeight;
-      left -= yield* this.#fill((bySection.get(section) ?? []).filter(isMeant), left, budget * share);
+      const isExplicit = (position: number): boolean =>
+        (this.#candidates[position]?.candidate.weight ?? 0) >= leastWeight;
+      left -= yield* this.#fill((bySection.get(section) ?? []).filter(isExplicit), left, budget * share);
     }
     return left;
   }
 
   /** Chooses the items that add most, up to `limit` tokens. */
   *fill(limit: number): Sliced<void> {
-    yield* this.#fill([...this.#offered.keys()], limit, limit);
+    yield* this.#fill([...this.#candidates.keys()], limit, limit);
   }
 
   *#fill(positions: readonly number[], limit: number, share: number): Sliced<number> {
     yield;
-    const offered = this.#offered;
+    const candidates = this.#candidates;
     const isFree = (position: number): boolean => {
-      const offer = offered[position];
-      return offer !== undefined && !this.chosen.has(offer);
+      const entry = candidates[position];
+      return entry !== undefined && !this.chosen.has(entry);
     };
     const entries = positions.filter(isFree);
-    const queue = yield* FallingQueue.of(entries, (position) => {
-      const entry = offered[position];
+    const queue = yield* LazyPriorityQueue.of(entries, (position) => {
+      const entry = candidates[position];
       if (entry === undefined) return 0;
-      return this.#coverage.gain(entry.at) * worth(entry.candidate, offered.length - 1 - position);
+      return this.#coverage.gain(entry.at) * worth(entry.candidate, candidates.length - 1 - position);
     });
     let spent = 0;
     for (let position = yield* queue.take(); position !== undefined; position = yield* queue.take()) {
-      const entry = offered[position];
+      const entry = candidates[position];
       const tokens = entry?.candidate.item.tokens ?? 0;
       // The first item of a section may exceed its share, so that a small budget still covers several sections.
       if (entry === undefined || spent + tokens > limit || (spent + tokens > share && spent > 0)) continue;

@@ -1,11 +1,11 @@
 /** What a message is to an earlier question: an answer, a doubt, or neither. */
-export type Reply = 'answer' | 'doubt' | 'nothing';
+export type ReplyKind = 'answer' | 'doubt' | 'nothing';
 
 /**
  * For each message that asks something: how the other speaker replied. Any statement counts as an answer, unless it is
  * a doubt ("I don't know", "still to be decided"). A message that only asks another question is no reply yet.
  */
-export function repliesTo(messages: readonly { role: string; asks: boolean; reply: Reply }[]): Reply[] {
+export function repliesTo(messages: readonly { role: string; asks: boolean; reply: ReplyKind }[]): ReplyKind[] {
   return messages.map(({ role, asks }, i) => {
     if (!asks) return 'nothing';
     for (let next = i + 1; next < Math.min(messages.length, i + 1 + PATIENCE); next += 1) {
@@ -17,7 +17,7 @@ export function repliesTo(messages: readonly { role: string; asks: boolean; repl
 }
 
 /** Classifies a message as a reply, by its beginning. */
-export function replyKind(content: string): Reply {
+export function replyKind(content: string): ReplyKind {
   const start = content.slice(0, BEGINNING);
   if (DOUBTS.test(start)) return 'doubt';
   const statements = start

@@ -4,7 +4,7 @@ import type { Sliced } from '../../base/slices.js';
  * A priority queue for values that may fall between two takes but never rise. An entry is revalued only when it reaches
  * the top, and goes back if it is no longer the best. Of equal values, the later entry comes first.
  */
-export class FallingQueue {
+export class LazyPriorityQueue {
   readonly #heap: { entry: number; value: number }[] = [];
   readonly #value: (entry: number) => number;
 
@@ -12,8 +12,8 @@ export class FallingQueue {
     this.#value = value;
   }
 
-  static *of(entries: readonly number[], value: (entry: number) => number): Sliced<FallingQueue> {
-    const queue = new FallingQueue(value);
+  static *of(entries: readonly number[], value: (entry: number) => number): Sliced<LazyPriorityQueue> {
+    const queue = new LazyPriorityQueue(value);
     for (const entry of entries) {
       queue.#heap.push({ entry, value: value(entry) });
       yield;

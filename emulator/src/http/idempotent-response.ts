@@ -1,46 +1,46 @@
 import { createHash } from 'node:crypto';
 import type { IdempotencyMemory } from '../store/idempotency.js';
-import type { Answer } from './answers.js';
 import type { Exchange } from './exchange.js';
+import type { PlainResponse } from './plain-response.js';
 import { relayBody } from './relay.js';
 
 /** Does the work, or replays its earlier response. Only successes are kept: a rejected request may be retried. */
-export async function answerOnce(
+export async function idempotentResponse(
   memory: IdempotencyMemory,
   key: string,
   exchange: Exchange,
-  work: () => Promise<Answer>,
-): Promise<Answer> {
+  work: () => Promise<PlainResponse>,
+): Promise<PlainResponse> {
   const found = await memory.lookUp(
     `${exchange.userId || 'account'} ${key}`,
     fingerprintOf(exchange, await exchange.bytes()),
   );
-  if ('answer' in found) return { ...found.answer, headers: Object.fromEntries(found.answer.headers) };
+  if ('stored' in found) return { ...found.stored, headers: Object.fromEntries(found.stored.headers) };
   try {
-    const answer = await work();
-    const { status, body } = answer;
-    const headers = Object.entries(answer.headers);
+    const response = await work();
+    const { status, body } = response;
+    const headers = Object.entries(response.headers);
     if (status >= 300 || body === null) {
       found.keep();
     } else if (typeof body === 'string') {
       found.keep({ status, headers, body });
     } else {
       return {
-        ...answer,
+        ...response,
         body: watched(body, (text) => found.keep(text === undefined ? undefined : { status, headers, body: text })),
       };
     }
-    return answer;
+    return response;
   } catch (error) {
     found.keep();
     throw error;
   }
 }
 
-/** Calls `tell` with the whole body after it was sent, or with undefined if the client disconnected. */
+/** Calls `onEnd` with the whole body after it was sent, or with undefined if the client disconnected. */
 function watched(
   stream: ReadableStream<Uint8Array>,
-  tell: (text: string | undefined) => void,
+  onEnd: (text: string | undefined) => void,
 ): ReadableStream<Uint8Array> {
   const decoder = new TextDecoder();
   let text = '';
@@ -48,7 +48,7 @@ function watched(
     onChunk: (chunk) => {
       text += decoder.decode(chunk, { stream: true });
     },
-    onEnd: (outcome) => tell(outcome === 'answered' ? text : undefined),
+    onEnd: (outcome) => onEnd(outcome === 'answered' ? text : undefined),
   });
 }
 

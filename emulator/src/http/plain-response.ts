@@ -1,10 +1,10 @@
-import { type Area, defaultMessage, errorBody, type RefusalDetails } from '../base/errors.js';
+import { type Area, defaultMessage, type ErrorDetails, errorBody } from '../base/errors.js';
 
 /**
  * A response in plain form. Creating a `Response` would take as long as the rest of a plain call, so it is only created
  * where needed.
  */
-export interface Answer {
+export interface PlainResponse {
   status: number;
   /** Names in lower case. */
   headers: Record<string, string>;
@@ -12,34 +12,34 @@ export interface Answer {
 }
 
 /** A JSON response. */
-export function json(value: unknown, status = 200): Answer {
-  return textAnswer(JSON.stringify(value), status);
+export function json(value: unknown, status = 200): PlainResponse {
+  return textResponse(JSON.stringify(value), status);
 }
 
 /** A response with a body that is already serialized. */
-export function textAnswer(body: string, status = 200, contentType = 'application/json'): Answer {
+export function textResponse(body: string, status = 200, contentType = 'application/json'): PlainResponse {
   return { status, headers: { 'content-type': contentType }, body };
 }
 
 /** An error response of an area. */
-export function errorAnswer(
+export function errorResponse(
   area: Area,
   status: number,
   message = defaultMessage(status),
-  details: RefusalDetails = {},
-): Answer {
-  const answer = json(errorBody(area, status, message, details), status);
+  details: ErrorDetails = {},
+): PlainResponse {
+  const response = json(errorBody(area, status, message, details), status);
   // The Context API's error body has no field for the wait (A30). The Gateway documents one.
-  if (status === 429 && area === 'context') answer.headers['retry-after'] = String(details.retryAfter ?? 1);
-  return answer;
+  if (status === 429 && area === 'context') response.headers['retry-after'] = String(details.retryAfter ?? 1);
+  return response;
 }
 
 /** Whether the response is an event stream. */
-export function isEventStream({ headers }: Answer): boolean {
+export function isEventStream({ headers }: PlainResponse): boolean {
   return headers['content-type']?.startsWith('text/event-stream') ?? false;
 }
 
 /** Creates the `Response`. */
-export function toResponse({ body, status, headers }: Answer): Response {
+export function toResponse({ body, status, headers }: PlainResponse): Response {
   return new Response(body, { status, headers });
 }

@@ -1,11 +1,11 @@
 import * as z from 'zod/mini';
 import { integrationRecord, presetRecord } from '../api/schemas.js';
-import { Refusal } from '../base/errors.js';
+import { HttpError } from '../base/errors.js';
 import { type ControlledEmulator, checkedBody, idOf, type Plane } from './plane.js';
 import {
   activeReply,
   executionList,
-  idAnswer,
+  idResponse,
   integrationList,
   integrationSchema,
   modelSchema,
@@ -18,53 +18,53 @@ import {
 } from './schemas.js';
 
 /** The contents of the Gateway: models, presets, integrations and scripted replies. */
-export function offerRoutes(plane: Plane, { models, presets, integrations, chat }: ControlledEmulator): void {
+export function catalogRoutes(plane: Plane, { models, presets, integrations, chat }: ControlledEmulator): void {
   plane.route('/models', {
     GET: {
       id: 'listModels',
       summary: 'List models',
-      answers: { 200: z.array(modelSchema) },
+      responses: { 200: z.array(modelSchema) },
       handle: (c) => c.json(models.list()),
     },
     POST: {
       id: 'createModel',
       summary: 'Create a model',
       body: modelSchema,
-      answers: { 201: modelSchema },
+      responses: { 201: modelSchema },
       handle: async (c) => c.json(models.create(await checkedBody(c, modelSchema)), 201),
     },
   });
-  plane.route('/models/:id', { DELETE: removal('deleteModel', 'custom model', (id) => models.delete(id)) });
+  plane.route('/models/:id', { DELETE: deleteEndpoint('deleteModel', 'custom model', (id) => models.delete(id)) });
 
   plane.route('/presets', {
     GET: {
       id: 'listAllPresets',
       summary: 'List presets with their templates',
-      answers: { 200: presetList },
+      responses: { 200: presetList },
       handle: (c) => c.json(presets.list()),
     },
     POST: {
       id: 'createPreset',
       summary: 'Create a preset',
       body: presetSchema,
-      answers: { 201: presetRecord },
+      responses: { 201: presetRecord },
       handle: async (c) => c.json(presets.create(await checkedBody(c, presetSchema)), 201),
     },
   });
-  plane.route('/presets/:id', { DELETE: removal('deletePreset', 'preset', (id) => presets.delete(id)) });
+  plane.route('/presets/:id', { DELETE: deleteEndpoint('deletePreset', 'preset', (id) => presets.delete(id)) });
 
   plane.route('/integrations', {
     GET: {
       id: 'listAllIntegrations',
       summary: 'List integrations with their actions',
-      answers: { 200: integrationList },
+      responses: { 200: integrationList },
       handle: (c) => c.json(integrations.list()),
     },
     POST: {
       id: 'createIntegration',
       summary: 'Create an integration',
       body: integrationSchema,
-      answers: { 201: integrationRecord },
+      responses: { 201: integrationRecord },
       handle: async (c) => c.json(integrations.create(await checkedBody(c, integrationSchema)), 201),
     },
   });
@@ -72,26 +72,26 @@ export function offerRoutes(plane: Plane, { models, presets, integrations, chat 
     GET: {
       id: 'listExecutions',
       summary: 'List executed actions of integrations, oldest first',
-      answers: { 200: executionList },
+      responses: { 200: executionList },
       handle: (c) => c.json(integrations.executions()),
     },
   });
   plane.route('/integrations/:id', {
-    DELETE: removal('deleteIntegration', 'custom integration', (id) => integrations.delete(id)),
+    DELETE: deleteEndpoint('deleteIntegration', 'custom integration', (id) => integrations.delete(id)),
   });
 
   plane.route('/replies', {
     GET: {
       id: 'listReplies',
       summary: 'List scripted replies, in the order in which they are tried',
-      answers: { 200: z.array(activeReply) },
+      responses: { 200: z.array(activeReply) },
       handle: (c) => c.json(chat.list().map(replyInJson)),
     },
     POST: {
       id: 'addReply',
       summary: 'Add a scripted reply; the newest is tried first',
       body: replySchema,
-      answers: { 201: idAnswer },
+      responses: { 201: idResponse },
       handle: async (c) => {
         const { match, reply } = replyFrom(await checkedBody(c, replySchema));
         return c.json({ id: chat.add(match, reply) }, 201);
@@ -100,24 +100,28 @@ export function offerRoutes(plane: Plane, { models, presets, integrations, chat 
     DELETE: {
       id: 'clearReplies',
       summary: 'Delete all scripted replies',
-      answers: { 200: ok },
+      responses: { 200: ok },
       handle: (c) => {
         chat.clear();
         return c.json({ ok: true });
       },
     },
   });
-  plane.route('/replies/:id', { DELETE: removal('removeReply', 'scripted reply', (id) => chat.remove(id)) });
+  plane.route('/replies/:id', { DELETE: deleteEndpoint('removeReply', 'scripted reply', (id) => chat.remove(id)) });
 }
 
 /** An endpoint that deletes one record. */
-function removal(id: string, what: string, remove: (id: string) => boolean): Parameters<Plane['route']>[1][string] {
+function deleteEndpoint(
+  id: string,
+  what: string,
+  remove: (id: string) => boolean,
+): Parameters<Plane['route']>[1][string] {
   return {
     id,
     summary: `Delete a ${what}`,
-    answers: { 200: ok },
+    responses: { 200: ok },
     handle: (c) => {
-      if (!remove(idOf(c))) throw new Refusal(404, `there is no such ${what}`);
+      if (!remove(idOf(c))) throw new HttpError(404, `there is no such ${what}`);
       return c.json({ ok: true });
     },
   };
