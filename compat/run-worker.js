@@ -13,7 +13,7 @@ const { outputFiles } = await build({
   write: false,
   format: 'esm',
   target: 'es2022',
-  conditions: ['workerd', 'worker', 'browser'],
+  conditions: ['workerd', 'worker', 'browser', 'node'], // some builds for Workers set `node` as well
   tsconfigRaw: '{}',
 });
 const worker = new Miniflare({

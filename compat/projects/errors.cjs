@@ -11,14 +11,20 @@ require('context-gateway/schemas');
 const isErrorClass = (value) => typeof value === 'function' && value.prototype instanceof Error;
 const classes = Object.entries(sdk).filter(([, value]) => isErrorClass(value));
 
+/** Node's build, and that for pages and workers, which Jest with jsdom and Metro load as CommonJS. */
 function checkFiles() {
   const dist = dirname(require.resolve('context-gateway'));
-  // Two entries are skipped because their optional peers are not installed here, and `web` because Node never loads it.
-  const files = readdirSync(dist).filter((file) => /(?<!^(ai-sdk|otel))\.cjs$/.test(file));
-  for (const file of files) {
-    for (const [name, value] of Object.entries(require(join(dist, file))).filter(([, one]) => isErrorClass(one))) {
-      const isNew = !(value.name in sdk) && value.prototype instanceof sdk.ContextGatewayError; // only in another entry
-      assert(isNew || Object.values(sdk).includes(value), `${file} has a class ${name} of its own`);
+  checkFolder(dist, readdirSync(dist), sdk);
+  const web = join(dist, 'web');
+  checkFolder(web, readdirSync(web, { recursive: true }), require(join(web, 'index.cjs')));
+}
+
+function checkFolder(folder, files, index) {
+  // Two entries are skipped because their optional peers are not installed here.
+  for (const file of files.filter((one) => /(?<!^(ai-sdk|otel))\.cjs$/.test(one))) {
+    for (const [name, value] of Object.entries(require(join(folder, file))).filter(([, one]) => isErrorClass(one))) {
+      const isNew = !(value.name in index) && value.prototype instanceof index.ContextGatewayError; // only in another entry
+      assert(isNew || Object.values(index).includes(value), `${file} has a class ${name} of its own`);
     }
   }
 }

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { buildSync } from 'esbuild';
 import Sqlite from 'libsql';
 import { describe, expect, test } from 'vitest';
-import { builtFile } from '../../test/helpers/programs.js';
+import { builtURL } from '../../test/helpers/programs.js';
 import { createEmulator, type Emulator } from '../src/index.js';
 import { callsTo, dataDirectory, standingEmulator } from './support.js';
 
@@ -149,7 +149,7 @@ describe('a data directory', () => {
   test('is the only reason to load the native library', async () => {
     const loaded = execFileSync(
       process.execPath,
-      ['--input-type=module', '-e', LOOK_FOR_LIBSQL, builtFile('context-gateway-emulator')],
+      ['--input-type=module', '-e', LOOK_FOR_LIBSQL, builtURL('context-gateway-emulator')],
       {
         cwd: fileURLToPath(new URL('..', import.meta.url)),
         encoding: 'utf8',

@@ -1,5 +1,6 @@
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
-import { resolve } from 'node:path';
+import { rmSync } from 'node:fs';
+import { chmod, mkdtemp } from 'node:fs/promises';
+import { join } from 'node:path';
 import { type BuildOptions, build } from 'esbuild';
 import type { TestProject } from 'vitest/node';
 import { INSIDE, SOURCES } from './sources.js';
@@ -16,7 +17,7 @@ export const FOR_NODE = {
   bundle: true,
   format: 'esm',
   platform: 'node',
-  target: 'node20', // which has no `await using` of its own
+  target: 'node20', // which does not support `await using`
   outExtension: { '.js': '.mjs' },
 } satisfies BuildOptions;
 
@@ -24,30 +25,38 @@ export const FOR_NODE = {
  * Global setup: builds our packages and the emulator's command from the sources, once for each run. A program that is
  * started from them needs a third of the CPU time that loading TypeScript takes.
  */
-export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+export default async function setup(project: TestProject): Promise<void> {
+  const { root } = project.config;
   // Inside the project, so that dependencies are found.
-  const folder = await mkdtemp(resolve('node_modules/.built-'));
+  const folder = await mkdtemp(join(root, 'node_modules/.built-'));
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
   await chmod(folder, 0o755); // one test starts the command as another user
-  const rebuild = () =>
-    build({
-      ...FOR_NODE,
-      entryPoints: { ...SOURCES, 'emulator-cli': 'emulator/src/cli/cli.ts' },
-      outdir: folder,
-      splitting: true,
-      packages: 'external',
-      plugins: [
-        {
-          name: 'from-source',
-          setup: ({ onResolve }) =>
-            onResolve({ filter: /^(#|context-gateway)/ }, ({ path }) => {
-              const source = INSIDE[path] ?? SOURCES[path];
-              return source === undefined ? undefined : { path: resolve(source) };
-            }),
-        },
-      ],
-    });
-  await rebuild();
-  project.onTestsRerun(async () => void (await rebuild()));
   project.provide('built', folder);
-  return () => rm(folder, { recursive: true });
+  const rebuild = () => buildInto(folder, root);
+  if (!project.vitest.config.watch) return rebuild();
+  // In watch mode a source may be half-written.
+  const tryRebuild = () => rebuild().catch((error) => console.error(String(error)));
+  project.onTestsRerun(tryRebuild);
+  await tryRebuild();
+}
+
+async function buildInto(folder: string, root: string): Promise<void> {
+  await build({
+    ...FOR_NODE,
+    entryPoints: { ...SOURCES, 'emulator-cli': 'emulator/src/cli/cli.ts' },
+    absWorkingDir: root,
+    outdir: folder,
+    splitting: true,
+    packages: 'external',
+    plugins: [
+      {
+        name: 'from-source',
+        setup: ({ onResolve }) =>
+          onResolve({ filter: /^(#|context-gateway)/ }, ({ path }) => {
+            const source = INSIDE[path] ?? SOURCES[path];
+            return source === undefined ? undefined : { path: join(root, source) };
+          }),
+      },
+    ],
+  });
 }

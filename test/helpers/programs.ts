@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import type { BuildOptions } from 'esbuild';
 import { inject } from 'vitest';
 import { FOR_NODE } from './built.js';
@@ -8,6 +9,9 @@ import { SOURCES } from './sources.js';
 
 /** The file of a built package, or of `emulator-cli`. */
 export const builtFile = (name: string): string => join(inject('built'), `${name}.mjs`);
+
+/** The same as an import in a program, which takes no Windows path. */
+export const builtURL = (name: string): string => pathToFileURL(builtFile(name)).href;
 
 /** How a user's program is built, with our built packages for their names. */
 export const USER_PROGRAM: BuildOptions = {
@@ -17,7 +21,7 @@ export const USER_PROGRAM: BuildOptions = {
     {
       name: 'built-packages',
       setup: ({ onResolve }) =>
-        onResolve({ filter: /^context-gateway/ }, ({ path }) => ({ path: builtFile(path), external: true })),
+        onResolve({ filter: /^context-gateway/ }, ({ path }) => ({ path: builtURL(path), external: true })),
     },
   ],
 };

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { describe, expect, test } from 'vitest';
 import { engines } from '../helpers/engines.js';
-import { builtFile } from '../helpers/programs.js';
+import { builtURL } from '../helpers/programs.js';
 import { eventOf, json, openStream } from './behaviours.js';
 import { stall } from './fault-server.js';
 import { KEY, serve, until } from './world.js';
@@ -12,7 +12,7 @@ describe('in a process of its own', () => {
 
   /** Runs a program. Resolves to its output and the time it kept running after it printed `done`. */
   function run(program: string, engine = ''): Promise<{ output: string; lingered: number }> {
-    const start = `import { GatewayClient } from ${JSON.stringify(builtFile('context-gateway'))};
+    const start = `import { GatewayClient } from ${JSON.stringify(builtURL('context-gateway'))};
       process.on('unhandledRejection', (error) => console.log('UNHANDLED', error));
       process.on('warning', (warning) => console.log('WARNING', warning));
       const given = { baseURL: '${world.server.url}', apiKey: '${KEY}' };
@@ -70,7 +70,7 @@ describe('in a process of its own', () => {
     world.server.onConnection = () => true;
 
     const { output, lingered } = await run(`
-      const { GatewayClient: Client } = await import(${JSON.stringify(builtFile('context-gateway'))});
+      const { GatewayClient: Client } = await import(${JSON.stringify(builtURL('context-gateway'))});
       const other = new Client({ ...given, baseURL: 'https://127.0.0.1:${world.server.port}' });
       const call = other.request({ method: 'GET', path: '/v1/x' }, { signal: AbortSignal.timeout(300) });
       console.log('done', await call.catch((error) => error.name));`);
