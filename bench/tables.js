@@ -58,7 +58,7 @@ export const TABLES = [
     items: [{ name: 'first', column: 'one at a time', method: 'first', model: 'first', inFlight: 1 }],
   },
   {
-    title: 'Through fetch, where undici is not to be had',
+    title: 'Through fetch, where undici is not available',
     unit: 'call',
     contestants: ['global-fetch', 'context-gateway-fetch'],
     items: [{ name: 'fetch', column: '1 KB, 16 in flight', method: 'plain', model: 'json-1000', inFlight: 16 }],

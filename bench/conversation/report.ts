@@ -31,13 +31,13 @@ ${table.join('\n')}
 - **Ours without the ledger** is \`createConversation({ ledger: false })\`. **Ours** also looks among lost statements and old
   messages for what a question asks about.
 
-## Aims
+## Targets
 
-${aims(rows).join('\n')}
+${targets(rows).join('\n')}
 `;
 }
 
-function aims(rows: readonly Row[]): string[] {
+function targets(rows: readonly Row[]): string[] {
   const windows = [...new Set(rows.map(({ window }) => window))];
   const of = (way: string): Row => rowOf(rows, windows[0] ?? 0, way);
   const ours = of('ours');

@@ -245,14 +245,16 @@ interface TakenByCall {
   readonly ids?: object | undefined;
 }
 
+/** What a call without options has. Shared, because making one takes 1 % of a call. */
+const NO_OPTIONS: object = /* @__PURE__ */ Object.freeze(/* @__PURE__ */ Object.create(null));
+
 /** The same for the options of one call. @throws {RequestValidationError} */
 export function checkRequestOptions<Options extends RequestOptions>(
   given: Options | undefined,
   schema: AnySchema,
   { accepts, ids }: TakenByCall = {},
 ): Options {
-  // An absent argument is an empty one; the cast is true because every option is optional.
-  if (given === undefined) return ownProperties({}) as Options;
+  if (given === undefined) return NO_OPTIONS as Options; // the cast is true because every option is optional
   if (!isObject(given)) throw badArgument(['options'], 'expected an object, such as { signal }');
   const options = ownProperties(given);
   const describe = (key: string): string =>

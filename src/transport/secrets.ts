@@ -1,6 +1,8 @@
 /** The most characters of a foreign text in a message. */
 const MAX_MESSAGE = 2_000;
 const KEYS = /svc_(sk|pk)_[\w-]+/gi;
+/** No key, nothing escaped and no control character. */
+const PLAIN = /^(?!.*svc_)[\w.:-]*$/i;
 /** `&#x2b;`, `%2b` or `\u002b`; `&#43;`; `&plus;`; `\/` */
 const ESCAPED = /(?:&#x0*|%|\\u00)([2-7][\da-f]);?|&#0*(\d{2,3});?|&(\w{2,6});|\\(["/\\])/gi;
 const NAMED: Readonly<Record<string, string>> = {
@@ -17,7 +19,10 @@ export function cleaned(text: string, credential: string): string {
 
 /** Masks the credential if the service repeats it. Done before a text is cut, because half a key is still a secret. */
 export function withoutSecrets(text: string, credential: string): string {
-  const spellings = spellingsOf(secretIn(credential), text.length);
+  const secret = secretIn(credential);
+  // For speed: nearly every request id is too short and too plain to hide anything.
+  if (text.length < Math.min(secret.length, shortestEncoded(secret)) && PLAIN.test(text)) return text;
+  const spellings = spellingsOf(secret, text.length);
   let shown = masked(text, spellings);
   let read = shown;
   // Escapes may be nested (`&amp;#43;`). A text is unescaped only if it hides the credential in escapes.
@@ -46,9 +51,14 @@ function secretIn(credential: string): string {
   return value.length >= 8 ? value : secret;
 }
 
+/** The fewest characters of base64 that contain the secret. */
+function shortestEncoded(secret: string): number {
+  return (secret.length * 4) / 3 - 4;
+}
+
 /** The secret itself, and its forms inside base64, in both alphabets and at each of the three byte offsets. */
 function spellingsOf(secret: string, longest: number): string[] {
-  if (longest < (secret.length * 4) / 3 - 4) return [secret]; // for speed: most headers are this short, and those of successes are checked too
+  if (longest < shortestEncoded(secret)) return [secret];
   const encoded = [0, 2, 3].flatMap((unlike, before) => {
     // Without the characters at both ends, which depend on the neighbouring bytes.
     const one = btoa(' '.repeat(before) + secret)

@@ -5,7 +5,7 @@ import { extract, type SourceMessage } from '../../src/context/compaction/candid
 import { hashText } from '../../src/store/random.js';
 import type { Language } from '../../src/text/language.js';
 
-/** A sentence with the section that a human assigned, or `none`. */
+/** A sentence with the section that a reader assigned, or `none`. */
 export interface LabelledSentence {
   text: string;
   section: string;
@@ -14,7 +14,7 @@ export interface LabelledSentence {
 /** How well the engine recognizes one section. */
 export interface SectionScore {
   section: string;
-  /** Sentences that a human assigned to the section. */
+  /** Sentences that a reader assigned to the section. */
   labelled: number;
   /** Sentences that the engine assigned to it. */
   found: number;
@@ -59,7 +59,7 @@ export function sectionScores(sentences: readonly LabelledSentence[], language: 
 }
 
 /**
- * Counts how many of the engine's findings for a section a human judged right. `unread` counts findings without a
+ * Counts how many of the engine's findings for a section a reader judged right. `unread` counts findings without a
  * judgement.
  */
 export function foundScore(
