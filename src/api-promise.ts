@@ -55,17 +55,17 @@ export interface WithResponse<T> {
  * Awaiting it several times sends the request once.
  */
 export class APIPromise<T> implements Promise<T> {
-  readonly #answer: Promise<WithResponse<T>>;
+  readonly #result: Promise<WithResponse<T>>;
   /** Created by the first `then`, so that `withResponse()` alone leaves no second promise whose rejection could go unhandled. */
   #data: Promise<T> | undefined;
 
-  constructor(answer: Promise<WithResponse<T>>) {
-    this.#answer = answer;
+  constructor(result: Promise<WithResponse<T>>) {
+    this.#result = result;
   }
 
   /** The data together with status, headers, rate limit and attempts. */
   withResponse(): Promise<WithResponse<T>> {
-    return this.#answer;
+    return this.#result;
   }
 
   // biome-ignore lint/suspicious/noThenProperty: this class is a promise
@@ -73,7 +73,7 @@ export class APIPromise<T> implements Promise<T> {
     onFulfilled?: ((data: T) => A | PromiseLike<A>) | null,
     onRejected?: ((reason: unknown) => B | PromiseLike<B>) | null,
   ): Promise<A | B> {
-    this.#data ??= this.#answer.then(({ data }) => data);
+    this.#data ??= this.#result.then(({ data }) => data);
     // The handlers are passed to a native promise unchanged, so that an error's stack leads back to the line that awaits it.
     return this.#data.then(onFulfilled, onRejected);
   }

@@ -2,12 +2,12 @@ import type { ResponseInfo } from '../index.js';
 import type { ProviderMetadata, ResponseMetadata } from './specification.js';
 
 /** What a completion, or a chunk of one, is known by. */
-export function responseMetadataOf(answer: {
+export function responseMetadataOf(response: {
   id?: string | undefined;
   model?: string | undefined;
   created?: number | undefined;
 }): ResponseMetadata {
-  const { id, model, created } = answer;
+  const { id, model, created } = response;
   return {
     ...(id !== undefined && { id }),
     ...(model !== undefined && { modelId: model }),
@@ -15,7 +15,7 @@ export function responseMetadataOf(answer: {
   };
 }
 
-/** The rate limit as of an answer, if the service sent one. */
+/** The rate limit as of a response, if the service sent one. */
 export function providerMetadataOf({ rateLimit }: ResponseInfo): { providerMetadata?: ProviderMetadata } {
   if (rateLimit === undefined) return {};
   const { limit = null, remaining = null, resetAt } = rateLimit;

@@ -39,7 +39,7 @@ export interface CallOptions {
   providerOptions?: Readonly<Record<string, object>> | undefined;
 }
 
-/** Why an answer ended, in the AI SDK's words. */
+/** Why a response ended, as the AI SDK names it. */
 export type UnifiedFinishReason = 'stop' | 'length' | 'content-filter' | 'tool-calls' | 'error' | 'other';
 
 type Tokens = number | undefined;
@@ -72,14 +72,14 @@ export type ProviderMetadata = {
   svc: { rateLimit: { limit: number | null; remaining: number | null; reset: string | null } };
 };
 
-/** What an answer is known by. */
+/** Identifies a response. */
 export interface ResponseMetadata {
   id?: string;
   modelId?: string;
   timestamp?: Date;
 }
 
-/** A whole answer. */
+/** A whole response. */
 interface GenerateResult<Version extends Specification> {
   content: { type: 'text'; text: string }[];
   finishReason: FinishReason<Version>;
@@ -90,7 +90,7 @@ interface GenerateResult<Version extends Specification> {
   providerMetadata?: ProviderMetadata;
 }
 
-/** A piece of a streamed answer. */
+/** A piece of a streamed response. */
 export type StreamPart<Version extends Specification> =
   | { type: 'stream-start'; warnings: Warning<Version>[] }
   | ({ type: 'response-metadata' } & ResponseMetadata)
@@ -106,7 +106,7 @@ export type StreamPart<Version extends Specification> =
       providerMetadata?: ProviderMetadata;
     };
 
-/** A streamed answer. */
+/** A streamed response. */
 interface StreamResult<Version extends Specification> {
   stream: ReadableStream<StreamPart<Version>>;
   request: { body: unknown };
@@ -120,8 +120,8 @@ export interface AiSdkModel<Version extends Specification = 'v3'> {
   readonly modelId: string;
   /** Empty: the Gateway takes no files. */
   readonly supportedUrls: Record<string, RegExp[]>;
-  /** A whole answer. `generateText` calls it. */
+  /** A whole response. `generateText` calls it. */
   doGenerate(options: CallOptions): Promise<GenerateResult<Version>>;
-  /** A streamed answer. `streamText` calls it. */
+  /** A streamed response. `streamText` calls it. */
   doStream(options: CallOptions): Promise<StreamResult<Version>>;
 }

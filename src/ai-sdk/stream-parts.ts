@@ -36,7 +36,7 @@ export function toPartStream<Version extends Specification>(
   );
 }
 
-/** The only text of an answer. */
+/** The only text of a response. */
 const TEXT = { id: '0' };
 
 async function* partsOf<Version extends Specification>(

@@ -21,17 +21,17 @@ import {
   type CompactionResult,
   type CompactParams,
   type ConversationContext,
-  compactAnswerSchema,
   compactBodySchema,
-  contextAnswerSchema,
+  compactResponseSchema,
+  contextResponseSchema,
   conversationQuerySchema,
   NOTHING,
   type PinnedMemoryItem,
   type PinParams,
-  pinAnswerSchema,
   pinBodySchema,
+  pinResponseSchema,
   type RollingSummary,
-  summaryAnswerSchema,
+  summaryResponseSchema,
   unpinQuerySchema,
 } from './schemas.js';
 
@@ -100,7 +100,7 @@ export class ContextClient extends ServiceClient<ContextClientOptions> {
   retrieve(conversationId: string, options?: RequestOptions): APIPromise<ConversationContext> {
     return this.#transport.request(
       { method: 'GET', path: '/api/context', query: { conversationId }, accepts: conversationQuerySchema },
-      { schema: contextAnswerSchema, pick: ({ context }) => context },
+      { schema: contextResponseSchema, pick: ({ context }) => context },
       options,
     );
   }
@@ -113,7 +113,7 @@ export class ContextClient extends ServiceClient<ContextClientOptions> {
   summary(conversationId: string, options?: RequestOptions): APIPromise<RollingSummary> {
     return this.#transport.request(
       { method: 'GET', path: '/api/context/summary', query: { conversationId }, accepts: conversationQuerySchema },
-      { schema: summaryAnswerSchema, pick: ({ summary }) => summary },
+      { schema: summaryResponseSchema, pick: ({ summary }) => summary },
       options,
     );
   }
@@ -136,7 +136,7 @@ export class ContextClient extends ServiceClient<ContextClientOptions> {
         accepts: compactBodySchema,
         bucket: 'compact',
       }),
-      { schema: compactAnswerSchema, pick: ({ result }) => result },
+      { schema: compactResponseSchema, pick: ({ result }) => result },
       options,
     );
   }
@@ -157,7 +157,7 @@ export class ContextClient extends ServiceClient<ContextClientOptions> {
         body: params,
         accepts: pinBodySchema,
       },
-      { schema: pinAnswerSchema, pick: ({ pinnedItem }) => pinnedItem },
+      { schema: pinResponseSchema, pick: ({ pinnedItem }) => pinnedItem },
       options,
     );
   }

@@ -7,10 +7,10 @@ import {
   type MemoryCreateParams,
   type MemoryListParams,
   type MemoryUpdateParams,
-  memoriesAnswerSchema,
-  memoryAnswerSchema,
+  memoriesResponseSchema,
   memoryCreateBodySchema,
   memoryListQuerySchema,
+  memoryResponseSchema,
   memoryUpdateBodySchema,
   NOTHING,
   type UserMemoryItem,
@@ -33,7 +33,7 @@ export class Memory {
   list(params?: MemoryListParams, options?: RequestOptions): APIPromise<UserMemoryItem[]> {
     return this.#transport.request(
       { method: 'GET', path: '/api/memory', query: params, accepts: memoryListQuerySchema },
-      { schema: memoriesAnswerSchema, pick: ({ memories }) => memories },
+      { schema: memoriesResponseSchema, pick: ({ memories }) => memories },
       options,
     );
   }
@@ -46,7 +46,7 @@ export class Memory {
   create(params: MemoryCreateParams, options?: RequestOptions): APIPromise<UserMemoryItem> {
     return this.#transport.request(
       { method: 'POST', path: '/api/memory', body: params, accepts: memoryCreateBodySchema },
-      { schema: memoryAnswerSchema, pick: ({ memory }) => memory },
+      { schema: memoryResponseSchema, pick: ({ memory }) => memory },
       options,
     );
   }
@@ -65,7 +65,7 @@ export class Memory {
         body: params,
         accepts: memoryUpdateBodySchema,
       },
-      { schema: memoryAnswerSchema, pick: ({ memory }) => memory },
+      { schema: memoryResponseSchema, pick: ({ memory }) => memory },
       options,
     );
   }

@@ -1,6 +1,6 @@
 import * as z from '#zod';
-import type { AnswerForm } from '../transport/answer.js';
 import { count, exact, integer, openEnum, ownWords, requiredText, timestamp, wireObject } from '../transport/fields.js';
+import type { ResponseForm } from '../transport/service-response.js';
 
 /** How much a compaction removes. */
 export type CompactionLevel = 'light' | 'deep' | 'aggressive';
@@ -171,17 +171,17 @@ export const userMemoryItemSchema = exact<UserMemoryItem>()(
 // The envelopes of the responses. A response with `success: false` has thrown before.
 const success = z.literal(true);
 /** Responses that hold only `success`. */
-export const NOTHING: AnswerForm<unknown, void> = {
+export const NOTHING: ResponseForm<unknown, void> = {
   schema: wireObject({ success }),
   pick: () => undefined,
   mayBeEmpty: true,
 };
-export const contextAnswerSchema = wireObject({ success, context: conversationContextSchema });
-export const summaryAnswerSchema = wireObject({ success, summary: rollingSummarySchema });
-export const compactAnswerSchema = wireObject({ success, result: compactionResultSchema });
-export const pinAnswerSchema = wireObject({ success, pinnedItem: pinnedMemoryItemSchema });
-export const memoriesAnswerSchema = wireObject({ success, memories: z.array(userMemoryItemSchema) });
-export const memoryAnswerSchema = wireObject({ success, memory: userMemoryItemSchema });
+export const contextResponseSchema = wireObject({ success, context: conversationContextSchema });
+export const summaryResponseSchema = wireObject({ success, summary: rollingSummarySchema });
+export const compactResponseSchema = wireObject({ success, result: compactionResultSchema });
+export const pinResponseSchema = wireObject({ success, pinnedItem: pinnedMemoryItemSchema });
+export const memoriesResponseSchema = wireObject({ success, memories: z.array(userMemoryItemSchema) });
+export const memoryResponseSchema = wireObject({ success, memory: userMemoryItemSchema });
 
 /** Arguments of `compact`. */
 export interface CompactParams {

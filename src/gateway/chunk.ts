@@ -2,10 +2,10 @@ import type { APIError } from '../errors/api.js';
 import { ContextGatewayError } from '../errors/base.js';
 import { StreamError, StreamTruncatedError } from '../errors/stream.js';
 import { ResponseValidationError } from '../errors/validation.js';
-import type { Answer } from '../transport/answer.js';
 import { reportsError } from '../transport/body.js';
 import { checkDepth, tryJson } from '../transport/json.js';
 import { isThenable, quietly } from '../transport/quietly.js';
+import type { ServiceResponse } from '../transport/service-response.js';
 import type { ServerSentEvent } from '../transport/sse.js';
 import { isObject, ownField } from '../transport/validation.js';
 import { RepeatedChunk } from './repeated-chunk.js';
@@ -23,12 +23,12 @@ export const TRUNCATED = 'stream_truncated';
 
 /** Turns the events of one stream into validated chunks. */
 export class ChunkReader {
-  readonly #answer: Answer;
+  readonly #response: ServiceResponse;
   readonly #decode: DecodeChunk | undefined;
   readonly #repeated = new RepeatedChunk();
 
-  constructor(answer: Answer, decode: DecodeChunk | undefined) {
-    this.#answer = answer;
+  constructor(response: ServiceResponse, decode: DecodeChunk | undefined) {
+    this.#response = response;
     this.#decode = decode;
   }
 
@@ -43,15 +43,15 @@ export class ChunkReader {
     const repeated = plain ? this.#repeated.recognise(event.data) : undefined;
     if (repeated !== undefined) return repeated;
     if (event.data.trim() === '[DONE]') return 'done';
-    if (event.event === 'error') throw reportedError(tryJson(event.data) ?? event.data, this.#answer);
+    if (event.event === 'error') throw reportedError(tryJson(event.data) ?? event.data, this.#response);
     const value = this.#decode === undefined ? parsed(event, cut) : decoded(event, cut, this.#decode);
     if (value === undefined || value === 'done') return value;
     if (this.#decode === undefined) {
-      if (reportsError(value) || isBareError(value)) throw reportedError(value, this.#answer);
+      if (reportsError(value) || isBareError(value)) throw reportedError(value, this.#response);
       useDelta(value);
     }
     const chunk = value as ChatCompletionChunk; // checked in the next line, or reported and returned as it is
-    if (this.#answer.check(chatCompletionChunkSchema, value) && plain) this.#repeated.learn(event.data, chunk);
+    if (this.#response.check(chatCompletionChunkSchema, value) && plain) this.#repeated.learn(event.data, chunk);
     return chunk;
   }
 }
@@ -89,10 +89,10 @@ function isBareError(value: object): boolean {
 }
 
 /** The status is that of a success, so it is removed from the message. */
-function reportedError(body: unknown, answer: Answer): APIError | StreamTruncatedError {
-  const details = answer.refuse(body);
+function reportedError(body: unknown, response: ServiceResponse): APIError | StreamTruncatedError {
+  const details = response.errorDetails(body);
   if (details.type === TRUNCATED) return new StreamTruncatedError();
-  const { status } = answer.head;
+  const { status } = response.head;
   return new StreamError(status, { ...details, message: details.message.replace(`${status} `, '') });
 }
 

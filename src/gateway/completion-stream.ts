@@ -2,10 +2,10 @@ import type { ResponseInfo } from '../api-promise.js';
 import { ContextGatewayError } from '../errors/base.js';
 import { captureCallSite, endCallWith } from '../errors/call.js';
 import { StreamConsumedError, StreamTruncatedError } from '../errors/stream.js';
-import type { Answer } from '../transport/answer.js';
 import { discard } from '../transport/body.js';
 import type { CallFacts } from '../transport/call.js';
 import { type Ending, endingOf } from '../transport/reporter.js';
+import type { ServiceResponse } from '../transport/service-response.js';
 import { EventReader } from '../transport/sse.js';
 import { ChunkReader, type DecodeChunk } from './chunk.js';
 import { CompletionSoFar, firstText } from './completion-so-far.js';
@@ -32,7 +32,7 @@ const END: IteratorReturnResult<undefined> = { done: true, value: undefined };
  * error's `partial` holds what has arrived. Leaving the loop closes the stream and frees its connection.
  */
 export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> {
-  readonly #answer: Answer;
+  readonly #response: ServiceResponse;
   readonly #call: CallFacts;
   readonly #events = new EventReader();
   readonly #reader: ChunkReader;
@@ -56,18 +56,18 @@ export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> 
   #endedAt: number | undefined;
 
   /** @internal */
-  constructor(answer: Answer, decode: DecodeChunk | undefined, given?: ChatCompletionChunk) {
-    this.#answer = answer;
-    this.#call = answer.call;
+  constructor(response: ServiceResponse, decode: DecodeChunk | undefined, given?: ChatCompletionChunk) {
+    this.#response = response;
+    this.#call = response.call;
     this.#given = given;
-    this.#reader = new ChunkReader(answer, decode);
+    this.#reader = new ChunkReader(response, decode);
     // Called on an abort, a deadline and an idle timeout.
     this.#call.timeouts.follow({ progress: { phase: 'stream', sent: 'yes' }, cancel: (error) => this.#fail(error) });
   }
 
   /** Status, headers and attempts of the response. */
   get response(): ResponseInfo {
-    return this.#answer.response;
+    return this.#response.info;
   }
 
   /** Reads the stream. @throws {StreamConsumedError} on a second loop */
@@ -167,7 +167,7 @@ export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> 
         if (this.#given !== undefined) return { done: false, value: this.#takeGiven(this.#given) };
         const event = this.#events.next();
         if (event === undefined && !this.#events.ended) {
-          const bytes = this.#answer.head.body.read();
+          const bytes = this.#response.head.body.read();
           this.#startWaiting();
           this.#events.feed(bytes === undefined || ArrayBuffer.isView(bytes) ? bytes : await bytes);
           continue;
@@ -232,7 +232,7 @@ export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> 
   #complete(): void {
     this.#settle('complete', { outcome: 'success', error: undefined });
     // Most services end the body right after `[DONE]`, and the connection can be reused. A body that lingers is cancelled.
-    void discard(this.#answer.head.body, this.#call.runtime);
+    void discard(this.#response.head.body, this.#call.runtime);
   }
 
   /** Ends the stream early, for any reason but its reader. */
@@ -248,7 +248,7 @@ export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> 
     if (this.#outcome !== 'open') return;
     const ending = error === this.#left ? ({ outcome: 'left', error: undefined } as const) : endingOf(error);
     this.#settle(error instanceof ContextGatewayError ? this.#withFacts(error) : error, ending);
-    this.#answer.head.body.cancel(error);
+    this.#response.head.body.cancel(error);
   }
 
   #withFacts<E extends ContextGatewayError>(error: E): E {

@@ -54,11 +54,11 @@ function ofService(error: APIError): VisibleError {
   if (status >= 500 && status !== 503) return { status: status < 600 ? status : 502 };
   // Problems of the server may also come inside a success, or with another status.
   if (OF_SERVER.test(`${type} ${code}`)) return { status: 500 };
-  const answered = status < 300 ? 502 : status; // an error inside a success has no status of its own
+  const sentStatus = status < 300 ? 502 : status; // an error inside a success has no status of its own
   const retry_after = retryAfter === undefined ? undefined : Math.ceil(retryAfter / 1_000);
   return {
-    status: answered,
-    told: { message: wordsOf(error) ?? plainWords(answered), type, param, code, retry_after },
+    status: sentStatus,
+    told: { message: wordsOf(error) ?? plainWords(sentStatus), type, param, code, retry_after },
   };
 }
 

@@ -1,7 +1,7 @@
 import { ResponseValidationError } from '../errors/validation.js';
 import type { ByteSource, ResponseHead } from '../platform/engine.js';
-import type { Answer } from '../transport/answer.js';
 import { mediaType, readErrorText } from '../transport/body.js';
+import type { ServiceResponse } from '../transport/service-response.js';
 import { type DecodeChunk, useDelta } from './chunk.js';
 import { ChatCompletionStream } from './completion-stream.js';
 import { type ChatCompletionChunk, chatCompletionSchema } from './schemas.js';
@@ -10,19 +10,22 @@ const EVENTS = 'text/event-stream';
 const DONE = 'data: [DONE]\n\n';
 
 /** Opens the response to a streamed request: usually events, but also an error or a whole completion as JSON, or a page. */
-export async function openStream(answer: Answer, decode: DecodeChunk | undefined): Promise<ChatCompletionStream> {
-  const { timeouts, idleTimeout, runtime } = answer.call;
+export async function openStream(
+  response: ServiceResponse,
+  decode: DecodeChunk | undefined,
+): Promise<ChatCompletionStream> {
+  const { timeouts, idleTimeout, runtime } = response.call;
   // From its headers on, a stream has its own timeout, so that an unread one does not hold its connection forever.
   timeouts.startIdle(idleTimeout);
-  if (typeOf(answer.head) !== EVENTS) timeouts.progressed(); // it is read here
-  const head = answer.head.headers.get('content-type') ? answer.head : await sniff(answer.head);
+  if (typeOf(response.head) !== EVENTS) timeouts.progressed(); // it is read here
+  const head = response.head.headers.get('content-type') ? response.head : await sniff(response.head);
   const type = typeOf(head);
-  if (head.status === 200 && type === EVENTS) return new ChatCompletionStream(answer.with(head), decode);
+  if (head.status === 200 && type === EVENTS) return new ChatCompletionStream(response.with(head), decode);
   if (head.status === 200 && type === 'application/json') {
-    const whole = asChunk(await answer.with(head).json(), answer);
+    const whole = asChunk(await response.with(head).json(), response);
     timeouts.startIdle(idleTimeout); // from here on, the reader reads
     const rest = { ...head, body: prefixed(new TextEncoder().encode(DONE)) };
-    return new ChatCompletionStream(answer.with(rest), decode, whole);
+    return new ChatCompletionStream(response.with(rest), decode, whole);
   }
   const text = await readErrorText(head.body, runtime);
   timeouts.check();
@@ -46,8 +49,8 @@ async function sniff(head: ResponseHead): Promise<SniffedHead> {
 }
 
 /** A whole completion is delivered as one chunk. */
-function asChunk(body: unknown, answer: Answer): ChatCompletionChunk {
-  answer.check(chatCompletionSchema, body);
+function asChunk(body: unknown, response: ServiceResponse): ChatCompletionChunk {
+  response.check(chatCompletionSchema, body);
   const chunk = { ...(body as object), object: 'chat.completion.chunk' };
   useDelta(chunk);
   return chunk as ChatCompletionChunk; // checked two lines above, or reported and returned unchanged

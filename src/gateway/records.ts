@@ -1,6 +1,6 @@
 import * as z from '#zod';
 import { ResponseValidationError } from '../errors/validation.js';
-import type { AnswerForm } from '../transport/answer.js';
+import type { ResponseForm } from '../transport/service-response.js';
 import { isObject } from '../transport/validation.js';
 import type { OpenRecord } from './schemas.js';
 
@@ -8,21 +8,21 @@ import type { OpenRecord } from './schemas.js';
 const WRAPPERS = ['data', 'presets', 'integrations', 'items'];
 
 /** Undocumented, so nothing else is checked. */
-const openAnswerSchema = /* @__PURE__ */ z.custom<unknown>(
+const openResponseSchema = /* @__PURE__ */ z.custom<unknown>(
   isRecordOrList,
   'expected an array, or an object whose id and name are strings',
 );
 
 /** One undocumented record. */
-export const RECORD: AnswerForm<unknown, OpenRecord> = {
-  schema: openAnswerSchema,
+export const RECORD: ResponseForm<unknown, OpenRecord> = {
+  schema: openResponseSchema,
   pick: (body) => body as OpenRecord, // every field of it is optional or unknown
   undocumented: true,
 };
 
 /** A list of records. Returns the array, whether bare or wrapped. */
-export const RECORDS: AnswerForm<unknown, OpenRecord[]> = {
-  schema: openAnswerSchema,
+export const RECORDS: ResponseForm<unknown, OpenRecord[]> = {
+  schema: openResponseSchema,
   pick: listIn,
   undocumented: true,
 };

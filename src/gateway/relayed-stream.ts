@@ -5,13 +5,13 @@ import { StreamConsumedError } from '../errors/stream.js';
 import { badArgument } from '../errors/validation.js';
 import { FetchHeaders } from '../platform/fetch.js';
 import { StreamSource } from '../platform/stream-source.js';
-import { Answer } from '../transport/answer.js';
 import { parseError, readErrorText } from '../transport/body.js';
 import type { CallFacts } from '../transport/call.js';
 import { LiveCalls } from '../transport/live-calls.js';
 import { checkRequestOptions, readStreamOptionsSchema } from '../transport/options.js';
 import { isThenable } from '../transport/quietly.js';
 import { ServerClock } from '../transport/rate-limit.js';
+import { ServiceResponse } from '../transport/service-response.js';
 import { CallTimeouts, systemRuntime } from '../transport/timeouts.js';
 import type { ChatCompletionStream } from './completion-stream.js';
 import { openStream } from './open-stream.js';
@@ -58,9 +58,9 @@ export async function readChatCompletionStream(
     reporter: undefined,
   };
   try {
-    const answer = new Answer(head, call, new ServerClock());
-    if (status >= 200 && status <= 299) return await openStream(answer, undefined);
-    throw apiError(status, answer.refuse(parseError(await readErrorText(head.body, runtime))));
+    const received = new ServiceResponse(head, call, new ServerClock());
+    if (status >= 200 && status <= 299) return await openStream(received, undefined);
+    throw apiError(status, received.errorDetails(parseError(await readErrorText(head.body, runtime))));
   } catch (error) {
     if (error instanceof ContextGatewayError) endCallWith(error, call);
     timeouts.end();

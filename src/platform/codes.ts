@@ -19,7 +19,7 @@ const CERTIFICATE =
   /^(CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_CERT|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE)/;
 
 /** Failures that show that an unreadable response arrived. */
-const ANSWERED = /^(HPE_|HTTPParserError|UND_ERR_HEADERS_OVERFLOW|UND_ERR_RES_)/;
+const RESPONDED = /^(HPE_|HTTPParserError|UND_ERR_HEADERS_OVERFLOW|UND_ERR_RES_)/;
 
 const EXPLAINED: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'the connection was refused; check baseURL',
@@ -45,12 +45,12 @@ const UNSENDABLE = new Set(['UND_ERR_REQ_CONTENT_LENGTH_MISMATCH', 'NotReadableE
 /** The meaning of error codes of the system and undici. Browsers have no codes, and do not load this file. */
 export function meaningOf(code: string, progress: Progress): Meaning {
   const untrusted = CERTIFICATE.test(code);
-  const answered = ANSWERED.test(code);
+  const responded = RESPONDED.test(code);
   const what =
     EXPLAINED[code] ??
-    (answered ? 'the response is not valid HTTP' : untrusted ? 'the certificate is not trusted' : undefined);
+    (responded ? 'the response is not valid HTTP' : untrusted ? 'the certificate is not trusted' : undefined);
   return {
-    reached: progressAt(progress, untrusted || BEFORE_SENDING.has(code), answered),
+    reached: progressAt(progress, untrusted || BEFORE_SENDING.has(code), responded),
     what,
     retryable: !untrusted && !UNSENDABLE.has(code),
   };
@@ -70,9 +70,9 @@ export function isUnknownHost(failure: unknown): boolean {
 }
 
 /** With `fetch`, a code may say more than the engine knows. */
-function progressAt(progress: Progress, unsent: boolean, answered: boolean): Progress {
+function progressAt(progress: Progress, unsent: boolean, responded: boolean): Progress {
   if (progress.sent === 'yes') return progress;
   if (unsent) return { phase: 'connect', sent: 'no' };
   // A response from a proxy before the request is sent is not a response to it.
-  return answered && progress.sent !== 'no' ? { phase: 'headers', sent: 'yes' } : progress;
+  return responded && progress.sent !== 'no' ? { phase: 'headers', sent: 'yes' } : progress;
 }

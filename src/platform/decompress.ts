@@ -58,7 +58,7 @@ class TransformedSource implements ByteSource {
       this.#chunks ??= this.#open();
       const { value, done } = await (await this.#chunks).next();
       // Bytes after the end of the compressed data are ignored, and must not hold the connection.
-      if (done && !this.#sourceEnded) this.#source.cancel(new Error('the compressed answer is over'));
+      if (done && !this.#sourceEnded) this.#source.cancel(new Error('the compressed response is complete'));
       return done ? undefined : value;
     } catch (error) {
       this.#source.cancel(error as Error);

@@ -66,7 +66,7 @@ class FetchExchange implements Exchange {
   }
 
   async #send(request: OutgoingRequest, fetch: Fetch): Promise<ResponseHead> {
-    const response = await this.#answer(request, fetch);
+    const response = await this.#fetchWith(request, fetch);
     this.#progress = { phase: 'body', sent: 'yes' };
     if (typeof request.body === 'object') request.body.wholeSent();
     this.#body = new StreamSource(readerOf(response, this.#failed), this.#failed, (error) =>
@@ -79,7 +79,7 @@ class FetchExchange implements Exchange {
     return { status: response.status, headers: new FetchHeaders(response.headers), body: this.#body };
   }
 
-  async #answer(request: OutgoingRequest, fetch: Fetch): Promise<Response> {
+  async #fetchWith(request: OutgoingRequest, fetch: Fetch): Promise<Response> {
     // Without a prototype: a polluted Object.prototype could add a body to a GET.
     const init = { __proto__: null, ...this.#rules.init(request), signal: this.#controller.signal };
     let response: unknown;

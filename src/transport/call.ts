@@ -66,7 +66,7 @@ export interface CallFacts extends CallRecord {
 }
 
 /** The facts of the response to one attempt. */
-export interface AnswerFacts {
+export interface ResponseFacts {
   readonly head: ResponseHead;
   readonly call: CallFacts;
   readonly requestId: string | undefined;

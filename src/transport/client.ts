@@ -3,7 +3,6 @@ import * as z from '#zod';
 import type { APIPromise, RateLimit } from '../api-promise.js';
 import { ConfigurationError } from '../errors/base.js';
 import { badArgument, RequestValidationError } from '../errors/validation.js';
-import type { AnswerForm } from './answer.js';
 import type { AreaRules, Shared } from './call.js';
 import type { ClientEvent } from './events.js';
 import { LiveCalls } from './live-calls.js';
@@ -17,6 +16,7 @@ import {
 import { Pacer } from './pacer.js';
 import { checkHeaderName, checkHeaders, type Method, ownFields, type Query } from './request.js';
 import { RetryBudget } from './retry.js';
+import type { ResponseForm } from './service-response.js';
 import { type Runtime, systemRuntime } from './timeouts.js';
 import { Transport } from './transport.js';
 import { checkArguments, isObject } from './validation.js';
@@ -116,7 +116,7 @@ function isQueryValue(value: unknown): boolean {
   return value === undefined || Number.isFinite(value) || typeof value === 'string' || typeof value === 'boolean';
 }
 
-const RAW: AnswerForm<unknown, unknown> = { schema: z.unknown(), pick: (body) => body, undocumented: true };
+const RAW: ResponseForm<unknown, unknown> = { schema: z.unknown(), pick: (body) => body, undocumented: true };
 
 function checkRawRequest(given: RawRequest): RawRequest {
   const request = ownFields(given, ['method', 'path']) as RawRequest; // checked in the next line

@@ -68,7 +68,7 @@ function ask({ bucket }: Call, limiter: RateLimiter | undefined): ReturnType<Rat
   }
 }
 
-/** Waits for a limiter that answers asynchronously; this is not yet a place in the queue. */
+/** Waits for a limiter that responds asynchronously; this is not yet a place in the queue. */
 async function keptWithin(
   { bucket, timeouts }: Call,
   limiter: RateLimiter | undefined,
@@ -77,7 +77,7 @@ async function keptWithin(
   try {
     return await timeouts.wait(asked);
   } catch (cause) {
-    // The call ended before the limiter answered: a late admission is returned.
+    // The call ended before the limiter responded: a late admission is returned.
     quietly(() => asked.then((late) => (late ? late.cancel() : limiter?.release(bucket, {}))));
     throw limiterFailure(cause);
   }

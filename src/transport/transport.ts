@@ -5,9 +5,9 @@ import { endCallWith, mostSent } from '../errors/call.js';
 import { APIConnectionError, ClientClosedError } from '../errors/connection.js';
 import { RequestValidationError } from '../errors/validation.js';
 import type { OutgoingStream, ResponseHead } from '../platform/engine.js';
-import { Answer, type AnswerForm } from './answer.js';
 import { parseError } from './body.js';
 import type { AreaRules, Call, Shared } from './call.js';
+import { readErrorBody } from './error-details.js';
 import type { Listener } from './events.js';
 import {
   type Base,
@@ -24,12 +24,12 @@ import { type Release, releaseOnce } from './pacer.js';
 import { awaitTurn } from './queue.js';
 import { quietly } from './quietly.js';
 import { ServerClock } from './rate-limit.js';
-import { readRefusal } from './refusal.js';
 import { endingOf, openReporter } from './reporter.js';
 import { checkHeaders, type EndpointSource, prepare } from './request.js';
 import { LONGEST_BACKOFF, nextWait, operationOf, sentBy, type Verdict } from './retry.js';
 import { hasNewCredential, readCredential } from './rotation.js';
 import { withoutSecrets } from './secrets.js';
+import { type ResponseForm, ServiceResponse } from './service-response.js';
 import { CallTimeouts } from './timeouts.js';
 import { type AnySchema, applySchema } from './validation.js';
 
@@ -38,7 +38,7 @@ const DEFAULT_IDLE_TIMEOUT = 120_000;
 const DEFAULT_RETRIES = 2;
 const DEFAULT_MAX_RETRY_AFTER = 60_000;
 /** Turns a successful response into the method's return value. */
-type Reader<T> = (answer: Answer, options: RequestOptions) => T | Promise<T>;
+type Reader<T> = (response: ServiceResponse, options: RequestOptions) => T | Promise<T>;
 
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 
@@ -68,16 +68,16 @@ export class Transport {
   /** Sends a request and reads one JSON value. A caller's `schema` replaces the built-in one. */
   request<Body, T>(
     endpoint: EndpointSource,
-    { schema: documented, pick, mayBeEmpty, undocumented, facts }: AnswerForm<Body, T>,
+    { schema: documented, pick, mayBeEmpty, undocumented, facts }: ResponseForm<Body, T>,
     options?: RequestOptions | SchemaOptions<T>,
   ): APIPromise<T> {
-    const read: Reader<T> = async (answer, checked) => {
+    const read: Reader<T> = async (response, checked) => {
       const { schema } = checked as Partial<SchemaOptions<T>>; // only undocumented endpoints accept it
-      const body = (await answer.json(mayBeEmpty)) as Body; // checked below, or wanted unchecked
-      const { timeouts, clean, reporter } = answer.call;
+      const body = (await response.json(mayBeEmpty)) as Body; // checked below, or wanted unchecked
+      const { timeouts, clean, reporter } = response.call;
       // A caller's schema may be slow, but it does not extend the call's time limits.
       if (schema !== undefined) return timeouts.wait(applySchema(schema, pick(body), body, clean));
-      answer.check(documented, body);
+      response.check(documented, body);
       if (reporter !== undefined) quietly(() => Object.assign(reporter, { completion: facts?.(body) }));
       return pick(body);
     };
@@ -172,11 +172,11 @@ export class Transport {
       for (;;) {
         try {
           if (delay !== undefined) await timeouts.sleep(delay);
-          const answer = await this.#attempt(call, read, delay ?? 0);
+          const response = await this.#attempt(call, read, delay ?? 0);
           this.#shared.budget.refund(spent);
           handedOver = streamed;
           if (!streamed) call.reporter?.done({ outcome: 'success', error: undefined }, call.runtime.now());
-          return answer;
+          return response;
         } catch (error) {
           const { wait, cost } = this.#decide(error, call, await hasNewCredential(error, call));
           call.sent = mostSent(call.sent, sentBy(error));
@@ -217,13 +217,13 @@ export class Transport {
       timeouts.check(); // the listener may have ended it
       upload = call.request.upload?.body((times) => timeouts.progressed(times));
       const head = await this.#send(call, added, upload);
-      const answer = this.#observe(call, head);
+      const response = this.#observe(call, head);
       record.status = head.status;
-      if (head.status < 200 || head.status > 299) throw await this.#refuse(call, answer, release);
-      release(answer.observation);
-      const data = await read(answer, call.options);
+      if (head.status < 200 || head.status > 299) throw await this.#readError(call, response, release);
+      release(response.observation);
+      const data = await read(response, call.options);
       record.duration = runtime.now() - call.startedAt;
-      return { data, response: answer.response };
+      return { data, response: response.info };
     } catch (error) {
       timeouts.stopWatching();
       release({});
@@ -253,11 +253,11 @@ export class Transport {
   }
 
   /** Records the rate limit, date and request id of a response, for every status. */
-  #observe(call: Call, head: ResponseHead): Answer {
+  #observe(call: Call, head: ResponseHead): ServiceResponse {
     const { reporter } = call;
     const read = reporter === undefined ? head : { ...head, body: reporter.counted(head.body) };
-    const answer = new Answer(read, call, this.#clock);
-    const { requestId, rateLimit } = answer;
+    const response = new ServiceResponse(read, call, this.#clock);
+    const { requestId, rateLimit } = response;
     call.clean = (text) => withoutSecrets(text, call.credential);
     if (requestId !== undefined) call.where = `${call.route}, request ${requestId}`;
     if (rateLimit !== undefined) this.#shared.rateLimits.set(call.bucket, rateLimit);
@@ -267,12 +267,12 @@ export class Transport {
       const duration = call.runtime.now() - call.startedAt;
       reporter.emit({ type: 'response', attempt: call.attempts.length, status, duration, requestId });
     }
-    return answer;
+    return response;
   }
 
   /** Reads the body of an error response, up to a limit. */
-  async #refuse(call: Call, answer: Answer, release: Release): Promise<ContextGatewayError> {
-    const { status, body } = answer.head;
+  async #readError(call: Call, response: ServiceResponse, release: Release): Promise<ContextGatewayError> {
+    const { status, body } = response.head;
     if (status > 599 || status < 200) {
       body.cancel(new Error('not an HTTP status'));
       const details = { phase: 'headers', sent: 'yes', retryable: false } as const;
@@ -281,11 +281,11 @@ export class Transport {
     const limited = status === 429;
     // The wait may be in the body, so nothing else is sent before it is read.
     const free = limited ? this.#shared.limiter?.hold?.(call.bucket) : undefined;
-    const { text, whole } = await readRefusal(call, answer);
-    const error = apiError(status, answer.refuse(parseError(text)));
+    const { text, whole } = await readErrorBody(call, response);
+    const error = apiError(status, response.errorDetails(parseError(text)));
     call.hintMissed = !whole;
     const blockedFor = whole ? error.retryAfter : Math.max(error.retryAfter ?? 0, LONGEST_BACKOFF);
-    release({ ...answer.observation, refused: limited, ...(limited && { blockedFor }) });
+    release({ ...response.observation, refused: limited, ...(limited && { blockedFor }) });
     if (free !== undefined) quietly(free);
     call.timeouts.check(); // if the call was ended meanwhile, that error takes precedence over the status
     return error;

@@ -175,8 +175,8 @@ function partsOf(schema: unknown): Parts {
   return (schema as core.$ZodType)._zod.def as Parts;
 }
 
-/** Issues of an answer as an error that still holds it. */
-export function unexpectedAnswer(
+/** An error for an unexpected response, which keeps its body. */
+export function unexpectedResponse(
   issues: readonly ValidationIssue[],
   body: unknown,
   expected = 'the documentation',
@@ -185,7 +185,7 @@ export function unexpectedAnswer(
   return new ResponseValidationError(message, { issues, body });
 }
 
-/** Checks with the caller's own schema what a method gives. `body` is the whole answer, which no mistake in the schema may lose. */
+/** Checks with the caller's own schema what a method gives. `body` is the whole response body, which no mistake in the schema may lose. */
 export async function applySchema<T>(
   schema: StandardSchema<T>,
   value: unknown,
@@ -206,5 +206,5 @@ export async function applySchema<T>(
     }),
     message: clean(message),
   }));
-  throw unexpectedAnswer(issues, body, 'the given schema');
+  throw unexpectedResponse(issues, body, 'the given schema');
 }

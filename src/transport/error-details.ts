@@ -1,7 +1,7 @@
 import { type APIErrorDetails, isTemporary } from '../errors/api.js';
 import type { ResponseHead } from '../platform/engine.js';
 import { isServiceError, readErrorText, readHintText } from './body.js';
-import type { AnswerFacts, Call } from './call.js';
+import type { Call, ResponseFacts } from './call.js';
 import { retryHint } from './rate-limit.js';
 import { cleaned, withoutSecrets } from './secrets.js';
 import { isObject, ownField } from './validation.js';
@@ -10,9 +10,9 @@ import { isObject, ownField } from './validation.js';
 const MAX_EXCERPT = 256;
 
 /** Reads the body of an error: of a 429 or 503 to its end, unless a wait in it would make no difference. */
-export async function readRefusal(
+export async function readErrorBody(
   call: Call,
-  { head, rateLimit, serverTime }: AnswerFacts,
+  { head, rateLimit, serverTime }: ResponseFacts,
 ): Promise<{ text: string; whole: boolean }> {
   const { status, headers, body } = head;
   const hint = retryHint(headers, undefined, rateLimit, serverTime) ?? 0;
@@ -22,8 +22,8 @@ export async function readRefusal(
 }
 
 /** The details of an error, including one inside a successful response. */
-export function refusalDetails(answer: AnswerFacts, body: unknown): APIErrorDetails {
-  const { head, call, requestId, rateLimit, serverTime } = answer;
+export function errorDetails(response: ResponseFacts, body: unknown): APIErrorDetails {
+  const { head, call, requestId, rateLimit, serverTime } = response;
   const { status, headers } = head;
   const { credential, area, request } = call;
   const mask = (text: string): string => withoutSecrets(text, credential);

@@ -3,16 +3,16 @@ import { type APIErrorDetails, apiError } from '../errors/api.js';
 import { boundIssues } from '../errors/issues.js';
 import type { ResponseHead } from '../platform/engine.js';
 import { MAX_JSON_BYTES, parseJson, readText, reportsError } from './body.js';
-import type { AnswerFacts, CallFacts } from './call.js';
+import type { CallFacts, ResponseFacts } from './call.js';
+import { errorDetails, requestIdOf } from './error-details.js';
 import type { CompletionFacts } from './events.js';
 import type { Observation } from './pacer.js';
 import { parseRateLimit, type ServerClock, untilReset } from './rate-limit.js';
-import { refusalDetails, requestIdOf } from './refusal.js';
 import { withoutSecrets } from './secrets.js';
-import { type AnySchema, findIssues, type Schema, unexpectedAnswer } from './validation.js';
+import { type AnySchema, findIssues, type Schema, unexpectedResponse } from './validation.js';
 
 /** How a JSON response becomes the method's return value. */
-export interface AnswerForm<Body, T> {
+export interface ResponseForm<Body, T> {
   readonly schema: Schema<Body>;
   readonly pick: (body: Body) => T;
   /** The response holds only its success, so an empty body is accepted. */
@@ -24,7 +24,7 @@ export interface AnswerForm<Body, T> {
 }
 
 /** The response to one attempt. */
-export class Answer implements AnswerFacts {
+export class ServiceResponse implements ResponseFacts {
   readonly head: ResponseHead;
   readonly call: CallFacts;
   readonly requestId: string | undefined;
@@ -40,7 +40,7 @@ export class Answer implements AnswerFacts {
   }
 
   /** The part that users see. */
-  get response(): ResponseInfo {
+  get info(): ResponseInfo {
     return new Response(this);
   }
 
@@ -52,13 +52,13 @@ export class Answer implements AnswerFacts {
   }
 
   /** The same response with another body, for one that was partly read. */
-  with(head: ResponseHead): Answer {
-    return Object.assign(Object.create(Answer.prototype), this, { head });
+  with(head: ResponseHead): ServiceResponse {
+    return Object.assign(Object.create(ServiceResponse.prototype), this, { head });
   }
 
   /** The details for a typed error, from an error in the body. */
-  refuse(body: unknown): APIErrorDetails {
-    return refusalDetails(this, body);
+  errorDetails(body: unknown): APIErrorDetails {
+    return errorDetails(this, body);
   }
 
   /** Reads the JSON value, which may report an error despite a success status. */
@@ -66,7 +66,7 @@ export class Answer implements AnswerFacts {
     const text = await readText(this.head, MAX_JSON_BYTES);
     if (text === '' && mayBeEmpty) return { success: true };
     const body = parseJson(text, this.head.headers);
-    if (reportsError(body)) throw apiError(this.head.status, this.refuse(body));
+    if (reportsError(body)) throw apiError(this.head.status, this.errorDetails(body));
     return body;
   }
 
@@ -79,7 +79,7 @@ export class Answer implements AnswerFacts {
     const cleaned = (key: string | number) => (typeof key === 'string' ? clean(key) : key);
     const issues = boundIssues(found.map(({ path, message }) => ({ path: path.map(cleaned), message })));
     // `null` has no fields to return.
-    if (!reports || value === null) throw unexpectedAnswer(issues, value);
+    if (!reports || value === null) throw unexpectedResponse(issues, value);
     reporter?.emit({ type: 'validation', issues });
     return false;
   }
@@ -93,7 +93,7 @@ class Response implements ResponseInfo {
   readonly attempts: readonly Attempt[];
   readonly #headers: HeaderSource;
 
-  constructor({ head, requestId, rateLimit, call }: Answer) {
+  constructor({ head, requestId, rateLimit, call }: ServiceResponse) {
     this.status = head.status;
     this.requestId = requestId;
     this.rateLimit = rateLimit;
