@@ -5,8 +5,9 @@ import { APIConnectionError, APIError } from '../index.js';
 const PATH = '/v1/chat/completions';
 
 /**
- * Converts an error to an `APICallError` with the original as its `cause`. Aborts and invalid arguments are returned unchanged.
- * `isRetryable` is true only if the service provably did nothing, because the AI SDK then retries the request.
+ * Converts an error to an `APICallError` with the original as its `cause`. Aborts and invalid arguments are returned
+ * unchanged. `isRetryable` is true only if the service provably did nothing, because the AI SDK then retries the
+ * request.
  */
 export function toApiCallError(error: unknown, requestBodyValues: unknown): unknown {
   if (APIError.is(error)) {
@@ -31,7 +32,7 @@ export function toApiCallError(error: unknown, requestBodyValues: unknown): unkn
   );
 }
 
-/** The AI SDK reads the wait from the headers only. The Gateway sends it in the body. */
+/** Adds `retry-after`: the Gateway sends the wait in the body, but the AI SDK reads it from the headers only. */
 function headersOf({ headers, retryAfter }: APIError): Record<string, string> {
   const given = Object.fromEntries(headers);
   return retryAfter === undefined ? given : { ...given, 'retry-after': String(Math.ceil(retryAfter / 1_000)) };
@@ -43,7 +44,7 @@ function isServiceError(body: unknown): boolean {
   return typeof error?.type === 'string';
 }
 
-/** Makes a field non-enumerable, so that a logged error contains no text of users. */
+/** Makes fields non-enumerable, so that a logged error contains no text of users. */
 function withoutContent(error: APICallError): APICallError {
   for (const field of ['requestBodyValues', 'responseHeaders', 'responseBody', 'data'])
     Object.defineProperty(error, field, { enumerable: false });

@@ -2,13 +2,13 @@ import type { Conversation } from '../conversation/index.js';
 import type { ChatMessage } from '../index.js';
 import type { PromptMessage } from './specification.js';
 
-/** A call of any version of the AI SDK, as far as this looks at it. */
+/** The used part of a call, the same in every version of the AI SDK. */
 interface Params {
   prompt: PromptMessage[];
   abortSignal?: AbortSignal | undefined;
 }
 
-/** A middleware for `wrapLanguageModel` of `ai` 5, 6 and 7. */
+/** Middleware for `wrapLanguageModel` of `ai` 5, 6 and 7. */
 export interface ContextMiddleware {
   readonly specificationVersion: 'v3';
   transformParams<P extends Params>(call: { params: P }): Promise<P>;
@@ -17,12 +17,12 @@ export interface ContextMiddleware {
 }
 
 /**
- * Gives the context of a conversation to any model of the AI SDK:
+ * Adds the context of a conversation to the prompts of any AI SDK model:
  * `wrapLanguageModel({ model, middleware: contextMiddleware(conversation) })`.
  *
- * The context stands right after the instructions, chosen for the last question, and takes `contextShare` of the window at most.
- * After each reply the conversation is compacted in the background if due. The messages are the app's: they are sent as they are,
- * not shortened, and not kept.
+ * The context is selected for the last question, placed right after the instructions, and takes at most `contextShare`
+ * of the window. After each reply, the conversation is compacted in the background if due. Your app manages the
+ * messages: they are sent unchanged, not shortened, and not stored.
  */
 export function contextMiddleware(
   conversation: Pick<Conversation, 'contextMessage' | 'compactWhenDue'>,
@@ -49,14 +49,14 @@ export function contextMiddleware(
   };
 }
 
-/** The last message of the user. With tools, it is some messages back. */
+/** The user's last message. With tools, other messages may follow it. */
 function questionIn({ prompt }: Params): string {
   const content = prompt.findLast(({ role }) => role === 'user')?.content ?? '';
   if (typeof content === 'string') return content;
   return content.flatMap(({ type, text }) => (type === 'text' ? [String(text)] : [])).join('\n');
 }
 
-/** After the instructions, or as a part of them where the conversation says so. */
+/** Inserts the context after the instructions, or appends it to them with the placement `system`. */
 function withContext(prompt: readonly PromptMessage[], { role, content }: ChatMessage): PromptMessage[] {
   const first = prompt.findIndex((message) => message.role !== 'system');
   const at = first === -1 ? prompt.length : first;
@@ -66,7 +66,7 @@ function withContext(prompt: readonly PromptMessage[], { role, content }: ChatMe
   return [{ role, content: instructions.join('\n\n') }, ...rest];
 }
 
-/** The same stream, whose end is told once: complete, broken off, or left by its reader. */
+/** Wraps a stream. Calls `onEnd` once, when the stream completes, fails, or is cancelled by its reader. */
 function watched(stream: ReadableStream, onEnd: () => void): ReadableStream {
   const reader = stream.getReader();
   let hasEnded = false;

@@ -1,7 +1,7 @@
 import type { ResponseInfo } from '../index.js';
 import type { ProviderMetadata, ResponseMetadata } from './specification.js';
 
-/** What a completion, or a chunk of one, is known by. */
+/** The id, model and time of a completion or a chunk. */
 export function responseMetadataOf(response: {
   id?: string | undefined;
   model?: string | undefined;

@@ -1,6 +1,6 @@
 /**
- * The part of the AI SDK's provider interface that a model of text needs. Written out here, and held against the real types in
- * `test/ai-sdk/types.test-d.ts`, because no single version of `@ai-sdk/provider` has all three.
+ * The part of the AI SDK's provider interface that a text model needs. Written out here, because no single version of
+ * `@ai-sdk/provider` has all three. `test/ai-sdk/types.test-d.ts` checks it against the real types.
  */
 
 /** Versions of the provider interface: `v2` for `ai` 5, `v3` for `ai` 6 and 7, `v4` for `ai` 7 alone. */
@@ -12,13 +12,13 @@ interface PromptPart {
   readonly text?: unknown;
 }
 
-/** A message as the AI SDK hands it to a model. */
+/** A message as the AI SDK passes it to a model. */
 export interface PromptMessage {
   readonly role: string;
   readonly content: string | readonly PromptPart[];
 }
 
-/** What the AI SDK asks of a model. */
+/** The options of a call that the AI SDK passes to a model. */
 export interface CallOptions {
   prompt: PromptMessage[];
   maxOutputTokens?: number | undefined;
@@ -39,12 +39,12 @@ export interface CallOptions {
   providerOptions?: Readonly<Record<string, object>> | undefined;
 }
 
-/** Why a response ended, as the AI SDK names it. */
+/** Why a response ended, in the AI SDK's terms. */
 export type UnifiedFinishReason = 'stop' | 'length' | 'content-filter' | 'tool-calls' | 'error' | 'other';
 
 type Tokens = number | undefined;
 
-/** What differs between the versions. */
+/** The types that differ between the versions. */
 interface Shapes {
   v2: {
     usage: { inputTokens: Tokens; outputTokens: Tokens; totalTokens: Tokens };
@@ -67,7 +67,10 @@ export type Usage<Version extends Specification> = Shapes[Version]['usage'];
 export type FinishReason<Version extends Specification> = Shapes[Version]['finishReason'];
 export type Warning<Version extends Specification> = Shapes[Version]['warning'];
 
-/** What the service said about its rate limit. Its `reset` is a time in ISO 8601. A type alias: an interface is no JSON to the AI SDK. */
+/**
+ * The rate limit that the service reported. `reset` is a time in ISO 8601. A type alias, because an interface is not
+ * assignable to the AI SDK's JSON type.
+ */
 export type ProviderMetadata = {
   svc: { rateLimit: { limit: number | null; remaining: number | null; reset: string | null } };
 };
@@ -113,7 +116,7 @@ interface StreamResult<Version extends Specification> {
   response: { headers: Record<string, string> };
 }
 
-/** A model of the Gateway, as `generateText` and `streamText` take it. */
+/** A model of the Gateway, for `generateText` and `streamText`. */
 export interface AiSdkModel<Version extends Specification = 'v3'> {
   readonly specificationVersion: Version;
   readonly provider: string;

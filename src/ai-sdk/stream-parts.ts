@@ -9,14 +9,14 @@ import { DIALECTS } from './dialect.js';
 import { providerMetadataOf, responseMetadataOf } from './response.js';
 import type { Specification, StreamPart, Warning } from './specification.js';
 
-/** How a stream is told. */
+/** Options of `toPartStream`. */
 export interface StreamTelling<Version extends Specification> {
   readonly specification: Version;
   readonly warnings: Warning<Version>[];
   readonly includeRawChunks: boolean | undefined;
 }
 
-/** A streamed completion as the AI SDK reads it. Nothing is read before it is asked for; cancelling it ends the request. */
+/** Converts a streamed completion to the AI SDK's parts. Reads only on demand. Cancelling it ends the request. */
 export function toPartStream<Version extends Specification>(
   completion: ChatCompletionStream,
   telling: StreamTelling<Version>,
@@ -29,14 +29,14 @@ export function toPartStream<Version extends Specification>(
         if (done) controller.close();
         else controller.enqueue(value);
       },
-      // Not the generator's `return`, which waits for the event it is reading.
+      // Not the generator's `return`, which would wait for the pending read.
       cancel: () => completion.close(),
     },
     { highWaterMark: 0 },
   );
 }
 
-/** The only text of a response. */
+/** The id of the response's only text. */
 const TEXT = { id: '0' };
 
 async function* partsOf<Version extends Specification>(
@@ -61,7 +61,7 @@ async function* partsOf<Version extends Specification>(
     }
     if (reason === undefined) throw new StreamTruncatedError('The stream ended without a finish_reason.');
   } catch (error) {
-    if (APIAbortError.is(error)) throw error; // the AI SDK tells its user's own abort from an error
+    if (APIAbortError.is(error)) throw error; // the AI SDK distinguishes its user's own abort from an error
     hasFailed = true;
     yield { type: 'error', error };
   }

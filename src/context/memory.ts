@@ -74,8 +74,8 @@ export class Memory {
    * Create an item, or change and activate the item that has this type and key.
    * `GET /api/memory`, then `PATCH /api/memory/{memoryId}` or `POST /api/memory`
    *
-   * The two requests are not atomic: two upserts of a new key at the same time can create two items. If several items have the
-   * key, the first one listed is changed. `withResponse()` returns the response to the second request.
+   * The two requests are not atomic: two upserts of a new key at the same time can create two items. If several items
+   * have the key, the first one listed is changed. `withResponse()` returns the response to the second request.
    *
    * @throws {PermissionDeniedError} when the user is not a member of the workspace
    */
@@ -86,8 +86,8 @@ export class Memory {
   /**
    * Activate an item again. `PATCH /api/memory/{memoryId}`
    *
-   * Takes the item, because the API requires its content and cannot read a single item. If the content has changed since you
-   * read it, this call changes it back.
+   * Takes the item, because the API requires its content and cannot read a single item. If the content has changed
+   * since you read it, this call changes it back.
    *
    * @throws {NotFoundError} when the item does not exist
    */

@@ -1,11 +1,14 @@
 import { ContextGatewayError } from '../index.js';
 import type { PromptReport } from './prompt.js';
 
-/** What must not be dropped (instructions, pins, constraints, requirements, the new input) does not fit. Nothing was sent. */
+/**
+ * The parts that must not be dropped (instructions, pins, constraints, requirements, the new input) do not fit in the
+ * budget. Nothing was sent.
+ */
 export class ContextBudgetError extends ContextGatewayError {
-  /** The most tokens that the prompt may have. */
+  /** Maximum tokens of the prompt. */
   readonly budget: number;
-  /** What its parts would take. */
+  /** Tokens that each required part would take. */
   readonly tokens: PromptReport['tokens'];
 
   constructor(budget: number, tokens: PromptReport['tokens']) {

@@ -3,16 +3,16 @@ import { checkMessages } from './messages.js';
 import type { CompactionOptions, CompactionTrigger, ConversationOptions } from './options.js';
 import { SECTIONS } from './sections.js';
 
-/** The service's models have windows of 128K and 200K; which model has which is not documented. */
+/** The service's models have windows of 128K and 200K tokens. Which model has which is not documented. */
 const SMALLEST_WINDOW = 128_000;
 
-/** The budget of a prompt, and of its reply. */
+/** The token budget of a prompt and its reply. */
 export interface Window {
   contextWindow: number;
   reserveOutput: number;
 }
 
-/** What an option may be: kinds of `typeof`, or values. */
+/** Accepted values of each option: names of types as `typeof` returns them, or literal values. */
 type Checks<T> = { readonly [Name in keyof Required<T>]: readonly unknown[] };
 
 const OPTIONS: Checks<ConversationOptions> = {
@@ -51,7 +51,7 @@ const COMPACTION: Checks<CompactionOptions> = {
 
 const TRIGGER: Checks<CompactionTrigger> = { tokens: ['number'], messages: ['number'], fraction: ['number'] };
 
-/** Refuses what cannot work before anything is done. */
+/** Rejects invalid options before any work starts. */
 export function checkOptions(options: ConversationOptions): Window {
   check(options, OPTIONS);
   const { context, gateway, conversationId, model, contextWindow = SMALLEST_WINDOW } = options;

@@ -5,7 +5,7 @@ import type { CompactionOptions, CompactionReport } from './options.js';
 import { tell } from './tell.js';
 import { untilAborted } from './until-aborted.js';
 
-/** Compacts a conversation when due or when asked to, once at a time, and knows what is under way in the background. */
+/** Runs the compactions of a conversation, automatic and requested, one at a time. Tracks all background work. */
 export class Compactions {
   readonly #keeper: ContextKeeper;
   readonly #compactor: Compactor | undefined;
@@ -25,14 +25,16 @@ export class Compactions {
     this.#onError = onError;
   }
 
-  /** The strongest level did not make the context small enough. */
+  /** Whether even the strongest level did not make the context small enough. */
   isExhausted(metadata: ContextMetadata | undefined): boolean {
     return metadata !== undefined && this.#compactor?.isExhausted(metadata) === true;
   }
 
-  /** Those who ask while one is under way get its outcome. It goes on when one of them leaves. */
+  /**
+   * Callers during a compaction share its result. A caller's abort ends only that caller's wait, not the compaction.
+   */
   run(level?: CompactionLevel, { signal, ...request }: RequestOptions = {}): Promise<CompactionReport> {
-    // The guard is set before anything is awaited.
+    // Set before any `await`: a second call in the same tick must see it.
     this.#running ??= this.inBackground(
       this.#keeper.compact(level, { ...request, signal: this.#closing.signal }).finally(() => {
         this.#running = undefined;
@@ -41,7 +43,7 @@ export class Compactions {
     return untilAborted(this.#running, signal);
   }
 
-  /** What is under way, or begins now because it is due: it fails no turn. */
+  /** Starts a compaction if one is due. Returns the running one, if any. Errors of automatic ones go to `onError`. */
   whenDue(metadata: ContextMetadata, summary: RollingSummary): Promise<unknown> | undefined {
     const compactor = this.#compactor;
     if (compactor === undefined || this.#closing.signal.aborted) return undefined;
@@ -55,10 +57,10 @@ export class Compactions {
     return this.#automatic ?? this.#running;
   }
 
-  /** `idle` waits for it. */
+  /** Makes `idle` wait for the task. */
   inBackground<T>(task: Promise<T>): Promise<T> {
     this.#tasks.add(task);
-    task.catch(() => {}).finally(() => this.#tasks.delete(task)); // its error is its caller's
+    task.catch(() => {}).finally(() => this.#tasks.delete(task)); // the caller handles the error
     return task;
   }
 
@@ -74,7 +76,7 @@ export class Compactions {
     try {
       let level = compactor.levelNow(metadata);
       if (level === undefined || !(await compactor.isAllowed(metadata, summary))) return;
-      // A level that saves nothing is followed by the next, once. A later turn tries again what fails.
+      // If a level saves nothing, try the next one, once. No retries here: after a failure, a later turn tries again.
       for (let attempt = 0; level !== undefined && attempt < 2; attempt += 1) {
         const report: CompactionReport = await this.run(level, { maxRetries: 0 });
         level = compactor.learn(report, metadata);

@@ -2,11 +2,11 @@ import { type CompactionLevel, type ContextMetadata, RateLimitError, type Rollin
 import type { CompactionOptions, CompactionReport } from './options.js';
 import { shouldCompact } from './trigger.js';
 
-/** Decides when to compact and how far, and remembers what came of it. */
+/** Decides when to compact and at which level, and learns from the results. */
 export class Compactor {
   readonly #options: CompactionOptions;
   readonly #budget: number;
-  /** What each level left of the whole conversation, when it was last used. */
+  /** For each level, the share of the whole conversation's tokens that was left when it was last used. */
   readonly #yields = new Map<CompactionLevel, number>();
   #tokensAtLastAttempt: number | undefined;
   #attemptedAt = 0;
@@ -19,12 +19,12 @@ export class Compactor {
     this.#budget = budget;
   }
 
-  /** The strongest level did not make the context small enough, and it is not now. */
+  /** Whether the strongest level did not make the context small enough, and the context is still too large. */
   isExhausted(metadata: ContextMetadata): boolean {
     return this.#exhausted && this.#isReached(metadata);
   }
 
-  /** The level to compact with now, if it is time to. */
+  /** The level to compact with now, or `undefined` if no compaction is due. */
   levelNow(metadata: ContextMetadata): CompactionLevel | undefined {
     const now = Date.now();
     if (now < this.#suspendedUntil || !this.#isReached(metadata)) return undefined;
@@ -35,12 +35,12 @@ export class Compactor {
     return this.#promising(metadata);
   }
 
-  /** Whether the user wants it. */
+  /** Whether `onBefore` allows the compaction. */
   async isAllowed(metadata: ContextMetadata, summary: RollingSummary): Promise<boolean> {
     return (await this.#options.onBefore?.(metadata, summary)) !== false;
   }
 
-  /** Learn what a level saved. When that was nothing: the next level. */
+  /** Records how much a level saved. Returns the next level to try if it saved nothing. */
   learn({ level, result }: CompactionReport, metadata: ContextMetadata): CompactionLevel | undefined {
     if (level === undefined || result === undefined) return undefined;
     const { newTokenCount, previousTokenCount, summaryUpdated } = result;
@@ -52,14 +52,16 @@ export class Compactor {
     return newTokenCount < previousTokenCount && summaryUpdated ? undefined : next;
   }
 
-  /** Wait before the next attempt, for as long as the service says, or longer each time. */
+  /**
+   * Records a failed attempt. After a rate limit, delays the next one: as the service says, or else longer each time.
+   */
   failed(error: unknown, tokens: number): void {
     this.#attempted(tokens);
     if (!RateLimitError.is(error)) return;
     const backoff = Math.min(FIRST_WAIT * 2 ** this.#refusals, LONGEST_WAIT);
     this.#refusals += 1;
     this.#suspendedUntil = Date.now() + (error.retryAfter ?? backoff);
-    this.#tokensAtLastAttempt = undefined; // it was refused, not tried
+    this.#tokensAtLastAttempt = undefined; // the service rejected it without compacting
   }
 
   #attempted(tokens: number): void {
@@ -72,7 +74,7 @@ export class Compactor {
     return [when].flat().some((trigger) => shouldCompact(metadata, trigger, this.#budget));
   }
 
-  /** The mildest level from the one wished for that is likely to save enough, by what it left the last time. */
+  /** The mildest level, starting from the configured one, that should save enough, judging by its last result. */
   #promising(metadata: ContextMetadata): CompactionLevel | undefined {
     const { level = 'light' } = this.#options;
     let candidate: CompactionLevel | undefined = typeof level === 'function' ? level(metadata) : level;
@@ -92,9 +94,12 @@ function stronger(level: CompactionLevel): CompactionLevel | undefined {
   return ({ light: 'deep', deep: 'aggressive', aggressive: undefined } as const)[level];
 }
 
-/** What a compaction may leave of the context: it costs one of few requests a minute, and the common beginning of the prompts. */
+/**
+ * The largest share of the context that a worthwhile compaction leaves. Each compaction costs one of few requests per
+ * minute, and invalidates the cached prefix of the prompts.
+ */
 const WORTHWHILE = 0.9;
-/** A mild level that saves little would be due again soon. */
+/** The same for a milder level: if it saved little, the next compaction would soon be due. */
 const WORTHWHILE_IF_MILD = 0.75;
-const FIRST_WAIT = 30_000;
-const LONGEST_WAIT = 600_000;
+const FIRST_WAIT = 30_000; // ms
+const LONGEST_WAIT = 600_000; // ms

@@ -12,79 +12,100 @@ import type { ConversationMessage } from './messages.js';
 import type { CompactionReport } from './options.js';
 import type { BuiltPrompt, ChatTurn, ContextParts } from './prompt.js';
 
-/** The new message of the user, or several: the last one is what is asked. */
+/** The user's new message, or several messages. The last one is the question. */
 export type TurnInput = string | readonly ConversationMessage[];
 
 /** Options of one turn. */
 export interface TurnOptions extends RequestOptions {
-  /** 0 to 2. @default 1 */
+  /** From 0 to 2. @default 1 */
   temperature?: number | undefined;
-  /** The longest reply, in tokens; so much room is left for it. @default nothing is sent, and `reserveOutput` is left */
+  /**
+   * Maximum tokens of the reply. The prompt leaves room for them.
+   * @default not sent; the prompt leaves room for `reserveOutput` tokens
+   */
   max_tokens?: number | undefined;
 }
 
-/** The reply while it is written. Loop over it once, or await `final()`. Leaving the loop stops the reply, and keeps its text. */
+/**
+ * A reply as it is generated. Iterate over it once, or await `final()`. Leaving the loop stops the reply and keeps the
+ * text so far.
+ */
 export interface ReplyStream extends AsyncIterable<string> {
   /** The text so far. */
   readonly text: string;
-  /** The turn, once it is complete, was stopped or broke off. Rejects with what the loop throws when nothing came. */
+  /**
+   * Resolves to the turn when the reply is complete, was stopped, or was cut off by an error. If no text arrived,
+   * rejects with the error that the loop throws.
+   */
   final(): Promise<ChatTurn>;
 }
 
-/** A reply that was made with another client. */
+/** A reply generated with another client. */
 export interface MadeReply {
   text: string;
-  /** It was stopped before it was complete. */
+  /** Whether the reply was stopped before it was complete. */
   stopped?: boolean | undefined;
 }
 
-/** One conversation: its messages fit the model's window at every turn, and it is compacted when due. */
+/** A conversation whose prompts always fit the model's context window, and whose context is compacted when due. */
 export interface Conversation {
   readonly id: string;
-  /** The messages that this object has kept. */
+  /** The messages that this object stores. Empty if the app supplies them with a `history` function. */
   readonly history: readonly ConversationMessage[];
 
   /**
-   * Ask, and have the reply written piece by piece: `for await (const text of conversation.stream('…'))`.
+   * Sends the input and streams the reply: `for await (const text of conversation.stream('…'))`.
    *
-   * @throws {ContextBudgetError} before anything is sent: what must not be dropped does not fit
+   * @throws {ContextBudgetError} before anything is sent, when the parts that must not be dropped do not fit
    */
   stream(input: TurnInput, options?: TurnOptions): ReplyStream;
   /**
-   * Ask, and wait for the whole reply.
+   * Sends the input and waits for the whole reply.
    *
-   * @throws {ContextBudgetError} before anything is sent: what must not be dropped does not fit
+   * @throws {ContextBudgetError} before anything is sent, when the parts that must not be dropped do not fit
    */
   send(input: TurnInput, options?: TurnOptions): Promise<ChatTurn>;
 
-  /** The prompt for an input, for any client. Hand the reply to `record`. */
+  /** Builds the prompt for an input, to send with any client. Pass the reply to `record`. */
   buildMessages(input: TurnInput, options?: Pick<TurnOptions, 'signal' | 'max_tokens'>): Promise<BuiltPrompt>;
-  /** The context message alone, chosen for a question, for prompts that are built elsewhere. `undefined` when there is nothing to say. */
+  /**
+   * Builds only the context message, selected for a question, for prompts that you build yourself. Resolves to
+   * `undefined` if the context is empty.
+   */
   contextMessage(question: string, options?: Pick<TurnOptions, 'signal'>): Promise<ChatMessage | undefined>;
-  /** Keep a turn that was made with another client, and compact in the background if due. */
+  /** Adds a turn that was made with another client, and compacts in the background if due. */
   record(input: TurnInput, reply: MadeReply): void;
-  /** Compact in the background if due, after turns whose messages are not kept here. */
+  /** Compacts in the background if due. Call it after turns that you do not pass to `record`. */
   compactWhenDue(): void;
 
-  /** Compact now. One is under way at most: who asks meanwhile gets its outcome. An abort ends the waiting, not the compaction. */
+  /**
+   * Compacts now. Only one compaction runs at a time: calls made meanwhile share its result. An abort ends the wait,
+   * not the compaction.
+   */
   compact(level?: CompactionLevel, options?: RequestOptions): Promise<CompactionReport>;
-  /** Read the context again now. */
+  /** Reads the context from the service again. */
   refresh(options?: RequestOptions): Promise<ContextParts>;
-  /** Statements that compactions dropped, oldest first: an app can offer to pin them. `overruledBy` names a later decision against it. */
+  /**
+   * Statements that compactions dropped, oldest first. An app can offer to pin them. `overruledBy` is the later
+   * decision that revokes a statement.
+   */
   lost(): Promise<LedgerEntry[]>;
 
-  /** `context.pin`, seen by the next turn. */
+  /** Calls `context.pin`. The next turn includes the message. */
   pin(params: PinParams, options?: RequestOptions): Promise<PinnedMemoryItem>;
   unpin(messageId: string, options?: RequestOptions): Promise<void>;
-  /** `context.exclude`; a message of the history with this `id` is not sent any more either. Turns that are kept here have no ids. */
+  /**
+   * Calls `context.exclude`, and stops sending the message of the history with this `id`. Messages that this object
+   * stores from its own turns have no ids.
+   */
   exclude(messageId: string, options?: RequestOptions): Promise<void>;
   include(messageId: string, options?: RequestOptions): Promise<void>;
-  /** `context.memory.upsert` in the conversation's workspace, seen by the next turn. */
+  /** Calls `context.memory.upsert` in the conversation's workspace. The next turn includes the item. */
   remember(params: Omit<MemoryCreateParams, 'workspaceId'>, options?: RequestOptions): Promise<UserMemoryItem>;
 
-  /** Settles when nothing is under way in the background: for tests, and before a serverless function returns. */
+  /** Resolves when no background work is running. For tests, and before a serverless function returns. */
   idle(): Promise<void>;
-  /** Stops what is under way in the background. The two clients stay open. */
+  /** Stops background work. The two clients stay open. */
   close(): void;
   [Symbol.asyncDispose](): Promise<void>;
 }

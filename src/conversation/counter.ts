@@ -1,12 +1,15 @@
 import { estimateTokens } from './tokens.js';
 
-/** Counts tokens for one conversation: exactly if the app can, else by an estimate that learns from the usage of replies. */
+/**
+ * Counts tokens for one conversation: with the app's `countTokens`, or else with an estimate calibrated by reported
+ * usage.
+ */
 export class TokenCounter {
   readonly estimated: boolean;
   readonly #raw: (text: string) => number;
-  /** Texts are counted again at every turn. */
+  /** A cache, because each turn counts the same texts again. */
   readonly #known = new Map<string, Known>();
-  /** Of the newest prompt that was measured. */
+  /** Actual tokens divided by estimated tokens, in the newest prompt whose usage was reported. */
   #factor: number | undefined;
 
   constructor(countTokens?: (text: string) => number) {
@@ -14,7 +17,10 @@ export class TokenCounter {
     this.#raw = countTokens ?? estimateTokens;
   }
 
-  /** Tokens to reckon with. A factor below 1 holds for the texts it was learned from only: the next may be of another language. */
+  /**
+   * A count on the safe side. A factor below 1 applies only to the texts it was measured on: the next text may be in
+   * another language.
+   */
   readonly count = (text: string): number => {
     const { raw, factor } = this.#look(text);
     if (!this.estimated) return raw;
@@ -23,21 +29,22 @@ export class TokenCounter {
     return Math.ceil(raw * most);
   };
 
-  /** What is likely. */
+  /** The likely count. */
   readonly expect = (text: string): number => Math.ceil(this.#look(text).raw * (this.#factor ?? 1) * SAFETY.measured);
 
-  /** What a prompt really had. */
+  /** Calibrates the estimate with the actual token count of a prompt. */
   calibrate(texts: readonly string[], actual: number): void {
     const raw = texts.reduce((sum, text) => sum + this.#look(text).raw, 0);
     const counted = actual - texts.length * TOKENS_PER_MESSAGE;
     if (!this.estimated || raw <= 0 || counted <= 0) return;
     this.#factor = clamp(counted / raw);
-    // The context is counted line by line, and what is brought back was a message before.
+    // The context is counted line by line, and a recovered line may be a former message. So the parts are calibrated
+    // too.
     for (const text of texts)
       for (const part of [text, `- ${text}`, ...text.split('\n')]) this.#look(part).factor = this.#factor;
   }
 
-  /** The service found a prompt too long that was thought to fit. */
+  /** Raises the estimate after the service rejected a prompt as too long. */
   undercounted(): void {
     this.#factor = clamp(Math.max(1, this.#factor ?? 1) * 1.25);
     this.#known.clear();
@@ -56,13 +63,16 @@ export class TokenCounter {
 
 interface Known {
   raw: number;
-  /** Of the newest measured prompt it was in. */
+  /** The factor of the newest measured prompt that contained the text. */
   factor: number | undefined;
 }
 
-/** What the bounds and the role of a message cost. */
+/** Tokens for the delimiters and the role of a message. */
 export const TOKENS_PER_MESSAGE = 4;
-/** Of texts that were measured in a prompt; of others, whose estimate may be a tenth too low; of those of a tokenizer that is not known yet. */
+/**
+ * Safety factors. `measured`: for texts of a measured prompt. `new`: for other texts, whose estimate may be a tenth too
+ * low. `unknown`: before the first measured prompt, when the tokenizer is unknown.
+ */
 const SAFETY = { measured: 1.05, new: 1.12, unknown: 1.25 };
 const MOST_KNOWN = 20_000;
 

@@ -32,10 +32,10 @@ import { tell } from './tell.js';
 import { untilAborted } from './until-aborted.js';
 
 /**
- * A conversation whose every turn fits the model's window: it reads the compact context, builds the messages, streams the
- * reply, compacts when due, and brings back what a compaction lost.
+ * Creates a conversation whose prompts always fit the model's context window. It reads the compacted context, builds
+ * the messages, streams the reply, compacts when due, and recovers statements that a compaction lost.
  *
- * @throws {ConfigurationError} when an option cannot work
+ * @throws {ConfigurationError} when an option is invalid
  */
 export function createConversation(options: ConversationOptions): Conversation {
   return new ManagedConversation(options, checkOptions(options));
@@ -49,7 +49,7 @@ class ManagedConversation implements Conversation {
   readonly #counter: TokenCounter;
   readonly #keeper: ContextKeeper;
   readonly #compactions: Compactions;
-  /** What the last prompt that was used passes on to the next. */
+  /** State of the last prompt in use, from which the next is built. */
   #state: FitState | undefined;
 
   constructor(options: ConversationOptions, window: Window) {
@@ -95,7 +95,7 @@ class ManagedConversation implements Conversation {
     const { contextWindow, reserveOutput } = this.#window;
     const input = messagesOf(question);
     const share = Math.floor((this.#options.contextShare ?? 0.5) * (contextWindow - reserveOutput));
-    // Beside messages that are not known here, and make no room for it.
+    // The app's own messages are unknown here, so the context can only take its share of the window.
     return fitToBudget({
       ...{ ...this.#fitting, parts, input, instructions: undefined, history: [], contextShare: 1 },
       budget: share + messageTokens(input, this.#counter.count),
@@ -105,7 +105,7 @@ class ManagedConversation implements Conversation {
   record(input: TurnInput, reply: MadeReply): void {
     if (typeof reply?.text !== 'string') throw new ConfigurationError('record takes the reply: { text }.');
     const messages = messagesOf(input);
-    // The read begins before the turn is added: its figures do not have it yet.
+    // Start the read before adding the turn: the service's figures do not include the turn yet.
     this.compactWhenDue();
     this.#append(messages, reply.text, reply.stopped);
   }
@@ -190,12 +190,12 @@ class ManagedConversation implements Conversation {
       }
       turn = this.#completed(input, built, await stream.finalCompletion());
     } finally {
-      if (text !== '') turn ??= this.#stopped(input, built, text); // left, aborted, or broken off
+      if (text !== '') turn ??= this.#stopped(input, built, text); // the loop was left, aborted or cut off by an error
       if (turn !== undefined) settle(turn);
     }
   }
 
-  /** Build, and send. A prompt that the service finds too long was not worked on: it is built smaller, and sent once more. */
+  /** Builds and sends a prompt. If the service rejects it as too long, builds a smaller one and sends that, once. */
   async #ask<T>(
     input: TurnInput,
     { temperature, max_tokens, ...request }: TurnOptions,
@@ -216,7 +216,7 @@ class ManagedConversation implements Conversation {
       this.#counter.undercounted();
       const most = Math.floor(SMALLER * messageTokens(chatMessages, this.#counter.count));
       const smaller = await this.#build(input, { signal, max_tokens }, most).catch((reason: unknown) => {
-        throw ContextBudgetError.is(reason) ? error : reason; // nothing more can be dropped
+        throw ContextBudgetError.is(reason) ? error : reason; // nothing is left to drop: report the service's error
       });
       return { built: smaller, answer: await send({ ...params, messages: smaller.prompt.chatMessages }, request) };
     }
@@ -255,7 +255,7 @@ class ManagedConversation implements Conversation {
     );
   }
 
-  /** The context for a prompt: after a compaction that is due, where the app wants it so. */
+  /** Reads the context for a prompt. With mode `before`, first runs a compaction that is due. */
   async #read(signal: AbortSignal | undefined): Promise<Kept> {
     const kept = await this.#keeper.read({ signal });
     const { compaction } = this.#options;
@@ -306,7 +306,7 @@ class ManagedConversation implements Conversation {
     return snapshot && this.#history.brought(snapshot.metadata, snapshot.added);
   }
 
-  /** With `before`, the next turn compacts. */
+  /** Compacts if due, except with mode `before`: then the next turn does. */
   #afterReply(kept: Kept): void {
     const { compaction } = this.#options;
     if (compaction !== false && compaction?.mode !== 'before') this.#whenDue(kept);
@@ -318,7 +318,7 @@ class ManagedConversation implements Conversation {
   }
 }
 
-/** A prompt that was too long shrinks by so much: the count of it was wrong by an unknown amount. */
+/** A prompt that was too long shrinks to this share of its counted tokens. How wrong the count was is unknown. */
 const SMALLER = 0.75;
 
 type BuildOptions = Pick<TurnOptions, 'signal' | 'max_tokens'>;

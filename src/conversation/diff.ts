@@ -2,22 +2,28 @@ import type { RollingSummary } from '../index.js';
 import { entriesOf, isBinding, type SummaryEntry } from './entries.js';
 import { normalise, sharedTerms, termsOf } from './terms.js';
 
-/** How two versions of a summary differ. */
+/** The differences between two versions of a summary. */
 export interface SummaryDiff<Before extends SummaryEntry = SummaryEntry> {
   kept: Before[];
   reworded: { before: Before; after: SummaryEntry }[];
-  /** Decisions, requirements and definitions that are there no more. Goals and plans come and go. */
+  /**
+   * Decisions, requirements and definitions that are missing from the newer version. Goals and plans are expected to
+   * change.
+   */
   lost: Before[];
   added: SummaryEntry[];
 }
 
-/** What a newer version of a summary kept, reworded, lost and added. By normalised text, and by the ids of decisions. */
+/**
+ * Compares two versions of a summary: which statements the newer one kept, reworded, lost and added. Statements are
+ * matched by normalised text, and decisions also by id.
+ */
 export function diffSummaries(before: RollingSummary, after: RollingSummary): SummaryDiff {
   const { lost, ...rest } = compareEntries(entriesOf(before), entriesOf(after));
   return { ...rest, lost: lost.filter(isBinding) };
 }
 
-/** The same, with whatever is there no more as `lost`. */
+/** Compares entries. Here `lost` contains every missing entry, goals and plans included. */
 export function compareEntries<Before extends SummaryEntry>(
   before: readonly Before[],
   after: readonly SummaryEntry[],
@@ -38,12 +44,15 @@ export function compareEntries<Before extends SummaryEntry>(
   return diff;
 }
 
-/** Entries with the same key say the same. */
+/** Entries with equal keys state the same. */
 export function keyOf({ term, text }: SummaryEntry): string {
   return normalise(term === undefined ? text : `${term} ${text}`);
 }
 
-/** The entry that says it in other words: a decision's by its id and a word of it, a definition's by its term, any other by its terms. */
+/**
+ * Finds the entry that states the same in other words. A decision matches by its id and at least one common term, a
+ * definition by its defined term, any other entry by most of its terms.
+ */
 function findHeir(
   entry: SummaryEntry,
   after: readonly { entry: SummaryEntry; terms: ReadonlySet<string> }[],

@@ -5,14 +5,14 @@ import { isIncluded } from './tail.js';
 
 interface Left {
   parts: ContextParts;
-  /** Lines of the context that are not sent. */
+  /** Lines of the context that were not sent. */
   lines: readonly ContextItem[];
   history: readonly ConversationMessage[];
-  /** The first message that is sent. */
+  /** Index of the first message that was sent. */
   start: number;
 }
 
-/** What is not sent, and why. Old messages are not counted in tokens: there may be very many. */
+/** Lists what was not sent, and why. Old messages are not counted in tokens, because there may be very many. */
 export function droppedOf({ parts, lines, history, start }: Left, count: (text: string) => number): Dropped[] {
   const inactive = (parts.memory ?? []).filter(({ isActive }) => isActive === false);
   return [

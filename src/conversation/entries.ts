@@ -1,23 +1,23 @@
 import type { RollingSummary } from '../index.js';
 
-/** Where an entry stands in the summary. */
+/** The section of a summary that contains an entry. */
 export type EntrySection = 'goals' | 'requirements' | 'decisions' | 'currentPlan' | 'definitions';
 
 /** One statement of a summary. */
 export interface SummaryEntry {
   section: EntrySection;
   text: string;
-  /** Decisions: the service's id. */
+  /** For decisions: the service's id. */
   id?: string | undefined;
-  /** Decisions: why. */
+  /** For decisions: the reason. */
   reason?: string | undefined;
-  /** Decisions: ISO 8601. */
+  /** For decisions: the time, in ISO 8601. */
   timestamp?: string | undefined;
-  /** Definitions: the term that `text` explains. */
+  /** For definitions: the term that `text` explains. */
   term?: string | undefined;
 }
 
-/** The statements of a summary, one by one. */
+/** Lists the statements of a summary. */
 export function entriesOf(summary: RollingSummary): SummaryEntry[] {
   const texts = (section: 'goals' | 'requirements' | 'currentPlan'): SummaryEntry[] =>
     summary[section].map((text) => ({ section, text }));
@@ -40,12 +40,12 @@ export function entriesOf(summary: RollingSummary): SummaryEntry[] {
   ];
 }
 
-/** What holds until it is revoked, unlike goals and plans. */
+/** Whether an entry is valid until it is revoked. Goals and plans are not. */
 export function isBinding({ section }: SummaryEntry): boolean {
   return section === 'decisions' || section === 'requirements' || section === 'definitions';
 }
 
-/** By code units: the same order everywhere. */
+/** Compares by code units, so that the order does not depend on the locale. */
 export function compare(a: string, b: string): number {
   return a < b ? -1 : Number(a > b);
 }

@@ -11,60 +11,63 @@ import { renderItems } from './render.js';
 import { asks, asksForMore, type Selection, selectItems } from './select.js';
 import { isIncluded, LOW_WATER, messageTokens, Tail } from './tail.js';
 
-/** What has to fit, and into how much. */
+/** Arguments of `fitToBudget`. */
 export interface FitParams {
   parts: ContextParts;
-  /** The app's messages before the input. */
+  /** The messages before the input, newest last. */
   history: readonly ConversationMessage[];
   input: readonly ConversationMessage[];
   instructions?: string | undefined;
-  /** Tokens that the prompt may have: the window less what is left for the reply. */
+  /** Maximum tokens of the prompt: the context window minus the room for the reply. */
   budget: number;
-  /** @default an estimate on the safe side */
+  /** Counts the tokens of a text. @default an estimate on the safe side */
   countTokens?: ((text: string) => number) | undefined;
-  /** @default 0.5 */
+  /** Share of the room for context and history that the context may take if messages need the rest. @default 0.5 */
   contextShare?: number | undefined;
   sections?: readonly ContextSection[] | undefined;
   placement?: 'user' | 'system' | undefined;
   mergeUserTurns?: boolean | undefined;
   render?: ((parts: ContextParts, budget: number) => string) | undefined;
-  /** Look for answers to the input in the messages that do not fit any more. @default false */
+  /** Whether to search messages that no longer fit for answers to the input. @default false */
   searchHistory?: boolean | undefined;
-  /** The newest messages that no summary holds yet: they go last. @default 0 */
+  /** Number of newest messages that no summary contains yet. They are dropped last. @default 0 */
   keepRecent?: number | undefined;
-  /** `state` of the prompt before: what it sent is sent again as far as possible, so that the beginning stays the same. */
+  /**
+   * The `state` of the previous prompt. As much of it as possible is repeated, so that the model's prompt cache
+   * applies.
+   */
   previous?: FitState | undefined;
 }
 
-/** What one prompt passes on to the next: give it back as it is. */
+/** State that one prompt passes to the next. Pass it unchanged as `previous`. */
 export interface FitState {
-  /** The first message of the history that was sent. */
+  /** Index of the first message of the history that was sent. */
   readonly tailStart: number;
-  /** @internal The same: its place may change. */
+  /** @internal That message. Its index may change between prompts. */
   readonly first: ConversationMessage | undefined;
-  /** @internal What there was to choose from. */
+  /** @internal The lines available for selection. */
   readonly offer: Offer;
-  /** @internal The same without what the tail said. */
+  /** @internal Those lines without pinned messages that the tail contains. */
   readonly beside: readonly ContextItem[];
   /** @internal */
   readonly chosen: Selection;
   /** @internal */
   readonly text: string;
-  /** @internal Of messages that were searched, by their content. */
+  /** @internal Passages of the searched messages, by message content. */
   readonly passages: Passages;
 }
 
-/** A prompt that fits, and what the next one needs to begin with the same bytes. */
+/** A prompt that fits, and the state with which the next one can start with the same bytes. */
 export type FittedPrompt = Omit<BuiltPrompt, 'report'> & { report: FitReport; state: FitState };
 
-/** What can be said without knowing where the parts come from. */
+/** A prompt report without the fields that depend on how the context was read. */
 export type FitReport = Omit<PromptReport, 'stale' | 'compactionExhausted'>;
 
 /**
- * Choose what to send so that it fits: context, newest messages, input. Pure.
+ * Builds a prompt that fits a token budget, from the context, the newest messages and the input. A pure function.
  *
- * @throws {ContextBudgetError} when what must not be dropped does not fit
- * @throws {ConfigurationError} when history or input are no messages
+ * @throws {ContextBudgetError} when the parts that must not be dropped do not fit
+ * @throws {ConfigurationError} when `history` or `input` is not an array of messages, or `budget` is not positive
  */
 export function fitToBudget(params: FitParams): FittedPrompt {
   checkMessages(params.history, 'history');
@@ -73,13 +76,13 @@ export function fitToBudget(params: FitParams): FittedPrompt {
   return new Fit(params).fitted();
 }
 
-/** Sections that make room before any message does. */
+/** Sections that are dropped before any message. */
 const FIRST_TO_GO: ReadonlySet<ContextSection> = new Set(['importantReferences', 'definitions', 'openQuestions']);
-/** Of the room, what a question that asks for more may fill with answers, beside the newest turn. */
+/** Share of the room that answers may fill when the question asks for something dropped. The newest turn is kept. */
 const RECALL_SHARE = 0.9;
-/** Of the room, so much is left to the messages although there are few. */
+/** Share of the room that is left for messages even when there are few. */
 const ROOM_TO_GROW = 0.25;
-/** Of its room, what a tail takes at least: with less, the cut that one long input made is taken back. */
+/** Minimum share of its room that the tail fills. Below it, a cut caused by one long input is undone. */
 const LOWEST_WATER = 0.5;
 
 class Fit {
@@ -90,7 +93,7 @@ class Fit {
   readonly #question: string;
   readonly #instructionTokens: number;
   readonly #inputTokens: number;
-  /** For context and tail. */
+  /** Tokens for context and tail together. */
   readonly #room: number;
   readonly #share: number;
   #passages: Passages;
@@ -121,7 +124,10 @@ class Fit {
     return this.#recalling(regular) ?? this.#prompt(regular, regular);
   }
 
-  /** Where the prompt before began. An app that gives its newest messages only has it further to the front, or no more. */
+  /**
+   * Index of the previous prompt's first message. If the app passes only its newest messages, that message has moved
+   * towards the front or is gone.
+   */
   #startBefore(): number {
     const { history, previous } = this.#params;
     let at = Math.min(previous?.tailStart ?? 0, history.length - 1);
@@ -129,14 +135,14 @@ class Fit {
     return Math.max(0, at);
   }
 
-  /** As the prompt before, and only longer, if that is possible. */
+  /** The layout of the previous prompt plus the new messages, if that fits. */
   #regular(from: number): Layout {
     const { previous } = this.#params;
     const start = this.#tail.startWithin(this.#room, from);
     if (start > from) return this.#cut(this.#tail.startOfTurn(start));
     const isNew = previous !== undefined && previous.offer.key !== this.#offer.key;
     const selection = this.#sameAgain(start) ?? this.#selectBeside(start, this.#limit(start));
-    // A new context breaks the common beginning as it is: the best moment to cut.
+    // A new context changes the prompt's prefix anyway, so this is the cheapest moment to cut the tail.
     if (isNew && this.#tail.tokens(start) > LOW_WATER * (this.#room - selection.tokens)) return this.#cut(start);
     if (this.#fits(selection, start)) return { selection, start };
     const leaner = this.#selectBeside(start, this.#limit(start), ({ section }) => !FIRST_TO_GO.has(section));
@@ -146,8 +152,8 @@ class Fit {
   }
 
   /**
-   * When the question asks for something that would not be sent: most of the room for what answers it. The prompt after this one
-   * goes on from the regular one, whose beginning a model's cache still holds.
+   * If the question asks for something that would not be sent, gives most of the room to lines that answer it. The next
+   * prompt continues from the regular layout, whose prefix may still be in the model's prompt cache.
    */
   #recalling(regular: Layout): FittedPrompt | undefined {
     const { history, render, keepRecent = 0 } = this.#params;
@@ -162,12 +168,12 @@ class Fit {
     const { tokens } = this.#select(items, Math.max(most, this.#limit(regular.start)));
     const latest = Math.max(regular.start, Math.min(newest, history.length - keepRecent));
     const start = this.#tail.startOfTurn(Math.min(latest, this.#tail.startWithin(this.#room - tokens, regular.start)));
-    // What was pinned in the messages that make room is chosen now, and what they say can be.
+    // Select again: pins from the messages just dropped are now required, and passages of those messages are available.
     const selection = this.#select(this.#searched(start), this.#room - this.#tail.tokens(start));
     return this.#fits(selection, start) ? this.#prompt({ selection, start }, regular) : undefined;
   }
 
-  /** With a block less of the tail. What is pinned in the block comes back into the context: hence the loop. */
+  /** Cuts a block off the tail. Pins from that block move back into the context and may overfill it, hence the loop. */
   #cut(from: number): Layout {
     const { history, keepRecent = 0 } = this.#params;
     for (let start = from; ; ) {
@@ -183,7 +189,7 @@ class Fit {
     return tokens + this.#tail.tokens(start) <= this.#room;
   }
 
-  /** The selection of the prompt before, unless there is another choice now. */
+  /** The previous prompt's selection, if the available lines are unchanged. */
   #sameAgain(start: number): Selection | undefined {
     const { previous, render } = this.#params;
     if (render !== undefined || previous?.offer.key !== this.#offer.key) return undefined;
@@ -201,18 +207,18 @@ class Fit {
     return { items: [], text, tokens: text === '' ? 0 : messageTokens([{ content: text }], this.#count) };
   }
 
-  /** The context's share; more while there are few messages. */
+  /** Maximum tokens of the context: its share, or more while there are few messages. */
   #limit(start: number): number {
     return Math.max(this.#share, (1 - ROOM_TO_GROW) * this.#room - this.#tail.tokens(start));
   }
 
-  /** A pinned message that is in the tail is not said twice. */
+  /** The available lines, without pinned messages that the tail contains. */
   #besideTail(start: number): readonly ContextItem[] {
     const ids = new Set(this.#tail.messages(start).map(({ id }) => id));
     return this.#offer.items.filter(({ messageId }) => messageId === undefined || !ids.has(messageId));
   }
 
-  /** What may answer a question: the context, and passages of messages that are not sent, the newest ones. */
+  /** Lines that may answer a question: the context, and passages from the newest of the messages that are not sent. */
   #searched(start: number): readonly ContextItem[] {
     const { history, searchHistory = false } = this.#params;
     const passages: Map<string, readonly ContextItem[]> = new Map();
@@ -239,7 +245,7 @@ class Fit {
     const text = chosen.text ?? (isSame ? previous.text : renderItems(chosen.items));
     const inSystem = placement === 'system';
     const instructions = [this.#params.instructions, inSystem ? text : ''].filter(Boolean).join('\n\n') || undefined;
-    // The cast is true: other roles were refused.
+    // The cast is true: other roles were rejected.
     const said = [...this.#tail.messages(start), ...input].map(
       ({ role, content }) => ({ role, content }) as PromptMessage,
     );
@@ -286,16 +292,16 @@ class Fit {
   }
 }
 
-/** What is sent beside the instructions and the input. */
+/** The context and the tail of a prompt. */
 interface Layout {
   selection: Selection;
-  /** Of the tail. */
+  /** Index of the tail's first message. */
   start: number;
 }
 
 type Passages = ReadonlyMap<string, readonly ContextItem[]>;
 
-/** So many are searched, from the newest on: rating more would take longer than a tenth of a second. */
+/** Maximum number of passages searched, newest first. Rating more would take longer than a tenth of a second. */
 const MOST_PASSAGES = 3_000;
 
 function sameKeys(a: readonly ContextItem[], b: readonly ContextItem[]): boolean {
@@ -307,7 +313,7 @@ function isSame(a: ConversationMessage | undefined, b: ConversationMessage | und
   return a.id === undefined ? a.role === b.role && a.content === b.content : a.id === b.id;
 }
 
-/** For models that insist on roles that alternate. */
+/** For models that require alternating roles. */
 function joinUserTurns(messages: readonly PromptMessage[]): PromptMessage[] {
   const joined: PromptMessage[] = [];
   for (const { role, content } of messages) {

@@ -1,4 +1,4 @@
-/** A short name for a text: the same text, the same name. Not for security. (FNV-1a) */
+/** Returns a short hash of a text (FNV-1a). Not for security. */
 export function hashText(text: string): string {
   let hash = 0x811c9dc5;
   for (let i = 0; i < text.length; i += 1) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);

@@ -2,13 +2,13 @@ import { ConfigurationError, type ContextMetadata } from '../index.js';
 import type { ConversationMessage } from './messages.js';
 import type { ConversationOptions } from './options.js';
 
-/** What was said. */
+/** The size of some messages. */
 export interface Figures {
   tokens: number;
   messages: number;
 }
 
-/** The messages of a conversation: those that the app keeps, or the turns that are kept here. */
+/** The messages of a conversation, stored by the app or here. */
 export class History {
   readonly #source: Exclude<ConversationOptions['history'], readonly ConversationMessage[]>;
   readonly #kept: ConversationMessage[] = [];
@@ -20,12 +20,12 @@ export class History {
     else this.#kept.push(...history);
   }
 
-  /** None where the app keeps them. */
+  /** The messages stored here. None if the app stores them. */
   get kept(): readonly ConversationMessage[] {
     return this.#kept;
   }
 
-  /** What turns added, all in all. */
+  /** The total size of the messages that turns have added. */
   get added(): Figures {
     return this.#added;
   }
@@ -52,7 +52,7 @@ export class History {
     this.#excluded.delete(messageId);
   }
 
-  /** The service's figures, with what was added since they were asked for. */
+  /** The service's figures plus the messages added since they were requested. */
   brought(metadata: ContextMetadata, since: Figures): ContextMetadata {
     const tokens = this.#added.tokens - since.tokens;
     return {

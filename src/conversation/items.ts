@@ -8,23 +8,26 @@ import { termsOf } from './terms.js';
 export interface ContextItem {
   section: ContextSection;
   text: string;
-  /** What it is known by from turn to turn. */
+  /** Identifies the line from turn to turn. */
   key: string;
-  /** Of the memory item, the pin or the decision. */
+  /** The id of the memory item, the pin or the decision. */
   id?: string | undefined;
   messageId?: string | undefined;
-  /** What it brings back. */
+  /** The statement or passage that the line recovers. */
   recovered?: Recovered | undefined;
   terms: ReadonlySet<string>;
-  /** Never dropped in silence. */
+  /** Must not be dropped: if it does not fit, building the prompt fails. */
   required: boolean;
-  /** Only of use to a question about it: goals and plans of the past. */
+  /** Sent only if the question asks for it, such as past goals and plans. */
   onRequest: boolean;
 }
 
 const REQUIRED: ReadonlySet<ContextSection> = new Set(['constraints', 'requirements', 'pinnedMemory']);
 
-/** Every line that the parts have to offer, in the order of the sections; equal data gives equal lines. No ids, no times. */
+/**
+ * Lists every line of the context, in the order of the sections. Equal data gives equal lines: their texts contain no
+ * ids and no times.
+ */
 export function itemsOf(parts: ContextParts, sections: readonly ContextSection[] = SECTIONS): ContextItem[] {
   const { summary, pins = [], memory = [], recovered = [] } = parts;
   const items: ContextItem[] = [];
@@ -48,7 +51,9 @@ export function itemsOf(parts: ContextParts, sections: readonly ContextSection[]
   return items.sort((a, b) => SECTIONS.indexOf(a.section) - SECTIONS.indexOf(b.section));
 }
 
-/** What was said in messages that are no longer sent, in passages of a few sentences. Of use to a question about it only. */
+/**
+ * Splits a message that is no longer sent into passages of a few sentences. Sent only if the question asks for them.
+ */
 export function passagesOf({ content }: ConversationMessage, most: number): ContextItem[] {
   return passages(content)
     .slice(0, most)
@@ -71,7 +76,7 @@ function passages(content: string): string[] {
   return found.map((text) => text.trim()).filter((text) => text !== '' && text.length <= 4 * LONGEST_PASSAGE);
 }
 
-/** In characters: about sixty words. */
+/** Characters; about sixty words. */
 const LONGEST_PASSAGE = 360;
 
 function itemOf(section: ContextSection, text: string, more: Partial<ContextItem>): ContextItem {
@@ -86,7 +91,7 @@ function itemOf(section: ContextSection, text: string, more: Partial<ContextItem
   };
 }
 
-/** A type that is not documented is a fact. */
+/** The section for a type of memory. Undocumented types are facts. */
 export function memorySection(type: string): ContextSection {
   return MEMORY_SECTIONS.find((section) => section === `${type}s`) ?? 'facts';
 }

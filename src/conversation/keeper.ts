@@ -8,7 +8,7 @@ import { type Snapshot, SnapshotCache } from './snapshot.js';
 import { StoredLedger } from './stored-ledger.js';
 import { tell } from './tell.js';
 
-/** The context as a prompt needs it. */
+/** The context for one prompt. */
 export interface Kept {
   snapshot?: Snapshot | undefined;
   parts: ContextParts;
@@ -17,7 +17,7 @@ export interface Kept {
 
 type Cause = { level: CompactionLevel | undefined; result: CompactionResult };
 
-/** Keeps the newest context of a conversation, and remembers what earlier ones held. */
+/** Caches the newest context of a conversation, and records what earlier versions contained. */
 export class ContextKeeper {
   readonly #options: ConversationOptions;
   readonly #context: ContextClient;
@@ -37,7 +37,7 @@ export class ContextKeeper {
       ledger === false ? undefined : new StoredLedger(ledger, conversationId, (error) => this.#onError(error));
   }
 
-  /** The context now; the one from before if it cannot be read; none if the app can do without. */
+  /** The current context. If it cannot be read: the previous one, or none if the app set `onContextError: 'skip'`. */
   async read({ fresh = false, ...request }: RequestOptions & { fresh?: boolean } = {}): Promise<Kept> {
     let snapshot: Snapshot;
     try {
@@ -49,19 +49,20 @@ export class ContextKeeper {
       this.#onError(error);
       return this.#kept(latest, true);
     }
-    // One that was asked for before a change says nothing of what the change did.
+    // A snapshot requested before a change does not show the change, and is not the latest.
     if (snapshot === this.#cache.latest) await this.#take(snapshot);
     return this.#kept(snapshot, false);
   }
 
-  /** Compact, and see what came of it. */
+  /** Compacts, then reads the context to report the difference. */
   async compact(level: CompactionLevel | undefined, options: RequestOptions): Promise<CompactionReport> {
     const { conversationId } = this.#options;
     const { snapshot: before } = await this.read({ signal: options.signal });
     const result = await this.#context.compact(conversationId, level === undefined ? {} : { level }, options);
     this.#cache.invalidate();
     this.#cause = { level, result };
-    // Read at once, so that the ledger sees every version although no turn follows. The compaction is done whatever becomes of it.
+    // Read at once, so that the ledger sees every version even if no turn follows. A failed read does not fail the
+    // compaction, which is already done.
     const { snapshot: after } = await this.read({ signal: options.signal, fresh: true }).catch((error: unknown) => {
       this.#onError(error);
       return { snapshot: undefined };
@@ -75,12 +76,12 @@ export class ContextKeeper {
     };
   }
 
-  /** The user changed something: the next read asks the service. */
+  /** Call after a change by the user: the next read asks the service. */
   invalidate(): void {
     this.#cache.invalidate();
   }
 
-  /** A message was excluded. What the summary no longer says because of that is not lost. */
+  /** Call after a message was excluded. Statements that the summary drops for that reason do not count as lost. */
   async withdraw(content: string | undefined): Promise<void> {
     this.#cache.invalidate();
     await this.#ledger?.forget(content);
@@ -96,7 +97,7 @@ export class ContextKeeper {
     return { snapshot, parts: { summary, pins, memory, recovered: this.#ledger?.ledger.recoverable() }, stale };
   }
 
-  /** Look once at each snapshot: is there a new version, and what did it lose? */
+  /** Processes each snapshot once: if it has a new version, records what that version lost. */
   async #take(snapshot: Snapshot): Promise<void> {
     const before = this.#seen;
     if (before === snapshot || (before !== undefined && snapshot.summary.version < before.summary.version)) return;
@@ -109,7 +110,10 @@ export class ContextKeeper {
   }
 }
 
-/** A new version alone is no compaction: to exclude a message makes one too. Where the service tells no time, it counts as one. */
+/**
+ * Whether a compaction happened between two snapshots. Excluding a message creates a new version too, so the time of
+ * the last compaction decides. If the service does not report it, every new version counts as a compaction.
+ */
 function compactedSince(before: Snapshot, after: Snapshot): boolean {
   if (before.summary.version === after.summary.version) return false;
   const { lastCompactionAt } = after.metadata;

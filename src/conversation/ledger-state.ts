@@ -1,28 +1,34 @@
 import type { SummaryEntry } from './entries.js';
 
-/** A statement that some version of the summary held. */
+/** A statement that some version of the summary contained. */
 export interface LedgerEntry extends SummaryEntry {
-  /** The first version of the summary it stood in. */
+  /** The first version of the summary that contained it. */
   since: number;
-  /** The last one. It is lost when that is not the newest. */
+  /** The last version that contained it. The statement is lost if this is not the newest version. */
   until: number;
-  /** The later decision that takes it back: it is not sent again. Found when asked for, not stored. */
+  /**
+   * The text of the later decision that revokes it. A revoked statement is not sent again. Computed on read, not
+   * stored.
+   */
   overruledBy?: string | undefined;
 }
 
-/** All that is remembered of the summaries of one conversation. Plain JSON. */
+/** The record of all summaries of one conversation. Plain JSON. */
 export interface LedgerState {
   format: 1;
   /** The newest version that was read. */
   version: number;
-  /** When it was compacted last, as of then. */
+  /** The time of the last compaction, as of that version. */
   compactedAt?: string | null | undefined;
   entries: LedgerEntry[];
 }
 
-/** Where ledgers are kept. By default in memory, for as long as the conversation object lives. */
+/** Storage for ledgers. Without it, a ledger stays in memory for as long as the conversation object lives. */
 export interface LedgerStore {
-  /** Nothing for a conversation that is new. Called before every change: other processes may have saved. */
+  /**
+   * Return `null` or `undefined` for a new conversation. Called before every change, because other processes may have
+   * saved.
+   */
   load(conversationId: string): LedgerState | null | undefined | Promise<LedgerState | null | undefined>;
   save(conversationId: string, state: LedgerState): void | Promise<void>;
 }

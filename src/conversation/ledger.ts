@@ -5,13 +5,13 @@ import type { LedgerEntry, LedgerState } from './ledger-state.js';
 import { withRevisions } from './overruled.js';
 import { sentencesOf, sharedTerms, termsOf } from './terms.js';
 
-/** Goals and plans that are remembered: they are of the past, unlike decisions. */
+/** Maximum number of lost goals and plans to remember. Unlike decisions, they go out of date. */
 const MOST_PASSING = 100;
 
-/** Every statement that some version of the summary held, and which of them the newest holds no more. */
+/** Records every statement that some version of the summary contained, and which of them the newest version lacks. */
 export class Ledger {
   #state: LedgerState = { format: 1, version: -1, entries: [] };
-  /** What excluded messages said, as the terms of their sentences. */
+  /** The sentences of excluded messages, as terms. */
   readonly #unsaid: ReadonlySet<string>[] = [];
   #hasUnsaid = false;
   #lost: readonly LedgerEntry[] | undefined;
@@ -21,14 +21,15 @@ export class Ledger {
     return this.#state;
   }
 
-  /** Go on from what was stored. */
+  /** Continues from a stored state. */
   restore(state: LedgerState): void {
     this.#change(state);
   }
 
   /**
-   * Take a newer version in. When no compaction made it, then what is missing is forgotten, not lost: to exclude a message removes
-   * what it said. Where the service does not tell when it compacted, the first snapshot after an exclude counts as made by that.
+   * Records a newer version. If no compaction created it, missing statements are forgotten, not lost: excluding a
+   * message removes its statements. If the service does not report when it compacted, the first snapshot after an
+   * exclude is attributed to the exclude.
    */
   observe(summary: RollingSummary, { lastCompactionAt }: ContextMetadata): void {
     const { version, entries, compactedAt } = this.#state;
@@ -37,7 +38,7 @@ export class Ledger {
     if (summary.version <= version) return;
     const now = entriesOf(summary);
     const since = new Map<string, number>();
-    // Statements that were lost before may be back as well.
+    // `entries` includes statements lost earlier, because they may be back.
     const { kept, reworded, lost } = compareEntries(entries, now);
     for (const entry of kept) since.set(keyOf(entry), entry.since);
     for (const { before, after } of reworded) since.set(keyOf(after), before.since);
@@ -58,20 +59,20 @@ export class Ledger {
     });
   }
 
-  /** A message was excluded: forget what it said, for good. */
+  /** Forgets the statements of an excluded message, permanently. */
   forget(content = ''): void {
     this.#hasUnsaid = true;
     this.#unsaid.push(...sentencesOf(content).map(termsOf));
     this.#change(this.#state);
   }
 
-  /** What the newest summary holds no more, oldest first. */
+  /** Statements that the newest summary lacks, oldest first. */
   lost(): readonly LedgerEntry[] {
     this.#lost ??= withRevisions(this.#state);
     return this.#lost;
   }
 
-  /** The same without what later decisions take back. */
+  /** Lost statements that no later decision revokes. */
   recoverable(): readonly LedgerEntry[] {
     this.#recoverable ??= this.lost().filter(({ overruledBy }) => overruledBy === undefined);
     return this.#recoverable;
@@ -84,7 +85,7 @@ export class Ledger {
     this.#recoverable = undefined;
   }
 
-  /** A sentence that says it has all of its words, and not many others. */
+  /** Whether an excluded sentence states it: the sentence has all of its terms, and at most twice as many in total. */
   #isUnsaid({ text }: LedgerEntry): boolean {
     const terms = termsOf(text);
     return this.#unsaid.some(

@@ -1,16 +1,16 @@
 import { type ChatMessage, ConfigurationError } from '../index.js';
 
-/** A message of the app's own history, of the user or the assistant. */
+/** A message from the user or the assistant in the app's own history. */
 export interface ConversationMessage extends ChatMessage {
-  /** The service's id of it, if known: a pinned message is then not sent twice. */
+  /** The service's id of the message, if known. Prevents sending a pinned message twice. */
   id?: string | undefined;
-  /** Left out of what is sent. */
+  /** Whether to leave the message out of prompts. */
   excluded?: boolean | undefined;
-  /** A reply that was stopped or broke off. */
+  /** Whether the message is a reply that was stopped or cut off. */
   stopped?: boolean | undefined;
 }
 
-/** The input as messages. */
+/** Converts the input to messages. */
 export function messagesOf(input: string | readonly ConversationMessage[]): readonly ConversationMessage[] {
   const messages = typeof input === 'string' ? [{ role: 'user', content: input }] : input;
   checkMessages(messages, 'The input');

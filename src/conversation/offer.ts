@@ -2,11 +2,11 @@ import { hashText } from './hash.js';
 import { type ContextItem, itemsOf } from './items.js';
 import type { ContextParts, ContextSection } from './prompt.js';
 
-/** All that a context may be chosen from. */
+/** All lines from which a context can be selected. */
 export interface Offer {
   from: readonly unknown[];
   items: readonly ContextItem[];
-  /** Equal for equal lines. */
+  /** A hash of the lines and the placement. */
   key: string;
 }
 
@@ -17,7 +17,7 @@ interface OfferParams {
   previous?: { offer: Offer } | undefined;
 }
 
-/** The same parts give the same offer, without looking at them again. */
+/** Returns the previous offer if the parts are the same objects, which avoids building the lines again. */
 export function offerOf({ parts, sections, placement, previous }: OfferParams): Offer {
   const { summary, pins, memory, recovered } = parts;
   const from = [summary, pins, memory, recovered, sections, placement];

@@ -17,91 +17,112 @@ export interface ConversationOptions {
   gateway: GatewayClient;
   conversationId: string;
   model: string;
-  /** What the model is told to do: the only system message. */
+  /** Instructions for the model. They become the only system message. */
   instructions?: string | undefined;
-  /** Whose memory is read. @default the user's own */
+  /** The workspace whose memory is read. @default the user's own memory */
   workspaceId?: string | undefined;
   /**
-   * The messages so far, or a function that gives all of them, newest last, before every turn.
-   * @default none; the turns of this conversation object are kept
+   * The messages so far, to which the conversation object adds its turns. Or a function that returns all messages,
+   * newest last; it is called for every turn, and your app stores the turns.
+   * @default none: the conversation object stores its own turns
    */
   history?:
     | readonly ConversationMessage[]
     | (() => readonly ConversationMessage[] | Promise<readonly ConversationMessage[]>)
     | undefined;
-  /** Tokens that the model can read and write. @default 128_000, the smaller one of the service's models */
+  /**
+   * The model's context window: tokens of prompt and reply together.
+   * @default 128_000, the smallest of the service's models
+   */
   contextWindow?: number | undefined;
-  /** Tokens of it that are left for the reply. @default an eighth of the window, at most 4096 */
+  /** Tokens of the window to leave for the reply. @default an eighth of the window, at most 4096 */
   reserveOutput?: number | undefined;
-  /** The most of the prompt that the context may take while there are messages for the rest. @default 0.5 */
+  /**
+   * Maximum share of the prompt for the context, from 0 to 1. It may take more while there are few messages.
+   * @default 0.5
+   */
   contextShare?: number | undefined;
-  /** An exact token count. @default an estimate that errs on the safe side and learns from the usage of replies */
+  /** Counts the tokens of a text exactly. @default an estimate on the safe side, calibrated by the usage of replies */
   countTokens?: ((text: string) => number) | undefined;
-  /** What of the context is sent. @default everything */
+  /** Sections of the context to send. @default all */
   sections?: readonly ContextSection[] | undefined;
-  /** The role of the context message. As `system` it is joined to the instructions: whatever users wrote is then obeyed. @default 'user' */
+  /**
+   * The role of the context message. With `system`, the context is appended to the instructions. The
+   * model may then obey text that users wrote.
+   * @default 'user'
+   */
   placement?: 'user' | 'system' | undefined;
-  /** Join messages of the user that follow each other, for models that insist on alternation. @default false */
+  /** Merges consecutive user messages, for models that require alternating roles. @default false */
   mergeUserTurns?: boolean | undefined;
-  /** Writes the context instead of `renderContext`. What it gives is sent as it is. */
+  /** Renders the context instead of `renderContext`. Its result is sent unchanged. */
   render?: ((parts: ContextParts, budget: number) => string) | undefined;
-  /** When and how to compact; `false` leaves it to you. */
+  /** When and how to compact. With `false`, only your calls of `compact` do. */
   compaction?: false | CompactionOptions | undefined;
-  /** Where statements that compactions dropped are kept; `false` forgets them. @default in memory */
+  /** Storage for statements that compactions dropped. With `false`, they are forgotten. @default in memory */
   ledger?: LedgerStore | false | undefined;
-  /** Milliseconds after which the context is read again. @default 30_000 */
+  /** Milliseconds for which a context is reused before it is read again. @default 30_000 */
   maxAge?: number | undefined;
-  /** What to do when the context cannot be read and was never read before. `skip`: send the messages alone. @default 'throw' */
+  /**
+   * What to do if the context cannot be read and no earlier read succeeded. With `skip`, the messages are sent without
+   * a context. If an earlier read succeeded, its context is used.
+   * @default 'throw'
+   */
   onContextError?: 'throw' | 'skip' | undefined;
-  /** Told of every compaction, also of those made elsewhere: what it kept, reworded and lost. */
+  /** Called after every compaction, including those by other processes, with what it kept, reworded and lost. */
   onCompaction?: ((receipt: CompactionReceipt) => void) | undefined;
-  /** Told what no turn fails for: a compaction, a read or a ledger that did not work. @default nothing is told */
+  /**
+   * Called with errors that do not fail a turn: a failed compaction, read or ledger.
+   * @default such errors are ignored
+   */
   onError?: ((error: unknown) => void) | undefined;
 }
 
-/** Reached when all its figures are. */
+/** A trigger for compaction. It is reached when all the given limits are. */
 export interface CompactionTrigger {
-  /** Tokens of the compact context with the messages that came since. */
+  /** Tokens of the compacted context plus the messages since. */
   tokens?: number | undefined;
-  /** Messages that the summary does not hold yet. */
+  /** Messages that the summary does not contain yet. */
   messages?: number | undefined;
-  /** Share of what the prompt may have, 0 to 1. */
+  /** Share of the prompt's budget, from 0 to 1. Needs `contextWindow`. */
   fraction?: number | undefined;
 }
 
-/** When and how a conversation is compacted. */
+/** When and how to compact a conversation. */
 export interface CompactionOptions {
-  /** Any of these. @default { fraction: 0.75 } */
+  /** A trigger, or several of which any one suffices. @default { fraction: 0.75 } */
   when?: CompactionTrigger | readonly CompactionTrigger[] | undefined;
-  /** The level to begin with. One that saves nothing is followed by the next. @default 'light' */
+  /** The level to start with. If it saves nothing, the next stronger level follows. @default 'light' */
   level?: CompactionLevel | ((metadata: ContextMetadata) => CompactionLevel) | undefined;
-  /** `background`: after the reply. `before`: before the prompt is built, for at most `timeout`. @default 'background' */
+  /**
+   * `background`: after the reply. `before`: before the prompt is built, for at most `timeout`.
+   * @default 'background'
+   */
   mode?: 'background' | 'before' | undefined;
-  /** Milliseconds that `before` waits. @default 10_000 */
+  /** Maximum wait of `before`, in milliseconds. @default 10_000 */
   timeout?: number | undefined;
-  /** Share by which the context must grow before the next attempt. @default 0.1 */
+  /** Share of the prompt's budget by which the context must grow before the next attempt. @default 0.1 */
   minGrowth?: number | undefined;
-  /** Milliseconds after which another attempt is made without growth. @default none is made */
+  /** Milliseconds after which another attempt is made even without growth. @default no such attempt */
   cooldown?: number | undefined;
-  /** Asked before each compaction; `false` prevents it. */
+  /** Called before each automatic compaction. Return `false` to prevent it. */
   onBefore?: ((metadata: ContextMetadata, summary: RollingSummary) => unknown) | undefined;
 }
 
-/** What a compaction did to the context. */
+/** The result of a compaction. */
 export interface CompactionReport {
-  /** Undefined when it was made elsewhere. */
+  /** `undefined` if another process compacted, or no level was passed. */
   level?: CompactionLevel | undefined;
-  /** The service's own figures. Undefined when it was made elsewhere. */
+  /** The service's response. `undefined` if another process compacted. */
   result?: CompactionResult | undefined;
   versions: { before: number; after: number };
-  /** Tokens of the compact context, as the service counts them. */
+  /** Tokens of the compacted context, as counted by the service. */
   tokens: { before: number; after: number };
-  /** What was kept, reworded, lost and added. Undefined where the context could not be read, before or after. */
+  /** Statements kept, reworded, lost and added. `undefined` if the context could not be read before or after. */
   diff?: SummaryDiff | undefined;
 }
 
-/** The same, once the context was read. */
+/** The result of a compaction after which the context was read. */
 export interface CompactionReceipt extends CompactionReport {
-  /** What was kept, reworded, lost and added. Nothing but kept while the version is the same. */
+  /** Statements kept, reworded, lost and added. If the version did not change, all are kept. */
   diff: SummaryDiff;
 }

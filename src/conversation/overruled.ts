@@ -2,7 +2,7 @@ import { isBinding, type SummaryEntry } from './entries.js';
 import type { LedgerEntry, LedgerState } from './ledger-state.js';
 import { sharedTerms, termsOf } from './terms.js';
 
-/** The lost entries of a ledger, with the later decision that takes each back, if one does. */
+/** Returns the lost entries of a ledger, each with the later decision that revokes it, if any. */
 export function withRevisions({ entries, version }: LedgerState): LedgerEntry[] {
   const revisions = entries.filter(takesBack).map((entry) => ({ entry, terms: termsOf(entry.text) }));
   return entries
@@ -14,7 +14,7 @@ export function withRevisions({ entries, version }: LedgerState): LedgerEntry[] 
     });
 }
 
-/** Whether a decision says that something is different from now on. */
+/** Whether an entry is a decision that revokes an earlier one. */
 function takesBack({ section, text, reason = '' }: SummaryEntry): boolean {
   return section === 'decisions' && TAKES_BACK.test(`${text} ${reason}`);
 }
@@ -31,6 +31,6 @@ function isSameSubject(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean 
 
 const SAME_SUBJECT = 0.6;
 
-/** Words of those who change their minds, and of few others. */
+/** Phrases that mark a change of mind, in English and German, and are rare otherwise. */
 const TAKES_BACK =
   /\b(?:instead|no longer|not any ?more|rather than|after all|overrul\w*|revok\w*|supersed\w*|stattdessen|doch nicht|nicht mehr)\b/i;

@@ -9,7 +9,7 @@ import type {
 import type { EntrySection } from './entries.js';
 import type { LedgerEntry } from './ledger-state.js';
 
-/** The sections of a rendered context, in the order in which they are rendered. */
+/** A section of the rendered context. */
 export type ContextSection =
   | 'constraints'
   | 'definitions'
@@ -24,54 +24,54 @@ export type ContextSection =
   | 'importantReferences'
   | 'recovered';
 
-/** What a context is rendered from. */
+/** The parts from which a context is rendered. */
 export interface ContextParts {
   summary?: RollingSummary | undefined;
   pins?: readonly PinnedMemoryItem[] | undefined;
   memory?: readonly UserMemoryItem[] | undefined;
-  /** Statements that earlier summaries held, and the newest does not. */
+  /** Statements from earlier summaries that the newest one lacks. */
   recovered?: readonly LedgerEntry[] | undefined;
 }
 
-/** Something that was not sent. */
+/** A part that was not sent. */
 export interface Dropped {
   section: ContextSection | 'history';
-  /** Of the decision or the memory item, if it has one. */
+  /** The id of the decision, pin or memory item, if it has one. */
   id?: string | undefined;
-  /** Of the history: how many. */
+  /** For the history: the number of messages. */
   messages?: number | undefined;
-  /** Of a line of the context. */
+  /** For a line of the context: its tokens. */
   tokens?: number | undefined;
-  /** `budget`: it did not fit. `excluded` and `inactive`: the user said so. */
+  /** `budget`: it did not fit. `excluded` and `inactive`: the user chose so. */
   reason: 'budget' | 'excluded' | 'inactive';
 }
 
-/** A statement that an earlier summary held, or a passage of a message that is no longer sent (`history`). */
+/** A statement from an earlier summary, or a passage of a message that is no longer sent (`history`). */
 export interface Recovered {
   section: EntrySection | 'history';
   text: string;
 }
 
-/** What a prompt is made of. Tokens are exact when `countTokens` was given, else estimates on the safe side. */
+/** The composition of a prompt. Token counts are exact with `countTokens`, and otherwise estimates on the safe side. */
 export interface PromptReport {
   tokens: { instructions: number; context: number; tail: number; input: number; total: number };
-  /** The most tokens that the prompt may have. */
+  /** Maximum tokens of the prompt. */
   budget: number;
   estimated: boolean;
   included: ContextSection[];
   dropped: Dropped[];
-  /** What is in the context again although the summary and the messages hold it no more. */
+  /** Statements and passages that the context contains although the summary and the sent messages no longer do. */
   recovered: Recovered[];
-  /** The same key means the same context message, byte by byte. */
+  /** A hash of the context message. Prompts with equal keys have the same context, byte for byte. */
   cacheKey: string;
   summaryVersion: number;
-  /** The context could not be read: this is the one from before. */
+  /** Whether the context could not be read, so that the previous one was used. */
   stale: boolean;
-  /** Compaction, up to its strongest level, did not make the context small enough: parts of it were dropped. */
+  /** Whether even the strongest compaction left the context too large, so that parts of it may be dropped. */
   compactionExhausted: boolean;
 }
 
-/** A message of a prompt beside the instructions. */
+/** A message of a prompt. The instructions are separate. */
 export interface PromptMessage {
   role: 'user' | 'assistant';
   content: string;
@@ -79,27 +79,27 @@ export interface PromptMessage {
 
 /** Messages that fit the model's window. */
 export interface BuiltPrompt {
-  /** What the app told the model to do. Not among `messages`, because some SDKs take it apart from them. */
+  /** The instructions. Not among `messages`, because some SDKs take them separately. */
   instructions?: string | undefined;
-  /** The context, the newest messages, the input. No system message is among them. */
+  /** The context, the newest messages and the input. Contains no system message. */
   messages: PromptMessage[];
   /** `instructions` as a system message, then `messages`: for `gateway.chat.completions.create`. */
   chatMessages: ChatMessage[];
-  /** The context message alone, if there is anything to say. It is among `messages` too. */
+  /** The context message, unless the context is empty. Already part of the prompt. */
   context?: ChatMessage | undefined;
   report: PromptReport;
 }
 
-/** A question and its reply. */
+/** The result of a turn: the reply, its usage, and a report on the prompt. */
 export interface ChatTurn {
-  /** The reply, as far as it came. */
+  /** The reply. If `stopped`, the part that arrived. */
   text: string;
-  /** Left, aborted or broken off before it was complete. */
+  /** Whether the reply was stopped, aborted or cut off before it was complete. */
   stopped: boolean;
   usage: CompletionUsage;
-  /** The service sent no usage: these are estimates. */
+  /** Whether `usage` is an estimate, because the service sent none. */
   usageEstimated: boolean;
-  /** The whole completion, unless the turn was stopped. */
+  /** The completion. `undefined` if the turn was stopped. */
   completion?: StreamedChatCompletion | undefined;
   report: PromptReport;
 }

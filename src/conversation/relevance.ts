@@ -1,14 +1,14 @@
 import { termsOf } from './terms.js';
 
-/** How well a text answers a question. */
+/** How well a text matches a question. */
 export interface Relevance {
-  /** BM25 for texts of about the same length (`b` = 0) in which a term counts once. Only its order means something. */
+  /** BM25 for texts of similar length (`b` = 0), counting each term once. Only the order of scores is meaningful. */
   score: number;
-  /** The share of the question's terms that the text has, rare ones weighing more. 0 to 1. */
+  /** The share of the question's terms that the text contains, with rare terms weighted higher. From 0 to 1. */
   coverage: number;
 }
 
-/** Rates texts, as their terms, against a question. */
+/** Rates texts, given as sets of terms, against a question. */
 export function relevanceOf(documents: readonly ReadonlySet<string>[], question: string): Relevance[] {
   const weights = [...termsOf(question)].map((term) => {
     const holders = documents.filter((document) => document.has(term)).length;

@@ -2,10 +2,10 @@ import { StreamConsumedError, StreamTruncatedError } from '../index.js';
 import type { ReplyStream } from './conversation.js';
 import type { ChatTurn } from './prompt.js';
 
-/** Writes a reply piece by piece, and says what turn it made: a whole one, or one that was stopped. */
+/** Generates the pieces of a reply, and passes the resulting turn, complete or stopped, to `settle`. */
 export type ReplyWriter = (settle: (turn: ChatTurn) => void) => AsyncGenerator<string, void, undefined>;
 
-/** A reply that is written once: for a loop, or for `final()`. */
+/** A reply that can be read once, by a loop or by `final()`. */
 export class Reply implements ReplyStream {
   readonly #write: ReplyWriter;
   readonly #turn: Promise<ChatTurn>;
@@ -30,14 +30,14 @@ export class Reply implements ReplyStream {
     const pieces = this.#pieces();
     const leave = async (): Promise<IteratorResult<string, undefined>> => {
       const left = await pieces.return(undefined);
-      this.#left(); // a generator that was never begun has no end either
+      this.#left(); // the `finally` of a generator that never started does not run
       return left;
     };
     return { next: () => pieces.next(), return: leave };
   }
 
   final(): Promise<ChatTurn> {
-    // The error is in the turn.
+    // `#turn` rejects with the same error.
     if (!this.#isRead) void this.#readAll().catch(() => {});
     return this.#turn;
   }
@@ -61,7 +61,7 @@ export class Reply implements ReplyStream {
     return undefined;
   }
 
-  /** Unless there is a turn. */
+  /** Rejects the turn. Has no effect if it is already settled. */
   #left(): void {
     this.#reject(new StreamTruncatedError('The reply was left before its first word.'));
   }

@@ -1,6 +1,6 @@
 import type { ContextSection } from './prompt.js';
 
-/** In the order in which they are rendered. */
+/** The heading of each section, in rendering order. */
 export const HEADINGS: Readonly<Record<ContextSection, string>> = {
   constraints: 'Constraints',
   definitions: 'Definitions',
@@ -19,5 +19,5 @@ export const HEADINGS: Readonly<Record<ContextSection, string>> = {
 // The cast is true: the record has these keys and no others.
 export const SECTIONS = Object.keys(HEADINGS) as readonly ContextSection[];
 
-/** Those that are memory. */
+/** The sections for memory items. */
 export const MEMORY_SECTIONS = SECTIONS.slice(0, 4);

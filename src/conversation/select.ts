@@ -7,17 +7,17 @@ import { HEADINGS } from './sections.js';
 
 type Count = (text: string) => number;
 
-/** Lines of the context that were chosen for a question. */
+/** Lines of the context selected for a question. */
 export interface Selection {
   items: readonly ContextItem[];
   tokens: number;
-  /** Written by the app instead. */
+  /** The text from the app's own `render`, which replaces the items. */
   text?: string | undefined;
 }
 
 /**
- * Choose what of the context to send. Required lines always; then what answers the question best; then by section, newest first.
- * The order on the page stays that of the sections.
+ * Selects the lines of the context to send: all required lines, then the lines that match the question best, then the
+ * others by section, newest first. The result keeps the order of the sections.
  */
 export function selectItems(items: readonly ContextItem[], question: string, limit: number, count: Count): Selection {
   const chosen = new Set<ContextItem>();
@@ -42,7 +42,7 @@ export function selectItems(items: readonly ContextItem[], question: string, lim
   return { items: items.filter((item) => chosen.has(item)), tokens };
 }
 
-/** Whether a question asks for something that was not chosen. */
+/** Whether a question asks for something that was not selected. */
 export function asksForMore(items: readonly ContextItem[], selection: Selection, question: string): boolean {
   const chosen = new Set(selection.items.map(({ key }) => key));
   const missing = items.filter(({ key }) => !chosen.has(key));
@@ -54,21 +54,21 @@ export function asksForMore(items: readonly ContextItem[], selection: Selection,
   return items.some(({ key }, i) => !chosen.has(key) && (relevance[i]?.coverage ?? 0) >= ASKED_FOR);
 }
 
-/** Whether a text asks, rather than states. */
+/** Whether a text is a question or a request for information. */
 export function asks(question: string): boolean {
   return ASKS.test(question);
 }
 
-/** What ends with a question mark, or begins as a request for what was said. */
+/** Matches a text that ends with a question mark, or starts with a question word or a verb such as "remind". */
 const ASKS =
   /[??؟]["'”»)\s]*$|^\W*(?:what|why|when|where|who|which|how|remind|recall|list|name|explain|tell|repeat|show|summari[sz]e)\b/i;
-/** The share of a question's terms (rare ones weighing more) that a line has which may be what is asked for. */
+/** Minimum `coverage` of a line that the question may be asking for. */
 const ASKED_FOR = 0.15;
 
-/** Share of the best score from which a line counts as an answer. */
+/** Minimum share of the best score for a line to count as an answer. */
 const ANSWERS = 0.3;
 
-/** What stands around the lines: preface, bounds, and the message itself. */
+/** Tokens around the lines: the preface, the delimiters, and the message itself. */
 function frameTokens(count: Count): number {
   return count(PREFACE) + 2 * BOUND_TOKENS + TOKENS_PER_MESSAGE;
 }
@@ -76,7 +76,7 @@ function frameTokens(count: Count): number {
 /** `</context-` and a hash of eleven letters and digits. */
 const BOUND_TOKENS = 14;
 
-/** The last is the first to be dropped. */
+/** The order of value: the last section is dropped first. */
 const WORTH: readonly ContextSection[] = [
   'goals',
   'decisions',

@@ -8,18 +8,18 @@ import type {
 } from '../index.js';
 import type { Figures } from './history.js';
 
-/** The context as it was at one time. */
+/** The context at one point in time. */
 export interface Snapshot {
   summary: RollingSummary;
   pins: readonly PinnedMemoryItem[];
   memory: readonly UserMemoryItem[];
   metadata: ContextMetadata;
   readAt: number;
-  /** What turns had added when it was asked for. */
+  /** The size of the messages that turns had added when the snapshot was requested. */
   added: Figures;
 }
 
-/** Where a snapshot is read. */
+/** The source of snapshots. */
 export interface SnapshotSource {
   context: ContextClient;
   conversationId: string;
@@ -29,7 +29,7 @@ export interface SnapshotSource {
   added(): Figures;
 }
 
-/** Keeps the newest snapshot. One that was asked for before a change is not kept after it. */
+/** Caches the newest snapshot. A snapshot requested before a change is not cached after it. */
 export class SnapshotCache {
   readonly #source: SnapshotSource;
   #latest: Snapshot | undefined;
@@ -44,13 +44,13 @@ export class SnapshotCache {
     return this.#latest;
   }
 
-  /** Something changed: the next read asks the service. */
+  /** Makes the next read ask the service. */
   invalidate(): void {
     this.#generation += 1;
     this.#isFresh = false;
   }
 
-  /** The snapshot, read again if it is too old. */
+  /** Returns the snapshot. Reads it again if it is too old. */
   read(options?: RequestOptions): Promise<Snapshot> {
     const isYoung = this.#latest !== undefined && Date.now() - this.#latest.readAt < this.#source.maxAge;
     return this.#latest !== undefined && this.#isFresh && isYoung ? Promise.resolve(this.#latest) : this.fetch(options);

@@ -2,7 +2,7 @@ import { ConfigurationError, type ContextMetadata, type RollingSummary } from '.
 import { Ledger } from './ledger.js';
 import type { LedgerStore } from './ledger-state.js';
 
-/** The ledger of a conversation, where the app keeps it. Other processes may keep theirs in the same place. */
+/** The ledger of a conversation in the app's storage, which other processes may use too. */
 export class StoredLedger {
   readonly #store: LedgerStore | undefined;
   readonly #conversationId: string;
@@ -17,7 +17,7 @@ export class StoredLedger {
     this.#onError = onError;
   }
 
-  /** As far as it is known. */
+  /** The ledger as last loaded. Empty before that. */
   get ledger(): Ledger {
     return this.#ledger;
   }
@@ -27,19 +27,19 @@ export class StoredLedger {
     return this.#ledger;
   }
 
-  /** Take a snapshot in. Nothing is loaded for one that is known. */
+  /** Records a snapshot. Loads the stored ledger only if the version is new. */
   async observe(summary: RollingSummary, metadata: ContextMetadata): Promise<void> {
     const observe = (): void => this.#ledger.observe(summary, metadata);
     if (this.#isLoaded && summary.version <= this.#ledger.state.version) observe();
     else await this.#change(observe);
   }
 
-  /** A message was excluded: what it said is lost on purpose. */
+  /** Forgets the statements of a message that the user excluded. */
   forget(content: string | undefined): Promise<void> {
     return this.#change(() => this.#ledger.forget(content));
   }
 
-  /** Load, change, save, one after the other. What could not be loaded is not overwritten. */
+  /** Loads, changes and saves, one change at a time. A ledger that could not be loaded is never overwritten. */
   #change(change: () => void): Promise<void> {
     this.#last = this.#last.then(async () => {
       this.#isLoaded = await this.#load();

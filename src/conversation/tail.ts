@@ -3,19 +3,19 @@ import type { ConversationMessage } from './messages.js';
 
 type Count = (text: string) => number;
 
-/** Tokens of messages with their bounds. */
+/** Counts the tokens of messages, including their delimiters. */
 export function messageTokens(messages: readonly { content: string }[], count: Count): number {
   return messages.reduce((sum, { content }) => sum + count(content) + TOKENS_PER_MESSAGE, 0);
 }
 
-/** Of its room, what a tail keeps when it is cut. */
+/** Share of its room that the tail keeps when it is cut. */
 export const LOW_WATER = 0.75;
 
-/** The newest messages of a history. It is measured from its end: what is too old to be sent is never counted. */
+/** The newest messages of a history. Counted from the end, so that messages too old to send are never counted. */
 export class Tail {
   readonly #history: readonly ConversationMessage[];
   readonly #count: Count;
-  /** Tokens of the newest messages: of none, of one, of two. */
+  /** Cumulative tokens of the newest 0, 1, 2, … messages. */
   readonly #sums = [0];
 
   constructor(history: readonly ConversationMessage[], count: Count) {
@@ -37,7 +37,9 @@ export class Tail {
     return this.#sums[length] ?? 0;
   }
 
-  /** The first message from `from` on with which the tail fits into a room. It may be in the middle of a turn. */
+  /**
+   * The lowest index, from `from` on, with which the tail fits into `room` tokens. It may be in the middle of a turn.
+   */
   startWithin(room: number, from: number): number {
     let start = this.#history.length;
     while (start > from && this.tokens(start - 1) <= room) start -= 1;
@@ -45,8 +47,9 @@ export class Tail {
   }
 
   /**
-   * Where the tail begins so that it fits. It is cut by a block, down to three quarters of its room, so that it can grow again with
-   * the same beginning; of the newest `keep` messages, which no summary holds yet, only as many go as must.
+   * The index where the tail must start to fit. Cuts a whole block, down to three quarters of the room, so that the
+   * tail can grow again without changing its start. Drops as few as possible of the newest `keep` messages, which no
+   * summary contains yet.
    */
   cut(room: number, from: number, keep: number): number {
     const wished = Math.min(this.startWithin(LOW_WATER * room, from), this.#history.length - keep);
@@ -54,7 +57,7 @@ export class Tail {
     return start === from ? from : this.startOfTurn(start);
   }
 
-  /** A tail does not begin with a reply whose question is gone. */
+  /** The next index that starts a turn, so that the tail does not start with a reply without its question. */
   startOfTurn(start: number): number {
     let at = start;
     while (start > 0 && at < this.#history.length && this.#history[at]?.role !== 'user') at += 1;

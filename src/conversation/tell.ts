@@ -1,4 +1,4 @@
-/** Calls a function of the app. What goes wrong in it fails neither a turn nor the process. */
+/** Calls a callback of the app. An error in it, also an asynchronous one, fails neither the turn nor the process. */
 export function tell<T>(
   listener: ((told: T) => void) | undefined,
   told: T,

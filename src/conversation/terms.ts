@@ -1,4 +1,4 @@
-/** The words of a text that carry meaning, cut to their stems; of scripts without spaces, pairs of characters. */
+/** The stems of the significant words of a text. For scripts without spaces, pairs of characters. */
 export function termsOf(text: string): Set<string> {
   const terms = new Set<string>();
   for (const [word] of text.normalize('NFKC').toLowerCase().matchAll(WORDS)) {
@@ -11,27 +11,29 @@ export function termsOf(text: string): Set<string> {
   return terms;
 }
 
-/** How many terms two texts share. */
+/** Counts the terms that two texts share. */
 export function sharedTerms(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
   let shared = 0;
   for (const term of a) if (b.has(term)) shared += 1;
   return shared;
 }
 
-/** Words only: texts that differ in case, punctuation or spaces are the same. */
+/** Normalises a text, so that case, punctuation and spaces make no difference. */
 export function normalise(text: string): string {
   return (text.normalize('NFKC').toLowerCase().match(WORDS) ?? []).join(' ');
 }
 
-/** The text itself, and its sentences. */
+/** Returns the text itself, and its sentences. */
 export function sentencesOf(text: string): string[] {
   return [text, ...text.split(/[.!?]+(?=\s)|[。！？\n]+/)].filter((sentence) => sentence.trim() !== '');
 }
 
-/** Letters and digits, with the signs that make another thing of them: C++ and C#, -20 and 20, < 5 and > 5. */
+/** Letters and digits, with the signs that change their meaning: C++ and C#, -20 and 20, < 5 and > 5. */
 const WORDS = /[\p{L}\p{N}]+[+#]*|[<>≤≥]|(?<![\p{L}\p{N}])-(?=\p{N})/gu;
 
-/** The beginning stands for the word: "decide", "decided" and "decides" are one. Blunt, and the same for every language. */
+/**
+ * Cuts a word to its beginning: "decide", "decided" and "decides" become equal. Crude, but works for many languages.
+ */
 function stem(word: string): string {
   return word.length > 6 ? word.slice(0, 6) : word.replace(/(?<=..)(?:ies|es|ed|s)$/, '');
 }

@@ -1,7 +1,11 @@
 import { ConfigurationError, type ContextMetadata } from '../index.js';
 import type { CompactionTrigger } from './options.js';
 
-/** Whether a trigger is reached. `budget`: tokens that a prompt may have, for `fraction`. */
+/**
+ * Whether a trigger is reached. `budget` is the maximum tokens of a prompt, needed for `fraction`.
+ *
+ * @throws {ConfigurationError} when the trigger has a `fraction` and there is no `budget`
+ */
 export function shouldCompact(metadata: ContextMetadata, trigger: CompactionTrigger, budget?: number): boolean {
   const { tokens, messages, fraction } = trigger;
   if (fraction !== undefined && budget === undefined) {

@@ -1,6 +1,6 @@
 import { APIAbortError } from '../index.js';
 
-/** What comes of a task that others wait for as well, or the abort of the one who waits here. */
+/** Waits for a task that other callers may share. An abort ends this wait only, not the task. */
 export function untilAborted<T>(task: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return task;
   return new Promise((resolve, reject) => {

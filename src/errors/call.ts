@@ -4,7 +4,7 @@ import { APIConnectionError, type Sent } from './connection.js';
 
 /** The facts that are added to the error of a call. */
 export interface CallRecord {
-  /** Method and path as the interface writes them, and the service's request id if there is one. */
+  /** The method, the path as documented, and the service's request id if there is one. */
   readonly where: string;
   readonly attempts: readonly Attempt[];
   /** Whether the service may have carried out an attempt before the last one. */
@@ -14,8 +14,8 @@ export interface CallRecord {
 }
 
 /**
- * Adds to an error the call that it ended, and what a stream has delivered so far. This happens in one place, where the call
- * ends: the timers, sockets and parsers that create the errors do not know which call they serve.
+ * Adds to an error the call that it ended, and what a stream has delivered so far. This happens in one place, where the
+ * call ends: the timers, sockets and parsers that create the errors do not know which call they serve.
  */
 export function endCallWith(error: ContextGatewayError, call: CallRecord, partial?: PartialChatCompletion): void {
   if (partial !== undefined) error[KEEP_PARTIAL](partial);

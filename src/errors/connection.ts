@@ -42,7 +42,10 @@ export class APIConnectionError extends ContextGatewayError {
   }
 }
 
-/** A timeout. `kind` says which: of one attempt (`'attempt'`), of the whole call (`'deadline'`), or of a silent stream (`'idle'`). */
+/**
+ * A timeout. `kind` says which: of one attempt (`'attempt'`), of the whole call (`'deadline'`), or of a silent stream
+ * (`'idle'`).
+ */
 export class APITimeoutError extends APIConnectionError {
   readonly kind: 'attempt' | 'deadline' | 'idle';
 

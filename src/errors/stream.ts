@@ -1,7 +1,10 @@
 import { APIError } from './api.js';
 import { ContextGatewayError } from './base.js';
 
-/** The stream ended before the completion was complete: without `[DONE]`, and without a `finish_reason` for every choice. See `partial`. */
+/**
+ * The stream ended before the completion was complete: without `[DONE]`, and without a `finish_reason` for every
+ * choice. See `partial`.
+ */
 export class StreamTruncatedError extends ContextGatewayError {
   constructor(message = 'The stream ended before the completion was complete. error.partial holds the text so far.') {
     super(message);

@@ -42,12 +42,14 @@ export class ChatCompletions {
   /**
    * Create a completion. `POST /v1/chat/completions`
    *
-   * With `stream: true` it returns a stream: `for await (const chunk of await create({ …, stream: true }))`.
-   * The default `timeout` is 600 s for a whole completion, and 60 s for the headers of a stream. Undocumented parameters are
-   * passed on to the service; to use one, declare it: `const params: ChatCompletionParams & { stream?: false; top_p: number } = …`.
+   * With `stream: true` it returns a stream: `for await (const chunk of await create({ …, stream: true }))`. The
+   * default `timeout` is 600 s for a whole completion, and 60 s for the headers of a stream. Undocumented parameters
+   * are passed on to the service; to use one, declare it:
+   * `const params: ChatCompletionParams & { stream?: false; top_p: number } = …`.
    * Parameters that are certainly wrong are rejected, such as `maxTokens`, or an option such as `timeout`.
    *
-   * @throws {RequestValidationError} when an argument is invalid, such as a `temperature` outside 0 to 2; nothing was sent
+   * @throws {RequestValidationError} when an argument is invalid, such as a `temperature` outside 0 to 2; nothing was
+   * sent
    * @throws {NotFoundError} with `code: 'model_not_found'` when the model does not exist
    * @throws {BadRequestError} when the messages do not fit the model's context window, or the service rejects a field
    * @throws {RateLimitError} when the limit is still used up after all retries; see `retryAfter`
@@ -70,7 +72,7 @@ export class ChatCompletions {
   }
 }
 
-// Both fields are own ones: what a polluted prototype has is never read.
+// Both objects define both fields, so that those of a polluted prototype are never read.
 const WHOLE = { accept: undefined, timeout: COMPLETION_TIMEOUT };
 const STREAMED = { accept: 'text/event-stream', timeout: undefined };
 const COMPLETION = {
@@ -83,7 +85,7 @@ const COMPLETION = {
   }),
 };
 
-/** The endpoint, if no parameter is certainly misplaced. */
+/** Builds the endpoint. Throws if a parameter is certainly misplaced. */
 function endpointOf({ accept, timeout }: Pick<Endpoint, 'accept' | 'timeout'>, params: ChatCompletionParams): Endpoint {
   const given: Record<string, unknown> = Object(params); // a value that is not an object is rejected later
   const known = fieldsOf(chatCompletionParamsSchema);

@@ -12,9 +12,9 @@ import { RepeatedChunk } from './repeated-chunk.js';
 import { type ChatCompletionChunk, chatCompletionChunkSchema } from './schemas.js';
 
 /**
- * Decodes a stream event into a chunk, for services whose events have another form. Return `'done'` to end the completion,
- * `undefined` to skip the event. Not called for `[DONE]` and `event: error`. If it throws, the stream ends with a
- * `ResponseValidationError` whose `cause` is the error.
+ * Decodes a stream event into a chunk, for services whose events have another form. Return `'done'` to end the
+ * completion, `undefined` to skip the event. Not called for `[DONE]` and `event: error`. If it throws, the stream ends
+ * with a `ResponseValidationError` whose `cause` is the error.
  */
 export type DecodeChunk = (event: ServerSentEvent) => ChatCompletionChunk | 'done' | undefined;
 

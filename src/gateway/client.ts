@@ -23,8 +23,8 @@ import { Usage } from './usage.js';
 /** Options of a `GatewayClient`. */
 export interface GatewayClientOptions extends ClientOptions {
   /**
-   * The API key, or a function that returns it, so that keys can be rotated without a restart. Use secret keys (`svc_sk_`) on
-   * servers only, and publishable keys (`svc_pk_`) in browsers.
+   * The API key, or a function that returns it, so that keys can be rotated without a restart. Use secret keys
+   * (`svc_sk_`) on servers only, and publishable keys (`svc_pk_`) in browsers.
    * @default the environment variable `CONTEXT_GATEWAY_API_KEY`
    */
   apiKey?: Credential | undefined;

@@ -63,7 +63,10 @@ export class CompletionSoFar {
     return { model, finishReasons, usage, written: new TextEncoder().encode(text).length };
   }
 
-  /** The whole completion. Called only when the stream is complete; a service that ends with `[DONE]` may omit a finish reason. */
+  /**
+   * The whole completion. Called only when the stream is complete; a service that ends with `[DONE]` may omit a finish
+   * reason.
+   */
   whole(): StreamedChatCompletion {
     const { id = '', created = 0, model = '', choices, usage } = this.partial();
     return {

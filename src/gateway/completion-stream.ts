@@ -28,8 +28,8 @@ type Step = IteratorResult<ChatCompletionChunk, undefined>;
 const END: IteratorReturnResult<undefined> = { done: true, value: undefined };
 
 /**
- * A streamed completion. Loop over it once. The loop ends when the completion is complete, and throws in every other case; the
- * error's `partial` holds what has arrived. Leaving the loop closes the stream and frees its connection.
+ * A streamed completion. Loop over it once. The loop ends when the completion is complete, and throws in every other
+ * case; the error's `partial` holds what has arrived. Leaving the loop closes the stream and frees its connection.
  */
 export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> {
   readonly #response: ServiceResponse;
@@ -89,9 +89,9 @@ export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> 
   }
 
   /**
-   * The whole completion. Call it instead of a loop, or right before, during or after one. `usage` is set if the service sent
-   * it. Do not await it inside the loop: that deadlocks until the stream has not been read for five times `streamIdleTimeout`,
-   * and both fail with an `APITimeoutError`.
+   * The whole completion. Call it instead of a loop, or right before, during or after one. `usage` is set if the
+   * service sent it. Do not await it inside the loop: that deadlocks until the stream has not been read for five times
+   * `streamIdleTimeout`, and both fail with an `APITimeoutError`.
    *
    * @throws {StreamTruncatedError} when the loop was left early; otherwise the error that ended the stream
    */
@@ -107,14 +107,17 @@ export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> 
   }
 
   /**
-   * The stream as server-sent events, to relay it to a browser. There, `readChatCompletionStream` reads it. An error becomes an
-   * error event. Cancelling the returned stream closes this one.
+   * The stream as server-sent events, to relay it to a browser. There, `readChatCompletionStream` reads it. An error
+   * becomes an error event. Cancelling the returned stream closes this one.
    */
   toReadableStream(): ReadableStream<Uint8Array> {
     return eventStreamOf(this[Symbol.asyncIterator]());
   }
 
-  /** Closes the stream and frees its connection. A loop over it throws a `StreamTruncatedError`, unless the completion was complete. */
+  /**
+   * Closes the stream and frees its connection. A loop over it throws a `StreamTruncatedError`, unless the completion
+   * was complete.
+   */
   close(): void {
     this.#left = new StreamTruncatedError('The stream was closed before the completion was complete.');
     this.#end(this.#left);
@@ -183,7 +186,7 @@ export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> 
       this.#unanswered -= 1;
     }
     if (!(this.#outcome instanceof Error) || this.#thrown) return END;
-    this.#thrown = true; // once, as iterators do
+    this.#thrown = true; // iterators throw once
     captureCallSite(this.#outcome);
     throw this.#outcome;
   };
@@ -231,11 +234,12 @@ export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> 
 
   #complete(): void {
     this.#settle('complete', { outcome: 'success', error: undefined });
-    // Most services end the body right after `[DONE]`, and the connection can be reused. A body that lingers is cancelled.
+    // Most services end the body right after `[DONE]`, so its connection can be reused. A body that goes on is
+    // cancelled.
     void discard(this.#response.head.body, this.#call.runtime);
   }
 
-  /** Ends the stream early, for any reason but its reader. */
+  /** Ends the stream early with an error, unless its reader left it. */
   #fail(error: Error): void {
     if (this.#outcome === 'open') {
       const { attempts, reporter } = this.#call;

@@ -8,9 +8,9 @@ import { RequestValidationError, ResponseValidationError } from '../errors/valid
  * Creates the `Response` that a relay sends to its page when a call fails before the stream begins. On the page,
  * `readChatCompletionStream(response)` throws it as a typed error again, with `type`, `code`, `param` and `retryAfter`.
  *
- * Errors about the request keep the service's status and message (400, 404, 429, 503 and the like). Problems of your own
- * server are hidden: a rejected key (401, 403) and unknown errors become a 500, an unreachable service or an unusable
- * response a 502, a timeout a 504. An aborted call becomes a 499; its page has usually left.
+ * Errors about the request keep the service's status and message (400, 404, 429, 503 and the like). Problems of your
+ * own server are hidden: a rejected key (401, 403) and unknown errors become a 500, an unreachable service or an
+ * unusable response a 502, a timeout a 504. An aborted call becomes a 499; its page has usually left.
  */
 export function toErrorResponse(error: unknown): Response {
   const { status, told = { message: plainWords(status), type: 'server_error' } } = visibleError(error);
@@ -52,7 +52,7 @@ function ofService(error: APIError): VisibleError {
   const { status, type, param, code, retryAfter } = error;
   if (OF_ACCOUNT.includes(status) || (status >= 300 && status < 400)) return { status: 500 }; // a redirect means that baseURL is wrong
   if (status >= 500 && status !== 503) return { status: status < 600 ? status : 502 };
-  // Problems of the server may also come inside a success, or with another status.
+  // The service may report problems of the server with another status, or inside a successful response.
   if (OF_SERVER.test(`${type} ${code}`)) return { status: 500 };
   const sentStatus = status < 300 ? 502 : status; // an error inside a success has no status of its own
   const retry_after = retryAfter === undefined ? undefined : Math.ceil(retryAfter / 1_000);

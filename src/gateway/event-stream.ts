@@ -32,7 +32,7 @@ async function* eventsOf(chunks: AsyncIterable<ChatCompletionChunk>): AsyncGener
   }
 }
 
-/** The error that a browser may see: the service's message, or what happened to the stream. */
+/** The error that a browser may see: the service's message, or how the stream ended. */
 function relayed(error: unknown): object {
   const { status, told } = visibleError(error);
   if (told !== undefined) return told;

@@ -31,7 +31,10 @@ export interface FileUploadParams {
 
 /** Options of `files.upload`. */
 export interface UploadOptions extends RequestOptions {
-  /** Called with the bytes sent so far and the total (`undefined` for streams). In browsers, called only at the start and at the end. */
+  /**
+   * Called with the bytes sent so far and the total (`undefined` for streams). In browsers, called only at the start
+   * and at the end.
+   */
   onProgress?: ProgressListener | undefined;
 }
 
@@ -49,12 +52,13 @@ export class Files {
   /**
    * Upload a file. `POST /v1/files` (multipart/form-data)
    *
-   * Files on disk (`{ path }`) and streams are sent while they are read, and never held in memory. If the upload ends early, its
-   * stream is cancelled (a Node stream is destroyed). `timeout` (60 s) is the longest time without progress. If progress is not
-   * visible (a Blob sent through `fetch`), it is the time for each megabyte. The response is not documented: pass a `schema`
-   * to validate and type it.
+   * Files on disk (`{ path }`) and streams are sent while they are read, and never held in memory. If the upload ends
+   * early, its stream is cancelled (a Node stream is destroyed). `timeout` (60 s) is the longest time without progress.
+   * If progress is not visible (a Blob sent through `fetch`), it is the time for each megabyte. The response is not
+   * documented: pass a `schema` to validate and type it.
    *
-   * @throws {RequestValidationError} when the file does not exist, or the platform cannot send a stream; nothing was sent
+   * @throws {RequestValidationError} when the file does not exist, or the platform cannot send a stream; nothing was
+   * sent
    * @throws {APIError} with status 413 when the file is too large for the service
    */
   upload(params: FileUploadParams, options?: UploadOptions): APIPromise<FileRecord>;

@@ -26,8 +26,8 @@ export class Integrations {
   /**
    * List the connected integrations. `GET /v1/integrations`
    *
-   * The fields of an integration are not documented: pass a `schema`, such as `z.array(…)`, to validate and type the array.
-   * To read the object around the array, use `request`.
+   * The fields of an integration are not documented: pass a `schema`, such as `z.array(…)`, to validate and type the
+   * array. To read the object around the array, use `request`.
    */
   list(options?: RequestOptions): APIPromise<Integration[]>;
   list(options?: RequestOptions): APIPromise<Integration[]> {
@@ -37,11 +37,13 @@ export class Integrations {
   /** Execute an action, and validate and type the raw response with `schema`. */
   execute<T>(integration: string, params: IntegrationExecuteParams, options: SchemaOptions<T>): APIPromise<T>;
   /**
-   * Execute an action of an integration: `execute('chat', { action: 'post_message', channel: '#team', text: 'Done.' })`.
+   * Execute an action of an integration:
+   * `execute('chat', { action: 'post_message', channel: '#team', text: 'Done.' })`.
    * `POST /v1/integrations/:integration/execute`
    *
-   * The fields of an action and its response are not documented. All fields are sent as JSON; pass a `schema` to validate
-   * and type the response. The default `timeout` is 600 s. A lost connection is not retried, because the action may be done.
+   * The fields of an action and its response are not documented. All fields are sent as JSON; pass a `schema` to
+   * validate and type the response. The default `timeout` is 600 s. A lost connection is not retried, because the
+   * action may be done.
    *
    * @throws {RequestValidationError} when a field cannot be converted to JSON
    * @throws {NotFoundError} when the integration does not exist

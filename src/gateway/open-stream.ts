@@ -9,7 +9,9 @@ import { type ChatCompletionChunk, chatCompletionSchema } from './schemas.js';
 const EVENTS = 'text/event-stream';
 const DONE = 'data: [DONE]\n\n';
 
-/** Opens the response to a streamed request: usually events, but also an error or a whole completion as JSON, or a page. */
+/**
+ * Opens the response to a streamed request: usually events, but also an error or a whole completion as JSON, or a page.
+ */
 export async function openStream(
   response: ServiceResponse,
   decode: DecodeChunk | undefined,
@@ -23,7 +25,7 @@ export async function openStream(
   if (head.status === 200 && type === EVENTS) return new ChatCompletionStream(response.with(head), decode);
   if (head.status === 200 && type === 'application/json') {
     const whole = asChunk(await response.with(head).json(), response);
-    timeouts.startIdle(idleTimeout); // from here on, the reader reads
+    timeouts.startIdle(idleTimeout); // from now on, the caller reads
     const rest = { ...head, body: prefixed(new TextEncoder().encode(DONE)) };
     return new ChatCompletionStream(response.with(rest), decode, whole);
   }

@@ -7,7 +7,7 @@ import type { OpenRecord } from './schemas.js';
 /** The fields that may hold a list. */
 const WRAPPERS = ['data', 'presets', 'integrations', 'items'];
 
-/** Undocumented, so nothing else is checked. */
+/** The fields are undocumented, so the check goes no further. */
 const openResponseSchema = /* @__PURE__ */ z.custom<unknown>(
   isRecordOrList,
   'expected an array, or an object whose id and name are strings',

@@ -70,7 +70,7 @@ export async function readChatCompletionStream(
 
 type Source = Pick<Response, 'status' | 'headers'> & { readonly body: ReadableStream<Uint8Array> | null };
 
-/** By its form: the `Response` of a polyfill or of a test will do as well. */
+/** A structural check, so that the `Response` of a polyfill or a test works too. */
 function answerOf(source: unknown): Source {
   if (isBody(source)) {
     return { status: 200, headers: new Headers({ 'content-type': 'text/event-stream' }), body: source };

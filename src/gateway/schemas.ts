@@ -190,7 +190,7 @@ export interface UsageParams {
   end_date?: string | Date | undefined;
 }
 
-/** Undocumented fields are passed on, because the service may add some. */
+/** Passes undocumented parameters on, because the service may add some. */
 export const chatCompletionParamsSchema = wireObject({
   model: requiredText,
   messages: z.array(wireObject({ role: requiredText, content: z.string() })).check(z.minLength(1)),

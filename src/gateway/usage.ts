@@ -19,7 +19,8 @@ export class Usage {
   /**
    * Get the tokens used in a period, by model, and how many included tokens are left. `GET /v1/usage`
    *
-   * A date is a `'YYYY-MM-DD'` string, or a `Date`, which stands for its day in UTC. Without dates the service picks the period.
+   * A date is a `'YYYY-MM-DD'` string, or a `Date`, which stands for its day in UTC. Without dates the service picks
+   * the period.
    *
    * @throws {RequestValidationError} when a date does not exist, or the end is before the start
    * @throws {PermissionDeniedError} with a publishable key, which has no access to usage
@@ -48,13 +49,13 @@ function periodOf(params: UsageParams): { start_date?: string | undefined; end_d
   return { start_date, end_date };
 }
 
-/** A day as the interface writes it. Rejects days that do not exist, such as `2026-02-30`. */
+/** Formats a day as `YYYY-MM-DD`. Rejects days that do not exist, such as `2026-02-30`. */
 function dayOf(date: unknown, field: string): string | undefined {
   if (date === undefined) return undefined;
   const isDate = date instanceof Date;
   const time = isDate || typeof date === 'string' ? new Date(date).getTime() : Number.NaN;
   const day = Number.isNaN(time) ? '' : new Date(time).toISOString().slice(0, -14);
-  // ISO strings of years beyond 9999 have a sign and more digits, which the interface does not allow.
+  // ISO strings of years beyond 9999 have a sign and more digits, which the API does not accept.
   if (day.length === 10 && (isDate || date === day)) return day;
   throw badArgument([field], "expected an existing day as 'YYYY-MM-DD', or a Date");
 }

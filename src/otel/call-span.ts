@@ -40,8 +40,8 @@ export class CallSpan {
   }
 
   /**
-   * W3C Trace Context. Sent without a recording span too, so that the service's spans belong to the same trace. If the caller sets a
-   * `traceparent`, it is kept, with its `tracestate`.
+   * Sets the W3C Trace Context headers, even if the span is not recorded, so that the service's spans belong to the
+   * same trace. A caller's own `traceparent` and `tracestate` are kept.
    */
   #propagate({ setHeader }: RequestEvent): void {
     this.#sentAt = Date.now();
@@ -62,7 +62,7 @@ export class CallSpan {
   }
 }
 
-/** A status says more than the name of its error. Leaving a stream and aborting are not errors. */
+/** Prefers the status, which is more specific than the error's name. Leaving a stream and aborting are not errors. */
 export function errorTypeOf({ outcome, error, status }: DoneEvent): string | undefined {
   if (outcome !== 'error') return undefined;
   return status !== undefined && status >= 400 ? String(status) : error;

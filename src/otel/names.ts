@@ -1,6 +1,7 @@
 /**
- * Attributes and metrics by the names of OpenTelemetry's semantic conventions, version 1.41.0. Those of HTTP and `error.type` are
- * stable there; `gen_ai.*` and `url.template` are in development. Facts without a conventional name are under `context_gateway`.
+ * Attribute names from OpenTelemetry's semantic conventions, version 1.41.0. `http.*` and `error.type` are stable;
+ * `gen_ai.*` and `url.template` are in development. Attributes that the conventions do not define start with
+ * `context_gateway`.
  */
 export const ATTRIBUTE = {
   httpMethod: 'http.request.method',

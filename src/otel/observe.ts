@@ -20,7 +20,7 @@ const SCOPE = 'context-gateway';
 
 /**
  * Records a span and metrics for every later call of this client, and of the clients that share its connections. Sends
- * `traceparent` to the service. Never records prompts, replies, keys or ids. Returns a function that stops it.
+ * `traceparent` to the service. Never records prompts, replies, keys or ids. Returns a function that stops recording.
  *
  * @throws {ConfigurationError} when `client` is not a client
  */
@@ -29,7 +29,7 @@ export function observe(client: Observable, options: ObserveOptions = {}): () =>
   if (typeof (client as Partial<Observable> | undefined)?.subscribe !== 'function')
     throw new ConfigurationError('observe takes a client: observe(new GatewayClient()).');
   const tracer = (options.tracerProvider ?? trace.getTracerProvider()).getTracer(SCOPE);
-  // Created by the first call. Unlike tracers, meters created before an SDK is registered never reach it.
+  // Created by the first call: unlike tracers, meters created before an SDK is registered never report to it.
   let counted: CallMetrics | undefined;
   const count = (event: ClientEvent): void => {
     counted ??= new CallMetrics((options.meterProvider ?? metrics.getMeterProvider()).getMeter(SCOPE));

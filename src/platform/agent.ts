@@ -28,7 +28,10 @@ export interface Controller {
 /** Headers by lower-case name. A repeated header is an array. */
 export type ResponseFields = Readonly<Record<string, string | readonly string[]>>;
 
-/** Loads undici and opens our own pool. `connecting` holds the sockets that are still connecting, which undici does not close. */
+/**
+ * Loads undici and opens our own pool. `connecting` holds the sockets that are still connecting, which undici does not
+ * close.
+ */
 export async function createAgent(connecting: Set<Socket>): Promise<Agent> {
   const [{ default: AgentClass }, { default: buildConnector }] = await Promise.all([
     import('undici/lib/dispatcher/agent.js'),

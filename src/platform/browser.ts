@@ -22,13 +22,13 @@ export const PAGE: FetchRules = {
   explain: whyInPage,
 };
 
-/** In a page, requests are sent with `fetch`. */
+/** Sends requests from a page with `fetch`. */
 export function createEngine({ fetch, dispatcher }: EngineOptions, rules = PAGE): Engine {
   if (dispatcher === undefined) return new FetchEngine(fetch, rules);
   throw new ConfigurationError('dispatcher works on Node only. Pass your own fetch instead.');
 }
 
-/** A page gets no error codes. */
+/** Browsers give pages no error codes. */
 export const wasClosed = (_failure: unknown): boolean => false;
 export const isUnknownHost = (_failure: unknown): boolean => false;
 

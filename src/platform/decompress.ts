@@ -8,7 +8,9 @@ const MOST_LAYERS = 3;
 const CHANGES = new Set(['gzip', 'x-gzip', 'deflate', 'br']);
 const KNOWN = new Set([...CHANGES, 'identity', '']);
 
-/** Decodes `content-encoding`. Passes on each flush of the sender at once, so that compressed events are not delayed. */
+/**
+ * Decodes `content-encoding`. Passes on each flush of the sender at once, so that compressed events are not delayed.
+ */
 export function decompress(source: ByteSource, encodings: string | undefined, request: FailedRequest): ByteSource {
   if (encodings === undefined) return source;
   const layers = encodings

@@ -1,7 +1,7 @@
 import type { HeaderSource } from '../api-promise.js';
 import type { Phase, Sent } from '../errors/connection.js';
 
-/** Sends requests. There are two, which pass one test suite: undici on Node, `fetch` elsewhere. */
+/** Sends requests. There are two implementations, which pass the same tests: undici on Node, `fetch` elsewhere. */
 export interface Engine {
   send(request: OutgoingRequest): Exchange;
   /** Closes every connection, including those in use. */

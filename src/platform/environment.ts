@@ -1,4 +1,4 @@
-/** Whether anyone can read this program: true for a page and its workers, false for servers. */
+/** Whether users can read this program and its secrets: true for a page and its workers, false for servers. */
 export function isBrowser(): boolean {
   const scope = globalThis as { window?: unknown; document?: unknown; importScripts?: unknown; process?: unknown };
   const page = scope.window !== undefined && scope.document !== undefined;

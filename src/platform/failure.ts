@@ -14,7 +14,10 @@ export interface Meaning {
 export interface FailedRequest extends Pick<OutgoingRequest, 'origin' | 'clean'> {
   /** Explains the error codes of the platform, if it has any. */
   readonly meaningOf?: ((code: string, progress: Progress) => Meaning) | undefined;
-  /** Whether an error code may prove that nothing was sent. True for a `fetch` that sends once, whose progress is unknown. */
+  /**
+   * Whether an error code may prove that nothing was sent. True for a `fetch` that sends once, whose progress is
+   * unknown.
+   */
   readonly sendsOnce?: boolean | undefined;
   /** The explanation if the platform has no error code. */
   readonly unexplained?: string | undefined;
@@ -24,9 +27,9 @@ export interface FailedRequest extends Pick<OutgoingRequest, 'origin' | 'clean'>
 const CODE = /^(?!svc_)[\w.-]{1,64}$/;
 
 /**
- * Converts a foreign error to an `APIConnectionError`, with the original as its cause. An
- * error of ours inside it (such as that of an upload whose source failed) is returned unchanged. An error of another call, which a given `fetch`
- * may have made, is not.
+ * Converts a foreign error to an `APIConnectionError`, with the original as its cause. An error of this package inside
+ * it, such as that of a failed upload source, is returned unchanged, unless it belongs to another call, which a given
+ * `fetch` may have made.
  */
 export function connectionError(failure: unknown, progress: Progress, request?: FailedRequest): ContextGatewayError {
   const chain = causesOf(failure);

@@ -40,7 +40,10 @@ export function createForm(form: Form, listener: ProgressListener): Upload {
   return multipart(form, contentOf(form, openFile), listener);
 }
 
-/** Sends through undici on Node. Uses `fetch` if the user passed one, or if the global one is not Node's own (replaced, or on Bun or Deno). */
+/**
+ * Sends through undici on Node. Uses `fetch` if the user passed one, or if the global one is not Node's own (replaced,
+ * or on Bun or Deno).
+ */
 export function createEngine(options: EngineOptions): Engine {
   if (options.fetch !== undefined)
     return new FetchEngine(options.fetch, { init, meaningOf, sendsOnce: sendsOnce(options.fetch) });
@@ -60,7 +63,8 @@ class NodeEngine implements Engine {
 
   constructor(dispatcher: DispatcherLike | undefined) {
     this.#given = dispatcher;
-    // The structural type hides undici's parameter types; what is passed to `dispatch` below is what undici documents.
+    // The structural type hides undici's parameter types. The arguments of `dispatch` below follow undici's
+    // documentation.
     this.#agent = dispatcher as Dispatch | undefined;
   }
 
@@ -152,7 +156,8 @@ class NodeExchange implements Exchange, ByteSource, DispatchHandler {
       method,
       headers: length === undefined ? headers : { ...headers, 'content-length': String(length) },
       body: typeof body === 'object' ? body.open?.() : body,
-      // The timeouts are ours: undici's default of 300 s would end a plain completion early, through a given dispatcher.
+      // The timeouts are ours: undici's default of 300 s would end a plain completion early, through a given
+      // dispatcher.
       headersTimeout: 0,
       bodyTimeout: 0,
     };

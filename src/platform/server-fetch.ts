@@ -17,7 +17,7 @@ export function init({ method, headers, body }: OutgoingRequest): RequestInit {
   return streamed;
 }
 
-/** workerd does not. */
+/** Whether the platform implements `redirect: 'error'`. workerd does not. */
 function knowsRedirectError(): boolean {
   try {
     return new Request('http://localhost', { redirect: 'error' }).redirect === 'error';

@@ -1,9 +1,12 @@
-/** undici's pool alone: the whole package takes three times as long to load and replaces Node 20's global fetch dispatcher. */
+/**
+ * undici's pool alone. The whole package takes three times as long to load, and replaces the global dispatcher of
+ * Node 20's `fetch`.
+ */
 declare module 'undici/lib/dispatcher/agent.js' {
   export { Agent as default } from 'undici';
 }
 
-/** How it makes a connection. What it returns is the socket that is being connected. */
+/** undici's connector. Opens a connection and returns its socket, which is still connecting. */
 declare module 'undici/lib/core/connect.js' {
   import type { Socket } from 'node:net';
   import type { buildConnector } from 'undici';

@@ -27,8 +27,8 @@ export class Availability {
   }
 
   /**
-   * Returns Redis's response, or `undefined` if there is none or Redis is known to be unavailable. If no call `waits`, the reason may be
-   * that the program ends, and closed its connection first; then no failure is reported.
+   * Returns Redis's response, or `undefined` if there is none or Redis is known to be unavailable. If no call `waits`,
+   * a failure is not reported: the program may be shutting down and have closed its connection.
    */
   async ask<T>(send: () => Promise<T>, probe: () => Promise<unknown>, waits: boolean): Promise<T | undefined> {
     if (this.#isDown) {
@@ -47,7 +47,7 @@ export class Availability {
     }
   }
 
-  /** Runs in the background. */
+  /** Checks in the background whether Redis is back. */
   #probe(probe: () => Promise<unknown>): void {
     const now = this.#time.now();
     if (now < this.#nextTryAt) return;

@@ -5,7 +5,7 @@ import { OwnShare, SCATTER } from './own-share.js';
 import { argumentsOf, type Known, readTurn, type Step, type Turn } from './script.js';
 import type { Time } from './time.js';
 
-/** Responses are reported to Redis with the next step, at the latest after this many ms; a 429 at once. */
+/** Responses are reported to Redis with the next step, or after this many ms at the latest; a 429 at once. */
 const TOLD_WITHIN = 15;
 /** How often waiting calls check whether Redis is back (ms). */
 const LOOKS_FOR_REDIS = 1_000;
@@ -30,7 +30,7 @@ export interface Shared {
   readonly processes: number;
 }
 
-/** The figures of a window at a time of our clock. */
+/** The figures of a window, with its end by our clock. */
 interface Seen extends Omit<Known, 'untilReset'> {
   readonly resetAt: number;
 }
@@ -50,13 +50,13 @@ export class Bucket {
   #earlier = 0;
   #served = 0;
   #unexplained = 0;
-  /** From the responses since the last step, and from the last step. */
+  /** When blocks end: from responses since the last step, and from the last step itself. */
   #forbiddenUntil = 0;
   #blockedUntil = 0;
   #observed: Seen | undefined;
   #known: Seen | undefined;
   #last: Turn | undefined;
-  /** Until this time, new calls need not ask. */
+  /** Until this time, new calls wait without asking Redis. */
   #closedUntil = 0;
   /** Whether the last step was local, without Redis. */
   #isAlone = false;
@@ -159,7 +159,7 @@ export class Bucket {
     });
   }
 
-  /** Runs the step in Redis, or while Redis is unavailable, with the share of this process. */
+  /** Runs the step in Redis or, while Redis is unavailable, with this process's own share. */
   async #turnOf(step: Step): Promise<Turn> {
     const { availability, run, process } = this.#shared;
     const send = async (sent: Step): Promise<Turn> => readTurn(await run(await this.#keys, argumentsOf(process, sent)));
@@ -194,7 +194,7 @@ export class Bucket {
     if (this.#untold !== 'no') this.#tell(this.#untold);
   }
 
-  /** New calls ask Redis; no timer is left that would keep the process alive. */
+  /** Lets new calls ask Redis. Clears the timer, which would keep the process alive. */
   #open(): void {
     this.#closedUntil = 0;
     this.#shared.time.clearTimer(this.#wakeUp);

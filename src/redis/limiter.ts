@@ -7,15 +7,19 @@ import { systemTime } from './time.js';
 
 /** Options of `redisLimiter`. All times are milliseconds. */
 export interface RedisLimiterOptions {
-  /** A connected client of `redis`, `ioredis` or `iovalkey`, for Redis 6.2 or later or Valkey. The limiter never closes it. */
+  /**
+   * A connected client of `redis`, `ioredis` or `iovalkey`, for Valkey or Redis 6.2 or later. The limiter never closes
+   * the client.
+   */
   client: RedisClient;
   /**
-   * The owner of the limit: your account for the Gateway, the user for the Context API. Use the same name in every process that
-   * shares the limit. Redis sees only a salted hash of it.
+   * The owner of the limit: your account for the Gateway, the user for the Context API. Use the same name in every
+   * process that shares the limit. Redis sees only a salted hash of it.
    */
   name: string;
   /**
-   * How long to wait for Redis. After that, and until Redis responds again, each process keeps to its own share of the limit.
+   * How long to wait for Redis. After that, and until Redis responds again, each process keeps to its own share of the
+   * limit.
    * @default 500
    */
   timeout?: number | undefined;
@@ -24,7 +28,7 @@ export interface RedisLimiterOptions {
    * @default 1
    */
   processes?: number | undefined;
-  /** Called when Redis fails and when it is back. Without it, a failure is a `process.emitWarning` where the platform has one. */
+  /** Called when Redis fails and when it is back. @default failures go to `process.emitWarning`, where it exists */
   onEvent?: ((event: RedisLimiterEvent) => void) | undefined;
 }
 
@@ -33,9 +37,9 @@ const DEFAULT_TIMEOUT = 500;
 const SALT = 'context-gateway/redis';
 
 /**
- * A limiter for `pacing` that processes share through Redis. Together they use the whole limit, and each gets its share. Each
- * call waits for one round trip to Redis, which it shares with other calls of the process. The response is reported with the next
- * round trip, or by itself if no call follows.
+ * Creates a limiter for `pacing` that several processes share through Redis. Together they use the whole limit, and
+ * each gets its share. Each call waits for one round trip to Redis, which concurrent calls of a process share.
+ * Responses are reported with the next round trip, or in one of their own if no call follows.
  *
  * @throws {ConfigurationError} when an option is invalid
  */

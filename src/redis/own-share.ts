@@ -1,8 +1,8 @@
 import type { Step, Turn } from './script.js';
 
-/** Reset headers have whole seconds, so the ends of one window vary by more than a second (ms). */
+/** Maximum difference between the reported ends of one window (ms). Reset headers are in whole seconds. */
 export const SCATTER = 1_500;
-/** How often to check again if a pending response decides (ms). */
+/** How often to check again while a call waits for the responses to others (ms). */
 const POLL = 100;
 const DEFAULT_LENGTH = 60_000;
 
@@ -11,7 +11,7 @@ export class OwnShare {
   readonly #now: () => number;
   #window = 0;
   #limit = 0;
-  /** The rest of the service's window, and of this process's share. */
+  /** Requests left in the service's window, and in this process's share. */
   #remaining = 0;
   #own = 0;
   #endsAt = 0;
@@ -60,7 +60,7 @@ export class OwnShare {
       this.#isGuess = false;
     }
     const flying = window === this.#window ? inFlight : 0;
-    // A few at a time: their responses show what processes with Redis have used.
+    // Only a few at a time: their responses show how much the processes that can reach Redis have used.
     const together = Math.ceil(share() / 4);
     const free = this.#limit === 0 ? wanted : Math.min(this.#own, this.#remaining - flying, together - flying);
     const granted = blockedFor > 0 ? 0 : Math.max(0, Math.min(wanted, free));

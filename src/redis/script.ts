@@ -1,40 +1,40 @@
-/** What a process tells of a bucket, and asks. Times in ms from now on. */
+/** A process's report on a bucket, and its request for admissions. Times are milliseconds from now. */
 export interface Step {
-  /** Calls that wait here. */
+  /** Calls waiting in this process. */
   readonly wanted: number;
-  /** The window of the last turn, and the requests let go in it that are not answered yet. */
+  /** The window of the last turn, and the requests admitted in it that are still in flight. */
   readonly window: number;
   readonly inFlight: number;
-  /** Answers since the last step: served, and refused for a limit that no header named. */
+  /** Responses since the last step: requests served, and requests rejected (429) without rate-limit headers. */
   readonly served: number;
   readonly unexplained: number;
-  /** What answers have said since the last step: of the window, and for how long nothing may be sent. */
+  /** From responses since the last step: the window's figures, and how long nothing may be sent. */
   readonly observed: Known | undefined;
   readonly blockedFor: number;
-  /** The last that is known of both, for a Redis that has lost it. */
+  /** The last known values of both, in case Redis has lost them. */
   readonly remembered: { readonly known: Known | undefined; readonly blockedFor: number };
-  /** How many processes there were when Redis last told. */
+  /** The number of processes that Redis last reported. */
   readonly processes: number;
 }
 
-/** The service's window, as headers tell it. */
+/** The service's window, from its rate-limit headers. */
 export interface Known {
   readonly limit: number;
   readonly remaining: number;
   readonly untilReset: number;
 }
 
-/** What the process is told. */
+/** The result of a step. */
 export interface Turn {
-  /** How many of those that wait may go, and after how many ms the others ask again. */
+  /** How many waiting calls may be sent, and after how many milliseconds the others should ask again. */
   readonly granted: number;
   readonly again: number;
   readonly window: number;
   readonly known: Known | undefined;
-  /** Length of a window. */
+  /** The length of a window (ms). */
   readonly length: number;
   readonly blockedFor: number;
-  /** Processes that took part in this window or the last one. */
+  /** Processes that used this window or the previous one. */
   readonly processes: number;
 }
 
@@ -56,7 +56,7 @@ function figuresOf(known: Known | undefined): number[] {
 export function readTurn(reply: unknown): Turn {
   const numbers = Array.isArray(reply) ? reply.map(Number) : [];
   if (numbers.length !== 9 || numbers.some(Number.isNaN)) throw new TypeError('Redis gave no answer of the script.');
-  // Nine, as counted.
+  // The cast is true: the length was checked above.
   const [granted, again, window, limit, remaining, untilReset, length, blockedFor, processes] = numbers as Nine;
   const known = untilReset > 0 ? { limit, remaining, untilReset } : undefined;
   return { granted, again, window, known, length, blockedFor, processes };
@@ -65,13 +65,15 @@ export function readTurn(reply: unknown): Turn {
 type Nine = [number, number, number, number, number, number, number, number, number];
 
 /**
- * One step, atomic, by the clock of Redis. `KEYS`: the window, the processes. A process is a field `window:flying:taken:unmet:contends`.
+ * One atomic step, by the clock of Redis. `KEYS` are the hash of the window and the hash of the processes. Each process
+ * is a field of the latter, with the value `window:flying:taken:unmet:contends`.
  *
- * A call goes while fewer are in flight, in all processes together, than the window has left. Each process tells its number in flight
- * anew with each step, so that a lost answer, a restart or a killed process leaves no mistake beyond the window.
+ * A call is admitted while the calls in flight, in all processes together, are fewer than the window has left. Each
+ * process reports its number in flight with each step. So the error from a lost response, a restart or a killed process
+ * ends with the window.
  *
- * A process that had to wait in the last window has an equal share of this one kept for it. What it leaves is given away bit by bit until
- * the window ends.
+ * If a process had to wait in the last window, an equal share of this one is reserved for it. The unused part of that
+ * share is released gradually until the window ends.
  */
 export const SCRIPT = `
 local POLL, UNKNOWN_LENGTH, LONGEST_WINDOW, FIRST_SECOND = 100, 60000, 300000, 15
@@ -83,7 +85,7 @@ local told_limit, told_remaining, told_reset, told_block = n[6], n[7], n[8], n[9
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 
--- limit 0: not known. named: by headers; else counted. ends_known: else ends_at is a guess.
+-- limit: 0 if unknown. named: 1 if headers gave the limit, 0 if it was counted. ends_known: 0 if ends_at is a guess.
 local s = {
   window = my_window, limit = 0, named = 0, remaining = 0, flying = 0, began_at = now, length = UNKNOWN_LENGTH,
   ends_at = now + UNKNOWN_LENGTH, ends_known = 0, last_ended_at = 0, share = 0, kept = 0, blocked_until = 0,
@@ -109,7 +111,7 @@ local function begin()
   s.window, s.flying, s.began_at = s.window + 1, 0, now
   s.last_ended_at, s.ends_at, s.ends_known = math.min(s.ends_at, now), now + 2 * s.length, 0
   if s.counting == 1 and s.limit > 0 then
-    -- Used up without a refusal: it may hold more, and soon much more.
+    -- The window was used up without a 429, so the limit may be higher: raise the guess, faster each time.
     if used_up then s.limit, s.growth = s.limit + s.growth, s.growth * 2 end
     s.ends_at, s.counted_from, s.served = now + s.length, now, 0
   end
@@ -118,7 +120,8 @@ local function begin()
   s.kept = s.share * contenders
 end
 
--- Redis was emptied. The process remembers; until the window ends, those that are still without Redis have their shares kept.
+-- Redis has lost its data, so use the values that the process remembers. Until the window ends, reserve the shares of
+-- processes that still run without Redis.
 if #stored == 0 then
   local limit, remaining, reset, block, processes = n[10], n[11], n[12], n[13], n[14]
   if told_reset == 0 then told_limit, told_remaining, told_reset = limit, remaining, reset end
@@ -131,7 +134,7 @@ end
 
 if now >= s.ends_at then begin() end
 
--- What this process has in flight.
+-- Update the number in flight with that of this process.
 local process = read(redis.call('HGET', processes_key, me))
 if process.window == s.window then s.flying = s.flying - process.flying
 else
@@ -141,13 +144,14 @@ end
 local flying = my_window == s.window and my_flying or 0
 s.flying = s.flying + flying
 
--- What its answers say. Resets and dates have whole seconds: the ends they tell of one window scatter by more than one.
+-- Apply the responses of this process. Resets and dates are in whole seconds, so the reported ends of one window vary
+-- by more than a second.
 if told_reset > 0 and told_reset <= LONGEST_WINDOW then
   local ends_at = now + told_reset
   local scatter = math.max(1000, math.min(1500, s.length / 2))
   if ends_at > s.last_ended_at + scatter then
     local news = s.ends_known == 1 and math.abs(ends_at - s.ends_at) > scatter
-    -- Not what was merely long on its way.
+    -- A delayed response is not a new window.
     if ends_at > s.ends_at and told_remaining <= s.remaining then news = false end
     if news and ends_at > s.ends_at then
       begin()
@@ -162,7 +166,7 @@ if told_reset > 0 and told_reset <= LONGEST_WINDOW then
 end
 s.blocked_until = math.max(s.blocked_until, now + told_block)
 
--- A service that refuses without a limit: what it served since its last refusal ended is the limit, as far as can be told.
+-- The service sends a 429 without a limit. The best guess of the limit is the number served since its last block ended.
 if s.named == 0 then
   if now >= s.counted_from then s.served, s.remaining = s.served + served, s.remaining - served end
   if unexplained > 0 and (s.counting == 0 or now >= s.counted_from) then

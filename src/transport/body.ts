@@ -8,7 +8,7 @@ import { isObject, ownField } from './validation.js';
 
 /** The most decoded bytes of one JSON response. */
 export const MAX_JSON_BYTES = 32 * 1024 * 1024;
-/** The most bytes of an error's body. No one would read more. */
+/** Maximum bytes of an error's body to read. More would not help the reader. */
 const MAX_ERROR_BYTES = 64 * 1024;
 /** Milliseconds for reading it. */
 const MAX_ERROR_TIME = 1_000;
@@ -17,13 +17,14 @@ const MAX_HINT_BYTES = 1024 * 1024;
 /** Milliseconds for reading the unwanted rest of a response, so that its connection can be reused. */
 const DRAIN_TIME = 100;
 const DRAIN_BYTES = 64 * 1024;
-/** The abort reason for such a response, as a given `fetch` sees it. */
+/** The abort reason of such a response, which a given `fetch` sees. */
 const UNWANTED = 'the rest of the response is not needed';
 
 /** The whole body as text. A byte order mark is dropped; bytes that are not UTF-8 become U+FFFD. */
 export async function readText({ headers, body }: ResponseHead, limit: number): Promise<string> {
   const chunks: Uint8Array[] = [];
-  // A body that is announced as too large is not read. (A compressed length says nothing; decompressed bytes are counted below.)
+  // A body announced as too large is not read. A compressed body may still decompress to more, so bytes are
+  // counted below.
   if (Number(headers.get('content-length')) > limit) throw tooLarge(body, limit);
   let size = 0;
   for (;;) {
@@ -117,8 +118,8 @@ export function reportsError(body: unknown): boolean {
 }
 
 /**
- * Whether a body is an error in the documented form, so that the service itself rejected the request. Proxies respond in
- * other forms, which say nothing about what the service has done.
+ * Whether a body is an error in the documented form, so that the service itself rejected the request. Proxies respond
+ * in other forms, which say nothing about what the service has done.
  */
 export function isServiceError(body: unknown): boolean {
   if (!isObject(body)) return false;

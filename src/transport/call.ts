@@ -45,9 +45,9 @@ export interface CallFacts extends CallRecord {
   /** The request, if known. */
   readonly request?: Pick<PreparedRequest, 'method' | 'address'>;
   readonly attempts: Attempt[];
-  /** Whether the service may have carried out an attempt. It never goes back. */
+  /** Whether the service may have carried out an attempt. Never falls back from `maybe` or `yes`. */
   sent: Sent;
-  /** Method and path as the interface writes them, and the request id of the last response. */
+  /** The method, the path as documented, and the request id of the last response. */
   where: string;
   /** Masks the credential in a text from the service, once a response has arrived. */
   clean: (text: string) => string;
@@ -91,7 +91,7 @@ export interface Call extends CallFacts {
   hintMissed: boolean;
   /** The error for a queue whose wait would be too long. */
   notQueued: Error | undefined;
-  /** The credential that replaced a refused one. Read once per call. */
+  /** The credential that replaces a rejected one. Read once per call. */
   nextCredential: string | undefined;
   rotated: boolean;
 }

@@ -24,7 +24,10 @@ import { checkArguments, isObject } from './validation.js';
 /** A request to an endpoint that has no method yet. */
 export interface RawRequest {
   method: Method;
-  /** The encoded path after `baseURL`, such as `/v1/models`. Events and errors contain it, so write ids as `{name}`: `/v1/models/{id}`. */
+  /**
+   * The encoded path after `baseURL`, such as `/v1/models`. Events and errors contain it, so write ids as `{name}`:
+   * `/v1/models/{id}`.
+   */
   path: string;
   /** The values of the `{names}` in the path. Each becomes one encoded segment. */
   ids?: Readonly<Record<string, string>> | undefined;
@@ -58,14 +61,17 @@ export class ServiceClient<Options extends ClientOptions> {
     return new Client(deriveOptions(this.#options, options), this.#shared);
   }
 
-  /** The last known rate limit of each bucket: `gateway`, `context`, `compact`. A bucket appears with its first response. */
+  /**
+   * The last known rate limit of each bucket: `gateway`, `context`, `compact`. A bucket appears with its first
+   * response.
+   */
   get rateLimit(): Readonly<Record<string, RateLimit>> {
     return Object.fromEntries(this.#shared.rateLimits);
   }
 
   /**
-   * Calls `listener` with the events of every later call of this client, and of the clients that share its connections. Their
-   * `onEvent` is still called. For tracing and metrics. Returns a function that unsubscribes.
+   * Calls `listener` with the events of every later call of this client, and of the clients that share its connections.
+   * Their `onEvent` is still called. For tracing and metrics. Returns a function that unsubscribes.
    *
    * @throws {ConfigurationError} when `listener` is not a function
    */
@@ -80,8 +86,8 @@ export class ServiceClient<Options extends ClientOptions> {
   /** Call any endpoint, and validate and type the raw response with `schema`. */
   request<T>(request: RawRequest, options: SchemaOptions<T>): APIPromise<T>;
   /**
-   * Call any endpoint, such as one that this version does not know. The credential, retries, limits and errors are those of the
-   * other methods. Returns the parsed body unchanged; pass a `schema` to validate and type it.
+   * Call any endpoint, such as one that this version does not know. The credential, retries, limits and errors are
+   * those of the other methods. Returns the parsed body unchanged; pass a `schema` to validate and type it.
    *
    * @throws {RequestValidationError} when `path` is not a plain path
    * @throws {APIError} when the service responds with an error

@@ -12,7 +12,10 @@ export interface CredentialKind {
   readonly findProblem: (value: string) => string | undefined;
 }
 
-/** Returns a function that reads the header's value. A credential function is called each time. @throws {ConfigurationError} */
+/**
+ * Returns a function that reads the header's value. A credential function is called each time.
+ * @throws {ConfigurationError}
+ */
 export function credentialReader(
   given: Credential | undefined,
   kind: CredentialKind,

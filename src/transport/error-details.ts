@@ -6,7 +6,7 @@ import { retryHint } from './rate-limit.js';
 import { cleaned, withoutSecrets } from './secrets.js';
 import { isObject, ownField } from './validation.js';
 
-/** The most characters that are quoted from a page. */
+/** Maximum characters quoted from a page. */
 const MAX_EXCERPT = 256;
 
 /** Reads the body of an error: of a 429 or 503 to its end, unless a wait in it would make no difference. */
@@ -55,7 +55,7 @@ export function errorDetails(response: ResponseFacts, body: unknown): APIErrorDe
   };
 }
 
-/** Why a POST is not repeated after a 503 that is not the service's own. */
+/** The reason why a POST is not retried after a 503 that did not come from the service itself. */
 function doubt(status: number, body: unknown, method: string | undefined): string | undefined {
   if (status !== 503 || method !== 'POST' || isServiceError(body)) return undefined;
   return "This is not the service's own error: a proxy may have responded after the work was done, so the request is not retried.";
@@ -75,7 +75,10 @@ interface ErrorObject {
   readonly retryAfter?: unknown;
 }
 
-/** The error forms of both APIs, wrapped or bare: `{ success: false, error: "…" }`, `{ error: { message, … } }`, `{ message, … }`. */
+/**
+ * The error forms of both APIs, wrapped or bare: `{ success: false, error: "…" }`, `{ error: { message, … } }`,
+ * `{ message, … }`.
+ */
 function errorObject(body: unknown, clean: (text: string) => string): ErrorObject {
   if (!isObject(body)) return {};
   const error = ownField(body, 'error');

@@ -7,8 +7,8 @@ import type { ValidationIssue } from '../errors/issues.js';
 export type StopReason = 'not-repeatable' | 'retries-used-up' | 'hint-too-long' | 'no-time-left' | 'budget-empty';
 
 /**
- * The fields of every event. Paths are templates (`/api/memory/{memoryId}`), or the path passed to `client.request`. Events
- * contain no ids, keys or message text.
+ * The fields of every event. Paths are templates (`/api/memory/{memoryId}`), or the path passed to `client.request`.
+ * Events contain no ids, keys or message text.
  */
 export interface EventFacts {
   /** The number of the call, from 1 for each client. Events of one call have the same number. */
@@ -18,7 +18,10 @@ export interface EventFacts {
   readonly path: string;
 }
 
-/** A call starts; its arguments are valid. Emitted synchronously within the call, so that a tracer finds the active span. */
+/**
+ * A call starts; its arguments are valid. Emitted synchronously within the call, so that a tracer finds the active
+ * span.
+ */
 export interface StartEvent extends EventFacts {
   readonly type: 'start';
   /** The requested model, if the call has one. */
@@ -31,8 +34,8 @@ export interface RequestEvent extends EventFacts {
   readonly type: 'request';
   readonly attempt: number;
   /**
-   * Adds a header to this attempt, such as `traceparent`. Returns `false` if the caller has set the header, which then stays
-   * unchanged. It cannot set the headers that `headers` cannot set.
+   * Adds a header to this attempt, such as `traceparent`. Returns `false` if the caller has set the header, which then
+   * stays unchanged. It cannot set the headers that `headers` cannot set.
    */
   readonly setHeader: (name: string, value: string) => boolean;
 }
@@ -88,7 +91,7 @@ export interface DoneEvent extends EventFacts {
   readonly outcome: 'success' | 'error' | 'aborted' | 'left';
   /** The name of the error, if the call failed. */
   readonly error: string | undefined;
-  /** The status of the last attempt's response, if one came. */
+  /** The status of the last attempt's response, if there was one. */
   readonly status: number | undefined;
   readonly attempts: number;
   /** From the start to the end of the call; for a stream, to its last event. */
@@ -101,11 +104,11 @@ export interface DoneEvent extends EventFacts {
   readonly largestGap: number | undefined;
   /** The requested model. */
   readonly model: string | undefined;
-  /** The model that the response names. */
+  /** The model named in the response. */
   readonly responseModel: string | undefined;
   /** Why each choice ended. */
   readonly finishReasons: readonly string[];
-  /** The service's count, or an estimate from bytes (`usageEstimated`) if a stream brought text but no count. */
+  /** The service's count, or an estimate from bytes (`usageEstimated`) if a stream contained text but no count. */
   readonly usage: CompletionUsage | undefined;
   readonly usageEstimated: boolean;
   /** Bytes of the bodies of all attempts. Received bytes are counted after decompression. */

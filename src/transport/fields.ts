@@ -1,13 +1,13 @@
 import type { core, ZodMiniObject, ZodMiniType } from 'zod/mini';
 import * as z from '#zod';
 
-/** Whole, and exact as a JavaScript number. */
+/** A whole number that JavaScript represents exactly. */
 export const integer = /* @__PURE__ */ z.int();
 
-/** A count: whole and not negative. */
+/** A count: a whole number of at least 0. */
 export const count = /* @__PURE__ */ z.int().check(/* @__PURE__ */ z.minimum(0));
 
-/** A text the caller must give: an id, a name, a model. */
+/** A non-empty text of at most 1,024 characters: an id, a name, a model. */
 export const requiredText = /* @__PURE__ */ z
   .string()
   .check(/* @__PURE__ */ z.minLength(1), /* @__PURE__ */ z.maxLength(1_024));
@@ -19,30 +19,31 @@ export const timestamp = /* @__PURE__ */ z
   .string()
   .check(/* @__PURE__ */ z.regex(TIMESTAMP, { error: 'expected an ISO 8601 time' }));
 
-/** Keys that are words of a conversation: no issue repeats one. */
+/** Keys that are text of a conversation. No issue contains such a key. */
 export const ownWords = /* @__PURE__ */ z.string();
 
 /** A closed list that a service may extend: editors offer the known values, and any other string is valid. */
 /* @__NO_SIDE_EFFECTS__ */
 export function openEnum<const Known extends string>(): ZodMiniType<Known | (string & {})> {
-  return z.string() as ZodMiniType<Known | (string & {})>; // a string, whatever editors offer
+  return z.string() as ZodMiniType<Known | (string & {})>; // the known values are for editors only
 }
 
-/** An object of the service's: fields that a newer service adds survive, and stay invisible to the types. */
+/** An object from the service. Keeps fields that a newer service adds, which the types do not show. */
 /* @__NO_SIDE_EFFECTS__ */
 export function wireObject<Shape extends core.$ZodShape>(shape: Shape): ZodMiniObject<Shape, core.$strip> {
   return z.looseObject(shape) as unknown as ZodMiniObject<Shape, core.$strip>; // types only, see above
 }
 
-/** Equal in every detail, not only assignable. */
+/** Whether two types are identical, not only assignable. */
 type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
 
 /**
- * Proves at compile time that a schema gives exactly the interface we publish: `exact<UsageReport>()(wireObject({ … }))`.
- * Interfaces keep hover texts and declaration files short; this keeps them true.
+ * Proves at compile time that a schema matches the published interface exactly:
+ * `exact<UsageReport>()(wireObject({ … }))`.
+ * Interfaces keep hover texts and declaration files short; this check keeps them correct.
  */
 /* @__NO_SIDE_EFFECTS__ */
 export function exact<T>() {
   return <S extends ZodMiniType>(proven: S & (Equal<core.output<S>, T> extends true ? unknown : never)) =>
-    proven as unknown as ZodMiniType<T>; // as proven
+    proven as unknown as ZodMiniType<T>; // proven equal by the parameter's type
 }

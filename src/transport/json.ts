@@ -1,8 +1,8 @@
 import { badArgument, type RequestValidationError, ResponseValidationError } from '../errors/validation.js';
 
-/** Deeper nesting is a mistake, on which JavaScript engines fail with useless errors. */
+/** The deepest nesting. More is a mistake, for which JavaScript engines throw unhelpful errors. */
 const MAX_DEPTH = 500;
-/** Characters of one JSON body. */
+/** Maximum characters of one JSON body. */
 const MAX_LENGTH = 64 * 1024 * 1024;
 
 /** Serialises an argument to JSON. Throws an error with the path of a value that JSON would lose or change. */
@@ -81,7 +81,7 @@ function assertJsonObject(object: object, path: Path, above: object[]): void {
   above.pop();
 }
 
-/** One path serves the whole walk; only an issue copies it. */
+/** Checks one field. All levels share one `path`, which is copied only for an issue. */
 function assertField(value: unknown, key: string | number, path: Path, above: object[]): void {
   path.push(key);
   assertJson(value, path, above);

@@ -17,22 +17,23 @@ import {
 } from './validation.js';
 
 /**
- * A credential, or a function that returns one. The function is called for every attempt, so that keys can be rotated without a
- * restart. After a 401 or 403 it is called again. If it returns a different credential, the request is sent once more.
+ * A credential, or a function that returns one. The function is called for every attempt, so that keys can be rotated
+ * without a restart. After a 401 or 403 it is called again. If it returns a different credential, the request is sent
+ * once more.
  */
 export type Credential = string | (() => string | Promise<string>);
 
 /** Options of both clients. All times are milliseconds. */
 export interface ClientOptions {
   /**
-   * The address of the service, without `/v1` or `/api`: `https://gateway.example.com`. Must be HTTPS, except for localhost
-   * (see `dangerouslyAllowHTTP`).
+   * The address of the service, without `/v1` or `/api`: `https://gateway.example.com`. Must be HTTPS, except for
+   * localhost (see `dangerouslyAllowHTTP`).
    * @default the environment variable `CONTEXT_GATEWAY_BASE_URL`
    */
   baseURL?: string | undefined;
   /**
-   * Milliseconds for one attempt: until its body is read; for a stream, until its headers; for an upload, the longest time
-   * without progress.
+   * Milliseconds for one attempt: until its body is read; for a stream, until its headers; for an upload, the longest
+   * time without progress.
    * @default 60_000, and 600_000 for plain completions and for executing presets and integrations
    */
   timeout?: number | undefined;
@@ -42,8 +43,9 @@ export interface ClientOptions {
    */
   deadline?: number | undefined;
   /**
-   * The longest wait for the next event of a stream, in milliseconds. Only events with data count, not keep-alive comments. A
-   * stream that is never read is closed after this time; a stream that is read in part and then abandoned, after five times that.
+   * The longest wait for the next event of a stream, in milliseconds. Only events with data count, not keep-alive
+   * comments. A stream that is never read is closed after this time; a stream that is read in part and then abandoned,
+   * after five times that.
    * @default 120_000
    */
   streamIdleTimeout?: number | undefined;
@@ -53,29 +55,35 @@ export interface ClientOptions {
    */
   maxRetries?: number | undefined;
   /**
-   * The longest wait for the rate limit, in milliseconds: in the queue (see `pacing`) or before a retry. A call that would wait
-   * longer fails at once with a `RateLimitError`, whose `retryAfter` is the wait. 0 never waits.
+   * Maximum wait for the rate limit, in milliseconds: in the queue (see `pacing`) or before a retry. A call that
+   * would wait longer fails at once with a `RateLimitError`, whose `retryAfter` is the wait. 0 never waits.
    * @default 60_000
    */
   maxRetryAfter?: number | undefined;
-  /** Headers of every request. You cannot set the credential, `host`, or headers that frame the body such as `content-length`. */
+  /**
+   * Headers of every request. You cannot set the credential, `host`, or headers that frame the body such as
+   * `content-length`.
+   */
   defaultHeaders?: Readonly<Record<string, string | undefined>> | undefined;
   /**
-   * Your own `fetch`, to send all requests. It keeps its own timeouts: Node's `fetch` ends a response after 300 s of silence,
-   * regardless of `timeout` and `streamIdleTimeout`.
+   * Your own `fetch`, to send all requests. It keeps its own timeouts: Node's `fetch` ends a response after 300 s of
+   * silence, regardless of `timeout` and `streamIdleTimeout`.
    */
   fetch?: typeof globalThis.fetch | undefined;
-  /** Node only: an undici `Dispatcher` that sends all requests, such as a `ProxyAgent` or `MockAgent`. `close()` does not close it. */
+  /**
+   * Node only: an undici `Dispatcher` that sends all requests, such as a `ProxyAgent` or `MockAgent`. `close()` does
+   * not close it.
+   */
   dispatcher?: DispatcherLike | undefined;
   /**
-   * What to do with a response that does not match the documentation: `'error'` throws a `ResponseValidationError`; `'report'`
-   * sends an event to `onEvent` and returns the response unchanged.
+   * What to do with a response that does not match the documentation: `'error'` throws a `ResponseValidationError`;
+   * `'report'` sends an event to `onEvent` and returns the response unchanged.
    * @default 'error'
    */
   validation?: 'error' | 'report' | undefined;
   /**
-   * Whether calls wait in a queue while the rate limit is used up, for at most `maxRetryAfter`, instead of failing. The wait does
-   * not count towards `timeout`, but towards `deadline`. Also takes your own `RateLimiter`.
+   * Whether calls wait in a queue while the rate limit is used up, for at most `maxRetryAfter`, instead of failing. The
+   * wait does not count towards `timeout`, but towards `deadline`. Also takes your own `RateLimiter`.
    * @default true
    */
   pacing?: boolean | RateLimiter | undefined;
@@ -95,8 +103,8 @@ export interface ClientOptions {
    */
   dangerouslyAllowBrowser?: boolean | undefined;
   /**
-   * Allows an `http:` base URL on another machine, such as a container in the same network (`http://emulator:4010`). Anyone on
-   * the network path can read and change requests, including the credential. For trusted networks only.
+   * Allows an `http:` base URL on another machine, such as a container in the same network (`http://emulator:4010`).
+   * Anyone on the network path can read and change requests, including the credential. For trusted networks only.
    * @default false
    */
   dangerouslyAllowHTTP?: boolean | undefined;
@@ -117,15 +125,16 @@ export interface RequestOptions {
   /** Headers of this request. They override the client's `defaultHeaders`. */
   headers?: Readonly<Record<string, string | undefined>> | undefined;
   /**
-   * Sent with every attempt, so that a service that supports it does the work only once. It is not documented whether the service
-   * does, so the client still does not retry a POST whose response was lost. To retry it yourself, use the same key.
+   * Sent with every attempt, so that a service that supports it does the work only once. It is not documented whether
+   * the service does, so the client still does not retry a POST whose response was lost. To retry it yourself, use the
+   * same key.
    */
   idempotencyKey?: string | undefined;
 }
 
 /**
- * For responses that the API does not document: `schema` (zod, valibot, arktype or any Standard Schema) validates and types what
- * the method returns.
+ * For responses that the API does not document: `schema` (zod, valibot, arktype or any Standard Schema) validates and
+ * types what the method returns.
  */
 export interface SchemaOptions<T> extends RequestOptions {
   schema: StandardSchema<T>;
@@ -133,7 +142,7 @@ export interface SchemaOptions<T> extends RequestOptions {
 
 const MOST_RETRIES = 5;
 
-/** The check of an option, and the message if it fails. */
+/** The schema of an option: its check, and the message if the check fails. */
 /* @__NO_SIDE_EFFECTS__ */
 function option<T>(fits: (value: unknown) => boolean, message: string) {
   return z.optional(z.custom<T>(fits, message));
@@ -148,7 +157,7 @@ const time = /* @__PURE__ */ option<number>(
 );
 export const functionOption = /* @__PURE__ */ option<never>(isFunction, 'must be a function');
 const yesOrNo = /* @__PURE__ */ option<boolean>((value) => typeof value === 'boolean', 'must be true or false');
-/** Checked where it is read, with a better message. */
+/** An option that is checked where it is read, with a better message. */
 export const checkedLater = /* @__PURE__ */ z.optional(/* @__PURE__ */ z.unknown());
 
 const forBoth = {
@@ -216,13 +225,13 @@ export const clientOptions = {
   dangerouslyAllowHTTP: yesOrNo,
 };
 
-/** An option of the other client. */
+/** An option that belongs to the other client. `message` says so. */
 /* @__NO_SIDE_EFFECTS__ */
 export function elsewhere(message: string) {
   return z.optional(z.never({ error: message }));
 }
 
-/** Copies the options of a client. @throws {ConfigurationError} that names all invalid options */
+/** Copies and checks the options of a client. @throws {ConfigurationError} that names all invalid options */
 export function checkClientOptions<Options extends ClientOptions>(
   given: Options,
   schema: AnySchema,
@@ -238,17 +247,17 @@ export function checkClientOptions<Options extends ClientOptions>(
   throw new ConfigurationError(message.replace(/[^?]$/, '$&.'));
 }
 
-/** The other arguments of a call. Callers sometimes pass them among the options. */
+/** The other arguments of a call, which callers sometimes pass among the options. */
 interface TakenByCall {
   readonly accepts?: AnySchema;
   /** Passed as separate arguments, before the parameters. */
   readonly ids?: object | undefined;
 }
 
-/** What a call without options has. Shared, because making one takes 1 % of a call. */
+/** The options of a call without options. Shared, because creating the object takes 1 % of a call. */
 const NO_OPTIONS: object = /* @__PURE__ */ Object.freeze(/* @__PURE__ */ Object.create(null));
 
-/** The same for the options of one call. @throws {RequestValidationError} */
+/** Copies and checks the options of one call. @throws {RequestValidationError} */
 export function checkRequestOptions<Options extends RequestOptions>(
   given: Options | undefined,
   schema: AnySchema,
@@ -270,7 +279,7 @@ export function checkRequestOptions<Options extends RequestOptions>(
 
 function unknownOption(key: string, schema: AnySchema, taker: string): string {
   const given = plainName(key);
-  // Names that other clients use: `timeoutMs`, `retries`, `headers`.
+  // For the names of these options in other clients: `timeoutMs`, `retries`, `headers`.
   const alike = (name: string): boolean =>
     given.startsWith(plainName(name)) || (given.length > 2 && plainName(name).endsWith(given));
   const names = fieldsOf(schema);
@@ -278,7 +287,10 @@ function unknownOption(key: string, schema: AnySchema, taker: string): string {
   return `is not an option of this ${taker}${didYouMean(meant) || ` (it takes ${names.join(', ')})`}`;
 }
 
-/** A copy without a prototype, so that a polluted `Object.prototype` sets no option. `{ __proto__: null, ...given }` is much slower. */
+/**
+ * A copy without a prototype, so that a polluted `Object.prototype` sets no option. `{ __proto__: null, ...given }` is
+ * much slower.
+ */
 export function ownProperties<Given extends object>(given: Given): Given {
   return Object.setPrototypeOf({ ...given }, null);
 }

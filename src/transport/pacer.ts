@@ -30,29 +30,33 @@ export interface Observation {
  * A bucket is a separate rate limit: `gateway`, `context` or `compact`.
  */
 export interface RateLimiter {
-  /** Returns `undefined` to send now, or a place in the queue. A limiter that has to ask elsewhere may return a promise, which should resolve soon. */
+  /**
+   * Returns `undefined` to send now, or a place in the queue. A limiter that has to ask elsewhere may return a promise,
+   * which should resolve soon.
+   */
   admit(bucket: string): Admission | undefined | Promise<Admission | undefined>;
   /** Called when the response has arrived, or the request has failed. */
   release(bucket: string, observed: Observation): void;
   /**
-   * Optional. Called when a request was rejected (429) and its body, which may contain the wait, has not arrived yet. Send
-   * nothing until the returned function is called.
+   * Optional. Called when a request was rejected (429) and its body, which may contain the wait, has not arrived yet.
+   * Send nothing until the returned function is called.
    */
   hold?(bucket: string): () => void;
 }
 
 /** A reset further away than this is treated as malformed (ms). */
 const LONGEST_WINDOW = 300_000;
-/** A wait of more than a day is malformed too, such as an epoch time. The client tries again after a day (ms). */
+/** A wait of more than a day is malformed too, for example an epoch time. The client tries again after a day (ms). */
 const LONGEST_BLOCK = 86_400_000;
 /** Calls in the first second after a 429 without a limit. The number doubles each second. */
 const FIRST_SECOND = 15;
 
 /**
- * Holds calls back that the service would reject. Before a bucket's first rate-limit headers, nothing is held back. From then
- * on a call goes while fewer are in flight than the window has left, and when it is empty all wait for its end, first come
- * first served. A 429 with a hint stops the whole bucket once, not each caller by itself. Where a service refuses without
- * naming its limit, the bucket begins slowly afterwards and learns the limit by counting. One for each client; ends with it.
+ * Holds back calls that the service would reject. Before a bucket's first rate-limit headers, nothing is held back.
+ * After that, a call is sent while the calls in flight are fewer than the window has left. If the window is used up,
+ * calls wait for its end, first come, first served. A 429 with a wait stops the whole bucket once, not each caller
+ * separately. After a 429 without a limit, the bucket restarts slowly and learns the limit by counting. One for each
+ * client; ends with it.
  */
 export class Pacer implements RateLimiter {
   readonly #runtime: Runtime;
@@ -86,12 +90,12 @@ export class Pacer implements RateLimiter {
 
 /** Counts after a 429 that no rate-limit headers explain. */
 interface Count {
-  /** When its last block ends; calls that left since; refused and served while it lasted. */
+  /** When its last block ends; the calls sent since; the calls rejected and served during it. */
   openedAt: number;
   sent: number;
   refused: number;
   served: number;
-  /** Where no headers name a limit: when the window began, the calls that were served in it, and what the next one has more. */
+  /** Without a limit in headers: the start of the window, the calls served in it, and how much the next limit grows. */
   windowFrom: number;
   passed: number;
   growth: number;
@@ -106,7 +110,7 @@ class Bucket {
   #remaining = Number.POSITIVE_INFINITY;
   /** When the window ends, by our monotonic clock. */
   #resetAt = Number.POSITIVE_INFINITY;
-  /** The length of the last window, as far as known (ms). */
+  /** The known length of the last window (ms). */
   #window = 0;
   /** Whether headers give the limit. Otherwise it is a guess, which slows calls down and rejects none. */
   #named = false;
@@ -168,7 +172,8 @@ class Bucket {
     if (named) {
       this.#named = true;
       const resetAt = now + untilReset;
-      // Dates have whole seconds, so estimates of one window's end scatter by one: a later one is a new window only beyond that.
+      // Dates are in whole seconds, so estimates of one window's end vary by a second. Only a larger difference is
+      // a new window.
       const sameWindow = now < this.#resetAt && Math.abs(resetAt - this.#resetAt) <= 1_500;
       // Responses may arrive out of order: within a window, the lowest value is the latest.
       this.#remaining = sameWindow ? Math.min(this.#remaining, remaining) : remaining;

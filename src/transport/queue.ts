@@ -7,8 +7,8 @@ import { isThenable, quietly } from './quietly.js';
 import { LONGEST_TIMER } from './timeouts.js';
 
 /**
- * Waits until the limiter admits the call, for at most `maxRetryAfter`. `known` is the last known rate limit. Returns the
- * milliseconds in the queue.
+ * Waits until the limiter admits the call, for at most `maxRetryAfter`. `known` is the last known rate limit. Returns
+ * the milliseconds in the queue.
  */
 export async function awaitTurn(
   call: Call,

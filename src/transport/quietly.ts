@@ -4,11 +4,14 @@ export function quietly(call: () => unknown): void {
     const result = call();
     if (isThenable(result)) result.then(undefined, () => {});
   } catch {
-    // As said.
+    // Ignored on purpose.
   }
 }
 
-/** A structural check: the promise of an async function is not an instance of a replaced `Promise`, or of another realm's. */
+/**
+ * A structural check: the promise of an async function is not an instance of a replaced `Promise`, or of another
+ * realm's.
+ */
 export function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof (value as Partial<PromiseLike<unknown>> | null | undefined)?.then === 'function';
 }

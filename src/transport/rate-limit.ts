@@ -1,6 +1,8 @@
 import type { HeaderSource, RateLimit } from '../api-promise.js';
 
-/** Parses the three headers. Returns `undefined` if all are absent. `now` is the service's clock, `clean` masks secrets. */
+/**
+ * Parses the three headers. Returns `undefined` if all are absent. `now` is the service's clock, `clean` masks secrets.
+ */
 export function parseRateLimit(
   headers: HeaderSource,
   now: number,
@@ -30,7 +32,9 @@ export function untilReset({ resetAt }: RateLimit, now: number): number | undefi
   return resetAt === undefined ? undefined : resetAt.getTime() - now;
 }
 
-/** The wait that the service asks for, in milliseconds: the longest of header and body, else the end of an empty window. */
+/**
+ * The wait that the service asks for, in milliseconds: the longest of header and body, else the end of an empty window.
+ */
 export function retryHint(
   headers: HeaderSource,
   bodyHint: unknown,
@@ -76,7 +80,9 @@ function parseHttpDate(value: string): number | undefined {
   return Number.isNaN(time) ? undefined : time;
 }
 
-/** The service's clock, from its responses. Without it, a reset or date means nothing on a machine whose clock is wrong. */
+/**
+ * The service's clock, from its responses. Without it, a reset or date means nothing on a machine whose clock is wrong.
+ */
 export class ServerClock {
   /** The last parsed date. Dates have whole seconds, so responses share them, and parsing is slow. */
   #date: string | undefined;

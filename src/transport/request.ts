@@ -7,13 +7,13 @@ import { type AnySchema, checkArguments, fieldsOf, isObject } from './validation
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** Query parameters. Those that are `undefined` are left out. */
+/** Query parameters. `undefined` values are omitted. */
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 
 /** The facts of a request that differ between methods. */
 export interface Endpoint {
   readonly method: Method;
-  /** As the interface writes it: `/api/memory/{memoryId}`. */
+  /** The path as documented: `/api/memory/{memoryId}`. */
   readonly path: string;
   /** The values of the `{names}` in the path. */
   readonly ids?: Readonly<Record<string, string>> | undefined;
@@ -22,7 +22,7 @@ export interface Endpoint {
   readonly body?: unknown;
   /** Sent instead of `body`. */
   readonly upload?: Upload;
-  /** Checks the body, or the query where there is no body; the parameters of an upload are checked where it is made. */
+  /** The schema of the body, or of the query if there is no body. `files.upload` checks its own parameters. */
   readonly accepts?: AnySchema;
   /** The `accept` header. @default application/json */
   readonly accept?: string | undefined;
@@ -71,8 +71,9 @@ export function prepare(
 }
 
 /**
- * The fields of an argument; `example` has some that it may have. A text has fields as well: its characters. What an argument
- * inherits is never sent, yet zod would take it for an unknown field.
+ * Copies the own fields of an argument. Inherited fields are never sent, but zod would report them as unknown. Rejects
+ * a value that is not an object, such as a string, whose characters would count as fields. `example` lists some field
+ * names, for the message.
  */
 export function ownFields(given: unknown, example: readonly string[]): object {
   if (isObject(given)) return ownProperties(given);
@@ -86,11 +87,11 @@ export function encodePath(template: unknown, ids: Readonly<Record<string, strin
   return template.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(checkId(ids[name], name)));
 }
 
-/** An id as the interface has them: a string that is one path segment. */
+/** Checks that an id is a string that can be one path segment. */
 function checkId(id: unknown, name: string): string {
   const problem = findBadId(id);
   if (problem !== undefined) throw badArgument([name], problem);
-  return id as string; // findBadId has seen that it is one
+  return id as string; // checked by `findBadId`
 }
 
 function findBadId(id: unknown): string | undefined {
@@ -117,28 +118,28 @@ function encodeQuery(query: object | undefined): string {
 
 const PLAIN_PATH = /^(?:\/[\w-]+)+$/;
 
-/** The credential goes to the configured origin and to the path that was built, or nowhere. */
+/** Makes sure that the credential is sent only to the configured origin and exactly this path. */
 function assertOrigin(base: Base, path: string): void {
   if (PLAIN_PATH.test(path)) return; // parsing a URL takes 2 µs, and would change nothing here
-  // With this first character and without these others there is always something to parse: canParse would only do it twice.
+  // A path of this form always parses, so `URL.canParse` first would only parse it twice.
   const url = /^\/[^?#{}\\]*$/.test(path) ? new URL(base.origin + path) : undefined;
   if (url?.origin === base.origin && url.pathname === path) return;
   const message = 'must be a plain, encoded path such as /v1/usage, without . and ..; pass query parameters in query';
   throw badArgument(['path'], message);
 }
 
-/** Headers that carry the credential, or that frame the message and belong to the engine. */
+/** Headers that carry the credential, or frame the message and are set by the engine. */
 const RESERVED = new Set([
   ...['authorization', 'proxy-authorization', 'host', 'content-length', 'content-type', 'transfer-encoding'],
   ...['connection', 'keep-alive', 'upgrade', 'te', 'trailer', 'expect', 'cookie'],
 ]);
-/** Of these, the ones that a credential may be sent in. */
+/** The reserved headers that may carry a credential. */
 export const FOR_CREDENTIALS = ['authorization', 'cookie'];
-/** Every token of HTTP but one, which an object takes for its prototype. */
+/** Any HTTP token except `__proto__`, which would set the prototype of an object. */
 const HEADER_NAME = /^(?!__proto__$)[!#$%&'*+.^_`|~0-9a-z-]+$/;
 const HEADER_VALUE = /^[\t\u0020-\u007e\u0080-\u00ff]*$/;
 
-/** Headers as the user gave them, checked, under lower-case names. The message names a bad one, never its value. */
+/** Checks the user's headers and converts their names to lower case. An error names the header, never its value. */
 export function checkHeaders(
   given: Readonly<Record<string, string | undefined>> | undefined,
   credentialHeader: string,
@@ -155,7 +156,7 @@ export function checkHeaders(
   return headers;
 }
 
-/** A `Headers` or a list of pairs has no entries of this kind, and would be lost without a word. */
+/** Rejects a `Headers` or an array of pairs: `Object.entries` would silently lose their headers. */
 function headerEntries(given: object): [string, string | undefined][] {
   if (Object.prototype.toString.call(given) === '[object Object]') return Object.entries(given);
   const message = 'must be a plain object, such as Object.fromEntries(headers)';
@@ -171,7 +172,7 @@ function findBadHeader(name: string, value: unknown, credentialHeader: string): 
   return undefined;
 }
 
-/** The name of a header that the user may choose for a credential or an idempotency key; `also` lists reserved ones it may be. */
+/** Checks the name of a header for a credential or an idempotency key. `also` lists reserved names that are allowed. */
 export function checkHeaderName(name: unknown, option: string, also: readonly string[] = []): string {
   const lower = typeof name === 'string' ? name.toLowerCase() : '';
   const taken = (RESERVED.has(lower) && !also.includes(lower)) || lower === 'accept';

@@ -9,7 +9,10 @@ import { isServiceError } from './body.js';
 import type { StopReason } from './events.js';
 import { SHORTEST_ATTEMPT } from './timeouts.js';
 
-/** The effect of repeating a request: none (`safe`), the same again (`idempotent`), or the work a second time (`effect`). */
+/**
+ * The effect of repeating a request: none (`safe`), the same again (`idempotent`), or the work a second time
+ * (`effect`).
+ */
 export type Operation = 'safe' | 'idempotent' | 'effect';
 
 export function operationOf(method: string): Operation {
@@ -60,14 +63,17 @@ export function nextWait(error: unknown, facts: RetryFacts): Verdict {
   return { wait };
 }
 
-/** Full jitter, and never earlier than the service allows. A given wait is stretched a little, so that clients do not all return at once. */
+/**
+ * Full jitter, and never earlier than the service allows. A wait from the service is extended a little, so that clients
+ * do not all retry at once.
+ */
 function backoff(failures: number, hint: number | undefined, random: () => number): number {
   const jitter = random() * Math.min(LONGEST_BACKOFF, FIRST_BACKOFF * 2 ** (failures - 1));
   if (hint === undefined) return jitter;
   return Math.max(hint, jitter) + random() * Math.min(1_000, hint / 10);
 }
 
-/** A kept connection closed just as it was reused. The service is fine, so a safe request is repeated at once, one time. */
+/** A kept connection closed just as it was reused. The service is fine, so a safe request is repeated at once, once. */
 function wasClosedOnReuse(error: unknown, { operation, attempts }: RetryFacts): boolean {
   if (operation !== 'safe' || attempts.length > 1 || !(error instanceof APIConnectionError)) return false;
   return error.phase === 'headers' && wasClosed(error.cause ?? error);
@@ -110,8 +116,8 @@ const COST = 10;
 const COST_WHEN_REFUSED = 5;
 
 /**
- * Keeps every call from sending two more requests to a failing service. Retries cost points, successes restore them; first attempts
- * are never held back. One for each client.
+ * Limits retries while the service is failing, when each call would otherwise send two more requests by default.
+ * Retries cost points, and successes restore them. First attempts are never held back. One for each client.
  */
 export class RetryBudget {
   #left = BUDGET;

@@ -4,7 +4,7 @@ import type { Call } from './call.js';
 import { quietly } from './quietly.js';
 import { sentBy } from './retry.js';
 
-/** The time limit for reading a key again (ms). The error of the refused request is already known. */
+/** The time limit for reading a key again (ms). The error of the rejected request is already known. */
 const LONGEST_REREAD = 5_000;
 
 /** The credential of the next attempt. A function that returns one has the timeout of an attempt. */
@@ -15,8 +15,8 @@ export function readCredential(call: Call): string | Promise<string> {
 }
 
 /**
- * Reads the credential again after a 401 or 403, once per call, because the key may have been replaced while the request was in
- * flight. Returns whether there is a different one to try.
+ * Reads the credential again after a 401 or 403, once per call, because the key may have been replaced while the
+ * request was in flight. Returns whether there is a different one to try.
  */
 export async function hasNewCredential(error: unknown, call: Call): Promise<boolean> {
   const refused = error instanceof APIError && (error.status === 401 || error.status === 403);

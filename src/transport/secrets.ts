@@ -1,13 +1,13 @@
 /** The most characters of a foreign text in a message. */
 const MAX_MESSAGE = 2_000;
 const KEYS = /svc_(sk|pk)_[\w-]+/gi;
-/** No key, nothing escaped and no control character. */
+/** A text that contains no key, no escape and no control character. */
 const PLAIN = /^(?!.*svc_)[\w.:-]*$/i;
 /** `&#x2b;`, `%2b` or `\u002b`; `&#43;`; `&plus;`; `\/` */
 const ESCAPED = /(?:&#x0*|%|\\u00)([2-7][\da-f]);?|&#0*(\d{2,3});?|&(\w{2,6});|\\(["/\\])/gi;
 const NAMED: Readonly<Record<string, string>> = {
   ...{ amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" },
-  ...{ plus: '+', equals: '=', sol: '/' }, // in base64
+  ...{ plus: '+', equals: '=', sol: '/' }, // used in base64
 };
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g;
 

@@ -70,7 +70,10 @@ export class ServiceResponse implements ResponseFacts {
     return body;
   }
 
-  /** Validates a part of the response. Returns `false` if it is invalid and only reported. @throws {ResponseValidationError} */
+  /**
+   * Validates a part of the response. Returns `false` if it is invalid and only reported.
+   * @throws {ResponseValidationError}
+   */
   check(schema: AnySchema, value: unknown): boolean {
     const found = findIssues(schema, value);
     if (found === undefined) return true;

@@ -8,23 +8,23 @@ export interface ServerSentEvent {
   readonly data: string;
 }
 
-/** Bytes that may pass before an event is complete, comments and unknown fields included. */
+/** Maximum bytes of an event, including comments and unknown fields before its end. */
 const MAX_EVENT = 8 * 1024 * 1024;
-/** What a line that means nothing counts for. */
+/** Bytes that an unknown line counts as, because parsing it is slow. */
 const UNKNOWN_LINE = 1024;
-/** Bytes parsed at a time: one large network chunk does not become a hundred thousand objects at once. */
+/** Bytes parsed at a time, so that one large network chunk does not become a hundred thousand objects at once. */
 const SLICE = 8 * 1024;
 
 const NOTHING = new Uint8Array();
 
-/** Bytes to events: `feed` it what arrives when `next` has no more. */
+/** Parses bytes into events. When `next` returns `undefined`, pass the next bytes to `feed`. */
 export class EventReader {
   readonly #decoder = new TextDecoder();
   readonly #parser: EventSourceParser;
-  /** The events of the last slice, and which of them is next. */
+  /** The events of the last slice, and the index of the next one. */
   #events: ServerSentEvent[] = [];
   #at = 0;
-  /** Bytes that are here and not decoded yet. */
+  /** Bytes received but not decoded yet. */
   #bytes: Uint8Array = NOTHING;
   #sinceEvent = 0;
   #ended = false;
@@ -32,30 +32,31 @@ export class EventReader {
   constructor() {
     this.#parser = createParser({
       onEvent: (event) => this.#events.push(event),
-      // The parser makes an error of every line it does not know, which takes a thousand times as long as its bytes.
+      // The parser creates an error for every unknown line, which takes a thousand times as long as parsing its bytes.
       onError: () => {
         this.#sinceEvent += UNKNOWN_LINE;
       },
     });
-    // The parser would take three other characters for a byte order mark; the decoder drops the real one.
+    // The parser strips a byte order mark from its first input, but also mistakes three other characters for one. The
+    // decoder has already dropped the real one, so the first input is empty.
     this.#parser.feed('');
   }
 
-  /** Whether the body is over. The last event may have come without the blank line that ends an event. */
+  /** Whether the body has ended. Its last event may lack the blank line that ends an event. */
   get ended(): boolean {
     return this.#ended;
   }
 
-  /** The next bytes of the body, `undefined` at its end. */
+  /** Takes the next bytes of the body, or `undefined` at its end. */
   feed(bytes: Uint8Array | undefined): void {
     this.#bytes = bytes ?? NOTHING;
     if (bytes !== undefined) return;
     this.#ended = true;
-    // Real servers leave the last blank line out.
+    // Some servers omit the last blank line.
     this.#parse(`${this.#decoder.decode()}\n\n`);
   }
 
-  /** The next event of the bytes that are here. */
+  /** Returns the next event, or `undefined` if the bytes received so far contain no more. */
   next(): ServerSentEvent | undefined {
     for (;;) {
       const event = this.#events[this.#at];
@@ -70,7 +71,7 @@ export class EventReader {
 
   #parseSlice(): void {
     const bytes = this.#bytes;
-    // A new view takes as long as parsing a short event, and most network chunks need none.
+    // Creating a view takes as long as parsing a short event, and most network chunks need none.
     const slice = bytes.byteLength > SLICE ? bytes.subarray(0, SLICE) : bytes;
     this.#bytes = slice === bytes ? NOTHING : bytes.subarray(SLICE);
     this.#parse(this.#decoder.decode(slice, { stream: true }));

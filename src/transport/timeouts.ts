@@ -33,7 +33,10 @@ const UNREAD_TIMES = 5;
 /** With less time than this (ms), no attempt is started. */
 export const SHORTEST_ATTEMPT = 10;
 
-/** A timer that fires this late (ms) was held up by a blocked event loop: the awaited data may have arrived, still unread. */
+/**
+ * A timer that fires this late (ms) was held up by a blocked event loop: the awaited data may have arrived, still
+ * unread.
+ */
 const HELD_UP = 25;
 const GRACE_TURNS = 8;
 
@@ -91,7 +94,9 @@ export class CallTimeouts implements LiveCall {
     if (this.#ended !== undefined) exchange.cancel(this.#ended);
   }
 
-  /** Waits for work that cannot be stopped, but no longer than the call lasts. `stop` is called if the call ends first. */
+  /**
+   * Waits for work that cannot be stopped, but no longer than the call lasts. `stop` is called if the call ends first.
+   */
   wait<T>(work: PromiseLike<T>, stop?: () => void): Promise<T> {
     return new Promise((resolve, reject) => {
       const giveUp: Stop = (error) => {
@@ -119,8 +124,8 @@ export class CallTimeouts implements LiveCall {
   }
 
   /**
-   * Starts the clock of one attempt: it fires after `ms` without `progressed()`. The attempt is stopped, the call goes on.
-   * Throws if the call is over, or has too little time left.
+   * Starts the clock of one attempt: it fires after `ms` without `progressed()`. The attempt is stopped, the call goes
+   * on. Throws if the call is over, or has too little time left.
    */
   startAttempt(ms: number, now: number): void {
     this.#exchange = undefined;
@@ -143,8 +148,8 @@ export class CallTimeouts implements LiveCall {
   }
 
   /**
-   * Restarts the running clock. Cheap enough for every event, because the timer itself is not touched. For work that does not
-   * report progress, `times` is how often it would have.
+   * Restarts the running clock. Cheap enough for every event, because the timer itself is not touched. For work that
+   * does not report progress, `times` is how often it would have.
    */
   progressed(times = 1, now = this.#runtime.now()): void {
     this.#watchdog?.feed(times, now);

@@ -9,7 +9,7 @@ import { ownWords } from './fields.js';
 export type Schema<T> = ZodMiniType<T>;
 export type AnySchema = ZodMiniType;
 
-/** The part of the Standard Schema interface (standardschema.dev, version 1) that is used here. zod, valibot and arktype implement it. */
+/** The used part of Standard Schema (standardschema.dev, version 1), which zod, valibot and arktype implement. */
 export interface StandardSchema<Output> {
   readonly '~standard': {
     readonly version: 1;
@@ -26,13 +26,16 @@ export type StandardResult<Output> =
       readonly issues: ReadonlyArray<{ readonly message: string; readonly path?: ReadonlyArray<unknown> | undefined }>;
     };
 
-/** What is wrong with a value, if anything; no more than an error keeps. `describe` says what is wrong with a field that the schema does not have. */
+/**
+ * Returns the issues of a value, at most as many as an error keeps, or `undefined` if it is valid. `describe` writes
+ * the message for a field that the schema does not have.
+ */
 export function findIssues(
   schema: AnySchema,
   value: unknown,
   describe?: (key: string) => string,
 ): ValidationIssue[] | undefined {
-  // Twice for what is wrong, so that what is right, as nearly everything is, costs no copies and no words.
+  // Nearly every value is valid, so a check without copies and messages comes first. An invalid value is checked twice.
   if (matches(schema, value)) return undefined;
   const { error } = z.safeParse(schema, value, { error: wordsOf });
   return error?.issues.slice(0, MAX_ISSUES).flatMap((issue) => {
@@ -43,10 +46,10 @@ export function findIssues(
 }
 
 /**
- * Parameters as the caller gave them. `options` is the schema of the call's options, which are easily put among them, `ids` the
- * arguments before them.
+ * Checks a caller's parameters. `options` is the schema of the call's options, which callers sometimes pass among the
+ * parameters. `ids` are the arguments before them.
  *
- * @throws {RequestValidationError} naming each field and what it has to be
+ * @throws {RequestValidationError} that names each invalid field and what was expected
  */
 export function checkArguments(schema: AnySchema, given: object, options: AnySchema, ids?: object): void {
   const issues = findIssues(schema, given);
@@ -60,15 +63,15 @@ export function checkArguments(schema: AnySchema, given: object, options: AnySch
   );
 }
 
-/** What is said of an option among the parameters. */
+/** The message for an option that was passed among the parameters. */
 export function isAnOption(ids?: object): string {
   return `is an option of the call: pass it in the ${ids === undefined ? 'second' : 'third'} argument`;
 }
 
-/** Read with every call, and worth 3 % of it when it was worked out each time. */
+/** A cache. Every call reads the names; computing them each time took 3 % of a call. */
 const fieldNames = new WeakMap<AnySchema, readonly string[]>();
 
-/** The fields that an object may have by its schema. */
+/** The names of the fields that a schema allows. */
 export function fieldsOf(schema: AnySchema): readonly string[] {
   let names = fieldNames.get(schema);
   if (names === undefined) {
@@ -79,7 +82,7 @@ export function fieldsOf(schema: AnySchema): readonly string[] {
   return names;
 }
 
-/** A field of what came as JSON: what it inherits from a polluted `Object.prototype` was never sent. */
+/** Reads a field of parsed JSON. Ignores inherited fields, which a polluted `Object.prototype` may add. */
 export function ownField(body: object, name: string): unknown {
   return Object.hasOwn(body, name) ? (body as Record<string, unknown>)[name] : undefined;
 }
@@ -90,7 +93,7 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 
 type RawIssue = core.$ZodRawIssue;
 
-/** One issue in plain words, without the value. */
+/** The message for one issue. It never contains the value. */
 function wordsOf(issue: RawIssue): string {
   switch (issue.code) {
     case 'invalid_type':
@@ -113,7 +116,7 @@ function wordsOf(issue: RawIssue): string {
   }
 }
 
-/** Something else altogether. Of the value no more is told than what kind it is. */
+/** The message for a value of the wrong type. It names only the value's type, never the value. */
 function wrongKind(wanted: string, value: unknown, kind = wanted.includes('number') ? 'number' : wanted): string {
   const got = kindOf(value);
   return `expected ${wanted}${got === kind ? '' : `, got ${got}`}`;
@@ -130,24 +133,24 @@ function unknownFields(names: readonly string[], known: readonly string[]): stri
   return `unknown ${names.length === 1 ? 'field' : 'fields'} ${names.join(', ')}${didYouMean(meant)}`;
 }
 
-/** A name as people confuse it: whatever its case and its separators. */
+/** A name without case and separators, to recognise misspelt names. */
 export function plainName(name: string): string {
   return name.replace(/[_-]/g, '').toLowerCase();
 }
 
-/** How to fix a name that is not known, where some are like it. */
+/** Suggests names similar to an unknown one, if there are any. */
 export function didYouMean(names: readonly string[]): string {
   return names.length === 0 ? '' : `; did you mean ${names.join(', ')}?`;
 }
 
-/** The way to a field, up to a key that is a word of a conversation. */
+/** The path to a field. Ends before a key that is text of a conversation. */
 function pathIn(schema: AnySchema, path: readonly PropertyKey[]): (string | number)[] {
   const shown: (string | number)[] = [];
   let at: core.$ZodType | undefined = schema;
   for (const key of path) {
     at = partOf(at, key);
     if (at === undefined) break;
-    shown.push(key as string | number); // no field has a symbol for its name
+    shown.push(key as string | number); // no field is named by a symbol
   }
   return shown;
 }
@@ -159,18 +162,18 @@ function partOf(schema: core.$ZodType, key: PropertyKey): core.$ZodType | undefi
 }
 
 interface Parts {
-  /** Of what is optional or nullable. */
+  /** The wrapped schema of an optional or nullable one. */
   readonly innerType?: core.$ZodType;
   readonly shape?: Readonly<Record<string, core.$ZodType>>;
   readonly element?: core.$ZodType;
   readonly keyType?: core.$ZodType;
   readonly valueType?: core.$ZodType;
   readonly format?: string;
-  /** What other fields may be: nothing at all, where the object is strict. */
+  /** The schema of all other fields. `never` for a strict object. */
   readonly catchall?: core.$ZodType;
 }
 
-/** Every kind of schema has some of them; which ones, zod's types know for one kind at a time. */
+/** Reads the parts of any schema. Each kind of schema has some of them; zod's types list them for one kind only. */
 function partsOf(schema: unknown): Parts {
   return (schema as core.$ZodType)._zod.def as Parts;
 }
@@ -185,7 +188,10 @@ export function unexpectedResponse(
   return new ResponseValidationError(message, { issues, body });
 }
 
-/** Checks with the caller's own schema what a method gives. `body` is the whole response body, which no mistake in the schema may lose. */
+/**
+ * Validates a method's return value with the caller's own schema. `body` is the whole response body, which the error
+ * keeps so that a mistake in the schema does not lose it.
+ */
 export async function applySchema<T>(
   schema: StandardSchema<T>,
   value: unknown,
