@@ -432,9 +432,7 @@ describe.skipIf(path === undefined)('the inspector in a browser', () => {
 
   test('sent no request elsewhere, and logged no error but those the tests caused', () => {
     const origins = new Set(browser.requested.map((address) => new URL(address).hostname));
-    const complaints = browser.complaints.filter(
-      (complaint) => !/net::ERR_|400|404/.test(complaint),
-    );
+    const complaints = browser.complaints.filter((complaint) => !/net::ERR_|400|404/.test(complaint));
 
     origins.delete('');
     origins.delete('blank');
