@@ -120,56 +120,51 @@ const threadTime = (): (() => number) => {
   }
 };
 
-test(
-  'a compaction of thousands of messages does not block a concurrent stream',
-  MEASURED,
-  async () => {
-    const emulator = standingEmulator({ now: undefined, pace: { tokensPerSecond: 200 }, limits: { compact: 1e9 } });
-    const contents = Array.from(
-      { length: MESSAGES },
-      (_, i) => TALK[i % TALK.length]?.replaceAll('#', String(i)) ?? '',
-    );
-    const said = (list: readonly string[]) => list.map((content) => ({ role: 'user' as const, content }));
-    const long = emulator.conversations.create({ messages: said([HOSTILE.prose?.(500_000) ?? '', ...contents]) });
-    const small = emulator.conversations.create({ messages: said(contents.slice(0, 100)) });
-    const { context } = callsTo(emulator);
-    const compacting = (conversationId: string) =>
-      context('POST', '/api/context/compact', { conversationId, level: 'aggressive' });
-    // Warms up: the first compaction loads the tokenizer and compiles the regular expressions.
-    await compacting(small.id);
-    emulator.chat.on('count', Array.from({ length: 4000 }, (_, i) => `number ${i}`).join(' '));
-    const stream = (await openStream(emulator, 'count')).body?.getReader();
-    await stream?.read();
+test('a compaction of thousands of messages does not block a concurrent stream', {
+  ...MEASURED,
+  timeout: 240_000,
+}, async () => {
+  const emulator = standingEmulator({ now: undefined, pace: { tokensPerSecond: 200 }, limits: { compact: 1e9 } });
+  const contents = Array.from({ length: MESSAGES }, (_, i) => TALK[i % TALK.length]?.replaceAll('#', String(i)) ?? '');
+  const said = (list: readonly string[]) => list.map((content) => ({ role: 'user' as const, content }));
+  const long = emulator.conversations.create({ messages: said([HOSTILE.prose?.(500_000) ?? '', ...contents]) });
+  const small = emulator.conversations.create({ messages: said(contents.slice(0, 100)) });
+  const { context } = callsTo(emulator);
+  const compacting = (conversationId: string) =>
+    context('POST', '/api/context/compact', { conversationId, level: 'aggressive' });
+  // Warms up: the first compaction loads the tokenizer and compiles the regular expressions.
+  await compacting(small.id);
+  emulator.chat.on('count', Array.from({ length: 4000 }, (_, i) => `number ${i}`).join(' '));
+  const stream = (await openStream(emulator, 'count')).body?.getReader();
+  await stream?.read();
 
-    const now = threadTime();
-    let last = now();
-    let longest = 0;
-    let turns = 0;
-    let chunks = 0;
-    let running = true;
-    const turn = (): void => {
-      longest = Math.max(longest, now() - last);
-      last = now();
-      turns += 1;
-      if (running) setImmediate(turn);
-    };
-    setImmediate(turn);
-    const reading = (async () => {
-      while (running && !(await stream?.read())?.done) chunks += 1;
-    })();
-    const answer = await compacting(long.id);
-    running = false;
-    await stream?.cancel();
-    await reading;
+  const now = threadTime();
+  let last = now();
+  let longest = 0;
+  let turns = 0;
+  let chunks = 0;
+  let running = true;
+  const turn = (): void => {
+    longest = Math.max(longest, now() - last);
+    last = now();
+    turns += 1;
+    if (running) setImmediate(turn);
+  };
+  setImmediate(turn);
+  const reading = (async () => {
+    while (running && !(await stream?.read())?.done) chunks += 1;
+  })();
+  const answer = await compacting(long.id);
+  running = false;
+  await stream?.cancel();
+  await reading;
 
-    expect(answer.body.result.tokensRemoved).toBeGreaterThan(100_000);
-    expect(longest).toBeLessThan(50);
-    expect(turns).toBeGreaterThan(50);
-    expect(chunks).toBeGreaterThan(20);
-    await emulator.close();
-  },
-  240_000,
-);
+  expect(answer.body.result.tokensRemoved).toBeGreaterThan(100_000);
+  expect(longest).toBeLessThan(50);
+  expect(turns).toBeGreaterThan(50);
+  expect(chunks).toBeGreaterThan(20);
+  await emulator.close();
+});
 
 test('a message that is pinned or excluded during a compaction is not in the summary', async () => {
   const emulator = standingEmulator();
