@@ -10,7 +10,7 @@ const MESSAGES = {
   compilerMessageReporting: { default: { logLevel: 'error' } },
   extractorMessageReporting: {
     default: { logLevel: 'error' },
-    'ae-forgotten-export': { logLevel: 'none', addToApiReportFile: true },
+    'ae-forgotten-export': { logLevel: 'none' }, // they are in the report; the message would name files of the build
     'ae-missing-release-tag': { logLevel: 'none' },
     'ae-undocumented': { logLevel: 'none' },
   },
