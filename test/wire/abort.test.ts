@@ -16,8 +16,6 @@ interface Phase {
   /** Keeps the call in this phase. */
   readonly behaviour?: ReturnType<typeof stall>;
   readonly call?: (client: GatewayClient, options: RequestOptions) => PromiseLike<unknown>;
-  /** Whether nothing can have been sent in this phase. */
-  readonly unsent?: boolean;
 }
 
 const LENGTH = headOf(200, { 'content-type': 'application/json', 'content-length': 100 });
