@@ -314,7 +314,7 @@ class ManagedConversation implements Conversation {
 
   #whenDue(kept: Kept): Promise<unknown> | undefined {
     const metadata = this.#metadataNow(kept);
-    return metadata && kept.snapshot && this.#compactions.whenDue(metadata, kept.snapshot.summary);
+    return metadata && kept.snapshot && this.#compactions.whenDue(metadata, kept.snapshot);
   }
 }
 
