@@ -3,7 +3,6 @@ import { Compactor } from './compactor.js';
 import type { ContextKeeper } from './keeper.js';
 import type { CompactionOptions, CompactionReport } from './options.js';
 import type { Snapshot } from './snapshot.js';
-import { tell } from './tell.js';
 import { untilAborted } from './until-aborted.js';
 
 /** Runs the compactions of a conversation, automatic and requested, one at a time. Tracks all background work. */
@@ -89,7 +88,7 @@ export class Compactions {
     } catch (error) {
       if (this.#closing.signal.aborted) return;
       compactor.failed(error, metadata, stored);
-      tell(this.#onError, error);
+      this.#onError(error);
     }
   }
 }
