@@ -272,11 +272,27 @@ describe('a compaction', () => {
     expect(errors).toEqual([expect.any(ConfigurationError)]);
     expect(errors).toMatchObject([{ message: expect.stringContaining('Store each turn with the service') }]);
 
-    world.emulator.conversations.append('talk', smallTalk(60, 20));
+    world.emulator.conversations.append('talk', smallTalk(32, 20));
     await conversation.refresh();
     await turns(1);
     expect(removed).toHaveLength(3);
     expect(removed[2]).toBeGreaterThan(0);
+  });
+
+  test('that saved nothing of turns stored since the last read is followed by the next level', async () => {
+    const world = fullWorld();
+    world.canned.metadata = metadata({ compressedTokens: 100, totalTokens: 100 });
+    world.canned.compact = async (request) => {
+      world.levels.push(((await request.json()) as { level: string }).level);
+      return result(900, 900, false);
+    };
+    const conversation = world.open({ maxAge: Number.POSITIVE_INFINITY, compaction: { when: { tokens: 500 } } });
+
+    await conversation.send('boat '.repeat(600));
+    await conversation.idle();
+
+    expect(world.levels).toEqual(['light', 'deep']);
+    expect(world.errors).toEqual([]);
   });
 
   test('whose level saved too little before is skipped for a stronger one', async () => {
