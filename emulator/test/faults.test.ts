@@ -204,5 +204,8 @@ describe('a fault', () => {
 
     expect(() => faults.add({ times: 0, respond: { status: 500 } })).toThrow(RangeError);
     expect(() => faults.add({ respond: undefined as unknown as FaultResponse })).toThrow(RangeError);
+    expect(() => faults.add({ respond: { type: 'stal' } as unknown as FaultResponse })).toThrow(
+      'respond.type is not valid: expected one of status, stall, malformed, reset',
+    );
   });
 });

@@ -267,6 +267,12 @@ describe('the Gateway API', () => {
     expect(answer.body.error).toEqual({ message: expect.any(String), type: 'invalid_request_error', param, code });
   });
 
+  test('names the path in the 404 for an unknown endpoint, to show a wrong baseURL', async () => {
+    const answer = await callsTo(standingEmulator()).gateway('GET', '/base/v1/usage');
+
+    expect(answer.body.error.message).toContain('There is no endpoint GET /base/v1/usage');
+  });
+
   test.each(['/v1/chat/completions', '/v1/presets/summarize/execute'])(
     'lists the known models in the 404 of POST %s for an unknown one',
     async (path) => {

@@ -1,6 +1,8 @@
 import type { CompletionUsage, PartialChatCompletion } from '../errors/base.js';
 import type { CompletionFacts } from '../transport/events.js';
+import { ownField } from '../transport/validation.js';
 import type { ChatCompletionChunk, StreamedChatCompletion } from './schemas.js';
+import { joined } from './undocumented-fields.js';
 
 /** Pieces are joined in batches of this size, because a million tiny strings take more memory than their text. */
 const BATCH = 512;
@@ -10,6 +12,8 @@ interface Choice {
   text: string;
   /** The pieces after `text`. */
   pieces: string[];
+  /** Fields that the API does not document, such as `tool_calls`. */
+  others: object;
   finishReason: string | null;
 }
 
@@ -33,6 +37,7 @@ export class CompletionSoFar {
       const choice = this.#choice(index);
       if (delta.role) choice.role = delta.role;
       if (delta.content) addPiece(choice, delta.content);
+      for (const name in delta) if (name !== 'role' && name !== 'content') addOther(choice, name, delta);
       if (finish_reason) choice.finishReason = finish_reason;
     }
   }
@@ -49,7 +54,7 @@ export class CompletionSoFar {
     const sorted = [...this.#choices].sort(([a], [b]) => a - b);
     const choices = sorted.map(([index, choice]) => ({
       index,
-      message: { role: choice.role, content: textOf(choice) },
+      message: { ...choice.others, role: choice.role, content: textOf(choice) },
       finish_reason: choice.finishReason,
     }));
     return { id: this.#id, model: this.#model, created: this.#created, choices, usage: this.#usage };
@@ -82,7 +87,7 @@ export class CompletionSoFar {
   #choice(index: number): Choice {
     let choice = this.#choices.get(index);
     if (choice === undefined) {
-      choice = { role: 'assistant', text: '', pieces: [], finishReason: null };
+      choice = { role: 'assistant', text: '', pieces: [], others: {}, finishReason: null };
       this.#choices.set(index, choice);
     }
     return choice;
@@ -104,6 +109,10 @@ function isReadable(choice: ChatCompletionChunk['choices'][number] | null): bool
 function addPiece(choice: Choice, piece: string): void {
   choice.pieces.push(piece);
   if (choice.pieces.length === BATCH) textOf(choice);
+}
+
+function addOther(choice: Choice, name: string, delta: object): void {
+  if (Object.hasOwn(delta, name)) choice.others = joined(choice.others, { [name]: ownField(delta, name) }) as object;
 }
 
 function textOf(choice: Choice): string {

@@ -1,5 +1,5 @@
 import { ContextGatewayError } from '../errors/base.js';
-import { APIConnectionError } from '../errors/connection.js';
+import { APIAbortError, APIConnectionError } from '../errors/connection.js';
 import { RequestValidationError } from '../errors/validation.js';
 import type { OutgoingRequest, Progress } from './engine.js';
 
@@ -33,14 +33,20 @@ const CODE = /^(?!svc_)[\w.-]{1,64}$/;
  */
 export function connectionError(failure: unknown, progress: Progress, request?: FailedRequest): ContextGatewayError {
   const chain = causesOf(failure);
+  // A relayed stream, whose `fetch` the page itself has aborted.
+  if (request === undefined && chain[0]?.name === 'AbortError') return new APIAbortError({ cause: failure });
   const last = chain.at(-1);
   if (last instanceof ContextGatewayError && (request === undefined || isOfThisCall(last))) return last;
   const code = chain.map(codeOf).find((found) => found !== undefined && (request?.clean(found) ?? found) === found);
   const meaning = code === undefined ? undefined : request?.meaningOf?.(code, progress);
   const what = meaning?.what ?? (code === undefined ? request?.unexplained : undefined) ?? 'the connection failed';
   const from = request === undefined ? '' : ` from ${request.origin}`;
-  const message = `No usable response${from}: ${what}${code === undefined ? '' : ` (${code})`}.`;
   const reached = meaning?.reached ?? progress;
+  const lost =
+    reached.phase === 'body' || reached.phase === 'stream'
+      ? `The response${from} did not arrive in full`
+      : `No usable response${from}`;
+  const message = `${lost}: ${what}${code === undefined ? '' : ` (${code})`}.`;
   // When the network goes down, open connections fail with the codes of connections that were never opened.
   const mayBeOpen = !request?.sendsOnce || chain.some(({ syscall }) => /^(read|write)/.test(String(syscall)));
   return new APIConnectionError(message, {

@@ -338,7 +338,7 @@ export function orSet(variable: string): string {
 }
 
 function findBadURL(url: URL | undefined, prefix: string, allowsHTTP: boolean): string | undefined {
-  if (url === undefined) return "be a complete URL, such as 'https://gateway.example.com'";
+  if (url === undefined) return 'be a complete URL without quotes, such as https://gateway.example.com';
   const { protocol, username, password, search, hash, hostname } = url;
   if (protocol !== 'https:' && !(protocol === 'http:' && (allowsHTTP || isLoopback(hostname))))
     return (

@@ -74,3 +74,71 @@ test('a loop throws once finalCompletion() has begun to read, which still resolv
   expect(error).toBeInstanceOf(StreamConsumedError);
   expect((await whole).choices[0]?.message.content).toBe('The Rhine.');
 });
+
+/** Events with these deltas, and the end of a stream. */
+const events = (...deltas: object[]): string =>
+  [
+    ...deltas.map((delta) => ({ choices: [{ index: 0, delta, finish_reason: null }] })),
+    { choices: [{ index: 0, delta: {}, finish_reason: 'tool_calls' }] },
+  ]
+    .map(
+      (fields) =>
+        `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', ...fields })}\n\n`,
+    )
+    .join('');
+const call = (index: number, fields: object) => ({ tool_calls: [{ index, ...fields }] });
+
+test('finalCompletion() joins what the API does not document, such as tool calls', async () => {
+  const stream = await open(
+    events(
+      {
+        role: 'assistant',
+        content: null,
+        refusal: null,
+        ...call(0, { id: 'a', type: 'function', function: { name: 'tide', arguments: '' } }),
+      },
+      { ...call(0, { function: { arguments: '{"port":' } }), reasoning: 'The tide' },
+      call(1, { id: 'b', type: 'function', function: { name: 'wind', arguments: '{}' } }),
+      { ...call(0, { id: 'a', type: 'function', function: { arguments: '"Oslo"}' } }), reasoning: ' rises.' },
+    ),
+  );
+
+  const whole = await stream.finalCompletion();
+
+  expect(whole.choices).toEqual([
+    {
+      index: 0,
+      message: {
+        role: 'assistant',
+        content: '',
+        refusal: null,
+        reasoning: 'The tide rises.',
+        tool_calls: [
+          { index: 0, id: 'a', type: 'function', function: { name: 'tide', arguments: '{"port":"Oslo"}' } },
+          { index: 1, id: 'b', type: 'function', function: { name: 'wind', arguments: '{}' } },
+        ],
+      },
+      finish_reason: 'tool_calls',
+    },
+  ]);
+});
+
+test('joining changes no chunk, and a field __proto__ sets no prototype', async () => {
+  const stream = await open(
+    events(
+      { list: [{ index: 0, text: 'a' }] },
+      JSON.parse('{"list":[{"index":0,"text":"b"}],"__proto__":{"polluted":true}}'),
+    ),
+  );
+
+  const { chunks } = await readAll(stream);
+  const message = (await stream.finalCompletion()).choices[0]?.message;
+
+  expect(chunks.slice(0, 2).map(({ choices }) => choices[0]?.delta)).toMatchObject([
+    { list: [{ text: 'a' }] },
+    { list: [{ text: 'b' }] },
+  ]);
+  expect(message).toMatchObject({ list: [{ index: 0, text: 'ab' }] });
+  expect(Object.getPrototypeOf(message)).toBe(Object.prototype);
+  expect(message).not.toHaveProperty('polluted');
+});

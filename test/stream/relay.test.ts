@@ -320,6 +320,27 @@ describe('readChatCompletionStream', () => {
     expect(await call).toBeInstanceOf(APIAbortError);
   });
 
+  test('throws an AbortError if the page aborts its own fetch', async () => {
+    const stop = new AbortController();
+    const server = createServer((_, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).write(text('The '));
+    }).listen(0);
+    await new Promise((resolve) => server.once('listening', resolve));
+    const { port } = server.address() as AddressInfo;
+    const stream = await readChatCompletionStream(await fetch(`http://127.0.0.1:${port}`, { signal: stop.signal }));
+
+    const error = await failureOf(
+      (async () => {
+        for await (const _ of stream) stop.abort();
+      })(),
+    );
+
+    expect(error).toBeInstanceOf(APIAbortError);
+    expect((error as APIAbortError).partial?.choices[0]?.message.content).toBe('The ');
+    server.closeAllConnections();
+    server.close();
+  });
+
   test('throws an idle timeout if the relay is silent', async () => {
     const source = endless(text('a'));
 

@@ -1,7 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { engines } from '../helpers/engines.js';
-import { seededRandom } from '../helpers/manual-runtime.js';
+import { manualRuntime, seededRandom } from '../helpers/manual-runtime.js';
 import { answer, bytesOf, drip, eventOf, headOf, openStream, raw } from './behaviours.js';
 import { atEnd, stall, type Turn } from './fault-server.js';
 import { failureOf, KEY, serve, watched } from './world.js';
@@ -109,18 +108,20 @@ describe.each(engines)('$engine', ({ options }) => {
     { of: 'the call', client: {}, call: { deadline: 400 } },
     { of: 'the client', client: { deadline: 400 }, call: undefined },
   ])('the deadline of $of applies to both requests of an upsert', async ({ client, call }) => {
-    const memory = { id: 'm', type: 'fact', key: 'k', content: 'c' } as const;
-    world.server.answers(
-      atEnd(async ({ socket }) => {
-        await sleep(250);
-        socket.write(bytesOf(200, JSON.stringify({ success: true, memories: [], memory })));
-      }),
-    );
-    const { type, key, content } = memory;
+    const time = manualRuntime();
+    const requests: Turn[] = [];
+    world.server.answers(atEnd((turn) => void requests.push(turn)));
+    const item = { type: 'fact', key: 'k', content: 'c' } as const;
 
-    const upsert = world.context({ ...options, maxRetries: 0, ...client }).memory.upsert({ type, key, content }, call);
+    const upsert = world.context({ ...options, maxRetries: 0, ...client }, time).memory.upsert(item, call);
+    const failure = failureOf(upsert);
+    await vi.waitFor(() => expect(requests).toHaveLength(1));
+    await time.advance(250);
+    requests[0]?.socket.write(bytesOf(200, JSON.stringify({ success: true, memories: [] })));
+    await vi.waitFor(() => expect(requests).toHaveLength(2));
+    await time.advance(150);
 
-    expect(await failureOf(upsert)).toMatchObject({ name: 'APITimeoutError', kind: 'deadline' });
+    expect(await failure).toMatchObject({ name: 'APITimeoutError', kind: 'deadline' });
     expect(world.server.turns.map(({ method }) => method)).toEqual(['GET', 'POST']);
   });
 

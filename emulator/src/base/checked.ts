@@ -42,11 +42,17 @@ function describe(issue: z.core.$ZodIssue | undefined): string {
   if (issue === undefined) return 'unexpected value';
   if (issue.code === 'custom' || issue.code === 'invalid_format') return issue.message;
   if (issue.code === 'invalid_key') return describe(issue.issues[0]);
-  if (issue.code === 'invalid_value') return `expected one of ${issue.values.map(String).join(', ')}`;
+  if (issue.code === 'invalid_value') return oneOf(issue.values);
+  if (issue.code === 'invalid_union' && 'options' in issue) return oneOf(issue.options);
   if (issue.code === 'invalid_type') return `expected ${issue.expected}`;
   if (issue.code === 'too_big') return `at most ${String(issue.maximum)}`;
   if (issue.code === 'too_small') return `at least ${String(issue.minimum)}`;
   return 'unexpected value';
+}
+
+/** Names the values that a field takes. */
+function oneOf(values: readonly unknown[]): string {
+  return `expected one of ${values.filter((value) => value !== undefined).join(', ')}`;
 }
 
 function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {

@@ -31,9 +31,10 @@ export class AreaRoutes {
     }
     this.#app.notFound((c) => this.#paths.fetch(c.req.raw, c.env));
     this.#paths.notFound(
-      handlerOf((c) =>
-        errorResponse(c.env.exchange.area, 404, 'There is no such endpoint', { param: 'path', code: 'not_found' }),
-      ),
+      handlerOf((c) => {
+        const message = `There is no endpoint ${c.req.method} ${c.req.path}; see the calls in the README`;
+        return errorResponse(c.env.exchange.area, 404, message, { param: 'path', code: 'not_found' });
+      }),
     );
   }
 
