@@ -16,7 +16,8 @@ export interface SummaryDiff<Before extends SummaryEntry = SummaryEntry> {
 
 /**
  * Compares two versions of a summary: which statements the newer one kept, reworded, lost and added. Statements are
- * matched by normalised text, and decisions also by id.
+ * matched by normalised text, and decisions also by id. A statement that occurs twice in `before` is listed twice. A
+ * repetition of a known statement is not `added`.
  */
 export function diffSummaries(before: RollingSummary, after: RollingSummary): SummaryDiff {
   const { lost, ...rest } = compareEntries(entriesOf(before), entriesOf(after));
