@@ -133,7 +133,7 @@ function stronger(level: CompactionLevel): CompactionLevel | undefined {
 const WORTHWHILE = 0.9;
 /** The same for a milder level: if it saved little, the next compaction would soon be due. */
 const WORTHWHILE_IF_MILD = 0.75;
-/** Low, so that a level is skipped only if it would surely save too little. A stronger level loses more. */
+/** Low, so that a level is skipped only if it would clearly save too little. A stronger level loses more. */
 const GUESSED_YIELDS = [
   ['light', 0.5],
   ['deep', 0.3],
