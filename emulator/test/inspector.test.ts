@@ -1,5 +1,6 @@
 import axe from 'axe-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { AT_LENGTH } from '../../test/helpers/endurance.js';
 import { addSampleConversation, createEmulator, type Emulator } from '../src/index.js';
 import { Browser, findChromium } from './chromium.js';
 import { onPage } from './page.js';
@@ -442,12 +443,11 @@ describe.skipIf(path === undefined)('the inspector in a browser', () => {
 });
 
 /** `npm test` tests one phone and one desktop width, each in one color scheme. `npm run chaos` and CI test all. */
-const isEndurance = process.env.ENDURANCE === '1';
-const WIDTHS = isEndurance ? [390, 768, 1280, 1920] : [390, 1280];
+const WIDTHS = AT_LENGTH ? [390, 768, 1280, 1920] : [390, 1280];
 const LOOKS: readonly (readonly [number, string])[] = [
   [390, 'dark'],
   [1280, 'light'],
-  ...(isEndurance
+  ...(AT_LENGTH
     ? ([
         [390, 'light'],
         [1280, 'dark'],
