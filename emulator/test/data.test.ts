@@ -86,7 +86,7 @@ describe('a data directory', () => {
       await emulator.close();
     }
     expect(all.length).toBeGreaterThan(KILLS * 10);
-  }, 60_000);
+  }, 240_000);
 
   test('continues after a restart with the same keys, new ids and stored idempotent responses', async () => {
     const data = dataDirectory();

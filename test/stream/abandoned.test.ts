@@ -10,7 +10,7 @@ import { text } from './script.js';
 
 watchProcess();
 // The large counts take long on a busy machine.
-vi.setConfig({ testTimeout: 120_000 });
+vi.setConfig({ testTimeout: 600_000 });
 
 describe.each(engines)('$engine', ({ engine, options }) => {
   const count = engine === 'undici' ? atLength(150, 10_000) : atLength(100, 1_000);

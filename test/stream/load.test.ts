@@ -9,7 +9,7 @@ import { chunk, DONE, event, finish, text } from './script.js';
 
 watchProcess();
 // The large counts take long on a busy machine.
-vi.setConfig({ testTimeout: 120_000 });
+vi.setConfig({ testTimeout: 600_000 });
 
 describe.each(engines)('$engine', ({ engine, options }) => {
   test('applies backpressure while the reader is slow', async () => {
