@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { readTranscript } from '../inspector/conversations/transcript.js';
 import { createEmulator, type Emulator, type RequestRecord } from '../src/index.js';
-import { Browser, findChromium } from '../test/chromium.js';
+import { BrowserPage } from '../test/browser-page.js';
 import { onPage } from '../test/page.js';
 import { TRANSCRIPT } from '../test/support.js';
 
@@ -11,9 +11,7 @@ const WIDTH = 1280;
 const emulator = createEmulator({ seed: 'screenshots', now: '2026-03-02T09:30:00Z' });
 emulator.conversations.create({ id: 'invoice-export', messages: readTranscript(TRANSCRIPT).messages });
 const { url } = await emulator.listen({ port: 4010 });
-const path = await findChromium();
-if (path === undefined) throw new Error('There is no Chromium. On Debian: apt-get install chromium');
-const browser = await Browser.start(path, { width: WIDTH, height: 900 });
+const browser = await BrowserPage.start(WIDTH, 900);
 const { click, type, reads, sees, go } = onPage(browser);
 
 await browser.open(`${url}/_emulator#/conversation/invoice-export`);

@@ -1,14 +1,13 @@
 import axe from 'axe-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { hasChromium } from '../../test/browser/launch.js';
 import { AT_LENGTH } from '../../test/helpers/endurance.js';
 import { addSampleConversation, createEmulator, type Emulator } from '../src/index.js';
-import { Browser, findChromium } from './chromium.js';
+import { BrowserPage } from './browser-page.js';
 import { onPage } from './page.js';
 import { callsTo, standingEmulator } from './support.js';
 
-const path = await findChromium();
-if (path === undefined && process.env.CI === 'true') throw new Error('no browser to test the inspector with');
-if (path === undefined) console.warn('SKIPPED: the inspector is not tested, there is no chromium');
+const hasBrowser = await hasChromium();
 
 describe('the inspector', () => {
   test('is a page for browsers, and a JSON index for other clients', async () => {
@@ -53,8 +52,8 @@ const VIEWS = [
   'nowhere',
 ];
 
-describe.skipIf(path === undefined)('the inspector in a browser', () => {
-  let browser: Browser;
+describe.runIf(hasBrowser)('the inspector in a browser', () => {
+  let browser: BrowserPage;
   let emulator: Emulator;
   let url: string;
   const bodyText = () => browser.evaluate<string>('document.body.innerText');
@@ -62,7 +61,7 @@ describe.skipIf(path === undefined)('the inspector in a browser', () => {
   beforeAll(async () => {
     emulator = createEmulator({ seed: 'inspector', now: '2026-03-02T09:30:00Z', setup: addSampleConversation });
     url = (await emulator.listen()).url;
-    browser = await Browser.start(path ?? '', { width: 1280, height: 1000 });
+    browser = await BrowserPage.start(1280, 1000);
     await browser.open(`${url}/_emulator`);
   }, 60_000);
   afterAll(async () => {
@@ -293,7 +292,7 @@ describe.skipIf(path === undefined)('the inspector in a browser', () => {
     await sees('[id="fault-Gateway down"]');
     await browser.evaluate("document.getElementById('fault-Gateway down').focus()");
 
-    await browser.press(' ', 'Space', ' ');
+    await browser.press('Space');
     await browser.until("document.activeElement.getAttribute('aria-checked') === 'true'");
     expect(await status()).toBe(503);
     await go('memory');
@@ -302,7 +301,7 @@ describe.skipIf(path === undefined)('the inspector in a browser', () => {
     await go('faults');
     await sees('[id="fault-Gateway down"]');
     await browser.evaluate("document.getElementById('fault-Gateway down').focus()");
-    await browser.press(' ', 'Space', ' ');
+    await browser.press('Space');
     await browser.until("document.activeElement.getAttribute('aria-checked') === 'false'");
     expect(await status()).toBe(200);
   });
@@ -444,7 +443,7 @@ describe.skipIf(path === undefined)('the inspector in a browser', () => {
 
 /** `npm test` tests one phone and one desktop width, each in one color scheme. `npm run chaos` and CI test all. */
 const WIDTHS = AT_LENGTH ? [390, 768, 1280, 1920] : [390, 1280];
-const LOOKS: readonly (readonly [number, string])[] = [
+const LOOKS: readonly (readonly [number, 'light' | 'dark'])[] = [
   [390, 'dark'],
   [1280, 'light'],
   ...(AT_LENGTH
@@ -455,8 +454,8 @@ const LOOKS: readonly (readonly [number, string])[] = [
     : []),
 ];
 
-describe.skipIf(path === undefined)('every view', () => {
-  let browser: Browser;
+describe.runIf(hasBrowser)('every view', () => {
+  let browser: BrowserPage;
   let emulator: Emulator;
   let url: string;
 
@@ -479,7 +478,7 @@ describe.skipIf(path === undefined)('every view', () => {
     });
     await stream.text();
     url = (await emulator.listen()).url;
-    browser = await Browser.start(path ?? '', { width: 1280, height: 1000 });
+    browser = await BrowserPage.start(1280, 1000);
   }, 60_000);
   afterAll(async () => {
     await browser?.close();
@@ -492,8 +491,6 @@ describe.skipIf(path === undefined)('every view', () => {
     await browser.until(
       "document.querySelector('.connection.live') && document.querySelector('main h1') && !document.body.innerText.includes('Loading…')",
     );
-    // Charts and details load after the heading.
-    await browser.until('new Promise((resolve) => setTimeout(() => resolve(true), 150))');
   };
 
   test.each(VIEWS)('%s fits every width, from a phone to a large screen', async (view) => {

@@ -1,7 +1,7 @@
-import type { Browser } from './chromium.js';
+import type { BrowserPage } from './browser-page.js';
 
 /** What a user does on a page. */
-export function onPage(page: Browser) {
+export function onPage(page: BrowserPage) {
   const find = (selector: string): string => `document.querySelector(${JSON.stringify(selector)})`;
   const act = async (selector: string, work: string): Promise<void> => {
     await page.until(find(selector));

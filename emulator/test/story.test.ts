@@ -1,22 +1,21 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { hasChromium } from '../../test/browser/launch.js';
 import { createEmulator, type Emulator } from '../src/index.js';
-import { Browser, findChromium } from './chromium.js';
+import { BrowserPage } from './browser-page.js';
 import { onPage } from './page.js';
 import { dataDirectory, TRANSCRIPT } from './support.js';
 
-const path = await findChromium();
-
-describe.skipIf(path === undefined)('the inspector, operated by clicks', () => {
-  let browser: Browser;
+describe.runIf(await hasChromium())('the inspector, operated by clicks', () => {
+  let browser: BrowserPage;
   let emulator: Emulator;
   let url: string;
 
   beforeAll(async () => {
     emulator = createEmulator({ seed: 'story', now: '2026-03-02T09:30:00Z' });
     url = (await emulator.listen()).url;
-    browser = await Browser.start(path ?? '', { width: 1280, height: 1000 });
+    browser = await BrowserPage.start(1280, 1000);
   }, 60_000);
   afterAll(async () => {
     await browser?.close();
@@ -27,7 +26,7 @@ describe.skipIf(path === undefined)('the inspector, operated by clicks', () => {
     const { click, type, sees, reads, text } = onPage(browser);
     const downloads = join(dataDirectory(), 'downloads');
     mkdirSync(downloads);
-    await browser.send('Page.setDownloadBehavior', { behavior: 'allow', downloadPath: downloads });
+    await browser.downloadTo(downloads);
 
     await browser.open(`${url}/_emulator`);
     await click('#new');

@@ -112,11 +112,12 @@ export class Memory {
     checkArguments(memoryCreateBodySchema, given, requestOptionsSchema);
     const { type, key, content, workspaceId } = given as MemoryCreateParams; // it has passed the schema
     const scope = workspaceId === undefined ? {} : { workspaceId };
+    const optionsOfWrite = this.#transport.optionsAfter(options);
     const known = (await this.list({ ...scope, type }, options)).find((item) => item.type === type && item.key === key);
     const write =
       known === undefined
-        ? this.create(given as MemoryCreateParams, options)
-        : this.activate({ id: known.id, content }, options);
+        ? this.create(given as MemoryCreateParams, optionsOfWrite())
+        : this.activate({ id: known.id, content }, optionsOfWrite());
     return write.withResponse();
   }
 

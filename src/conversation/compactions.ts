@@ -1,8 +1,8 @@
-import type { CompactionLevel, ContextMetadata, RequestOptions, RollingSummary } from '../index.js';
+import type { CompactionLevel, ContextMetadata, RequestOptions } from '../index.js';
 import { Compactor } from './compactor.js';
 import type { ContextKeeper } from './keeper.js';
 import type { CompactionOptions, CompactionReport } from './options.js';
-import { tell } from './tell.js';
+import type { Snapshot } from './snapshot.js';
 import { untilAborted } from './until-aborted.js';
 
 /** Runs the compactions of a conversation, automatic and requested, one at a time. Tracks all background work. */
@@ -44,12 +44,12 @@ export class Compactions {
   }
 
   /** Starts a compaction if one is due. Returns the running one, if any. Errors of automatic ones go to `onError`. */
-  whenDue(metadata: ContextMetadata, summary: RollingSummary): Promise<unknown> | undefined {
+  whenDue(metadata: ContextMetadata, snapshot: Snapshot): Promise<unknown> | undefined {
     const compactor = this.#compactor;
     if (compactor === undefined || this.#closing.signal.aborted) return undefined;
     if (this.#automatic === undefined && this.#running === undefined) {
       this.#automatic = this.inBackground(
-        this.#compact(compactor, metadata, summary).finally(() => {
+        this.#compact(compactor, metadata, snapshot).finally(() => {
           this.#automatic = undefined;
         }),
       );
@@ -72,19 +72,23 @@ export class Compactions {
     this.#closing.abort();
   }
 
-  async #compact(compactor: Compactor, metadata: ContextMetadata, summary: RollingSummary): Promise<void> {
+  async #compact(
+    compactor: Compactor,
+    metadata: ContextMetadata,
+    { summary, metadata: stored }: Snapshot,
+  ): Promise<void> {
     try {
-      let level = compactor.levelNow(metadata);
+      let level = compactor.levelNow(metadata, stored);
       if (level === undefined || !(await compactor.isAllowed(metadata, summary))) return;
       // If a level saves nothing, try the next one, once. No retries here: after a failure, a later turn tries again.
       for (let attempt = 0; level !== undefined && attempt < 2; attempt += 1) {
         const report: CompactionReport = await this.run(level, { maxRetries: 0 });
-        level = compactor.learn(report, metadata);
+        level = compactor.learn(report, metadata, stored);
       }
     } catch (error) {
       if (this.#closing.signal.aborted) return;
-      compactor.failed(error, metadata.compressedTokens);
-      tell(this.#onError, error);
+      compactor.failed(error, metadata, stored);
+      this.#onError(error);
     }
   }
 }

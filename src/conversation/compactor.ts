@@ -1,14 +1,24 @@
-import { type CompactionLevel, type ContextMetadata, RateLimitError, type RollingSummary } from '../index.js';
+import {
+  type CompactionLevel,
+  ConfigurationError,
+  type ContextMetadata,
+  RateLimitError,
+  type RollingSummary,
+} from '../index.js';
 import type { CompactionOptions, CompactionReport } from './options.js';
 import { shouldCompact } from './trigger.js';
 
-/** Decides when to compact and at which level, and learns from the results. */
+/**
+ * Decides when to compact and at which level, and learns from the results. `metadata` includes the turns made since the
+ * context was read, `stored` does not.
+ */
 export class Compactor {
   readonly #options: CompactionOptions;
   readonly #budget: number;
   /** For each level, the share of the whole conversation's tokens that was left when it was last used. */
   readonly #yields = new Map<CompactionLevel, number>();
   #tokensAtLastAttempt: number | undefined;
+  #savedNothing = false;
   #attemptedAt = 0;
   #suspendedUntil = 0;
   #refusals = 0;
@@ -25,11 +35,11 @@ export class Compactor {
   }
 
   /** The level to compact with now, or `undefined` if no compaction is due. */
-  levelNow(metadata: ContextMetadata): CompactionLevel | undefined {
+  levelNow(metadata: ContextMetadata, stored: ContextMetadata): CompactionLevel | undefined {
     const now = Date.now();
     if (now < this.#suspendedUntil || !this.#isReached(metadata)) return undefined;
     const { minGrowth = 0.1, cooldown = Number.POSITIVE_INFINITY } = this.#options;
-    const grown = metadata.compressedTokens - (this.#tokensAtLastAttempt ?? 0);
+    const grown = this.#tokens(metadata, stored) - (this.#tokensAtLastAttempt ?? 0);
     const hasGrown = this.#tokensAtLastAttempt === undefined || grown >= minGrowth * this.#budget;
     if (!hasGrown && now - this.#attemptedAt < cooldown) return undefined;
     return this.#promising(metadata);
@@ -40,8 +50,16 @@ export class Compactor {
     return (await this.#options.onBefore?.(metadata, summary)) !== false;
   }
 
-  /** Records how much a level saved. Returns the next level to try if it saved nothing. */
-  learn({ level, result }: CompactionReport, metadata: ContextMetadata): CompactionLevel | undefined {
+  /**
+   * Records how much a level saved. Returns the next level to try if it saved nothing.
+   *
+   * @throws {ConfigurationError} when it saved nothing, because the service has too few of the turns
+   */
+  learn(
+    { level, result }: CompactionReport,
+    metadata: ContextMetadata,
+    stored: ContextMetadata,
+  ): CompactionLevel | undefined {
     if (level === undefined || result === undefined) return undefined;
     const { newTokenCount, previousTokenCount, summaryUpdated } = result;
     this.#refusals = 0;
@@ -49,14 +67,21 @@ export class Compactor {
     this.#yields.set(level, newTokenCount / Math.max(1, metadata.totalTokens));
     const next = stronger(level);
     this.#exhausted = next === undefined && this.#isReached({ ...metadata, compressedTokens: newTokenCount });
-    return newTokenCount < previousTokenCount && summaryUpdated ? undefined : next;
+    this.#savedNothing = newTokenCount >= previousTokenCount || !summaryUpdated;
+    if (!this.#savedNothing) return undefined;
+    if (previousTokenCount > stored.compressedTokens || this.#isReached(stored)) return next;
+    throw new ConfigurationError(
+      `The compaction removed nothing: the service has only ${previousTokenCount} tokens of this conversation, ` +
+        'without the newest turns. The next compaction waits until it has more. ' +
+        'Store each turn with the service, or set compaction: false.',
+    );
   }
 
   /**
    * Records a failed attempt. After a rate limit, delays the next one: as the service says, or else longer each time.
    */
-  failed(error: unknown, tokens: number): void {
-    this.#attempted(tokens);
+  failed(error: unknown, metadata: ContextMetadata, stored: ContextMetadata): void {
+    this.#attempted(this.#tokens(metadata, stored));
     if (!RateLimitError.is(error)) return;
     const backoff = Math.min(FIRST_WAIT * 2 ** this.#refusals, LONGEST_WAIT);
     this.#refusals += 1;
@@ -67,6 +92,11 @@ export class Compactor {
   #attempted(tokens: number): void {
     this.#tokensAtLastAttempt = tokens;
     this.#attemptedAt = Date.now();
+  }
+
+  /** After a compaction that saved nothing, turns count only once the service has stored them. It may never do so. */
+  #tokens(metadata: ContextMetadata, stored: ContextMetadata): number {
+    return (this.#savedNothing ? stored : metadata).compressedTokens;
   }
 
   #isReached(metadata: ContextMetadata): boolean {

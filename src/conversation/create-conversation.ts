@@ -62,6 +62,7 @@ class ManagedConversation implements Conversation {
     this.#keeper = new ContextKeeper(options, {
       withMemory: sections.some((section) => MEMORY_SECTIONS.includes(section)),
       added: () => this.#history.added,
+      onError: this.#onError,
     });
     this.#compactions = new Compactions(this.#keeper, compaction, {
       budget: window.contextWindow - window.reserveOutput,
@@ -149,9 +150,7 @@ class ManagedConversation implements Conversation {
 
   async remember(params: Omit<MemoryCreateParams, 'workspaceId'>, options?: RequestOptions): Promise<UserMemoryItem> {
     const { context, workspaceId } = this.#options;
-    return this.#changing(
-      context.memory.upsert({ ...params, ...(workspaceId !== undefined && { workspaceId }) }, options),
-    );
+    return this.#changing(context.memory.upsert({ ...params, workspaceId }, options));
   }
 
   idle(): Promise<void> {
@@ -190,7 +189,8 @@ class ManagedConversation implements Conversation {
       }
       turn = this.#completed(input, built, await stream.finalCompletion());
     } finally {
-      if (text !== '') turn ??= this.#stopped(input, built, text); // the loop was left, aborted or cut off by an error
+      // Without a turn, the loop was left, aborted or cut off by an error.
+      if (text !== '') turn ??= this.#turn(input, built, { text, stopped: true });
       if (turn !== undefined) settle(turn);
     }
   }
@@ -201,11 +201,7 @@ class ManagedConversation implements Conversation {
     { temperature, max_tokens, ...request }: TurnOptions,
     send: (params: { model: string; messages: ChatMessage[] }, request: RequestOptions) => PromiseLike<T>,
   ): Promise<{ answer: T; built: Built }> {
-    const params = {
-      model: this.#options.model,
-      ...(temperature !== undefined && { temperature }),
-      ...(max_tokens !== undefined && { max_tokens }),
-    };
+    const params = { model: this.#options.model, temperature, max_tokens };
     const { signal } = request;
     const built = await this.#build(input, { signal, max_tokens });
     const { chatMessages } = built.prompt;
@@ -273,10 +269,6 @@ class ManagedConversation implements Conversation {
     return { ...this.#turn(input, built, { text, stopped: false, usage }), completion };
   }
 
-  #stopped(input: TurnInput, built: Built, text: string): ChatTurn {
-    return this.#turn(input, built, { text, stopped: true });
-  }
-
   #turn(
     input: TurnInput,
     { kept, prompt: { report }, state }: Built,
@@ -314,7 +306,7 @@ class ManagedConversation implements Conversation {
 
   #whenDue(kept: Kept): Promise<unknown> | undefined {
     const metadata = this.#metadataNow(kept);
-    return metadata && kept.snapshot && this.#compactions.whenDue(metadata, kept.snapshot.summary);
+    return metadata && kept.snapshot && this.#compactions.whenDue(metadata, kept.snapshot);
   }
 }
 

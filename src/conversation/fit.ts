@@ -78,7 +78,7 @@ export function fitToBudget(params: FitParams): FittedPrompt {
 
 /** Sections that are dropped before any message. */
 const FIRST_TO_GO: ReadonlySet<ContextSection> = new Set(['importantReferences', 'definitions', 'openQuestions']);
-/** Share of the room that answers may fill when the question asks for something dropped. The newest turn is kept. */
+/** Share of the room that answers may fill when the question asks for something dropped. */
 const RECALL_SHARE = 0.9;
 /** Share of the room that is left for messages even when there are few. */
 const ROOM_TO_GROW = 0.25;
@@ -164,8 +164,7 @@ class Fit {
       0,
       history.findLastIndex(({ role }) => role === 'user'),
     );
-    const most = Math.min(RECALL_SHARE * this.#room, this.#room - this.#tail.tokens(newest));
-    const { tokens } = this.#select(items, Math.max(most, this.#limit(regular.start)));
+    const { tokens } = this.#select(items, RECALL_SHARE * this.#room);
     const latest = Math.max(regular.start, Math.min(newest, history.length - keepRecent));
     const start = this.#tail.startOfTurn(Math.min(latest, this.#tail.startWithin(this.#room - tokens, regular.start)));
     // Select again: pins from the messages just dropped are now required, and passages of those messages are available.

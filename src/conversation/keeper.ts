@@ -27,14 +27,17 @@ export class ContextKeeper {
   #seen: Snapshot | undefined;
   #cause: Cause | undefined;
 
-  constructor(options: ConversationOptions, { withMemory, added }: { withMemory: boolean; added: () => Figures }) {
+  constructor(
+    options: ConversationOptions,
+    source: { withMemory: boolean; added: () => Figures; onError: (error: unknown) => void },
+  ) {
     const { context, conversationId, workspaceId, maxAge = 30_000, ledger } = options;
+    const { onError, ...more } = source;
     this.#options = options;
     this.#context = context;
-    this.#cache = new SnapshotCache({ context, conversationId, workspaceId, withMemory, maxAge, added });
-    this.#onError = (error) => tell(options.onError, error);
-    this.#ledger =
-      ledger === false ? undefined : new StoredLedger(ledger, conversationId, (error) => this.#onError(error));
+    this.#cache = new SnapshotCache({ context, conversationId, workspaceId, maxAge, ...more });
+    this.#onError = onError;
+    this.#ledger = ledger === false ? undefined : new StoredLedger(ledger, conversationId, onError);
   }
 
   /** The current context. If it cannot be read: the previous one, or none if the app set `onContextError: 'skip'`. */
@@ -58,7 +61,7 @@ export class ContextKeeper {
   async compact(level: CompactionLevel | undefined, options: RequestOptions): Promise<CompactionReport> {
     const { conversationId } = this.#options;
     const { snapshot: before } = await this.read({ signal: options.signal });
-    const result = await this.#context.compact(conversationId, level === undefined ? {} : { level }, options);
+    const result = await this.#context.compact(conversationId, { level }, options);
     this.#cache.invalidate();
     this.#cause = { level, result };
     // Read at once, so that the ledger sees every version even if no turn follows. A failed read does not fail the

@@ -71,7 +71,8 @@ export interface ConversationOptions {
   /** Called after every compaction, including those by other processes, with what it kept, reworded and lost. */
   onCompaction?: ((receipt: CompactionReceipt) => void) | undefined;
   /**
-   * Called with errors that do not fail a turn: a failed compaction, read or ledger.
+   * Called with errors that do not fail a turn: a failed compaction, read or ledger, or a compaction that removed
+   * nothing because the service does not have the turns.
    * @default such errors are ignored
    */
   onError?: ((error: unknown) => void) | undefined;

@@ -8,15 +8,15 @@ export interface Relevance {
   coverage: number;
 }
 
-/** Rates texts, given as sets of terms, against a question. */
-export function relevanceOf(documents: readonly ReadonlySet<string>[], question: string): Relevance[] {
+/** Rates texts, given with their terms, against a question. */
+export function relevanceOf(documents: readonly { terms: ReadonlySet<string> }[], question: string): Relevance[] {
   const weights = [...termsOf(question)].map((term) => {
-    const holders = documents.filter((document) => document.has(term)).length;
+    const holders = documents.filter(({ terms }) => terms.has(term)).length;
     return { term, weight: Math.log(1 + (documents.length - holders + 0.5) / (holders + 0.5)) };
   });
   const whole = weights.reduce((sum, { weight }) => sum + weight, 0) || 1;
-  return documents.map((document) => {
-    const score = weights.reduce((sum, { term, weight }) => sum + (document.has(term) ? weight : 0), 0);
+  return documents.map(({ terms }) => {
+    const score = weights.reduce((sum, { term, weight }) => sum + (terms.has(term) ? weight : 0), 0);
     return { score, coverage: score / whole };
   });
 }

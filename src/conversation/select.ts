@@ -45,12 +45,7 @@ export function selectItems(items: readonly ContextItem[], question: string, lim
 /** Whether a question asks for something that was not selected. */
 export function asksForMore(items: readonly ContextItem[], selection: Selection, question: string): boolean {
   const chosen = new Set(selection.items.map(({ key }) => key));
-  const missing = items.filter(({ key }) => !chosen.has(key));
-  if (missing.length === 0) return false;
-  const relevance = relevanceOf(
-    items.map(({ terms }) => terms),
-    question,
-  );
+  const relevance = relevanceOf(items, question);
   return items.some(({ key }, i) => !chosen.has(key) && (relevance[i]?.coverage ?? 0) >= ASKED_FOR);
 }
 
@@ -90,10 +85,7 @@ const WORTH: readonly ContextSection[] = [
 ];
 
 function byWorth(items: readonly ContextItem[], question: string): ContextItem[] {
-  const relevance = relevanceOf(
-    items.map(({ terms }) => terms),
-    question,
-  );
+  const relevance = relevanceOf(items, question);
   const best = relevance.reduce((most, { score }) => Math.max(most, score), 0);
   return items
     .map((item, age) => {

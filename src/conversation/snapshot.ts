@@ -14,7 +14,6 @@ export interface Snapshot {
   pins: readonly PinnedMemoryItem[];
   memory: readonly UserMemoryItem[];
   metadata: ContextMetadata;
-  readAt: number;
   /** The size of the messages that turns had added when the snapshot was requested. */
   added: Figures;
 }
@@ -33,7 +32,7 @@ export interface SnapshotSource {
 export class SnapshotCache {
   readonly #source: SnapshotSource;
   #latest: Snapshot | undefined;
-  #isFresh = false;
+  #readAt = Number.NEGATIVE_INFINITY;
   #generation = 0;
 
   constructor(source: SnapshotSource) {
@@ -47,13 +46,13 @@ export class SnapshotCache {
   /** Makes the next read ask the service. */
   invalidate(): void {
     this.#generation += 1;
-    this.#isFresh = false;
+    this.#readAt = Number.NEGATIVE_INFINITY;
   }
 
   /** Returns the snapshot. Reads it again if it is too old. */
   read(options?: RequestOptions): Promise<Snapshot> {
-    const isYoung = this.#latest !== undefined && Date.now() - this.#latest.readAt < this.#source.maxAge;
-    return this.#latest !== undefined && this.#isFresh && isYoung ? Promise.resolve(this.#latest) : this.fetch(options);
+    const isYoung = Date.now() - this.#readAt < this.#source.maxAge;
+    return this.#latest !== undefined && isYoung ? Promise.resolve(this.#latest) : this.fetch(options);
   }
 
   async fetch(options?: RequestOptions): Promise<Snapshot> {
@@ -62,12 +61,12 @@ export class SnapshotCache {
     const added = this.#source.added();
     const [{ rollingSummary, pinnedMemory, metadata }, memory] = await Promise.all([
       context.retrieve(conversationId, options),
-      withMemory ? context.memory.list(workspaceId === undefined ? {} : { workspaceId }, options) : [],
+      withMemory ? context.memory.list({ workspaceId }, options) : [],
     ]);
-    const snapshot = { summary: rollingSummary, pins: pinnedMemory, memory, metadata, readAt: Date.now(), added };
+    const snapshot = { summary: rollingSummary, pins: pinnedMemory, memory, metadata, added };
     if (generation === this.#generation) {
       this.#latest = snapshot;
-      this.#isFresh = true;
+      this.#readAt = Date.now();
     }
     return snapshot;
   }

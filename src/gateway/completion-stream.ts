@@ -2,6 +2,7 @@ import type { ResponseInfo } from '../api-promise.js';
 import { ContextGatewayError } from '../errors/base.js';
 import { captureCallSite, endCallWith } from '../errors/call.js';
 import { StreamConsumedError, StreamTruncatedError } from '../errors/stream.js';
+import { ResponseValidationError } from '../errors/validation.js';
 import { discard } from '../transport/body.js';
 import type { CallFacts } from '../transport/call.js';
 import { type Ending, endingOf } from '../transport/reporter.js';
@@ -181,7 +182,7 @@ export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> 
         else if (chunk !== undefined) return { done: false, value: this.#take(chunk) };
       }
     } catch (error) {
-      this.#fail(error as Error); // only errors are thrown here
+      this.#fail(error instanceof ContextGatewayError ? error : unreadable(error));
     } finally {
       this.#unanswered -= 1;
     }
@@ -273,6 +274,11 @@ export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> 
     for (const resolve of this.#waiting) resolve();
     this.#waiting = [];
   }
+}
+
+/** A chunk from `decodeChunk` whose fields cannot be read. It may throw anything, also what is no error. */
+function unreadable(cause: unknown): ResponseValidationError {
+  return new ResponseValidationError('A chunk of the stream could not be read.', { body: undefined, cause });
 }
 
 async function* textsOf(chunks: AsyncIterator<ChatCompletionChunk, undefined>): AsyncGenerator<string, undefined> {

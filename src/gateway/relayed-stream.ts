@@ -60,7 +60,9 @@ export async function readChatCompletionStream(
   try {
     const received = new ServiceResponse(head, call, new ServerClock());
     if (status >= 200 && status <= 299) return await openStream(received, undefined);
-    throw apiError(status, received.errorDetails(parseError(await readErrorText(head.body, runtime))));
+    const text = await readErrorText(head.body, runtime);
+    timeouts.check(); // an abort takes precedence over the status
+    throw apiError(status, received.errorDetails(parseError(text)));
   } catch (error) {
     if (error instanceof ContextGatewayError) endCallWith(error, call);
     timeouts.end();

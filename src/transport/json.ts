@@ -59,26 +59,42 @@ function assertJson(value: unknown, path: Path, above: object[]): void {
   }
 }
 
-function assertJsonObject(object: object, path: Path, above: object[]): void {
-  if (above.includes(object)) throw notJson(path, 'must not contain itself');
+function assertJsonObject(given: object, path: Path, above: object[]): void {
+  if (above.includes(given)) throw notJson(path, 'must not contain itself');
   if (above.length >= MAX_DEPTH) throw notJson(path.slice(0, 5), `must not be nested deeper than ${MAX_DEPTH} levels`);
-  above.push(object);
-  if (object instanceof Date && Number.isNaN(object.getTime())) throw notJson(path, 'must be a valid Date');
-  if ('toJSON' in object && typeof object.toJSON === 'function') {
-    assertJson(object.toJSON(), path, above);
+  above.push(given);
+  if (given instanceof Date && Number.isNaN(given.getTime())) throw notJson(path, 'must be a valid Date');
+  const object = inJson(given, path);
+  if (typeof object !== 'object' || object === null) {
+    assertJson(object, path, above);
   } else if (Array.isArray(object)) {
     for (let at = 0; at < object.length; at += 1) assertField(object[at], at, path, above);
   } else {
     // JSON would silently turn Map, Set, bytes, Error and boxed values into `{}`.
     const kind = Object.prototype.toString.call(object);
     if (kind !== '[object Object]') throw notJson(path, `${kind.slice(8, -1)} cannot be sent as JSON`);
-    for (const key of Object.keys(object)) {
+    const keys = Object.keys(object);
+    // The same for an instance whose class has getters or private fields only.
+    if (keys.length === 0 && !isPlain(object)) throw notJson(path, 'has no fields of its own; pass a plain object');
+    for (const key of keys) {
       const field = (object as Record<string, unknown>)[key];
       // A field that is `undefined` is absent, in JSON as in TypeScript.
       if (field !== undefined) assertField(field, key, path, above);
     }
   }
   above.pop();
+}
+
+/** What JSON contains for an object. `toJSON` gets the name of the field, and is not called again on its own result. */
+function inJson(object: object, path: Path): unknown {
+  if (!('toJSON' in object) || typeof object.toJSON !== 'function') return object;
+  return object.toJSON(String(path.at(-1) ?? ''));
+}
+
+/** Whether an object has no class: its prototype is `null`, or `Object.prototype` of any realm. */
+function isPlain(object: object): boolean {
+  const proto: unknown = Object.getPrototypeOf(object);
+  return proto === null || Object.getPrototypeOf(proto) === null;
 }
 
 /** Checks one field. All levels share one `path`, which is copied only for an issue. */

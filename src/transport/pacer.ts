@@ -323,3 +323,12 @@ export function releaseOnce(limiter: RateLimiter | undefined, bucket: string): R
     quietly(() => holder?.release(bucket, observed));
   };
 }
+
+/** Holds a bucket. If a given limiter throws, the 429 is still the call's error. */
+export function holdQuietly(limiter: RateLimiter | undefined, bucket: string): (() => void) | undefined {
+  let free: (() => void) | undefined;
+  quietly(() => {
+    free = limiter?.hold?.(bucket);
+  });
+  return free;
+}

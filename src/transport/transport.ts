@@ -20,7 +20,7 @@ import {
   schemaOptionsSchema,
   uploadOptionsSchema,
 } from './options.js';
-import { type Release, releaseOnce } from './pacer.js';
+import { holdQuietly, type Release, releaseOnce } from './pacer.js';
 import { awaitTurn } from './queue.js';
 import { quietly } from './quietly.js';
 import { ServerClock } from './rate-limit.js';
@@ -87,6 +87,17 @@ export class Transport {
   /** Sends a request and returns the open response. Its reader ends the call. */
   stream<T>(endpoint: EndpointSource, open: Reader<T>, options?: RequestOptions): APIPromise<T> {
     return this.#call(endpoint, options, requestOptionsSchema, open, true);
+  }
+
+  /** For a method of two requests: the options of the second, with what is left of the deadline of both. */
+  optionsAfter(options: RequestOptions | undefined): () => RequestOptions {
+    const { runtime } = this.#shared;
+    const given = { ...options };
+    const deadline = given.deadline ?? this.#options.deadline;
+    if (deadline === undefined) return () => given;
+    const endsAt = runtime.now() + deadline;
+    // Too little time ends the second request with the error of a deadline.
+    return () => ({ ...given, deadline: Math.max(1, endsAt - runtime.now()) });
   }
 
   #call<T>(
@@ -280,7 +291,7 @@ export class Transport {
     }
     const limited = status === 429;
     // The wait may be in the body, so nothing else is sent before it is read.
-    const free = limited ? this.#shared.limiter?.hold?.(call.bucket) : undefined;
+    const free = limited ? holdQuietly(this.#shared.limiter, call.bucket) : undefined;
     const { text, whole } = await readErrorBody(call, response);
     const error = apiError(status, response.errorDetails(parseError(text)));
     call.hintMissed = !whole;

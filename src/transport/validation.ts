@@ -198,19 +198,19 @@ export async function applySchema<T>(
   body: unknown,
   clean: (text: string) => string,
 ): Promise<T> {
-  let result: StandardResult<T>;
+  let issues: ValidationIssue[];
   try {
-    result = await schema['~standard'].validate(value);
+    const result = await schema['~standard'].validate(value);
+    if (result.issues === undefined) return result.value;
+    issues = result.issues.slice(0, MAX_ISSUES).map(({ path = [], message }) => ({
+      path: path.map((step) => {
+        const key = (step as { key?: unknown } | null)?.key ?? step;
+        return typeof key === 'number' ? key : clean(String(key));
+      }),
+      message: clean(message),
+    }));
   } catch (cause) {
     throw new ResponseValidationError('The schema threw. Its error is the cause.', { body, cause });
   }
-  if (result.issues === undefined) return result.value;
-  const issues = result.issues.slice(0, MAX_ISSUES).map(({ path = [], message }) => ({
-    path: path.map((step) => {
-      const key = (step as { key?: unknown } | null)?.key ?? step;
-      return typeof key === 'number' ? key : clean(String(key));
-    }),
-    message: clean(message),
-  }));
   throw unexpectedResponse(issues, body, 'the given schema');
 }

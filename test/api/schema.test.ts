@@ -128,6 +128,18 @@ describe('a schema passed by the caller', () => {
     expect(error).toMatchObject({ name: 'ResponseValidationError', body, cause: failure });
   });
 
+  test.each([undefined, null, { issues: [{}] }, { issues: 5 }])(
+    'that returns %j, which is no result, leads to a ResponseValidationError with the body',
+    async (result) => {
+      answers(json(body));
+      const schema = { '~standard': { version: 1, vendor: 'by hand', validate: () => result } } as never;
+
+      const error = await failureOf(gatewayAt().integrations.list({ schema }));
+
+      expect(error).toMatchObject({ name: 'ResponseValidationError', body, cause: expect.any(TypeError) });
+    },
+  );
+
   test('does not run on an error response', async () => {
     answers(json({ success: false, error: 'no' }));
 

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import puppeteer, { type Browser } from 'puppeteer-core';
+import { findChromium } from '../helpers/chromium.js';
 import { launchWebKit } from './webkit.js';
 
 /** The part of a browser that these tests use. */
@@ -21,7 +22,7 @@ type Launch = () => Promise<TestBrowser | undefined>;
 
 // The casts are correct because no test passes a puppeteer handle.
 export const browsers: readonly { name: string; launch: Launch }[] = [
-  { name: 'Chromium', launch: launchChromium as Launch },
+  { name: 'Chromium', launch: (async () => (await findChromium()) && launchChromium()) as Launch },
   { name: 'Firefox', launch: launchFirefox as Launch },
   { name: 'WebKit', launch: launchWebKit },
 ];
@@ -29,10 +30,21 @@ export const browsers: readonly { name: string; launch: Launch }[] = [
 /** Skips a browser that is not installed with a warning, or fails if `REQUIRE_BROWSERS` is set. */
 export async function launchBrowser({ name, launch }: (typeof browsers)[number]): Promise<TestBrowser | undefined> {
   const browser = await launch();
-  if (browser === undefined && process.env.REQUIRE_BROWSERS)
-    throw new Error(`${name} is not installed, and REQUIRE_BROWSERS is set. On Debian: see .ci/run`);
-  if (browser === undefined) console.warn(`SKIPPED: ${name} is not installed here. Its tests run where it is.`);
+  if (browser === undefined) warnWithout(name);
   return browser;
+}
+
+/** Whether there is a Chromium, for `describe.runIf`. Warns or fails like `launchBrowser`. */
+export async function hasChromium(): Promise<boolean> {
+  const isInstalled = (await findChromium()) !== undefined;
+  if (!isInstalled) warnWithout('Chromium');
+  return isInstalled;
+}
+
+function warnWithout(name: string): void {
+  if (process.env.REQUIRE_BROWSERS)
+    throw new Error(`${name} is not installed, and REQUIRE_BROWSERS is set. On Debian: see .ci/run`);
+  console.warn(`SKIPPED: ${name} is not installed here. Its tests run where it is.`);
 }
 
 const FLAGS = [
@@ -45,20 +57,11 @@ const FLAGS = [
   '--disable-sync',
 ];
 
-/** Chromium: the system's if there is one, and otherwise that of the npm package. */
+/** Chromium, for tests that run in no other browser. */
 export async function launchChromium(): Promise<Browser> {
-  const system = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) =>
-    existsSync(path),
-  );
-  const executablePath = system ?? (await packagedChromium());
+  const executablePath = await findChromium();
+  if (executablePath === undefined) throw new Error('There is no Chromium. Install Chrome or Chromium.');
   return puppeteer.launch({ executablePath, headless: true, args: FLAGS });
-}
-
-async function packagedChromium(): Promise<string> {
-  // Makes the package unpack the libraries that it needs.
-  process.env.AWS_EXECUTION_ENV ??= 'AWS_Lambda_nodejs22.x';
-  const { default: chromium } = await import('@sparticuz/chromium');
-  return chromium.executablePath();
 }
 
 /** Firefox, if it is installed. */

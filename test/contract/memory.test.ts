@@ -56,6 +56,16 @@ describe('memory helpers', () => {
     expect(response.status).toBe(200);
   });
 
+  test('later changes of the options do not affect the second request of an upsert', async () => {
+    const options = { headers: { 'x-tag': 'one' } };
+    const call = world.context().memory.upsert({ ...style, content: 'Short.' }, options);
+
+    options.headers = { 'x-tag': 'two' };
+    await call;
+
+    expect(world.last).toMatchObject({ method: 'POST', headers: { 'x-tag': 'one' } });
+  });
+
   test.each([
     { given: { type: 'mood', key: 'k', content: 'c' }, because: 'there is no such type' },
     { given: { type: 'fact', key: 'k' }, because: 'content is missing' },

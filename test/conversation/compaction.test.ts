@@ -1,4 +1,4 @@
-import { APIAbortError, type CompactionResult } from 'context-gateway';
+import { APIAbortError, type CompactionResult, ConfigurationError } from 'context-gateway';
 import { type CompactionReport, diffSummaries, type LedgerState, shouldCompact } from 'context-gateway/conversation';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { conversation as script } from '../../examples/demo/conversation.js';
@@ -245,6 +245,54 @@ describe('a compaction', () => {
     }
 
     expect(world.levels).toEqual(['light', 'deep']);
+  });
+
+  test('is not repeated for turns that the service does not store, and onError says why', async () => {
+    const messages = smallTalk(20);
+    const world = chatWorld({ messages, limits: { gateway: 1e6, context: 1e6, compact: 1e6 } });
+    const removed: number[] = [];
+    const errors: unknown[] = [];
+    const conversation = world.open({
+      history: messages,
+      contextWindow: 1000,
+      maxAge: Number.POSITIVE_INFINITY, // a slow test must not read the context again
+      onCompaction: ({ tokens: { before, after } }) => removed.push(before - after),
+      onError: (error) => errors.push(error),
+    });
+    const turns = async (count: number) => {
+      for (let turn = 0; turn < count; turn += 1) {
+        await conversation.send('Hello? Is anyone on the pier, or on the boats?');
+        await conversation.idle();
+      }
+    };
+
+    await turns(100);
+    expect(removed).toEqual([expect.any(Number), 0]);
+    expect(removed[0]).toBeGreaterThan(0);
+    expect(errors).toEqual([expect.any(ConfigurationError)]);
+    expect(errors).toMatchObject([{ message: expect.stringContaining('Store each turn with the service') }]);
+
+    world.emulator.conversations.append('talk', smallTalk(32, 20));
+    await conversation.refresh();
+    await turns(1);
+    expect(removed).toHaveLength(3);
+    expect(removed[2]).toBeGreaterThan(0);
+  });
+
+  test('that saved nothing of turns stored since the last read is followed by the next level', async () => {
+    const world = fullWorld();
+    world.canned.metadata = metadata({ compressedTokens: 100, totalTokens: 100 });
+    world.canned.compact = async (request) => {
+      world.levels.push(((await request.json()) as { level: string }).level);
+      return result(900, 900, false);
+    };
+    const conversation = world.open({ maxAge: Number.POSITIVE_INFINITY, compaction: { when: { tokens: 500 } } });
+
+    await conversation.send('boat '.repeat(600));
+    await conversation.idle();
+
+    expect(world.levels).toEqual(['light', 'deep']);
+    expect(world.errors).toEqual([]);
   });
 
   test('whose level saved too little before is skipped for a stronger one', async () => {

@@ -164,6 +164,16 @@ describe('the budget of a prompt', () => {
     expect([...gone].sort()).toEqual(['definitions', 'importantReferences', 'openQuestions']);
   });
 
+  test('goes to the context beyond its share while there are few messages', () => {
+    const parts = { summary: plenty() };
+    const alone = fitted({ parts, budget: 240 }).report.tokens.context;
+    const beside = fitted({ parts, budget: 240, history: smallTalk(20) }).report.tokens.context;
+
+    expect(beside).toBeLessThanOrEqual(120);
+    expect(alone).toBeGreaterThan(150);
+    expect(alone).toBeLessThanOrEqual(180); // a quarter stays free for the next messages
+  });
+
   test('is kept by dropping the plan before decisions, and decisions before goals', () => {
     const kept = (budget: number) => fitted({ parts: { summary: plenty() }, budget, contextShare: 1 }).report.included;
 

@@ -102,6 +102,28 @@ describe('a turn', () => {
     expect(conversation.history).toEqual([]);
   });
 
+  test('can be made again if the app removes it from its messages', async () => {
+    const world = chatWorld();
+    const messages = [
+      { role: 'user', content: 'Name a harbour.' },
+      { role: 'assistant', content: 'Old.' },
+    ];
+    const conversation = world.open({ history: () => messages });
+    await conversation.buildMessages('And another?');
+
+    messages.splice(-2);
+    const built = await conversation.buildMessages('Name a harbour.');
+    conversation.record('Name a harbour.', { text: 'New.' });
+    messages.push({ role: 'user', content: 'Name a harbour.' }, { role: 'assistant', content: 'New.' });
+
+    expect(built.messages).toEqual([{ role: 'user', content: 'Name a harbour.' }]);
+    expect((await conversation.buildMessages('And another?')).messages.map(({ content }) => content)).toEqual([
+      'Name a harbour.',
+      'New.',
+      'And another?',
+    ]);
+  });
+
   test('that is too long for the service is shortened and sent once more', async () => {
     const world = chatWorld();
     let refusals = 0;

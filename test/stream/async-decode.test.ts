@@ -33,3 +33,21 @@ test.each<{ name: string; decodeChunk: () => unknown }>([
     expect(chunks).toEqual([]);
   },
 );
+
+test.each([{ thrown: new Error('mine') }, { thrown: 'a string' }, { thrown: null }])(
+  'a chunk from decodeChunk whose field throws $thrown fails the stream',
+  async ({ thrown }) => {
+    const fetch = async () => new Response(RHINE, { headers: { 'content-type': 'text/event-stream' } });
+    const decodeChunk = () => ({
+      get choices(): never {
+        throw thrown;
+      },
+    });
+    const gateway = new GatewayClient({ baseURL: 'https://service.test', apiKey: 'svc_sk_test', fetch, decodeChunk });
+
+    const { error } = await readAll(await gateway.chat.completions.create(PARAMS));
+
+    expect(error).toBeInstanceOf(ResponseValidationError);
+    expect((error as Error).cause).toBe(thrown);
+  },
+);

@@ -310,6 +310,16 @@ describe('readChatCompletionStream', () => {
     expect(await call).toBeInstanceOf(APIAbortError);
   });
 
+  test('rejects with an AbortError if the caller aborts while the body of an error arrives', async () => {
+    const abort = new AbortController();
+    const response = new Response(new ReadableStream<Uint8Array>(), { status: 500 });
+    const call = failureOf(readChatCompletionStream(response, { signal: abort.signal }));
+
+    abort.abort();
+
+    expect(await call).toBeInstanceOf(APIAbortError);
+  });
+
   test('throws an idle timeout if the relay is silent', async () => {
     const source = endless(text('a'));
 

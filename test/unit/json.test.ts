@@ -1,3 +1,4 @@
+import { runInNewContext } from 'node:vm';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { RequestValidationError } from '../../src/errors/validation.js';
@@ -73,6 +74,47 @@ test.each([
   { value: { a: new WeakMap() }, path: ['a'], message: 'WeakMap cannot be sent as JSON' },
 ])('the issue of $value has its path', ({ value, path, message }) => {
   expect(issueOf(value)).toEqual({ path, message });
+});
+
+class Getters {
+  readonly #content = 'hello';
+  get role(): string {
+    return 'user';
+  }
+  get content(): string {
+    return this.#content;
+  }
+}
+
+test.each([
+  { value: [new Getters()], path: [0], because: 'its class has only getters' },
+  { value: { a: Object.create({ role: 'user' }) }, path: ['a'], because: 'it inherits all its fields' },
+])('an object that JSON would turn into {} is rejected: $because', ({ value, path }) => {
+  expect(issueOf(value)).toEqual({ path, message: 'has no fields of its own; pass a plain object' });
+});
+
+test('empty plain objects of every realm are encoded, and instances with fields', () => {
+  class Fields {
+    a = 1;
+    get b(): number {
+      return 2;
+    }
+  }
+  expect(encodeJson([{}, Object.create(null), runInNewContext('({})'), new Fields()])).toBe('[{},{},{},{"a":1}]');
+});
+
+test('toJSON gets the name of its field, and may return its own object', () => {
+  class Self {
+    a = 1;
+    toJSON(): this {
+      return this;
+    }
+  }
+  const named = { toJSON: (name: string) => name.toUpperCase() };
+  const value = { self: new Self(), named, list: [named] };
+
+  expect(encodeJson(value)).toBe(JSON.stringify(value));
+  expect(encodeJson(named)).toBe('""');
 });
 
 test('500 levels are encoded, 501 are rejected, and the path of the issue stays short', () => {

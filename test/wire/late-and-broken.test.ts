@@ -2,14 +2,20 @@ import { createServer } from 'node:http';
 import type { Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, test } from 'vitest';
-import { APIConnectionError, ConfigurationError, GatewayClient, type RateLimiter } from '../../src/index.js';
+import {
+  APIConnectionError,
+  ConfigurationError,
+  GatewayClient,
+  RateLimitError,
+  type RateLimiter,
+} from '../../src/index.js';
 import { meaningOf } from '../../src/platform/codes.js';
 import { connectionError } from '../../src/platform/failure.js';
 import { LiveCalls } from '../../src/transport/live-calls.js';
 import { CallTimeouts } from '../../src/transport/timeouts.js';
 import { engines } from '../helpers/engines.js';
 import { manualRuntime } from '../helpers/manual-runtime.js';
-import { answer, eventOf, json, openStream, resetAtEnd } from './behaviours.js';
+import { answer, eventOf, json, openStream, refused, resetAtEnd } from './behaviours.js';
 import { atEnd, FaultServer } from './fault-server.js';
 import { eager, failureOf, KEY, until } from './world.js';
 
@@ -142,6 +148,23 @@ describe("a user's rate limiter", () => {
 
     expect(await failureOf(gateway.request(POST))).toBeInstanceOf(ConfigurationError);
     expect(server.turns).toHaveLength(0);
+    await gateway.close();
+    await server.close();
+  });
+
+  test('that throws on hold does not hide the 429', async () => {
+    const server = await FaultServer.start();
+    server.answers(refused(429));
+    const pacing: RateLimiter = {
+      admit: () => undefined,
+      release: () => {},
+      hold: () => {
+        throw new Error('no');
+      },
+    };
+    const gateway = new GatewayClient({ baseURL: server.url, apiKey: KEY, pacing, maxRetries: 0 });
+
+    expect(await failureOf(gateway.request(POST))).toBeInstanceOf(RateLimitError);
     await gateway.close();
     await server.close();
   });

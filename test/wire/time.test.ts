@@ -1,7 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { engines } from '../helpers/engines.js';
 import { seededRandom } from '../helpers/manual-runtime.js';
-import { answer, drip, eventOf, headOf, openStream, raw } from './behaviours.js';
+import { answer, bytesOf, drip, eventOf, headOf, openStream, raw } from './behaviours.js';
 import { atEnd, stall, type Turn } from './fault-server.js';
 import { failureOf, KEY, serve, watched } from './world.js';
 
@@ -102,6 +103,25 @@ describe.each(engines)('$engine', ({ options }) => {
     expect(await failureOf(read())).toMatchObject({ name: 'APITimeoutError', kind: 'deadline' });
     expect(chunks).toBeGreaterThan(0);
     expect(runtime.timers.size).toBe(0);
+  });
+
+  test.each([
+    { of: 'the call', client: {}, call: { deadline: 400 } },
+    { of: 'the client', client: { deadline: 400 }, call: undefined },
+  ])('the deadline of $of applies to both requests of an upsert', async ({ client, call }) => {
+    const memory = { id: 'm', type: 'fact', key: 'k', content: 'c' } as const;
+    world.server.answers(
+      atEnd(async ({ socket }) => {
+        await sleep(250);
+        socket.write(bytesOf(200, JSON.stringify({ success: true, memories: [], memory })));
+      }),
+    );
+    const { type, key, content } = memory;
+
+    const upsert = world.context({ ...options, maxRetries: 0, ...client }).memory.upsert({ type, key, content }, call);
+
+    expect(await failureOf(upsert)).toMatchObject({ name: 'APITimeoutError', kind: 'deadline' });
+    expect(world.server.turns.map(({ method }) => method)).toEqual(['GET', 'POST']);
   });
 
   test('no attempt starts with less than 10 ms left', async () => {

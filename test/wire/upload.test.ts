@@ -209,6 +209,24 @@ describe.each(engines)('$engine', ({ engine, options }) => {
     expect(world.server.turns.filter(({ complete }) => complete)).toEqual([]);
   });
 
+  test.each([
+    { when: 'before the request', more: {} },
+    { when: 'while the key is read', more: { apiKey: () => new Promise<string>((go) => setTimeout(go, 50, KEY)) } },
+    { when: 'and the service is down', more: { baseURL: 'http://127.0.0.1:9' } },
+  ])('a Node stream that fails $when fails the call, not the process', async ({ more }) => {
+    world.server.answers(json({ id: 'f1' }));
+    const uncaught = vi.fn();
+    process.on('uncaughtException', uncaught);
+    const file = fs.createReadStream(join(folder, 'missing.bin'));
+
+    await failureOf(world.gateway({ ...options, maxRetries: 0, ...more }).files.upload({ file, purpose: 'test' }));
+    await until(() => file.closed);
+
+    process.off('uncaughtException', uncaught);
+    expect(uncaught).not.toHaveBeenCalled();
+    expect(world.server.turns.filter(({ complete }) => complete)).toEqual([]);
+  });
+
   test('the timeout ends a stalled upload, but not a slow one', async () => {
     world.server.answers(json({ id: 'f1' }));
     const client = world.gateway(options);

@@ -68,7 +68,10 @@ export function contentOf({ file, filename }: Form, openFile: (path: string | UR
 function reading(stream: ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>): Pick<FileContent, 'open' | 'cancel'> {
   if (!('getReader' in stream)) {
     // Destroying a Node stream ends a pending read. A generator ends only after its pending read.
-    const source = stream as Partial<AsyncGenerator & { destroy(): void }>;
+    const source = stream as Partial<AsyncGenerator & Pick<Readable, 'destroy' | 'on'>>;
+    // The stream may fail before it is read, such as one of a missing file. Without a listener, that ends the process.
+    // The read fails with the same error.
+    source.on?.('error', () => {});
     return {
       open: () => stream,
       cancel: () => (source.destroy === undefined ? source.return?.(undefined) : source.destroy()),
