@@ -42,7 +42,6 @@ beforeEach(() => {
   vi.spyOn(console, 'error').mockImplementation(() => {}); // the log of the relay
 });
 afterAll(async () => {
-  vi.restoreAllMocks();
   await browser?.close();
   for (const server of servers) server.close();
   await gateway?.close();
