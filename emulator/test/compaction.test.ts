@@ -205,6 +205,20 @@ describe('compaction', () => {
     expect(rollingSummary.openQuestions).toEqual([]);
   });
 
+  test('lists a decision that is repeated with another reason once, with its newest reason', async () => {
+    const { compact, read } = compacting([
+      { role: 'user', content: 'We decided to use MySQL because half of the whole team already knows it well.' },
+      { role: 'user', content: 'We decided to use MySQL because our provider hosts cheap servers in Frankfurt.' },
+      ...talkOf(24).filter((_, i) => i % 2 === 1),
+    ]);
+
+    await compact('light');
+
+    expect((await read()).rollingSummary.decisions).toMatchObject([
+      { decision: 'We decided to use MySQL.', reason: 'our provider hosts cheap servers in Frankfurt' },
+    ]);
+  });
+
   test('drops a decision that a recent message reverses, and keeps only unanswered questions', async () => {
     const { compact, read } = compacting([
       { role: 'user', content: 'We decided to host the ledger database in Frankfurt near the office.' },

@@ -13,7 +13,7 @@ export class ContextBudgetError extends ContextGatewayError {
 
   constructor(budget: number, tokens: PromptReport['tokens']) {
     super(
-      `The prompt does not fit: instructions (${tokens.instructions}), input (${tokens.input}) and what must not be dropped of the context (${tokens.context}) take ${tokens.total} tokens of ${budget}. Shorten the input, unpin messages, or raise contextWindow.`,
+      `The prompt does not fit: instructions (${tokens.instructions}), input (${tokens.input}) and required context (${tokens.context}) take ${tokens.total} tokens of ${budget}. Shorten the input, unpin messages, or raise contextWindow.`,
     );
     this.budget = budget;
     this.tokens = tokens;

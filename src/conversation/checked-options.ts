@@ -12,57 +12,60 @@ export interface Window {
   reserveOutput: number;
 }
 
-/** Accepted values of each option: names of types as `typeof` returns them, or literal values. */
-type Checks<T> = { readonly [Name in keyof Required<T>]: readonly unknown[] };
+/** What each option may be, as a message says it: types, or the values themselves. */
+type Checks<T> = { readonly [Name in keyof Required<T>]: readonly string[] };
+
+const NUMBER = ['a number from 0'];
 
 const OPTIONS: Checks<ConversationOptions> = {
-  context: ['object'],
-  gateway: ['object'],
-  conversationId: ['string'],
-  model: ['string'],
-  instructions: ['string'],
-  workspaceId: ['string'],
-  history: ['object', 'function'],
-  contextWindow: ['number'],
-  reserveOutput: ['number'],
-  contextShare: ['number'],
-  countTokens: ['function'],
-  sections: ['object'],
+  context: ['an object'],
+  gateway: ['an object'],
+  conversationId: ['a string'],
+  model: ['a string'],
+  instructions: ['a string'],
+  workspaceId: ['a string'],
+  history: ['an array', 'a function'],
+  contextWindow: NUMBER,
+  reserveOutput: NUMBER,
+  contextShare: NUMBER,
+  countTokens: ['a function'],
+  sections: ['an array'],
   placement: ['user', 'system'],
-  mergeUserTurns: ['boolean'],
-  render: ['function'],
-  compaction: ['object', false],
-  ledger: ['object', false],
-  maxAge: ['number'],
+  mergeUserTurns: ['a boolean'],
+  render: ['a function'],
+  compaction: ['an object', 'false'],
+  ledger: ['an object', 'false'],
+  maxAge: NUMBER,
   onContextError: ['throw', 'skip'],
-  onCompaction: ['function'],
-  onError: ['function'],
+  onCompaction: ['a function'],
+  onError: ['a function'],
 };
 
 const COMPACTION: Checks<CompactionOptions> = {
-  when: ['object'],
-  level: ['light', 'deep', 'aggressive', 'function'],
+  when: ['an object', 'an array'],
+  level: ['light', 'deep', 'aggressive', 'a function'],
   mode: ['background', 'before'],
-  timeout: ['number'],
-  minGrowth: ['number'],
-  cooldown: ['number'],
-  onBefore: ['function'],
+  timeout: NUMBER,
+  minGrowth: NUMBER,
+  cooldown: NUMBER,
+  onBefore: ['a function'],
 };
 
-const TRIGGER: Checks<CompactionTrigger> = { tokens: ['number'], messages: ['number'], fraction: ['number'] };
+const TRIGGER: Checks<CompactionTrigger> = { tokens: NUMBER, messages: NUMBER, fraction: NUMBER };
 
 /** Rejects invalid options before any work starts. */
 export function checkOptions(options: ConversationOptions): Window {
   check(options, OPTIONS);
-  const { context, gateway, conversationId, model, contextWindow = SMALLEST_WINDOW } = options;
+  const { context, gateway, contextWindow = SMALLEST_WINDOW } = options;
   const { reserveOutput = Math.min(4096, Math.floor(contextWindow / 8)), contextShare = 0.5, sections = [] } = options;
   const { history, compaction, ledger } = options;
   refuse(context?.memory === undefined, 'context must be a ContextClient.');
   refuse(gateway?.chat === undefined, 'gateway must be a GatewayClient.');
-  refuse(!conversationId || !model, 'conversationId and model must not be empty.');
+  refuse(!options.conversationId, 'conversationId must not be empty.');
+  refuse(!options.model, 'model must not be empty.');
   refuse(
-    !(Number.isInteger(contextWindow) && Number.isInteger(reserveOutput) && contextWindow > reserveOutput),
-    'contextWindow and reserveOutput must be whole numbers of tokens, the former the larger one.',
+    ![contextWindow, reserveOutput].every(Number.isInteger) || contextWindow <= reserveOutput,
+    'contextWindow and reserveOutput must be whole numbers of tokens, the former larger.',
   );
   refuse(contextShare > 1, 'contextShare must be from 0 to 1.');
   refuse(!sections.every((section) => SECTIONS.includes(section)), `sections must be some of ${SECTIONS.join(', ')}.`);
@@ -82,15 +85,24 @@ function checkCompaction(compaction: CompactionOptions, contextWindow: number | 
   }
 }
 
-function check(given: object, checks: Readonly<Record<string, readonly unknown[]>>, path = ''): void {
+function check(given: object, checks: Readonly<Record<string, readonly string[]>>, path = ''): void {
   refuse(Object(given) !== given, `${path || 'createConversation'} takes an object of options.`);
   for (const [name, value] of Object.entries(given)) {
-    const accepted = checks[name];
-    refuse(accepted === undefined, `There is no option ${path}${name}.`);
-    const fits =
-      accepted?.includes(value) || (accepted?.includes(typeof value) && value !== null && !(Number(value) < 0));
-    refuse(value !== undefined && !fits, `${path}${name} must be ${accepted?.join(' or ')}.`);
+    const accepted = checks[name] ?? refuseUnknown(name, Object.keys(checks), path);
+    const isBad = value === null || (typeof value === 'number' && !(value >= 0));
+    const kind = isBad || (Array.isArray(value) ? 'array' : typeof value);
+    const fits = accepted.some((one) => one.includes(` ${kind}`) || one === `${value}`);
+    refuse(value !== undefined && !fits, `${path}${name} must be ${accepted.join(' or ')}.`);
   }
+}
+
+function refuseUnknown(given: string, names: readonly string[], path: string): never {
+  // Most spelling mistakes are near the end.
+  const meant = names.filter((name) => name.startsWith(given.slice(0, -3)));
+  throw new ConfigurationError(
+    `${path}${given} is not an option of createConversation` +
+      (meant.length > 0 ? `; did you mean ${meant.join(', ')}?` : ` (it takes ${names.join(', ')}).`),
+  );
 }
 
 function refuse(condition: unknown, message: string): void {

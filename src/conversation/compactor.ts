@@ -15,8 +15,11 @@ import { shouldCompact } from './trigger.js';
 export class Compactor {
   readonly #options: CompactionOptions;
   readonly #budget: number;
-  /** For each level, the share of the whole conversation's tokens that was left when it was last used. */
-  readonly #yields = new Map<CompactionLevel, number>();
+  /**
+   * For each level, the share of the whole conversation's tokens that was left when it was last used. Guessed before:
+   * another process may have compacted the context so far that a mild level would remove nothing.
+   */
+  readonly #yields = new Map<CompactionLevel, number>(GUESSED_YIELDS);
   #tokensAtLastAttempt: number | undefined;
   #savedNothing = false;
   #attemptedAt = 0;
@@ -71,8 +74,7 @@ export class Compactor {
     if (!this.#savedNothing) return undefined;
     if (previousTokenCount > stored.compressedTokens || this.#isReached(stored)) return next;
     throw new ConfigurationError(
-      `The compaction removed nothing: the service has only ${previousTokenCount} tokens of this conversation, ` +
-        'without the newest turns. The next compaction waits until it has more. ' +
+      `The compaction removed nothing: the service has only ${previousTokenCount} tokens of this conversation. ` +
         'Store each turn with the service, or set compaction: false.',
     );
   }
@@ -131,5 +133,10 @@ function stronger(level: CompactionLevel): CompactionLevel | undefined {
 const WORTHWHILE = 0.9;
 /** The same for a milder level: if it saved little, the next compaction would soon be due. */
 const WORTHWHILE_IF_MILD = 0.75;
+/** Low, so that a level is skipped only if it would clearly save too little. A stronger level loses more. */
+const GUESSED_YIELDS = [
+  ['light', 0.5],
+  ['deep', 0.3],
+] as const;
 const FIRST_WAIT = 30_000; // ms
 const LONGEST_WAIT = 600_000; // ms

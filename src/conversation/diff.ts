@@ -16,7 +16,8 @@ export interface SummaryDiff<Before extends SummaryEntry = SummaryEntry> {
 
 /**
  * Compares two versions of a summary: which statements the newer one kept, reworded, lost and added. Statements are
- * matched by normalised text, and decisions also by id.
+ * matched by normalised text, and decisions also by id. A statement that occurs twice in `before` is listed twice. A
+ * repetition of a known statement is not `added`.
  */
 export function diffSummaries(before: RollingSummary, after: RollingSummary): SummaryDiff {
   const { lost, ...rest } = compareEntries(entriesOf(before), entriesOf(after));
@@ -28,19 +29,19 @@ export function compareEntries<Before extends SummaryEntry>(
   before: readonly Before[],
   after: readonly SummaryEntry[],
 ): SummaryDiff<Before> {
-  const added = new Set(after);
   const byText = new Map(after.map((entry) => [keyOf(entry), entry]));
+  const known = new Set<string>();
   const indexed = after.map((entry) => ({ entry, terms: termsOf(entry.text) }));
   const diff: SummaryDiff<Before> = { kept: [], reworded: [], lost: [], added: [] };
   for (const entry of before) {
     const same = byText.get(keyOf(entry));
     const heir = same ?? findHeir(entry, indexed);
-    if (heir !== undefined) added.delete(heir);
+    if (heir !== undefined) known.add(keyOf(heir));
     if (same !== undefined) diff.kept.push(entry);
     else if (heir !== undefined) diff.reworded.push({ before: entry, after: heir });
     else diff.lost.push(entry);
   }
-  diff.added = [...added];
+  diff.added = after.filter((entry) => !known.has(keyOf(entry)));
   return diff;
 }
 

@@ -107,7 +107,10 @@ export class ContextKeeper {
     this.#seen = snapshot;
     const cause = this.#cause;
     this.#cause = undefined;
-    await this.#ledger?.observe(snapshot.summary, snapshot.metadata);
+    await this.#ledger?.observe(snapshot.summary, snapshot.metadata).catch((error: unknown) => {
+      this.#seen = before; // the ledger is unusable: every turn fails, until the app is repaired
+      throw error;
+    });
     if (before === undefined || (cause === undefined && !compactedSince(before, snapshot))) return;
     tell(this.#options.onCompaction, receiptOf(before, snapshot, cause), this.#onError);
   }

@@ -23,11 +23,14 @@ export interface LedgerState {
   entries: LedgerEntry[];
 }
 
-/** Storage for ledgers. Without it, a ledger stays in memory for as long as the conversation object lives. */
+/**
+ * Storage for ledgers. Without it, a ledger stays in memory for as long as the conversation object lives. If one of its
+ * functions throws, `onError` is called and the turn continues.
+ */
 export interface LedgerStore {
   /**
-   * Return `null` or `undefined` for a new conversation. Called before every change, because other processes may have
-   * saved.
+   * Return the state that `save` got last, or `null` or `undefined` for a new conversation. With anything else, turns
+   * fail with a `ConfigurationError`. Called before every change, because other processes may have saved.
    */
   load(conversationId: string): LedgerState | null | undefined | Promise<LedgerState | null | undefined>;
   save(conversationId: string, state: LedgerState): void | Promise<void>;

@@ -22,9 +22,9 @@ export interface ConversationOptions {
   /** The workspace whose memory is read. @default the user's own memory */
   workspaceId?: string | undefined;
   /**
-   * The messages so far, to which the conversation object adds its turns. Or a function that returns all messages,
-   * newest last; it is called for every turn, and your app stores the turns.
-   * @default none: the conversation object stores its own turns
+   * The messages so far, newest last. An array is copied, and never changed: `conversation.history` contains its
+   * messages and the turns since. A function is called for every turn, and your app stores the turns.
+   * @default none: `conversation.history` contains the turns
    */
   history?:
     | readonly ConversationMessage[]
@@ -71,8 +71,8 @@ export interface ConversationOptions {
   /** Called after every compaction, including those by other processes, with what it kept, reworded and lost. */
   onCompaction?: ((receipt: CompactionReceipt) => void) | undefined;
   /**
-   * Called with errors that do not fail a turn: a failed compaction, read or ledger, or a compaction that removed
-   * nothing because the service does not have the turns.
+   * Called with errors that do not fail a turn: a failed compaction, read, or `load` or `save` of the ledger, or a
+   * compaction that removed nothing because the service does not have the turns.
    * @default such errors are ignored
    */
   onError?: ((error: unknown) => void) | undefined;

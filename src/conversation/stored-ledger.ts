@@ -41,7 +41,7 @@ export class StoredLedger {
 
   /** Loads, changes and saves, one change at a time. A ledger that could not be loaded is never overwritten. */
   #change(change: () => void): Promise<void> {
-    this.#last = this.#last.then(async () => {
+    const run = async (): Promise<void> => {
       this.#isLoaded = await this.#load();
       const { state } = this.#ledger;
       change();
@@ -51,18 +51,21 @@ export class StoredLedger {
       } catch (error) {
         this.#onError(error);
       }
-    });
+    };
+    this.#last = this.#last.then(run, run);
     return this.#last;
   }
 
+  /** @throws {ConfigurationError} when the store returns something else: silence would lose every statement */
   async #load(): Promise<boolean> {
     try {
       const stored = (await this.#store?.load(this.#conversationId)) ?? undefined;
       if (stored !== undefined && !(stored.format === 1 && Array.isArray(stored.entries)))
-        throw new ConfigurationError('ledger.load must give what was saved, or nothing.');
+        throw new ConfigurationError('ledger.load must return the state of ledger.save(conversationId, state).');
       if (stored !== undefined && stored.version >= this.#ledger.state.version) this.#ledger.restore(stored);
       return true;
     } catch (error) {
+      if (ConfigurationError.is(error)) throw error;
       this.#onError(error);
       return false;
     }

@@ -279,6 +279,22 @@ describe('a compaction', () => {
     expect(removed[2]).toBeGreaterThan(0);
   });
 
+  test.each([
+    { compressedTokens: 900, expected: 'light', because: 'little is left out of it' },
+    { compressedTokens: 500, expected: 'deep', because: 'a light one would remove little more' },
+    { compressedTokens: 350, expected: 'aggressive', because: 'a deep one would remove little more' },
+  ])('of a context of $compressedTokens of 1000 tokens starts at $expected: $because', async (world) => {
+    const { compressedTokens, expected } = world;
+    const { canned, levels, open } = fullWorld();
+    canned.metadata = metadata({ compressedTokens, totalTokens: 1000, lastCompactionAt: at(1) });
+    const conversation = open({ compaction: { when: { tokens: 300 } } });
+
+    await conversation.send('Hello?');
+    await conversation.idle();
+
+    expect(levels[0]).toBe(expected);
+  });
+
   test('that saved nothing of turns stored since the last read is followed by the next level', async () => {
     const world = fullWorld();
     world.canned.metadata = metadata({ compressedTokens: 100, totalTokens: 100 });
@@ -634,15 +650,36 @@ describe('a statement that a compaction lost', () => {
     expect(await conversation.lost()).toMatchObject([{ text: 'We use Postgres.' }]);
   });
 
-  test('is not overwritten if the store returns something else', async () => {
+  test.each([
+    '{"format":2}',
+    '"talk"', // the first argument of `save`
+  ])('is not overwritten if the store returns %s: every turn fails until the store is repaired', async (stored) => {
     const world = fullWorld();
     const { state, open } = storeOf(world);
-    state.stored = '{"format":2}';
+    state.stored = stored;
+    const conversation = open();
 
-    await open().refresh();
+    for (let turn = 0; turn < 2; turn += 1) {
+      const error = await failureOf(conversation.send('Hello?'));
+      expect(error).toBeInstanceOf(ConfigurationError);
+      expect(error).toMatchObject({ message: expect.stringContaining('ledger.save(conversationId, state)') });
+    }
+    expect(state.stored).toBe(stored);
+    expect(world.count('chat')).toBe(0);
 
-    expect(state.stored).toBe('{"format":2}');
-    expect(world.errors).toMatchObject([{ message: expect.stringContaining('ledger.load must give what was saved') }]);
+    state.stored = 'null';
+    await conversation.compact('deep');
+    expect(await open().lost()).toMatchObject([{ text: 'We use Postgres.' }]);
+  });
+
+  test('fails every turn with a store that returns something else, also while the context is cached', async () => {
+    const world = fullWorld();
+    const load = () => 'talk' as never;
+    const conversation = world.open({ ledger: { load, save: () => {} }, maxAge: Number.POSITIVE_INFINITY });
+
+    await failureOf(conversation.send('Hello?'));
+
+    expect(await failureOf(conversation.send('Hello?'))).toBeInstanceOf(ConfigurationError);
   });
 
   test('is kept in one store by two processes', async () => {

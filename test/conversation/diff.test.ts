@@ -41,6 +41,25 @@ describe('the difference of two summaries', () => {
     expect(diff.added).toEqual([]);
   });
 
+  test('of equal summaries is empty, even if a text has two ids or stands in two sections', () => {
+    const text = 'Use Postgres.';
+    const decisions = [decision(text, { id: 'd1' }), decision(text, { id: 'd2' })];
+    const same = summary({ decisions, requirements: [text], goals: ['Be fast.', 'Be fast.'] });
+
+    const diff = diffSummaries(same, structuredClone(same));
+
+    expect(diff.kept).toHaveLength(5);
+    expect(diff).toMatchObject({ reworded: [], lost: [], added: [] });
+  });
+
+  test('adds no repetition of a known statement', () => {
+    const [one, two] = [decision('Use Postgres.', { id: 'd1' }), decision('Use Postgres.', { id: 'd2' })];
+
+    expect(diffSummaries(summary({ decisions: [one] }), summary({ decisions: [one, two] })).added).toEqual([]);
+    expect(diffSummaries(summary(), summary({ decisions: [one, two] })).added).toHaveLength(2);
+    expect(diffSummaries(summary({ decisions: [one, two] }), summary({ decisions: [two] })).lost).toEqual([]);
+  });
+
   test('distinguishes another decision with the same id', () => {
     const before = summary({ decisions: [decision('Invoices are sent monthly.', { id: '1' })] });
 

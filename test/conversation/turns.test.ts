@@ -540,8 +540,8 @@ describe('the context', () => {
 
 describe('a conversation', () => {
   test.each([
-    { options: { conversationId: '' }, says: 'conversationId and model must not be empty' },
-    { options: { model: undefined }, says: 'conversationId and model must not be empty' },
+    { options: { conversationId: '' }, says: 'conversationId must not be empty' },
+    { options: { model: undefined }, says: 'model must not be empty' },
     { options: { context: {} }, says: 'context must be a ContextClient' },
     { options: { gateway: undefined }, says: 'gateway must be a GatewayClient' },
     { options: { contextWindow: 100, reserveOutput: 100 }, says: 'whole numbers of tokens' },
@@ -550,13 +550,21 @@ describe('a conversation', () => {
     { options: { compaction: { when: { fraction: 75 } } }, says: 'compaction.when.fraction must be from 0 to 1' },
     { options: { compaction: { level: 'lite' } }, says: 'compaction.level must be light or deep or aggressive' },
     { options: { compaction: { mode: 'after' } }, says: 'compaction.mode must be background or before' },
-    { options: { compaction: true }, says: 'compaction must be object or false' },
-    { options: { contextWindwo: 100 }, says: 'There is no option contextWindwo' },
-    { options: { compaction: { retries: 1 } }, says: 'There is no option compaction.retries' },
+    { options: { compaction: true }, says: 'compaction must be an object or false' },
+    {
+      options: { contextWindw: 100 },
+      says: 'contextWindw is not an option of createConversation; did you mean contextWindow?',
+    },
+    {
+      options: { compaction: { retries: 1 } },
+      says: 'compaction.retries is not an option of createConversation (it takes when, level, mode, ',
+    },
     { options: { sections: ['pins'] }, says: 'sections must be some of constraints, definitions' },
     { options: { placement: 'sytem' }, says: 'placement must be user or system' },
-    { options: { countTokens: 4 }, says: 'countTokens must be function' },
-    { options: { maxAge: -1 }, says: 'maxAge must be number' },
+    { options: { countTokens: 4 }, says: 'countTokens must be a function' },
+    { options: { maxAge: -1 }, says: 'maxAge must be a number from 0' },
+    { options: { maxAge: Number.NaN }, says: 'maxAge must be a number from 0' },
+    { options: { history: {} }, says: 'history must be an array or a function' },
     { options: { history: [{ role: 'user' }] }, says: 'history must be messages' },
     { options: { ledger: {} }, says: 'ledger must have load and save' },
   ])('with $options is rejected: $says', ({ options, says }) => {
@@ -564,6 +572,10 @@ describe('a conversation', () => {
 
     expect(() => world.open(options as never)).toThrow(ConfigurationError);
     expect(() => world.open(options as never)).toThrow(says);
+  });
+
+  test('may have an id that looks like a negative number', () => {
+    expect(chatWorld().open({ conversationId: '-1' }).id).toBe('-1');
   });
 
   test('is rejected without options', () => {

@@ -104,7 +104,8 @@ function cuedCandidate(sentence: string, cue: Cue, message: SourceMessage, tools
   const terms = contentTerms(sentence);
   if (section === 'definitions') return candidate({ section, text, term }, weight, contentTerms(term), message, tools);
   if (section !== 'decisions') return candidate({ section, text }, weight, terms, message, tools);
-  const id = `dec_${hashText([...new Set(terms)].join(' '))}`;
+  // Of the text without the reason, so that a decision repeated with another reason is the same one.
+  const id = `dec_${hashText([...new Set(contentTerms(text))].join(' '))}`;
   const item = { section, text, id, reason, timestamp: message.createdAt };
   return { ...candidate(item, weight, terms, message, tools), revises: revises(sentence) };
 }
