@@ -4,7 +4,8 @@ import { INSIDE, SOURCES } from './test/helpers/sources.js';
 
 /** What has a process of its own: it replaces modules or globals, measures memory, or watches the process. The rest shares one. */
 const APART = [
-  'test/{browser,redis}/**/*.test.ts',
+  'test/browser/**/*.test.ts',
+  'test/redis/limiter.test.ts',
   'test/stream/{abandoned,load}.test.ts',
   'test/api/{pages,workers}.test.ts',
   'test/wire/{connect,late-key,races,replaced-promise,sent}.test.ts',
@@ -19,8 +20,8 @@ export default defineConfig({
     })),
   },
   test: {
-    // One more than the cores we count on: many tests wait for sockets and timers.
-    maxWorkers: 3,
+    // Two more than the cores we count on: many tests wait for sockets and timers.
+    maxWorkers: 4,
     // Generous: a slow machine is not a failure, and what has a time of its own to keep asserts it.
     testTimeout: 120_000,
     hookTimeout: 120_000,

@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { addSampleConversation, createEmulator } from 'context-gateway-emulator';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { AT_LENGTH } from './helpers/endurance.js';
 import { USER_PROGRAM } from './helpers/programs.js';
 
 const run = promisify(execFile);
@@ -80,7 +81,7 @@ describe('examples', () => {
   });
 });
 
-test('npm run example finds an example by its name', async () => {
+test.runIf(AT_LENGTH)('npm run example finds an example by its name', async () => {
   const { stdout } = await run(process.execPath, ['--import', 'tsx', 'scripts/example.ts', 'stream-chat']);
 
   expect(stdout).toMatch(/^\d+ tokens, ended by stop$/m);

@@ -1,6 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { atLength } from '../../test/helpers/endurance.js';
 import { createEmulator, type FaultRule } from '../src/index.js';
 
 const emulator = createEmulator({ seed: 'always', limits: { gateway: 1e6, context: 1e6, compact: 1e6 } });
@@ -234,7 +235,7 @@ describe('a request over a socket', () => {
       fc.asyncProperty(fc.array(written, { minLength: 8, maxLength: 8 }), async (requests) => {
         for (const outcome of await Promise.all(requests.map(answerTo))) expect(outcome).toMatch(ANSWERED);
       }),
-      { numRuns: 150 },
+      { numRuns: atLength(50, 150) },
     );
   }, 120_000);
 });

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { atLength } from '../../test/helpers/endurance.js';
 import { runSync } from '../src/base/slices.js';
 import { segments } from '../src/context/compaction/blocks.js';
 import { extract } from '../src/context/compaction/candidates.js';
@@ -79,9 +80,9 @@ test('a compaction gets near the target of its level for any kind of text', () =
       expect(left / (total * TARGETS[level])).toBeGreaterThan(0.75);
       expect(left / (total * TARGETS[level])).toBeLessThan(1.05);
     }),
-    { numRuns: 40 },
+    { numRuns: atLength(15, 40) },
   );
-  expect(enough).toBeGreaterThan(20);
+  expect(enough).toBeGreaterThan(atLength(7, 20));
 });
 
 test.each([
@@ -122,7 +123,7 @@ describe('a block', () => {
           expect(verbatim.length + marks.reduce((sum, count) => sum + Number(count), 0)).toBe(said.length);
         },
       ),
-      { numRuns: 80 },
+      { numRuns: atLength(25, 80) },
     );
   });
 

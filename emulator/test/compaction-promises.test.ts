@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { atLength } from '../../test/helpers/endurance.js';
 import { runSync } from '../src/base/slices.js';
 import { type Extraction, extract, type SourceMessage } from '../src/context/compaction/candidates.js';
 import {
@@ -112,7 +113,7 @@ test('a compaction never grows the context, and a stronger level never leaves mo
       expect(deep).toBeLessThanOrEqual(light);
       expect(aggressive).toBeLessThanOrEqual(deep);
     }),
-    { numRuns: 80 },
+    { numRuns: atLength(25, 80) },
   );
 });
 
@@ -133,7 +134,7 @@ test('a repeated compaction changes nothing, and no sequence of compactions grow
         });
       },
     ),
-    { numRuns: 80 },
+    { numRuns: atLength(25, 80) },
   );
 });
 
@@ -155,7 +156,7 @@ test('a summary contains only words of its source messages, and none of excluded
         }
       }
     }),
-    { numRuns: 60 },
+    { numRuns: atLength(20, 60) },
   );
 });
 
@@ -171,7 +172,7 @@ test('a summary keeps nothing of a message that is excluded later', () => {
       expect(rest.items.some(({ messageId }) => messageId === `m${excluded}`)).toBe(false);
       expect(after(without, rest)).toBeLessThanOrEqual(after(talk, state));
     }),
-    { numRuns: 60 },
+    { numRuns: atLength(20, 60) },
   );
 });
 

@@ -1,6 +1,7 @@
 import { openSync, readSync } from 'node:fs';
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import { atLength } from '../../test/helpers/endurance.js';
 import { runSync, Slices } from '../src/base/slices.js';
 import { extract } from '../src/context/compaction/candidates.js';
 import { compact } from '../src/context/compaction/compact.js';
@@ -58,7 +59,7 @@ const cost = (texts: readonly string[]): number => {
 };
 
 /** The long text in units of 10 KB. `npm run chaos` and CI use 1 MB; 120 KB already show a quadratic cost. */
-const TIMES = process.env.ENDURANCE === '1' ? 100 : 12;
+const TIMES = atLength(12, 100);
 const SAMPLES = TIMES / 4;
 const MESSAGES = TIMES * 100;
 

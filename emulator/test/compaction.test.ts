@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { atLength } from '../../test/helpers/endurance.js';
 import { runSync } from '../src/base/slices.js';
 import { extract } from '../src/context/compaction/candidates.js';
 import { classify } from '../src/context/compaction/cues.js';
@@ -279,7 +280,7 @@ describe('compaction', () => {
           }
         }
       }),
-      { numRuns: 60 },
+      { numRuns: atLength(20, 60) },
     );
   });
 });

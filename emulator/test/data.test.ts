@@ -5,12 +5,13 @@ import { fileURLToPath } from 'node:url';
 import { buildSync } from 'esbuild';
 import Sqlite from 'libsql';
 import { describe, expect, test } from 'vitest';
+import { atLength } from '../../test/helpers/endurance.js';
 import { builtURL } from '../../test/helpers/programs.js';
 import { createEmulator, type Emulator } from '../src/index.js';
 import { callsTo, dataDirectory, standingEmulator } from './support.js';
 
 /** `npm run chaos` and CI kill the writer 20 times. */
-const KILLS = process.env.ENDURANCE === '1' ? 20 : 4;
+const KILLS = atLength(3, 20);
 
 interface Acknowledged {
   kind: string;
@@ -85,7 +86,7 @@ describe('a data directory', () => {
       await emulator.close();
     }
     expect(all.length).toBeGreaterThan(KILLS * 10);
-  }, 60_000);
+  }, 240_000);
 
   test('continues after a restart with the same keys, new ids and stored idempotent responses', async () => {
     const data = dataDirectory();

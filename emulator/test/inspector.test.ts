@@ -1,6 +1,7 @@
 import axe from 'axe-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hasChromium } from '../../test/browser/launch.js';
+import { AT_LENGTH } from '../../test/helpers/endurance.js';
 import { addSampleConversation, createEmulator, type Emulator } from '../src/index.js';
 import { BrowserPage } from './browser-page.js';
 import { onPage } from './page.js';
@@ -441,12 +442,11 @@ describe.runIf(hasBrowser)('the inspector in a browser', () => {
 });
 
 /** `npm test` tests one phone and one desktop width, each in one color scheme. `npm run chaos` and CI test all. */
-const isEndurance = process.env.ENDURANCE === '1';
-const WIDTHS = isEndurance ? [390, 768, 1280, 1920] : [390, 1280];
+const WIDTHS = AT_LENGTH ? [390, 768, 1280, 1920] : [390, 1280];
 const LOOKS: readonly (readonly [number, 'light' | 'dark'])[] = [
   [390, 'dark'],
   [1280, 'light'],
-  ...(isEndurance
+  ...(AT_LENGTH
     ? ([
         [390, 'light'],
         [1280, 'dark'],

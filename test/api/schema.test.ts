@@ -74,7 +74,7 @@ describe('a schema passed by the caller', () => {
 
   test('has its issues cut to 50 and their paths shortened', async () => {
     answers(json(body));
-    const issue = { message: 'm'.repeat(100_000), path: Array<string>(5_000).fill('deep'.repeat(100)) };
+    const issue = { message: 'm'.repeat(100_000), path: Array<string>(200).fill('deep'.repeat(100)) };
     const validate = () => ({ issues: Array<typeof issue>(100_000).fill(issue) });
     const schema: StandardSchema<never> = { '~standard': { version: 1, vendor: 'by hand', validate } };
 

@@ -1,10 +1,11 @@
 /** Whether tests run at full length, as in `npm run chaos`, which CI runs as well. `npm test` runs them short. */
 export const AT_LENGTH = process.env.ENDURANCE === '1';
 
-/** `npm test` uses only Chromium for tests that are the same in every browser. */
-export const isTried = ({ name }: { name: string }): boolean => AT_LENGTH || name === 'Chromium';
+/** `npm test` uses only Chromium for tests that are the same in every browser, and only undici behind every proxy. */
+export const isTried = ({ name, engine }: { name?: string; engine?: string }): boolean =>
+  AT_LENGTH || name === 'Chromium' || engine === 'undici';
 
-/** A number of rounds, calls or bytes: enough to find a mistake within two seconds, or as many as we document. */
+/** A number of rounds, calls or bytes: enough to find a mistake within a second, or as many as we document. */
 export function atLength(short: number, long: number): number {
   return AT_LENGTH ? long : short;
 }

@@ -1,6 +1,6 @@
 import type { ContextGatewayError } from 'context-gateway';
 import { describe, expect, test } from 'vitest';
-import { AT_LENGTH } from '../helpers/endurance.js';
+import { AT_LENGTH, isTried } from '../helpers/endurance.js';
 import { bytesOf, headOf } from '../wire/behaviours.js';
 import type { Turn } from '../wire/fault-server.js';
 import { failureOf, PROMPT } from '../wire/world.js';
@@ -70,7 +70,7 @@ test('a proxy that is not installed is reported', () => {
   expect(process.env.REQUIRE_PROXIES ? missing : []).toEqual([]);
 });
 
-describe.concurrent.each(ways)('$proxy, $engine', ({ proxy, options, missing }) => {
+describe.concurrent.each(ways.filter(isTried))('$proxy, $engine', ({ proxy, options, missing }) => {
   const within = { timeout: 60_000, skip: missing, repeats: AT_LENGTH ? 9 : 0 };
 
   test.each(failures)(

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { APIConnectionError } from '../../src/index.js';
-import { AT_LENGTH } from '../helpers/endurance.js';
+import { AT_LENGTH, isTried } from '../helpers/endurance.js';
 import { engines } from '../helpers/engines.js';
 import { seededRandom } from '../helpers/manual-runtime.js';
 import type { Turn } from '../wire/fault-server.js';
@@ -18,7 +18,7 @@ const closings: readonly { closedBy: string; act: Fault['act'] }[] = [
   { closedBy: 'the proxy', act: succeed },
   { closedBy: 'the proxy or the service', act: succeedAndClose },
 ];
-const rows = engines.flatMap((engine) => closings.map((closing) => ({ ...engine, ...closing })));
+const rows = engines.filter(isTried).flatMap((engine) => closings.map((closing) => ({ ...engine, ...closing })));
 
 const world = serveBehindProxies(IDLE);
 

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
+import { isTried } from '../helpers/endurance.js';
 import { bytesOf, eventOf, headOf } from '../wire/behaviours.js';
 import type { Turn } from '../wire/fault-server.js';
 import { failureOf, PROMPT, until } from '../wire/world.js';
@@ -12,7 +13,7 @@ const question = (id: string) => ({ model: 'm', messages: [{ role: 'user' as con
 /** undici does not request compression by default. */
 const COMPRESSED = { headers: { 'accept-encoding': 'gzip' } };
 
-describe.concurrent.each(ways)('$proxy, $engine', ({ proxy, options, missing }) => {
+describe.concurrent.each(ways.filter(isTried))('$proxy, $engine', ({ proxy, options, missing }) => {
   const within = { timeout: 60_000, skip: missing };
 
   test.each(['plain', 'adding'] as const)('a stream is delivered event by event (%s)', within, async (kind) => {

@@ -186,7 +186,7 @@ describe.skipIf(missing)('limiters that share a limit', () => {
   test('store no name in Redis, and only keys that expire', async () => {
     const secret = 'svc_sk_canary_0123456789abcdef';
     const limiter = limiterOf({ name: secret });
-    await answer(limiter, window(5, 2_000));
+    await answer(limiter, window(5));
 
     const { client } = openClient('ioredis', server.port) as unknown as { client: import('ioredis').Redis };
     opened.push(() => client.disconnect());
@@ -195,7 +195,7 @@ describe.skipIf(missing)('limiters that share a limit', () => {
     for (const key of keys) {
       expect(key).toMatch(/^context-gateway:\{[0-9a-f]{32}\}:\w+(:processes)?$/);
       const lifetime = await client.pttl(key);
-      expect(lifetime).toBeGreaterThan(0);
+      expect(lifetime).not.toBe(-1); // a key without an end; -2 is one of an earlier test that has ended meanwhile
       expect(lifetime).toBeLessThanOrEqual(300_000);
     }
     expect(JSON.stringify([keys, await Promise.all(keys.map((key) => client.hgetall(key)))])).not.toContain('canary');

@@ -9,7 +9,7 @@ import { chunk, DONE, event, finish, text } from './script.js';
 
 watchProcess();
 // The large counts take long on a busy machine.
-vi.setConfig({ testTimeout: 120_000 });
+vi.setConfig({ testTimeout: 600_000 });
 
 describe.each(engines)('$engine', ({ engine, options }) => {
   test('applies backpressure while the reader is slow', async () => {
@@ -69,7 +69,7 @@ describe.each(engines)('$engine', ({ engine, options }) => {
   });
 
   test('reads any number of events in constant memory', async () => {
-    const EVENTS = engine === 'undici' ? atLength(200_000, 1_000_000) : atLength(100_000, 300_000);
+    const EVENTS = engine === 'undici' ? atLength(60_000, 1_000_000) : atLength(40_000, 300_000);
     const firehose = new Firehose(text('tok ').repeat(1_000), EVENTS / 1_000, finish() + DONE);
     const client = new GatewayClient({ baseURL: await firehose.start(), apiKey: 'svc_sk_test', ...options });
     let read = 0;

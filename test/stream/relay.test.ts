@@ -36,7 +36,9 @@ describe('a relay', () => {
   beforeAll(async () => {
     const { url } = await emulator.listen({ port: 0 });
     gateway = new GatewayClient({ baseURL: url, apiKey: emulator.apiKeys.secret, maxRetries: 0 });
-    const server = serve({ fetch: relayTo(gateway).fetch, port: 0, hostname: '127.0.0.1' });
+    // By default hono replaces the global Response, also for the test files that run in this process later.
+    const local = { port: 0, hostname: '127.0.0.1', overrideGlobalObjects: false };
+    const server = serve({ ...local, fetch: relayTo(gateway).fetch });
     await new Promise((resolve) => server.once('listening', resolve));
     const { port } = server.address() as AddressInfo; // it listens on a port, not on a pipe
     ask = (question, signal) => {

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { RepeatedChunk } from '../../src/gateway/repeated-chunk.js';
 import type { ChatCompletionChunk } from '../../src/gateway/schemas.js';
+import { atLength } from '../helpers/endurance.js';
 
 const chunk = (content: string, more: object = {}): ChatCompletionChunk => ({
   id: 'c',
@@ -144,7 +145,7 @@ describe('repeated chunks', () => {
       fc.property(fc.array(event, { maxLength: 12 }), (events) => {
         expect(readAll(events).chunks).toEqual(events.map((one) => JSON.parse(one)));
       }),
-      { numRuns: 2_000 },
+      { numRuns: atLength(400, 2_000) },
     );
   });
 });

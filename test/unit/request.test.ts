@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { RequestValidationError } from '../../src/errors/validation.js';
 import { checkHeaders, encodePath, prepare } from '../../src/transport/request.js';
+import { atLength } from '../helpers/endurance.js';
 import { anyString, unicodeString } from '../helpers/strings.js';
 
 const base = { origin: 'https://service.test', prefix: '/proxy' };
@@ -25,7 +26,7 @@ test('any id is rejected, or becomes exactly one path segment that decodes to it
       expect(url.pathname).toBe(path);
       expect(path.split('/').map(decodeURIComponent)).toEqual(['', 'proxy', 'v1', 'things', id, 'run']);
     }),
-    { numRuns: 10_000 },
+    { numRuns: atLength(2_000, 10_000) },
   );
 });
 
@@ -70,7 +71,7 @@ describe('checkHeaders', () => {
           expect(new Headers([[key, sent]]).get(key)).toBe(sent.replace(/^[\t ]+|[\t ]+$/g, ''));
         }
       }),
-      { numRuns: 2_000 },
+      { numRuns: atLength(500, 2_000) },
     );
   });
 

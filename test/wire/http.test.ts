@@ -11,7 +11,7 @@ const OK = bytesOf(200, '{"a":1}');
 
 describe.each(engines)('$engine', ({ engine, options }) => {
   const world = serve();
-  const once = { ...options, maxRetries: 0, deadline: 700 };
+  const once = { ...options, maxRetries: 0 };
 
   test.each([301, 302, 303, 307, 308])('a redirect with %i is an error, and is not followed', async (status) => {
     const trap = await FaultServer.start();
@@ -110,7 +110,7 @@ describe.each(engines)('$engine', ({ engine, options }) => {
   ])('$what leads to a connection error or a timeout, and the connection is closed', async ({ behaviour }) => {
     world.server.answers(behaviour);
 
-    const error = await failureOf(world.gateway(once).request(POST));
+    const error = await failureOf(world.gateway(once).request(POST, { deadline: 700 }));
 
     expect(['APIConnectionError', 'APITimeoutError']).toContain(error.name);
     expect(error).not.toMatchObject({ sent: 'no' });

@@ -1,4 +1,5 @@
 import { createServer } from 'node:http';
+import type { Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, test } from 'vitest';
 import {
@@ -16,7 +17,7 @@ import { engines } from '../helpers/engines.js';
 import { manualRuntime } from '../helpers/manual-runtime.js';
 import { answer, eventOf, json, openStream, refused, resetAtEnd } from './behaviours.js';
 import { atEnd, FaultServer } from './fault-server.js';
-import { eager, failureOf, KEY } from './world.js';
+import { eager, failureOf, KEY, until } from './world.js';
 
 const POST = { method: 'POST', path: '/v1/x', body: {} } as const;
 
@@ -212,7 +213,7 @@ describe.each(engines)('$engine', ({ options }) => {
     await texts.return?.();
 
     expect(await pending).toMatchObject({ done: true });
-    while (server.open.size > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    await until(() => server.used === 0);
     await gateway.close();
   });
 
@@ -245,24 +246,22 @@ describe.each(engines)('$engine', ({ options }) => {
   });
 
   test('bytes after the end of a compressed response do not keep its connection open', async () => {
-    const sockets = new Set<unknown>();
-    const server = createServer((_, response) => {
+    const used = new Set<Socket>();
+    const server = createServer(({ socket }, response) => {
+      used.add(socket);
+      socket.once('close', () => used.delete(socket));
       response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' });
       response.write(gzipSync('[]'));
       const more = setInterval(() => response.write('more'), 5);
       response.on('close', () => clearInterval(more));
     });
-    server.on('connection', (socket) => {
-      sockets.add(socket);
-      socket.on('close', () => sockets.delete(socket));
-      socket.on('error', () => {});
-    });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as { port: number };
-    const gateway = new GatewayClient({ ...options, baseURL: `http://127.0.0.1:${port}`, apiKey: KEY, timeout: 3_000 });
+    const given = { ...options, baseURL: `http://127.0.0.1:${port}`, apiKey: KEY, timeout: 3_000 };
+    const gateway = new GatewayClient(given, undefined, eager);
 
     await gateway.presets.list().catch(() => {}); // an engine may reject the trailing bytes
-    while (sockets.size > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    await until(() => used.size === 0);
 
     await gateway.close();
     server.close();

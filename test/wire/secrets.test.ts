@@ -2,6 +2,7 @@ import { inspect } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ClientEvent } from '../../src/index.js';
+import { atLength } from '../helpers/endurance.js';
 import { engines } from '../helpers/engines.js';
 import { leaksOf } from '../helpers/leaks.js';
 import { answer, eventOf, headOf, rawThenEnd, rawThenReset, resetAtEnd } from './behaviours.js';
@@ -83,7 +84,7 @@ describe.each(engines)('$engine', ({ options }) => {
           await failureOf(Promise.reject(error)); // checks every printed form of the error
         }
       }),
-      { numRuns: 150, seed: 7 },
+      { numRuns: atLength(50, 150), seed: 7 },
     );
 
     expect(leaksOf(events, [KEY, TOKEN, PROMPT])).toEqual([]);
@@ -107,7 +108,7 @@ describe.each(engines)('$engine', ({ options }) => {
         expect(error.message).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/);
         if (/^[\w .,]*$/.test(before)) expect(error.message).toContain(before);
       }),
-      { numRuns: 100, seed: 12 },
+      { numRuns: atLength(30, 100), seed: 12 },
     );
   });
 
