@@ -4,7 +4,6 @@ import { INSIDE, SOURCES } from './test/helpers/sources.js';
 
 /** What has a process of its own: it replaces modules or globals, measures memory, or watches the process. The rest shares one. */
 const APART = [
-  'test/browser/**/*.test.ts',
   'test/redis/limiter.test.ts',
   'test/stream/{abandoned,load}.test.ts',
   'test/api/{pages,workers}.test.ts',

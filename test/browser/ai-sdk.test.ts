@@ -22,7 +22,7 @@ beforeAll(async () => {
   const options = { bundle: true, write: false, format: 'esm', platform: 'browser' } as const;
   const { outputFiles } = await build({ entryPoints: ['test/browser/ai-sdk-page.ts'], ...options });
   bundle = outputFiles[0]?.text ?? '';
-  server = createServer(getRequestListener(answer)).listen(0, '127.0.0.1');
+  server = createServer(getRequestListener(answer, { overrideGlobalObjects: false })).listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));
   pageUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 });

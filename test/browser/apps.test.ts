@@ -18,7 +18,7 @@ const servers: Server[] = [];
 const addresses: Record<string, string> = {};
 
 async function listen(answer: (request: Request) => Response | Promise<Response>): Promise<string> {
-  const server = createServer(getRequestListener(answer)).listen(0, '127.0.0.1');
+  const server = createServer(getRequestListener(answer, { overrideGlobalObjects: false })).listen(0, '127.0.0.1');
   servers.push(server);
   await new Promise((resolve) => server.once('listening', resolve));
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -42,6 +42,7 @@ beforeEach(() => {
   vi.spyOn(console, 'error').mockImplementation(() => {}); // the log of the relay
 });
 afterAll(async () => {
+  vi.restoreAllMocks();
   await browser?.close();
   for (const server of servers) server.close();
   await gateway?.close();
