@@ -9,7 +9,7 @@ import { build as vite, version as viteVersion } from 'vite';
 import webpack from 'webpack';
 
 /** KB, minified and gzipped. scripts/size.js has a tighter budget for esbuild. */
-const BUDGET = 37;
+const BUDGET = 38;
 /** Code for Node, and the output of bundlers for modules they could not bundle. */
 const STRAYS = [/undici/, /["'`]node:/, /\brequire\(/, /process\.binding/];
 
