@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { APITimeoutError, FileUploadParams } from '../../src/index.js';
 import { atLength } from '../helpers/endurance.js';
 import { engines } from '../helpers/engines.js';
+import { manualRuntime } from '../helpers/manual-runtime.js';
 import { answer, bytesOf, json, refused, resetAtEnd, resetAtHead } from './behaviours.js';
 import { atEnd, atHead, type Turn } from './fault-server.js';
 import { failureOf, KEY, PROMPT, serve, until, watched } from './world.js';
@@ -391,10 +392,13 @@ describe.each(engines)('$engine', ({ engine, options }) => {
 
   test('a source that yields only empty parts counts as stalled, and is closed', async () => {
     world.server.answers(atEnd(() => {}));
+    const time = manualRuntime();
+    let parts = 0;
     let ended = false;
     async function* empty() {
       try {
         for (;;) {
+          parts += 1;
           yield new Uint8Array();
           await new Promise((go) => setTimeout(go, 1));
         }
@@ -402,13 +406,18 @@ describe.each(engines)('$engine', ({ engine, options }) => {
         ended = true;
       }
     }
+    const file = { [Symbol.asyncIterator]: empty };
 
-    const error = await failureOf(
-      world
-        .gateway(options)
-        .files.upload({ file: { [Symbol.asyncIterator]: empty }, purpose: 'test' }, { timeout: 100 }),
+    const failure = failureOf(
+      world.gateway(options, time).files.upload({ file, purpose: 'test' }, { timeout: 100, maxRetries: 0 }),
     );
+    await until(() => parts > 1);
+    await time.advance(60);
+    const before = parts;
+    await until(() => parts > before + 1);
+    await time.advance(60);
 
+    const error = await failure;
     expect(error).toMatchObject({ name: 'APITimeoutError', kind: 'attempt' });
     await until(() => ended);
   });
