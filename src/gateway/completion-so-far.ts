@@ -112,7 +112,8 @@ function addPiece(choice: Choice, piece: string): void {
 }
 
 function addOther(choice: Choice, name: string, delta: object): void {
-  if (Object.hasOwn(delta, name)) choice.others = joined(choice.others, { [name]: ownField(delta, name) }) as object;
+  const value = ownField(delta, name);
+  if (value !== undefined) choice.others = joined(choice.others, { [name]: value }) as object; // both are objects
 }
 
 function textOf(choice: Choice): string {

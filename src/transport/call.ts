@@ -82,7 +82,8 @@ export interface Call extends CallFacts {
   readonly options: RequestOptions;
   /** Milliseconds for one attempt. */
   readonly timeout: number;
-  readonly maxRetries: number;
+  /** One more once a rejected credential was read again. */
+  maxRetries: number;
   /** The longest wait for a rate limit, in milliseconds. */
   readonly maxRetryAfter: number;
   readonly bucket: string;

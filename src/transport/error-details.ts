@@ -16,7 +16,7 @@ export async function readErrorBody(
 ): Promise<{ text: string; whole: boolean }> {
   const { status, headers, body } = head;
   const hint = retryHint(headers, undefined, rateLimit, serverTime) ?? 0;
-  const isLast = call.attempts.length > call.maxRetries + (call.rotated ? 1 : 0) || hint > call.maxRetryAfter;
+  const isLast = call.attempts.length > call.maxRetries || hint > call.maxRetryAfter;
   if ((status === 429 || status === 503) && !isLast) return readHintText(body);
   return { text: await readErrorText(body, call.runtime), whole: true };
 }

@@ -25,6 +25,7 @@ export async function hasNewCredential(error: unknown, call: Call): Promise<bool
   // As always, a POST is repeated only if the error is the service's own.
   if (upload?.repeatable === false || (method === 'POST' && sentBy(error) !== 'no')) return false;
   call.rotated = true;
+  call.maxRetries += 1; // the service did nothing for the old key
   const given = call.area.authorize();
   if (typeof given === 'string') return false;
   try {

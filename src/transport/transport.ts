@@ -315,8 +315,7 @@ export class Transport {
     const facts = {
       operation: operationOf(request.method),
       repeatable: request.upload?.repeatable !== false,
-      // One more attempt for a replaced key: the service did nothing for the old one.
-      maxRetries: call.maxRetries + (call.rotated ? 1 : 0),
+      maxRetries: call.maxRetries,
       maxRetryAfter: call.maxRetryAfter,
       timeLeft: timeouts.timeLeft,
       attempts,
