@@ -15,7 +15,8 @@ const LAYERS = {
     ['transport/'],
     ['platform/'],
     ['errors/'],
-    ['api-promise.ts', 'zod.ts'],
+    ['base/'],
+    ['zod.ts'],
   ],
   'emulator/src': [
     ['index.ts', 'testing/'],
@@ -29,9 +30,10 @@ const LAYERS = {
     ['base/'],
   ],
 };
-/** Entries that import only what users can import. */
+/** Entries. They import what users can import, and the ground floor. */
 const ON_THE_DOOR = ['ai-sdk/', 'conversation/', 'otel/', 'redis/'];
 const DOORS = ['index.ts', 'conversation/index.ts'];
+const GROUND_FLOOR = 'base/';
 /** Packages that only these files and folders may import. */
 const RESERVED = {
   undici: ['platform/agent.ts', 'platform/undici-agent.d.ts'],
@@ -60,7 +62,7 @@ function importsOf(root, file) {
   const text = readFileSync(join(root, file), 'utf8').replace(/^import type [^;]* from 'zod\/mini';$/gm, '');
   if (/^export \*/m.test(text)) problems.push(`${file}: export * hides what is exported; write every name out`);
   if (/^export default/m.test(text)) problems.push(`${file}: no default exports`);
-  if (VAGUE_NAME.test(file)) problems.push(`${file}: a name that says nothing; name the file after what it exports`);
+  if (VAGUE_NAME.test(file)) problems.push(`${file}: vague file name; name the file after what it exports`);
   const found = [...text.matchAll(/(?:^(?:import|export)\b[^'";]*?from\s*|^import\s*|\bimport\(\s*)'([^']+)'/gm)];
   return found.map(([, name]) => name);
 }
@@ -82,16 +84,19 @@ function checkLayer(root, file, target) {
   const to = layerOf(root, target);
   if (from === -1) problems.push(`${root}/${file}: belongs to no layer; add it to scripts/check-layers.js, or move it`);
   const samePlace = placeOf(root, file) === placeOf(root, target);
-  if (ON_THE_DOOR.includes(placeOf(root, file)) && !samePlace && !DOORS.includes(target)) {
-    problems.push(
-      `${root}/${file} imports ${target}: an entry of its own uses what users can import, from '../index.js'`,
-    );
+  if (
+    ON_THE_DOOR.includes(placeOf(root, file)) &&
+    !samePlace &&
+    !DOORS.includes(target) &&
+    !isIn(target, GROUND_FLOOR)
+  ) {
+    problems.push(`${root}/${file} imports ${target}: entries may import only '../index.js' and '../base/'`);
     return;
   }
   const isDoor = target === 'schemas.ts' || file === 'schemas.ts';
   if (to > from || (to === from && (samePlace || isDoor))) return;
   problems.push(
-    `${root}/${file} imports ${target}: ${to === from ? 'what stands side by side does not know each other' : 'a lower layer does not know the ones above it'}`,
+    `${root}/${file} imports ${target}: ${to === from ? 'siblings must not import each other' : 'lower layers must not import higher ones'}`,
   );
 }
 
@@ -150,7 +155,7 @@ function checkTree(root) {
     graph.set(file, targets);
   }
   const cycle = findCycle(graph);
-  if (cycle !== undefined) problems.push(`${root}: a ring of imports: ${cycle.join(' -> ')}`);
+  if (cycle !== undefined) problems.push(`${root}: import cycle: ${cycle.join(' -> ')}`);
   return graph.size;
 }
 
@@ -161,7 +166,8 @@ function checkPage(root) {
     const text = readFileSync(join(root, file), 'utf8').replace(/^import type [^;]* from '[^']+';$/gm, '');
     for (const [, name] of text.matchAll(/\bfrom '([^']+)'/g)) {
       const isOutside = name.startsWith('.') && relative('.', join(dirname(file), name)).startsWith('..');
-      if (isOutside) problems.push(`${root}/${file} imports ${name}: of the emulator the page knows types alone`);
+      if (isOutside)
+        problems.push(`${root}/${file} imports ${name}: the inspector may import only types from the emulator`);
     }
   }
   return files.length;
@@ -170,6 +176,6 @@ function checkPage(root) {
 const count = checkTree('src') + checkTree('emulator/src') + checkPage('emulator/inspector');
 for (const problem of problems) console.error(problem);
 console.log(
-  `${count} files, ${problems.length === 0 ? 'every import in its layer, no rings' : `${problems.length} problems`}`,
+  `${count} files, ${problems.length === 0 ? 'every import in its layer, no cycles' : `${problems.length} problems`}`,
 );
 process.exitCode = problems.length === 0 ? 0 : 1;

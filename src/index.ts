@@ -1,4 +1,7 @@
-export { APIPromise, type Attempt, type RateLimit, type ResponseInfo, type WithResponse } from './api-promise.js';
+export { APIPromise } from './base/api-promise.js';
+export type { CompletionUsage, PartialChatCompletion } from './base/completion.js';
+export type { ValidationIssue } from './base/issues.js';
+export type { Attempt, RateLimit, ResponseInfo, WithResponse } from './base/response-info.js';
 export { ContextClient, type ContextClientOptions, type SessionHeader } from './context/client.js';
 export type { Memory } from './context/memory.js';
 export type {
@@ -30,12 +33,7 @@ export {
   RateLimitError,
   ServiceUnavailableError,
 } from './errors/api.js';
-export {
-  type CompletionUsage,
-  ConfigurationError,
-  ContextGatewayError,
-  type PartialChatCompletion,
-} from './errors/base.js';
+export { ConfigurationError, ContextGatewayError } from './errors/base.js';
 export {
   APIAbortError,
   APIConnectionError,
@@ -45,7 +43,6 @@ export {
   ResponseTooLargeError,
   type Sent,
 } from './errors/connection.js';
-export type { ValidationIssue } from './errors/issues.js';
 export { StreamConsumedError, StreamError, StreamTruncatedError } from './errors/stream.js';
 export { RequestValidationError, ResponseValidationError } from './errors/validation.js';
 export type { Chat, ChatCompletions } from './gateway/chat.js';

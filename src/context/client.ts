@@ -1,5 +1,6 @@
 import * as z from '#zod';
-import type { APIPromise } from '../api-promise.js';
+import type { APIPromise } from '../base/api-promise.js';
+import type { Runtime } from '../base/runtime.js';
 import { ConfigurationError } from '../errors/base.js';
 import type { Shared } from '../transport/call.js';
 import { createTransport, ServiceClient } from '../transport/client.js';
@@ -14,7 +15,6 @@ import {
   type RequestOptions,
 } from '../transport/options.js';
 import { checkHeaderName, FOR_CREDENTIALS, ownFields } from '../transport/request.js';
-import type { Runtime } from '../transport/timeouts.js';
 import type { Transport } from '../transport/transport.js';
 import { Memory } from './memory.js';
 import {

@@ -1,8 +1,10 @@
-import { APIPromise, type WithResponse } from '../api-promise.js';
+import { APIPromise } from '../base/api-promise.js';
+import type { WithResponse } from '../base/response-info.js';
+import { fieldsOf } from '../base/schema-issues.js';
 import { type RequestOptions, requestOptionsSchema } from '../transport/options.js';
 import { ownFields } from '../transport/request.js';
 import type { Transport } from '../transport/transport.js';
-import { checkArguments, fieldsOf } from '../transport/validation.js';
+import { checkArguments } from '../transport/validation.js';
 import {
   type MemoryCreateParams,
   type MemoryListParams,

@@ -1,5 +1,5 @@
 import * as z from '#zod';
-import { count, exact, integer, openEnum, ownWords, requiredText, timestamp, wireObject } from '../transport/fields.js';
+import { count, exact, integer, openEnum, ownWords, requiredText, timestamp, wireObject } from '../base/fields.js';
 import type { ResponseForm } from '../transport/service-response.js';
 
 /** How much a compaction removes. */

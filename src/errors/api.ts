@@ -1,4 +1,4 @@
-import type { HeaderSource, RateLimit } from '../api-promise.js';
+import type { HeaderSource, RateLimit } from '../base/response-info.js';
 import { ContextGatewayError } from './base.js';
 
 /** The two APIs of the service: the Context API (`/api`) and the Gateway API (`/v1`). */

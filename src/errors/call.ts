@@ -1,5 +1,6 @@
-import type { Attempt } from '../api-promise.js';
-import { ContextGatewayError, hide, KEEP_PARTIAL, type PartialChatCompletion } from './base.js';
+import type { PartialChatCompletion } from '../base/completion.js';
+import type { Attempt } from '../base/response-info.js';
+import { ContextGatewayError, hide, KEEP_PARTIAL } from './base.js';
 import { APIConnectionError, type Sent } from './connection.js';
 
 /** The facts that are added to the error of a call. */

@@ -1,5 +1,5 @@
+import { boundIssues, describeIssues, type ValidationIssue } from '../base/issues.js';
 import { ContextGatewayError, hide } from './base.js';
-import { boundIssues, describeIssues, type ValidationIssue } from './issues.js';
 
 /** The arguments of a call are invalid. Nothing was sent. */
 export class RequestValidationError extends ContextGatewayError {

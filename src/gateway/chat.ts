@@ -1,10 +1,11 @@
-import type { APIPromise } from '../api-promise.js';
-import type { ValidationIssue } from '../errors/issues.js';
+import type { APIPromise } from '../base/api-promise.js';
+import type { ValidationIssue } from '../base/issues.js';
+import { fieldsOf, normalizeName } from '../base/schema-issues.js';
 import { RequestValidationError } from '../errors/validation.js';
 import { type RequestOptions, requestOptionsSchema } from '../transport/options.js';
 import type { Endpoint } from '../transport/request.js';
 import type { Transport } from '../transport/transport.js';
-import { fieldsOf, isAnOption, plainName } from '../transport/validation.js';
+import { isAnOption } from '../transport/validation.js';
 import type { DecodeChunk } from './chunk.js';
 import type { ChatCompletionStream } from './completion-stream.js';
 import { openStream } from './open-stream.js';
@@ -109,7 +110,7 @@ function endpointOf({ accept, timeout }: Pick<Endpoint, 'accept' | 'timeout'>, p
 /** Names that no service will add: another spelling of a documented parameter, or an option of the call. */
 function findMisplaced(field: string, known: readonly string[]): string | undefined {
   if (fieldsOf(requestOptionsSchema).includes(field)) return isAnOption();
-  const meant = known.find((key) => plainName(key) === plainName(field));
+  const meant = known.find((key) => normalizeName(key) === normalizeName(field));
   return meant && `did you mean ${meant}?`;
 }
 

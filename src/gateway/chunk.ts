@@ -1,10 +1,10 @@
+import { ignoreErrors, isThenable } from '../base/ignore-errors.js';
 import type { APIError } from '../errors/api.js';
 import { ContextGatewayError } from '../errors/base.js';
 import { StreamError, StreamTruncatedError } from '../errors/stream.js';
 import { ResponseValidationError } from '../errors/validation.js';
 import { reportsError } from '../transport/body.js';
 import { checkDepth, tryJson } from '../transport/json.js';
-import { isThenable, quietly } from '../transport/quietly.js';
 import type { ServiceResponse } from '../transport/service-response.js';
 import type { ServerSentEvent } from '../transport/sse.js';
 import { isObject, ownField } from '../transport/validation.js';
@@ -77,7 +77,7 @@ function decoded(event: ServerSentEvent, cut: boolean, decode: DecodeChunk): Cha
     });
   }
   if (!isThenable(chunk)) return chunk;
-  quietly(() => chunk);
+  ignoreErrors(() => chunk);
   throw new ResponseValidationError('decodeChunk must not be async: return the chunk, not a promise.', {
     body,
   });

@@ -1,5 +1,7 @@
 import { isBrowser } from '#platform';
 import * as z from '#zod';
+import { functionOption } from '../base/options.js';
+import type { Runtime } from '../base/runtime.js';
 import type { Shared } from '../transport/call.js';
 import { createTransport, ServiceClient } from '../transport/client.js';
 import { type CredentialKind, credentialReader } from '../transport/credential.js';
@@ -10,9 +12,7 @@ import {
   checkedLater,
   clientOptions,
   elsewhere,
-  functionOption,
 } from '../transport/options.js';
-import type { Runtime } from '../transport/timeouts.js';
 import { Chat } from './chat.js';
 import type { DecodeChunk } from './chunk.js';
 import { Files } from './files.js';

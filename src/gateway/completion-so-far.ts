@@ -1,4 +1,4 @@
-import type { CompletionUsage, PartialChatCompletion } from '../errors/base.js';
+import type { CompletionUsage, PartialChatCompletion } from '../base/completion.js';
 import type { CompletionFacts } from '../transport/events.js';
 import { ownField } from '../transport/validation.js';
 import type { ChatCompletionChunk, StreamedChatCompletion } from './schemas.js';

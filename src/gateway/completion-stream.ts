@@ -1,4 +1,4 @@
-import type { ResponseInfo } from '../api-promise.js';
+import type { ResponseInfo } from '../base/response-info.js';
 import { ContextGatewayError } from '../errors/base.js';
 import { captureCallSite, endCallWith } from '../errors/call.js';
 import { StreamConsumedError, StreamTruncatedError } from '../errors/stream.js';

@@ -1,6 +1,6 @@
+import { describeIssues } from '../base/issues.js';
 import { APIError, wordsOf } from '../errors/api.js';
 import { APIAbortError, APIConnectionError, APITimeoutError } from '../errors/connection.js';
-import { describeIssues } from '../errors/issues.js';
 import { StreamTruncatedError } from '../errors/stream.js';
 import { RequestValidationError, ResponseValidationError } from '../errors/validation.js';
 

@@ -1,12 +1,13 @@
 import { createForm } from '#platform';
-import type { APIPromise } from '../api-promise.js';
+import type { APIPromise } from '../base/api-promise.js';
+import { ignoreErrors } from '../base/ignore-errors.js';
+import { fieldsOf } from '../base/schema-issues.js';
 import type { ProgressListener, Upload } from '../platform/engine.js';
 import { encodeJson } from '../transport/json.js';
 import { type RequestOptions, type SchemaOptions, uploadOptionsSchema } from '../transport/options.js';
-import { quietly } from '../transport/quietly.js';
 import { ownFields } from '../transport/request.js';
 import type { Transport } from '../transport/transport.js';
-import { checkArguments, fieldsOf } from '../transport/validation.js';
+import { checkArguments } from '../transport/validation.js';
 import { RECORD } from './records.js';
 import { type FileRecord, fileUploadParamsSchema } from './schemas.js';
 
@@ -82,7 +83,7 @@ function uploadOf(given: FileUploadParams, onProgress: ProgressListener | undefi
   const { file, purpose, filename } = params;
   encodeJson({ purpose, filename }); // rejects lone surrogates, which would arrive as other characters
   const form = createForm({ fields: { purpose }, file, filename }, (sent, total) =>
-    quietly(() => onProgress?.(sent, total)),
+    ignoreErrors(() => onProgress?.(sent, total)),
   );
-  return { ...form, cancel: () => quietly(form.cancel) };
+  return { ...form, cancel: () => ignoreErrors(form.cancel) };
 }

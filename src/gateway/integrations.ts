@@ -1,4 +1,4 @@
-import type { APIPromise } from '../api-promise.js';
+import type { APIPromise } from '../base/api-promise.js';
 import type { RequestOptions, SchemaOptions } from '../transport/options.js';
 import type { Transport } from '../transport/transport.js';
 import { RECORD, RECORDS } from './records.js';

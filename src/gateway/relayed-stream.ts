@@ -1,3 +1,5 @@
+import { isThenable } from '../base/ignore-errors.js';
+import { systemRuntime } from '../base/runtime.js';
 import { apiError } from '../errors/api.js';
 import { ContextGatewayError } from '../errors/base.js';
 import { endCallWith } from '../errors/call.js';
@@ -9,10 +11,9 @@ import { parseError, readErrorText } from '../transport/body.js';
 import type { CallFacts } from '../transport/call.js';
 import { LiveCalls } from '../transport/live-calls.js';
 import { checkRequestOptions, readStreamOptionsSchema } from '../transport/options.js';
-import { isThenable } from '../transport/quietly.js';
 import { ServerClock } from '../transport/rate-limit.js';
 import { ServiceResponse } from '../transport/service-response.js';
-import { CallTimeouts, systemRuntime } from '../transport/timeouts.js';
+import { CallTimeouts } from '../transport/timeouts.js';
 import type { ChatCompletionStream } from './completion-stream.js';
 import { openStream } from './open-stream.js';
 

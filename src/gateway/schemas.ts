@@ -1,6 +1,6 @@
 import * as z from '#zod';
-import type { CompletionUsage } from '../errors/base.js';
-import { count, exact, integer, openEnum, requiredText, wireObject } from '../transport/fields.js';
+import type { CompletionUsage } from '../base/completion.js';
+import { count, exact, integer, openEnum, requiredText, wireObject } from '../base/fields.js';
 
 /** The author of a message. Other roles are sent unchanged; the service decides. */
 export type ChatRole = 'system' | 'user' | 'assistant' | (string & {});

@@ -1,4 +1,4 @@
-import type { HeaderSource } from '../api-promise.js';
+import type { HeaderSource } from '../base/response-info.js';
 import type { Phase, Sent } from '../errors/connection.js';
 
 /** Sends requests. There are two implementations, which pass the same tests: undici on Node, `fetch` elsewhere. */

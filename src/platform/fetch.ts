@@ -1,4 +1,4 @@
-import type { HeaderSource } from '../api-promise.js';
+import type { HeaderSource } from '../base/response-info.js';
 import { APIConnectionError } from '../errors/connection.js';
 import type { Engine, Exchange, OutgoingRequest, Progress, ResponseHead } from './engine.js';
 import { connectionError, type FailedRequest } from './failure.js';

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import type { HeaderSource } from '../api-promise.js';
+import type { HeaderSource } from '../base/response-info.js';
 import { ConfigurationError } from '../errors/base.js';
 import {
   type Agent,

@@ -1,9 +1,9 @@
-import type { HeaderSource } from '../api-promise.js';
+import type { HeaderSource } from '../base/response-info.js';
+import type { Runtime } from '../base/runtime.js';
 import { ResponseTooLargeError } from '../errors/connection.js';
 import { ResponseValidationError } from '../errors/validation.js';
 import type { ByteSource, ResponseHead } from '../platform/engine.js';
 import { checkDepth } from './json.js';
-import type { Runtime } from './timeouts.js';
 import { isObject, ownField } from './validation.js';
 
 /** The most decoded bytes of one JSON response. */

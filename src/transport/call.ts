@@ -1,4 +1,5 @@
-import type { Attempt, RateLimit } from '../api-promise.js';
+import type { Attempt, RateLimit } from '../base/response-info.js';
+import type { Runtime } from '../base/runtime.js';
 import type { Area } from '../errors/api.js';
 import type { CallRecord } from '../errors/call.js';
 import type { Sent } from '../errors/connection.js';
@@ -10,7 +11,7 @@ import type { RateLimiter } from './pacer.js';
 import type { CallReporter } from './reporter.js';
 import type { PreparedRequest } from './request.js';
 import type { RetryBudget } from './retry.js';
-import type { CallTimeouts, Runtime } from './timeouts.js';
+import type { CallTimeouts } from './timeouts.js';
 
 /** The parts of a request that depend on the API. */
 export interface AreaRules {

@@ -1,6 +1,8 @@
 import { createEngine } from '#platform';
 import * as z from '#zod';
-import type { APIPromise, RateLimit } from '../api-promise.js';
+import type { APIPromise } from '../base/api-promise.js';
+import type { RateLimit } from '../base/response-info.js';
+import { type Runtime, systemRuntime } from '../base/runtime.js';
 import { ConfigurationError } from '../errors/base.js';
 import { badArgument, RequestValidationError } from '../errors/validation.js';
 import type { AreaRules, Shared } from './call.js';
@@ -17,7 +19,6 @@ import { Pacer } from './pacer.js';
 import { checkHeaderName, checkHeaders, type Method, ownFields, type Query } from './request.js';
 import { RetryBudget } from './retry.js';
 import type { ResponseForm } from './service-response.js';
-import { type Runtime, systemRuntime } from './timeouts.js';
 import { Transport } from './transport.js';
 import { checkArguments, isObject } from './validation.js';
 

@@ -1,20 +1,23 @@
 import { isBrowser, readEnvironment } from '#platform';
 import * as z from '#zod';
+import {
+  booleanOption,
+  findBadOptions,
+  functionOption,
+  isFunction,
+  isTime,
+  option,
+  timeOption,
+  unknownOption,
+} from '../base/options.js';
+import { LONGEST_TIMER } from '../base/runtime.js';
+import { type AnySchema, fieldsOf } from '../base/schema-issues.js';
 import { ConfigurationError } from '../errors/base.js';
 import { badArgument, RequestValidationError } from '../errors/validation.js';
 import type { DispatcherLike } from '../platform/engine.js';
 import type { ClientEvent } from './events.js';
 import type { RateLimiter } from './pacer.js';
-import { LONGEST_TIMER } from './timeouts.js';
-import {
-  type AnySchema,
-  didYouMean,
-  fieldsOf,
-  findIssues,
-  isObject,
-  plainName,
-  type StandardSchema,
-} from './validation.js';
+import { findIssues, isObject, type StandardSchema } from './validation.js';
 
 /**
  * A credential, or a function that returns one. The function is called for every attempt, so that keys can be rotated
@@ -142,28 +145,13 @@ export interface SchemaOptions<T> extends RequestOptions {
 
 const MOST_RETRIES = 5;
 
-/** The schema of an option: its check, and the message if the check fails. */
-/* @__NO_SIDE_EFFECTS__ */
-function option<T>(fits: (value: unknown) => boolean, message: string) {
-  return z.optional(z.custom<T>(fits, message));
-}
-
-const isFunction = (value: unknown): boolean => typeof value === 'function';
-const isTime = (value: unknown): boolean => typeof value === 'number' && value > 0 && value <= LONGEST_TIMER;
-
-const time = /* @__PURE__ */ option<number>(
-  isTime,
-  `must be a number of milliseconds above 0 and at most ${LONGEST_TIMER}`,
-);
-export const functionOption = /* @__PURE__ */ option<never>(isFunction, 'must be a function');
-const yesOrNo = /* @__PURE__ */ option<boolean>((value) => typeof value === 'boolean', 'must be true or false');
 /** An option that is checked where it is read, with a better message. */
 export const checkedLater = /* @__PURE__ */ z.optional(/* @__PURE__ */ z.unknown());
 
 const forBoth = {
-  timeout: time,
-  deadline: time,
-  streamIdleTimeout: time,
+  timeout: timeOption,
+  deadline: timeOption,
+  streamIdleTimeout: timeOption,
   maxRetries: /* @__PURE__ */ option<number>(
     (value) => Number.isInteger(value) && (value as number) >= 0 && (value as number) <= MOST_RETRIES,
     `must be a whole number from 0 to ${MOST_RETRIES}`,
@@ -172,7 +160,7 @@ const forBoth = {
 const signal = /* @__PURE__ */ option<AbortSignal>(isSignal, 'must be an AbortSignal, such as controller.signal');
 
 /** Options of `readChatCompletionStream`. */
-export const readStreamOptionsSchema = /* @__PURE__ */ z.strictObject({ signal, streamIdleTimeout: time });
+export const readStreamOptionsSchema = /* @__PURE__ */ z.strictObject({ signal, streamIdleTimeout: timeOption });
 
 export const requestOptionsSchema = /* @__PURE__ */ z.strictObject({
   ...forBoth,
@@ -221,8 +209,8 @@ export const clientOptions = {
   ),
   onEvent: functionOption,
   idempotencyHeader: checkedLater,
-  dangerouslyAllowBrowser: yesOrNo,
-  dangerouslyAllowHTTP: yesOrNo,
+  dangerouslyAllowBrowser: booleanOption,
+  dangerouslyAllowHTTP: booleanOption,
 };
 
 /** An option that belongs to the other client. `message` says so. */
@@ -241,10 +229,9 @@ export function checkClientOptions<Options extends ClientOptions>(
     throw new ConfigurationError(`Expected options such as { baseURL: 'https://…', ${credential}: '…' }.`);
   }
   const options = ownProperties(given);
-  const issues = findIssues(schema, options, (key) => unknownOption(key, schema, 'client'));
-  if (issues === undefined) return options;
-  const message = issues.map(({ path, message }) => `${path.join('.')} ${message}`).join('; ');
-  throw new ConfigurationError(message.replace(/[^?]$/, '$&.'));
+  const problem = findBadOptions(schema, options, 'this client');
+  if (problem !== undefined) throw new ConfigurationError(problem);
+  return options;
 }
 
 /** The other arguments of a call, which callers sometimes pass among the options. */
@@ -271,20 +258,10 @@ export function checkRequestOptions<Options extends RequestOptions>(
       ? `is a parameter: pass it in the ${ids ? 'second' : 'first'} argument`
       : schema !== readStreamOptionsSchema && Object.hasOwn(clientOptions, key)
         ? `is an option of the client, not of this call: use client.withOptions({ ${key} })`
-        : unknownOption(key, schema, 'call');
+        : unknownOption(key, schema, 'this call');
   const issues = findIssues(schema, options, describe);
   if (issues === undefined) return options;
   throw new RequestValidationError(issues.map(({ path, message }) => ({ path: ['options', ...path], message })));
-}
-
-function unknownOption(key: string, schema: AnySchema, taker: string): string {
-  const given = plainName(key);
-  // For the names of these options in other clients: `timeoutMs`, `retries`, `headers`.
-  const alike = (name: string): boolean =>
-    given.startsWith(plainName(name)) || (given.length > 2 && plainName(name).endsWith(given));
-  const names = fieldsOf(schema);
-  const meant = names.filter(alike).slice(0, 1);
-  return `is not an option of this ${taker}${didYouMean(meant) || ` (it takes ${names.join(', ')})`}`;
 }
 
 /**

@@ -1,5 +1,5 @@
-import { quietly } from './quietly.js';
-import { LONGEST_TIMER, type Runtime } from './timeouts.js';
+import { ignoreErrors } from '../base/ignore-errors.js';
+import { LONGEST_TIMER, type Runtime } from '../base/runtime.js';
 
 /** A place in the queue of a rate limit. */
 export interface Admission {
@@ -320,14 +320,14 @@ export function releaseOnce(limiter: RateLimiter | undefined, bucket: string): R
   return (observed) => {
     const holder = left;
     left = undefined;
-    quietly(() => holder?.release(bucket, observed));
+    ignoreErrors(() => holder?.release(bucket, observed));
   };
 }
 
 /** Holds a bucket. If a given limiter throws, the 429 is still the call's error. */
 export function holdQuietly(limiter: RateLimiter | undefined, bucket: string): (() => void) | undefined {
   let free: (() => void) | undefined;
-  quietly(() => {
+  ignoreErrors(() => {
     free = limiter?.hold?.(bucket);
   });
   return free;

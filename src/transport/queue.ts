@@ -1,10 +1,10 @@
-import type { HeaderSource, RateLimit } from '../api-promise.js';
+import { ignoreErrors, isThenable } from '../base/ignore-errors.js';
+import type { HeaderSource, RateLimit } from '../base/response-info.js';
+import { LONGEST_TIMER } from '../base/runtime.js';
 import { RateLimitError } from '../errors/api.js';
 import { ConfigurationError, ContextGatewayError } from '../errors/base.js';
 import type { Call } from './call.js';
 import type { Admission, RateLimiter } from './pacer.js';
-import { isThenable, quietly } from './quietly.js';
-import { LONGEST_TIMER } from './timeouts.js';
 
 /**
  * Waits until the limiter admits the call, for at most `maxRetryAfter`. `known` is the last known rate limit. Returns
@@ -52,7 +52,7 @@ async function inQueue(call: Call, admission: Admission, known: RateLimit | unde
     await timeouts.wait(Promise.race([tooLong, admission.ready]));
     return runtime.now() - since;
   } catch (cause) {
-    quietly(() => admission.cancel());
+    ignoreErrors(() => admission.cancel());
     throw limiterFailure(cause);
   } finally {
     runtime.clearTimer(timer);
@@ -78,7 +78,7 @@ async function keptWithin(
     return await timeouts.wait(asked);
   } catch (cause) {
     // The call ended before the limiter responded: a late admission is returned.
-    quietly(() => asked.then((late) => (late ? late.cancel() : limiter?.release(bucket, {}))));
+    ignoreErrors(() => asked.then((late) => (late ? late.cancel() : limiter?.release(bucket, {}))));
     throw limiterFailure(cause);
   }
 }

@@ -1,4 +1,4 @@
-import type { HeaderSource, RateLimit } from '../api-promise.js';
+import type { HeaderSource, RateLimit } from '../base/response-info.js';
 
 /**
  * Parses the three headers. Returns `undefined` if all are absent. `now` is the service's clock, `clean` masks secrets.

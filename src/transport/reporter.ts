@@ -1,9 +1,9 @@
-import type { RateLimit } from '../api-promise.js';
-import type { CompletionUsage } from '../errors/base.js';
+import type { CompletionUsage } from '../base/completion.js';
+import { ignoreErrors } from '../base/ignore-errors.js';
+import type { RateLimit } from '../base/response-info.js';
 import { APIAbortError, ClientClosedError } from '../errors/connection.js';
 import type { ByteSource } from '../platform/engine.js';
 import type { ClientEvent, CompletionFacts, DoneEvent, EventBody, EventFacts, Listener } from './events.js';
-import { quietly } from './quietly.js';
 import { checkHeaders } from './request.js';
 
 /** UTF-8 bytes per token, roughly, for most languages and code. */
@@ -49,7 +49,7 @@ export class CallReporter {
     // Spreading two objects takes 20 times as long. The cast is true by construction: every event is its own part and the
     // facts of its call.
     const whole = Object.freeze(Object.assign({}, this.#facts, event)) as ClientEvent;
-    for (const listener of this.#listeners) quietly(() => listener(whole));
+    for (const listener of this.#listeners) ignoreErrors(() => listener(whole));
   }
 
   /** Emits `request`, and returns the headers that listeners add to those of the attempt. */

@@ -1,9 +1,10 @@
+import { type AnySchema, fieldsOf } from '../base/schema-issues.js';
 import { ConfigurationError } from '../errors/base.js';
 import { badArgument } from '../errors/validation.js';
 import type { OutgoingRequest, Upload } from '../platform/engine.js';
 import { encodeJson } from './json.js';
 import { type Base, ownProperties, requestOptionsSchema } from './options.js';
-import { type AnySchema, checkArguments, fieldsOf, isObject } from './validation.js';
+import { checkArguments, isObject } from './validation.js';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 

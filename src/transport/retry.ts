@@ -1,5 +1,5 @@
 import { isUnknownHost, wasClosed } from '#platform';
-import type { Attempt } from '../api-promise.js';
+import type { Attempt } from '../base/response-info.js';
 import { APIError } from '../errors/api.js';
 import { mostSent } from '../errors/call.js';
 import type { Sent } from '../errors/connection.js';

@@ -1,7 +1,7 @@
+import { ignoreErrors } from '../base/ignore-errors.js';
 import { APIError } from '../errors/api.js';
 import { APITimeoutError } from '../errors/connection.js';
 import type { Call } from './call.js';
-import { quietly } from './quietly.js';
 import { sentBy } from './retry.js';
 
 /** The time limit for reading a key again (ms). The error of the rejected request is already known. */
@@ -38,7 +38,7 @@ export async function hasNewCredential(error: unknown, call: Call): Promise<bool
 }
 
 async function within(ms: number, credential: Promise<string>, { area, timeouts, runtime }: Call): Promise<string> {
-  quietly(() => credential); // it may fail after the call has stopped waiting for it
+  ignoreErrors(() => credential); // it may fail after the call has stopped waiting for it
   try {
     timeouts.startAttempt(ms, runtime.now());
     return await timeouts.wait(credential);

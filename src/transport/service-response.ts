@@ -1,6 +1,7 @@
-import type { Attempt, HeaderSource, RateLimit, ResponseInfo } from '../api-promise.js';
+import { boundIssues } from '../base/issues.js';
+import type { Attempt, HeaderSource, RateLimit, ResponseInfo } from '../base/response-info.js';
+import type { AnySchema, Schema } from '../base/schema-issues.js';
 import { type APIErrorDetails, apiError } from '../errors/api.js';
-import { boundIssues } from '../errors/issues.js';
 import type { ResponseHead } from '../platform/engine.js';
 import { MAX_JSON_BYTES, parseJson, readText, reportsError } from './body.js';
 import type { CallFacts, ResponseFacts } from './call.js';
@@ -9,7 +10,7 @@ import type { CompletionFacts } from './events.js';
 import type { Observation } from './pacer.js';
 import { parseRateLimit, type ServerClock, untilReset } from './rate-limit.js';
 import { withoutSecrets } from './secrets.js';
-import { type AnySchema, findIssues, type Schema, unexpectedResponse } from './validation.js';
+import { findIssues, unexpectedResponse } from './validation.js';
 
 /** How a JSON response becomes the method's return value. */
 export interface ResponseForm<Body, T> {

@@ -1,31 +1,8 @@
+import { LONGEST_TIMER, type Runtime } from '../base/runtime.js';
 import type { ContextGatewayError } from '../errors/base.js';
 import { APIAbortError, APITimeoutError, ClientClosedError } from '../errors/connection.js';
 import type { Exchange, Progress } from '../platform/engine.js';
 import type { LiveCall, LiveCalls } from './live-calls.js';
-
-/** Time and randomness, in one place, so that tests can replace them. All times are milliseconds. */
-export interface Runtime {
-  /** Monotonic: a change of the wall clock does not move it. */
-  now(): number;
-  /** The wall clock, for responses without a `Date` header. */
-  wallClock(): number;
-  setTimer(callback: () => void, ms: number): unknown;
-  clearTimer(timer: unknown): void;
-  /** 0 to 1, 1 excluded. */
-  random(): number;
-}
-
-/** The platform's clock and random numbers, looked up at each use. */
-export const systemRuntime: Runtime = {
-  now: () => performance.now(),
-  wallClock: () => Date.now(),
-  setTimer: (callback, ms) => setTimeout(callback, ms),
-  clearTimer: (timer) => clearTimeout(timer as ReturnType<typeof setTimeout>),
-  random: () => Math.random(),
-};
-
-/** Timers fire at once above this many milliseconds. */
-export const LONGEST_TIMER = 2_147_483_647;
 
 /** A stream that its reader has abandoned is closed after this many idle timeouts. */
 const UNREAD_TIMES = 5;

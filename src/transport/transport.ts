@@ -1,4 +1,7 @@
-import { APIPromise, type Attempt, type WithResponse } from '../api-promise.js';
+import { APIPromise } from '../base/api-promise.js';
+import { ignoreErrors } from '../base/ignore-errors.js';
+import type { Attempt, WithResponse } from '../base/response-info.js';
+import type { AnySchema } from '../base/schema-issues.js';
 import { APIError, apiError } from '../errors/api.js';
 import { ContextGatewayError } from '../errors/base.js';
 import { endCallWith, mostSent } from '../errors/call.js';
@@ -22,7 +25,6 @@ import {
 } from './options.js';
 import { holdQuietly, type Release, releaseOnce } from './pacer.js';
 import { awaitTurn } from './queue.js';
-import { quietly } from './quietly.js';
 import { ServerClock } from './rate-limit.js';
 import { endingOf, openReporter } from './reporter.js';
 import { checkHeaders, type EndpointSource, prepare } from './request.js';
@@ -31,7 +33,7 @@ import { hasNewCredential, readCredential } from './rotation.js';
 import { withoutSecrets } from './secrets.js';
 import { type ResponseForm, ServiceResponse } from './service-response.js';
 import { CallTimeouts } from './timeouts.js';
-import { type AnySchema, applySchema } from './validation.js';
+import { applySchema } from './validation.js';
 
 const DEFAULT_TIMEOUT = 60_000;
 const DEFAULT_IDLE_TIMEOUT = 120_000;
@@ -78,7 +80,7 @@ export class Transport {
       // A caller's schema may be slow, but it does not extend the call's time limits.
       if (schema !== undefined) return timeouts.wait(applySchema(schema, pick(body), body, clean));
       response.check(documented, body);
-      if (reporter !== undefined) quietly(() => Object.assign(reporter, { completion: facts?.(body) }));
+      if (reporter !== undefined) ignoreErrors(() => Object.assign(reporter, { completion: facts?.(body) }));
       return pick(body);
     };
     return this.#call(endpoint, options, undocumented ? schemaOptionsSchema : requestOptionsSchema, read, false);
@@ -297,7 +299,7 @@ export class Transport {
     call.hintMissed = !whole;
     const blockedFor = whole ? error.retryAfter : Math.max(error.retryAfter ?? 0, LONGEST_BACKOFF);
     release({ ...response.observation, refused: limited, ...(limited && { blockedFor }) });
-    if (free !== undefined) quietly(free);
+    if (free !== undefined) ignoreErrors(free);
     call.timeouts.check(); // if the call was ended meanwhile, that error takes precedence over the status
     return error;
   }

@@ -1,13 +1,7 @@
-import type { core, ZodMiniType } from 'zod/mini';
 import { matches } from '#platform';
-import * as z from '#zod';
-import { describeIssues, MAX_ISSUES, type ValidationIssue } from '../errors/issues.js';
+import { describeIssues, MAX_ISSUES, type ValidationIssue } from '../base/issues.js';
+import { type AnySchema, fieldsOf, issuesOf, partsOf } from '../base/schema-issues.js';
 import { RequestValidationError, ResponseValidationError } from '../errors/validation.js';
-import { ownWords } from './fields.js';
-
-/** The schema of an argument, a response or an option. */
-export type Schema<T> = ZodMiniType<T>;
-export type AnySchema = ZodMiniType;
 
 /** The used part of Standard Schema (standardschema.dev, version 1), which zod, valibot and arktype implement. */
 export interface StandardSchema<Output> {
@@ -37,12 +31,7 @@ export function findIssues(
 ): ValidationIssue[] | undefined {
   // Nearly every value is valid, so a check without copies and messages comes first. An invalid value is checked twice.
   if (matches(schema, value)) return undefined;
-  const { error } = z.safeParse(schema, value, { error: wordsOf });
-  return error?.issues.slice(0, MAX_ISSUES).flatMap((issue) => {
-    if (issue.code === 'unrecognized_keys' && describe !== undefined)
-      return issue.keys.map((key) => ({ path: [key], message: describe(key) }));
-    return [{ path: pathIn(schema, issue.path), message: issue.message }];
-  });
+  return issuesOf(schema, value, describe);
 }
 
 /**
@@ -68,20 +57,6 @@ export function isAnOption(ids?: object): string {
   return `is an option of the call: pass it in the ${ids === undefined ? 'second' : 'third'} argument`;
 }
 
-/** A cache. Every call reads the names; computing them each time took 3 % of a call. */
-const fieldNames = new WeakMap<AnySchema, readonly string[]>();
-
-/** The names of the fields that a schema allows. */
-export function fieldsOf(schema: AnySchema): readonly string[] {
-  let names = fieldNames.get(schema);
-  if (names === undefined) {
-    const { shape = {} } = partsOf(schema);
-    names = Object.keys(shape).filter((key) => partsOf(shape[key]).innerType?._zod.def.type !== 'never');
-    fieldNames.set(schema, names);
-  }
-  return names;
-}
-
 /** Reads a field of parsed JSON. Ignores inherited fields, which a polluted `Object.prototype` may add. */
 export function ownField(body: object, name: string): unknown {
   return Object.hasOwn(body, name) ? (body as Record<string, unknown>)[name] : undefined;
@@ -89,93 +64,6 @@ export function ownField(body: object, name: string): unknown {
 
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-type RawIssue = core.$ZodRawIssue;
-
-/** The message for one issue. It never contains the value. */
-function wordsOf(issue: RawIssue): string {
-  switch (issue.code) {
-    case 'invalid_type':
-      return wrongKind(partsOf(issue.inst).format === 'safeint' ? 'a whole number' : issue.expected, issue.input);
-    case 'invalid_value':
-      return wrongKind(
-        issue.values.map((one) => JSON.stringify(one)).join(' or '),
-        issue.input,
-        typeof issue.values[0],
-      );
-    case 'too_small':
-      return issue.origin === 'number' ? `expected a number of at least ${issue.minimum}` : 'must not be empty';
-    case 'too_big':
-      if (issue.origin === 'string') return `must not be longer than ${issue.maximum}`;
-      return issue.origin === 'int' ? 'expected a whole number' : `expected a number of at most ${issue.maximum}`;
-    case 'unrecognized_keys':
-      return unknownFields(issue.keys, fieldsOf(issue.inst as AnySchema));
-    default:
-      return 'is not valid';
-  }
-}
-
-/** The message for a value of the wrong type. It names only the value's type, never the value. */
-function wrongKind(wanted: string, value: unknown, kind = wanted.includes('number') ? 'number' : wanted): string {
-  const got = kindOf(value);
-  return `expected ${wanted}${got === kind ? '' : `, got ${got}`}`;
-}
-
-function kindOf(value: unknown): string {
-  if (value === undefined) return 'nothing';
-  if (value === null || (typeof value === 'number' && !Number.isFinite(value))) return String(value);
-  return Array.isArray(value) ? 'array' : typeof value;
-}
-
-function unknownFields(names: readonly string[], known: readonly string[]): string {
-  const meant = known.filter((one) => names.some((name) => plainName(name) === plainName(one)));
-  return `unknown ${names.length === 1 ? 'field' : 'fields'} ${names.join(', ')}${didYouMean(meant)}`;
-}
-
-/** A name without case and separators, to recognise misspelt names. */
-export function plainName(name: string): string {
-  return name.replace(/[_-]/g, '').toLowerCase();
-}
-
-/** Suggests names similar to an unknown one, if there are any. */
-export function didYouMean(names: readonly string[]): string {
-  return names.length === 0 ? '' : `; did you mean ${names.join(', ')}?`;
-}
-
-/** The path to a field. Ends before a key that is text of a conversation. */
-function pathIn(schema: AnySchema, path: readonly PropertyKey[]): (string | number)[] {
-  const shown: (string | number)[] = [];
-  let at: core.$ZodType | undefined = schema;
-  for (const key of path) {
-    at = partOf(at, key);
-    if (at === undefined) break;
-    shown.push(key as string | number); // no field is named by a symbol
-  }
-  return shown;
-}
-
-function partOf(schema: core.$ZodType, key: PropertyKey): core.$ZodType | undefined {
-  const { innerType, shape, element, keyType, valueType } = partsOf(schema);
-  if (innerType !== undefined) return partOf(innerType, key);
-  return shape?.[key as string] ?? element ?? (keyType === ownWords ? undefined : valueType);
-}
-
-interface Parts {
-  /** The wrapped schema of an optional or nullable one. */
-  readonly innerType?: core.$ZodType;
-  readonly shape?: Readonly<Record<string, core.$ZodType>>;
-  readonly element?: core.$ZodType;
-  readonly keyType?: core.$ZodType;
-  readonly valueType?: core.$ZodType;
-  readonly format?: string;
-  /** The schema of all other fields. `never` for a strict object. */
-  readonly catchall?: core.$ZodType;
-}
-
-/** Reads the parts of any schema. Each kind of schema has some of them; zod's types list them for one kind only. */
-function partsOf(schema: unknown): Parts {
-  return (schema as core.$ZodType)._zod.def as Parts;
 }
 
 /** An error for an unexpected response, which keeps its body. */

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { APIError, type ContextGatewayError, GatewayClient } from 'context-gateway';
-import type { Runtime } from '../../src/transport/timeouts.js';
+import type { Runtime } from '../../src/base/runtime.js';
 import { leaksOf } from '../helpers/leaks.js';
 import { seededRandom } from '../helpers/manual-runtime.js';
 import { failure, perform } from './call.js';

@@ -1,4 +1,4 @@
-import type { Runtime } from '../../src/transport/timeouts.js';
+import type { Runtime } from '../../src/base/runtime.js';
 
 /** A clock that only tests advance, and a deterministic random function. */
 export interface ManualRuntime extends Runtime {

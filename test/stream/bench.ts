@@ -1,6 +1,6 @@
 import { type APIPromise, type ChatCompletionStream, GatewayClient, type GatewayClientOptions } from 'context-gateway';
+import type { Runtime } from '../../src/base/runtime.js';
 import type { RequestOptions } from '../../src/index.js';
-import type { Runtime } from '../../src/transport/timeouts.js';
 import type { Report, Script } from './script.js';
 
 /** A clock that the test advances. */

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { APIPromise, type ResponseInfo, type WithResponse } from '../../src/api-promise.js';
+import { APIPromise } from '../../src/base/api-promise.js';
+import type { ResponseInfo, WithResponse } from '../../src/base/response-info.js';
 import { settled } from '../helpers/manual-runtime.js';
 
 const response: ResponseInfo = {

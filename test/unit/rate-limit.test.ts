@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { HeaderSource } from '../../src/api-promise.js';
+import type { HeaderSource } from '../../src/base/response-info.js';
 import { parseRateLimit, retryHint, ServerClock, untilReset } from '../../src/transport/rate-limit.js';
 import { atLength } from '../helpers/endurance.js';
 import { anyString } from '../helpers/strings.js';

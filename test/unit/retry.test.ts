@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Attempt } from '../../src/api-promise.js';
+import type { Attempt } from '../../src/base/response-info.js';
 import { apiError } from '../../src/errors/api.js';
 import { ConfigurationError } from '../../src/errors/base.js';
 import {

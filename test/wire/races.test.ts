@@ -1,8 +1,8 @@
 import { getEventListeners } from 'node:events';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { Runtime } from '../../src/base/runtime.js';
 import { ContextGatewayError, GatewayClient } from '../../src/index.js';
-import type { Runtime } from '../../src/transport/timeouts.js';
 import { atLength } from '../helpers/endurance.js';
 import { manualRuntime, seededRandom, settled } from '../helpers/manual-runtime.js';
 import { KEY } from './world.js';

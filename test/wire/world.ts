@@ -1,5 +1,6 @@
 import { inspect } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest';
+import { type Runtime, systemRuntime } from '../../src/base/runtime.js';
 import {
   ContextClient,
   type ContextClientOptions,
@@ -7,7 +8,6 @@ import {
   GatewayClient,
   type GatewayClientOptions,
 } from '../../src/index.js';
-import { type Runtime, systemRuntime } from '../../src/transport/timeouts.js';
 import { leaksOf } from '../helpers/leaks.js';
 import { FaultServer } from './fault-server.js';
 

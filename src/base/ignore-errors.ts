@@ -1,5 +1,5 @@
 /** Calls a user's function and ignores its errors, including those of an async function. */
-export function quietly(call: () => unknown): void {
+export function ignoreErrors(call: () => unknown): void {
   try {
     const result = call();
     if (isThenable(result)) result.then(undefined, () => {});

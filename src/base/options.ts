@@ -1,0 +1,41 @@
+import * as z from '#zod';
+import { LONGEST_TIMER } from './runtime.js';
+import { type AnySchema, didYouMean, fieldsOf, issuesOf, normalizeName } from './schema-issues.js';
+
+/** A zod schema of an option: its check, and the message if the check fails. */
+/* @__NO_SIDE_EFFECTS__ */
+export function option<T>(fits: (value: unknown) => boolean, message: string) {
+  return z.optional(z.custom<T>(fits, message));
+}
+
+export const isFunction = (value: unknown): boolean => typeof value === 'function';
+export const isTime = (value: unknown): boolean => typeof value === 'number' && value > 0 && value <= LONGEST_TIMER;
+
+/** Milliseconds. */
+export const timeOption = /* @__PURE__ */ option<number>(
+  isTime,
+  `must be a number of milliseconds above 0 and at most ${LONGEST_TIMER}`,
+);
+export const functionOption = /* @__PURE__ */ option<never>(isFunction, 'must be a function');
+export const booleanOption = /* @__PURE__ */ option<boolean>(
+  (value) => typeof value === 'boolean',
+  'must be true or false',
+);
+
+/** What is wrong with options, in one sentence for a `ConfigurationError`; `undefined` if nothing is. */
+export function findBadOptions(schema: AnySchema, options: object, owner: string): string | undefined {
+  const issues = issuesOf(schema, options, (key) => unknownOption(key, schema, owner));
+  const message = issues?.map(({ path, message }) => `${path.join('.')} ${message}`).join('; ');
+  return message?.replace(/[^?.]$/, '$&.');
+}
+
+/** The message for an option that does not exist. It suggests the option that may be meant. */
+export function unknownOption(key: string, schema: AnySchema, owner: string): string {
+  const given = normalizeName(key);
+  // For the names of these options in other clients: `timeoutMs`, `retries`, `headers`.
+  const alike = (name: string): boolean =>
+    given.startsWith(normalizeName(name)) || (given.length > 2 && normalizeName(name).endsWith(given));
+  const names = fieldsOf(schema);
+  const meant = names.filter(alike).slice(0, 1);
+  return `is not an option of ${owner}${didYouMean(meant) || ` (it takes ${names.join(', ')})`}`;
+}
