@@ -87,7 +87,11 @@ export class Summaries {
       if (selection.chosen.size === before) break;
       items = yield* this.#items(selection.chosen);
     }
-    while (summaryTokens(items) > limit) items.pop();
+    // And a little more where gaps between them are marked.
+    for (let over = summaryTokens(items) - limit; over > 0; over = summaryTokens(items) - limit) {
+      selection.dropLast(over);
+      items = yield* this.#items(selection.chosen);
+    }
     return items;
   }
 

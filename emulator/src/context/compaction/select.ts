@@ -48,6 +48,16 @@ export class Selection {
     yield* this.#fill([...this.#candidates.keys()], limit, limit);
   }
 
+  /** Takes back what was chosen last, and so adds least, until at least this many tokens are free. */
+  dropLast(tokens: number): void {
+    let free = 0;
+    for (const entry of [...this.chosen].reverse()) {
+      if (free >= tokens) return;
+      this.chosen.delete(entry);
+      free += entry.candidate.item.tokens;
+    }
+  }
+
   *#fill(positions: readonly number[], limit: number, share: number): Sliced<number> {
     yield;
     const candidates = this.#candidates;
