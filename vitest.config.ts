@@ -24,6 +24,7 @@ export default defineConfig({
     // Generous: a slow machine is not a failure, and what has a time of its own to keep asserts it.
     testTimeout: 120_000,
     hookTimeout: 120_000,
+    setupFiles: 'test/helpers/properties.ts',
     coverage: { provider: 'v8', include: ['src/**', 'emulator/src/**'] },
     projects: [
       // A process that reads the sources once halves what these tests take.

@@ -1,5 +1,6 @@
 /**
- * The chaos run: `npm run chaos`, or `npm run chaos -- 17 18` for other seeds.
+ * The chaos run: `npm run chaos`, or `npm run chaos -- 17 18` for other seeds. `npm run chaos -- --explore` runs only
+ * the properties of all tests, with a new seed, and `npm run chaos -- --explore 17` with this one.
  *
  * Runs a client with 64 callers against a service where three responses in ten are faulty, in two processes over real
  * sockets. Then plants nine bugs in the client, one at a time, to check that each is noticed. Without seeds it runs the
@@ -12,11 +13,14 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
 import { build, type Plugin } from 'esbuild';
 import { BUGS, type Bug } from './bugs.js';
-import { runEndurance } from './endurance.js';
+import { exploreProperties, runEndurance } from './endurance.js';
 import { judge, ms, p, percent, type Verdict } from './invariants.js';
 import { KINDS, type Ledger, type Report } from './plan.js';
 
-const SEEDS = process.argv.length > 2 ? process.argv.slice(2).map(Number) : [11, 23, 47];
+const args = process.argv.slice(2);
+if (args[0] === '--explore') process.exit(exploreProperties(...args.slice(1, 2).map(Number)) ? 0 : 1);
+
+const SEEDS = args.length > 0 ? args.map(Number) : [11, 23, 47];
 const LOAD = 11_000;
 const LOAD_WITH_BUG = 600;
 /** How long a process may run after its work before it is killed, in ms. Above the limit of I9. */
@@ -60,7 +64,7 @@ try {
 } finally {
   await rm(folder, { recursive: true });
 }
-if (process.argv.length === 2) failed = !runEndurance() || failed;
+if (args.length === 0) failed = !runEndurance() || failed;
 process.exitCode = failed ? 1 : 0;
 
 /** Bundles the program of one process. With a bug, its module is replaced by one that has the bug. */

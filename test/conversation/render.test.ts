@@ -56,7 +56,6 @@ describe('the rendered context', () => {
 
         expect(text.match(/<\/?context-/gi)).toHaveLength(2);
       }),
-      { seed: 1 },
     );
   });
 

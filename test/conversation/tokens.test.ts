@@ -31,7 +31,7 @@ describe('the token estimate', () => {
     const ids = fc.array(id, { minLength: 50, maxLength: 50 }).map((list) => list.join('\n'));
     fc.assert(
       fc.property(ids, (text) => estimateTokens(text) >= 0.9 * countTokens(text)),
-      { seed: 1, numRuns: 20 },
+      { numRuns: 20 },
     );
   });
 
@@ -41,7 +41,6 @@ describe('the token estimate', () => {
         const together = estimateTokens(`${a}\n${b}`);
         expect(together).toBeLessThanOrEqual(estimateTokens(a) + estimateTokens(b) + 3);
       }),
-      { seed: 1 },
     );
   });
 

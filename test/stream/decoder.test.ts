@@ -333,7 +333,7 @@ describe('for arbitrary input, an EventReader', () => {
       expect(eventsOf(cutAt(body, ...positions))).toEqual(meant);
     });
 
-    await fc.assert(property, { numRuns: atLength(1_000, 5_000), seed: 20_260_115 });
+    await fc.assert(property, { numRuns: atLength(1_000, 5_000) });
   });
 
   const byte = fc.oneof(
@@ -364,7 +364,7 @@ describe('for arbitrary input, an EventReader', () => {
       },
     );
 
-    await fc.assert(property, { numRuns: atLength(1_000, 5_000), seed: 20_260_116 });
+    await fc.assert(property, { numRuns: atLength(1_000, 5_000) });
   });
 
   function encode(event: {

@@ -38,7 +38,7 @@ describe('a text from the service', () => {
 
         expect(shown).toBe('<pre>Authorization Bearer *** </pre>');
       }),
-      { numRuns: 2_000, seed: 4 },
+      { numRuns: 2_000 },
     );
   });
 
