@@ -2,6 +2,7 @@ import type { core, ZodMiniType } from 'zod/mini';
 import * as z from '#zod';
 import { ownWords } from './fields.js';
 import { MAX_ISSUES, type ValidationIssue } from './issues.js';
+import { isObject } from './objects.js';
 
 /** The schema of an argument, a response or an option. */
 export type Schema<T> = ZodMiniType<T>;
@@ -16,12 +17,64 @@ export function issuesOf(
   value: unknown,
   describe?: (key: string) => string,
 ): ValidationIssue[] | undefined {
-  const { error } = z.safeParse(schema, value, { error: messageFor });
-  return error?.issues.slice(0, MAX_ISSUES).flatMap((issue) => {
-    if (issue.code === 'unrecognized_keys' && describe !== undefined)
-      return issue.keys.map((key) => ({ path: [key], message: describe(key) }));
-    return [{ path: pathIn(schema, issue.path), message: issue.message }];
-  });
+  const issues: ValidationIssue[] = [];
+  for (const issue of issuesIn(schema, value, describe)) {
+    issues.push(issue);
+    if (issues.length === MAX_ISSUES) break;
+  }
+  return issues.length === 0 ? undefined : issues;
+}
+
+/**
+ * Looks into invalid parts only, one issue at a time. zod itself would collect all issues first, and throw a
+ * `RangeError` at about 100,000.
+ */
+function* issuesIn(
+  schema: core.$ZodType,
+  value: unknown,
+  describe?: (key: string) => string,
+): Generator<ValidationIssue, undefined> {
+  let found = false;
+  for (const { steps, schema: partSchema, value: part } of partsIn(schema, value)) {
+    if (z.validate(partSchema as AnySchema, part)) continue;
+    found = true;
+    for (const { path, message } of issuesIn(partSchema, part)) yield { path: [...steps, ...path], message };
+  }
+  const unknown = unknownKeys(schema, value);
+  if (describe !== undefined) for (const key of unknown) yield { path: [key], message: describe(key) };
+  else if (unknown.length > 0) yield { path: [], message: unknownFields(unknown, fieldsOf(schema as AnySchema)) };
+  if (found || unknown.length > 0) return;
+  // All parts are valid, so only the few issues of the value itself are left.
+  const { error } = z.safeParse(schema as AnySchema, value, { error: messageFor });
+  for (const { message } of error?.issues ?? []) yield { path: [], message };
+}
+
+interface Part {
+  /** From the value to this part. */
+  readonly steps: readonly (string | number)[];
+  readonly schema: core.$ZodType;
+  readonly value: unknown;
+}
+
+/** The parts of a value that have a schema. A key that is text of a conversation is in no path. */
+function* partsIn(schema: core.$ZodType, value: unknown): Generator<Part, undefined> {
+  const { innerType, shape, element, keyType, valueType } = definitionOf(schema);
+  if (innerType !== undefined) yield { steps: [], schema: innerType, value };
+  else if (element !== undefined && Array.isArray(value)) {
+    for (const [at, item] of value.entries()) yield { steps: [at], schema: element, value: item };
+  } else if (isObject(value)) {
+    for (const key in shape) yield { steps: [key], schema: shape[key] as core.$ZodType, value: value[key] };
+    if (valueType === undefined) return;
+    for (const [key, field] of Object.entries(value)) {
+      yield { steps: keyType === ownWords ? [] : [key], schema: valueType, value: field };
+    }
+  }
+}
+
+function unknownKeys(schema: core.$ZodType, value: unknown): string[] {
+  const { shape, catchall } = definitionOf(schema);
+  if (shape === undefined || catchall?._zod.def.type !== 'never' || !isObject(value)) return [];
+  return Object.keys(value).filter((key) => !Object.hasOwn(shape, key));
 }
 
 /** A cache. Every call reads the names; computing them each time took 3 % of a call. */
@@ -31,8 +84,8 @@ const fieldNames = new WeakMap<AnySchema, readonly string[]>();
 export function fieldsOf(schema: AnySchema): readonly string[] {
   let names = fieldNames.get(schema);
   if (names === undefined) {
-    const { shape = {} } = partsOf(schema);
-    names = Object.keys(shape).filter((key) => partsOf(shape[key]).innerType?._zod.def.type !== 'never');
+    const { shape = {} } = definitionOf(schema);
+    names = Object.keys(shape).filter((key) => definitionOf(shape[key]).innerType?._zod.def.type !== 'never');
     fieldNames.set(schema, names);
   }
   return names;
@@ -44,7 +97,7 @@ type RawIssue = core.$ZodRawIssue;
 function messageFor(issue: RawIssue): string {
   switch (issue.code) {
     case 'invalid_type':
-      return wrongKind(partsOf(issue.inst).format === 'safeint' ? 'a whole number' : issue.expected, issue.input);
+      return wrongKind(definitionOf(issue.inst).format === 'safeint' ? 'a whole number' : issue.expected, issue.input);
     case 'invalid_value':
       return wrongKind(
         issue.values.map((one) => JSON.stringify(one)).join(' or '),
@@ -56,8 +109,6 @@ function messageFor(issue: RawIssue): string {
     case 'too_big':
       if (issue.origin === 'string') return `must not be longer than ${issue.maximum}`;
       return issue.origin === 'int' ? 'expected a whole number' : `expected a number of at most ${issue.maximum}`;
-    case 'unrecognized_keys':
-      return unknownFields(issue.keys, fieldsOf(issue.inst as AnySchema));
     default:
       return 'is not valid';
   }
@@ -90,25 +141,7 @@ export function didYouMean(names: readonly string[]): string {
   return names.length === 0 ? '' : `; did you mean ${names.join(', ')}?`;
 }
 
-/** The path to a field. Ends before a key that is text of a conversation. */
-function pathIn(schema: AnySchema, path: readonly PropertyKey[]): (string | number)[] {
-  const shown: (string | number)[] = [];
-  let at: core.$ZodType | undefined = schema;
-  for (const key of path) {
-    at = partOf(at, key);
-    if (at === undefined) break;
-    shown.push(key as string | number); // no field is named by a symbol
-  }
-  return shown;
-}
-
-function partOf(schema: core.$ZodType, key: PropertyKey): core.$ZodType | undefined {
-  const { innerType, shape, element, keyType, valueType } = partsOf(schema);
-  if (innerType !== undefined) return partOf(innerType, key);
-  return shape?.[key as string] ?? element ?? (keyType === ownWords ? undefined : valueType);
-}
-
-interface Parts {
+interface Definition {
   /** The wrapped schema of an optional or nullable one. */
   readonly innerType?: core.$ZodType;
   readonly shape?: Readonly<Record<string, core.$ZodType>>;
@@ -120,7 +153,7 @@ interface Parts {
   readonly catchall?: core.$ZodType;
 }
 
-/** Reads the parts of any schema. Each kind of schema has some of them; zod's types list them for one kind only. */
-export function partsOf(schema: unknown): Parts {
-  return (schema as core.$ZodType)._zod.def as Parts;
+/** Reads the definition of any schema. Each kind of schema has some of these fields; zod's types list them for one kind only. */
+export function definitionOf(schema: unknown): Definition {
+  return (schema as core.$ZodType)._zod.def as Definition;
 }

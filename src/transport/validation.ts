@@ -1,7 +1,9 @@
 import { matches } from '#platform';
 import { describeIssues, MAX_ISSUES, type ValidationIssue } from '../base/issues.js';
-import { type AnySchema, fieldsOf, issuesOf, partsOf } from '../base/schema-issues.js';
+import { type AnySchema, definitionOf, fieldsOf, issuesOf } from '../base/schema-issues.js';
 import { RequestValidationError, ResponseValidationError } from '../errors/validation.js';
+
+export { isObject, ownField } from '../base/objects.js';
 
 /** The used part of Standard Schema (standardschema.dev, version 1), which zod, valibot and arktype implement. */
 export interface StandardSchema<Output> {
@@ -29,7 +31,7 @@ export function findIssues(
   value: unknown,
   describe?: (key: string) => string,
 ): ValidationIssue[] | undefined {
-  // Nearly every value is valid, so a check without copies and messages comes first. An invalid value is checked twice.
+  // Nearly every value is valid, so a check without copies and messages comes first.
   if (matches(schema, value)) return undefined;
   return issuesOf(schema, value, describe);
 }
@@ -44,7 +46,7 @@ export function checkArguments(schema: AnySchema, given: object, options: AnySch
   const issues = findIssues(schema, given);
   if (issues === undefined) return;
   const known = fieldsOf(schema);
-  const isStrict = partsOf(schema).catchall?._zod.def.type === 'never';
+  const isStrict = definitionOf(schema).catchall?._zod.def.type === 'never';
   const isMisplaced = (key: string): boolean => isStrict && !known.includes(key) && fieldsOf(options).includes(key);
   const misplaced = Object.keys(given).filter(isMisplaced);
   throw new RequestValidationError(
@@ -55,15 +57,6 @@ export function checkArguments(schema: AnySchema, given: object, options: AnySch
 /** The message for an option that was passed among the parameters. */
 export function isAnOption(ids?: object): string {
   return `is an option of the call: pass it in the ${ids === undefined ? 'second' : 'third'} argument`;
-}
-
-/** Reads a field of parsed JSON. Ignores inherited fields, which a polluted `Object.prototype` may add. */
-export function ownField(body: object, name: string): unknown {
-  return Object.hasOwn(body, name) ? (body as Record<string, unknown>)[name] : undefined;
-}
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** An error for an unexpected response, which keeps its body. */

@@ -1,5 +1,6 @@
 import { brotliCompressSync, constants, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
+import type { ClientEvent, ResponseValidationError } from '../../src/index.js';
 import { atLength } from '../helpers/endurance.js';
 import { engines } from '../helpers/engines.js';
 import { answer, flood, headOf, json, raw, rawThenEnd } from './behaviours.js';
@@ -34,6 +35,33 @@ describe.each(engines)('$engine', ({ options }) => {
     clearInterval(sampling);
     return { error, growth: Math.max(peak, process.memoryUsage.rss()) - start };
   }
+
+  test('a response with 200,000 mistakes is an error with 50 issues, and is returned if mistakes are only reported', async () => {
+    const choice = { index: 0, message: { role: 1, content: 2 } };
+    const completion = { id: 'c', choices: Array(50_000).fill(choice) };
+    const params = { model: 'm', messages: [{ role: 'user', content: 'x' }] };
+    const events: ClientEvent[] = [];
+    const onEvent = (event: ClientEvent) => events.push(event);
+    world.server.answers(json(completion));
+
+    const error = await failureOf(world.gateway(options).chat.completions.create(params));
+    const reported = world.gateway({ ...options, validation: 'report', onEvent });
+    const returned = await reported.chat.completions.create(params);
+
+    expect(error).toMatchObject({ name: 'ResponseValidationError', body: { id: 'c' } });
+    expect((error as ResponseValidationError).issues).toHaveLength(50);
+    expect(returned.choices).toHaveLength(50_000);
+    expect(events.find(({ type }) => type === 'validation')).toMatchObject({ issues: { length: 50 } });
+  });
+
+  test('arguments with 200,000 mistakes are rejected with 50 issues', async () => {
+    const messages = Array(100_000).fill({ role: 1, content: 2 });
+
+    const error = await failureOf(world.gateway(options).chat.completions.create({ model: 'm', messages }));
+
+    expect(error).toMatchObject({ name: 'RequestValidationError', issues: { length: 50 } });
+    expect(world.server.requests).toBe(0);
+  });
 
   test('a response whose content-length is too large is not read', async () => {
     world.server.answers(raw(headOf(200, { ...JSON_HEAD, 'content-length': 100 * MB }), block));

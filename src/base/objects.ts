@@ -1,0 +1,8 @@
+/** Reads a field of parsed JSON. Ignores inherited fields, which a polluted `Object.prototype` may add. */
+export function ownField(body: object, name: string): unknown {
+  return Object.hasOwn(body, name) ? (body as Record<string, unknown>)[name] : undefined;
+}
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
