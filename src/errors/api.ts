@@ -1,5 +1,6 @@
 import type { HeaderSource, RateLimit } from '../base/response-info.js';
 import { ContextGatewayError } from './base.js';
+import type { Sent } from './connection.js';
 
 /** The two APIs of the service: the Context API (`/api`) and the Gateway API (`/v1`). */
 export type Area = 'context' | 'gateway';
@@ -13,6 +14,7 @@ export interface APIErrorDetails {
   /** The service's own part of the message, if the body was a documented error. */
   readonly words?: string | undefined;
   readonly area: Area;
+  readonly sent: Sent;
   readonly type?: string | undefined;
   readonly code?: string | undefined;
   readonly param?: string | undefined;
@@ -36,6 +38,8 @@ export class APIError extends ContextGatewayError {
   readonly status: number;
   /** Which API responded. */
   readonly area: Area;
+  /** Whether the service may have carried out the call, in any of its attempts. */
+  readonly sent: Sent;
   /** The kind of error, such as `rate_limit_error`. Gateway only. */
   readonly type: string | undefined;
   /** The error's code, such as `model_not_found`. Gateway only. */
@@ -54,6 +58,7 @@ export class APIError extends ContextGatewayError {
     super(details.message);
     this.status = status;
     this.area = details.area;
+    this.sent = details.sent;
     this.type = details.type;
     this.code = details.code;
     this.param = details.param;
@@ -87,8 +92,8 @@ export class APIError extends ContextGatewayError {
   }
 
   protected override facts(): Record<string, unknown> {
-    const { status, area, type, code, param, requestId, retryAfter, rateLimit } = this;
-    return { status, area, type, code, param, requestId, retryAfter, rateLimit };
+    const { status, area, sent, type, code, param, requestId, retryAfter, rateLimit } = this;
+    return { status, area, sent, type, code, param, requestId, retryAfter, rateLimit };
   }
 }
 

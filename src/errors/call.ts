@@ -1,5 +1,6 @@
 import type { PartialChatCompletion } from '../base/completion.js';
 import type { Attempt } from '../base/response-info.js';
+import { APIError } from './api.js';
 import { ContextGatewayError, hide, KEEP_PARTIAL } from './base.js';
 import { APIConnectionError, type Sent } from './connection.js';
 
@@ -24,7 +25,8 @@ export function endCallWith(error: ContextGatewayError, call: CallRecord, partia
   if (error.attempts.length > 0 || !Object.isExtensible(error)) return;
   const { where, attempts, sent, clean } = call;
   hide(error, 'attempts', attempts);
-  if (error instanceof APIConnectionError) Object.assign(error, { sent: mostSent(error.sent, sent) });
+  if (error instanceof APIConnectionError || error instanceof APIError)
+    Object.assign(error, { sent: mostSent(error.sent, sent) });
   const message = clean(error.message);
   error.message = message.includes(where) ? message : message.replace(/\.?$/, (end) => ` (${where})${end}`);
   captureCallSite(error, endCallWith);

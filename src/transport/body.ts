@@ -117,19 +117,6 @@ export function reportsError(body: unknown): boolean {
   return success === false || (success === undefined && isObject(ownField(body, 'error')));
 }
 
-/**
- * Whether a body is an error in the documented form, so that the service itself rejected the request. Proxies respond
- * in other forms, which say nothing about what the service has done.
- */
-export function isServiceError(body: unknown): boolean {
-  if (!isObject(body)) return false;
-  const error = ownField(body, 'error');
-  if (ownField(body, 'success') === false) return typeof error === 'string';
-  return (
-    isObject(error) && typeof ownField(error, 'message') === 'string' && typeof ownField(error, 'type') === 'string'
-  );
-}
-
 /** Discards a response. A short rest is read, so that the connection can be reused; a longer one is cancelled. */
 export async function discard(body: ByteSource, runtime: Runtime): Promise<void> {
   const rest = body.read();

@@ -19,7 +19,7 @@ import { Pacer } from './pacer.js';
 import { checkHeaderName, checkHeaders, type Method, ownFields, type Query } from './request.js';
 import { RetryBudget } from './retry.js';
 import type { ResponseForm } from './service-response.js';
-import { Transport } from './transport.js';
+import { DEFAULT_MAX_RETRY_AFTER, Transport } from './transport.js';
 import { checkArguments, isObject } from './validation.js';
 
 /** A request to an endpoint that has no method yet. */
@@ -68,6 +68,11 @@ export class ServiceClient<Options extends ClientOptions> {
    */
   get rateLimit(): Readonly<Record<string, RateLimit>> {
     return Object.fromEntries(this.#shared.rateLimits);
+  }
+
+  /** The longest wait for a rate limit, in milliseconds, for code that retries calls of this client itself. */
+  get maxRetryAfter(): number {
+    return this.#options.maxRetryAfter ?? DEFAULT_MAX_RETRY_AFTER;
   }
 
   /**

@@ -1,6 +1,7 @@
 import { type APIErrorDetails, isTemporary } from '../errors/api.js';
+import type { Sent } from '../errors/connection.js';
 import type { ResponseHead } from '../platform/engine.js';
-import { isServiceError, readErrorText, readHintText } from './body.js';
+import { readErrorText, readHintText } from './body.js';
 import type { Call, ResponseFacts } from './call.js';
 import { retryHint } from './rate-limit.js';
 import { cleaned, withoutSecrets } from './secrets.js';
@@ -28,13 +29,14 @@ export function errorDetails(response: ResponseFacts, body: unknown): APIErrorDe
   const { credential, area, request } = call;
   const mask = (text: string): string => withoutSecrets(text, credential);
   const error = errorObject(body, (text) => cleaned(text, credential));
+  const sent = sentOf(status, body);
   const said = error.message ?? excerpt(body, status, mask);
   // With other statuses, an empty window is not the reason, so its end is not the time to retry.
   const window = status === 429 || status === 503 ? rateLimit : undefined;
   const retryAfter = retryHint(headers, error.retryAfter, window, serverTime);
   const hint =
     redirectTarget(head) ??
-    doubt(status, body, request?.method) ??
+    doubt(status, sent, request?.method) ??
     (status === 404 && error.message === undefined ? wrongPath(request?.address) : area.explain(status, call.where)) ??
     (retryAfter && (status < 300 || isTemporary(status)) ? `Try again in ${Math.ceil(retryAfter / 1_000)} s.` : '');
   const text = said || (hint === '' ? 'The response contains no message.' : '');
@@ -44,6 +46,7 @@ export function errorDetails(response: ResponseFacts, body: unknown): APIErrorDe
       .join(' '),
     words: isObject(body) && Object.hasOwn(body, 'error') ? error.message : undefined,
     area: area.name,
+    sent,
     type: error.type,
     code: error.code,
     param: error.param,
@@ -55,9 +58,29 @@ export function errorDetails(response: ResponseFacts, body: unknown): APIErrorDe
   };
 }
 
+/** Whether the service may have carried out the request that it answered with this error. */
+export function sentOf(status: number, body: unknown): Sent {
+  // A proxy's page may hide work that was done. Only the service's own error proves that it was not.
+  if (status === 503 || status === 401 || status === 403) return isServiceError(body) ? 'no' : 'maybe';
+  return status < 400 || status === 408 || status === 409 || status === 425 || status >= 500 ? 'maybe' : 'no';
+}
+
+/**
+ * Whether a body is an error in the documented form, so that the service itself rejected the request. Proxies respond
+ * in other forms, which say nothing about what the service has done.
+ */
+function isServiceError(body: unknown): boolean {
+  if (!isObject(body)) return false;
+  const error = ownField(body, 'error');
+  if (ownField(body, 'success') === false) return typeof error === 'string';
+  return (
+    isObject(error) && typeof ownField(error, 'message') === 'string' && typeof ownField(error, 'type') === 'string'
+  );
+}
+
 /** The reason why a POST is not retried after a 503 that did not come from the service itself. */
-function doubt(status: number, body: unknown, method: string | undefined): string | undefined {
-  if (status !== 503 || method !== 'POST' || isServiceError(body)) return undefined;
+function doubt(status: number, sent: Sent, method: string | undefined): string | undefined {
+  if (status !== 503 || method !== 'POST' || sent === 'no') return undefined;
   return "This is not the service's own error: a proxy may have responded after the work was done, so the request is not retried.";
 }
 

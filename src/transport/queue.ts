@@ -91,6 +91,7 @@ function notQueued(call: Call, expected: number | undefined, rateLimit: RateLimi
   return new RateLimitError(429, {
     message: `The rate limit of ${bucket} is used up, so the request was not sent${again}. The wait${longer} exceeds maxRetryAfter (${maxRetryAfter} ms): call again later, or raise maxRetryAfter.`,
     area: area.name,
+    sent: 'no',
     retryAfter: expected,
     rateLimit: rateLimit?.remaining === 0 ? rateLimit : undefined, // other values are older than the event that closed the limit
     headers: NO_HEADERS,

@@ -5,7 +5,6 @@ import { mostSent } from '../errors/call.js';
 import type { Sent } from '../errors/connection.js';
 import { APIConnectionError, APITimeoutError } from '../errors/connection.js';
 import { ResponseValidationError } from '../errors/validation.js';
-import { isServiceError } from './body.js';
 import type { StopReason } from './events.js';
 import { SHORTEST_ATTEMPT } from './timeouts.js';
 
@@ -101,13 +100,8 @@ function isRepeatable(error: unknown, { operation, keyed, sent }: RetryFacts): b
 
 /** Whether the service may have carried out an attempt that failed with this error. */
 export function sentBy(error: unknown): Sent {
-  if (error instanceof APIConnectionError) return error.sent;
-  if (error instanceof ResponseValidationError) return 'yes'; // a success that cannot be read
-  if (!(error instanceof APIError)) return 'no';
-  const { status, body } = error;
-  // A proxy's page may hide work that was done. Only the service's own error proves that it was not.
-  if (status === 503 || status === 401 || status === 403) return isServiceError(body) ? 'no' : 'maybe';
-  return status < 400 || status === 408 || status === 409 || status === 425 || status >= 500 ? 'maybe' : 'no';
+  if (error instanceof APIConnectionError || error instanceof APIError) return error.sent;
+  return error instanceof ResponseValidationError ? 'yes' : 'no'; // a success that cannot be read
 }
 
 /** The size of the retry budget, and the cost of a retry. */

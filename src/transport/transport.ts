@@ -38,7 +38,7 @@ import { applySchema } from './validation.js';
 const DEFAULT_TIMEOUT = 60_000;
 const DEFAULT_IDLE_TIMEOUT = 120_000;
 const DEFAULT_RETRIES = 2;
-const DEFAULT_MAX_RETRY_AFTER = 60_000;
+export const DEFAULT_MAX_RETRY_AFTER = 60_000;
 /** Turns a successful response into the method's return value. */
 type Reader<T> = (response: ServiceResponse, options: RequestOptions) => T | Promise<T>;
 

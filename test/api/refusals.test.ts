@@ -54,6 +54,40 @@ describe('both error formats are read in both areas', () => {
   });
 });
 
+describe('an error says whether the service may have carried out the call', () => {
+  const gatewayForm = { error: { message: 'Away.', type: 'unavailable' } };
+  const contextForm = { success: false, error: 'Away.' };
+  const proxyForm = { error: { type: 'unavailable' } };
+
+  test.each([
+    ...[400, 404, 422, 429].map((status) => ({
+      status,
+      body: proxyForm,
+      sent: 'no',
+      because: 'it rejects the request',
+    })),
+    ...[401, 403, 503].flatMap((status) => [
+      { status, body: gatewayForm, sent: 'no', because: 'the service itself rejects the request' },
+      { status, body: contextForm, sent: 'no', because: 'the service itself rejects the request' },
+      { status, body: proxyForm, sent: 'maybe', because: 'a proxy may respond after the work was done' },
+    ]),
+    ...[408, 409, 425, 500, 502, 504].map((status) => ({
+      status,
+      body: gatewayForm,
+      sent: 'maybe',
+      because: 'the service may have begun',
+    })),
+    { status: 200, body: contextForm, sent: 'maybe', because: 'the status is that of a success' },
+  ])('a $status with $body has sent: $sent, because $because', async ({ status, body, sent }) => {
+    answers(json(body as never, { status }));
+
+    const error = (await failureOf(create())) as APIError;
+
+    expect(error).toMatchObject({ status, sent });
+    expect(error.toJSON()).toMatchObject({ sent });
+  });
+});
+
 function omitMessage({ message: _, ...rest }: Record<string, string>): Record<string, string> {
   return rest;
 }

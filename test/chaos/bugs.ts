@@ -22,7 +22,7 @@ export const BUGS: readonly Bug[] = [
   },
   {
     name: "a proxy's 503 is taken for a refusal of the service",
-    module: 'src/transport/retry.ts',
+    module: 'src/transport/error-details.ts',
     place: "return isServiceError(body) ? 'no' : 'maybe';",
     instead: "return isServiceError(body) ? 'no' : 'no';",
     invariant: 'I1',

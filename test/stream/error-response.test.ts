@@ -86,7 +86,8 @@ describe('an error about the request is relayed with its status and message', ()
   });
 
   test('Retry-After is rounded up to whole seconds', async () => {
-    const details = { message: '429 Slow down.', area: 'gateway', retryAfter: 1_200, body: {}, headers } as const;
+    const given = { message: '429 Slow down.', area: 'gateway', sent: 'no', retryAfter: 1_200 } as const;
+    const details = { ...given, body: {}, headers };
 
     const { response } = await told(new APIError(429, details));
 
@@ -230,7 +231,7 @@ const EVENTS = { 'content-type': 'text/event-stream' };
 
 /** An error with a status that HTTP allows and `Response` rejects. */
 const strange = (status: number) =>
-  new APIError(status, { message: `${status} ${HOST}`, area: 'gateway', body: {}, headers });
+  new APIError(status, { message: `${status} ${HOST}`, area: 'gateway', sent: 'no', body: {}, headers });
 
 test('the relay of the examples shows errors of the service, but not that its own key is rejected', async () => {
   const emulator = createEmulator({ seed: 'relay' });

@@ -10,6 +10,7 @@ const headers = { get: () => undefined, toHeaders: () => new Headers({ 'x-a': '1
 const details: APIErrorDetails = {
   message: '404 gone (GET /v1/x, request r1)',
   area: 'gateway',
+  sent: 'no',
   type: 'invalid_request_error',
   code: 'model_not_found',
   param: 'model',
@@ -118,6 +119,7 @@ describe('toJSON', () => {
       message: details.message,
       status: 404,
       area: 'gateway',
+      sent: 'no',
       type: 'invalid_request_error',
       code: 'model_not_found',
       param: 'model',

@@ -13,22 +13,27 @@ import {
   type Sent,
 } from '../../src/errors/connection.js';
 import { RequestValidationError, ResponseValidationError } from '../../src/errors/validation.js';
+import { sentOf } from '../../src/transport/error-details.js';
 import { nextWait, type Operation, operationOf, RetryBudget, type RetryFacts } from '../../src/transport/retry.js';
 import { seededRandom } from '../helpers/manual-runtime.js';
 
 const headers = { get: () => undefined, toHeaders: () => new Headers() };
 
 const status = (code: number, retryAfter?: number) =>
-  apiError(code, { message: `${code}`, area: 'gateway', headers, body: undefined, retryAfter });
-
-/** An error in the documented format, so one from the service itself. */
-const refused = (code: number) =>
   apiError(code, {
     message: `${code}`,
     area: 'gateway',
+    sent: sentOf(code, undefined),
     headers,
-    body: { error: { message: 'busy', type: 'service_unavailable' } },
+    body: undefined,
+    retryAfter,
   });
+
+/** An error in the documented format, so one from the service itself. */
+const refused = (code: number) => {
+  const body = { error: { message: 'busy', type: 'service_unavailable' } };
+  return apiError(code, { message: `${code}`, area: 'gateway', sent: sentOf(code, body), headers, body });
+};
 
 const broken = (phase: Phase, sent: Sent, retryable = true) =>
   new APIConnectionError('broken', { phase, sent, retryable });

@@ -50,6 +50,14 @@ describe.each(engines)('$engine', ({ options }) => {
     expect(error).toMatchObject({ name: 'APITimeoutError', kind: 'deadline', sent: 'yes' });
   });
 
+  test.each([404, 503])('a %d after an attempt that may have taken effect has sent: maybe', async (status) => {
+    world.server.answers(resetAtEnd(), refused(status));
+
+    const error = await failureOf(world.context({ ...options, maxRetries: 1 }).memory.delete('m1'));
+
+    expect(error).toMatchObject({ status, sent: 'maybe', attempts: [{ error: 'APIConnectionError' }, { status }] });
+  });
+
   test('a POST is not retried once an attempt may have taken effect, even if another was rejected', async () => {
     world.server.answers(refused(503), resetAtEnd(), refused(503));
 
