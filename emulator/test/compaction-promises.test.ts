@@ -239,8 +239,8 @@ test('a decision has the same id at every level and after later messages', () =>
   expect(new Set(early.values()).size).toBe(early.size);
 });
 
-test('long text that is not prose is compacted in less than 10 s', () => {
-  const started = performance.now();
+test('long text that is not prose is compacted in less than 10 s of CPU time', () => {
+  const began = process.cpuUsage();
 
   for (const unit of [
     '-',
@@ -268,5 +268,5 @@ test('long text that is not prose is compacted in less than 10 s', () => {
     }
   }
 
-  expect(performance.now() - started).toBeLessThan(10_000);
+  expect(process.cpuUsage(began).user).toBeLessThan(10_000_000);
 });
