@@ -17,13 +17,20 @@ const BOTH: Options = {
   splitting: true,
 };
 
+/** One file with everything in it. */
+const SELF_CONTAINED: Options = {
+  target: 'es2022',
+  splitting: false,
+  noExternal: [/.*/],
+};
+
 export default defineConfig([
   {
     ...BOTH,
     // For Node, in few files: each costs half a millisecond of an import.
     entry: {
       ...ENTRIES,
-      // The part of zod that is used; `#zod` in package.json is zod/mini itself everywhere else.
+      // The part of zod that is used, in one file: zod/mini as installed is 92.
       zod: 'src/zod.ts',
     },
     esbuildOptions: (options) => {
@@ -36,7 +43,7 @@ export default defineConfig([
       // For Symbol.asyncDispose, which older `lib` settings do not know.
       banner: '/// <reference lib="esnext.disposable" />',
     },
-    clean: ['!web/**'],
+    clean: ['!web/**', '!browser.js', '!main.cjs'],
   },
   {
     ...BOTH,
@@ -55,7 +62,33 @@ export default defineConfig([
       'platform/browser': 'src/platform/browser.ts',
       'platform/worker': 'src/platform/worker.ts',
     },
-    external: ['#platform', '#zod', 'zod/mini'],
+    // Not `#zod`: Metro rejects `imports` in package.json if a target is not a path.
+    esbuildPlugins: [
+      {
+        name: 'zod/mini, directly',
+        setup: ({ onResolve }) => onResolve({ filter: /^#zod$/ }, () => ({ path: 'zod/mini', external: true })),
+      },
+    ],
+    external: ['#platform'],
     clean: true,
+  },
+  {
+    // For a page without a bundler: `<script type="module">`.
+    ...SELF_CONTAINED,
+    entry: { browser: 'src/index.ts' },
+    format: 'esm',
+    minify: true,
+    esbuildOptions: (options) => {
+      options.alias = { '#platform': resolve('src/platform/browser.ts'), '#zod': 'zod/mini' };
+    },
+  },
+  {
+    // For tools that read `main` and neither `exports` nor `imports`, such as Parcel with its defaults.
+    ...SELF_CONTAINED,
+    entry: { main: 'src/index.ts' },
+    format: 'cjs',
+    esbuildOptions: (options) => {
+      options.alias = { '#platform': resolve('src/platform/worker.ts'), '#zod': 'zod/mini' };
+    },
   },
 ]);

@@ -9,7 +9,7 @@ const CHECKS = [
   ['unused code', 'knip'],
   ['build', 'npm run build --silent'],
   ['package lint', 'publint --strict'],
-  ['package types', 'attw --pack . --profile node16 --format ascii --no-color --no-emoji'],
+  ['package types', 'attw --pack . --format ascii --no-color --no-emoji'],
   ['package lint, emulator', 'publint --strict emulator'],
   ['package types, emulator', 'attw --pack emulator --profile esm-only --format ascii --no-color --no-emoji'],
   ['declarations, in a browser project', 'tsc -p scripts/tsconfig.consumer.json'],

@@ -14,7 +14,7 @@ const CLIENTS = `import { ContextClient, GatewayClient } from 'context-gateway';
   const context = new ContextClient({ baseURL: 'https://example.com', sessionToken: 'token' });`;
 const PROGRAMS = [
   { name: 'a streamed completion, everything checked', budget: 33.9, code: STREAMED },
-  { name: "the same beside a page's own zod/mini", budget: 27.1, code: STREAMED, external: ['#zod'] },
+  { name: "the same beside a page's own zod/mini", budget: 27.1, code: STREAMED, external: ['zod/mini'] },
   {
     name: 'both clients whole',
     budget: 35.7,

@@ -21,6 +21,8 @@ const REQUIRED = [
   'dist/index.cjs',
   'dist/index.d.ts',
   'dist/web/index.js',
+  'dist/browser.js',
+  'dist/main.cjs',
 ];
 /** The documented prefixes alone (`svc_sk_`, `svc_sk_local_…`) do not count as keys. */
 const FORBIDDEN = {
@@ -33,7 +35,7 @@ const FORBIDDEN = {
   'a test': /from ['"]vitest['"]|require\(['"]vitest['"]\)/,
 };
 /** The largest sizes in bytes. Adding a large file should be a deliberate decision. */
-const LARGEST = { unpackedSize: 2_000 * 1024, size: 650 * 1024 };
+const LARGEST = { unpackedSize: 2_300 * 1024, size: 750 * 1024 };
 const MOST_FILES = 140;
 /** The target of a Markdown link or image. */
 const LINK = /\]\(([^)\s#]+)[^)]*\)/g;

@@ -1,9 +1,9 @@
+import type { ZodMiniType } from 'zod/mini';
+import * as z from '#zod';
 import { ConfigurationError } from '../errors/base.js';
 import type { Engine, EngineOptions, OutgoingRequest } from './engine.js';
 import { FetchEngine, type FetchRules } from './fetch.js';
 
-// Never compiled, because a strict content security policy forbids generated code.
-export { validate as matches } from '#zod';
 export { isBrowser } from './environment.js';
 export { formData as createForm } from './upload/form-data.js';
 
@@ -21,6 +21,14 @@ export const PAGE: FetchRules = {
   }),
   explain: whyInPage,
 };
+
+/**
+ * Whether a value matches a schema. Never compiled, because a strict content security policy forbids generated code, and
+ * with `safeParse`, because a page's own zod may be older than 4.6, which has `validate`.
+ */
+export function matches(schema: ZodMiniType, value: unknown): boolean {
+  return z.safeParse(schema, value).success;
+}
 
 /** Sends requests from a page with `fetch`. */
 export function createEngine({ fetch, dispatcher }: EngineOptions, rules = PAGE): Engine {
