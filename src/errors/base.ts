@@ -11,7 +11,7 @@ export const KEEP_PARTIAL = Symbol('keepPartial');
 export class ContextGatewayError extends Error {
   /** The attempts of the call, in order. Empty if nothing was sent. */
   declare readonly attempts: readonly Attempt[];
-  #partial: PartialChatCompletion | undefined;
+  #partial: PartialChatCompletion | (() => PartialChatCompletion) | undefined;
 
   constructor(message: string, options?: { cause?: unknown }) {
     super(message, options);
@@ -26,11 +26,12 @@ export class ContextGatewayError extends Error {
 
   /** The part of a streamed completion that arrived before this error. Never printed. */
   get partial(): PartialChatCompletion | undefined {
+    if (typeof this.#partial === 'function') this.#partial = this.#partial();
     return this.#partial;
   }
 
-  /** @internal */
-  [KEEP_PARTIAL](partial: PartialChatCompletion): void {
+  /** @internal The completion is joined only if it is asked for. */
+  [KEEP_PARTIAL](partial: () => PartialChatCompletion): void {
     this.#partial = partial;
   }
 

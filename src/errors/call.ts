@@ -19,7 +19,7 @@ export interface CallRecord {
  * Adds to an error the call that it ended, and what a stream has delivered so far. This happens in one place, where the
  * call ends: the timers, sockets and parsers that create the errors do not know which call they serve.
  */
-export function endCallWith(error: ContextGatewayError, call: CallRecord, partial?: PartialChatCompletion): void {
+export function endCallWith(error: ContextGatewayError, call: CallRecord, partial?: () => PartialChatCompletion): void {
   if (partial !== undefined) error[KEEP_PARTIAL](partial);
   // An error of another call that failed inside this one keeps its own facts. A frozen error cannot take any.
   if (error.attempts.length > 0 || !Object.isExtensible(error)) return;

@@ -2,22 +2,16 @@ import type { CompletionUsage, PartialChatCompletion } from '../base/completion.
 import type { CompletionFacts } from '../transport/events.js';
 import { ownField } from '../transport/validation.js';
 import type { ChatCompletionChunk, StreamedChatCompletion } from './schemas.js';
-import { joined } from './undocumented-fields.js';
-
-/** Pieces are joined in batches of this size, because a million tiny strings take more memory than their text. */
-const BATCH = 512;
+import { FieldPieces, TextPieces } from './undocumented-fields.js';
 
 interface Choice {
   role: string;
-  text: string;
-  /** The pieces after `text`. */
-  pieces: string[];
-  /** Fields that the API does not document, such as `tool_calls`. */
-  others: object;
+  readonly text: TextPieces;
+  readonly others: FieldPieces;
   finishReason: string | null;
 }
 
-/** Assembles the chunks of a stream. The text is stored once. */
+/** Collects the pieces of a streamed completion, and joins them only on request. */
 export class CompletionSoFar {
   readonly #choices = new Map<number, Choice>();
   #id: string | undefined;
@@ -36,7 +30,7 @@ export class CompletionSoFar {
       const { index, delta, finish_reason } = one;
       const choice = this.#choice(index);
       if (delta.role) choice.role = delta.role;
-      if (delta.content) addPiece(choice, delta.content);
+      if (delta.content) choice.text.add(delta.content);
       for (const name in delta) if (name !== 'role' && name !== 'content') addOther(choice, name, delta);
       if (finish_reason) choice.finishReason = finish_reason;
     }
@@ -51,21 +45,20 @@ export class CompletionSoFar {
 
   /** The completion so far. */
   partial(): PartialChatCompletion {
-    const sorted = [...this.#choices].sort(([a], [b]) => a - b);
-    const choices = sorted.map(([index, choice]) => ({
+    const choices = this.#sorted().map(([index, { role, text, others, finishReason }]) => ({
       index,
-      message: { ...choice.others, role: choice.role, content: textOf(choice) },
-      finish_reason: choice.finishReason,
+      message: { ...others.value, role, content: text.value },
+      finish_reason: finishReason,
     }));
     return { id: this.#id, model: this.#model, created: this.#created, choices, usage: this.#usage };
   }
 
   /** The facts for the `done` event. */
   facts(): CompletionFacts {
-    const { model, choices, usage } = this.partial();
-    const text = choices.map(({ message }) => message.content).join('');
-    const finishReasons = choices.flatMap(({ finish_reason }) => finish_reason ?? []);
-    return { model, finishReasons, usage, written: new TextEncoder().encode(text).length };
+    const choices = this.#sorted().map(([, choice]) => choice);
+    const text = choices.map((choice) => choice.text.value).join('');
+    const finishReasons = choices.flatMap(({ finishReason }) => finishReason ?? []);
+    return { model: this.#model, finishReasons, usage: this.#usage, written: new TextEncoder().encode(text).length };
   }
 
   /**
@@ -84,10 +77,14 @@ export class CompletionSoFar {
     };
   }
 
+  #sorted(): [number, Choice][] {
+    return [...this.#choices].sort(([a], [b]) => a - b);
+  }
+
   #choice(index: number): Choice {
     let choice = this.#choices.get(index);
     if (choice === undefined) {
-      choice = { role: 'assistant', text: '', pieces: [], others: {}, finishReason: null };
+      choice = { role: 'assistant', text: new TextPieces(), others: new FieldPieces(), finishReason: null };
       this.#choices.set(index, choice);
     }
     return choice;
@@ -106,18 +103,7 @@ function isReadable(choice: ChatCompletionChunk['choices'][number] | null): bool
   return Number.isSafeInteger(choice?.index) && choice?.delta instanceof Object && typeof content === 'string';
 }
 
-function addPiece(choice: Choice, piece: string): void {
-  choice.pieces.push(piece);
-  if (choice.pieces.length === BATCH) textOf(choice);
-}
-
-function addOther(choice: Choice, name: string, delta: object): void {
+function addOther({ others }: Choice, name: string, delta: object): void {
   const value = ownField(delta, name);
-  if (value !== undefined) choice.others = joined(choice.others, { [name]: value }) as object; // both are objects
-}
-
-function textOf(choice: Choice): string {
-  if (choice.pieces.length > 0) choice.text += choice.pieces.join('');
-  choice.pieces = [];
-  return choice.text;
+  if (value !== undefined) others.addField(name, value);
 }

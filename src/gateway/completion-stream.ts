@@ -26,6 +26,9 @@ export interface StreamMetrics {
 
 type Step = IteratorResult<ChatCompletionChunk, undefined>;
 
+/** The first half of a character that UTF-16 writes in two. A service may send its halves in two chunks. */
+const FIRST_HALF = /[\ud800-\udbff]$/;
+
 const END: IteratorReturnResult<undefined> = { done: true, value: undefined };
 
 /**
@@ -257,7 +260,7 @@ export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> 
   }
 
   #withFacts<E extends ContextGatewayError>(error: E): E {
-    endCallWith(error, this.#call, this.#soFar.partial());
+    endCallWith(error, this.#call, () => this.#soFar.partial());
     return error;
   }
 
@@ -282,8 +285,12 @@ function unreadable(cause: unknown): ResponseValidationError {
 }
 
 async function* textsOf(chunks: AsyncIterator<ChatCompletionChunk, undefined>): AsyncGenerator<string, undefined> {
+  let half = '';
   for await (const chunk of { [Symbol.asyncIterator]: () => chunks }) {
-    const text = firstText(chunk);
-    if (text !== '') yield text;
+    const text = half + firstText(chunk);
+    half = text.isWellFormed() ? '' : (FIRST_HALF.exec(text)?.[0] ?? '');
+    const complete = text.slice(0, text.length - half.length).toWellFormed();
+    if (complete !== '') yield complete;
   }
+  if (half !== '') yield half.toWellFormed();
 }

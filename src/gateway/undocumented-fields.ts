@@ -1,33 +1,122 @@
 import { isObject } from '../transport/validation.js';
 
 /** Repeated in every chunk, not continued. */
-const REPEATED = ['id', 'type', 'index'];
+const REPEATED: readonly string[] = ['id', 'type', 'index'];
+
+/** Pieces are joined in batches of this size, because a million tiny strings take more memory than their text. */
+const BATCH = 512;
+
+/** The pieces of one value. Adding one takes only as long as the piece is large; `value` joins them. */
+interface Pieces {
+  add(piece: unknown): void;
+  readonly value: unknown;
+}
+
+/** The pieces of a text. Half a character that stays alone becomes U+FFFD, so that the text can be sent again. */
+export class TextPieces implements Pieces {
+  #text = '';
+  #pieces: string[] = [];
+
+  add(piece: string): void {
+    this.#pieces.push(piece);
+    if (this.#pieces.length === BATCH) this.#join();
+  }
+
+  get value(): string {
+    this.#join();
+    return this.#text.toWellFormed();
+  }
+
+  #join(): void {
+    this.#text += this.#pieces.join('');
+    this.#pieces = [];
+  }
+}
 
 /**
- * Joins a field of two chunks that the API does not document, such as `tool_calls`: texts are joined, objects field by
- * field, and entries of lists that have the same `index`. Of anything else, the later value counts.
+ * The pieces of fields that the API does not document, such as `tool_calls`: texts are joined, objects field by field,
+ * and entries of lists that have the same `index`. Of anything else, the later value counts.
  */
-export function joined(before: unknown, added: unknown): unknown {
-  if (typeof before === 'string' && typeof added === 'string') return before + added;
-  if (Array.isArray(before) && Array.isArray(added)) return added.reduce(withEntry, before);
-  if (isObject(before) && isObject(added)) return joinedFields(before, added);
-  return before === undefined ? added : (added ?? before);
+export class FieldPieces implements Pieces {
+  readonly #fields = new Map<string, ValuePieces>();
+
+  add(piece: object): void {
+    for (const [name, value] of Object.entries(piece)) this.addField(name, value);
+  }
+
+  addField(name: string, value: unknown): void {
+    const field = this.#fields.get(name);
+    if (field === undefined || (REPEATED.includes(name) && !isNothing(value))) {
+      this.#fields.set(name, new ValuePieces(value));
+    } else field.add(value);
+  }
+
+  get value(): object {
+    // Unlike assignment, safe for a field `__proto__`.
+    return Object.fromEntries(Array.from(this.#fields, ([name, field]) => [name, field.value]));
+  }
 }
 
-function joinedFields(before: Readonly<Record<string, unknown>>, added: Readonly<Record<string, unknown>>): object {
-  const fields = Object.entries(added).map(([name, value]) => {
-    const old = Object.hasOwn(before, name) && !REPEATED.includes(name) ? before[name] : undefined;
-    return [name, joined(old, value)];
-  });
-  return Object.fromEntries([...Object.entries(before), ...fields]); // unlike assignment, safe for a field `__proto__`
+class ListPieces implements Pieces {
+  readonly #entries: unknown[] = [];
+  readonly #byIndex = new Map<unknown, ValuePieces>();
+
+  add(piece: readonly unknown[]): void {
+    for (const entry of piece) this.#addEntry(entry);
+  }
+
+  get value(): unknown[] {
+    return this.#entries.map((entry) => (entry instanceof ValuePieces ? entry.value : entry));
+  }
+
+  #addEntry(entry: unknown): void {
+    const index = isObject(entry) ? entry.index : undefined;
+    const known = this.#byIndex.get(index);
+    if (known !== undefined) known.add(entry);
+    else if (isNothing(index)) this.#entries.push(entry);
+    else {
+      const added = new ValuePieces(entry);
+      this.#byIndex.set(index, added);
+      this.#entries.push(added);
+    }
+  }
 }
 
-function withEntry(list: readonly unknown[], entry: unknown): unknown[] {
-  const index = indexOf(entry);
-  const at = index === undefined ? -1 : list.findIndex((one) => indexOf(one) === index);
-  return at === -1 ? [...list, entry] : list.with(at, joined(list[at], entry));
+class ValuePieces implements Pieces {
+  /** The only piece, or one that does not continue those before it. */
+  #last: unknown;
+  #pieces: Pieces | undefined;
+
+  constructor(first: unknown) {
+    this.#last = first;
+  }
+
+  add(piece: unknown): void {
+    if (isNothing(piece)) return;
+    const Kind = kindOf(piece);
+    if (Kind === undefined || Kind !== kindOf(this.#last)) {
+      this.#last = piece;
+      this.#pieces = undefined;
+      return;
+    }
+    if (this.#pieces === undefined) {
+      this.#pieces = new Kind();
+      this.#pieces.add(this.#last);
+    }
+    this.#pieces.add(piece);
+  }
+
+  get value(): unknown {
+    return this.#pieces === undefined ? this.#last : this.#pieces.value;
+  }
 }
 
-function indexOf(entry: unknown): unknown {
-  return isObject(entry) ? entry.index : undefined;
+function kindOf(value: unknown): (new () => Pieces) | undefined {
+  if (typeof value === 'string') return TextPieces;
+  if (Array.isArray(value)) return ListPieces;
+  return isObject(value) ? FieldPieces : undefined;
+}
+
+function isNothing(value: unknown): value is null | undefined {
+  return value === null || value === undefined;
 }

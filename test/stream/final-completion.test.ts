@@ -1,18 +1,21 @@
 import {
   type ChatCompletionStream,
+  GatewayClient,
   readChatCompletionStream,
   StreamConsumedError,
   StreamTruncatedError,
 } from 'context-gateway';
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { failureOf, readAll } from './bench.js';
-import { watchProcess } from './measure.js';
-import { RHINE, text } from './script.js';
+import { PARAMS, watchProcess } from './measure.js';
+import { DONE, finish, RHINE, text } from './script.js';
 
 watchProcess();
 
+const EVENT_STREAM = { 'content-type': 'text/event-stream' };
 const open = (events: string): Promise<ChatCompletionStream> =>
-  readChatCompletionStream(new Response(events, { headers: { 'content-type': 'text/event-stream' } }));
+  readChatCompletionStream(new Response(events, { headers: EVENT_STREAM }));
 const turn = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0));
 
 /** The ways to read a stream. */
@@ -123,6 +126,104 @@ test('finalCompletion() joins what the API does not document, such as tool calls
   ]);
 });
 
+/** Entries of a list that count how often their `index` is read. */
+function countedEntries(count: number) {
+  const reads = { count: 0 };
+  const entries = Array.from({ length: count }, (_, at) => ({
+    get index() {
+      reads.count += 1;
+      return at;
+    },
+  }));
+  return { entries, reads };
+}
+
+test.each([
+  { chunks: 2, size: 5_000 },
+  { chunks: 10_000, size: 1 },
+  { chunks: 100, size: 100 },
+])('takes linear time for a list of 10,000 entries in $chunks chunks', async ({ chunks, size }) => {
+  const { entries, reads } = countedEntries(chunks * size);
+  const gateway = new GatewayClient({
+    baseURL: 'https://gateway.example.com',
+    apiKey: 'svc_pk_test',
+    fetch: async () => new Response('data: {}\n\n'.repeat(chunks) + DONE, { headers: EVENT_STREAM }),
+    decodeChunk: () => ({ choices: [{ index: 0, delta: { list: entries.splice(0, size) } as object }] }),
+  });
+  const stream = await gateway.chat.completions.create({ ...PARAMS, stream: true });
+
+  await readAll(stream);
+  const whole = await stream.finalCompletion();
+
+  expect(whole.choices[0]?.message).toHaveProperty('list.length', 10_000);
+  expect(reads.count).toBeLessThanOrEqual(2 * 10_000);
+});
+
+test('an undocumented field does not lose its value to a later null, and another kind of value replaces it', async () => {
+  const stream = await open(
+    events(
+      { ...call(0, { id: 'a', function: { name: 'tide' } }), note: 'x', score: 1, list: [1] },
+      { ...call(0, { id: null, function: { name: null } }), note: { y: 1 }, score: 2, list: null },
+      { note: 'z', list: [2, { index: 0, text: 'a' }, { text: 'b' }] },
+      { list: [{ index: 0, text: 'c' }, 3] },
+    ),
+  );
+
+  const message = (await stream.finalCompletion()).choices[0]?.message;
+
+  expect(message).toMatchObject({
+    tool_calls: [{ index: 0, id: 'a', function: { name: 'tide' } }],
+    note: 'z',
+    score: 2,
+    list: [1, 2, { index: 0, text: 'ac' }, { text: 'b' }, 3],
+  });
+});
+
+/** An event per text, which writes each half of a character as an escape. */
+const halves = (...texts: string[]): string => texts.map((content) => text(content)).join('');
+
+test('textStream holds the first half of a character back until the second half arrives', async () => {
+  const stream = await open(halves('Hi \ud83d', '\ude00', '\ud83d', '', '\ude00!') + finish() + DONE);
+
+  const texts = await collect(stream.textStream);
+
+  expect(texts).toEqual(['Hi ', '😀', '😀!']);
+});
+
+test('half a character that stays alone becomes U+FFFD in texts, in finalCompletion() and in partial', async () => {
+  const broken = halves('\ude00a\ud83d', 'b', '\ud83d');
+  const read: string[] = [];
+
+  const stream = await open(broken + finish() + DONE);
+  for await (const piece of stream.textStream) read.push(piece);
+  const whole = await stream.finalCompletion();
+  const { error } = await readAll(await open(broken));
+
+  expect(read).toEqual(['\ufffda', '\ufffdb', '\ufffd']);
+  expect(whole.choices[0]?.message.content).toBe('\ufffda\ufffdb\ufffd');
+  expect((error as StreamTruncatedError).partial?.choices[0]?.message.content).toBe('\ufffda\ufffdb\ufffd');
+});
+
+test('the texts of textStream are the text of finalCompletion(), wherever the service splits it', async () => {
+  const unit = fc.constantFrom('a', 'é', '\ud83d', '\ude00', '😀', '\ufffd');
+  const pieces = fc.array(fc.string({ unit, maxLength: 4 }), { maxLength: 8 });
+
+  await fc.assert(
+    fc.asyncProperty(pieces, async (texts) => {
+      const stream = await open(halves(...texts) + finish() + DONE);
+      let read = '';
+      for await (const piece of stream.textStream) {
+        expect(piece.isWellFormed()).toBe(true);
+        read += piece;
+      }
+
+      expect(read).toBe(texts.join('').toWellFormed());
+      expect((await stream.finalCompletion()).choices[0]?.message.content).toBe(read);
+    }),
+    { numRuns: 200, seed: 20_261_122 },
+  );
+});
+
 test('joining changes no chunk, and a field __proto__ sets no prototype', async () => {
   const stream = await open(
     events(
@@ -142,3 +243,9 @@ test('joining changes no chunk, and a field __proto__ sets no prototype', async 
   expect(Object.getPrototypeOf(message)).toBe(Object.prototype);
   expect(message).not.toHaveProperty('polluted');
 });
+
+async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = [];
+  for await (const item of items) all.push(item);
+  return all;
+}

@@ -157,7 +157,7 @@ test('body, headers and partial can be read, and appear in no printed form', () 
     usage: undefined,
   };
   for (const error of all()) {
-    endCallWith(error, { where: 'GET /v1/x', attempts: [], sent: 'no', clean: String }, partial);
+    endCallWith(error, { where: 'GET /v1/x', attempts: [], sent: 'no', clean: String }, () => partial);
     expect(error.partial).toBe(partial);
     if (error instanceof errors.APIError) {
       expect(error.body).toEqual({ secret: 'CANARY' });
@@ -167,6 +167,17 @@ test('body, headers and partial can be read, and appear in no printed form', () 
     expect(printed).not.toContain('CANARY');
     expect(inspect(structuredClone(error), { depth: 20, showHidden: true })).not.toContain('CANARY');
   }
+});
+
+test('partial is joined when it is first read, and only then', () => {
+  const error = new errors.StreamTruncatedError();
+  const join = vi.fn(() => ({ id: 'c', model: 'm', created: 1, choices: [], usage: undefined }));
+
+  endCallWith(error, { where: 'GET /v1/x', attempts: [], sent: 'no', clean: String }, join);
+
+  expect(join).not.toHaveBeenCalled();
+  expect(error.partial).toBe(error.partial);
+  expect(join).toHaveBeenCalledOnce();
 });
 
 test('the message shows the path of an issue as it is written in code', () => {
