@@ -199,7 +199,7 @@ function idleMessage(times: number, ms: number): string {
   const unread = times === 0 ? 'within' : `for ${times * ms} ms, ${times} times`;
   return (
     `The stream was closed because it was not read ${unread} its streamIdleTimeout${times === 0 ? ` of ${ms} ms` : ''}. ` +
-    'Read it to its end or call close(), and await finalCompletion() after a loop over the stream, not inside it.'
+    'Read it to its end or call close(). In a loop over the stream, call finalCompletion() where you await it.'
   );
 }
 

@@ -214,23 +214,92 @@ export const readingCases: readonly StreamCase[] = [
     },
   },
   {
-    title: 'rejects a finalCompletion awaited inside its own loop, and says where to await it',
+    title: 'resolves a finalCompletion awaited inside its own loop, which then gets the chunks that were read',
+    answers: stream(send(text('The ')), WAIT, send(text('Rhine.')), WAIT, send(finish(), DONE), END),
+    options: { streamIdleTimeout: IDLE },
+    run: async (bench) => {
+      const stream = await bench.open();
+      const read: string[] = [];
+      const wholes: unknown[] = [];
+      const loop = async (): Promise<void> => {
+        for await (const { choices } of stream) {
+          read.push(choices[0]?.delta.content ?? '');
+          wholes.push(await stream.finalCompletion());
+        }
+      };
+      const looping = loop();
+      await untilChunks(stream, 1);
+      await bench.go();
+      await untilChunks(stream, 2);
+      expect(read).toEqual(['The ']);
+      await bench.go();
+      await looping;
+
+      expect(read).toEqual(['The ', 'Rhine.', '']);
+      expect(wholes).toHaveLength(3);
+      expect(wholes[0]).toMatchObject({ choices: [{ message: { content: 'The Rhine.' } }] });
+      expect(stream.metrics.chunks).toBe(3);
+    },
+  },
+  {
+    title:
+      'rejects a finalCompletion inside a loop with the error of the stream, which the loop throws after the chunks',
+    answers: stream(send(text('The '), text('Rhine.')), END),
+    run: async (bench) => {
+      const stream = await bench.open();
+      const errors: unknown[] = [];
+      const read: string[] = [];
+      const loop = async (): Promise<void> => {
+        for await (const { choices } of stream) {
+          read.push(choices[0]?.delta.content ?? '');
+          errors.push(await failureOf(stream.finalCompletion()));
+        }
+      };
+
+      const error = await failureOf(loop());
+
+      expect(error).toBeInstanceOf(StreamTruncatedError);
+      expect(errors).toEqual([error, error]);
+      expect(read).toEqual(['The ', 'Rhine.']);
+    },
+  },
+  {
+    title: 'closes a stream whose loop awaits a finalCompletion requested before, and says where to call it',
     answers: stream(send(text('The '), text('Rhine.'))),
     options: { streamIdleTimeout: IDLE },
     run: async (bench) => {
       const stream = await bench.open();
+      const whole = stream.finalCompletion();
       const loop = async (): Promise<void> => {
-        for await (const _ of stream) await stream.finalCompletion();
+        for await (const _ of stream) await whole;
       };
       const error = failureOf(loop());
+      await untilChunks(stream, 1);
 
       await bench.time.advance(5 * IDLE);
 
       expect(await error).toMatchObject({
         name: 'APITimeoutError',
         kind: 'idle',
-        message: expect.stringContaining('await finalCompletion() after a loop over the stream, not inside it'),
+        message: expect.stringContaining('call finalCompletion() where you await it'),
       });
+      await expectNothingLeft(bench);
+    },
+  },
+  {
+    title: 'frees the connection if a loop is left while its finalCompletion reads on',
+    answers: SILENT,
+    run: async (bench) => {
+      const stream = await bench.open();
+      const texts = stream.textStream[Symbol.asyncIterator]();
+      expect(await texts.next()).toMatchObject({ value: 'The ' });
+      const whole = failureOf(stream.finalCompletion());
+      expect(await stateOf(bench, whole)).toBe('pending');
+
+      await texts.return?.();
+
+      expect(await whole).toBeInstanceOf(StreamTruncatedError);
+      expect(await texts.next()).toEqual({ done: true, value: undefined });
       await expectNothingLeft(bench);
     },
   },
