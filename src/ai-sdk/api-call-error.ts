@@ -1,47 +1,54 @@
 import { APICallError } from '@ai-sdk/provider';
-import { APIConnectionError, APIError } from '../index.js';
+import { APIConnectionError, APIError, type GatewayClient } from '../index.js';
 
 /** Only the path, because the client does not expose its address. */
 const PATH = '/v1/chat/completions';
 
+/** The AI SDK ignores a wait of this many milliseconds or more, and sends the request after a short backoff instead. */
+const IGNORED_WAIT = 60_000;
+
 /**
  * Converts an error to an `APICallError` with the original as its `cause`. Aborts and invalid arguments are returned
- * unchanged. `isRetryable` is true only if the service provably did nothing, because the AI SDK then retries the
- * request.
+ * unchanged. The AI SDK sends the request again if `isRetryable` is true, so it is true only if the service provably
+ * did nothing, and the wait that it asks for will be kept.
  */
-export function toApiCallError(error: unknown, requestBodyValues: unknown): unknown {
-  if (APIError.is(error)) {
-    return withoutContent(
-      new APICallError({
-        message: error.message,
-        url: PATH,
-        requestBodyValues,
-        statusCode: error.status,
-        responseHeaders: headersOf(error),
-        responseBody: typeof error.body === 'string' ? error.body : JSON.stringify(error.body),
-        data: error.body,
-        isRetryable: error.status === 429 || (error.status === 503 && isServiceError(error.body)),
-        cause: error,
-      }),
-    );
-  }
-  if (!APIConnectionError.is(error)) return error;
-  const { message, sent } = error;
+export function toApiCallError(error: unknown, requestBodyValues: unknown, { maxRetryAfter }: GatewayClient): unknown {
+  if (!APIError.is(error) && !APIConnectionError.is(error)) return error;
+  const { message, retryable, sent } = error;
+  const response = APIError.is(error) ? responseOf(error) : undefined;
+  const isRetryable = retryable && sent === 'no' && (!APIError.is(error) || keepsWait(error, maxRetryAfter));
   return withoutContent(
-    new APICallError({ message, url: PATH, requestBodyValues, isRetryable: sent === 'no', cause: error }),
+    new APICallError({ message, url: PATH, requestBodyValues, ...response, isRetryable, cause: error }),
   );
+}
+
+/** The parts of an `APICallError` that come from the service. */
+function responseOf(error: APIError) {
+  const { status, body } = error;
+  return {
+    statusCode: status,
+    responseHeaders: headersOf(error),
+    responseBody: typeof body === 'string' ? body : JSON.stringify(body),
+    data: body,
+  };
+}
+
+/** Whether the AI SDK sends the request again after the wait that the service asks for, and not before. */
+function keepsWait({ attempts, retryAfter = 0 }: APIError, maxRetryAfter: number): boolean {
+  // Without an attempt, the error is the client's own: the wait in its queue would be too long.
+  return attempts.length > 0 && retryAfter <= maxRetryAfter && waitInSeconds(retryAfter) * 1_000 < IGNORED_WAIT;
 }
 
 /** Adds `retry-after`: the Gateway sends the wait in the body, but the AI SDK reads it from the headers only. */
 function headersOf({ headers, retryAfter }: APIError): Record<string, string> {
   const given = Object.fromEntries(headers);
-  return retryAfter === undefined ? given : { ...given, 'retry-after': String(Math.ceil(retryAfter / 1_000)) };
+  if (retryAfter === undefined) return given;
+  delete given['retry-after-ms']; // the AI SDK would prefer it
+  return { ...given, 'retry-after': String(waitInSeconds(retryAfter)) };
 }
 
-/** Whether the error is the service's own. A proxy may respond with 503 after the work was done. */
-function isServiceError(body: unknown): boolean {
-  const error = (body as { error?: { type?: unknown } } | null | undefined)?.error;
-  return typeof error?.type === 'string';
+function waitInSeconds(retryAfter: number): number {
+  return Math.ceil(retryAfter / 1_000);
 }
 
 /** Makes fields non-enumerable, so that a logged error contains no text of users. */

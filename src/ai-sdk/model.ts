@@ -8,7 +8,7 @@ import { toPartStream } from './stream-parts.js';
 
 /** A model of the Gateway, for one version of the provider interface. */
 export function createModel<Version extends Specification>(
-  { chat }: GatewayClient,
+  gateway: GatewayClient,
   modelId: string,
   specification: Version,
 ): AiSdkModel<Version> {
@@ -27,8 +27,8 @@ export function createModel<Version extends Specification>(
     async doGenerate(options) {
       const { params, warnings } = prepare(options);
       const body = { ...params, stream: false } as const;
-      const call = chat.completions.create(body, requestOptions(options)).withResponse();
-      const { data, response } = await call.catch((error) => Promise.reject(toApiCallError(error, body)));
+      const call = gateway.chat.completions.create(body, requestOptions(options)).withResponse();
+      const { data, response } = await call.catch((error) => Promise.reject(toApiCallError(error, body, gateway)));
       const choice = data.choices.find(({ index }) => index === 0);
       const text = choice?.message.content ?? '';
       return {
@@ -45,8 +45,8 @@ export function createModel<Version extends Specification>(
     async doStream(options) {
       const { params, warnings } = prepare(options);
       const body = { ...params, stream: true } as const;
-      const call = chat.completions.create(body, requestOptions(options));
-      const completion = await call.catch((error) => Promise.reject(toApiCallError(error, body)));
+      const call = gateway.chat.completions.create(body, requestOptions(options));
+      const completion = await call.catch((error) => Promise.reject(toApiCallError(error, body, gateway)));
       const { includeRawChunks } = options;
       return {
         stream: toPartStream(completion, { specification, warnings, includeRawChunks }),

@@ -1,5 +1,12 @@
 import { AISDKError, APICallError, NoSuchModelError, type ToolSet, UnsupportedFunctionalityError } from 'ai';
-import { APIAbortError, ConfigurationError, RateLimitError, StreamError, StreamTruncatedError } from 'context-gateway';
+import {
+  APIAbortError,
+  ConfigurationError,
+  type GatewayClientOptions,
+  RateLimitError,
+  StreamError,
+  StreamTruncatedError,
+} from 'context-gateway';
 import { createAiSdkProvider } from 'context-gateway/ai-sdk';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { failureOf } from '../helpers/service.js';
@@ -288,6 +295,73 @@ describe.each(majors)('$name, when the service is busy', ({ ai, createProvider }
     await vi.advanceTimersByTimeAsync(1);
     expect((await answer).text).toBe('The key is red.');
     expect(emulator.requests).toHaveLength(2);
+  });
+
+  /** The error of a call, and how long it took. */
+  const failureAfter = async (options: GatewayClientOptions, call: object = {}) => {
+    const gateway = service.gateway({ fetch: emulator.fetch, ...options });
+    const failure = failureOf(ai.generateText({ model: createProvider(gateway)('atlas-small'), prompt, ...call }));
+    let isOver = false;
+    void failure.then(() => (isOver = true));
+    let seconds = 0;
+    for (await settled(); !isOver; seconds += 1) {
+      await vi.advanceTimersByTimeAsync(1_000);
+      await settled();
+    }
+    return { error: await failure, seconds };
+  };
+  const busyFor = (retryAfter: number, status: 429 | 503 = 429) =>
+    emulator.faults.add({
+      match: { path: '/v1/chat/*' },
+      respond: { status, headers: { 'retry-after': String(retryAfter) } },
+      times: 5,
+    });
+
+  test.each([
+    { status: 429, retryAfter: 90, because: 'the AI SDK ignores waits of 60 s and more' },
+    { status: 429, retryAfter: 60, because: 'the AI SDK ignores waits of 60 s and more' },
+    { status: 503, retryAfter: 90, because: 'the AI SDK ignores waits of 60 s and more' },
+    { status: 429, retryAfter: 30, maxRetryAfter: 29_000, because: 'the wait exceeds maxRetryAfter' },
+    { status: 429, retryAfter: 90, maxRetryAfter: 120_000, because: 'the AI SDK ignores waits of 60 s and more' },
+  ] as const)(
+    'a $status that asks for $retryAfter s fails at once, because $because',
+    async ({ status, retryAfter, because: _, ...options }) => {
+      busyFor(retryAfter, status);
+
+      const { error, seconds } = await failureAfter({ pacing: false, ...options });
+
+      expect(error).toMatchObject({ name: 'AI_APICallError', isRetryable: false, cause: { status, sent: 'no' } });
+      expect(error).toHaveProperty('cause.retryAfter', retryAfter * 1_000);
+      expect(seconds).toBe(0);
+      expect(emulator.requests).toHaveLength(1);
+    },
+  );
+
+  test('a wait that the client does not queue for fails at once, and nothing is sent', async () => {
+    busyFor(30);
+    const gateway = service.gateway({ fetch: emulator.fetch, maxRetryAfter: 10_000 });
+    await failureOf(ai.generateText({ model: createProvider(gateway)('atlas-small'), prompt, maxRetries: 0 }));
+
+    const failure = failureOf(ai.generateText({ model: createProvider(gateway)('atlas-small'), prompt }));
+    await settled();
+
+    expect(await failure).toMatchObject({ name: 'AI_APICallError', isRetryable: false });
+    expect(String(await failure)).toContain('so the request was not sent');
+    expect(emulator.requests).toHaveLength(1);
+  });
+
+  test("a proxy's 503 is not retried, because the work may be done", async () => {
+    emulator.faults.add({
+      match: { path: '/v1/chat/*' },
+      respond: { status: 503, body: { error: { type: 'unavailable' } } },
+      times: 5,
+    });
+
+    const { error, seconds } = await failureAfter({});
+
+    expect(error).toMatchObject({ name: 'AI_APICallError', isRetryable: false, cause: { sent: 'maybe' } });
+    expect(seconds).toBe(0);
+    expect(emulator.requests).toHaveLength(1);
   });
 });
 
