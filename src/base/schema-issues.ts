@@ -63,7 +63,7 @@ function* partsIn(schema: core.$ZodType, value: unknown): Generator<Part, undefi
   else if (element !== undefined && Array.isArray(value)) {
     for (const [at, item] of value.entries()) yield { steps: [at], schema: element, value: item };
   } else if (isObject(value)) {
-    for (const key in shape) yield { steps: [key], schema: shape[key] as core.$ZodType, value: value[key] };
+    for (const [key, field] of Object.entries(shape ?? {})) yield { steps: [key], schema: field, value: value[key] };
     if (valueType === undefined) return;
     for (const [key, field] of Object.entries(value)) {
       yield { steps: keyType === ownWords ? [] : [key], schema: valueType, value: field };

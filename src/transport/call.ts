@@ -44,7 +44,7 @@ export interface Shared {
 export interface CallFacts extends CallRecord {
   readonly area: Pick<AreaRules, 'name' | 'explain'>;
   /** The request, if known. */
-  readonly request?: Pick<PreparedRequest, 'method' | 'address'>;
+  readonly request?: Pick<PreparedRequest, 'method' | 'address' | 'body'>;
   readonly attempts: Attempt[];
   /** Whether the service may have carried out an attempt. Never falls back from `maybe` or `yes`. */
   sent: Sent;

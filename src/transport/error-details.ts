@@ -2,9 +2,10 @@ import { type APIErrorDetails, isTemporary } from '../errors/api.js';
 import type { Sent } from '../errors/connection.js';
 import type { ResponseHead } from '../platform/engine.js';
 import { readErrorText, readHintText } from './body.js';
-import type { Call, ResponseFacts } from './call.js';
+import type { Call, CallFacts, ResponseFacts } from './call.js';
+import { unescaped } from './escapes.js';
 import { retryHint } from './rate-limit.js';
-import { cleaned, withoutSecrets } from './secrets.js';
+import { quoted, withoutSecrets } from './secrets.js';
 import { isObject, ownField } from './validation.js';
 
 /** Maximum characters quoted from a page. */
@@ -26,11 +27,10 @@ export async function readErrorBody(
 export function errorDetails(response: ResponseFacts, body: unknown): APIErrorDetails {
   const { head, call, requestId, rateLimit, serverTime } = response;
   const { status, headers } = head;
-  const { credential, area, request } = call;
-  const mask = (text: string): string => withoutSecrets(text, credential);
-  const error = errorObject(body, (text) => cleaned(text, credential));
+  const { area, request } = call;
+  const error = errorObject(body, (text) => quoted(text, call));
   const sent = sentOf(status, body);
-  const said = error.message ?? excerpt(body, status, mask);
+  const said = error.message ?? excerpt(body, status, call);
   // With other statuses, an empty window is not the reason, so its end is not the time to retry.
   const window = status === 429 || status === 503 ? rateLimit : undefined;
   const retryAfter = retryHint(headers, error.retryAfter, window, serverTime);
@@ -50,7 +50,7 @@ export function errorDetails(response: ResponseFacts, body: unknown): APIErrorDe
     type: error.type,
     code: error.code,
     param: error.param,
-    requestId,
+    requestId: requestId === undefined ? undefined : quoted(requestId, call),
     retryAfter,
     rateLimit,
     headers,
@@ -87,7 +87,7 @@ function doubt(status: number, sent: Sent, method: string | undefined): string |
 /** The service's request id, safe to log. */
 export function requestIdOf({ headers }: ResponseHead, credential: string): string | undefined {
   const id = headers.get('x-request-id') ?? headers.get('request-id');
-  return id === undefined ? undefined : cleaned(id, credential);
+  return id === undefined ? undefined : quoted(id, { credential });
 }
 
 interface ErrorObject {
@@ -116,31 +116,22 @@ function errorObject(body: unknown, clean: (text: string) => string): ErrorObjec
 }
 
 /** The title and first words of a plain text or an HTML page, such as a proxy's error page. */
-function excerpt(body: unknown, status: number, mask: (text: string) => string): string {
+function excerpt(body: unknown, status: number, call: CallFacts): string {
   if (typeof body !== 'string') return '';
+  const mask = (text: string): string => withoutSecrets(text, call.credential);
   // Masked before it is cut, because half a key is still a secret, and again after its entities are decoded.
   const page = mask(squeezed(body));
-  const wordsOf = (html: string): string => squeezed(mask(decoded(html.replace(/<[a-z/!?][^<>]*>?/gi, ' '))));
+  const wordsOf = (html: string): string => squeezed(mask(unescaped(html.replace(/<[a-z/!?][^<>]*>?/gi, ' '))));
   const title = wordsOf(/<title[^<>]*>([^<]*)/i.exec(page)?.[1] ?? '');
   const words = wordsOf(page.replace(/<!--.*?(-->|$)|<(title|script|style)\b.*?(<\/\2[^<>]*>?|$)/gi, ' '));
   const all = words.startsWith(title) ? words : `${title}: ${words}`.replace(/: $/, '');
-  const line = all.startsWith(`${status} `) ? all.slice(4) : all; // the message already begins with it
+  const line = quoted(all.startsWith(`${status} `) ? all.slice(4) : all, call); // the message already begins with it
   return line.length > MAX_EXCERPT ? `${line.slice(0, MAX_EXCERPT)}…` : line;
 }
 
 function squeezed(text: string): string {
   return text.replace(/\s+/g, ' ').trim();
 }
-
-/** The common entities. Others stay unchanged. */
-function decoded(text: string): string {
-  // `0x2f` is a number as well.
-  return text.replace(/&(?:#(x[\da-f]{1,4}|\d{1,5})|(\w{2,4}));/gi, (entity, code: string | undefined, name: string) =>
-    code === undefined ? (ENTITIES[name] ?? entity) : String.fromCodePoint(Number(`0${code}`)),
-  );
-}
-
-const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: ' ' };
 
 /** A 404 that is not the service's own error: `baseURL` is probably wrong. */
 function wrongPath(address: string | undefined): string | undefined {

@@ -1,20 +1,31 @@
+import { textsOf, withoutEcho } from './echo.js';
+import { unescaped } from './escapes.js';
+
 /** The most characters of a foreign text in a message. */
 const MAX_MESSAGE = 2_000;
+/** The most characters that are compared with the caller's texts, of which `MAX_MESSAGE` are shown. */
+const MAX_COMPARED = 4 * MAX_MESSAGE;
 const KEYS = /svc_(sk|pk)_[\w-]+/gi;
 /** A text that contains no key, no escape and no control character. */
 const PLAIN = /^(?!.*svc_)[\w.:-]*$/i;
-/** `&#x2b;`, `%2b` or `\u002b`; `&#43;`; `&plus;`; `\/` */
-const ESCAPED = /(?:&#x0*|%|\\u00)([2-7][\da-f]);?|&#0*(\d{2,3});?|&(\w{2,6});|\\(["/\\])/gi;
-const NAMED: Readonly<Record<string, string>> = {
-  ...{ amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" },
-  ...{ plus: '+', equals: '=', sol: '/' }, // used in base64
-};
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g;
 
-/** Makes a text from the service safe for a message: no credential, no control characters, limited length. */
-export function cleaned(text: string, credential: string): string {
+/** What must not be printed. */
+interface Quoting {
+  readonly credential: string;
+  readonly request?: { readonly body: string | undefined } | undefined;
+}
+
+/**
+ * Makes a text from the service safe to print: without the credential, without the caller's texts, without control
+ * characters, and of limited length.
+ */
+export function quoted(text: string, { credential, request }: Quoting): string {
   const masked = withoutSecrets(text, credential);
-  return masked.length > MAX_MESSAGE ? `${masked.slice(0, MAX_MESSAGE)}…` : masked;
+  const bounded = masked.length > MAX_COMPARED ? masked.slice(0, MAX_COMPARED) : masked;
+  const rest = request === undefined ? bounded : withoutEcho(bounded, textsOf(request));
+  const shown = rest === bounded ? bounded : withoutSecrets(rest, credential); // its escapes were decoded
+  return shown.length > MAX_MESSAGE ? `${shown.slice(0, MAX_MESSAGE)}…` : shown;
 }
 
 /** Masks the credential if the service repeats it. Done before a text is cut, because half a key is still a secret. */
@@ -67,12 +78,4 @@ function spellingsOf(secret: string, longest: number): string[] {
     return [one, one.replaceAll('+', '-').replaceAll('/', '_')];
   });
   return [...new Set([secret, ...encoded])];
-}
-
-/** Decodes ASCII characters that are escaped as in HTML, URLs or JSON. */
-function unescaped(text: string): string {
-  return text.replace(ESCAPED, (whole, hex, decimal, name, plain) => {
-    if (name !== undefined) return NAMED[name.toLowerCase()] ?? whole;
-    return plain ?? String.fromCharCode(Number.parseInt(hex, 16) || Number(decimal));
-  });
 }

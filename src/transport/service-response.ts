@@ -9,7 +9,7 @@ import { errorDetails, requestIdOf } from './error-details.js';
 import type { CompletionFacts } from './events.js';
 import type { Observation } from './pacer.js';
 import { parseRateLimit, type ServerClock, untilReset } from './rate-limit.js';
-import { withoutSecrets } from './secrets.js';
+import { quoted, withoutSecrets } from './secrets.js';
 import { findIssues, unexpectedResponse } from './validation.js';
 
 /** How a JSON response becomes the method's return value. */
@@ -78,9 +78,9 @@ export class ServiceResponse implements ResponseFacts {
   check(schema: AnySchema, value: unknown): boolean {
     const found = findIssues(schema, value);
     if (found === undefined) return true;
-    const { clean, reports, reporter } = this.call;
+    const { reports, reporter } = this.call;
     // A path can contain text from the service, such as model names.
-    const cleaned = (key: string | number) => (typeof key === 'string' ? clean(key) : key);
+    const cleaned = (key: string | number) => (typeof key === 'string' ? quoted(key, this.call) : key);
     const issues = boundIssues(found.map(({ path, message }) => ({ path: path.map(cleaned), message })));
     // `null` has no fields to return.
     if (!reports || value === null) throw unexpectedResponse(issues, value);

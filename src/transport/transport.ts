@@ -30,7 +30,7 @@ import { endingOf, openReporter } from './reporter.js';
 import { checkHeaders, type EndpointSource, prepare } from './request.js';
 import { LONGEST_BACKOFF, nextWait, operationOf, sentBy, type Verdict } from './retry.js';
 import { hasNewCredential, readCredential } from './rotation.js';
-import { withoutSecrets } from './secrets.js';
+import { quoted, withoutSecrets } from './secrets.js';
 import { type ResponseForm, ServiceResponse } from './service-response.js';
 import { CallTimeouts } from './timeouts.js';
 import { applySchema } from './validation.js';
@@ -76,9 +76,10 @@ export class Transport {
     const read: Reader<T> = async (response, checked) => {
       const { schema } = checked as Partial<SchemaOptions<T>>; // only undocumented endpoints accept it
       const body = (await response.json(mayBeEmpty)) as Body; // checked below, or wanted unchecked
-      const { timeouts, clean, reporter } = response.call;
+      const { timeouts, reporter } = response.call;
       // A caller's schema may be slow, but it does not extend the call's time limits.
-      if (schema !== undefined) return timeouts.wait(applySchema(schema, pick(body), body, clean));
+      if (schema !== undefined)
+        return timeouts.wait(applySchema(schema, pick(body), body, (text) => quoted(text, response.call)));
       response.check(documented, body);
       if (reporter !== undefined) ignoreErrors(() => Object.assign(reporter, { completion: facts?.(body) }));
       return pick(body);

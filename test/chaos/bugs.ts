@@ -88,4 +88,12 @@ export const BUGS: readonly Bug[] = [
     invariant: 'I13',
     fault: '500',
   },
+  {
+    name: 'a quoted prompt is printed',
+    module: 'src/transport/secrets.ts',
+    place: 'withoutEcho(bounded, textsOf(request))',
+    instead: 'bounded',
+    invariant: 'I19',
+    fault: 'an error that quotes the request',
+  },
 ];

@@ -19,7 +19,7 @@ export interface Evidence {
 const REFUSED = new Set<number | string>([429, 503]);
 const TEMPORARY = new Set<number | string>([408, 425, 429, 500, 502, 503, 504]);
 /** Failures that a retry cannot help, or that the caller caused. */
-const LASTING = new Set(['409', '307', 'AbortError', 'ClientClosedError', 'ResponseTooLargeError']);
+const LASTING = new Set(['400', '409', '422', '307', 'AbortError', 'ClientClosedError', 'ResponseTooLargeError']);
 
 export function judge({ report, ledger, lingered, full }: Evidence): Verdict[] {
   const { outcomes } = report;
@@ -104,7 +104,7 @@ export function judge({ report, ledger, lingered, full }: Evidence): Verdict[] {
       !full || (sends <= 1.2 * outcomes.length && outage <= 1.05),
     ),
     verdict('I12', 'no redirect is followed', `${ledger.trapped}`, ledger.trapped === 0),
-    none('I13', 'no secret in an error, an event or a client', report.leaks),
+    none('I13', 'no key in an error, an event or a client', report.leaks),
     none(
       'I14',
       'a stream that ends well is complete, to the byte',
@@ -132,6 +132,7 @@ export function judge({ report, ledger, lingered, full }: Evidence): Verdict[] {
       `${ledger.fullestWindow} of ${WINDOW.limit} in the fullest window, ${report.window.failed} failed`,
       !full || (ledger.fullestWindow <= WINDOW.limit * 1.02 && report.window.failed === 0),
     ),
+    none('I19', 'no text of a request in an error or an event, even if the service quotes it', report.quotes),
   ];
 }
 

@@ -48,6 +48,7 @@ const retries: Record<string, number> = {};
 const stops: Record<string, number> = {};
 const printed: unknown[] = [];
 const leaks = new Set<string>();
+const quotes = new Set<string>();
 const looked = new Set<string>();
 const unhandled: string[] = [];
 for (const event of ['unhandledRejection', 'uncaughtException', 'warning']) {
@@ -105,7 +106,7 @@ async function call(client: GatewayClient, number: number): Promise<void> {
     outcomes.push({ ...facts, end, attempts, problem, duration: performance.now() - startedAt });
   } catch (error) {
     const settledAt = performance.now();
-    lookForLeaks(error, number);
+    lookForLeaks(error, kind, number);
     const abort = abortedAt > 0 ? settledAt - abortedAt : undefined;
     const overrun = settledAt < dueAt ? undefined : settledAt - dueAt;
     outcomes.push({ ...facts, ...failure(error, operation), abort, overrun, duration: settledAt - startedAt });
@@ -123,11 +124,13 @@ function kindOf(share: number): Kind {
 }
 
 /** Checks the first error of every kind and then every hundredth, because a check takes longer than a call. */
-function lookForLeaks(error: unknown, number: number): void {
-  const kind = error instanceof APIError ? `${error.name}${error.status}` : String((error as Error).name);
-  if (number % 100 !== 0 && looked.has(kind)) return;
-  looked.add(kind);
-  for (const leak of leaksOf(error, [KEY, PROMPT])) leaks.add(leak);
+function lookForLeaks(error: unknown, kind: Kind, number: number): void {
+  const status = error instanceof APIError ? error.status : '';
+  const sort = `${kind} ${(error as Error).name} ${status}`;
+  if (number % 100 !== 0 && looked.has(sort)) return;
+  looked.add(sort);
+  for (const leak of leaksOf(error, [KEY])) leaks.add(leak);
+  for (const quote of leaksOf(error, [PROMPT])) quotes.add(quote);
 }
 
 /** A service that responds to everything with 503: first attempts continue, and the retry budget runs out. */
@@ -235,7 +238,8 @@ const pending = timers.size;
 const listeners = getEventListeners(shared.signal, 'abort').length;
 await Promise.all(clients.map((client) => client.close()));
 const connectionsClosed = await connections('open');
-for (const leak of leaksOf(printed, [KEY, PROMPT])) leaks.add(`event: ${leak}`);
+for (const leak of leaksOf(printed, [KEY])) leaks.add(`event: ${leak}`);
+for (const quote of leaksOf(printed, [PROMPT])) quotes.add(`event: ${quote}`);
 for (const leak of leaksOf(clients, [KEY])) leaks.add(`client: ${leak}`);
 printed.length = 0;
 const kept = outcomes.splice(0);
@@ -253,6 +257,7 @@ const report: Report = {
   retries,
   stops,
   leaks: [...leaks],
+  quotes: [...quotes],
   unhandled,
   timers: pending,
   listeners,

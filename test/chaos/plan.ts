@@ -41,6 +41,8 @@ const FAULTS = [
   ['garbage', 5],
   ['oversized', 3],
   ['redirect', 5],
+  ['an error that quotes the request', 6],
+  ['a page that quotes the request', 4],
 ] as const;
 export type Fault = (typeof FAULTS)[number][0] | 'none';
 
@@ -118,7 +120,9 @@ export interface Report {
   readonly window: { readonly calls: number; readonly failed: number };
   readonly retries: Readonly<Record<string, number>>;
   readonly stops: Readonly<Record<string, number>>;
+  /** Printed forms of errors, events and clients that show the key, and those that show a prompt. */
   readonly leaks: readonly string[];
+  readonly quotes: readonly string[];
   readonly unhandled: readonly string[];
   readonly timers: number;
   readonly listeners: number;

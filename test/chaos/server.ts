@@ -95,6 +95,10 @@ function behaviourOf(fault: Fault, operation: string, attempt: number, path: str
       return reply(200, '<html>a page</html>', { 'content-type': 'text/html' }, () => commit(operation));
     case 'redirect':
       return reply(307, '', { location: `${trap.url}/v1/things` });
+    case 'an error that quotes the request':
+      return quoting(400, 'application/json', (text) => JSON.stringify({ error: { message: text, type: text } }));
+    case 'a page that quotes the request':
+      return quoting(422, 'text/html', (text) => `<h1>Rejected</h1><pre>${text.replaceAll('"', '&quot;')}</pre>`);
     case 'truncated stream':
       if (streamed) return done(operation, ({ socket }) => void socket.end(cut(operation, { connection: 'close' })));
       break;
@@ -127,6 +131,14 @@ function done(operation: string, act: (turn: Turn) => void): Behaviour {
     if (payload !== '' && !payload.includes(operation)) mixedUp += 1;
     commit(operation);
     act(turn);
+  });
+}
+
+/** Quotes a JSON body. Those of uploads are not texts of a conversation. */
+function quoting(status: number, type: string, write: (text: string) => string): Behaviour {
+  return atEnd(({ headers, body, socket }) => {
+    const text = headers.get('content-type') === 'application/json' ? body.toString() : '';
+    socket.write(bytesOf(status, write(text), { 'content-type': type }));
   });
 }
 

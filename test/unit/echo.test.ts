@@ -1,0 +1,70 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { callerTexts, withoutEcho } from '../../src/transport/echo.js';
+
+const blanked = (text: string, ...contents: string[]) =>
+  withoutEcho(text, callerTexts(JSON.stringify({ messages: contents.map((content) => ({ role: 'user', content })) })));
+const word = fc.stringMatching(/^[a-zé]{1,9}$/);
+const prose = fc.array(word, { minLength: 8, maxLength: 60 }).map((words) => words.join(' '));
+
+describe('a text from the service', () => {
+  test('keeps no 20 characters in a row of a text of the caller', () => {
+    fc.assert(
+      fc.property(prose, prose, fc.nat(), fc.integer({ min: 20, max: 80 }), (said, text, from, length) => {
+        const quote = text
+          .slice(from % text.length)
+          .slice(0, length)
+          .trim();
+        const shown = blanked(`[${said}] [${quote}] [${said}]`, 'something else', text);
+
+        for (let at = 0; at + 20 <= shown.length; at += 1) expect(text).not.toContain(shown.slice(at, at + 20));
+        if (quote.length >= 20) expect(shown).toContain('[…]');
+      }),
+      { numRuns: 300, seed: 11 },
+    );
+  });
+
+  test.each([
+    { name: 'a run of 19 characters', text: 'it says: abcdefghijklmnopqrs', content: 'abcdefghijklmnopqrs, and more' },
+    { name: 'a whole text of 7 characters', text: 'no "abcdefg" here', content: 'abcdefg' },
+    { name: 'escapes, if nothing is shared', text: 'a &lt; b%20 \\n  c', content: 'something else entirely' },
+  ])('is unchanged with $name', ({ text, content }) => {
+    expect(blanked(text, content)).toBe(text);
+  });
+
+  test.each([
+    { name: 'a whole text of 8 characters', text: 'no "abcdefgh" here', content: 'abcdefgh', shown: 'no "…" here' },
+    {
+      name: 'a run of 20',
+      text: 'no abcdefghijklmnopqrst here',
+      content: '-abcdefghijklmnopqrst-',
+      shown: 'no … here',
+    },
+    {
+      name: 'another line length',
+      text: 'no aaa bbb\n  ccc ddd eee fff',
+      content: 'aaa bbb ccc ddd eee fff!',
+      shown: 'no …',
+    },
+    { name: 'two quotes', text: '"first text" and "other text"', content: 'first text', shown: '"…" and "other text"' },
+  ])('is blanked with $name', ({ text, content, shown }) => {
+    expect(blanked(text, content)).toBe(shown);
+  });
+
+  test.each([
+    { what: 'one letter', text: 'a'.repeat(2_000), content: 'a'.repeat(50_000) },
+    { what: 'two letters', text: 'ab'.repeat(1_000), content: `${'ab'.repeat(8)}x`.repeat(3_000) },
+    { what: 'escapes', text: '&amp;#x'.repeat(300), content: '&amp;#x26;'.repeat(5_000) },
+    { what: 'short texts', text: '12345678'.repeat(250), content: '12345678' },
+  ])('of repeated $what is compared in linear time', ({ text, content }) => {
+    const [once = 0, eightTimes = 0] = [1, 8].map((times) => {
+      const texts = callerTexts(JSON.stringify(Array(times).fill({ content })));
+      const startedAt = process.cpuUsage();
+      withoutEcho(text, texts);
+      return process.cpuUsage(startedAt).user;
+    });
+
+    // Quadratic time would take 64 times as long. Times below 20 ms are noise.
+    expect(eightTimes / Math.max(once, 20_000)).toBeLessThan(32);
+  });
+});
