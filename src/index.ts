@@ -81,9 +81,9 @@ export type { DispatcherLike, ProgressListener } from './platform/engine.js';
 export type { DerivedOptions, RawRequest } from './transport/client.js';
 export type {
   ClientEvent,
+  DequeuedEvent,
   DoneEvent,
   FailureEvent,
-  PacedEvent,
   QueuedEvent,
   RequestEvent,
   ResponseEvent,

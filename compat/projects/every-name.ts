@@ -29,6 +29,7 @@ import type {
   Credential,
   Decision,
   DecodeChunk,
+  DequeuedEvent,
   DerivedOptions,
   DispatcherLike,
   FailureEvent,
@@ -49,7 +50,6 @@ import type {
   Method,
   Observation,
   OpenRecord,
-  PacedEvent,
   PartialChatCompletion,
   Phase,
   PinCategory,
@@ -382,7 +382,7 @@ export function log(event: ClientEvent): void {
     request: (one: RequestEvent) => print(`${one.method} ${one.path}`),
     response: (one: ResponseEvent) => print(one.status),
     queued: (one: QueuedEvent) => print(one.bucket),
-    paced: (one: PacedEvent) => print(one.waited),
+    dequeued: (one: DequeuedEvent) => print(one.waited),
     retry: (one: RetryEvent) => print(one.wait),
     failure: (one: FailureEvent) => stops.push(one.stop),
     validation: (one: ValidationEvent) => print(one.issues.length),
@@ -391,7 +391,7 @@ export function log(event: ClientEvent): void {
   print(area);
   if (event.type === 'request') printers.request(event);
   if (event.type === 'response') printers.response(event);
-  if (event.type === 'paced') printers.paced(event);
+  if (event.type === 'dequeued') printers.dequeued(event);
   if (event.type === 'retry') printers.retry(event);
   if (event.type === 'failure') printers.failure(event);
   if (event.type === 'validation') printers.validation(event);

@@ -280,7 +280,7 @@ export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> 
 
   #end(error: Error): void {
     if (this.#outcome !== 'open') return;
-    const ending = error === this.#left ? ({ outcome: 'left', error: undefined } as const) : endingOf(error);
+    const ending = error === this.#left ? ({ outcome: 'cancelled', error: undefined } as const) : endingOf(error);
     this.#settle(error instanceof ContextGatewayError ? this.#withFacts(error) : error, ending);
     this.#response.head.body.cancel(error);
   }

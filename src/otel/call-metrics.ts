@@ -39,7 +39,7 @@ export class CallMetrics {
 
   take(event: ClientEvent): void {
     if (event.type === 'done') this.#done(event);
-    else if (event.type === 'paced') this.#queue.record(seconds(event.waited), { [ATTRIBUTE.bucket]: event.bucket });
+    else if (event.type === 'dequeued') this.#queue.record(seconds(event.waited), { [ATTRIBUTE.bucket]: event.bucket });
     else if (event.type === 'retry')
       this.#retries.add(1, { [ATTRIBUTE.urlTemplate]: event.path, [ATTRIBUTE.reason]: String(event.reason) });
   }

@@ -99,7 +99,7 @@ function attributesOf(event: Exclude<ClientEvent, StartEvent | DoneEvent>): Attr
       return { [ATTRIBUTE.attempt]: event.attempt, [ATTRIBUTE.httpStatus]: event.status };
     case 'queued':
       return { [ATTRIBUTE.bucket]: event.bucket };
-    case 'paced':
+    case 'dequeued':
       return { [ATTRIBUTE.bucket]: event.bucket, [ATTRIBUTE.wait]: seconds(event.waited) };
     case 'retry':
       return {

@@ -4,7 +4,12 @@ import type { RateLimit } from '../base/response-info.js';
 import type { Area } from '../errors/api.js';
 
 /** Why a failed call is not retried. */
-export type StopReason = 'not-repeatable' | 'retries-used-up' | 'hint-too-long' | 'no-time-left' | 'budget-empty';
+export type StopReason =
+  | 'not-repeatable'
+  | 'retries-used-up'
+  | 'retry-after-too-long'
+  | 'no-time-left'
+  | 'retry-budget-exhausted';
 
 /**
  * The fields of every event. Paths are templates (`/api/memory/{memoryId}`), or the path passed to `client.request`.
@@ -56,8 +61,8 @@ export interface QueuedEvent extends EventFacts {
 }
 
 /** The call has left the queue after `waited` ms. The next events show whether it is sent or has ended. */
-export interface PacedEvent extends EventFacts {
-  readonly type: 'paced';
+export interface DequeuedEvent extends EventFacts {
+  readonly type: 'dequeued';
   readonly bucket: string;
   readonly waited: number;
 }
@@ -87,8 +92,8 @@ export interface ValidationEvent extends EventFacts {
 /** The call is over. Emitted once for every call that started, however it ends. All times are milliseconds. */
 export interface DoneEvent extends EventFacts {
   readonly type: 'done';
-  /** `left`: the reader left the stream before its end. `aborted`: by a signal, or because the client was closed. */
-  readonly outcome: 'success' | 'error' | 'aborted' | 'left';
+  /** `cancelled`: the reader left the stream before its end. `aborted`: by a signal, or because the client was closed. */
+  readonly outcome: 'success' | 'error' | 'aborted' | 'cancelled';
   /** The name of the error, if the call failed. */
   readonly error: string | undefined;
   /** The status of the last attempt's response, if there was one. */
@@ -121,7 +126,7 @@ export interface DoneEvent extends EventFacts {
 /** An event that `onEvent` receives. */
 export type ClientEvent =
   | (StartEvent | RequestEvent | ResponseEvent | RetryEvent | FailureEvent)
-  | (QueuedEvent | PacedEvent | ValidationEvent | DoneEvent);
+  | (QueuedEvent | DequeuedEvent | ValidationEvent | DoneEvent);
 
 /** Called with the events of a client's calls. Errors that it throws are ignored. */
 export type Listener = (event: ClientEvent) => void;

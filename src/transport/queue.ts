@@ -56,7 +56,7 @@ async function inQueue(call: Call, admission: Admission, known: RateLimit | unde
     throw limiterFailure(cause);
   } finally {
     runtime.clearTimer(timer);
-    reporter?.emit({ type: 'paced', bucket, waited: runtime.now() - since });
+    reporter?.emit({ type: 'dequeued', bucket, waited: runtime.now() - since });
   }
 }
 

@@ -55,7 +55,7 @@ export function nextWait(error: unknown, facts: RetryFacts): Verdict {
   if (!facts.repeatable || !isRepeatable(error, facts)) return { stop: 'not-repeatable' };
   if (facts.attempts.length > facts.maxRetries || wasTriedEnough(error, facts)) return { stop: 'retries-used-up' };
   const hint = error instanceof APIError ? error.retryAfter : undefined;
-  if (hint !== undefined && hint > facts.maxRetryAfter) return { stop: 'hint-too-long' };
+  if (hint !== undefined && hint > facts.maxRetryAfter) return { stop: 'retry-after-too-long' };
   const least = facts.hintMissed ? Math.max(hint ?? 0, LONGEST_BACKOFF) : hint;
   const wait = wasClosedOnReuse(error, facts) ? 0 : backoff(facts.attempts.length, least, facts.random);
   if (wait + SHORTEST_ATTEMPT > facts.timeLeft) return { stop: 'no-time-left' };

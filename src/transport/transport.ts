@@ -327,13 +327,13 @@ export class Transport {
       keyed: options.idempotencyKey !== undefined,
       random: runtime.random,
     };
-    const verdict: Verdict = error === call.notQueued ? { stop: 'hint-too-long' } : nextWait(error, facts);
+    const verdict: Verdict = error === call.notQueued ? { stop: 'retry-after-too-long' } : nextWait(error, facts);
     const cost = budget.cost(error, limiter !== undefined);
     if (verdict.stop === undefined && budget.take(cost)) {
       reporter?.emit({ type: 'retry', attempt, reason, wait: verdict.wait });
       return { wait: verdict.wait, cost };
     }
-    reporter?.emit({ type: 'failure', attempt, reason, stop: verdict.stop ?? 'budget-empty' });
+    reporter?.emit({ type: 'failure', attempt, reason, stop: verdict.stop ?? 'retry-budget-exhausted' });
     throw error;
   }
 }

@@ -176,7 +176,7 @@ describe('the done event', () => {
 
     expect(cut.done()).toMatchObject([{ outcome: 'error', error: 'StreamTruncatedError', usage: USAGE }]);
     expect(error).toMatchObject({ partial: { usage: USAGE } });
-    expect(left.done()).toMatchObject([{ outcome: 'left', error: undefined, usageEstimated: true }]);
+    expect(left.done()).toMatchObject([{ outcome: 'cancelled', error: undefined, usageEstimated: true }]);
   });
 
   test('contains no key, no id and no text', async () => {

@@ -78,7 +78,7 @@ describe('the span of a call', () => {
 
     const span = await spanOf('chat atlas-small');
     expect(span.events.map(({ name }) => name)).toEqual(
-      expect.arrayContaining(['queued', 'paced', 'request', 'response', 'retry', 'first_chunk']),
+      expect.arrayContaining(['queued', 'dequeued', 'request', 'response', 'retry', 'first_chunk']),
     );
     const retry = span.events.find(({ name }) => name === 'retry');
     expect(plain(retry?.attributes ?? [])).toMatchObject({
@@ -126,7 +126,7 @@ describe('the span of a call', () => {
     const controller = new AbortController();
 
     for await (const _ of await gateway.chat.completions.create({ ...ask, stream: true })) break;
-    expect(plain((await spanOf('chat atlas-small')).attributes)['context_gateway.outcome']).toBe('left');
+    expect(plain((await spanOf('chat atlas-small')).attributes)['context_gateway.outcome']).toBe('cancelled');
     const stream = await gateway.chat.completions.create({ ...ask, stream: true }, { signal: controller.signal });
     controller.abort();
     await stream.finalCompletion().catch(() => {});
@@ -140,7 +140,7 @@ describe('the span of a call', () => {
       status.code,
     ]);
     expect(ended).toEqual([
-      ['left', 0],
+      ['cancelled', 0],
       ['aborted', 0],
       ['error', 2],
     ]);

@@ -253,8 +253,8 @@ function waitOf(verdict: ReturnType<typeof nextWait>): number {
 describe('a hint', () => {
   test.each([
     { hint: 60_000, timeLeft: Infinity, verdict: { wait: 60_500 } },
-    { hint: 60_001, timeLeft: Infinity, verdict: { stop: 'hint-too-long' } },
-    { hint: 99_999_999_999_000, timeLeft: Infinity, verdict: { stop: 'hint-too-long' } },
+    { hint: 60_001, timeLeft: Infinity, verdict: { stop: 'retry-after-too-long' } },
+    { hint: 99_999_999_999_000, timeLeft: Infinity, verdict: { stop: 'retry-after-too-long' } },
     { hint: 5_000, timeLeft: 5_259, verdict: { stop: 'no-time-left' } },
     { hint: 5_000, timeLeft: 5_260, verdict: { wait: 5_250 } },
     { hint: undefined, timeLeft: 259, verdict: { stop: 'no-time-left' } },
@@ -265,7 +265,7 @@ describe('a hint', () => {
   });
 
   test('is limited by maxRetryAfter', () => {
-    expect(nextWait(status(503, 1_001), facts({ maxRetryAfter: 1_000 }))).toEqual({ stop: 'hint-too-long' });
+    expect(nextWait(status(503, 1_001), facts({ maxRetryAfter: 1_000 }))).toEqual({ stop: 'retry-after-too-long' });
   });
 });
 

@@ -105,7 +105,7 @@ describe('a call on a manual clock', () => {
     expect(queued.sentAt).toEqual([0]);
     expect(events.slice(-4)).toMatchObject([
       { type: 'queued' },
-      { type: 'paced', waited: 3_000 },
+      { type: 'dequeued', waited: 3_000 },
       { type: 'failure' },
       { type: 'done', queued: 3_000, attempts: 0 },
     ]);
@@ -139,7 +139,7 @@ describe('a call on a manual clock', () => {
     );
     expect(sentAt).toEqual([0]);
     expect(runtime.now()).toBe(0);
-    expect(events.slice(-3)).toEqual(['paced', 'failure', 'done']);
+    expect(events.slice(-3)).toEqual(['dequeued', 'failure', 'done']);
     expect(runtime.pending).toBe(0);
   });
 
@@ -266,7 +266,7 @@ describe('a call on a manual clock', () => {
 
     for (let n = 0; n < 8; n += 1) await outcomeOf(client.integrations.list(), runtime);
 
-    expect(stops).toEqual([...Array(5).fill('retries-used-up'), ...Array(3).fill('budget-empty')]);
+    expect(stops).toEqual([...Array(5).fill('retries-used-up'), ...Array(3).fill('retry-budget-exhausted')]);
     expect(sentAt).toHaveLength(5 * 3 + 3);
   });
 

@@ -42,7 +42,7 @@ describe.each(engines)('$engine', ({ options }) => {
     const error = await failureOf(client.request({ method: 'GET', path: '/v1/x' }));
 
     expect(error.name).toBe('ServiceUnavailableError');
-    expect(stops.at(-1)).toBe('budget-empty');
+    expect(stops.at(-1)).toBe('retry-budget-exhausted');
     expect(world.server.requests - before).toBe(1);
   });
 
