@@ -1,5 +1,5 @@
 /** Bundles the same page with each bundler. The bundle must be small, contain no Node code, and stream in a browser. */
-import { readFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -7,13 +7,15 @@ import { build as esbuild, version as esbuildVersion } from 'esbuild';
 import { tsImport } from 'tsx/esm/api';
 import { build as vite, version as viteVersion } from 'vite';
 import webpack from 'webpack';
+import { runWell } from './child.js';
+import { install } from './package-file.js';
 
 /** KB, minified and gzipped. scripts/size.js has a tighter budget for esbuild. */
-const BUDGET = 38;
+const BUDGET = 39;
 /** Code for Node, and the output of bundlers for modules they could not bundle. */
 const STRAYS = [/undici/, /["'`]node:/, /\brequire\(/, /process\.binding/];
 
-/** Each bundles `app.js` of `folder` into `outfile`, minified as in production. */
+/** Each bundles `app.js` of `folder` into `outfile`, minified as in production, or returns the files that it wrote. */
 const BUNDLERS = {
   [`esbuild ${esbuildVersion}`]: async (folder, outfile) => {
     await esbuild({
@@ -49,19 +51,48 @@ const BUNDLERS = {
     }),
 };
 
+const PARCEL = '2.16.4';
+
+/** With Parcel's defaults, which read `main` and neither `exports` nor `imports`. */
+async function parcel(file, folder, outfile) {
+  const project = join(folder, '../parcel');
+  mkdirSync(project);
+  writeFileSync(join(project, 'package.json'), JSON.stringify({ name: 'parcel-app', private: true }));
+  cpSync(join(folder, 'app.js'), join(project, 'app.js'));
+  writeFileSync(join(project, 'index.html'), '<script type="module" src="app.js"></script>');
+  await install([file, `parcel@${PARCEL}`], project);
+  const options = ['--no-source-maps', '--no-cache', '--no-content-hash', '--dist-dir', 'out'];
+  await runWell([join(project, 'node_modules/.bin/parcel'), 'build', 'index.html', ...options], { cwd: project });
+  const script = /src="?\/?([^">]+)/.exec(readFileSync(join(project, 'out/index.html'), 'utf8'))[1];
+  cpSync(join(project, 'out', script), join(folder, outfile));
+}
+
+/** Without a bundler: the page imports the package's own file for browsers. Returns the files of the page. */
+async function unbundled(folder, outfile) {
+  const code = readFileSync(join(folder, 'app.js'), 'utf8').replace("'context-gateway'", "'./context-gateway.js'");
+  writeFileSync(join(folder, outfile), code);
+  cpSync(join(folder, 'node_modules/context-gateway/dist/browser.js'), join(folder, 'context-gateway.js'));
+  return [outfile, 'context-gateway.js'];
+}
+
 const { launchChromium } = await tsImport('../test/browser/launch.ts', import.meta.url);
 
 /** Returns the checks as `[name, check]`. Each bundles the page in a project that has the package installed. */
-export async function bundlerChecks(project, emulator) {
+export async function bundlerChecks(file, project, emulator) {
   const server = await serve(project);
   let browser;
   const query = new URLSearchParams({ baseURL: emulator.url, apiKey: emulator.publishable });
-  const checks = Object.entries(BUNDLERS).map(([name, bundle]) => [
+  const bundlers = {
+    ...BUNDLERS,
+    [`Parcel ${PARCEL} with its defaults`]: (folder, outfile) => parcel(file, folder, outfile),
+    'no bundler, dist/browser.js': unbundled,
+  };
+  const checks = Object.entries(bundlers).map(([name, bundle]) => [
     `${name}, streaming in Chromium`,
     async () => {
       const outfile = `app-${name.split(' ')[0]}.js`;
-      await bundle(project, outfile);
-      const code = readFileSync(join(project, outfile), 'utf8');
+      const files = (await bundle(project, outfile)) ?? [outfile];
+      const code = files.map((name) => readFileSync(join(project, name), 'utf8')).join('\n');
       const stray = STRAYS.find((pattern) => pattern.test(code));
       if (stray !== undefined) throw new Error(`${stray} is in the bundle`);
       browser ??= await launchChromium();
@@ -85,6 +116,7 @@ async function serve(folder) {
     const { pathname } = new URL(request.url, 'http://page');
     const isCode = pathname.startsWith('/script/');
     response.setHeader('content-type', isCode ? 'text/javascript' : 'text/html');
+    response.setHeader('content-security-policy', "default-src 'none'; script-src 'self'; connect-src *");
     response.end(
       isCode
         ? readFileSync(join(folder, pathname.replace('/script/', '')))

@@ -7,6 +7,7 @@ import { bundlerChecks } from './bundlers.js';
 import { runChecks } from './checks.js';
 import { checkColdImport } from './cold-import.js';
 import { startEmulator } from './emulator.js';
+import { metroChecks } from './metro.js';
 import { installHere, pack } from './package-file.js';
 import { projectChecks, typeChecks } from './projects.js';
 import { checkRuntimes } from './runtimes.js';
@@ -29,13 +30,14 @@ process.exitCode = failures === 0 ? 0 : 1;
 /** Runs in sequence, because later checks use the projects of earlier ones. Only the type checks run two at a time. */
 async function checkUses() {
   const emulator = await startEmulator();
-  const bundlers = await bundlerChecks(join(folder, 'esm'), emulator);
+  const bundlers = await bundlerChecks(file, join(folder, 'esm'), emulator);
   try {
     return [
       ...(await runChecks(projectChecks(file, emulatorFile, folder, emulator))),
       ...(await runChecks(typeChecks(folder), 2)),
       ...(await runChecks(aiSdkChecks(file, folder, emulator))),
       ...(await runChecks(bundlers.checks)),
+      ...(await runChecks(metroChecks(file, folder))),
       ...(await runChecks([['cold import on Node', checkColdImport]])),
     ];
   } finally {
