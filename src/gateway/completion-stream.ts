@@ -1,4 +1,5 @@
 import type { ResponseInfo } from '../base/response-info.js';
+import { isWellFormed, toWellFormed } from '../base/unicode.js';
 import { ContextGatewayError } from '../errors/base.js';
 import { captureCallSite, endCallWith } from '../errors/call.js';
 import { StreamConsumedError, StreamTruncatedError } from '../errors/stream.js';
@@ -314,9 +315,9 @@ async function* textsOf(chunks: AsyncIterator<ChatCompletionChunk, undefined>): 
   let half = '';
   for await (const chunk of { [Symbol.asyncIterator]: () => chunks }) {
     const text = half + firstText(chunk);
-    half = text.isWellFormed() ? '' : (FIRST_HALF.exec(text)?.[0] ?? '');
-    const complete = text.slice(0, text.length - half.length).toWellFormed();
+    half = isWellFormed(text) ? '' : (FIRST_HALF.exec(text)?.[0] ?? '');
+    const complete = toWellFormed(text.slice(0, text.length - half.length));
     if (complete !== '') yield complete;
   }
-  if (half !== '') yield half.toWellFormed();
+  if (half !== '') yield toWellFormed(half);
 }

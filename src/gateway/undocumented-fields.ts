@@ -1,3 +1,4 @@
+import { toWellFormed } from '../base/unicode.js';
 import { isObject } from '../transport/validation.js';
 
 /** Repeated in every chunk, not continued. */
@@ -24,7 +25,7 @@ export class TextPieces implements Pieces {
 
   get value(): string {
     this.#join();
-    return this.#text.toWellFormed();
+    return toWellFormed(this.#text);
   }
 
   #join(): void {

@@ -1,3 +1,4 @@
+import { isWellFormed } from '../base/unicode.js';
 import { badArgument, type RequestValidationError, ResponseValidationError } from '../errors/validation.js';
 
 /** The deepest nesting. More is a mistake, for which JavaScript engines throw unhelpful errors. */
@@ -44,7 +45,7 @@ type Path = (string | number)[];
 function assertJson(value: unknown, path: Path, above: object[]): void {
   switch (typeof value) {
     case 'string':
-      if (!value.isWellFormed()) throw notJson(path, 'must be well-formed Unicode');
+      if (!isWellFormed(value)) throw notJson(path, 'must be well-formed Unicode');
       return;
     case 'number':
       if (!Number.isFinite(value)) throw notJson(path, 'must be a finite number');

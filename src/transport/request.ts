@@ -1,4 +1,5 @@
 import { type AnySchema, fieldsOf } from '../base/schema-issues.js';
+import { isWellFormed } from '../base/unicode.js';
 import { ConfigurationError } from '../errors/base.js';
 import { badArgument } from '../errors/validation.js';
 import type { OutgoingRequest, Upload } from '../platform/engine.js';
@@ -101,7 +102,7 @@ function findBadId(id: unknown): string | undefined {
   if (id.length > MAX_ID_LENGTH) return `must not be longer than ${MAX_ID_LENGTH} characters`;
   if (DOT_SEGMENT.test(id)) return 'must not be . or .., which would change the path';
   if (CONTROL_CHARACTERS.test(id)) return 'must not contain control characters';
-  if (!id.isWellFormed()) return 'must be well-formed Unicode';
+  if (!isWellFormed(id)) return 'must be well-formed Unicode';
   return undefined;
 }
 
@@ -111,7 +112,7 @@ function encodeQuery(query: object | undefined): string {
   for (const [key, value] of Object.entries(query)) {
     if (value === undefined) continue;
     const text = String(value);
-    if (!text.isWellFormed()) throw badArgument([key], 'must be well-formed Unicode');
+    if (!isWellFormed(text)) throw badArgument([key], 'must be well-formed Unicode');
     parts.push(`${encodeURIComponent(key)}=${encodeURIComponent(text)}`);
   }
   return parts.length === 0 ? '' : `?${parts.join('&')}`;

@@ -1,0 +1,45 @@
+import { GatewayClient, RequestValidationError } from 'context-gateway';
+import { afterEach, expect, test } from 'vitest';
+import { isWellFormed, toWellFormed } from '../../src/base/unicode.js';
+
+const TEXTS = ['', 'plain', '😀', 'a😀b', '\uD83D', 'a\uD83D', '\uDE00b', '\uDE00\uD83D', '\uD83D\uD83D\uDE00'];
+const native = TEXTS.map((text) => [text.isWellFormed(), text.toWellFormed()]);
+
+afterEach(() => {
+  Object.assign(String.prototype, { isWellFormed: IS, toWellFormed: TO });
+});
+const { isWellFormed: IS, toWellFormed: TO } = String.prototype;
+
+/** As on Hermes. */
+function removeNative(): void {
+  for (const name of ['isWellFormed', 'toWellFormed'])
+    Object.defineProperty(String.prototype, name, { value: undefined, configurable: true, writable: true });
+}
+
+test('texts are judged and repaired alike with and without the native methods', () => {
+  removeNative();
+
+  expect(TEXTS.map((text) => [isWellFormed(text), toWellFormed(text)])).toEqual(native);
+});
+
+test('a POST is sent, and half a character is rejected, where strings have no isWellFormed', async () => {
+  removeNative();
+  const completion = {
+    id: 'c1',
+    object: 'chat.completion',
+    created: 1,
+    model: 'm',
+    choices: [{ index: 0, message: { role: 'assistant', content: 'Hello' }, finish_reason: 'stop' }],
+    usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
+  };
+  const gateway = new GatewayClient({
+    baseURL: 'https://gateway.example.com',
+    apiKey: 'svc_sk_test',
+    fetch: async () => Response.json(completion),
+  });
+  const ask = (content: string) =>
+    gateway.chat.completions.create({ model: 'm', messages: [{ role: 'user', content }] });
+
+  await expect(ask('Hello')).resolves.toMatchObject({ id: 'c1' });
+  await expect(ask('\uD83D')).rejects.toThrow(RequestValidationError);
+});
