@@ -1,6 +1,7 @@
 export { APIPromise } from './base/api-promise.js';
 export type { CompletionUsage, PartialChatCompletion } from './base/completion.js';
 export type { ValidationIssue } from './base/issues.js';
+export type { Permit, RateLimiter, RateLimitObservation } from './base/rate-limiter.js';
 export type { Attempt, RateLimit, ResponseInfo, WithResponse } from './base/response-info.js';
 export { ContextClient, type ContextClientOptions, type SessionHeader } from './context/client.js';
 export type { Memory } from './context/memory.js';
@@ -93,7 +94,6 @@ export type {
   ValidationEvent,
 } from './transport/events.js';
 export type { ClientOptions, Credential, RequestOptions, SchemaOptions } from './transport/options.js';
-export type { Admission, Observation, RateLimiter } from './transport/pacer.js';
 export type { Method, Query } from './transport/request.js';
 export type { ServerSentEvent } from './transport/sse.js';
 export type { StandardResult, StandardSchema } from './transport/validation.js';

@@ -3,7 +3,6 @@
  * if an import is unused, `values` if a value is missing.
  */
 import type {
-  Admission,
   Area,
   Attempt,
   Chat,
@@ -48,9 +47,9 @@ import type {
   MemoryType,
   MemoryUpdateParams,
   Method,
-  Observation,
   OpenRecord,
   PartialChatCompletion,
+  Permit,
   Phase,
   PinCategory,
   PinnedMemoryItem,
@@ -65,6 +64,7 @@ import type {
   QueuedEvent,
   RateLimit,
   RateLimiter,
+  RateLimitObservation,
   RawRequest,
   ReadStreamOptions,
   Reference,
@@ -278,9 +278,10 @@ export function configure(credential: Credential, dispatcher?: DispatcherLike): 
 }
 
 const limiter: RateLimiter = {
-  admit: (bucket: string): Admission | undefined =>
-    bucket === 'compact' ? { ready: Promise.resolve(), cancel: () => {} } : undefined,
-  release: (_bucket: string, observed: Observation) => void observed.remaining,
+  acquire: (bucket: string): Permit => ({
+    ready: bucket === 'compact' ? Promise.resolve() : undefined,
+    release: (observed?: RateLimitObservation) => void observed?.remaining,
+  }),
 };
 
 const decodeChunk: DecodeChunk = (event: ServerSentEvent) =>

@@ -132,6 +132,13 @@ export class RateLimitError extends APIError {
   }
 }
 
+/**
+ * The request was not sent, because its wait in the queue would exceed `maxRetryAfter`. Users see a `RateLimitError`.
+ *
+ * @internal
+ */
+export class QueueTimeoutError extends RateLimitError {}
+
 /** 5xx: the service failed. */
 export class InternalServerError extends APIError {
   override get name(): string {

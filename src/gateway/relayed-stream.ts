@@ -11,7 +11,7 @@ import { parseError, readErrorText } from '../transport/body.js';
 import type { CallFacts } from '../transport/call.js';
 import { LiveCalls } from '../transport/live-calls.js';
 import { checkRequestOptions, readStreamOptionsSchema } from '../transport/options.js';
-import { ServerClock } from '../transport/rate-limit.js';
+import { ServerClock } from '../transport/rate-limit/headers.js';
 import { ServiceResponse } from '../transport/service-response.js';
 import { CallTimeouts } from '../transport/timeouts.js';
 import type { ChatCompletionStream } from './completion-stream.js';

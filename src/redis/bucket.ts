@@ -1,4 +1,4 @@
-import type { Admission, Observation } from '../index.js';
+import type { Permit, RateLimitObservation } from '../index.js';
 import type { Availability } from './availability.js';
 import type { Run } from './client.js';
 import { OwnShare, SCATTER } from './own-share.js';
@@ -12,10 +12,12 @@ const LOOKS_FOR_REDIS = 1_000;
 /** A reset or wait further away is treated as malformed (ms). */
 const LONGEST_WINDOW = 300_000;
 const LONGEST_BLOCK = 86_400_000;
+/** How long a 429 without a wait blocks the bucket (ms). */
+const OWN_BLOCK = 1_000;
 
 interface Waiting {
-  /** Resolves `admit`, once. */
-  answer: ((admission: Admission | undefined) => void) | undefined;
+  /** Resolves `acquire`, once. */
+  answer: ((permit: Permit) => void) | undefined;
   go: () => void;
 }
 
@@ -71,7 +73,7 @@ export class Bucket {
     this.#ownShare = new OwnShare(shared.time.now);
   }
 
-  admit(): Promise<Admission | undefined> {
+  acquire(): Promise<Permit> {
     return new Promise((resolve) => {
       const waiting: Waiting = { answer: resolve, go: () => {} };
       this.#waiting.add(waiting);
@@ -80,28 +82,36 @@ export class Bucket {
     });
   }
 
-  hold(): () => void {
-    this.#holds += 1;
-    return () => {
-      this.#holds -= 1;
-      if (this.#waiting.size > 0 || this.#untold !== 'no') this.#step();
+  #permit(waiting: Waiting): Permit {
+    let holds = 0;
+    return {
+      hold: () => {
+        holds = 1;
+        this.#holds += 1;
+      },
+      release: (observed = {}) => {
+        this.#holds -= holds;
+        if (this.#waiting.delete(waiting)) {
+          if (this.#waiting.size === 0) this.#open();
+          return;
+        }
+        this.#inFlight -= 1;
+        this.#earlier = Math.max(0, this.#earlier - 1);
+        this.#observe(observed);
+        this.#tell(observed.rejected ? 'now' : 'soon');
+      },
     };
   }
 
-  release(observed: Observation): void {
-    this.#inFlight -= 1;
-    this.#earlier = Math.max(0, this.#earlier - 1);
-    this.#observe(observed);
-    this.#tell(observed.refused ? 'now' : 'soon');
-  }
-
-  #observe({ limit, remaining, untilReset, refused, blockedFor }: Observation): void {
+  #observe({ limit, remaining, resetAfter, rejected, retryAfter }: RateLimitObservation): void {
+    const blockedFor = rejected ? (retryAfter ?? OWN_BLOCK) : undefined;
     const now = this.#shared.time.now();
     if (blockedFor !== undefined)
       this.#forbiddenUntil = Math.max(this.#forbiddenUntil, now + Math.min(blockedFor, LONGEST_BLOCK));
-    if (refused === false) this.#served += 1;
-    if (remaining === undefined || untilReset === undefined || untilReset <= 0 || untilReset > LONGEST_WINDOW) {
-      if (refused && blockedFor !== undefined) this.#unexplained += 1;
+    const untilReset = resetAfter ?? 0;
+    if (rejected === false) this.#served += 1;
+    if (remaining === undefined || untilReset <= 0 || untilReset > LONGEST_WINDOW) {
+      if (rejected) this.#unexplained += 1;
       return;
     }
     const seen = { limit: limit ?? remaining, remaining, resetAt: now + untilReset };
@@ -208,7 +218,7 @@ export class Bucket {
       this.#waiting.delete(waiting);
       this.#inFlight += 1;
       if (waiting.answer === undefined) waiting.go();
-      else waiting.answer(undefined);
+      else waiting.answer(this.#permit(waiting));
     }
     if (left > 0) this.#tell('soon'); // some calls were cancelled meanwhile
   }
@@ -221,16 +231,7 @@ export class Bucket {
     const ready = new Promise<void>((resolve) => {
       waiting.go = resolve;
     });
-    const cancel = (): void => {
-      if (this.#waiting.delete(waiting)) {
-        if (this.#waiting.size === 0) this.#open();
-        return;
-      }
-      // A call that was admitted just as it was cancelled returns its turn.
-      this.#inFlight -= 1;
-      this.#tell('soon');
-    };
-    answer({ ready, expected: this.#expected(place), cancel });
+    answer({ ...this.#permit(waiting), ready, expectedWait: this.#expected(place) });
   }
 
   /** The minimum wait in milliseconds, if this process got the whole limit. */

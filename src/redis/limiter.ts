@@ -66,11 +66,7 @@ export function redisLimiter(options: RedisLimiterOptions): RateLimiter {
     buckets.set(named, bucket);
     return bucket;
   };
-  return {
-    admit: (bucket) => bucketOf(bucket).admit(),
-    release: (bucket, observed) => bucketOf(bucket).release(observed),
-    hold: (bucket) => bucketOf(bucket).hold(),
-  };
+  return { acquire: (bucket) => bucketOf(bucket).acquire() };
 }
 
 function checked(options: RedisLimiterOptions): RedisLimiterOptions {

@@ -1,3 +1,4 @@
+import type { RateLimiter } from '../base/rate-limiter.js';
 import type { Attempt, RateLimit } from '../base/response-info.js';
 import type { Runtime } from '../base/runtime.js';
 import type { Area } from '../errors/api.js';
@@ -7,7 +8,6 @@ import type { Engine, ResponseHead } from '../platform/engine.js';
 import type { Listener } from './events.js';
 import type { LiveCalls } from './live-calls.js';
 import type { RequestOptions } from './options.js';
-import type { RateLimiter } from './pacer.js';
 import type { CallReporter } from './reporter.js';
 import type { PreparedRequest } from './request.js';
 import type { RetryBudget } from './retry.js';
@@ -91,8 +91,6 @@ export interface Call extends CallFacts {
   readonly route: string;
   /** Whether the body of the last error could not be read to its end; it may have contained a wait. */
   hintMissed: boolean;
-  /** The error for a queue whose wait would be too long. */
-  notQueued: Error | undefined;
   /** The credential that replaces a rejected one. Read once per call. */
   nextCredential: string | undefined;
   rotated: boolean;

@@ -15,7 +15,7 @@ import {
   type SchemaOptions,
   schemaOptionsSchema,
 } from './options.js';
-import { Pacer } from './pacer.js';
+import { MemoryRateLimiter } from './rate-limit/memory-rate-limiter.js';
 import { checkHeaderName, checkHeaders, type Method, ownFields, type Query } from './request.js';
 import { RetryBudget } from './retry.js';
 import type { ResponseForm } from './service-response.js';
@@ -165,7 +165,7 @@ function createShared(options: ClientOptions, runtime: Runtime): Shared {
   }
   return {
     engine: createEngine({ fetch, dispatcher }),
-    limiter: pacing === true ? new Pacer(runtime) : pacing === false ? undefined : pacing,
+    limiter: pacing === true ? new MemoryRateLimiter(runtime) : pacing === false ? undefined : pacing,
     budget: new RetryBudget(),
     runtime,
     live: new LiveCalls(),

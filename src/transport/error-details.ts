@@ -4,7 +4,7 @@ import type { ResponseHead } from '../platform/engine.js';
 import { readErrorText, readHintText } from './body.js';
 import type { Call, CallFacts, ResponseFacts } from './call.js';
 import { unescaped } from './escapes.js';
-import { retryHint } from './rate-limit.js';
+import { retryHint } from './rate-limit/headers.js';
 import { quoted, withoutSecrets } from './secrets.js';
 import { isObject, ownField } from './validation.js';
 

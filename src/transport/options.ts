@@ -10,13 +10,13 @@ import {
   timeOption,
   unknownOption,
 } from '../base/options.js';
+import type { RateLimiter } from '../base/rate-limiter.js';
 import { LONGEST_TIMER } from '../base/runtime.js';
 import { type AnySchema, fieldsOf } from '../base/schema-issues.js';
 import { ConfigurationError } from '../errors/base.js';
 import { badArgument, RequestValidationError } from '../errors/validation.js';
 import type { DispatcherLike } from '../platform/engine.js';
 import type { ClientEvent } from './events.js';
-import type { RateLimiter } from './pacer.js';
 import { findIssues, isObject, type StandardSchema } from './validation.js';
 
 /**
@@ -205,7 +205,7 @@ export const clientOptions = {
   ),
   pacing: /* @__PURE__ */ option<boolean | RateLimiter>(
     isPacing,
-    'must be true, false or a RateLimiter (with admit and release)',
+    'must be true, false or a RateLimiter (with acquire)',
   ),
   onEvent: functionOption,
   idempotencyHeader: checkedLater,
@@ -274,7 +274,7 @@ export function ownProperties<Given extends object>(given: Given): Given {
 
 function isPacing(value: unknown): boolean {
   const limiter = value as Partial<RateLimiter> | null;
-  return typeof value === 'boolean' || (isFunction(limiter?.admit) && isFunction(limiter?.release));
+  return typeof value === 'boolean' || isFunction(limiter?.acquire);
 }
 
 /** A structural check, so that signals of polyfills and other realms work too. */

@@ -1,6 +1,6 @@
 import { isUnknownHost, wasClosed } from '#platform';
 import type { Attempt } from '../base/response-info.js';
-import { APIError } from '../errors/api.js';
+import { APIError, QueueTimeoutError } from '../errors/api.js';
 import { mostSent } from '../errors/call.js';
 import type { Sent } from '../errors/connection.js';
 import { APIConnectionError, APITimeoutError } from '../errors/connection.js';
@@ -51,6 +51,7 @@ export type Verdict = { readonly wait: number; readonly stop?: undefined } | { r
 
 /** Decides whether and when a failed attempt is retried. Pure. */
 export function nextWait(error: unknown, facts: RetryFacts): Verdict {
+  if (error instanceof QueueTimeoutError) return { stop: 'retry-after-too-long' };
   if (error instanceof APITimeoutError && error.kind === 'deadline') return { stop: 'no-time-left' };
   if (!facts.repeatable || !isRepeatable(error, facts)) return { stop: 'not-repeatable' };
   if (facts.attempts.length > facts.maxRetries || wasTriedEnough(error, facts)) return { stop: 'retries-used-up' };
@@ -116,10 +117,10 @@ const COST_WHEN_REFUSED = 5;
 export class RetryBudget {
   #left = BUDGET;
 
-  /** The cost of a retry after this error. A 429 with a wait costs nothing if the pacer holds all calls back. */
+  /** The cost of a retry after this error. A 429 costs nothing if a limiter holds all calls back. */
   cost(error: unknown, paced: boolean): number {
     if (!(error instanceof APIError)) return COST;
-    if (error.status === 429 && paced && (error.retryAfter ?? 0) > 0) return 0;
+    if (error.status === 429 && paced) return 0;
     return error.status === 429 || error.status === 503 ? COST_WHEN_REFUSED : COST;
   }
 

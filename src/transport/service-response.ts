@@ -1,4 +1,5 @@
 import { boundIssues } from '../base/issues.js';
+import type { RateLimitObservation } from '../base/rate-limiter.js';
 import type { Attempt, HeaderSource, RateLimit, ResponseInfo } from '../base/response-info.js';
 import type { AnySchema, Schema } from '../base/schema-issues.js';
 import { type APIErrorDetails, apiError } from '../errors/api.js';
@@ -7,8 +8,7 @@ import { MAX_JSON_BYTES, parseJson, readText, reportsError } from './body.js';
 import type { CallFacts, ResponseFacts } from './call.js';
 import { errorDetails, requestIdOf } from './error-details.js';
 import type { CompletionFacts } from './events.js';
-import type { Observation } from './pacer.js';
-import { parseRateLimit, type ServerClock, untilReset } from './rate-limit.js';
+import { parseRateLimit, resetAfter, type ServerClock } from './rate-limit/headers.js';
 import { quoted, withoutSecrets } from './secrets.js';
 import { findIssues, unexpectedResponse } from './validation.js';
 
@@ -46,10 +46,10 @@ export class ServiceResponse implements ResponseFacts {
   }
 
   /** For the limiter. */
-  get observation(): Observation {
-    if (this.rateLimit === undefined) return { refused: false };
+  get observation(): RateLimitObservation {
+    if (this.rateLimit === undefined) return { rejected: false };
     const { limit, remaining } = this.rateLimit;
-    return { limit, remaining, untilReset: untilReset(this.rateLimit, this.serverTime), refused: false };
+    return { limit, remaining, resetAfter: resetAfter(this.rateLimit, this.serverTime), rejected: false };
   }
 
   /** The same response with another body, for one that was partly read. */

@@ -23,12 +23,11 @@ import {
   schemaOptionsSchema,
   uploadOptionsSchema,
 } from './options.js';
-import { holdQuietly, type Release, releaseOnce } from './pacer.js';
-import { awaitTurn } from './queue.js';
-import { ServerClock } from './rate-limit.js';
+import { acquire, type CallPermit } from './rate-limit/acquire.js';
+import { ServerClock } from './rate-limit/headers.js';
 import { endingOf, openReporter } from './reporter.js';
 import { checkHeaders, type EndpointSource, prepare } from './request.js';
-import { LONGEST_BACKOFF, nextWait, operationOf, sentBy, type Verdict } from './retry.js';
+import { LONGEST_BACKOFF, nextWait, operationOf, sentBy } from './retry.js';
 import { hasNewCredential, readCredential } from './rotation.js';
 import { quoted, withoutSecrets } from './secrets.js';
 import { type ResponseForm, ServiceResponse } from './service-response.js';
@@ -158,7 +157,6 @@ export class Transport {
       credential: '',
       clean: String,
       hintMissed: false,
-      notQueued: undefined,
       nextCredential: undefined,
       rotated: false,
     };
@@ -218,10 +216,9 @@ export class Transport {
     // Before the queue, so that a 429 that arrives while the key is read also holds this call.
     const credential = readCredential(call);
     call.credential = typeof credential === 'string' ? credential : await credential;
-    const delay = waited + (await awaitTurn(call, limiter, rateLimits.get(bucket)));
+    const permit = await acquire(call, limiter, rateLimits.get(bucket));
     call.startedAt = runtime.now();
-    const record: Mutable<Attempt> = { delay, duration: 0 };
-    const release = releaseOnce(limiter, bucket);
+    const record: Mutable<Attempt> = { delay: waited + permit.waited, duration: 0 };
     let upload: OutgoingStream | undefined;
     let hasLeft = true;
     try {
@@ -233,14 +230,14 @@ export class Transport {
       const head = await this.#send(call, added, upload);
       const response = this.#observe(call, head);
       record.status = head.status;
-      if (head.status < 200 || head.status > 299) throw await this.#readError(call, response, release);
-      release(response.observation);
+      if (head.status < 200 || head.status > 299) throw await this.#readError(call, response, permit);
+      permit.release(response.observation);
       const data = await read(response, call.options);
       record.duration = runtime.now() - call.startedAt;
       return { data, response: response.info };
     } catch (error) {
       timeouts.stopWatching();
-      release({});
+      permit.release();
       record.duration = runtime.now() - call.startedAt;
       hasLeft = !(error instanceof APIConnectionError && error.sent === 'no');
       if (!(error instanceof APIError) && error instanceof Error) record.error = error.name;
@@ -285,22 +282,21 @@ export class Transport {
   }
 
   /** Reads the body of an error response, up to a limit. */
-  async #readError(call: Call, response: ServiceResponse, release: Release): Promise<ContextGatewayError> {
+  async #readError(call: Call, response: ServiceResponse, permit: CallPermit): Promise<ContextGatewayError> {
     const { status, body } = response.head;
     if (status > 599 || status < 200) {
       body.cancel(new Error('not an HTTP status'));
       const details = { phase: 'headers', sent: 'yes', retryable: false } as const;
       return new APIConnectionError(`No usable response: ${status} is not an HTTP status.`, details);
     }
-    const limited = status === 429;
+    const rejected = status === 429;
     // The wait may be in the body, so nothing else is sent before it is read.
-    const free = limited ? holdQuietly(this.#shared.limiter, call.bucket) : undefined;
+    if (rejected) permit.hold();
     const { text, whole } = await readErrorBody(call, response);
     const error = apiError(status, response.errorDetails(parseError(text)));
     call.hintMissed = !whole;
-    const blockedFor = whole ? error.retryAfter : Math.max(error.retryAfter ?? 0, LONGEST_BACKOFF);
-    release({ ...response.observation, refused: limited, ...(limited && { blockedFor }) });
-    if (free !== undefined) ignoreErrors(free);
+    const retryAfter = whole ? error.retryAfter : Math.max(error.retryAfter ?? 0, LONGEST_BACKOFF);
+    permit.release({ ...response.observation, rejected, ...(rejected && { retryAfter }) });
     call.timeouts.check(); // if the call was ended meanwhile, that error takes precedence over the status
     return error;
   }
@@ -327,7 +323,7 @@ export class Transport {
       keyed: options.idempotencyKey !== undefined,
       random: runtime.random,
     };
-    const verdict: Verdict = error === call.notQueued ? { stop: 'retry-after-too-long' } : nextWait(error, facts);
+    const verdict = nextWait(error, facts);
     const cost = budget.cost(error, limiter !== undefined);
     if (verdict.stop === undefined && budget.take(cost)) {
       reporter?.emit({ type: 'retry', attempt, reason, wait: verdict.wait });

@@ -456,7 +456,7 @@ describe('options of a client', () => {
     { option: 'dispatcher', value: {}, hint: /undici Dispatcher/ },
     { option: 'pacing', value: 'yes', hint: /true, false or a RateLimiter/ },
     { option: 'pacing', value: null, hint: /true, false or a RateLimiter/ },
-    { option: 'pacing', value: { admit: () => {} }, hint: /with admit and release/ },
+    { option: 'pacing', value: { admit: () => {} }, hint: /with acquire/ },
     { option: 'dangerouslyAllowBrowser', value: 'yes', hint: /^dangerouslyAllowBrowser must be true or false\.$/ },
     { option: 'dangerouslyAllowBrowser', value: 1, hint: /must be true or false/ },
     { option: 'dangerouslyAllowHTTP', value: 'yes', hint: /^dangerouslyAllowHTTP must be true or false\.$/ },

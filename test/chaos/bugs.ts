@@ -30,7 +30,7 @@ export const BUGS: readonly Bug[] = [
   },
   {
     name: 'the hint in a body is not read',
-    module: 'src/transport/rate-limit.ts',
+    module: 'src/transport/rate-limit/headers.ts',
     place: "return typeof value === 'number' &&",
     instead: "return typeof value === 'never' &&",
     invariant: 'I6',
@@ -68,6 +68,14 @@ export const BUGS: readonly Bug[] = [
     instead: 'void StreamTruncatedError;',
     invariant: 'I14',
     fault: 'truncated stream',
+  },
+  {
+    name: 'a 429 that says nothing slows nothing down',
+    module: 'src/base/rate-window.ts',
+    place: 'if (rejected) this.#block(retryAfter, now);',
+    instead: 'if (rejected && retryAfter !== undefined) this.#block(retryAfter, now);',
+    invariant: 'I20',
+    fault: 'none',
   },
   {
     name: 'redirects are followed',

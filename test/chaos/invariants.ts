@@ -133,6 +133,12 @@ export function judge({ report, ledger, lingered, full }: Evidence): Verdict[] {
       !full || (ledger.fullestWindow <= WINDOW.limit * 1.02 && report.window.failed === 0),
     ),
     none('I19', 'no text of a request in an error or an event, even if the service quotes it', report.quotes),
+    verdict(
+      'I20',
+      'a 429 that says nothing slows all calls down, and none fails',
+      `${percent(ledger.bare.rejected, ledger.bare.requests)} rejected, ${report.bareFailed} failed`,
+      ledger.bare.rejected <= 0.2 * ledger.bare.requests && report.bareFailed === 0,
+    ),
   ];
 }
 

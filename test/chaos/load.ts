@@ -9,7 +9,7 @@ import { leaksOf } from '../helpers/leaks.js';
 import { seededRandom } from '../helpers/manual-runtime.js';
 import { failure, perform } from './call.js';
 import { p } from './invariants.js';
-import { fraction, KEY, type Kind, type Outcome, PROMPT, type Report, SPEED } from './plan.js';
+import { BARE, fraction, KEY, type Kind, type Outcome, PROMPT, type Report, SPEED } from './plan.js';
 
 const [seed = 0, port, milliseconds = 0, full] = process.argv.slice(2).map(Number);
 const CLIENTS = 8;
@@ -24,17 +24,17 @@ const collect: () => void = runInNewContext('gc');
 const timers = new Set<unknown>();
 /** How late timers fire in ms. This delay is the machine's, and not the client's. */
 const lateness: number[] = [];
-const runtime: Runtime = {
-  now: () => performance.now() * SPEED,
+const runtimeAt = (speed: number): Runtime => ({
+  now: () => performance.now() * speed,
   wallClock: () => Date.now(),
   random: seededRandom(seed),
   setTimer: (callback, ms) => {
-    const due = performance.now() + ms / SPEED;
+    const due = performance.now() + ms / speed;
     const timer = setTimeout(() => {
       timers.delete(timer);
       lateness.push(performance.now() - due);
       callback();
-    }, ms / SPEED);
+    }, ms / speed);
     timers.add(timer);
     return timer;
   },
@@ -42,7 +42,9 @@ const runtime: Runtime = {
     timers.delete(timer);
     clearTimeout(timer as NodeJS.Timeout);
   },
-};
+});
+/** Runs 50 times as fast. */
+const runtime = runtimeAt(SPEED);
 
 const retries: Record<string, number> = {};
 const stops: Record<string, number> = {};
@@ -55,22 +57,21 @@ for (const event of ['unhandledRejection', 'uncaughtException', 'warning']) {
   process.on(event, (what: unknown) => unhandled.push(`${event}: ${String(what)}`));
 }
 
-function createClient(pacing = true): GatewayClient {
+function createClient(clock = runtime): GatewayClient {
   const options = {
     baseURL: `http://127.0.0.1:${port}`,
     apiKey: KEY,
     maxRetries: 5,
     timeout: full ? 30_000 : 10_000,
     streamIdleTimeout: 30_000,
-    pacing,
     onEvent: (event: { type: string; reason?: number | string; stop?: string }) => {
       if (event.type === 'retry') retries[String(event.reason)] = (retries[String(event.reason)] ?? 0) + 1;
       if (event.type === 'failure') stops[String(event.stop)] = (stops[String(event.stop)] ?? 0) + 1;
       if (printed.length < 500) printed.push(event);
     },
   };
-  // The third parameter is internal: a clock that runs 50 times as fast.
-  return new (GatewayClient as new (...given: unknown[]) => GatewayClient)(options, undefined, runtime);
+  // The third parameter is internal.
+  return new (GatewayClient as new (...given: unknown[]) => GatewayClient)(options, undefined, clock);
 }
 
 const outcomes: Outcome[] = [];
@@ -161,6 +162,25 @@ async function limited(): Promise<Report['window']> {
   return { calls: 150, failed: ends.filter(({ status }) => status === 'rejected').length };
 }
 
+/** Twice as many calls as the limit allows, at a steady rate. Its 429s say nothing. Returns how many calls failed. */
+async function limitedSilently(): Promise<number> {
+  const clock = runtimeAt(BARE.speed);
+  const client = createClient(clock);
+  const calls: Promise<unknown>[] = [];
+  const startedAt = clock.now();
+  while (calls.length < BARE.calls) {
+    const due = ((clock.now() - startedAt) / 1_000) * 2 * (BARE.limit / BARE.seconds);
+    while (calls.length < Math.min(due, BARE.calls)) {
+      const headers = { 'x-operation': `bare-${calls.length}` };
+      calls.push(client.request({ method: 'GET', path: '/v1/things' }, { headers }));
+    }
+    await sleep(2);
+  }
+  const ends = await Promise.allSettled(calls);
+  await client.close();
+  return ends.filter(({ status }) => status === 'rejected').length;
+}
+
 /** How long the work of this process blocked the event loop, in ms. Other load on the machine does not count. */
 function watchLoop(): { stop(): number[] } {
   const held: number[] = [];
@@ -231,6 +251,7 @@ const heldUp = loop.stop();
 const seconds = (performance.now() - startedAt) / 1_000;
 const outageFigures = full ? await outage() : { calls: 0, sends: 0 };
 const windowFigures = full ? await limited() : { calls: 0, failed: 0 };
+const bareFailed = await limitedSilently();
 await sleep(100);
 
 const hanging = await connections('hanging');
@@ -254,6 +275,7 @@ const report: Report = {
   outcomes: JSON.parse(text),
   outage: outageFigures,
   window: windowFigures,
+  bareFailed,
   retries,
   stops,
   leaks: [...leaks],

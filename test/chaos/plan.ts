@@ -74,6 +74,12 @@ export function piecesOf(operation: string): string[] {
 /** The rate limit in one phase: requests per window, and the length of the window in the client's seconds. */
 export const WINDOW = { limit: 50, seconds: 20 };
 
+/**
+ * A limit whose 429 says nothing, like nginx's `limit_req`, and twice as many calls as it allows. In the seconds of a
+ * slower clock, because the waits are short.
+ */
+export const BARE = { limit: 50, seconds: 2, calls: 200, speed: 5 };
+
 /** What the server has counted. */
 export interface Ledger {
   readonly requests: number;
@@ -88,6 +94,8 @@ export interface Ledger {
   readonly trapped: number;
   /** The most requests in any one window. */
   readonly fullestWindow: number;
+  /** Requests in the phase of 429s that say nothing, and those that got one. */
+  readonly bare: { readonly requests: number; readonly rejected: number };
   /** Requests with the payload of another operation. */
   readonly mixedUp: number;
 }
@@ -118,6 +126,8 @@ export interface Report {
   readonly outcomes: readonly Outcome[];
   readonly outage: { readonly calls: number; readonly sends: number };
   readonly window: { readonly calls: number; readonly failed: number };
+  /** Calls that failed in the phase of 429s that say nothing. */
+  readonly bareFailed: number;
   readonly retries: Readonly<Record<string, number>>;
   readonly stops: Readonly<Record<string, number>>;
   /** Printed forms of errors, events and clients that show the key, and those that show a prompt. */

@@ -2,7 +2,7 @@
 import { gzipSync } from 'node:zlib';
 import { bytesOf, eventOf, headOf } from '../wire/behaviours.js';
 import { atEnd, atHead, type Behaviour, FaultServer, type Turn } from '../wire/fault-server.js';
-import { type Fault, faultOf, fraction, KEY, type Ledger, piecesOf, SPEED, WINDOW } from './plan.js';
+import { BARE, type Fault, faultOf, fraction, KEY, type Ledger, piecesOf, SPEED, WINDOW } from './plan.js';
 
 const seed = Number(process.argv[2]);
 const often = process.argv[3] as Fault;
@@ -17,7 +17,7 @@ const hanging = new Set<Turn['socket']>();
 const hints = new Map<string, number>();
 let requests = 0;
 let mixedUp = 0;
-const window = { endsAt: 0, used: 0, fullest: 0 };
+const bare = { requests: 0, rejected: 0 };
 
 server.decides((turn) => {
   server.turns.length = 0; // the ledger keeps what is needed
@@ -30,6 +30,7 @@ server.decides((turn) => {
   hints.delete(operation);
   if (operation.startsWith('outage')) return reply(503, '{"error":{"message":"out of order","type":"outage"}}');
   if (operation.startsWith('window')) return inWindow();
+  if (operation.startsWith('bare')) return bareInWindow();
   return behaviourOf(faultOf(seed, operation, attempt, often), operation, attempt, turn.path);
 });
 
@@ -186,24 +187,56 @@ function cut(operation: string, framing: Record<string, string | number>): strin
   return headOf(200, { ...typeOf(operation), ...framing }) + framed;
 }
 
-/** Counts requests in consecutive windows, and responds with 429 above the limit. */
+/** Counts requests in consecutive windows. */
+class Windows {
+  readonly limit: number;
+  readonly #length: number;
+  used = 0;
+  fullest = 0;
+  endsAt = 0;
+
+  /** `length` in real ms. */
+  constructor(limit: number, length: number) {
+    this.limit = limit;
+    this.#length = length;
+  }
+
+  /** Whether one more request is within the limit. */
+  admits(now: number): boolean {
+    if (now >= this.endsAt) {
+      this.used = 0;
+      this.endsAt = now + this.#length;
+    }
+    this.used += 1;
+    this.fullest = Math.max(this.fullest, this.used);
+    return this.used <= this.limit;
+  }
+}
+
+/** Responds with 429 above the limit, like nginx: without a header or a body that helps. */
+function bareInWindow(): Behaviour {
+  bare.requests += 1;
+  if (bareWindows.admits(performance.now())) return reply(200, '{}');
+  bare.rejected += 1;
+  return reply(429, '<h1>429 Too Many Requests</h1>', { 'content-type': 'text/html' });
+}
+
+/** Responds with 429 above the limit, and always with rate-limit headers. */
 function inWindow(): Behaviour {
   const now = performance.now();
-  if (now >= window.endsAt) {
-    window.used = 0;
-    window.endsAt = now + (WINDOW.seconds * 1_000) / SPEED;
-  }
-  window.used += 1;
-  window.fullest = Math.max(window.fullest, window.used);
-  const reset = Math.ceil(((window.endsAt - now) * SPEED) / 1_000);
+  const isWithin = windows.admits(now);
+  const reset = Math.ceil(((windows.endsAt - now) * SPEED) / 1_000);
   const headers = {
     'x-ratelimit-limit': WINDOW.limit,
-    'x-ratelimit-remaining': Math.max(0, WINDOW.limit - window.used),
+    'x-ratelimit-remaining': Math.max(0, WINDOW.limit - windows.used),
     'x-ratelimit-reset': reset,
   };
-  if (window.used <= WINDOW.limit) return reply(200, '{}', headers);
+  if (isWithin) return reply(200, '{}', headers);
   return reply(429, JSON.stringify({ error: { message: 'slow down', retry_after: reset } }), headers);
 }
+
+const windows = new Windows(WINDOW.limit, (WINDOW.seconds * 1_000) / SPEED);
+const bareWindows = new Windows(BARE.limit, (BARE.seconds * 1_000) / BARE.speed);
 
 process.on('message', (question: string) => {
   const held = [...hanging].filter((socket) => server.open.has(socket)).length;
@@ -217,7 +250,8 @@ process.on('message', (question: string) => {
       sends,
       slack,
       trapped: trap.connections,
-      fullestWindow: window.fullest,
+      fullestWindow: windows.fullest,
+      bare,
       mixedUp,
     };
     process.send?.({ ledger });

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Admission, ConfigurationError, type Observation, type RateLimiter } from 'context-gateway';
+import { ConfigurationError, type Permit, type RateLimiter, type RateLimitObservation } from 'context-gateway';
 import { type RedisLimiterEvent, type RedisLimiterOptions, redisLimiter } from 'context-gateway/redis';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { Availability } from '../../src/redis/availability.js';
@@ -42,11 +42,11 @@ function limiterOf(options: Partial<RedisLimiterOptions> & { library?: ClientNam
 
 /** A call in the queue, and whether it was admitted. */
 function asked(limiter: RateLimiter, bucket = 'gateway') {
-  const call = { admitted: false, admission: undefined as Admission | undefined };
-  const answered = Promise.resolve(limiter.admit(bucket)).then((admission) => {
-    call.admission = admission;
-    if (admission === undefined) call.admitted = true;
-    admission?.ready.then(() => {
+  const call = { admitted: false, permit: undefined as Permit | undefined };
+  const answered = Promise.resolve(limiter.acquire(bucket)).then(async (permit) => {
+    call.permit = permit;
+    call.admitted = permit.ready === undefined;
+    permit.ready?.then(() => {
       call.admitted = true;
     });
   });
@@ -61,13 +61,14 @@ async function admittedAtOnce(limiter: RateLimiter, count: number, bucket = 'gat
 }
 
 /** Makes one call with this response, and waits until Redis has recorded it. */
-async function answer(limiter: RateLimiter, observed: Observation, bucket = 'gateway'): Promise<void> {
-  await admittedAtOnce(limiter, 1, bucket);
-  limiter.release(bucket, { refused: false, ...observed });
+async function answer(limiter: RateLimiter, observed: RateLimitObservation, bucket = 'gateway'): Promise<void> {
+  const permit = await limiter.acquire(bucket);
+  await permit.ready;
+  permit.release({ rejected: false, ...observed });
   await sleep(60);
 }
 
-const window = (remaining: number, untilReset = 60_000): Observation => ({ limit: 100, remaining, untilReset });
+const window = (remaining: number, resetAfter = 60_000) => ({ limit: 100, remaining, resetAfter });
 
 test('a missing redis-server is reported', () => {
   if (missing) console.warn('SKIPPED: redis-server is not installed here. The tests of redisLimiter run where it is.');
@@ -91,8 +92,8 @@ describe.skipIf(missing)('limiters that share a limit', () => {
   test('get back the place of a call that failed without a response', async () => {
     const [first, second] = [limiterOf(), limiterOf()];
     await answer(first, window(3));
-    await admittedAtOnce(first, 3);
-    first.release('gateway', {}); // the call failed without a response
+    await admittedAtOnce(first, 2);
+    (await first.acquire('gateway')).release(); // the call failed without a response
     await sleep(60);
 
     expect(await admittedAtOnce(second, 2)).toBe(1);
@@ -113,20 +114,20 @@ describe.skipIf(missing)('limiters that share a limit', () => {
     const calls = Array.from({ length: 3 }, () => asked(limiter));
     await Promise.all(calls.map(({ answered }) => answered));
     expect(calls.map(({ call }) => call.admitted)).toEqual([false, false, false]);
-    expect(calls[0]?.call.admission?.expected).toBeLessThanOrEqual(2_000);
+    expect(calls[0]?.call.permit?.expectedWait).toBeLessThanOrEqual(2_000);
 
     await vi.waitFor(() => expect(calls.map(({ call }) => call.admitted)).toEqual([true, true, true]), PATIENT);
   });
 
   test('all wait for the retry-after of a 429, and skip a cancelled call', async () => {
     const [first, second] = [limiterOf(), limiterOf()];
-    await answer(first, { ...window(0, 2_000), refused: true, blockedFor: 2_000 });
+    await answer(first, { ...window(0, 2_000), rejected: true, retryAfter: 2_000 });
     const early = asked(second);
     const late = asked(second);
     await Promise.all([early.answered, late.answered]);
     expect([early.call.admitted, late.call.admitted]).toEqual([false, false]);
 
-    early.call.admission?.cancel();
+    early.call.permit?.release();
     await vi.waitFor(() => expect(late.call.admitted).toBe(true), PATIENT);
 
     expect(early.call.admitted).toBe(false);
@@ -134,21 +135,21 @@ describe.skipIf(missing)('limiters that share a limit', () => {
 
   test('admit nothing while the body of an error response is still arriving', async () => {
     const limiter = limiterOf();
-    const free = limiter.hold?.('gateway');
+    const permit = await limiter.acquire('gateway');
+    permit.hold?.();
     const { call } = asked(limiter);
     await sleep(60);
     expect(call.admitted).toBe(false);
-    free?.();
+    permit.release({ rejected: false });
 
     await vi.waitFor(() => expect(call.admitted).toBe(true), PATIENT);
   });
 
   test('share a 429 once its body has been read', async () => {
     const [first, second] = [limiterOf(), limiterOf()];
-    await admittedAtOnce(first, 1);
-    const free = first.hold?.('gateway');
-    first.release('gateway', { refused: true, blockedFor: 60_000 });
-    free?.();
+    const permit = await first.acquire('gateway');
+    permit.hold?.();
+    permit.release({ rejected: true, retryAfter: 60_000 });
     await sleep(60);
 
     expect(await admittedAtOnce(second, 1)).toBe(0);
@@ -172,7 +173,7 @@ describe.skipIf(missing)('limiters that share a limit', () => {
 
   test('start slowly after a 429 without a limit', async () => {
     const limiter = limiterOf();
-    await answer(limiter, { refused: true, blockedFor: 300 });
+    await answer(limiter, { rejected: true, retryAfter: 300 });
     const calls = Array.from({ length: 200 }, () => asked(limiter));
     await Promise.all(calls.map(({ answered }) => answered));
 
@@ -213,8 +214,7 @@ describe.skipIf(missing)('if Redis fails', () => {
       return redisLimiter({ client, name: 'one', timeout: 300, onEvent });
     };
     const [first, second] = [listening(), listening()];
-    await admittedAtOnce(second, 1);
-    second.release('gateway', {});
+    (await second.acquire('gateway')).release();
     await answer(first, window(40));
 
     await own.kill();
@@ -225,7 +225,7 @@ describe.skipIf(missing)('if Redis fails', () => {
     expect(events).toEqual(['unavailable']);
     expect(admitted()).toBeLessThan(20); // a few at a time
     for (let round = 0; round < 3; round += 1) {
-      for (let n = 0; n < 7; n += 1) first.release('gateway', {});
+      for (const { call } of calls) if (call.admitted) call.permit?.release();
       await sleep(250);
     }
     expect(admitted()).toBe(20); // half of the remaining calls
@@ -233,7 +233,7 @@ describe.skipIf(missing)('if Redis fails', () => {
     await own.start();
     for (let tries = 0; events.length === 1 && tries < 100; tries += 1) {
       await sleep(100);
-      void first.admit('gateway');
+      void first.acquire('gateway');
     }
     expect(events).toEqual(['unavailable', 'available']);
     await own.kill();
@@ -268,10 +268,10 @@ describe.skipIf(missing)('if Redis fails', () => {
     };
     const [first, second] = [limiterOf({ client: patchy as unknown as typeof client }), limiterOf()];
     await answer(first, window(50));
-    await admittedAtOnce(first, 1);
+    const permit = await first.acquire('gateway');
 
     isGone = true;
-    first.release('gateway', { refused: true, blockedFor: 60_000 });
+    permit.release({ rejected: true, retryAfter: 60_000 });
     await sleep(60);
     isGone = false;
 
@@ -325,10 +325,10 @@ test('no timer is left once no call is waiting', async () => {
     },
     Promise.resolve(['key']),
   );
-  const admissions = await Promise.all([bucket.admit(), bucket.admit()]);
+  const permits = await Promise.all([bucket.acquire(), bucket.acquire()]);
   expect(timers.size).toBe(1);
 
-  for (const admission of admissions) admission?.cancel();
+  for (const permit of permits) permit.release();
 
   expect(timers.size).toBe(0);
 });
@@ -346,7 +346,7 @@ describe('the unavailable event', () => {
 
   test('is one process warning for all limiters of a client, with the reason', async () => {
     const client = unreachable();
-    for (const name of ['Ann', 'Bob', 'Cleo']) await redisLimiter({ client, name }).admit('gateway');
+    for (const name of ['Ann', 'Bob', 'Cleo']) await redisLimiter({ client, name }).acquire('gateway');
     await sleep(0);
 
     expect(warnings).toEqual([
@@ -359,7 +359,9 @@ describe('the unavailable event', () => {
       throw new Error('the listener');
     };
     for (const onEvent of [fails, async () => fails()])
-      expect(await redisLimiter({ client: unreachable(), name: 'one', onEvent }).admit('gateway')).toBeUndefined();
+      expect(
+        (await redisLimiter({ client: unreachable(), name: 'one', onEvent }).acquire('gateway')).ready,
+      ).toBeUndefined();
     await sleep(0); // an unhandled rejection would fail the test
     expect(warnings).toEqual([]);
   });

@@ -279,13 +279,14 @@ test('the same facts and the same random seed lead to the same delays', () => {
 });
 
 describe('the retry budget', () => {
-  test('costs 10 per retry, 5 after a 429 or 503, and nothing if the pacer delays all calls anyway', () => {
+  test('costs 10 per retry, 5 after a 429 or 503, and nothing after a 429 if a limiter delays all calls anyway', () => {
     const budget = new RetryBudget();
 
     expect(budget.cost(broken('connect', 'no'), true)).toBe(10);
     expect(budget.cost(status(500), true)).toBe(10);
     expect(budget.cost(status(503, 5_000), true)).toBe(5);
-    expect(budget.cost(status(429), true)).toBe(5);
+    expect(budget.cost(status(429), false)).toBe(5);
+    expect(budget.cost(status(429), true)).toBe(0);
     expect(budget.cost(status(429, 5_000), false)).toBe(5);
     expect(budget.cost(status(429, 5_000), true)).toBe(0);
   });

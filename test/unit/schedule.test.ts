@@ -1,4 +1,4 @@
-import { type ClientEvent, GatewayClient, type GatewayClientOptions } from 'context-gateway';
+import { type ClientEvent, GatewayClient, type GatewayClientOptions, type Permit } from 'context-gateway';
 import * as fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
 import { manualRuntime, seededRandom, settled } from '../helpers/manual-runtime.js';
@@ -119,7 +119,7 @@ describe('a call on a manual clock', () => {
 
     await outcomeOf(Promise.all([client.integrations.list(), client.usage.retrieve().catch(() => {})]), runtime);
 
-    // The limit is unknown, so the pacer delays the second call a little.
+    // After a 429, calls start slowly.
     expect(sentAt).toEqual([0, 9_000, 9_094]);
   });
 
@@ -177,27 +177,24 @@ describe('a call on a manual clock', () => {
     expect(sentAt).toEqual([0, 45_000]);
   });
 
-  test('waits up to maxRetryAfter for a limiter without an expected wait, and then cancels its admission', async () => {
-    const leave = vi.fn();
-    const pacing = {
-      admit: () => ({ ready: new Promise<void>(() => {}), cancel: leave }),
-      release: () => {},
-    };
+  test('waits up to maxRetryAfter for a limiter without an expected wait, and then releases its permit', async () => {
+    const release = vi.fn();
+    const pacing = { acquire: () => ({ ready: new Promise<void>(() => {}), release }) };
     const { client, runtime, sentAt } = clientFor([{ status: 200 }], { pacing, maxRetryAfter: 5_000 });
     const call = failureOf(client.integrations.list());
 
     await runtime.advance(4_999);
-    expect(leave).not.toHaveBeenCalled();
+    expect(release).not.toHaveBeenCalled();
     await runtime.advance(1);
 
     expect(await call).toMatchObject({ name: 'RateLimitError', retryAfter: undefined });
-    expect(leave).toHaveBeenCalledOnce();
+    expect(release.mock.calls).toEqual([[]]);
     expect(sentAt).toEqual([]);
   });
 
   test('does not count an async limiter that admits it as queued, even with maxRetryAfter 0', async () => {
     const events: string[] = [];
-    const pacing = { admit: async () => undefined, release: () => {} };
+    const pacing = { acquire: async () => ({ release: () => {} }) };
     const options = { pacing, maxRetryAfter: 0, onEvent: ({ type }: { type: string }) => void events.push(type) };
     const { client, sentAt } = clientFor([{ status: 200 }], options);
 
@@ -207,11 +204,10 @@ describe('a call on a manual clock', () => {
     expect(events).toEqual(['start', 'request', 'response', 'done']);
   });
 
-  test('releases an admission that arrives after it was aborted', async () => {
-    const leave = vi.fn();
-    const release = vi.fn();
-    const answers: ((admission: { ready: Promise<void>; cancel: () => void } | undefined) => void)[] = [];
-    const pacing = { admit: () => new Promise<undefined>((resolve) => answers.push(resolve as never)), release };
+  test('releases a permit that arrives after it was aborted', async () => {
+    const releases = [vi.fn(), vi.fn()];
+    const answers: ((permit: Permit) => void)[] = [];
+    const pacing = { acquire: () => new Promise<Permit>((resolve) => answers.push(resolve)) };
     const { client, sentAt } = clientFor([{ status: 200 }], { pacing });
     const controller = new AbortController();
     const calls = [1, 2].map(() => failureOf(client.integrations.list({ signal: controller.signal })));
@@ -219,18 +215,17 @@ describe('a call on a manual clock', () => {
 
     controller.abort();
     expect(await Promise.all(calls)).toMatchObject([{ name: 'AbortError' }, { name: 'AbortError' }]);
-    answers[0]?.(undefined);
-    answers[1]?.({ ready: Promise.resolve(), cancel: leave });
+    for (const [n, release] of releases.entries()) answers[n]?.({ release });
     await settled();
 
-    expect(release.mock.calls).toEqual([['gateway', {}]]);
-    expect(leave).toHaveBeenCalledOnce();
+    for (const release of releases) expect(release.mock.calls).toEqual([[]]);
     expect(sentAt).toEqual([]);
   });
 
   test('says that it was not sent again if its retry would queue too long', async () => {
-    const waits = [undefined, { ready: new Promise<void>(() => {}), expected: 11_000, cancel: () => {} }];
-    const pacing = { admit: () => waits.shift(), release: () => {} };
+    const release = () => {};
+    const permits: Permit[] = [{ release }, { ready: new Promise<void>(() => {}), expectedWait: 11_000, release }];
+    const pacing = { acquire: () => permits.shift() as Permit };
     const { client, runtime, sentAt } = clientFor([{ status: 429, headers: { 'retry-after': '5' } }], {
       pacing,
       maxRetryAfter: 8_000,
@@ -286,6 +281,36 @@ describe('a call on a manual clock', () => {
       expect(runtime.pending).toBe(0);
     }
   });
+});
+
+test('a 429 that says nothing slows the calls down, so that few are rejected and none fails', async () => {
+  const runtime = manualRuntime({ random: seededRandom(3) });
+  const rejectedAt: number[] = [];
+  const used = new Map<number, number>();
+  const fetch = async () => {
+    const at = runtime.now();
+    const window = Math.floor(at / 2_000);
+    used.set(window, (used.get(window) ?? 0) + 1);
+    const isRejected = (used.get(window) ?? 0) > 50;
+    if (isRejected) rejectedAt.push(at);
+    await new Promise<void>((resolve) => runtime.setTimer(resolve, 20));
+    return isRejected ? new Response('<h1>429 Too Many Requests</h1>', { status: 429 }) : Response.json([]);
+  };
+  const client = new GatewayClient({ baseURL: 'https://service.test', apiKey: KEY, fetch }, undefined, runtime);
+  let served = 0;
+  for (let n = 0; n < 300; n += 1) {
+    client.integrations.list().then(
+      () => {
+        served += 1;
+      },
+      () => {},
+    );
+    await runtime.advance(20);
+  }
+  await runtime.advance(40_000);
+
+  expect(served).toBe(300);
+  expect(rejectedAt.length).toBeLessThanOrEqual(30);
 });
 
 const number = fc.oneof(

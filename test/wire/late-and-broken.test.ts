@@ -6,6 +6,7 @@ import {
   APIConnectionError,
   ConfigurationError,
   GatewayClient,
+  type Permit,
   RateLimitError,
   type RateLimiter,
 } from '../../src/index.js';
@@ -115,15 +116,16 @@ describe('an error of a call that may have had an effect', () => {
 describe("a user's rate limiter", () => {
   const cases: Record<string, RateLimiter> = {
     'throws on release': {
-      admit: () => undefined,
-      release: () => {
-        throw new Error('no');
-      },
+      acquire: () => ({
+        release: () => {
+          throw new Error('no');
+        },
+      }),
     },
     'rejects on release': {
-      admit: () => undefined,
-      release: () => Promise.reject(new Error('no')) as unknown as undefined,
+      acquire: () => ({ release: () => Promise.reject(new Error('no')) as unknown as undefined }),
     },
+    'returns no permit': { acquire: () => undefined as unknown as Permit },
   };
   test.each(Object.entries(cases))('that %s does not fail the call', async (_, pacing) => {
     const server = await FaultServer.start();
@@ -136,13 +138,12 @@ describe("a user's rate limiter", () => {
     await server.close();
   });
 
-  test('that throws on admit leads to a ConfigurationError, and nothing is sent', async () => {
+  test('that throws on acquire leads to a ConfigurationError, and nothing is sent', async () => {
     const server = await FaultServer.start();
     const pacing: RateLimiter = {
-      admit: () => {
+      acquire: () => {
         throw new Error('no');
       },
-      release: () => {},
     };
     const gateway = new GatewayClient({ baseURL: server.url, apiKey: KEY, pacing });
 
@@ -156,11 +157,12 @@ describe("a user's rate limiter", () => {
     const server = await FaultServer.start();
     server.answers(refused(429));
     const pacing: RateLimiter = {
-      admit: () => undefined,
-      release: () => {},
-      hold: () => {
-        throw new Error('no');
-      },
+      acquire: () => ({
+        release: () => {},
+        hold: () => {
+          throw new Error('no');
+        },
+      }),
     };
     const gateway = new GatewayClient({ baseURL: server.url, apiKey: KEY, pacing, maxRetries: 0 });
 
@@ -169,15 +171,15 @@ describe("a user's rate limiter", () => {
     await server.close();
   });
 
-  test('whose cancel throws does not prevent an abort', async () => {
+  test('whose release throws does not prevent an abort', async () => {
     const controller = new AbortController();
     const stuck = {
       ready: new Promise<void>(() => {}),
-      cancel: () => {
+      release: () => {
         throw new Error('no');
       },
     };
-    const pacing: RateLimiter = { admit: () => stuck, release: () => {} };
+    const pacing: RateLimiter = { acquire: () => stuck };
     const gateway = new GatewayClient({ baseURL: 'https://service.test', apiKey: KEY, pacing });
     const call = failureOf(gateway.request(POST, { signal: controller.signal }));
 

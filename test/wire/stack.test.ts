@@ -64,10 +64,9 @@ describe.each(engines)('$engine', ({ options }) => {
 
     const frozen = Object.freeze(new ConfigurationError('mine'));
     const pacing = {
-      admit: () => {
+      acquire: () => {
         throw frozen;
       },
-      release: () => {},
     };
     expect(await failureOf(world.gateway({ ...options, pacing }).request(GET))).toBe(frozen);
   });

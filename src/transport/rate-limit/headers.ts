@@ -1,4 +1,4 @@
-import type { HeaderSource, RateLimit } from '../base/response-info.js';
+import type { HeaderSource, RateLimit } from '../../base/response-info.js';
 
 /**
  * Parses the three headers. Returns `undefined` if all are absent. `now` is the service's clock, `clean` masks secrets.
@@ -28,7 +28,7 @@ export function parseRateLimit(
 }
 
 /** Milliseconds from this response to the end of its window, by the service's clock. */
-export function untilReset({ resetAt }: RateLimit, now: number): number | undefined {
+export function resetAfter({ resetAt }: RateLimit, now: number): number | undefined {
   return resetAt === undefined ? undefined : resetAt.getTime() - now;
 }
 
@@ -44,8 +44,8 @@ export function retryHint(
   const hints = [retryAfterHeader(headers, now), retryAfterBody(bodyHint)].filter((hint) => hint !== undefined);
   if (hints.length > 0) return Math.max(...hints);
   if (limit?.remaining !== 0) return undefined;
-  const reset = untilReset(limit, now);
-  return reset === undefined || reset <= 0 || reset > LONGEST_WINDOW ? undefined : reset;
+  const untilEnd = resetAfter(limit, now);
+  return untilEnd === undefined || untilEnd <= 0 || untilEnd > LONGEST_WINDOW ? undefined : untilEnd;
 }
 
 /** A reset further away than this is treated as malformed. */

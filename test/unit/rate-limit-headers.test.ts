@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { HeaderSource } from '../../src/base/response-info.js';
-import { parseRateLimit, retryHint, ServerClock, untilReset } from '../../src/transport/rate-limit.js';
+import { parseRateLimit, resetAfter, retryHint, ServerClock } from '../../src/transport/rate-limit/headers.js';
 import { atLength } from '../helpers/endurance.js';
 import { anyString } from '../helpers/strings.js';
 
@@ -139,7 +139,7 @@ describe('a local clock', () => {
     const now = nowBy(given, NOW + skew);
     const limit = parseRateLimit(given, now);
 
-    expect(limit && untilReset(limit, now)).toBe(60_000);
+    expect(limit && resetAfter(limit, now)).toBe(60_000);
     expect(hintOf({ 'retry-after': 'Thu, 15 Jan 2026 10:00:30 GMT', date: DATE }, undefined, NOW + skew)).toBe(30_000);
   });
 

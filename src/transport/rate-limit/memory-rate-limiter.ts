@@ -1,0 +1,118 @@
+import type { Permit, RateLimiter, RateLimitObservation } from '../../base/rate-limiter.js';
+import { RateWindow } from '../../base/rate-window.js';
+import { LONGEST_TIMER, type Runtime } from '../../base/runtime.js';
+
+/**
+ * Holds back requests that the service would reject, and admits them first come, first served. One for each client;
+ * ends with it.
+ */
+export class MemoryRateLimiter implements RateLimiter {
+  readonly #runtime: Runtime;
+  readonly #buckets = new Map<string, BucketQueue>();
+
+  constructor(runtime: Runtime) {
+    this.#runtime = runtime;
+  }
+
+  acquire(bucket: string): Permit {
+    let queue = this.#buckets.get(bucket);
+    if (queue === undefined) {
+      queue = new BucketQueue(this.#runtime);
+      this.#buckets.set(bucket, queue);
+    }
+    return queue.acquire();
+  }
+}
+
+class BucketQueue {
+  readonly #runtime: Runtime;
+  readonly #window = new RateWindow();
+  /** Waiting permits, in order of arrival. */
+  readonly #waiting = new Set<QueuePermit>();
+  /** 429s whose bodies have not arrived yet. */
+  readonly #holding = new Set<QueuePermit>();
+  #timer: unknown;
+
+  constructor(runtime: Runtime) {
+    this.#runtime = runtime;
+  }
+
+  acquire(): QueuePermit {
+    const now = this.#runtime.now();
+    const permit = new QueuePermit(this);
+    if (this.#waiting.size === 0 && this.#isOpen(now)) permit.window = this.#window.admit();
+    else {
+      permit.wait(this.#window.expectedWait(this.#waiting.size, now));
+      this.#waiting.add(permit);
+      // Not only the timer: if each arrival only reset it, it would never fire.
+      this.#advance();
+    }
+    return permit;
+  }
+
+  hold(permit: QueuePermit): void {
+    this.#holding.add(permit);
+  }
+
+  release(permit: QueuePermit, observed: RateLimitObservation): void {
+    this.#holding.delete(permit);
+    this.#waiting.delete(permit);
+    if (permit.window !== undefined) this.#window.release(permit.window, observed, this.#runtime.now());
+    this.#advance();
+  }
+
+  #isOpen(now: number): boolean {
+    return this.#holding.size === 0 && this.#window.available(now) >= 1;
+  }
+
+  #advance(): void {
+    // Reads the clock once: a limit that opens between two readings would neither admit nor arm the timer.
+    const now = this.#runtime.now();
+    for (const permit of this.#waiting) {
+      if (!this.#isOpen(now)) break;
+      this.#waiting.delete(permit);
+      permit.window = this.#window.admit();
+      permit.admit?.();
+    }
+    this.#armTimer(now);
+  }
+
+  /** One timer for all waiting calls. None if no call waits, or if a pending response will admit the next one. */
+  #armTimer(now: number): void {
+    if (this.#timer !== undefined) this.#runtime.clearTimer(this.#timer);
+    this.#timer = undefined;
+    const opensAt = this.#window.opensAt(now);
+    if (this.#waiting.size === 0 || this.#holding.size > 0 || opensAt === Number.POSITIVE_INFINITY) return;
+    const wait = Math.min(Math.max(1, Math.ceil(opensAt - now)), LONGEST_TIMER);
+    this.#timer = this.#runtime.setTimer(() => this.#advance(), wait);
+  }
+}
+
+class QueuePermit implements Permit {
+  readonly #queue: BucketQueue;
+  ready: Promise<void> | undefined;
+  expectedWait: number | undefined;
+  /** Resolves `ready`. */
+  admit: (() => void) | undefined;
+  /** The window in which it was admitted. */
+  window: number | undefined;
+
+  constructor(queue: BucketQueue) {
+    this.#queue = queue;
+  }
+
+  wait(expectedWait: number): void {
+    this.expectedWait = expectedWait;
+    this.ready = new Promise((resolve) => {
+      this.admit = resolve;
+    });
+  }
+
+  hold(): void {
+    this.#queue.hold(this);
+  }
+
+  release(observed: RateLimitObservation = {}): void {
+    this.#queue.release(this, observed);
+  }
+}
