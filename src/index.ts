@@ -53,6 +53,7 @@ export type { ChatCompletionStream, StreamMetrics } from './gateway/completion-s
 export { toErrorResponse } from './gateway/error-response.js';
 export type { Files, FileUploadParams, Uploadable, UploadOptions } from './gateway/files.js';
 export type { Integrations } from './gateway/integrations.js';
+export type { MapOptions, MapResult } from './gateway/map.js';
 export type { Presets } from './gateway/presets.js';
 export { type ReadStreamOptions, readChatCompletionStream } from './gateway/relayed-stream.js';
 export type {

@@ -17,6 +17,7 @@ import { Chat } from './chat.js';
 import type { DecodeChunk } from './chunk.js';
 import { Files } from './files.js';
 import { Integrations } from './integrations.js';
+import { type MapOptions, type MapResult, map } from './map.js';
 import { Presets } from './presets.js';
 import { Usage } from './usage.js';
 
@@ -87,6 +88,26 @@ export class GatewayClient extends ServiceClient<GatewayClientOptions> {
   /** The kind of the API key, by its prefix. If `apiKey` is a function, the kind of the key it returned last. */
   get keyType(): KeyType {
     return this.#key.type;
+  }
+
+  /**
+   * Runs a batch: calls `call` for each item, and yields `{ item, result }` or `{ item, error }` in order of completion.
+   * A failed call does not end the batch. Pass the `signal` on, so that leaving the loop aborts the calls in flight.
+   * The calls wait in the client's queue while its rate limit is used up (see `pacing`). Items are read as calls end, so
+   * they may be a generator.
+   *
+   * @example
+   * for await (const { item, result, error } of gateway.map(documents, (text, signal) => summarize(text, { signal }))) {
+   *   if (error !== undefined) console.error(item, error);
+   *   else await save(item, result);
+   * }
+   */
+  map<Item, Result>(
+    items: Iterable<Item> | AsyncIterable<Item>,
+    call: (item: Item, signal: AbortSignal) => PromiseLike<Result> | Result,
+    options?: MapOptions,
+  ): AsyncGenerator<MapResult<Item, Result>, void, undefined> {
+    return map(items, call, options);
   }
 }
 

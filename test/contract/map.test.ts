@@ -1,0 +1,120 @@
+import { APIAbortError, NotFoundError, RequestValidationError } from 'context-gateway';
+import { expect, test } from 'vitest';
+import { emulatedService } from '../helpers/world.js';
+
+const service = emulatedService({});
+const ids = Array.from({ length: 12 }, (_, at) => `item ${at}`);
+
+/** A call that ends when the test says so. */
+function manualCalls() {
+  const waiting: { item: string; end: (value: string) => void; fail: (error: Error) => void; signal: AbortSignal }[] =
+    [];
+  const call = (item: string, signal: AbortSignal) =>
+    new Promise<string>((end, fail) => waiting.push({ item, end, fail, signal }));
+  return { waiting, call };
+}
+
+test('runs a batch of completions, and yields an error beside its item instead of ending', async () => {
+  const gateway = service.gateway();
+  const models = ['atlas-small', 'no-such-model', 'atlas-large'];
+  const found: Record<string, unknown> = {};
+
+  const batch = gateway.map(models, (model, signal) =>
+    gateway.chat.completions.create({ model, messages: [{ role: 'user', content: 'Hello' }] }, { signal }),
+  );
+  for await (const { item, result, error } of batch) found[item] = error ?? result?.model;
+
+  expect(found).toEqual({
+    'atlas-small': 'atlas-small',
+    'atlas-large': 'atlas-large',
+    'no-such-model': expect.any(NotFoundError),
+  });
+});
+
+test('starts at most `concurrency` calls, and yields in order of completion', async () => {
+  const { waiting, call } = manualCalls();
+  const batch = service.gateway().map(ids, call, { concurrency: 3 });
+  const first = batch.next();
+  await expect.poll(() => waiting.length).toBe(3);
+  waiting[2]?.end('third');
+
+  expect(await first).toEqual({ done: false, value: { item: 'item 2', result: 'third' } });
+  const second = batch.next();
+  await expect.poll(() => waiting.length).toBe(4);
+  waiting[0]?.end('first');
+  expect((await second).value).toEqual({ item: 'item 0', result: 'first' });
+  await batch.return();
+});
+
+test('yields every outcome of calls that end at once', async () => {
+  const { waiting, call } = manualCalls();
+  const batch = service.gateway().map(ids, call);
+  const first = batch.next();
+  await expect.poll(() => waiting.length).toBe(ids.length);
+  for (const { item, end } of waiting) end(item);
+  const found = [(await first).value?.item];
+  for await (const { item } of batch) found.push(item);
+
+  expect(found).toEqual(ids);
+});
+
+test('a loop can be left while the source has no next item', async () => {
+  async function* source() {
+    yield 'only';
+    await new Promise(() => {});
+  }
+  const found: string[] = [];
+  for await (const { item } of service.gateway().map(source(), async (item) => item)) if (found.push(item) === 1) break;
+
+  expect(found).toEqual(['only']);
+});
+
+test('yields what has ended while an asynchronous source has no next item', async () => {
+  async function* source() {
+    yield 'only';
+    await new Promise(() => {});
+  }
+  const batch = service.gateway().map(source(), async (item) => item.length);
+
+  expect((await batch.next()).value).toEqual({ item: 'only', result: 4 });
+});
+
+test('aborts the calls in flight and closes the source when the loop is left', async () => {
+  const { waiting, call } = manualCalls();
+  let closed = false;
+  function* source() {
+    try {
+      for (const id of ids) yield id;
+    } finally {
+      closed = true;
+    }
+  }
+  const loop = (async () => {
+    for await (const { result } of service.gateway().map(source(), call, { concurrency: 2 })) if (result) break;
+  })();
+  await expect.poll(() => waiting.length).toBe(2);
+  waiting[0]?.end('done');
+  await loop;
+
+  expect(waiting[1]?.signal.aborted).toBe(true);
+  expect(closed).toBe(true);
+});
+
+test('ends with an APIAbortError when its signal is aborted', async () => {
+  const { waiting, call } = manualCalls();
+  const controller = new AbortController();
+  const first = service.gateway().map(ids, call, { signal: controller.signal }).next();
+  await expect.poll(() => waiting.length).toBe(ids.length);
+  controller.abort(new Error('enough'));
+
+  await expect(first).rejects.toThrow(APIAbortError);
+  expect(waiting.every(({ signal }) => signal.aborted)).toBe(true);
+});
+
+test('rejects a concurrency that is not a positive whole number, before any call', async () => {
+  let calls = 0;
+  const batch = service.gateway().map(ids, () => (calls += 1), { concurrency: 0 });
+
+  await expect(batch.next()).rejects.toThrow(RequestValidationError);
+  expect(calls).toBe(0);
+});
