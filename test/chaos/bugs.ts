@@ -78,6 +78,14 @@ export const BUGS: readonly Bug[] = [
     fault: 'none',
   },
   {
+    name: 'a list is copied for each of its entries',
+    module: 'src/gateway/undocumented-fields.ts',
+    place: 'readonly #entries: unknown[] = [];',
+    instead: '#list: unknown[] = []; get #entries() { this.#list = [...this.#list]; return this.#list; }',
+    invariant: 'I21',
+    fault: 'none',
+  },
+  {
     name: 'redirects are followed',
     module: 'src/platform/node.ts',
     place: 'const headers = new NodeHeaders(fields);',

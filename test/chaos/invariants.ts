@@ -139,6 +139,12 @@ export function judge({ report, ledger, lingered, full }: Evidence): Verdict[] {
       `${percent(ledger.bare.rejected, ledger.bare.requests)} rejected, ${report.bareFailed} failed`,
       ledger.bare.rejected <= 0.2 * ledger.bare.requests && report.bareFailed === 0,
     ),
+    verdict(
+      'I21',
+      'a long list in a stream does not block the event loop',
+      `at most ${ms(report.heldUpByLists)}`,
+      report.heldUpByLists <= 100,
+    ),
   ];
 }
 

@@ -9,7 +9,7 @@ import { leaksOf } from '../helpers/leaks.js';
 import { seededRandom } from '../helpers/manual-runtime.js';
 import { failure, perform } from './call.js';
 import { p } from './invariants.js';
-import { BARE, fraction, KEY, type Kind, type Outcome, PROMPT, type Report, SPEED } from './plan.js';
+import { BARE, fraction, KEY, type Kind, LIST, type Outcome, PROMPT, type Report, SPEED } from './plan.js';
 
 const [seed = 0, port, milliseconds = 0, full] = process.argv.slice(2).map(Number);
 const CLIENTS = 8;
@@ -181,6 +181,19 @@ async function limitedSilently(): Promise<number> {
   return ends.filter(({ status }) => status === 'rejected').length;
 }
 
+/** Reads a stream with long undocumented lists. Returns the longest time that it blocked the event loop, in ms. */
+async function longLists(operation: string): Promise<number> {
+  const client = createClient();
+  const loop = watchLoop();
+  const params = { model: 'm', messages: [{ role: 'user', content: PROMPT }], stream: true } as const;
+  const stream = await client.chat.completions.create(params, { headers: { 'x-operation': operation } });
+  const message = (await stream.finalCompletion()).choices[0]?.message as { list?: unknown[] } | undefined;
+  await sleep(20); // so that the last block is measured as well
+  const held = loop.stop();
+  await client.close();
+  return message?.list?.length === 2 * LIST.length + LIST.chunks ? Math.max(...held) : Number.POSITIVE_INFINITY;
+}
+
 /** How long the work of this process blocked the event loop, in ms. Other load on the machine does not count. */
 function watchLoop(): { stop(): number[] } {
   const held: number[] = [];
@@ -252,6 +265,8 @@ const seconds = (performance.now() - startedAt) / 1_000;
 const outageFigures = full ? await outage() : { calls: 0, sends: 0 };
 const windowFigures = full ? await limited() : { calls: 0, failed: 0 };
 const bareFailed = await limitedSilently();
+await longLists('list-warm-up');
+const heldUpByLists = await longLists('list');
 await sleep(100);
 
 const hanging = await connections('hanging');
@@ -289,6 +304,7 @@ const report: Report = {
   lateness: p(lateness, 99),
   usualLateness: p(lateness, 50),
   heldUp: p(heldUp, 99),
+  heldUpByLists,
   seconds,
 };
 process.send?.({ report }, () => process.disconnect());

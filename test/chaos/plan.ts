@@ -80,6 +80,9 @@ export const WINDOW = { limit: 50, seconds: 20 };
  */
 export const BARE = { limit: 50, seconds: 2, calls: 200, speed: 5 };
 
+/** The lists in the streams of one phase: entries of one that arrives at once, and chunks with one entry each. */
+export const LIST = { length: 10_000, chunks: 1_000 };
+
 /** What the server has counted. */
 export interface Ledger {
   readonly requests: number;
@@ -151,5 +154,7 @@ export interface Report {
   readonly usualLateness: number;
   /** How long the client's own work blocked the event loop, p99 in ms. */
   readonly heldUp: number;
+  /** The longest time that a stream with long lists blocked the event loop, in ms, or `Infinity` if it was incomplete. */
+  readonly heldUpByLists: number;
   readonly seconds: number;
 }
