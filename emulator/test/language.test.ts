@@ -22,8 +22,8 @@ describe('tokens', () => {
     },
   );
 
-  test('of a very long word are counted in less than 3 s', () => {
-    const started = performance.now();
+  test('of a very long word are counted in less than 3 s of CPU time', () => {
+    const began = process.cpuUsage();
 
     for (const unit of ['a', ' ', '=', '𒀀', '한']) {
       const text = unit.repeat(50_000);
@@ -32,7 +32,7 @@ describe('tokens', () => {
       expect(language.countTokens(text)).toBe(count);
     }
 
-    expect(performance.now() - started).toBeLessThan(3000);
+    expect(process.cpuUsage(began).user).toBeLessThan(3_000_000);
   });
 
   test('joined together give the text again', () => {

@@ -207,10 +207,10 @@ test('any headers and any body give no hint, or a finite one of at least 0 ms', 
   );
 });
 
-test('headers of 100 kB are read within 50 ms', { retry: 4 }, () => {
+test('headers of 100 kB take less than 50 ms of CPU time', { retry: 4 }, () => {
   const value = 'Thu, '.repeat(20_000);
-  const started = performance.now();
+  const began = process.cpuUsage();
   hintOf({ 'retry-after': value, date: value, 'x-ratelimit-reset': '1'.repeat(100_000) });
 
-  expect(performance.now() - started).toBeLessThan(50);
+  expect(process.cpuUsage(began).user).toBeLessThan(50_000);
 });

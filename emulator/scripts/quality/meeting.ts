@@ -10,10 +10,23 @@ export interface Meeting {
   evidence: ReadonlySet<string>[];
 }
 
-/** The meetings of a folder, by name. `turnWords` joins turns until they have that many words, as in committees. */
-export function readMeetings(folder: string, turnWords = 0): Meeting[] {
+/** The meetings of a folder, by name. */
+export function readMeetings(folder: string): Meeting[] {
   const files = readdirSync(folder).filter((name) => name.endsWith('.json'));
-  return files.sort().map((file) => readMeeting(join(folder, file), file.replace('.json', ''), turnWords));
+  return files.sort().map((file) => readMeeting(join(folder, file), file.replace('.json', '')));
+}
+
+/** The chats of a file, without evidence. */
+export function readChats(path: string): Pick<Meeting, 'name' | 'messages'>[] {
+  // The format is described next to the file. A file in another format fails at its first missing field.
+  const chats = JSON.parse(readFileSync(path, 'utf8')) as {
+    id: string;
+    messages: Omit<Meeting['messages'][0], 'id'>[];
+  }[];
+  return chats.map(({ id, messages }) => ({
+    name: id,
+    messages: messages.map((message, i) => ({ ...message, id: `message_${i}` })),
+  }));
 }
 
 /** The share of evidence for which a single kept item contains enough of the words. */
@@ -32,17 +45,14 @@ interface MeetingFile {
   questions: { answer: string; spans: [string, string][] }[];
 }
 
-function readMeeting(path: string, name: string, turnWords: number): Meeting {
+function readMeeting(path: string, name: string): Meeting {
   // The format is described in the folder. A file in another format fails at its first missing field.
-  const file = JSON.parse(readFileSync(path, 'utf8')) as MeetingFile;
-  const { turns, turnOf } = joined(file.turns, turnWords);
+  const { turns, questions } = JSON.parse(readFileSync(path, 'utf8')) as MeetingFile;
   const [first] = turns;
-  const evidence = file.questions.flatMap(({ answer, spans }) => {
+  const evidence = questions.flatMap(({ answer, spans }) => {
     const answerWords = new Set(contentTerms(answer));
     const indexes = new Set(
-      spans.flatMap(([from, to]) =>
-        Array.from({ length: Number(to) - Number(from) + 1 }, (_, i) => turnOf[Number(from) + i] ?? 0),
-      ),
+      spans.flatMap(([from, to]) => Array.from({ length: Number(to) - Number(from) + 1 }, (_, i) => Number(from) + i)),
     );
     return [...indexes]
       .map((index) => new Set(contentTerms(turns[index]?.content ?? '').filter((word) => answerWords.has(word))))
@@ -55,22 +65,4 @@ function readMeeting(path: string, name: string, turnWords: number): Meeting {
     createdAt: new Date(Date.UTC(2026, 0, 15, 10) + i * 10_000).toISOString(),
   }));
   return { name, messages, evidence };
-}
-
-/** Joins consecutive turns until they have enough words. `turnOf` maps each turn to its joined turn. */
-function joined(turns: MeetingFile['turns'], words: number): { turns: MeetingFile['turns']; turnOf: number[] } {
-  const long: MeetingFile['turns'] = [];
-  let spoken = Number.POSITIVE_INFINITY;
-  const turnOf = turns.map(({ speaker, content }) => {
-    const last = long.at(-1);
-    if (last === undefined || spoken >= words) {
-      long.push({ speaker, content });
-      spoken = 0;
-    } else {
-      last.content += ` ${content}`;
-    }
-    spoken += content.split(' ').length;
-    return long.length - 1;
-  });
-  return { turns: long, turnOf };
 }

@@ -22,23 +22,24 @@ export interface SectionScore {
   right: number;
 }
 
-type Half = 'tune' | 'held-out';
-
-/** The meetings used for tuning. All others are held out. */
-export const TUNED_ON: readonly string[] = ['ES2006a', 'ES2006b', 'ES2006c', 'ES2006d'];
+/** The recorded meetings and chats that rules were tuned on. All others are unseen. */
+export const TUNED_ON: ReadonlySet<string> = new Set(
+  `ES2006a ES2006b ES2006c ES2006d IS1006b TS3009b TS3009c Bed004 Bmr013 covid_0 education_0
+  emily frank lucy sunny jason linda john-zhang`.split(/\s+/),
+);
 
 const FOUND = new URL('../../test/labels/found.json', import.meta.url);
 const LABELS = new URL('../../test/labels/sentences.json', import.meta.url);
 
-/** Labelled sentences written for this test. */
-export function labelledChats(half: Half): LabelledSentence[] {
-  return read()[`chats-${half}`];
+/** Labelled sentences in the style of chats, written for this test. */
+export function writtenSentences(): LabelledSentence[] {
+  return read().chats;
 }
 
 /** Labelled sentences of meetings. Their texts are read from the folder of the meetings. */
-export function labelledMeetings(half: Half, folder: string): LabelledSentence[] {
+export function meetingSentences(folder: string): LabelledSentence[] {
   const turns = new Map<string, { content: string }[]>();
-  return read()[`meetings-${half}`].map(({ meeting, turn, start, end, hash, section }) => {
+  return read().meetings.map(({ meeting, turn, start, end, hash, section }) => {
     const known = turns.get(meeting) ?? JSON.parse(readFileSync(join(folder, `${meeting}.json`), 'utf8')).turns;
     turns.set(meeting, known);
     const text = known[turn]?.content.slice(start, end) ?? '';
@@ -84,7 +85,10 @@ function sectionsOf(content: string, language: Language): ReadonlySet<string> {
 
 const SECTIONS = ['decisions', 'requirements', 'goals', 'currentPlan', 'openQuestions', 'definitions'];
 
-type Labels = Record<`chats-${Half}`, LabelledSentence[]> & Record<`meetings-${Half}`, LabelledPlace[]>;
+interface Labels {
+  chats: LabelledSentence[];
+  meetings: LabelledPlace[];
+}
 
 interface LabelledPlace {
   meeting: string;

@@ -35,8 +35,8 @@ export interface CompactionState {
  * the newest messages and of the summary.
  */
 const LEVELS: readonly Level[] = [
-  { name: 'light', target: 0.6, tail: 0.3, leastSummary: 0.1 },
-  { name: 'deep', target: 0.35, tail: 0.1, leastSummary: 0.06 },
+  { name: 'light', target: 0.6, tail: 0.15, leastSummary: 0.1 },
+  { name: 'deep', target: 0.35, tail: 0.05, leastSummary: 0.06 },
   { name: 'aggressive', target: 0.15, tail: 0.03, leastSummary: 0.03 },
 ];
 

@@ -1,254 +1,158 @@
 import type { Section } from '../../store/summary.js';
 
-/** Sentence patterns of one section. The first construction that matches decides. */
+/** A sentence pattern of one section. The first construction that matches decides. */
 export interface Construction {
   section: Exclude<Section, 'importantReferences' | 'definitions'>;
+  /** 3 states outright what the sentence is, 2 is an ordinary cue. */
   weight: number;
-  patterns: readonly RegExp[];
-  /** Other uses of the same words, which do not count. */
+  pattern: RegExp;
+  /** Words before the match that make something else of it. */
   unless?: RegExp;
 }
 
-const WE = String.raw`(?:we|i|they|the (?:team|group|board|committee|others)|our team|(?:my|our) \w+ and i|everyone)`;
-const HAVE = `(?:(?:'ve|'s| have| has| had)? ?(?:all |just |already |also |now |finally |then |both )*)`;
-const FOR_GOOD = `(?:(?:definitely|certainly|then|now|just|all|only|simply|also|therefore) )*`;
-/** Verbs that state a choice when followed by a `THING`. */
-const CHOOSE = `(?:go(?:ing)? (?:with|for|in for)|us(?:e|ing)|stick(?:ing)? (?:with|to)|stay(?:ing)? with|switch(?:ing)? (?:to|over to)|mov(?:e|ing) to|adopt(?:ing)?|drop(?:ping)?|keep(?:ing)?|choos(?:e|ing)|pick(?:ing)?|settl(?:e|ing) on|tak(?:e|ing)|host(?:ing)?|stor(?:e|ing)|deploy(?:ing)?|replac(?:e|ing)|remov(?:e|ing)|skip(?:ping)?|leav(?:e|ing) out)`;
-/** Excludes "keep going", "use an example", "take a look": these choose nothing. */
-const THING = String.raw`(?! (?:\w+ing\b|(?:an? |this |that |the following )?(?:example|analogy|look|break|moment|minute|step|guess|closer|deep|quick|few|note|notes|turns|care|time|it (?:from|slow|easy|step)|in mind|track|an eye|at it|that in mind)\b|to\b|(?:it|this|that|them|things) (?:up|going|coming|rolling|moving|open|in mind)\b|you\b|up\b|on\b|through\b|off\b|over\b))`;
-/** Wording that only considers a choice. */
-const SUPPOSED =
-  /\b(?:(?:if|once|when|whenever|unless|until|before|whether|suppose|supposing|say|maybe|perhaps|might|could|would|wouldn't|i'd|we'd|you'd|i guess|i suppose|i think i|should (?:we|i)|shall we|i thought|we thought|thought we|supposed to|want to|wanted to|haven't|hasn't|hadn't|have not|has not|not yet|didn't|did not|never|need to|have to|must|can|can't|about to|to be)\b)/i;
+const WE = String.raw`\b(?:we|i|they|the (?:team|group|board|committee|others)|(?:my|our) \w+ and i|everyone)(?:['’]ve| have| had| has)?(?: (?:all|just|already|also|now|finally|then|both))*`;
+/** What people take, drop and keep in talk without choosing anything. */
+const NO_CHOICE = String.raw`(?! (?:(?:an? |the |this |that )?(?:example|analogy|time|opportunity|moment|idea|subject|topic|next|last|first|same|flow)\b|you\b|him\b|her\b|them\b|me\b|us\b|my (?!\w+ (?:as|for)\b)|our (?:kids|children|friends|family|parents|dog)\b|your\b|his\b|friends|family|it\b|that\b|this[.!]|going\b|\w+ in mind\b))`;
+/** Verbs that state a choice. */
+const CHOOSE = String.raw`(?:go with|use|stick (?:with|to)|stay with|switch (?:over )?to|adopt|drop)${NO_CHOICE} \S`;
+/** Words that only consider a choice, or report that there is none. */
 const UNDECIDED =
-  /\b(?:if|once|when|whenever|unless|until|before|whether|why|how|suppose|haven't|hasn't|hadn't|have not|has not|not yet|didn't|did not|never|need to|have to|needs to|must|should|can't|cannot|can|could|would|will|to be) (?:\w+ ){0,2}(?:decided?|agreed?|chosen?|choose|settled?|pick(?:ed)?)\b|\bundecided\b|\bopen (?:question|issue|point)\b|\bas (?:we )?(?:decided|agreed)\b.{0,20}$/i;
+  /\b(?:believe|feel|hope|wish|if|once|when|unless|until|before|whether|why|how|who|what|which|suppose|maybe|perhaps|might|could|would|should|can|may|i['’]d|we['’]d|never|not|\w+n['’]t|need to|have to|thought|thinking|to be|(?:the|an?) \w+ that)\b/i;
+
+const decision = (pattern: string): Construction => ({
+  section: 'decisions',
+  weight: 3,
+  pattern: new RegExp(pattern, 'i'),
+  unless: UNDECIDED,
+});
 
 const DECISIONS: readonly Construction[] = [
-  {
-    section: 'decisions',
-    weight: 3,
-    patterns: [
-      new RegExp(
-        String.raw`\b${WE}${HAVE}(?:decided|opted|resolved|concluded|agreed|settled|chose|chosen|picked|went|signed off) (?:to|that|on|upon|for|against|not|with|the|an?|our)\b`,
-        'i',
-      ),
-    ],
-    unless: new RegExp(
-      `${UNDECIDED.source}|\\bagreed? (?:with|that (?:it|this|the \\w+|that) (?:was|is|were|are))\\b|\\bwent (?:to|on|the)\\b|\\bdecide(?:d)? (?:to (?:leave|go|call|ask|stop|start|wait)|later)\\b`,
-      'i',
-    ),
-  },
-  {
-    section: 'decisions',
-    weight: 3,
-    patterns: [
-      /^(?:decision|decided|agreed|approved|resolved|final answer|for the record)\s*[:—–-]\s/i,
-      /\b(?:the|our|final|my) decision (?:is|was|stands)(?: final)?(?: to| that|:| for| against)/i,
-      /\bit(?:'s| is| was) (?:decided|agreed|settled) (?:to|that|then)\b/i,
-      /\bdecision was (?:made|taken) to\b/i,
-    ],
-  },
-  {
-    section: 'decisions',
-    weight: 2,
-    patterns: [
-      new RegExp(
-        String.raw`\blet(?:'|’)?s (?:then |just |all |please )*(?:not (?!forget|worry|get|go there|be|say)\w+|${CHOOSE}${THING}|make (?:it|the|that|this|our)(?! (?:sure|work|happen|clear|right|go|look))\b|do (?:an?|the|\w+day|\w+ (?:salad|and|for|at|on|instead))\b.{3,}|(?!start|look|talk|see|do that|discuss|try)\w+ .{3,80} instead\b)`,
-        'i',
-      ),
-    ],
-    unless: /\b(?:if|say|suppose|maybe|perhaps|open question)\b/i,
-  },
-  {
-    section: 'decisions',
-    weight: 2,
-    patterns: [
-      new RegExp(
-        String.raw`\b(?:we|i)(?:'ll|’ll| will| are going to|'re going to|'re gonna|'m going to) ${FOR_GOOD}(?:${CHOOSE}${THING}|concentrate on|make it (?:an?|the|with|in)|have (?:an?|the|only|both|no)\b(?!.{0,30}\b(?:minutes?|meeting|look|time|chat|talk|lunch|break|evaluation|discussion|presentation|session|summary|problem|question)\b))`,
-        'i',
-      ),
-    ],
-    unless: SUPPOSED,
-  },
-  {
-    section: 'decisions',
-    weight: 2,
-    patterns: [
-      new RegExp(
-        String.raw`\b(?:we|i)(?:'re|’re| are|'m| am) ${FOR_GOOD}(?:${CHOOSE}|(?:doing|making)(?=.{3,40} instead\b))(?! (?:it (?:to|for|at)|this (?:to|for)|that\b|well|fine|good|great|okay|progress|sure))${THING} (?:an?|the|our|this|that|\w+s|[A-Z]\w*|\w+ (?:with|for|as|instead|on|in)\b)`,
-        'i',
-      ),
-      new RegExp(
-        String.raw`\bwe (?:won't|will not|are not going to|aren't going to) ${FOR_GOOD}(?:use|support|have (?!to\b|run|been|\w+ed\b|any\b)|include|ship|sell|add|need|offer|build|allow|send|accept|buy)\b`,
-        'i',
-      ),
-      /\bwe no longer \w+/i,
-      /^(?:so |and |then |alright |right )*going with (?:an?|the|\w+s)\b/i,
-      /^scrap (?:that|the|this|it)\b/i,
-      /^scratch that\b/i,
-      /^instead of .{3,60}, we(?:'ll| will|'re| are)\b/i,
-      /^(?:so,? )?no (?!worries|problem|idea|doubt|need|one|way|matter|wonder|more|less|later|fewer|longer|thanks|but|it|that|i|you|we|he|she|they|there|then)[\w-]+.{3,60}(?:, then\b|\bthen[.!]?$|;)/i,
-      /^[\w -]{3,40} it is[.!]?$/i,
-    ],
-    unless: SUPPOSED,
-  },
+  decision(
+    String.raw`${WE} (?:decided|opted|resolved|settled|agreed)(?: not)? (?:to (?!leave|go (?:home|out|for)|call|ask|stop|start|wait|take an?|see)|on|upon|for|against|that (?:we|our|i|the \w+ (?:will|stays?|gets?|is|are|must|should))\b)`,
+  ),
+  decision(
+    String.raw`${WE} (?:chose|chosen|picked|selected)(?! (?:up|out|it|him|her|them|you|me|to|that|if|some|a few)\b) (?:[\w.-]+ (?:over|instead|because|as|for)\b|the|an?|our|\d|[\w.-]+$)`,
+  ),
+  decision(String.raw`${WE} went with${NO_CHOICE} \S`),
+  decision(String.raw`^(?:decision|decided|agreed|approved|resolved|final answer|for the record)\s*[:—–-]\s`),
+  decision(String.raw`\b(?:the|our|final|my) decision (?:is|was|stands)(?: final)?(?: to| that|:| for| against)`),
+  decision(String.raw`\bit(?:['’]s| is| was| has been) (?:decided|agreed|settled) (?:to|that)\b`),
+  decision(
+    String.raw`(?:\bwe(?:['’]re| are)(?: (?:definitely|now|just|also|then))* |^)going (?:with|in for)${NO_CHOICE} \S`,
+  ),
+  decision(
+    String.raw`\b(?:let['’]?s|(?:we|i)(?:['’]ll| will)|we(?:['’]re| are) (?:going to|gonna))(?: (?:then|just|definitely|now|only|also))* ${CHOOSE}`,
+  ),
+  decision(String.raw`\blet['’]?s (?!start|look|talk|see|do that|discuss|try)\w+ .{3,80} instead\b`),
+  decision(
+    String.raw`\bwe(?:['’]re| are)(?: (?:now|also))* (?:sticking with|switching to|dropping|adopting|replacing)${NO_CHOICE} \S`,
+  ),
+  decision(
+    String.raw`\bwe (?:won['’]t|will not|are not going to|aren['’]t going to|no longer) (?:use|support|include|ship|sell|add|send)\b`,
+  ),
 ];
 
-/** An instruction to a person is not a requirement on the product. */
-const NO_PERSON = String.raw`(?<!\b(?:i|you|he|she|there|somebody|someone|we|who|i just|we just|you just|you also|you then|you don't|don't|didn't|doesn't|not|never|i also|we also|we still|i still|really) )`;
-const NO_SPEAKER = String.raw`(?<!\b(?:i|you|he|she|there|somebody|someone|who|i just|you just|you also|you then|don't|didn't|doesn't|i really|i also) )`;
-/** Verbs for what people do in a meeting or a chat. */
-const TALK = `(?:say|admit|confess|go|leave|see|look|talk|discuss|decide|think|know|find|figure|check|come|get|start|finish|prepare|complete|work|ask|wait|remember to|consider|try|do|wrap|hurry|run|continue|stop|agree|choose|pick|define|determine|evaluate|present|fill|write|draw|make (?:a|the|some|our) (?:decision|choice|list)|take (?:a|the|into|care)|be (?:honest|careful|fair|going|done with|able to (?:see|hear|get)|made by)|have (?:a (?:look|meeting|break|think|chat)|missed|been))`;
+/** What a requirement binds: not a speaker, and not the people and powers that politics speaks of. */
+const NO_PERSON = String.raw`(?!(?:who|which|that|it|this|i|you|we|he|she|they|people|person|one|there|\w+n['’]t|everyone|members?|minister|government|governments|countr\w+|parliament|society|children|young|famil\w+|workers?|things?|issues?|problems?|questions?|action|public|nation\w*|federal|world|is|are|was)\b)`;
+const START = String.raw`(?:^|[,;:] |\b(?:and|so|but|that|then|also|think) )`;
+const THING = String.raw`(?:(?:the|our|its|every|each|all|any|no|both|these|those|an?) (?:${NO_PERSON}[\w'’/&-]+,? ){1,6}?|${NO_PERSON}[a-z][\w-]+s )`;
+const ADVERB = '(?: (?:not|never|always|only|also|still|all|at least|definitely|really|actually))*';
+/** What a thing is or does, and no judgement of the moment ("that should be fine", "it has to be fun"). */
+const STATE = String.raw` (?:be|have|fit|work|run|stay|look|feel|last|cost|start|end|support|include|contain|show|carry|accept|return|match|remain|appear|cite|take (?:dogs|pets))\b(?! (?:(?:fine|ok|okay|enough|good|nice|great|able to (?:see|hear)|possible|there|here|somewhere|ready|done|aware|noted|said|like|about|over|clear|important|interesting|fun|fixed|addressed|solved|resolved|discussed|checked|calibrated|revised|hard|difficult|careful|been|had|\w+ing)\b|in (?:the|your) top))`;
+/** "That must be hard", "the tests must have failed": a guess, not a rule. */
+const NO_GUESS = String.raw`(?! (?:be (?:so |very |really |quite |such )*(?:\w+ing|because|why|how|where|what|something|someone|somebody|nice|great|good|hard|tough|difficult|tired|surprised|excited|pleased|proud|happy|glad|sad|fun|wonderful|amazing|beautiful|delicious|lovely|exhausted|worried|mad|crazy|wrong|right|mistaken|true|an?|the|my|your|his|her|their|our)\b|have (?:\w+(?:ed|en)|been|had|said|done|gone|got|come|made)|feel|say|admit|confess)\b)`;
+/** What only a rule says of "it": "it must be kept", "it must be under 2 MB". */
+const RULED = String.raw` (?:be (?:(?!(?:tired|surprised|excited|pleased|exhausted|worried|mistaken|bored|scared|confused|disappointed|thrilled|stressed|frustrated|inspired)\b)\w+ed|written|sent|kept|shown|stored|built|set|paid|read|able to|easy to|in|on|under|below|above|within|at (?:least|most)|less|more|no|\d\S*)|(?!be|have|feel|look|hurt|mean|take|cost|seem|sound|come)\w+)\b`;
+const DO =
+  '(?:finish|deliver|ship|release|use|store|encrypt|log|build|design|include|comply|send|share|commit|push|delete|expose|stay (?:within|under|below)|lose (?:any|an?)|support)';
+/** Words that turn a rule into a thought. */
+const HEDGED =
+  /\b(?:if|maybe|perhaps|might|could|would|whether|i guess|i suppose|probably|nothing|you['’]d think|who|don['’]t|doesn['’]t|didn['’]t)\b/i;
+
+const requirement = (pattern: string): Construction => ({
+  section: 'requirements',
+  weight: 3,
+  pattern: new RegExp(pattern, 'i'),
+  unless: HEDGED,
+});
 
 const REQUIREMENTS: readonly Construction[] = [
+  requirement(String.raw`${START}${THING}must(?:n['’]t)?${ADVERB}${NO_GUESS} \w+`),
+  requirement(String.raw`^(?:${NO_PERSON}[\w-]+ ){1,4}?must(?:n['’]t)?${ADVERB}${NO_GUESS} \w+`),
+  requirement(`${START}it must(?:n['’]t)?${ADVERB}${RULED}`),
+  requirement(String.raw`\b(?:we|you) must(?:n['’]t)?${ADVERB} ${DO} \S`),
+  requirement(`${START}(?:${THING}|it )(?:has|have|needs?)${ADVERB} to${ADVERB}${STATE}`),
+  requirement(`${START}(?:${THING}|it )should${ADVERB}${STATE}`),
+  requirement(
+    String.raw`\b(?:is|are) (?:not |only |strictly )?(?:allowed|permitted|forbidden|prohibited|required|mandatory)(?: to\b| (?:in|on|for|at|by|before)\b|[.!]?$)`,
+  ),
+  requirement(
+    String.raw`\b(?:guests|users|customers|visitors|employees|tenants) (?:cannot|may not) \w+|^\w+s may not \w+`,
+  ),
+  requirement(
+    String.raw`\b(?:we|it|they) (?:cannot|can['’]t|may not|must not) exceed|\b(?:is|are) limited to (?:\w+ )?\d`,
+  ),
+  requirement(
+    String.raw`^(?:(?:the|our|my) )?(?:\w+ )?(?:budget|deadline)(?: for [\w ]{2,30})?(?: is|['’]s)(?: \w+){0,2} (?:\d|the)`,
+  ),
+  requirement(String.raw`^no (?:more|less|fewer|later|earlier|longer) than \S+`),
+  requirement(String.raw`\bwe need (?:${THING})to${STATE}`),
+  requirement(
+    String.raw`^(?:please )?(?:never|always|don['’]t|do not) (?:use|push|commit|store|log|send|share|add|include|write|delete|mention|return|change|answer|reply|put|cite) \S`,
+  ),
+  requirement(String.raw`^(?:please )?make sure (?:that )?(?:the|all|every|each|no|our) (?!\w+ is (?:ok|okay|right))`),
+];
+
+const OPEN_QUESTIONS: readonly Construction[] = [
   {
-    section: 'requirements',
+    section: 'openQuestions',
     weight: 3,
-    patterns: [
-      new RegExp(
-        String.raw`${NO_SPEAKER}\bmust(?:n't| not| never| always| only| also| still| all| at least)*(?! (?:be (?:joking|kidding|wrong|right|nice|hard|tired|fun|happy|mad|crazy|so|mistaken|why|how|because|where|what|frustrating|exciting|difficult|great)|have (?:\w+(?:ed|en|t)|been|had|said|done|gone|got|come|made|seen|gotten)|${TALK})\b) \w+`,
-        'i',
-      ),
-    ],
-    unless:
-      /\b(?:there must|must(?:n't| not)? (?:i|we|you|he|she)|i must|a must\b|if .{0,30}must|must be (?:something|someone|an? (?:bug|mistake|typo|error|misunderstanding)))\b/i,
+    pattern:
+      /\bopen (?:question|issue|point)\b|\b(?:haven['’]t|hasn['’]t|have not|has not) (?:yet |really |quite )?(?:decided|agreed|settled|chosen|figured out)(?: yet)? (?:on|which|what|whether|how|who|where|when|if)\b|\b(?:unclear|not (?:yet )?(?:sure|clear|certain)) (?:whether|if|how|which|what|who|when)\b|\b(?:still|need to|have to) (?:need to |have to )?(?:decide|find out|figure out|clarify) (?:if|whether|how|what|which|who|when|where)\b|\bstill (?:undecided|unclear|open)\b|\btbd\b|\bto be (?:decided|determined|confirmed)\b/i,
   },
   {
-    section: 'requirements',
-    weight: 3,
-    patterns: [
-      new RegExp(
-        String.raw`${NO_PERSON}\b(?:has|have|needs?) (?:only |always |also |all |at least |still )*to (?!(?:say|admit|confess|do (?:\w+ )?with|wait|go)\b)\w+`,
-        'i',
-      ),
-    ],
-    unless:
-      /\b(?:(?:i|you|he|she|who|people|users|somebody|someone|everybody|everyone|what|nothing|something|anything|one thing|don't|doesn't|didn't|not) (?:\w+ ){0,2}(?:has|have|needs?|had) (?:\w+ )?to|(?:has|have|had) to (?:do with|say)|no need to|(?:will|'ll|might|may|would|could|supposed|i guess|i dunno|don't know) .{0,30}(?:has|have|needs?) to)\b|^if\b/i,
-  },
-  {
-    section: 'requirements',
-    weight: 3,
-    patterns: [
-      /\b(?:is|are) (?:not |only |strictly )?(?:allowed|permitted|forbidden|prohibited|required|mandatory|compulsory)(?: to\b|[.,!]?$| (?:in|on|for|at|by|before)\b)/i,
-      /\b(?:we|they) need (?:the|an?|every|all|our|both|some|at least|no more than) .{3,80} (?:to (?!\w+ (?:about|with))|in |by |before |for |on |under |below |at )/i,
-      /\bwe (?:do )?need to (?:have|support|include|provide|avoid|keep|meet|fit|stay) (?!a (?:look|meeting|break|talk|chat)\b)\w+/i,
-      /\b(?:guests|users|customers|visitors|members|employees|students|children|pets|dogs|tenants) (?:cannot|can't|can not|may not|must not) \w+/i,
-      /\bit (?:only )?(?:needs|wants|has) to (?:be|look|feel|have)\b/i,
-      /\b^(?:(?:and|so|but|the|a) )?(?:requirements?|constraints?|deadline|budget|limit|must-haves?)\b.{0,40}(?::| is\b| are\b|'s\b)/i,
-      /\b\b(?:the|our|my|their) (?:\w+ )?(?:budget|deadline|limit|maximum|minimum)(?: (?:for|of|on) [\w ]{2,30})?(?:'s| is| are) (?:\w+ ){0,3}(?:\d|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|a hundred|the)/i,
-      /\b(?:is|are) limited to (?:\w+ ){0,2}(?:\d|one|two|three|four|five|ten|twenty)/i,
-      /\b(?:of|be|is|at) (?:a )?(?:maximum|minimum|at most|at least|no more than|no less than|not more than) (?:of )?(?:\w+ ){0,2}(?:\d|one|two|three|four|five|ten|twelve|twenty)/i,
-      /\b(?:cannot|can't|can not|may not|must not|should not|shouldn't) exceed/i,
-    ],
-    unless: /\b(?:my (?:french|english|german|patience|time)|(?:i|you)'(?:m|re) limited|some \w+ required)\b/i,
-  },
-  {
-    section: 'requirements',
+    section: 'openQuestions',
     weight: 2,
-    patterns: [
-      /\b(?:(?:the|every|each|all|any|its?|our|these|those|this|no|both) (?:[\w-]+ ){0,5}?|[\w-]+s )(?:may|shall|should|shouldn't|must)(?: not)? (?:not |never |only |always |also |all |still |actually |really |at least |definitely )*(?:be|have|has|work|use|stay|fit|run|contain|include|support|look|feel|show|cost|last|start|end|come (?:with|in|from)|carry|take (?:no|less|at most)|appear|exceed|return|accept|remain|match|sound|handle|keep|store|send|open|close|load|never)\b/i,
-    ],
-    unless:
-      /\b(?:i|you|he|she|we|they|people|there|someone|somebody|that|this)(?:'ve|'d)? (?:\w+ )?should|\b(?:may|should|shall) (?:be (?:able|fine|okay|ok|enough|good|easy|easier|possible|there|somewhere|here|in (?:the|your) (?:top|left|right|drawer|folder)|safe|ready|done|aware|careful|sure|noted|interesting|a (?:problem|good))|have (?:been|seen|had|said|done|gone|known|\w+ed\b))|\bmay (?:be|have|look|take|work|use|run|include|start|cost|last|feel|show|contain)\b|\bif\b|\bi (?:guess|dunno|suppose)\b|\bshould (?:look|feel|show|see) (?:like )?(?:a |the )?(?:green|this|that|similar)/i,
-  },
-  {
-    section: 'requirements',
-    weight: 2,
-    patterns: [
-      /^(?:but |and |so )*it should(?: not|n't)? (?:not |never |only |always |also |actually |really |definitely )*(?:be (?!able|fine|okay|ok|enough|good|easy|possible|there\b|somewhere|here|in (?:the|your)|safe|ready|done|noted|said|like|about|over|clear|obvious)\w+|have|work (?:with|without|on|in|for)|run (?:on|without|in)|fit|contain|include|support|look|feel|cost|last)\b/i,
-      /^(?:but |and |also )*(?:please )?(?:never|always) (?!mind|again|have|been|was|the|a|i|you|in|on|wanted|thought|knew|heard|seen|good|nice|remember|fun|happy)\w+ \w+/i,
-      /^(?:but |and |also )*(?:please )?(?:don't|do not) (?!worry|forget|think|mind|get|let|hesitate|know|be|panic|expect|feel|you|we|they|i|want|have|see|need|believe|remember|like|really|even|just|ask|ever|tell|say|give up|take (?:it|my|this))\w+ \w+/i,
-      /^(?:please )?(?:make sure|ensure) (?:that )?(?:the|all|every|each|no|it|they|these|our)\b/i,
-      /^no (?:more|less|fewer|later|earlier|longer) than \S+/i,
-      /^at (?:least|most) (?:\d+|one|two|three|four|five|six|ten) .{2,30} (?:per|each|in every|for every)\b/i,
-      /\b(?:it's|it is|that is|that's) (?:very |really |also )?(?:essential|crucial|critical|vital|mandatory|important) (?:that|for) (?:the|it|they|every|all|each|no|our)\b/i,
-      /\bare to be (?:shown|used|kept|stored|sent|delivered|written|made)\b/i,
-      /\bis to be (?:shown|used|kept|stored|sent|delivered|written|made)\b/i,
-    ],
+    pattern:
+      /\b(?:i|we) (?:still )?(?:wonder|don['’]t know|do not know|have no idea) (?:whether|how (?:much|many|long|we|the|it)|what (?:the|each|one|we|special|kind|sort|happens)|which|who|when|where)\b/i,
   },
 ];
 
-const OTHERS: readonly Construction[] = [
-  {
-    section: 'openQuestions',
-    weight: 3,
-    patterns: [
-      /\bopen (?:question|issue|point)/i,
-      /\b(?:haven't|hasn't|have not|has not|not) (?:yet |really |quite )?(?:decided|agreed|settled|chosen|figured out|picked)(?: yet)?(?: (?:on|which|what|whether|how|who|where|when|if|for|about)\b)/i,
-      /\b(?:i'm|we're|i am|we are) (?:still )?not (?:yet )?(?:sure|clear|certain) (?:whether|if|how|which|what|who|when|about)/i,
-      /\bstill (?:need|needs|have|has) to (?:decide|find out|figure|choose|clarify|know|be (?:decided|clarified|agreed))/i,
-      /\b(?:need|have) to find out (?:if|whether|how|what|which|who|when|where)/i,
-      /\b(?:is|are|it's|remains?) (?:still )?(?:undecided|unclear|open)\b/i,
-      /\b\btbd\b/i,
-      /\b(?:still |yet )to be (?:decided|determined|confirmed|agreed)/i,
-      /\bremains to be/i,
-      /\bundecided/i,
-    ],
-    unless: /\bopen (?:question|issue|point)s? .{0,20}\b(?:solved|closed|answered)\b/i,
-  },
-  {
-    section: 'openQuestions',
-    weight: 2,
-    patterns: [
-      /\b(?:i|we) (?:still )?(?:wonder|don't know|do not know|have no idea|don't have (?:any|an) idea)(?: about)? (?:whether|if|how (?:much|many|long|we|the|it)|what (?:the|each|one|we|special|it|kind|sort|happens)|which|who|when|where)\b/i,
-    ],
-    unless: /\b(?:if you|what (?:it was|the hell)|if it was|if i)\b/i,
-  },
+const GOALS_AND_PLANS: readonly Construction[] = [
   {
     section: 'goals',
     weight: 3,
-    patterns: [
-      /\b(?:my|our|the|main|overall) (?:main |overall |first |real |big |ultimate )*(?:goals?|aims?|objectives?|targets?|mission|idea)(?: (?:of|for|with|behind) [\w' -]{1,40})?(?:,? (?:is|are|was|will be)(?: (?:to|that|an?|for|still)\b| [\w-]+ing\b)|:)/i,
-      /\b(?:main|our|whole) purpose (?:of [\w ]{1,30} )?is (?:to|that)/i,
-      /\b^(?:goals?|objectives?|aim)\s*[:—–-]/i,
-      /\b(?:we|i)(?:'re| are|'m| am) (?:aiming|hoping) (?:to|for|at|that)/i,
-      /\baiming (?:to|for) (?:an?|the|have|get|be)/i,
-      /\bwhat (?:we|i) want(?: [\w ]{1,20})? is\b/i,
-      /\bpreferences? (?:would be|is|are) to\b/i,
-    ],
-    unless: /\b(?:idea (?:came|of (?:the|a) (?:joke|game))|scored|last minute|objective function)\b/i,
+    pattern:
+      /\b(?:my|our|the|main|overall) (?:main |overall |first |real )*(?:goal|aim|objective|target|mission|idea|purpose)s?(?: (?:of|for|with|behind) [\w' -]{1,40})?,? (?:is|are|was|will be) (?:to|that|an?)\b|\b(?:we|i)(?:['’]re| are|['’]m| am) (?:aiming|hoping) (?:to|for|that)|\baiming for an?\b|\bwhat (?:we|i) want(?: [\w ]{1,20})? is\b|\bpreferences? (?:would be|is|are) to\b/i,
+    unless: /\bidea (?:came|of (?:the|a) joke)/i,
   },
   {
     section: 'goals',
     weight: 2,
-    patterns: [
-      /\b(?:(?:we|i)(?:'re| are|'m| am) (?:trying|looking) to (?:get|reach|make|bring|cut|reduce|build|keep|become|find a|move)|we (?:really |all |do )?(?:want|would like|'d like) to (?:reach|have|make|get|cut|halve|double|reduce|increase|become|be|build|give|offer|keep|sell|move)|(?:we|i) (?:want|would like|'d like) (?:it|the|our|this|every|all) (?:[\w-]+ ){0,4}to (?:be|look|feel|have|work|sound|reach|appeal))\b/i,
-    ],
-    unless: /\b(?:if|if we|want to (?:have a look|be (?:honest|sure|clear)|make (?:sure|a))|do we|whether)\b/i,
+    pattern:
+      /\b(?:(?:we|i)(?:['’]re| are|['’]m| am) trying to (?:get|reach|bring|cut|reduce|build|keep|become)|we (?:really |all |do )?(?:want|would like|['’]d like) to (?:reach|cut|halve|double|reduce|increase|become|offer|sell))\b/i,
   },
   {
     section: 'currentPlan',
     weight: 2,
-    patterns: [
-      /\b(?:my|our|the) next steps?(?: is| are| will be|:)/i,
-      /\b^next steps?\s*[:—–-]/i,
-      /\b^next,? (?:i|we)(?:'ll| will|'m going to|'re going to)/i,
-      /\baction items?(?: is| are|:)/i,
-      /\b^to-?do\s*:/i,
-      /\b(?:the|our|my) plan(?: for [\w' ]{1,30})?(?:,? (?:is|was)\b(?: (?:to|that|firstly|first|still))?|:)/i,
-      /\b(?:we|i)(?:'re| are|'m| am) planning (?:to|on)/i,
-    ],
-    unless: /\b(?:plan (?:failed|sounds|is (?:good|great|fine|solid|ready)))\b/i,
+    pattern:
+      /\b(?:my|our|the) next steps?(?: is| are| will be|:)|^next steps?:|^(?:i|we)(?:['’]ll| will) (?:prepare|write|draft|send|fix|add|test|implement|build|update|migrate|deploy) (?:the|an?|my|our|all) |^next,? (?:i|we)(?:['’]ll| will|['’]m going to|['’]re going to)|\b(?:the|our|my) plan(?: for [\w' ]{1,30})?(?:,? (?:is|was) to|:)|\b(?:we|i)(?:['’]re| are|['’]m| am) planning (?:to|on)/i,
   },
   {
     section: 'currentPlan',
     weight: 2,
-    patterns: [
-      /\b(?:we|i|[A-Z]\w+(?:'s| is))(?:'ll| will|'m going to|'re going to| are going to| am going to|'re gonna| going to| have to| just have to) (?!see\b|be (?:honest|able)|know\b|need\b|want\b|say\b|try to explain|let you|show you).{0,80}\b(?:as soon as|tonight|tomorrow|today|this (?:afternoon|morning|evening|week|weekend)|next (?:week|month|sprint|meeting)|(?:by|on|before|until|till) (?:monday|tuesday|wednesday|thursday|friday|saturday|sunday|tomorrow|noon|lunch|the end of)|after (?:that|lunch|the meeting|work))\b/i,
-      /^(?:tonight|tomorrow|this (?:afternoon|morning|week)|next (?:week|month|sprint)|(?:after|before) (?:lunch|that|the meeting|work)|on (?:monday|tuesday|wednesday|thursday|friday)|then)\b,? (?:we|i)(?:'ll| will|'m going to|'re going to| are going to| have to| just have to) (?!see\b|be\b|know\b|need\b)\w+/i,
-      /^(?:i|we)(?:'ll| will) (?:prepare|write|rewrite|draft|send|fix|add|test|order|book|call|ask|implement|build|design|present|record|measure|update|migrate|deploy|clean|collect|contact) (?:the|an?|my|our|it|them|him|her|all|two|three|each|[A-Z])/i,
-      /\bthen \w+(?:'s| is) going to \w+/i,
-      /\byou(?:'re| are) going to work\b/i,
-    ],
+    pattern:
+      /\b(?:we|i|[A-Z]\w+(?:['’]s| is))(?:['’]ll| will|['’]m going to|['’]re going to| are going to| am going to| going to) (?!see\b|be\b|know\b|need\b|want\b|say\b).{0,80}\b(?:as soon as|tonight|tomorrow|this (?:afternoon|morning|evening|week|weekend)|next (?:week|month|sprint|meeting)|(?:by|on|before|until) (?:monday|tuesday|wednesday|thursday|friday|saturday|sunday|tomorrow|noon|lunch)|after (?:that|lunch|work))\b|^(?:tonight|tomorrow|this (?:afternoon|morning|week)|next (?:week|month|sprint)|(?:after|before) (?:lunch|that|work)|on (?:monday|tuesday|wednesday|thursday|friday)|then)\b,? (?:we|i)(?:['’]ll| will|['’]m going to|['’]re going to| have to| just have to) (?!see\b|be\b|know\b|need\b)\w+/i,
     unless: /\b(?:if|could|would|might|maybe)\b/i,
   },
 ];
 
 /** The first match wins, so open questions come before decisions. */
 export const CONSTRUCTIONS: readonly Construction[] = [
-  ...OTHERS.filter(({ section }) => section === 'openQuestions'),
+  ...OPEN_QUESTIONS,
   ...DECISIONS,
   ...REQUIREMENTS,
-  ...OTHERS.filter(({ section }) => section !== 'openQuestions'),
+  ...GOALS_AND_PLANS,
 ];
 
 /** Questions that the speakers must decide or find out. A question that an encyclopedia answers is not open. */

@@ -21,13 +21,14 @@ export interface Cue {
 export function classify(sentence: string): Cue | undefined {
   const substance = countTerms(sentence);
   const words = sentence.split(' ').length;
-  if (words < 3 || substance < 2 || sentence.length > LONGEST_SENTENCE || BROKEN_OFF.test(sentence)) return undefined;
+  if (words < 3 || substance < 1 || sentence.length > LONGEST_SENTENCE || BROKEN_OFF.test(sentence)) return undefined;
   if (isQuestion(sentence)) return questionCue(sentence, substance);
   const definition = definitionIn(sentence);
   if (definition !== undefined) return definition;
-  const fit = CONSTRUCTIONS.find(
-    ({ patterns, unless }) => patterns.some((pattern) => pattern.test(sentence)) && unless?.test(sentence) !== true,
-  );
+  const fit = CONSTRUCTIONS.find(({ pattern, unless }) => {
+    const match = pattern.exec(sentence);
+    return match !== null && unless?.test(sentence.slice(0, match.index)) !== true;
+  });
   if (fit === undefined) return undefined;
   const { section, weight } = fit;
   // "That is still to be decided" is useless without what "that" refers to.

@@ -27,18 +27,14 @@ export class Selection {
 
   /** Chooses explicit items, each section within its share of the budget. Returns the tokens left. */
   *fillSections(budget: number, limit: number): Sliced<number> {
-    const bySection = new Map<Section, number[]>();
-    for (const [position, { candidate }] of this.#candidates.entries()) {
-      if (candidate.item.type === EXCERPT) continue;
-      const known = bySection.get(candidate.item.section);
-      if (known === undefined) bySection.set(candidate.item.section, [position]);
-      else known.push(position);
-    }
     let left = limit;
-    for (const { section, share, leastWeight } of SHARES) {
-      const isExplicit = (position: number): boolean =>
-        (this.#candidates[position]?.candidate.weight ?? 0) >= leastWeight;
-      left -= yield* this.#fill((bySection.get(section) ?? []).filter(isExplicit), left, budget * share);
+    for (const { sections, share, leastWeight } of SHARES) {
+      const isMeant = ({ candidate: { item, weight } }: IndexedCandidate): boolean =>
+        sections.includes(item.section) && item.type !== EXCERPT && weight >= leastWeight;
+      const positions = [...this.#candidates.entries()].flatMap(([position, entry]) =>
+        isMeant(entry) ? [position] : [],
+      );
+      left -= yield* this.#fill(positions, left, budget * share);
     }
     return left;
   }
@@ -85,17 +81,15 @@ export class Selection {
   }
 }
 
-// The share of the budget that each section gets for its explicit items, in this order.
-const SHARES: readonly { section: Section; share: number; leastWeight: number }[] = [
-  { section: 'decisions', share: 0.5, leastWeight: 3 },
-  { section: 'goals', share: 0.12, leastWeight: 3 },
-  { section: 'requirements', share: 0.45, leastWeight: 3 },
-  { section: 'importantReferences', share: 0.2, leastWeight: 2 },
-  { section: 'decisions', share: 0.15, leastWeight: 2 },
-  { section: 'definitions', share: 0.08, leastWeight: 2 },
-  { section: 'openQuestions', share: 0.08, leastWeight: 2 },
-  { section: 'currentPlan', share: 0.08, leastWeight: 2 },
-  { section: 'importantReferences', share: 0.04, leastWeight: 0 },
+/**
+ * In this order, the explicit items of these sections, and the share of the budget they get. Nothing outranks what was
+ * decided, required or aimed at.
+ */
+const SHARES: readonly { sections: readonly Section[]; share: number; leastWeight: number }[] = [
+  { sections: ['decisions'], share: 1, leastWeight: 2 },
+  { sections: ['requirements', 'goals'], share: 1, leastWeight: 2 },
+  { sections: ['importantReferences'], share: 0.2, leastWeight: 2 },
+  { sections: ['definitions', 'openQuestions', 'currentPlan'], share: 0.2, leastWeight: 2 },
 ];
 
 /** The worth of a unit of coverage: higher for strong cues and recent items, lower for long ones. */
