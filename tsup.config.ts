@@ -15,6 +15,7 @@ const BOTH: Options = {
   target: 'es2022',
   // In CommonJS too: without it every entry would have error classes of its own.
   splitting: true,
+  loader: { '.lua': 'text' },
 };
 
 /** One file with everything in it. */

@@ -11,7 +11,15 @@ const APART = [
   'emulator/test/in-sqlite.test.ts',
 ];
 
+/** Imports a Lua script as text, as the build does. */
+const lua = {
+  name: 'lua',
+  transform: (code: string, id: string) =>
+    id.endsWith('.lua') ? `export default ${JSON.stringify(code)};` : undefined,
+};
+
 export default defineConfig({
+  plugins: [lua],
   resolve: {
     alias: Object.entries({ ...INSIDE, ...SOURCES }).map(([name, file]) => ({
       find: new RegExp(`^${name}$`),

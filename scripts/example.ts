@@ -31,7 +31,7 @@ else process.exitCode = await runExample(file);
 
 /** Environment variables configure the example for the emulator, as they would for the service. */
 async function runExample(program: string): Promise<number> {
-  const child = spawn(process.execPath, ['--import', 'tsx', program, ...rest], {
+  const child = spawn(process.execPath, ['--import', 'tsx', '--import', './scripts/import-lua.js', program, ...rest], {
     stdio: 'inherit',
     env: {
       ...process.env,

@@ -1,7 +1,7 @@
 import type { RateLimitObservation } from './rate-limiter.js';
 
 /** A reset further away than this is treated as malformed (ms). */
-const MAX_WINDOW = 300_000;
+export const MAX_WINDOW = 300_000;
 /** A wait of more than a day is malformed too, for example an epoch time. The client tries again after a day (ms). */
 const MAX_BLOCK = 86_400_000;
 /** The first own wait after a 429. It doubles with each further one, until a request is accepted (ms). */
@@ -9,6 +9,18 @@ const FIRST_BACKOFF = 500;
 const MAX_BACKOFF = 8_000;
 /** Resets and dates are in whole seconds, so the reported ends of one window differ by up to this (ms). */
 const MAX_SCATTER = 1_500;
+/** A block that ends later by less than this is the same block, seen by another process (ms). */
+const SAME_BLOCK = 100;
+
+/** What processes that share a limit tell each other. Times are milliseconds from now. A limit of 0 is unknown. */
+export interface WindowState {
+  readonly window: number;
+  readonly inFlight: number;
+  readonly limit: number;
+  readonly remaining: number;
+  readonly resetAfter: number;
+  readonly retryAfter: number;
+}
 
 /**
  * What is known about one rate limit, and how many requests may be sent now. Has no timers: callers pass the time, by a
@@ -33,18 +45,22 @@ export class RateWindow {
   #blockedUntil = 0;
   #backoff = FIRST_BACKOFF;
   #slowStart: SlowStart | undefined;
+  /** How many processes use the limit without asking each other, and how much of its share this one has left. */
+  #processes = 1;
+  #share = Number.POSITIVE_INFINITY;
 
   /** How many more requests may be sent now. */
   available(now: number): number {
     if (now < this.#blockedUntil) return 0;
     if (now >= this.#resetAt) this.#startNext(now);
-    const allowed = this.#slowStart?.available(now) ?? Number.POSITIVE_INFINITY;
-    return Math.max(0, Math.min(allowed, this.#remaining - this.#inFlight));
+    const allowed = this.#slowStart?.available(now - this.#blockedUntil) ?? Number.POSITIVE_INFINITY;
+    return Math.max(0, Math.min(allowed, this.#remaining - this.#inFlight, this.#availableShare));
   }
 
   /** Counts a request as sent. Returns its window, for `release`. */
   admit(): number {
     this.#inFlight += 1;
+    this.#share -= 1;
     if (this.#slowStart !== undefined) this.#slowStart.sent += 1;
     return this.#index;
   }
@@ -57,7 +73,7 @@ export class RateWindow {
 
   /** When a request may be sent, if no response arrives before. Infinite if only a response can tell. */
   opensAt(now: number): number {
-    const opensAt = Math.max(this.#blockedUntil, this.#slowStart?.nextAt ?? 0);
+    const opensAt = this.#blockedUntil + (this.#slowStart?.next ?? 0);
     return now < opensAt ? opensAt : this.#resetAt;
   }
 
@@ -66,6 +82,46 @@ export class RateWindow {
     const isFull = this.#inFlight >= this.#remaining && !this.#isEstimate;
     const untilOpen = Math.max(0, this.#blockedUntil - now, isFull ? this.#resetAt - now : 0);
     return untilOpen + Math.floor(position / this.#limit) * this.#length;
+  }
+
+  /**
+   * Restricts requests to an equal share of this window and the next ones, while so many processes cannot ask each
+   * other. 1 lifts the restriction.
+   */
+  split(processes: number): void {
+    if (processes === this.#processes) return;
+    this.#processes = processes;
+    this.#share = this.#shareOf(this.#remaining) - this.#inFlight;
+  }
+
+  state(now: number): WindowState {
+    const isKnown = !this.#isEstimate && now < this.#resetAt;
+    return {
+      window: this.#index,
+      inFlight: this.#inFlight,
+      limit: isKnown ? this.#limit : 0,
+      remaining: isKnown ? this.#remaining : 0,
+      resetAfter: isKnown ? this.#resetAt - now : 0,
+      retryAfter: Math.max(0, this.#blockedUntil - now),
+    };
+  }
+
+  /** Follows what the other processes know. */
+  sync({ window, limit, remaining, resetAfter, retryAfter }: Omit<WindowState, 'inFlight'>, now: number): void {
+    if (window !== this.#index) this.#inFlight = 0;
+    this.#index = window;
+    if (resetAfter > 0) this.#read(limit, remaining, resetAfter, now);
+    if (retryAfter > 0 && now + retryAfter > this.#blockedUntil + SAME_BLOCK) this.#blockUntil(now + retryAfter, now);
+  }
+
+  get #availableShare(): number {
+    if (this.#processes === 1) return Number.POSITIVE_INFINITY;
+    // Only a few at a time: their responses show how much the other processes have used.
+    return Math.min(this.#share, Math.ceil(this.#shareOf(this.#limit) / 4) - this.#inFlight);
+  }
+
+  #shareOf(requests: number): number {
+    return this.#processes === 1 ? Number.POSITIVE_INFINITY : Math.max(1, Math.floor(requests / this.#processes));
   }
 
   #observe({ limit, remaining, resetAfter = 0, rejected, retryAfter }: RateLimitObservation, now: number): void {
@@ -84,6 +140,7 @@ export class RateWindow {
     const isSame = !this.#isEstimate && now < this.#resetAt && Math.abs(resetAt - this.#resetAt) <= scatter;
     // Responses may arrive out of order: within a window, the lowest value is the latest.
     this.#remaining = isSame ? Math.min(this.#remaining, remaining) : remaining;
+    if (this.#share === Number.POSITIVE_INFINITY) this.#share = this.#shareOf(remaining); // the first known limit
     this.#resetAt = isSame ? Math.min(this.#resetAt, resetAt) : resetAt;
     this.#length = isSame ? Math.max(this.#length, resetAfter) : resetAfter;
     this.#limit = Math.max(limit, 1);
@@ -91,15 +148,17 @@ export class RateWindow {
   }
 
   #block(retryAfter = 0, now: number): void {
-    let wait = retryAfter;
-    // While the bucket is blocked, another 429 belongs to the same burst.
-    if (now >= this.#blockedUntil || this.#slowStart === undefined) {
-      wait = Math.max(wait, this.#backoff);
+    // While requests are blocked, another 429 belongs to the same burst.
+    const least = now < this.#blockedUntil ? 0 : this.#backoff;
+    this.#blockUntil(now + Math.min(Math.max(retryAfter, least), MAX_BLOCK), now);
+  }
+
+  #blockUntil(time: number, now: number): void {
+    if (now >= this.#blockedUntil) {
       this.#backoff = Math.min(2 * this.#backoff, MAX_BACKOFF);
       this.#slowStart = new SlowStart();
     }
-    this.#blockedUntil = Math.max(this.#blockedUntil, now + Math.min(wait, MAX_BLOCK));
-    this.#slowStart.openedAt = this.#blockedUntil;
+    this.#blockedUntil = Math.max(this.#blockedUntil, time);
   }
 
   /** A new window has begun, without a response yet: assumes the limit and length of the last one. */
@@ -107,6 +166,7 @@ export class RateWindow {
     this.#index += 1;
     this.#inFlight = 0;
     this.#remaining = this.#limit;
+    this.#share = this.#shareOf(this.#limit);
     this.#endedAt = this.#isEstimate ? this.#endedAt : this.#resetAt;
     this.#resetAt = now + 2 * this.#length;
     this.#isEstimate = true;
@@ -121,20 +181,18 @@ const FIRST_SECOND = 15;
  * many start at once: the cause may not have been a limit, but one overloaded model.
  */
 class SlowStart {
-  /** When the block ends. */
-  openedAt = 0;
   /** Requests that were accepted during the block, and requests that were sent since. */
   accepted = 0;
   sent = 0;
 
-  available(now: number): number {
-    const allowed = (FIRST_SECOND + this.accepted) * 2 ** ((now - this.openedAt) / 1_000) - FIRST_SECOND;
-    return Math.floor(allowed + 1e-6) + 1 - this.sent; // the time of `nextAt` is rounded
+  /** How many more requests may be sent so many ms after the block. */
+  available(elapsed: number): number {
+    const allowed = (FIRST_SECOND + this.accepted) * 2 ** (elapsed / 1_000) - FIRST_SECOND;
+    return Math.floor(allowed + 1e-6) + 1 - this.sent; // `next` is rounded
   }
 
-  /** When the next request may be sent. */
-  get nextAt(): number {
-    const seconds = Math.log2((FIRST_SECOND + this.sent) / (FIRST_SECOND + this.accepted));
-    return this.openedAt + 1_000 * Math.max(0, seconds);
+  /** When the next request may be sent, in ms after the block. */
+  get next(): number {
+    return 1_000 * Math.max(0, Math.log2((FIRST_SECOND + this.sent) / (FIRST_SECOND + this.accepted)));
   }
 }

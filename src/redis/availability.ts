@@ -1,4 +1,4 @@
-import type { Time } from './time.js';
+import type { Runtime } from '../base/runtime.js';
 
 /** Reports Redis's availability: once when it fails, once when it is back. */
 export type RedisLimiterEvent =
@@ -6,24 +6,24 @@ export type RedisLimiterEvent =
   | { readonly type: 'available' };
 
 /** While Redis is unavailable, one step is tried in this many ms. */
-const TRY_AGAIN = 1_000;
+const RETRY_INTERVAL = 1_000;
 /** A step without a response for this many ms is abandoned, because its connection may be dead. */
-const GIVEN_UP = 10_000;
+const ABANDON_AFTER = 10_000;
 /** Extra time for a response that arrives just at the timeout (ms). */
 const GRACE = 10;
 
 /** Tracks whether Redis responds. One for each limiter. */
 export class Availability {
-  readonly #time: Time;
+  readonly #runtime: Runtime;
   readonly #timeout: number;
-  readonly #tell: (event: RedisLimiterEvent) => void;
+  readonly #notify: (event: RedisLimiterEvent) => void;
   #isDown = false;
   #nextTryAt = 0;
 
-  constructor(time: Time, timeout: number, tell: (event: RedisLimiterEvent) => void) {
-    this.#time = time;
+  constructor(runtime: Runtime, timeout: number, notify: (event: RedisLimiterEvent) => void) {
+    this.#runtime = runtime;
     this.#timeout = timeout;
-    this.#tell = tell;
+    this.#notify = notify;
   }
 
   /**
@@ -40,8 +40,8 @@ export class Availability {
     } catch (cause) {
       if (!this.#isDown && waits) {
         this.#isDown = true;
-        this.#nextTryAt = this.#time.now() + TRY_AGAIN;
-        this.#tell({ type: 'unavailable', cause });
+        this.#nextTryAt = this.#runtime.now() + RETRY_INTERVAL;
+        this.#notify({ type: 'unavailable', cause });
       }
       return undefined;
     }
@@ -49,16 +49,16 @@ export class Availability {
 
   /** Checks in the background whether Redis is back. */
   #probe(probe: () => Promise<unknown>): void {
-    const now = this.#time.now();
+    const now = this.#runtime.now();
     if (now < this.#nextTryAt) return;
-    this.#nextTryAt = now + GIVEN_UP;
+    this.#nextTryAt = now + ABANDON_AFTER;
     const failed = (): void => {
-      this.#nextTryAt = this.#time.now() + TRY_AGAIN;
+      this.#nextTryAt = this.#runtime.now() + RETRY_INTERVAL;
     };
     const back = (): void => {
       if (!this.#isDown) return;
       this.#isDown = false;
-      this.#tell({ type: 'available' });
+      this.#notify({ type: 'available' });
     };
     probe().then(back, failed);
   }
@@ -66,10 +66,10 @@ export class Availability {
   #inTime<T>(work: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       const late = (): void => reject(new Error(`Redis did not respond within ${this.#timeout} ms.`));
-      let timer = this.#time.setTimer(() => {
-        timer = this.#time.setTimer(late, GRACE);
+      let timer = this.#runtime.setTimer(() => {
+        timer = this.#runtime.setTimer(late, GRACE);
       }, this.#timeout);
-      work.then(resolve, reject).finally(() => this.#time.clearTimer(timer));
+      work.then(resolve, reject).finally(() => this.#runtime.clearTimer(timer));
     });
   }
 }

@@ -1,9 +1,10 @@
+import { ignoreErrors } from '../base/ignore-errors.js';
+import { systemRuntime } from '../base/runtime.js';
 import { ConfigurationError, type RateLimiter } from '../index.js';
 import { Availability, type RedisLimiterEvent } from './availability.js';
-import { Bucket, type Shared } from './bucket.js';
+import { BucketQueue, type Shared } from './bucket-queue.js';
 import { hexDigest, type RedisClient, runnerOf } from './client.js';
 import { SCRIPT } from './script.js';
-import { systemTime } from './time.js';
 
 /** Options of `redisLimiter`. All times are milliseconds. */
 export interface RedisLimiterOptions {
@@ -47,11 +48,12 @@ export function redisLimiter(options: RedisLimiterOptions): RateLimiter {
   const { client, name, timeout = DEFAULT_TIMEOUT, processes = 1, onEvent } = checked(options);
   const listener = onEvent ?? warnOnce(client);
   const shared: Shared = {
-    time: systemTime,
-    availability: new Availability(systemTime, timeout, (event) => tell(listener, event)),
+    runtime: systemRuntime,
+    availability: new Availability(systemRuntime, timeout, (event) => ignoreErrors(() => listener(event))),
     run: runnerOf(client, SCRIPT),
     process: crypto.randomUUID(),
     processes,
+    timeout,
   };
   let hash: Promise<string> | undefined;
   const keysOf = async (bucket: string): Promise<string[]> => {
@@ -60,13 +62,14 @@ export function redisLimiter(options: RedisLimiterOptions): RateLimiter {
     const key = `context-gateway:{${(await hash).slice(0, 32)}}:${bucket}`;
     return [key, `${key}:processes`];
   };
-  const buckets = new Map<string, Bucket>();
-  const bucketOf = (named: string): Bucket => {
-    const bucket = buckets.get(named) ?? new Bucket(shared, keysOf(named));
-    buckets.set(named, bucket);
-    return bucket;
+  const queues = new Map<string, BucketQueue>();
+  return {
+    acquire(bucket) {
+      const queue = queues.get(bucket) ?? new BucketQueue(shared, keysOf(bucket));
+      queues.set(bucket, queue);
+      return queue.acquire();
+    },
   };
-  return { acquire: (bucket) => bucketOf(bucket).acquire() };
 }
 
 function checked(options: RedisLimiterOptions): RedisLimiterOptions {
@@ -81,11 +84,6 @@ function checked(options: RedisLimiterOptions): RedisLimiterOptions {
   if (onEvent !== undefined && typeof onEvent !== 'function')
     throw new ConfigurationError('onEvent must be a function.');
   return options;
-}
-
-/** Ignores what a listener throws, also asynchronously. */
-function tell(onEvent: (event: RedisLimiterEvent) => unknown, event: RedisLimiterEvent): void {
-  (async () => onEvent(event))().catch(() => {});
 }
 
 /** Clients whose limiters have warned. An app with a limiter for each user but one Redis gets one warning. */

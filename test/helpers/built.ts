@@ -20,6 +20,7 @@ export const FOR_NODE = {
   platform: 'node',
   target: 'node20', // which does not support `await using`
   outExtension: { '.js': '.mjs' },
+  loader: { '.lua': 'text' },
 } satisfies BuildOptions;
 
 /**

@@ -14,6 +14,8 @@ export const TROUBLES = {
   none: 'no trouble',
   killed: 'a process is killed (kill -9)',
   emptied: 'Redis is killed and comes back empty after a second',
+  outage: 'Redis is killed and comes back empty after four seconds',
+  frozen: 'Redis hangs for four seconds',
   latency: 'Redis is 20 ms away',
   clock: 'the clock of one process is 5 minutes ahead',
 } as const;
@@ -90,10 +92,15 @@ export async function runFleet(plan: Plan): Promise<Outcome> {
     const counted = countArrivals(emulator, windows * window);
     await sleep((windows * window) / 2);
     if (trouble === 'killed') children[0]?.kill('SIGKILL');
-    if (trouble === 'emptied') {
+    if (trouble === 'emptied' || trouble === 'outage') {
       await redis.kill();
-      await sleep(1_000);
+      await sleep(trouble === 'emptied' ? 1_000 : 4_000);
       await redis.start();
+    }
+    if (trouble === 'frozen') {
+      redis.pause();
+      await sleep(4_000);
+      redis.resume();
     }
     const { served, refused } = await counted;
     const lived = trouble === 'killed' ? reports.slice(1) : reports;
@@ -127,6 +134,7 @@ async function bundleWorker(outfile: string): Promise<void> {
     format: 'esm',
     packages: 'external',
     logLevel: 'error',
+    loader: { '.lua': 'text' },
     alias: { '#platform': join(root, 'src/platform/node.ts'), '#zod': join(root, 'src/zod.ts') },
   });
 }

@@ -40,39 +40,35 @@ export async function acquire(
   limiter: RateLimiter | undefined,
   known: RateLimit | undefined,
 ): Promise<CallPermit> {
-  const requested = requestPermit(call, limiter);
-  if (!isThenable(requested) && requested?.ready === undefined) return new CallPermit(requested, 0);
+  try {
+    const requested = limiter?.acquire(call.bucket);
+    if (!isThenable(requested) && requested?.ready === undefined) return new CallPermit(requested, 0);
+    return await awaitPermit(call, requested, known);
+  } catch (cause) {
+    if (cause instanceof ContextGatewayError) throw cause;
+    throw new ConfigurationError('The RateLimiter passed as pacing threw. Its error is the cause.', { cause });
+  }
+}
+
+async function awaitPermit(
+  call: Call,
+  requested: Permit | PromiseLike<Permit>,
+  known: RateLimit | undefined,
+): Promise<CallPermit> {
   const { timeouts, bucket, reporter, runtime } = call;
   const since = runtime.now();
   timeouts.queuedFor = bucket;
   try {
-    const permit = isThenable(requested) ? await awaitPermit(call, requested) : requested;
+    const permit = isThenable(requested) ? await timeouts.wait(requested) : requested;
     return new CallPermit(permit, permit?.ready === undefined ? 0 : await queueFor(call, permit, permit.ready, known));
+  } catch (cause) {
+    // If the call ended before the limiter responded, a late permit is returned.
+    if (isThenable(requested)) ignoreErrors(() => requested.then((late) => late?.release()));
+    else ignoreErrors(() => requested.release());
+    throw cause;
   } finally {
     timeouts.queuedFor = undefined;
     if (reporter !== undefined) reporter.queued += runtime.now() - since;
-  }
-}
-
-function requestPermit(
-  { bucket }: Call,
-  limiter: RateLimiter | undefined,
-): ReturnType<RateLimiter['acquire']> | undefined {
-  try {
-    return limiter?.acquire(bucket);
-  } catch (cause) {
-    throw limiterFailure(cause);
-  }
-}
-
-/** Waits for a limiter that responds asynchronously; this is not yet a place in the queue. */
-async function awaitPermit({ timeouts }: Call, requested: PromiseLike<Permit>): Promise<Permit> {
-  try {
-    return await timeouts.wait(requested);
-  } catch (cause) {
-    // The call ended before the limiter responded: a late permit is returned.
-    ignoreErrors(() => requested.then((late) => late?.release()));
-    throw limiterFailure(cause);
   }
 }
 
@@ -101,9 +97,6 @@ async function queueFor(
   try {
     await timeouts.wait(Promise.race([timedOut, ready]));
     return runtime.now() - since;
-  } catch (cause) {
-    ignoreErrors(() => permit.release());
-    throw limiterFailure(cause);
   } finally {
     runtime.clearTimer(timer);
     reporter?.emit({ type: 'dequeued', bucket, waited: runtime.now() - since });
@@ -129,8 +122,3 @@ function queueTimeout(call: Call, retryAfter: number | undefined, rateLimit: Rat
 const WHOLE_SECONDS = 2_000;
 
 const NO_HEADERS: HeaderSource = { get: () => undefined, toHeaders: () => new Headers() };
-
-function limiterFailure(cause: unknown): ContextGatewayError {
-  if (cause instanceof ContextGatewayError) return cause;
-  return new ConfigurationError('The RateLimiter passed as pacing threw. Its error is the cause.', { cause });
-}

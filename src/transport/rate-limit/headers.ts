@@ -1,3 +1,4 @@
+import { MAX_WINDOW } from '../../base/rate-window.js';
 import type { HeaderSource, RateLimit } from '../../base/response-info.js';
 
 /**
@@ -45,11 +46,8 @@ export function retryHint(
   if (hints.length > 0) return Math.max(...hints);
   if (limit?.remaining !== 0) return undefined;
   const untilEnd = resetAfter(limit, now);
-  return untilEnd === undefined || untilEnd <= 0 || untilEnd > LONGEST_WINDOW ? undefined : untilEnd;
+  return untilEnd === undefined || untilEnd <= 0 || untilEnd > MAX_WINDOW ? undefined : untilEnd;
 }
-
-/** A reset further away than this is treated as malformed. */
-const LONGEST_WINDOW = 300_000;
 
 /** Proxies may add a second header: the largest valid value counts. */
 function retryAfterHeader(headers: HeaderSource, now: number): number | undefined {

@@ -1,3 +1,4 @@
+import { type PermitQueue, QueuedPermit } from '../../base/queued-permit.js';
 import type { Permit, RateLimiter, RateLimitObservation } from '../../base/rate-limiter.js';
 import { RateWindow } from '../../base/rate-window.js';
 import { LONGEST_TIMER, type Runtime } from '../../base/runtime.js';
@@ -24,23 +25,23 @@ export class MemoryRateLimiter implements RateLimiter {
   }
 }
 
-class BucketQueue {
+class BucketQueue implements PermitQueue {
   readonly #runtime: Runtime;
   readonly #window = new RateWindow();
   /** Waiting permits, in order of arrival. */
-  readonly #waiting = new Set<QueuePermit>();
+  readonly #waiting = new Set<QueuedPermit>();
   /** 429s whose bodies have not arrived yet. */
-  readonly #holding = new Set<QueuePermit>();
+  readonly #holding = new Set<QueuedPermit>();
   #timer: unknown;
 
   constructor(runtime: Runtime) {
     this.#runtime = runtime;
   }
 
-  acquire(): QueuePermit {
+  acquire(): QueuedPermit {
     const now = this.#runtime.now();
-    const permit = new QueuePermit(this);
-    if (this.#waiting.size === 0 && this.#isOpen(now)) permit.window = this.#window.admit();
+    const permit = new QueuedPermit(this);
+    if (this.#waiting.size === 0 && this.#isOpen(now)) permit.admit(this.#window.admit());
     else {
       permit.wait(this.#window.expectedWait(this.#waiting.size, now));
       this.#waiting.add(permit);
@@ -50,11 +51,11 @@ class BucketQueue {
     return permit;
   }
 
-  hold(permit: QueuePermit): void {
+  hold(permit: QueuedPermit): void {
     this.#holding.add(permit);
   }
 
-  release(permit: QueuePermit, observed: RateLimitObservation): void {
+  release(permit: QueuedPermit, observed: RateLimitObservation): void {
     this.#holding.delete(permit);
     this.#waiting.delete(permit);
     if (permit.window !== undefined) this.#window.release(permit.window, observed, this.#runtime.now());
@@ -71,8 +72,7 @@ class BucketQueue {
     for (const permit of this.#waiting) {
       if (!this.#isOpen(now)) break;
       this.#waiting.delete(permit);
-      permit.window = this.#window.admit();
-      permit.admit?.();
+      permit.admit(this.#window.admit());
     }
     this.#armTimer(now);
   }
@@ -85,34 +85,5 @@ class BucketQueue {
     if (this.#waiting.size === 0 || this.#holding.size > 0 || opensAt === Number.POSITIVE_INFINITY) return;
     const wait = Math.min(Math.max(1, Math.ceil(opensAt - now)), LONGEST_TIMER);
     this.#timer = this.#runtime.setTimer(() => this.#advance(), wait);
-  }
-}
-
-class QueuePermit implements Permit {
-  readonly #queue: BucketQueue;
-  ready: Promise<void> | undefined;
-  expectedWait: number | undefined;
-  /** Resolves `ready`. */
-  admit: (() => void) | undefined;
-  /** The window in which it was admitted. */
-  window: number | undefined;
-
-  constructor(queue: BucketQueue) {
-    this.#queue = queue;
-  }
-
-  wait(expectedWait: number): void {
-    this.expectedWait = expectedWait;
-    this.ready = new Promise((resolve) => {
-      this.admit = resolve;
-    });
-  }
-
-  hold(): void {
-    this.#queue.hold(this);
-  }
-
-  release(observed: RateLimitObservation = {}): void {
-    this.#queue.release(this, observed);
   }
 }
