@@ -28,8 +28,8 @@ ${table.join('\n')}
 - **Stable beginning**: the prompt began with the bytes of the prompt before, up to its input, so that a model's cache can use them.
 - **The service's summary alone** climbs the levels of compaction until the context fits, and cuts what still does not.
   **Summary and last messages** fills the rest of the window with the newest messages.
-- **Ours without the ledger** is \`createConversation({ ledger: false })\`. **Ours** also looks among lost statements and old
-  messages for what a question asks about.
+- **Ours without the context** is \`createConversation\` without \`context\`: the newest messages, and what it finds among the
+  older ones. **Ours** also sends the service's summary.
 
 ## Targets
 
@@ -55,7 +55,7 @@ function targets(rows: readonly Row[]): string[] {
     ...windows.map((window) => {
       const at = (way: string): number => 100 * recall(rowOf(rows, window, way));
       const hand = at('summary and last messages');
-      return `- No aim, but good to know: against summary and last messages, which is quickly written by hand, ours recalls ${signed(at('ours') - hand)} points at ${window.toLocaleString('en-US')} tokens, and without the ledger ${signed(at('ours without the ledger') - hand)}.`;
+      return `- No aim, but good to know: against summary and last messages, which is quickly written by hand, ours recalls ${signed(at('ours') - hand)} points at ${window.toLocaleString('en-US')} tokens, and without the context ${signed(at('ours without the context') - hand)}.`;
     }),
   ];
 }

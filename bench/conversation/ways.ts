@@ -36,11 +36,17 @@ export const WAYS: readonly Way[] = [
   { name: 'last messages only', open: (world) => byHand(world, { summary: false, tail: true }) },
   { name: "the service's summary alone", open: (world) => byHand(world, { summary: true, tail: false }) },
   { name: 'summary and last messages', open: (world) => byHand(world, { summary: true, tail: true }) },
-  { name: 'ours without the ledger', open: (world) => ours(world, false) },
-  { name: 'ours', open: (world) => ours(world, undefined) },
+  { name: 'ours without the context', open: (world) => ours({ ...world, context: undefined }) },
+  { name: 'ours', open: (world) => ours(world) },
 ];
 
-function ours({ context, gateway, conversationId, budget, reserve }: World, ledger: false | undefined): Fitting {
+function ours({
+  context,
+  gateway,
+  conversationId,
+  budget,
+  reserve,
+}: Omit<World, 'context'> & { context: ContextClient | undefined }): Fitting {
   const conversation: Conversation = createConversation({
     context,
     gateway,
@@ -49,7 +55,6 @@ function ours({ context, gateway, conversationId, budget, reserve }: World, ledg
     instructions: INSTRUCTIONS,
     contextWindow: budget + reserve,
     reserveOutput: reserve,
-    ...(ledger === false && { ledger }),
   });
   return {
     exchange: async (input) => {

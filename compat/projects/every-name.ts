@@ -130,18 +130,21 @@ import {
   type Specification,
 } from 'context-gateway/ai-sdk';
 import {
+  type BuildOptions,
   type BuiltPrompt,
   type ChatTurn,
-  type CompactionOptions,
   type CompactionReceipt,
   type CompactionReport,
-  type CompactionTrigger,
   ContextBudgetError,
   type ContextParts,
   type ContextSection,
   type Conversation,
+  ConversationConflictError,
   type ConversationMessage,
   type ConversationOptions,
+  type ConversationSearch,
+  type ConversationState,
+  type ConversationStore,
   createConversation,
   type Dropped,
   diffSummaries,
@@ -151,19 +154,23 @@ import {
   type FitReport,
   type FitState,
   type FittedPrompt,
+  type Found,
   fitToBudget,
+  type Hit,
   type LedgerEntry,
-  type LedgerState,
-  type LedgerStore,
   type MadeReply,
+  memoryStore,
   type PromptMessage,
   type PromptReport,
-  type Recovered,
+  type Recalled,
   type ReplyStream,
   renderContext,
+  type SearchHit,
+  type SearchOptions,
+  type SearchResult,
+  type StoredConversation,
   type SummaryDiff,
   type SummaryEntry,
-  shouldCompact,
   type TurnInput,
   type TurnOptions,
 } from 'context-gateway/conversation';
@@ -229,7 +236,8 @@ export const conversationValues: Record<keyof typeof import('context-gateway/con
   estimateTokens,
   fitToBudget,
   renderContext,
-  shouldCompact,
+  memoryStore,
+  ConversationConflictError,
 };
 export const schemas: Record<keyof typeof import('context-gateway/schemas'), unknown> = {
   chatCompletionChunkSchema,
@@ -475,11 +483,18 @@ export function wrapped<T>(answer: Promise<WithResponse<T>>): APIPromise<T> {
 function print(_text: unknown): void {}
 
 /** A conversation with every option and every result. */
-export async function converse(context: ContextClient, gateway: GatewayClient, store: LedgerStore): Promise<unknown> {
-  const trigger: CompactionTrigger = { fraction: 0.8 };
-  const compaction: CompactionOptions = { when: [trigger], level: 'light', mode: 'background' };
-  const sections: ContextSection[] = ['decisions', 'pinnedMemory'];
+export async function converse(context: ContextClient, gateway: GatewayClient): Promise<unknown> {
   const history: ConversationMessage[] = [{ role: 'user', content: 'Hello.', id: 'm1' }];
+  const stored: StoredConversation = { messages: history };
+  const store: ConversationStore = {
+    load: () => stored,
+    append: () => {
+      throw new ConversationConflictError();
+    },
+    saveState: (_id, state: ConversationState) => print(state.format),
+  };
+  const hits: SearchHit[] = [{ id: 'm1' }];
+  const search: ConversationSearch = async () => hits;
   const seen: CompactionReceipt[] = [];
   const options: ConversationOptions = {
     context,
@@ -487,34 +502,38 @@ export async function converse(context: ContextClient, gateway: GatewayClient, s
     conversationId: 'c',
     model: 'm',
     contextWindow: 8000,
-    history,
-    sections,
-    compaction,
-    ledger: store,
+    store,
+    search,
+    compaction: 0.8,
     onCompaction: (report) => seen.push(report),
   };
-  const conversation: Conversation = createConversation(options);
+  const conversation: Conversation = createConversation({ ...options, store: memoryStore({ c: history }) });
   const input: TurnInput = 'What did we decide?';
   const turnOptions: TurnOptions = { temperature: 0, max_tokens: 100 };
   const reply: ReplyStream = conversation.stream(input, turnOptions);
-  for await (const text of reply) console.log(text);
+  for await (const text of reply) print(text);
   const turn: ChatTurn = await reply.final();
-  const built: BuiltPrompt = await conversation.buildMessages(input);
+  const building: BuildOptions = { messages: history };
+  const built: BuiltPrompt = await conversation.buildMessages(input, building);
   const made: MadeReply = { text: 'Nothing.' };
-  conversation.record(input, made);
+  await conversation.record(input, made);
   conversation.compactWhenDue();
   const sent: PromptMessage[] = built.messages;
   const compacted: CompactionReport = await conversation.compact('light');
   const lost: LedgerEntry[] = await conversation.lost();
+  const searching: SearchOptions = { limit: 3 };
+  const results: SearchResult[] = await conversation.search('decided', searching);
+  const copy: Conversation = await conversation.fork('m1');
   const parts: ContextParts = await conversation.refresh();
   const report: PromptReport = built.report;
-  const facts: [Dropped[], Recovered[]] = [report.dropped, report.recovered];
-  const fit: FitParams = { parts, history, input: history, budget: 1000 };
+  const facts: [Dropped[], Recalled[], ContextSection[]] = [report.dropped, report.recalled, report.included];
+  const hit: Hit = { position: 0, score: 1 };
+  const found: Found = { hits: [hit] };
+  const fit: FitParams = { parts, history, input: history, budget: 1000, found };
   const fitted: FittedPrompt = fitToBudget(fit);
   const next: [FitReport, FitState] = [fitted.report, fitted.state];
-  const state: LedgerState = { format: 1, version: 1, entries: lost };
   const diff: SummaryDiff | undefined = seen[0]?.diff;
   const entries: SummaryEntry[] | undefined = diff?.lost;
   const where: EntrySection | undefined = entries?.[0]?.section;
-  return [turn, facts, next, state, where, sent, compacted];
+  return [turn, facts, next, where, sent, compacted, results, copy, lost];
 }

@@ -21,6 +21,7 @@ export {
   type EmulatorSetup,
   type ListeningEmulator,
 } from './emulator.js';
+export { type EmulatorStore, emulatorStore } from './emulator-store.js';
 export type { ActiveFault, Faults } from './faults/faults.js';
 export type { FaultMatch, FaultResponse, FaultRule } from './faults/rule.js';
 export type { EndedRequest, RecordedResponse, RequestRecord, RequestSummary } from './http/request-log.js';

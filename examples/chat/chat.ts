@@ -1,12 +1,12 @@
 /** A chat in the terminal that stays within its window. Run: npm run chat. Everything runs on this machine. */
 import { createInterface } from 'node:readline';
 import { APIAbortError, ContextClient, ContextGatewayError, GatewayClient } from 'context-gateway';
-import { type ConversationMessage, createConversation } from 'context-gateway/conversation';
-import { createEmulator } from 'context-gateway-emulator';
+import { createConversation } from 'context-gateway/conversation';
+import { createEmulator, emulatorStore } from 'context-gateway-emulator';
 import { conversation as earlier } from '../demo/conversation.js';
 import { paint, print } from '../demo/terminal.js';
 import { runCommand } from './commands.js';
-import { gauge, printReceipt } from './gauge.js';
+import { gauge, printRecalled, printReceipt } from './gauge.js';
 
 /** Small, so that a compaction can be watched. */
 const WINDOW = 2000;
@@ -14,8 +14,8 @@ const WINDOW = 2000;
 const emulator = createEmulator({ pace: { ttft: 150, tokensPerSecond: 60 } });
 const { url: baseURL } = await emulator.listen({ port: 0 });
 const { id: conversationId, messages } = emulator.conversations.create({ messages: earlier.slice(0, 52) });
-/** What the app has of the conversation. Another service would feed the Context API; here this program does. */
-const history: ConversationMessage[] = [...messages];
+/** Turns are stored in the emulator, so that its compactions have them. */
+const store = emulatorStore(emulator);
 
 await using gateway = new GatewayClient({ baseURL, apiKey: emulator.apiKeys.secret });
 await using context = new ContextClient({ baseURL, sessionToken: emulator.sessionToken });
@@ -25,13 +25,13 @@ await using conversation = createConversation({
   conversationId,
   model: emulator.models.list()[0]?.id ?? '',
   instructions: 'You help a ferry line plan its new booking service.',
-  history: () => history,
+  store,
   contextWindow: WINDOW,
   onCompaction: printReceipt,
   onError: (error) => print(paint('yellow', `  (${error instanceof Error ? error.message : error})`)),
 });
 
-print(paint('bold', `A chat in a window of ${WINDOW} tokens, ${history.length} messages long already.`));
+print(paint('bold', `A chat in a window of ${WINDOW} tokens, ${messages.length} messages long already.`));
 print(
   'Ask about it ("Which database did we decide on?"), paste something long, or type /help. Ctrl+C stops a reply, Ctrl+D ends.',
 );
@@ -44,7 +44,8 @@ lines.on('SIGINT', () => {
 });
 lines.prompt();
 for await (const input of pastes(lines)) {
-  if (input.startsWith('/')) await runCommand(input, { conversation, context, gateway, history });
+  if (input.startsWith('/'))
+    await runCommand(input, { conversation, context, gateway, history: store.load(conversationId).messages });
   else if (input !== '') await answer(input);
   lines.prompt();
 }
@@ -66,13 +67,8 @@ async function answer(input: string): Promise<void> {
   }
   const turn = await stream.final();
   print(turn.stopped ? paint('dim', ' [stopped]') : '');
-  history.push(
-    ...emulator.conversations.append(conversationId, [
-      { role: 'user', content: input },
-      { role: 'assistant', content: turn.text },
-    ]),
-  );
   print(gauge(turn.report));
+  printRecalled(turn.report);
   await conversation.idle(); // the receipt of a compaction comes before the next question
 }
 

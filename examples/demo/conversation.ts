@@ -137,4 +137,5 @@ export const LOSSES: readonly (readonly [string, string])[] = [
   ['somebody has restored', 'Which backups do we need?'],
   ['may only sell from its quota', 'What may a terminal sell offline?'],
   ['held for twenty minutes', 'How long is a reservation held?'],
+  ['the number of spaces of one departure', 'What does quota mean?'],
 ];

@@ -8,7 +8,7 @@ import {
   PermissionDeniedError,
 } from 'context-gateway';
 import { createConversation } from 'context-gateway/conversation';
-import { createEmulator } from 'context-gateway-emulator';
+import { createEmulator, emulatorStore } from 'context-gateway-emulator';
 import { DECISION, LOSSES, SECRET, conversation as script } from './conversation.js';
 import { bar, chapter, cut, fact, list, number, paint, print } from './terminal.js';
 
@@ -134,13 +134,13 @@ try {
 
 // ---------------------------------------------------------------------------------------------------------------------
 chapter('A conversation that keeps itself within its window', 'createConversation({ … }), conversation.stream(…)');
-const { id: longTalk, messages: longHistory } = emulator.conversations.create({ messages: script });
+const { id: longTalk } = emulator.conversations.create({ messages: script });
 await using talk = createConversation({
   context,
   gateway,
   conversationId: longTalk,
   model,
-  history: longHistory,
+  store: emulatorStore(emulator),
   contextWindow: 1500,
   onCompaction: ({ tokens, diff }) =>
     fact(
@@ -157,9 +157,13 @@ print(`   ${paint('dim', asked)}`);
 process.stdout.write('   ');
 const reply = talk.stream(asked);
 for await (const text of reply) process.stdout.write(paint('yellow', text));
-const { recovered, tokens } = (await reply.final()).report;
+const { recalled, tokens } = (await reply.final()).report;
 print();
-fact('the lost one', recovered.some(({ text }) => text.includes(words)) ? 'came back' : 'DID NOT COME BACK');
+const found = recalled.find(({ text }) => text.includes(words));
+fact(
+  'the lost one',
+  found === undefined ? 'DID NOT COME BACK' : `came back: ${found.createdAt?.slice(0, 10)}, ${found.role}`,
+);
 fact('the prompt', `${number(tokens.total)} tokens, of a conversation of ${number(totalTokens)}`);
 
 await emulator.close();

@@ -1,10 +1,10 @@
-import type { Conversation } from '../conversation/index.js';
-import type { ChatMessage } from '../index.js';
+import type { Conversation, ConversationMessage } from '../conversation/index.js';
 import type { PromptMessage } from './specification.js';
 
 /** The used part of a call, the same in every version of the AI SDK. */
 interface Params {
   prompt: PromptMessage[];
+  maxOutputTokens?: number | undefined;
   abortSignal?: AbortSignal | undefined;
 }
 
@@ -17,23 +17,42 @@ export interface ContextMiddleware {
 }
 
 /**
- * Adds the context of a conversation to the prompts of any AI SDK model:
- * `wrapLanguageModel({ model, middleware: contextMiddleware(conversation) })`.
+ * Fits the prompts of any AI SDK model to its window, with the context of a conversation and what earlier messages say
+ * about the input: `wrapLanguageModel({ model, middleware: contextMiddleware(conversation) })`.
  *
- * The context is selected for the last question, placed right after the instructions, and takes at most `contextShare`
- * of the window. After each reply, the conversation is compacted in the background if due. Your app manages the
- * messages: they are sent unchanged, not shortened, and not stored.
+ * Pass all messages that your app has. The newest are sent as they are, calls of tools together with their results;
+ * older ones are searched for the last message of the user, and what is found stands right before it. The context
+ * stands right after the instructions. After each reply, the conversation is compacted in the background if due. The
+ * messages are not stored.
  */
 export function contextMiddleware(
-  conversation: Pick<Conversation, 'contextMessage' | 'compactWhenDue'>,
+  conversation: Pick<Conversation, 'buildMessages' | 'compactWhenDue'>,
 ): ContextMiddleware {
   return {
     specificationVersion: 'v3',
 
     async transformParams({ params }) {
-      const { prompt, abortSignal } = params;
-      const context = await conversation.contextMessage(questionIn(params), { signal: abortSignal });
-      return context === undefined ? params : { ...params, prompt: withContext(prompt, context) };
+      const { prompt, abortSignal: signal, maxOutputTokens: max_tokens } = params;
+      const first = prompt.findIndex(({ role }) => role !== 'system');
+      const last = prompt.findLastIndex(({ role }) => role === 'user');
+      if (last < 0) return params;
+      const instructions = prompt.slice(0, first).map(textOf).join('\n\n');
+      // With tools, other messages follow the user's last one. They belong to the input.
+      const input = prompt.slice(last).map(asMessage);
+      const messages = prompt.slice(first, last).map(asMessage);
+      const { context, recalled, start } = await conversation.buildMessages(input, {
+        ...{ messages, instructions, signal, max_tokens },
+      });
+      return {
+        ...params,
+        prompt: [
+          ...prompt.slice(0, first),
+          ...asPrompt(context?.content),
+          ...prompt.slice(first + start, last),
+          ...asPrompt(recalled?.content),
+          ...prompt.slice(last),
+        ],
+      };
     },
 
     async wrapGenerate({ doGenerate }) {
@@ -49,21 +68,22 @@ export function contextMiddleware(
   };
 }
 
-/** The user's last message. With tools, other messages may follow it. */
-function questionIn({ prompt }: Params): string {
-  const content = prompt.findLast(({ role }) => role === 'user')?.content ?? '';
-  if (typeof content === 'string') return content;
-  return content.flatMap(({ type, text }) => (type === 'text' ? [String(text)] : [])).join('\n');
+/** A message for counting and searching. Only a message of the user begins a turn. */
+function asMessage(message: PromptMessage): ConversationMessage {
+  return { role: message.role === 'user' ? 'user' : 'assistant', content: textOf(message) };
 }
 
-/** Inserts the context after the instructions, or appends it to them with the placement `system`. */
-function withContext(prompt: readonly PromptMessage[], { role, content }: ChatMessage): PromptMessage[] {
-  const first = prompt.findIndex((message) => message.role !== 'system');
-  const at = first === -1 ? prompt.length : first;
-  const rest = prompt.slice(at);
-  if (role !== 'system') return [...prompt.slice(0, at), { role, content: [{ type: 'text', text: content }] }, ...rest];
-  const instructions = [...prompt.slice(0, at).map((message) => message.content), content];
-  return [{ role, content: instructions.join('\n\n') }, ...rest];
+function textOf({ content }: PromptMessage): string {
+  if (typeof content === 'string') return content;
+  const texts = content.map((part) => {
+    if (part.type === 'text' || part.type === 'reasoning') return String(part.text);
+    return part.type === 'file' ? '[file]' : JSON.stringify(part);
+  });
+  return texts.join('\n');
+}
+
+function asPrompt(text: string | undefined): PromptMessage[] {
+  return text === undefined ? [] : [{ role: 'user', content: [{ type: 'text', text }] }];
 }
 
 /** Wraps a stream. Calls `onEnd` once, when the stream completes, fails, or is cancelled by its reader. */

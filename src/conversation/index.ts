@@ -1,28 +1,49 @@
-export { ContextBudgetError } from './budget-error.js';
-export type { Conversation, MadeReply, ReplyStream, TurnInput, TurnOptions } from './conversation.js';
-export { createConversation } from './create-conversation.js';
-export { diffSummaries, type SummaryDiff } from './diff.js';
-export type { EntrySection, SummaryEntry } from './entries.js';
-export { type FitParams, type FitReport, type FitState, type FittedPrompt, fitToBudget } from './fit.js';
-export type { LedgerEntry, LedgerState, LedgerStore } from './ledger-state.js';
-export type { ConversationMessage } from './messages.js';
 export type {
-  CompactionOptions,
-  CompactionReceipt,
-  CompactionReport,
-  CompactionTrigger,
-  ConversationOptions,
-} from './options.js';
+  BuildOptions,
+  Conversation,
+  MadeReply,
+  SearchOptions,
+  TurnInput,
+  TurnOptions,
+} from './conversation.js';
+export { createConversation } from './conversation.js';
+export type { Hit } from './memory.js';
 export type {
   BuiltPrompt,
   ChatTurn,
+  CompactionReceipt,
+  CompactionReport,
   ContextParts,
   ContextSection,
+  ConversationMessage,
   Dropped,
+  EntrySection,
+  LedgerEntry,
   PromptMessage,
   PromptReport,
-  Recovered,
+  Recalled,
+  ReplyStream,
+  SearchResult,
+  SummaryDiff,
+  SummaryEntry,
+} from './model.js';
+export type { ConversationOptions, ConversationSearch, SearchHit } from './options.js';
+export {
+  ContextBudgetError,
+  type FitParams,
+  type FitReport,
+  type FitState,
+  type FittedPrompt,
+  fitToBudget,
 } from './prompt.js';
+export type { Found } from './recall.js';
+export { diffSummaries } from './receipt.js';
 export { renderContext } from './render.js';
+export {
+  ConversationConflictError,
+  type ConversationState,
+  type ConversationStore,
+  memoryStore,
+  type StoredConversation,
+} from './store.js';
 export { estimateTokens } from './tokens.js';
-export { shouldCompact } from './trigger.js';

@@ -1,95 +1,71 @@
 import type { ContextMetadata, RollingSummary } from '../index.js';
-import { compareEntries, keyOf } from './diff.js';
-import { entriesOf, isBinding } from './entries.js';
-import type { LedgerEntry, LedgerState } from './ledger-state.js';
-import { withRevisions } from './overruled.js';
-import { sentencesOf, sharedTerms, termsOf } from './terms.js';
+import type { LedgerEntry } from './model.js';
+import { compareEntries, entriesOf, isBinding, keyOf, sharedTerms, termsOf } from './receipt.js';
 
-/** Maximum number of lost goals and plans to remember. Unlike decisions, they go out of date. */
-const MOST_PASSING = 100;
+/** The record of all summaries of one conversation. Plain JSON. */
+export interface Ledger {
+  /** The newest version that was read. -1 before the first. */
+  version: number;
+  /** The time of the last compaction, as of that version. */
+  compactedAt?: string | null | undefined;
+  /** Whether a message was excluded since: statements that go with it are not lost. */
+  hasExcluded?: boolean | undefined;
+  entries: readonly LedgerEntry[];
+}
 
-/** Records every statement that some version of the summary contained, and which of them the newest version lacks. */
-export class Ledger {
-  #state: LedgerState = { format: 1, version: -1, entries: [] };
-  /** The sentences of excluded messages, as terms. */
-  readonly #unsaid: ReadonlySet<string>[] = [];
-  #hasUnsaid = false;
-  #lost: readonly LedgerEntry[] | undefined;
-  #recoverable: readonly LedgerEntry[] | undefined;
+export const EMPTY_LEDGER: Ledger = { version: -1, entries: [] };
 
-  get state(): LedgerState {
-    return this.#state;
-  }
+/**
+ * Records a newer version of the summary. If no compaction created it, missing statements are forgotten, not lost:
+ * excluding a message removes its statements. If the service does not say when it compacted, the first version after an
+ * exclude is attributed to the exclude.
+ */
+export function observeSummary(ledger: Ledger, summary: RollingSummary, { lastCompactionAt }: ContextMetadata): Ledger {
+  const { version, entries, compactedAt, hasExcluded = false } = ledger;
+  const isCompaction = lastCompactionAt === undefined ? !hasExcluded : lastCompactionAt !== compactedAt;
+  if (summary.version <= version) return hasExcluded ? { ...ledger, hasExcluded: false } : ledger;
+  const now = entriesOf(summary);
+  const since = new Map<string, number>();
+  // `entries` includes statements lost earlier, because they may be back.
+  const { kept, reworded, lost } = compareEntries(entries, now);
+  for (const entry of kept) since.set(keyOf(entry), entry.since);
+  for (const { before, after } of reworded) since.set(keyOf(after), before.since);
+  const older = isCompaction ? lost : lost.filter(({ until }) => until < version);
+  const transient = older.filter((entry) => !isBinding(entry));
+  const forgotten = new Set(transient.slice(0, Math.max(0, transient.length - MAX_TRANSIENT)));
+  const fresh = now.map((entry): LedgerEntry => {
+    const first = since.get(keyOf(entry)) ?? summary.version;
+    return { ...entry, since: first, until: summary.version };
+  });
+  return {
+    version: summary.version,
+    compactedAt: lastCompactionAt,
+    entries: [...older.filter((entry) => !forgotten.has(entry)), ...fresh],
+  };
+}
 
-  /** Continues from a stored state. */
-  restore(state: LedgerState): void {
-    this.#change(state);
-  }
+/** Lost goals and plans to remember. Unlike decisions, they go out of date. */
+const MAX_TRANSIENT = 100;
 
-  /**
-   * Records a newer version. If no compaction created it, missing statements are forgotten, not lost: excluding a
-   * message removes its statements. If the service does not report when it compacted, the first snapshot after an
-   * exclude is attributed to the exclude.
-   */
-  observe(summary: RollingSummary, { lastCompactionAt }: ContextMetadata): void {
-    const { version, entries, compactedAt } = this.#state;
-    const isCompaction = lastCompactionAt === undefined ? !this.#hasUnsaid : lastCompactionAt !== compactedAt;
-    this.#hasUnsaid = false;
-    if (summary.version <= version) return;
-    const now = entriesOf(summary);
-    const since = new Map<string, number>();
-    // `entries` includes statements lost earlier, because they may be back.
-    const { kept, reworded, lost } = compareEntries(entries, now);
-    for (const entry of kept) since.set(keyOf(entry), entry.since);
-    for (const { before, after } of reworded) since.set(keyOf(after), before.since);
-    const older = isCompaction ? lost : lost.filter(({ until }) => until < version);
-    const forgotten = new Set(older.filter((entry) => !isBinding(entry)).slice(0, -MOST_PASSING));
-    const fresh = now.map(
-      (entry): LedgerEntry => ({
-        ...entry,
-        since: since.get(keyOf(entry)) ?? summary.version,
-        until: summary.version,
-      }),
-    );
-    this.#change({
-      format: 1,
-      version: summary.version,
-      compactedAt: lastCompactionAt,
-      entries: [...older.filter((entry) => !forgotten.has(entry)), ...fresh],
-    });
-  }
+/** Statements that the newest summary lacks, oldest first. */
+export function lostEntries({ entries, version }: Ledger): LedgerEntry[] {
+  return entries.filter(({ until }) => until < version);
+}
 
-  /** Forgets the statements of an excluded message, permanently. */
-  forget(content = ''): void {
-    this.#hasUnsaid = true;
-    this.#unsaid.push(...sentencesOf(content).map(termsOf));
-    this.#change(this.#state);
-  }
-
-  /** Statements that the newest summary lacks, oldest first. */
-  lost(): readonly LedgerEntry[] {
-    this.#lost ??= withRevisions(this.#state);
-    return this.#lost;
-  }
-
-  /** Lost statements that no later decision revokes. */
-  recoverable(): readonly LedgerEntry[] {
-    this.#recoverable ??= this.lost().filter(({ overruledBy }) => overruledBy === undefined);
-    return this.#recoverable;
-  }
-
-  #change(state: LedgerState): void {
-    const entries = this.#unsaid.length === 0 ? state.entries : state.entries.filter((entry) => !this.#isUnsaid(entry));
-    this.#state = entries.length === state.entries.length ? state : { ...state, entries };
-    this.#lost = undefined;
-    this.#recoverable = undefined;
-  }
-
-  /** Whether an excluded sentence states it: the sentence has all of its terms, and at most twice as many in total. */
-  #isUnsaid({ text }: LedgerEntry): boolean {
+/** Forgets the statements of a message that was excluded or replaced. */
+export function forgetMessage(ledger: Ledger, content = ''): Ledger {
+  const sentences = sentencesOf(content).map(termsOf);
+  const entries = ledger.entries.filter(({ text }) => {
     const terms = termsOf(text);
-    return this.#unsaid.some(
-      (sentence) => sharedTerms(terms, sentence) === terms.size && sentence.size <= 2 * terms.size,
+    // A sentence makes the statement if it contains all its terms, and at most twice as many in total.
+    return !sentences.some(
+      (sentence) => terms.size > 0 && sharedTerms(terms, sentence) === terms.size && sentence.size <= 2 * terms.size,
     );
-  }
+  });
+  return { ...ledger, entries, hasExcluded: true };
+}
+
+/** The text itself, and its sentences. */
+function sentencesOf(text: string): string[] {
+  return [text, ...text.split(/[.!?](?=\s)|[。！？\n]/)].filter((sentence) => sentence.trim() !== '');
 }

@@ -1,35 +1,25 @@
-import type {
-  CompactionLevel,
-  CompactionResult,
-  ContextClient,
-  ContextMetadata,
-  GatewayClient,
-  RollingSummary,
-} from '../index.js';
-import type { SummaryDiff } from './diff.js';
-import type { LedgerStore } from './ledger-state.js';
-import type { ConversationMessage } from './messages.js';
-import type { ContextParts, ContextSection } from './prompt.js';
+import * as z from '#zod';
+import { findBadOptions, functionOption, isFunction, option } from '../base/options.js';
+import { ConfigurationError, type ContextClient, type GatewayClient } from '../index.js';
+import type { CompactionReceipt } from './model.js';
+import type { ConversationStore } from './store.js';
 
-/** Options of `createConversation`. The first four are required. */
+/** Options of `createConversation`. The first three are required. */
 export interface ConversationOptions {
-  context: ContextClient;
   gateway: GatewayClient;
-  conversationId: string;
   model: string;
-  /** Instructions for the model. They become the only system message. */
-  instructions?: string | undefined;
+  conversationId: string;
+  /**
+   * The service's compact context: summaries, pins and memory become part of the prompts.
+   * @default none: prompts consist of messages alone
+   */
+  context?: ContextClient | undefined;
   /** The workspace whose memory is read. @default the user's own memory */
   workspaceId?: string | undefined;
-  /**
-   * The messages so far, newest last. An array is copied, and never changed: `conversation.history` contains its
-   * messages and the turns since. A function is called for every turn, and your app stores the turns.
-   * @default none: `conversation.history` contains the turns
-   */
-  history?:
-    | readonly ConversationMessage[]
-    | (() => readonly ConversationMessage[] | Promise<readonly ConversationMessage[]>)
-    | undefined;
+  /** Where messages and state are stored. @default memoryStore() */
+  store?: ConversationStore | undefined;
+  /** Instructions for the model. They become the only system message. */
+  instructions?: string | undefined;
   /**
    * The model's context window: tokens of prompt and reply together.
    * @default 128_000, the smallest of the service's models
@@ -37,31 +27,19 @@ export interface ConversationOptions {
   contextWindow?: number | undefined;
   /** Tokens of the window to leave for the reply. @default an eighth of the window, at most 4096 */
   reserveOutput?: number | undefined;
-  /**
-   * Maximum share of the prompt for the context, from 0 to 1. It may take more while there are few messages.
-   * @default 0.5
-   */
-  contextShare?: number | undefined;
   /** Counts the tokens of a text exactly. @default an estimate on the safe side, calibrated by the usage of replies */
   countTokens?: ((text: string) => number) | undefined;
-  /** Sections of the context to send. @default all */
-  sections?: readonly ContextSection[] | undefined;
   /**
-   * The role of the context message. With `system`, the context is appended to the instructions. The
-   * model may then obey text that users wrote.
-   * @default 'user'
+   * Your own search among the messages, such as one by embeddings. Its results are joined with those of the search by
+   * words. If it fails, or takes longer than two seconds, the search by words stands alone.
    */
-  placement?: 'user' | 'system' | undefined;
-  /** Merges consecutive user messages, for models that require alternating roles. @default false */
-  mergeUserTurns?: boolean | undefined;
-  /** Renders the context instead of `renderContext`. Its result is sent unchanged. */
-  render?: ((parts: ContextParts, budget: number) => string) | undefined;
-  /** When and how to compact. With `false`, only your calls of `compact` do. */
-  compaction?: false | CompactionOptions | undefined;
-  /** Storage for statements that compactions dropped. With `false`, they are forgotten. @default in memory */
-  ledger?: LedgerStore | false | undefined;
-  /** Milliseconds for which a context is reused before it is read again. @default 30_000 */
-  maxAge?: number | undefined;
+  search?: ConversationSearch | undefined;
+  /**
+   * Share of the prompt's budget, from 0 to 1, that the context and the messages since must reach before a compaction
+   * runs in the background. With `false`, only your calls of `compact` do.
+   * @default 0.75
+   */
+  compaction?: number | false | undefined;
   /**
    * What to do if the context cannot be read and no earlier read succeeded. With `skip`, the messages are sent without
    * a context. If an earlier read succeeded, its context is used.
@@ -71,59 +49,78 @@ export interface ConversationOptions {
   /** Called after every compaction, including those by other processes, with what it kept, reworded and lost. */
   onCompaction?: ((receipt: CompactionReceipt) => void) | undefined;
   /**
-   * Called with errors that do not fail a turn: a failed compaction, read, or `load` or `save` of the ledger, or a
-   * compaction that removed nothing because the service does not have the turns.
+   * Called with errors that do not fail a turn: a failed compaction, read, search or save, or a compaction that removed
+   * nothing because the service does not have the turns.
    * @default such errors are ignored
    */
   onError?: ((error: unknown) => void) | undefined;
 }
 
-/** A trigger for compaction. It is reached when all the given limits are. */
-export interface CompactionTrigger {
-  /** Tokens of the compacted context plus the messages since. */
-  tokens?: number | undefined;
-  /** Messages that the summary does not contain yet. */
-  messages?: number | undefined;
-  /** Share of the prompt's budget, from 0 to 1. Needs `contextWindow`. */
-  fraction?: number | undefined;
+/** A search in the messages of a conversation. Returns the ids of messages, best first. */
+export type ConversationSearch = (
+  query: string,
+  options: { limit: number; signal: AbortSignal },
+) => readonly SearchHit[] | Promise<readonly SearchHit[]>;
+
+/** A message that an app's own search found. */
+export interface SearchHit {
+  id: string;
 }
 
-/** When and how to compact a conversation. */
-export interface CompactionOptions {
-  /** A trigger, or several of which any one suffices. @default { fraction: 0.75 } */
-  when?: CompactionTrigger | readonly CompactionTrigger[] | undefined;
-  /** The level to start with. If it saves nothing, the next stronger level follows. @default 'light' */
-  level?: CompactionLevel | ((metadata: ContextMetadata) => CompactionLevel) | undefined;
-  /**
-   * `background`: after the reply. `before`: before the prompt is built, for at most `timeout`.
-   * @default 'background'
-   */
-  mode?: 'background' | 'before' | undefined;
-  /** Maximum wait of `before`, in milliseconds. @default 10_000 */
-  timeout?: number | undefined;
-  /** Share of the prompt's budget by which the context must grow before the next attempt. @default 0.1 */
-  minGrowth?: number | undefined;
-  /** Milliseconds after which another attempt is made even without growth. @default no such attempt */
-  cooldown?: number | undefined;
-  /** Called before each automatic compaction. Return `false` to prevent it. */
-  onBefore?: ((metadata: ContextMetadata, summary: RollingSummary) => unknown) | undefined;
+/** The service's models have windows of 128K and 200K tokens. Which model has which is not documented. */
+const SMALLEST_WINDOW = 128_000;
+
+const isText = (value: unknown): boolean => typeof value === 'string';
+const isId = (value: unknown): boolean => isText(value) && (value as string).trim() !== '';
+const isTokens = (value: unknown): boolean => Number.isInteger(value) && (value as number) >= 0;
+const has = (value: unknown, ...path: string[]): boolean =>
+  isFunction(path.reduce((at: unknown, key) => (at as Record<string, unknown> | null | undefined)?.[key], value));
+
+const optionsSchema = /* @__PURE__ */ z.strictObject({
+  gateway: /* @__PURE__ */ z.custom((value) => has(value, 'chat', 'completions', 'create'), 'must be a GatewayClient'),
+  model: /* @__PURE__ */ z.custom(isId, 'must be the id of a model'),
+  conversationId: /* @__PURE__ */ z.custom(isId, 'must be a non-empty string'),
+  context: /* @__PURE__ */ option((value) => has(value, 'memory', 'list'), 'must be a ContextClient'),
+  workspaceId: /* @__PURE__ */ option(isId, 'must be a non-empty string'),
+  store: /* @__PURE__ */ option(
+    (value) => has(value, 'load') && ['append', 'truncate', 'saveState'].every((name) => hasOptional(value, name)),
+    'must have load, and may have append, truncate and saveState',
+  ),
+  instructions: /* @__PURE__ */ option(isText, 'must be a string'),
+  contextWindow: /* @__PURE__ */ option(isTokens, 'must be a whole number of tokens'),
+  reserveOutput: /* @__PURE__ */ option(isTokens, 'must be a whole number of tokens'),
+  countTokens: functionOption,
+  search: functionOption,
+  compaction: /* @__PURE__ */ option(
+    (value) => value === false || (typeof value === 'number' && value > 0 && value <= 1),
+    'must be a share of the budget, above 0 and at most 1, or false',
+  ),
+  onContextError: /* @__PURE__ */ option((value) => value === 'throw' || value === 'skip', "must be 'throw' or 'skip'"),
+  onCompaction: functionOption,
+  onError: functionOption,
+});
+
+function hasOptional(value: unknown, name: string): boolean {
+  return (value as Record<string, unknown>)[name] === undefined || has(value, name);
 }
 
-/** The result of a compaction. */
-export interface CompactionReport {
-  /** `undefined` if another process compacted, or no level was passed. */
-  level?: CompactionLevel | undefined;
-  /** The service's response. `undefined` if another process compacted. */
-  result?: CompactionResult | undefined;
-  versions: { before: number; after: number };
-  /** Tokens of the compacted context, as counted by the service. */
-  tokens: { before: number; after: number };
-  /** Statements kept, reworded, lost and added. `undefined` if the context could not be read before or after. */
-  diff?: SummaryDiff | undefined;
+/** The token budget of a prompt and its reply. */
+export interface Window {
+  contextWindow: number;
+  reserveOutput: number;
 }
 
-/** The result of a compaction after which the context was read. */
-export interface CompactionReceipt extends CompactionReport {
-  /** Statements kept, reworded, lost and added. If the version did not change, all are kept. */
-  diff: SummaryDiff;
+/** Checks options before any work starts. @throws {ConfigurationError} that names all invalid options */
+export function checkOptions(options: ConversationOptions): Window {
+  if (typeof options !== 'object' || options === null) {
+    throw new ConfigurationError('createConversation takes options: { gateway, model, conversationId, … }.');
+  }
+  const problem = findBadOptions(optionsSchema, { ...options }, 'createConversation');
+  if (problem !== undefined) throw new ConfigurationError(problem);
+  const { contextWindow = SMALLEST_WINDOW } = options;
+  const { reserveOutput = Math.min(4096, Math.floor(contextWindow / 8)) } = options;
+  if (contextWindow > reserveOutput) return { contextWindow, reserveOutput };
+  throw new ConfigurationError(
+    `contextWindow (${contextWindow}) must be larger than reserveOutput (${reserveOutput}).`,
+  );
 }

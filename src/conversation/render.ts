@@ -1,41 +1,111 @@
-import { hashText } from './hash.js';
-import { type ContextItem, itemsOf } from './items.js';
-import type { ContextParts, ContextSection } from './prompt.js';
-import { HEADINGS } from './sections.js';
+import { type ContextParts, type ContextSection, hashText, wellFormed } from './model.js';
+import { compare, entriesOf, listOf, textsOf } from './receipt.js';
+
+/** The heading of each section, in rendering order. */
+const HEADINGS: Readonly<Record<ContextSection, string>> = {
+  constraints: 'Constraints',
+  definitions: 'Definitions',
+  preferences: 'Preferences',
+  facts: 'Facts',
+  goals: 'Goals',
+  requirements: 'Requirements',
+  decisions: 'Decisions',
+  currentPlan: 'Current plan',
+  openQuestions: 'Open questions',
+  pinnedMemory: 'Pinned',
+  importantReferences: 'References',
+};
+
+/** The order of value: the last section is dropped first. */
+const PRIORITY: readonly ContextSection[] = [
+  'pinnedMemory',
+  'constraints',
+  'requirements',
+  'goals',
+  'decisions',
+  'currentPlan',
+  'preferences',
+  'facts',
+  'openQuestions',
+  'definitions',
+  'importantReferences',
+];
+
+// The cast is true: the record has these keys and no others.
+export const SECTIONS = Object.keys(HEADINGS) as readonly ContextSection[];
+
+/** One line of the context. */
+export interface ContextLine {
+  section: ContextSection;
+  text: string;
+  /** The id of the memory item, the pin or the decision. */
+  id?: string | undefined;
+  /** For a pin: the message. */
+  messageId?: string | undefined;
+}
+
+/** Lists every line of the context, the most valuable first; of equal ones, the newest. */
+export function linesOf({ summary, pins, memory }: ContextParts): readonly ContextLine[] {
+  const lines: ContextLine[] = [];
+  const add = (section: ContextSection, text: unknown, more: Partial<ContextLine> = {}): void => {
+    if (typeof text === 'string' && text.trim() !== '') lines.push({ section, text: wellFormed(text), ...more });
+  };
+  for (const item of listOf(memory)) {
+    if (item.isActive !== false) add(memorySection(item.type), `${item.key}: ${item.content}`, { id: item.id });
+  }
+  lines.sort((a, b) => compare(b.text, a.text)); // the service lists them in any order
+  if (summary !== undefined) {
+    for (const { section, text, id, term, reason } of entriesOf(summary))
+      add(section, withReason(term === undefined ? text : `${term}: ${text}`, reason), { id });
+    for (const text of textsOf(summary.openQuestions)) add('openQuestions', text);
+    for (const { value, label } of listOf(summary.importantReferences))
+      add('importantReferences', withReason(value, label));
+  }
+  for (const { id, messageId, content } of listOf(pins)) add('pinnedMemory', content, { id, messageId });
+  return lines.reverse().sort((a, b) => PRIORITY.indexOf(a.section) - PRIORITY.indexOf(b.section));
+}
+
+/** The section for a type of memory. Undocumented types are facts. */
+export function memorySection(type: string): ContextSection {
+  return SECTIONS.slice(0, 4).find((section) => section === `${type}s`) ?? 'facts';
+}
+
+function withReason(text: string, reason = ''): string {
+  return reason === '' ? text : `${text} (${reason})`;
+}
 
 /**
  * Renders the text of a context message: its lines under headings, in a fixed order. The text starts by saying that it
  * is data, not instructions, and its content cannot forge the delimiters around it. This weakens injected instructions,
  * but does not make them harmless.
  */
-export function renderContext(
-  parts: ContextParts,
-  { sections }: { sections?: readonly ContextSection[] | undefined } = {},
-): string {
-  return renderItems(itemsOf(parts, sections));
+export function renderContext(parts: ContextParts): string {
+  return renderLines(linesOf(parts));
 }
 
-/** Renders lines. Returns an empty string if there are none. */
-export function renderItems(items: readonly ContextItem[]): string {
-  if (items.length === 0) return '';
-  const blocks: string[] = [];
-  let section: ContextSection | undefined;
-  for (const item of items) {
-    if (item.section !== section) blocks.push(`${blocks.length > 0 ? '\n' : ''}${HEADINGS[item.section]}`);
-    section = item.section;
-    blocks.push(renderItem(item.text));
-  }
-  const body = blocks.join('\n');
-  const bound = `context-${hashText(body)}`;
-  return `${PREFACE}\n<${bound}>\n${body}\n</${bound}>`;
+/** Renders lines, oldest first in each section. Returns an empty string if there are none. */
+export function renderLines(lines: readonly ContextLine[]): string {
+  const blocks = SECTIONS.flatMap((section) => {
+    const texts = lines.filter((line) => line.section === section).map(({ text }) => renderItem(`- ${text.trim()}`));
+    return texts.length === 0 ? [] : [[HEADINGS[section], ...texts.reverse()].join('\n')];
+  });
+  return blocks.length === 0 ? '' : enclosed('context', PREFACE, blocks.join('\n\n'));
 }
 
-/** Renders one item. The second and later lines of its text are indented, so that none looks like a heading. */
+/** The texts whose tokens a line and its heading add to a context. */
+export function costsOf({ section, text }: ContextLine): { line: string; heading: string } {
+  return { line: renderItem(`- ${text.trim()}`), heading: HEADINGS[section] };
+}
+
+/** Puts a text between delimiters that it cannot contain, below a sentence that says what it is. */
+export function enclosed(name: string, preface: string, body: string): string {
+  const bound = `${name}-${hashText(body)}`;
+  return `${preface}\n<${bound}>\n${body}\n</${bound}>`;
+}
+
+/** Escapes delimiters, and indents the second and later lines, so that none looks like a heading. */
 export function renderItem(text: string): string {
-  return `- ${text
-    .trim()
-    .replace(/<(?=\/?context-)/gi, '&lt;')
-    .replace(/\r\n?|[\n\v\f\u0085\u2028\u2029]/g, '\n  ')}`;
+  return text.replace(/<(?=\/?(?:context|recalled)-)/gi, '&lt;').replace(/\r\n?|[\n\v\f\u0085\u2028\u2029]/g, '\n  ');
 }
 
 /** The first line of every context. */

@@ -2,7 +2,7 @@ import * as ai from 'ai';
 import { MockLanguageModelV4 } from 'ai/test';
 import type { ChatMessage } from 'context-gateway';
 import { contextMiddleware } from 'context-gateway/ai-sdk';
-import type { Conversation } from 'context-gateway/conversation';
+import type { BuiltPrompt, Conversation } from 'context-gateway/conversation';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { failureOf } from '../helpers/service.js';
 import { emulatedService } from '../helpers/world.js';
@@ -12,11 +12,12 @@ const service = emulatedService({});
 const background = { role: 'user', content: 'Background: the key is red.' };
 
 /** The methods that the middleware calls. The real conversation has its own tests. */
-const contextMessage = vi.fn<Conversation['contextMessage']>();
+const buildMessages = vi.fn<Conversation['buildMessages']>();
 const compactWhenDue = vi.fn<Conversation['compactWhenDue']>();
-const conversation = { contextMessage, compactWhenDue };
+const conversation = { buildMessages, compactWhenDue };
+const built = (parts: Partial<BuiltPrompt> = {}) => ({ start: 0, ...parts }) as BuiltPrompt;
 beforeEach(() => {
-  contextMessage.mockReset().mockResolvedValue(background);
+  buildMessages.mockReset().mockResolvedValue(built({ context: background }));
   compactWhenDue.mockReset();
 });
 
@@ -41,7 +42,12 @@ describe.each(majors)('$name', ({ ai, createProvider }) => {
 
     expect(text).toBe('Background: the key is red.');
     expect(sentMessages()).toEqual([{ role: 'system', content: 'Be short.' }, background, ...messages]);
-    expect(contextMessage).toHaveBeenCalledExactlyOnceWith(prompt, { signal: expect.any(AbortSignal) });
+    expect(buildMessages).toHaveBeenCalledExactlyOnceWith([{ role: 'user', content: prompt }], {
+      instructions: 'Be short.',
+      messages: messages.slice(0, 2),
+      signal: expect.any(AbortSignal),
+      max_tokens: undefined,
+    });
   });
 
   test('inserts the context first if there are no instructions', async () => {
@@ -50,25 +56,34 @@ describe.each(majors)('$name', ({ ai, createProvider }) => {
     expect(sentMessages()).toEqual([background, { role: 'user', content: prompt }]);
   });
 
-  test('appends the context to the instructions if it is a system message', async () => {
-    contextMessage.mockResolvedValue({ ...background, role: 'system' });
-    await ai.generateText({ model: model(), system: 'Be short.', prompt });
+  test('sends the newest messages that fit, and what was recalled right before the input', async () => {
+    const recalled = { role: 'user', content: 'Earlier: the lock is blue.' };
+    buildMessages.mockResolvedValue(built({ context: background, recalled, start: 2 }));
+    const messages = ['One.', 'Two.', 'Three.', 'Four.', prompt].map((content, i) => ({
+      role: i % 2 === 0 ? ('user' as const) : ('assistant' as const),
+      content,
+    }));
+
+    await ai.generateText({ model: model(), system: 'Be short.', messages });
 
     expect(sentMessages()).toEqual([
-      { role: 'system', content: `Be short.\n\n${background.content}` },
-      { role: 'user', content: prompt },
+      { role: 'system', content: 'Be short.' },
+      background,
+      ...messages.slice(2, 4),
+      recalled,
+      messages.at(-1),
     ]);
   });
 
   test('sends the messages unchanged if there is no context', async () => {
-    contextMessage.mockResolvedValue(undefined);
+    buildMessages.mockResolvedValue(built());
     await ai.generateText({ model: model(), prompt });
 
     expect(sentMessages()).toEqual([{ role: 'user', content: prompt }]);
   });
 
-  test('fails the call if contextMessage() rejects', async () => {
-    contextMessage.mockRejectedValue(new Error('No context.'));
+  test('fails the call if the prompt cannot be built', async () => {
+    buildMessages.mockRejectedValue(new Error('No context.'));
 
     expect(await failureOf(ai.generateText({ model: model(), prompt }))).toHaveProperty('message', 'No context.');
     expect(service.emulator.requests).toEqual([]);
@@ -141,6 +156,9 @@ describe('the middleware with a model of another provider', () => {
 
     await ai.generateText({ model, prompt: 'What is red?', tools: { look }, stopWhen: ai.stepCountIs(2) });
 
-    expect(contextMessage.mock.calls.map(([question]) => question)).toEqual(['What is red?', 'What is red?']);
+    const [first, second] = buildMessages.mock.calls.map(([input]) => input as { role: string; content: string }[]);
+    expect(first).toEqual([{ role: 'user', content: 'What is red?' }]);
+    expect(second?.map(({ role }) => role)).toEqual(['user', 'assistant', 'assistant']);
+    expect(second?.at(-1)?.content).toContain('tool-result');
   });
 });

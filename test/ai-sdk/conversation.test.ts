@@ -1,6 +1,7 @@
 import * as ai from 'ai';
+import { MockLanguageModelV4 } from 'ai/test';
 import { contextMiddleware, createAiSdkProvider } from 'context-gateway/ai-sdk';
-import { createConversation } from 'context-gateway/conversation';
+import { createConversation, memoryStore } from 'context-gateway/conversation';
 import { beforeEach, expect, test } from 'vitest';
 import { emulatedService } from '../helpers/world.js';
 
@@ -27,22 +28,27 @@ const modelWith = (conversation: Parameters<typeof contextMiddleware>[0]) =>
     model: createAiSdkProvider(service.gateway(), { specification: 'v4' })('atlas-small'),
     middleware: contextMiddleware(conversation),
   });
+const usage = {
+  inputTokens: { total: 5, noCache: 5, cacheRead: 0, cacheWrite: 0 },
+  outputTokens: { total: 7, text: 7, reasoning: 0 },
+};
 const prompt = 'In which format do we write the export?';
 
 test('a model uses the context of a conversation, which stores no messages of its own', async () => {
   await service.context().compact('conv_1', { level: 'aggressive' });
-  const conversation = conversationOf();
+  const store = memoryStore();
+  const conversation = conversationOf({ store });
 
   const { text } = await ai.generateText({ model: modelWith(conversation), instructions: 'Be short.', prompt });
   await conversation.idle();
 
   expect(text).toContain('Parquet');
-  expect(conversation.history).toEqual([]);
+  expect(await store.load('conv_1')).toMatchObject({ messages: [] });
   conversation.close();
 });
 
 test('a conversation that is too long is compacted after the reply', async () => {
-  const conversation = conversationOf({ contextWindow: 1_000, compaction: { when: { tokens: 100 } } });
+  const conversation = conversationOf({ contextWindow: 1_000, compaction: 0.1 });
 
   await ai.streamText({ model: modelWith(conversation), prompt }).consumeStream();
   await conversation.idle();
@@ -63,4 +69,51 @@ test('streamText accepts the instructions and messages of a built prompt', async
   expect(await result.text).toContain('Parquet');
   expect(JSON.parse(service.last.body ?? '').messages).toEqual(chatMessages);
   conversation.close();
+});
+
+test("a model gets what the app's own older messages say about the question, and a tool's call with its result", async () => {
+  const conversation = createConversation({
+    gateway: service.gateway(),
+    conversationId: 'elsewhere',
+    model: 'atlas-small',
+    contextWindow: 1_000,
+  });
+  const call = { type: 'tool-call' as const, toolCallId: 't1', toolName: 'look', input: { at: 'the tide' } };
+  const result = {
+    type: 'tool-result' as const,
+    toolCallId: 't1',
+    toolName: 'look',
+    output: { type: 'text' as const, value: 'low' },
+  };
+  const messages: ai.ModelMessage[] = [
+    { role: 'user', content: 'The pier gets a red lamp.' },
+    { role: 'assistant', content: 'Noted.' },
+    ...Array.from({ length: 120 }, (_, n): ai.ModelMessage[] => [
+      { role: 'user', content: `Question ${n} about the weather.` },
+      { role: 'assistant', content: [call] },
+      { role: 'tool', content: [result] },
+      { role: 'assistant', content: 'The tide is low.' },
+    ]).flat(),
+    { role: 'user', content: 'Which lamp does the pier get?' },
+  ];
+  const inner = new MockLanguageModelV4({
+    doGenerate: {
+      content: [{ type: 'text', text: 'A red one.' }],
+      finishReason: { unified: 'stop', raw: 'stop' },
+      usage,
+      warnings: [],
+    },
+  });
+
+  await ai.generateText({
+    model: ai.wrapLanguageModel({ model: inner, middleware: contextMiddleware(conversation) }),
+    messages,
+  });
+
+  const prompt = inner.doGenerateCalls[0]?.prompt ?? [];
+  expect(prompt.length).toBeLessThan(40);
+  expect(prompt[0]?.role).toBe('user');
+  expect(JSON.stringify(prompt.at(-2))).toContain('The pier gets a red lamp.');
+  const roles = prompt.slice(0, -2).map(({ role }) => role);
+  expect(roles.join(' ')).toMatch(/^(?:user assistant tool assistant ?)+$/);
 });

@@ -1,5 +1,12 @@
 import { APIAbortError, type CompactionResult, ConfigurationError } from 'context-gateway';
-import { type CompactionReport, diffSummaries, type LedgerState, shouldCompact } from 'context-gateway/conversation';
+import {
+  type CompactionReport,
+  type ConversationMessage,
+  type ConversationState,
+  type ConversationStore,
+  diffSummaries,
+  memoryStore,
+} from 'context-gateway/conversation';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { conversation as script } from '../../examples/demo/conversation.js';
 import { failureOf } from '../helpers/service.js';
@@ -41,7 +48,6 @@ function fullWorld() {
     world.open({
       contextWindow: 1000,
       reserveOutput: 0,
-      maxAge: 0,
       onCompaction: (report) => reports.push(report),
       onError: (error) => errors.push(error),
       ...more,
@@ -116,8 +122,9 @@ describe('a compaction', () => {
     world.canned.summary = summary({ version: 7, requirements: ['Be fast.'] });
     world.canned.metadata = metadata({ compressedTokens: 300, lastCompactionAt: at(5) });
 
-    await conversation.buildMessages('Two?');
-    await conversation.buildMessages('Three?');
+    await conversation.refresh();
+    await conversation.refresh();
+    await conversation.idle();
 
     expect(world.reports).toMatchObject([
       { versions: { before: 1, after: 7 }, diff: { lost: [{ text: 'We use Postgres.' }] } },
@@ -144,21 +151,6 @@ describe('a compaction', () => {
     delete world.canned.failure;
     await conversation.refresh();
     expect(world.reports).toMatchObject([{ level: 'deep', diff: { lost: [{ text: 'We use Postgres.' }] } }]);
-  });
-
-  test('that onBefore prevents is not requested', async () => {
-    const world = fullWorld();
-    const onBefore = vi.fn(() => false);
-    const conversation = world.open({ compaction: { onBefore } });
-
-    await conversation.send('Hello?');
-    await conversation.idle();
-
-    expect(onBefore).toHaveBeenCalledWith(
-      expect.objectContaining({ totalTokens: expect.any(Number) }),
-      expect.anything(),
-    );
-    expect(world.levels).toEqual([]);
   });
 
   test.each([
@@ -214,23 +206,6 @@ describe('a compaction', () => {
     ).toEqual([1, 1, 2, 2, 3]);
   });
 
-  test('is not requested again until the context has grown by a tenth of the window', async () => {
-    const world = fullWorld();
-    world.canned.compact = () => result(900, 880);
-    const conversation = world.open({ compaction: { level: 'aggressive' } });
-    const turnWith = async (compressedTokens: number) => {
-      world.canned.metadata = metadata({ compressedTokens, totalTokens: 5000 });
-      await conversation.send('Hello?');
-      await conversation.idle();
-      return world.count('compact');
-    };
-
-    expect(await turnWith(900)).toBe(1);
-    expect(await turnWith(880)).toBe(1);
-    expect(await turnWith(900)).toBe(1);
-    expect((await conversation.buildMessages('Well?')).report.compactionExhausted).toBe(true);
-  });
-
   test('that saved nothing is followed by the next level, once', async () => {
     const world = fullWorld();
     world.canned.compact = async (request) => {
@@ -247,6 +222,29 @@ describe('a compaction', () => {
     expect(world.levels).toEqual(['light', 'deep']);
   });
 
+  test('by the strongest level is not requested again until the context has grown by a quarter', async () => {
+    const world = fullWorld();
+    world.canned.compact = async (request) => {
+      world.levels.push(((await request.json()) as { level: string }).level);
+      return result(900, 880);
+    };
+    const conversation = world.open();
+    const turnWith = async (compressedTokens: number) => {
+      world.canned.metadata = metadata({ compressedTokens, totalTokens: 5000 });
+      await conversation.refresh();
+      await conversation.send('Hello?');
+      await conversation.idle();
+      return world.levels.at(-1);
+    };
+
+    expect(await turnWith(900)).toBe('light');
+    expect(await turnWith(1150)).toBe('deep');
+    expect(await turnWith(1400)).toBe('aggressive');
+    expect(await turnWith(1000)).toBe('aggressive');
+    expect(world.count('compact')).toBe(3);
+    expect((await conversation.buildMessages('Well?')).report.compactionExhausted).toBe(true);
+  });
+
   test('is not repeated for turns that the service does not store, and onError says why', async () => {
     const messages = smallTalk(20);
     const world = chatWorld({ messages, limits: { gateway: 1e6, context: 1e6, compact: 1e6 } });
@@ -255,7 +253,6 @@ describe('a compaction', () => {
     const conversation = world.open({
       history: messages,
       contextWindow: 1000,
-      maxAge: Number.POSITIVE_INFINITY, // a slow test must not read the context again
       onCompaction: ({ tokens: { before, after } }) => removed.push(before - after),
       onError: (error) => errors.push(error),
     });
@@ -279,22 +276,6 @@ describe('a compaction', () => {
     expect(removed[2]).toBeGreaterThan(0);
   });
 
-  test.each([
-    { compressedTokens: 900, expected: 'light', because: 'little is left out of it' },
-    { compressedTokens: 500, expected: 'deep', because: 'a light one would remove little more' },
-    { compressedTokens: 350, expected: 'aggressive', because: 'a deep one would remove little more' },
-  ])('of a context of $compressedTokens of 1000 tokens starts at $expected: $because', async (world) => {
-    const { compressedTokens, expected } = world;
-    const { canned, levels, open } = fullWorld();
-    canned.metadata = metadata({ compressedTokens, totalTokens: 1000, lastCompactionAt: at(1) });
-    const conversation = open({ compaction: { when: { tokens: 300 } } });
-
-    await conversation.send('Hello?');
-    await conversation.idle();
-
-    expect(levels[0]).toBe(expected);
-  });
-
   test('that saved nothing of turns stored since the last read is followed by the next level', async () => {
     const world = fullWorld();
     world.canned.metadata = metadata({ compressedTokens: 100, totalTokens: 100 });
@@ -302,7 +283,7 @@ describe('a compaction', () => {
       world.levels.push(((await request.json()) as { level: string }).level);
       return result(900, 900, false);
     };
-    const conversation = world.open({ maxAge: Number.POSITIVE_INFINITY, compaction: { when: { tokens: 500 } } });
+    const conversation = world.open({ compaction: 0.5 });
 
     await conversation.send('boat '.repeat(600));
     await conversation.idle();
@@ -318,7 +299,7 @@ describe('a compaction', () => {
       const { level } = (await request.json()) as { level: string };
       world.levels.push(level);
       const { compressedTokens = 0, totalTokens = 0 } = world.canned.metadata ?? {};
-      const next = Math.min(compressedTokens, totalTokens * (shares[level] ?? 1));
+      const next = Math.floor(Math.min(compressedTokens, totalTokens * (shares[level] ?? 1)));
       world.canned.metadata = metadata({ compressedTokens: next, totalTokens });
       return result(compressedTokens, next);
     };
@@ -327,34 +308,13 @@ describe('a compaction', () => {
     for (let totalTokens = 1000; totalTokens < 6000; totalTokens += 50) {
       const { compressedTokens = 0 } = world.canned.metadata ?? {};
       world.canned.metadata = metadata({ totalTokens, compressedTokens: compressedTokens + 50 });
+      await conversation.refresh();
       await conversation.send('Hello?');
       await conversation.idle();
     }
 
     expect([...new Set(world.levels)]).toEqual(['light', 'deep', 'aggressive']);
     expect(world.levels.length).toBeLessThan(30); // in 100 turns
-  });
-
-  test('before the prompt delays it at most by its timeout', async () => {
-    const world = fullWorld();
-    const never = gate();
-    world.canned.compact = () => never.passed;
-    const conversation = world.open({ compaction: { mode: 'before', timeout: 20 } });
-
-    const { report } = await conversation.buildMessages('Hello?');
-
-    expect(report.summaryVersion).toBe(1);
-    expect(world.count('compact')).toBe(1);
-    conversation.close();
-    never.open();
-  });
-
-  test('before the prompt changes the context of that prompt', async () => {
-    const world = fullWorld();
-
-    const { report } = await world.open({ compaction: { mode: 'before' } }).buildMessages('Hello?');
-
-    expect(report.summaryVersion).toBe(2);
   });
 
   test('continues if the turn that started it is aborted, and ends if the conversation is closed', async () => {
@@ -377,52 +337,6 @@ describe('a compaction', () => {
 
     expect(signals[0]?.aborted).toBe(true);
     never.open();
-  });
-
-  test("with mode: 'before' runs before the next prompt, not after the reply", async () => {
-    const world = fullWorld();
-    const order: string[] = [];
-    const { compact } = world.canned;
-    world.canned.compact = (request) => {
-      order.push('compact');
-      return compact?.(request);
-    };
-    const small = metadata({ compressedTokens: 10, lastCompactionAt: at(1) });
-    const full = world.canned.metadata;
-    world.canned.metadata = small;
-    const conversation = world.open({ compaction: { mode: 'before' } });
-    await conversation.send('Hello?');
-    world.canned.metadata = full ?? small;
-    await conversation.refresh();
-    await conversation.idle();
-    expect(order).toEqual([]);
-
-    expect((await conversation.send('Hello again?')).report.summaryVersion).toBe(2);
-    expect(order).toEqual(['compact']);
-  });
-
-  test("in progress delays a prompt with mode: 'before', unless the prompt is aborted", async () => {
-    const world = fullWorld();
-    const slow = gate();
-    const { compact } = world.canned;
-    world.canned.compact = async (request) => {
-      await slow.passed;
-      return compact?.(request);
-    };
-    const conversation = world.open({ compaction: { mode: 'before' } });
-    const running = conversation.compact('deep');
-    await vi.waitFor(() => expect(world.count('compact')).toBe(1), { timeout: 30_000 });
-    const stop = new AbortController();
-    const aborted = failureOf(conversation.send('One?', { signal: stop.signal }));
-    const waiting = conversation.send('Two?');
-
-    stop.abort();
-    expect(await aborted).toBeInstanceOf(APIAbortError);
-    expect(world.count('chat')).toBe(0);
-    slow.open();
-    await running;
-
-    expect((await waiting).report.summaryVersion).toBe(2);
   });
 
   test('awaited by two callers continues if one of them aborts', async () => {
@@ -466,7 +380,7 @@ describe('a compaction', () => {
         await slow.passed;
         return Response.json({ success: true, context: old });
       }
-      if (reads === 3) {
+      if (reads === 2) {
         slow.open();
         await late;
       }
@@ -475,7 +389,7 @@ describe('a compaction', () => {
         context: { rollingSummary: canned.summary, pinnedMemory: [], metadata: canned.metadata },
       });
     });
-    const late = conversation.buildMessages('Two?');
+    const late = conversation.refresh();
     await vi.waitFor(() => expect(reads).toBe(1), { timeout: 30_000 });
 
     await conversation.compact('deep');
@@ -485,13 +399,18 @@ describe('a compaction', () => {
 
   test('no longer counts as exhausted once the context is small again', async () => {
     const world = fullWorld();
-    world.canned.compact = () => result(900, 900, false);
-    const conversation = world.open({ compaction: { level: 'aggressive' } });
-    await conversation.send('Hello?');
-    await conversation.idle();
+    world.canned.compact = () => result(900, 880);
+    const conversation = world.open();
+    for (const compressedTokens of [900, 1150, 1400]) {
+      world.canned.metadata = metadata({ compressedTokens });
+      await conversation.refresh();
+      await conversation.send('Hello?');
+      await conversation.idle();
+    }
     expect((await conversation.buildMessages('Well?')).report.compactionExhausted).toBe(true);
 
     world.canned.metadata = metadata({ compressedTokens: 10, totalTokens: 20 });
+    await conversation.refresh();
 
     expect((await conversation.buildMessages('Well?')).report.compactionExhausted).toBe(false);
   });
@@ -525,20 +444,6 @@ describe('a callback that throws', () => {
     throw new Error('my bug');
   };
 
-  test.each(['send', 'stream'] as const)(
-    'as the level fails no turn of %s, and the turn is stored once',
-    async (kind) => {
-      const world = fullWorld();
-      const conversation = world.open({ compaction: { level: fail } });
-
-      await (kind === 'send' ? conversation.send('Hello?') : conversation.stream('Hello?').final());
-      await conversation.idle();
-
-      expect(conversation.history).toHaveLength(2);
-      expect(world.errors).toMatchObject([{ message: 'my bug' }]);
-    },
-  );
-
   test('as onError fails neither the turn nor the process', async () => {
     const world = fullWorld();
     world.canned.compact = () => Response.json({ success: false, error: 'No.' }, { status: 500 });
@@ -558,128 +463,77 @@ describe('a callback that throws', () => {
   });
 });
 
-describe('a trigger', () => {
-  test.each([
-    { trigger: { tokens: 900 }, is: true, because: 'the context has 1000' },
-    { trigger: { tokens: 1001 }, is: false, because: 'the context has 1000' },
-    { trigger: { messages: 10 }, is: true, because: 'ten messages are not in the summary' },
-    { trigger: { tokens: 900, messages: 11 }, is: false, because: 'both must be reached' },
-    { trigger: { fraction: 0.5 }, is: true, because: 'it is half of 2000' },
-    { trigger: {}, is: false, because: 'it has no condition' },
-  ])('of $trigger is reached: $is, because $because', ({ trigger, is }) => {
-    expect(shouldCompact(metadata(), trigger, 2000)).toBe(is);
-  });
-
-  test('of a fraction needs contextWindow', () => {
-    expect(() => shouldCompact(metadata(), { fraction: 0.5 })).toThrow('needs contextWindow');
-  });
-});
-
 describe('a statement that a compaction lost', () => {
   test('comes back if a question is about it, and is listed', async () => {
     const world = fullWorld();
     const conversation = world.open({ compaction: false });
     await conversation.compact('aggressive');
 
-    const { context, report } = await conversation.buildMessages('What did we decide about Postgres?');
+    const { recalled, report } = await conversation.buildMessages('What did we decide about Postgres?');
 
-    expect(context?.content).toContain('We use Postgres.');
-    expect(report.recovered).toMatchObject([{ section: 'decisions', text: 'We use Postgres.' }]);
+    expect(recalled?.content).toContain('[summary] We use Postgres.');
+    expect(report.recalled).toEqual([{ role: 'summary', text: 'We use Postgres.' }]);
     expect(await conversation.lost()).toMatchObject([{ text: 'We use Postgres.', since: 1, until: 1 }]);
   });
 
-  test('is forgotten without a ledger', async () => {
+  test('is not repeated if a message that contains it is', async () => {
     const world = fullWorld();
-    const conversation = world.open({ compaction: false, ledger: false });
+    const history = [{ role: 'user', content: 'As agreed, we use Postgres. Bring cake.' }, ...smallTalk(80)];
+    const conversation = world.open({ compaction: false, history });
     await conversation.compact('aggressive');
 
-    expect((await conversation.buildMessages('What about Postgres?')).context?.content).not.toContain('Postgres');
-    expect(await conversation.lost()).toEqual([]);
+    const { report, recalled } = await conversation.buildMessages('What did we decide about Postgres?');
+
+    expect(report.recalled.map(({ text }) => text)).toContain('As agreed, we use Postgres. Bring cake.');
+    expect(recalled?.content.match(/Postgres/g)).toHaveLength(1);
   });
 
-  test('is known to the next process through a stored ledger', async () => {
+  test('is known to the next process through the store', async () => {
     const world = fullWorld();
-    let stored: string | undefined;
-    const ledger = {
-      load: () => (stored === undefined ? undefined : (JSON.parse(stored) as LedgerState)),
-      save: (_: string, state: LedgerState) => {
-        stored = JSON.stringify(state);
-      },
-    };
-    await world.open({ ledger, compaction: false }).refresh();
-    await world.open({ ledger, compaction: false }).compact('deep');
+    const { open } = storeOf(world);
+    await open().refresh();
+    await open().compact('deep');
 
-    expect(await world.open({ ledger, compaction: false }).lost()).toMatchObject([{ text: 'We use Postgres.' }]);
+    expect(await open().lost()).toMatchObject([{ text: 'We use Postgres.' }]);
   });
 
   /** A store of JSON, as an app may have it. */
-  function storeOf(world: ReturnType<typeof fullWorld>) {
-    const state: { stored: string } = { stored: 'null' };
-    const ledger = {
-      load: async () => JSON.parse(state.stored) as LedgerState | null,
-      save: async (_: string, saved: LedgerState) => {
+  function storeOf(world: ReturnType<typeof fullWorld>, history: ConversationMessage[] = []) {
+    const state = { stored: 'null' };
+    const store: ConversationStore = {
+      load: async () => ({ messages: history, state: JSON.parse(state.stored) }),
+      saveState: async (_, saved: ConversationState) => {
         state.stored = JSON.stringify(saved);
       },
     };
-    return { state, ledger, open: () => world.open({ ledger, compaction: false }) };
+    return { state, store, open: () => world.open({ store, compaction: false }) };
   }
 
-  test('fails no turn if the ledger cannot be saved', async () => {
+  test('fails no turn if the state cannot be saved', async () => {
     const world = fullWorld();
-    const save = () => Promise.reject(new Error('disk full'));
-    const conversation = world.open({ ledger: { load: () => undefined, save }, compaction: false });
+    const saveState = () => Promise.reject(new Error('disk full'));
+    const conversation = world.open({ store: { ...memoryStore(), saveState }, compaction: false });
 
     expect((await conversation.send('Hello?')).text).not.toBe('');
     expect(world.errors).toMatchObject([{ message: 'disk full' }]);
   });
 
-  test('is not overwritten if the ledger cannot be loaded, and is found once it can be', async () => {
+  test('is not overwritten if the store cannot be loaded, and is found once it can be', async () => {
     const world = fullWorld();
-    const { state, ledger, open } = storeOf(world);
+    const { state, store, open } = storeOf(world);
     await open().compact('deep');
     const { stored } = state;
-    const { load } = ledger;
-    ledger.load = () => Promise.reject(new Error('restarting'));
+    const { load } = store;
+    store.load = () => Promise.reject(new Error('restarting'));
     const conversation = open();
 
-    await conversation.buildMessages('What about Postgres?');
+    expect(await failureOf(conversation.buildMessages('What about Postgres?'))).toMatchObject({
+      message: 'restarting',
+    });
     expect(state.stored).toBe(stored);
-    expect(world.errors).not.toEqual([]);
 
-    ledger.load = load;
+    store.load = load;
     expect(await conversation.lost()).toMatchObject([{ text: 'We use Postgres.' }]);
-  });
-
-  test.each([
-    '{"format":2}',
-    '"talk"', // the first argument of `save`
-  ])('is not overwritten if the store returns %s: every turn fails until the store is repaired', async (stored) => {
-    const world = fullWorld();
-    const { state, open } = storeOf(world);
-    state.stored = stored;
-    const conversation = open();
-
-    for (let turn = 0; turn < 2; turn += 1) {
-      const error = await failureOf(conversation.send('Hello?'));
-      expect(error).toBeInstanceOf(ConfigurationError);
-      expect(error).toMatchObject({ message: expect.stringContaining('ledger.save(conversationId, state)') });
-    }
-    expect(state.stored).toBe(stored);
-    expect(world.count('chat')).toBe(0);
-
-    state.stored = 'null';
-    await conversation.compact('deep');
-    expect(await open().lost()).toMatchObject([{ text: 'We use Postgres.' }]);
-  });
-
-  test('fails every turn with a store that returns something else, also while the context is cached', async () => {
-    const world = fullWorld();
-    const load = () => 'talk' as never;
-    const conversation = world.open({ ledger: { load, save: () => {} }, maxAge: Number.POSITIVE_INFINITY });
-
-    await failureOf(conversation.send('Hello?'));
-
-    expect(await failureOf(conversation.send('Hello?'))).toBeInstanceOf(ConfigurationError);
   });
 
   test('is kept in one store by two processes', async () => {
@@ -703,21 +557,24 @@ describe('a statement that a compaction lost', () => {
   test('is forgotten in the store if its message is excluded', async () => {
     const world = fullWorld();
     vi.spyOn(world.context, 'exclude').mockReturnValue(Promise.resolve() as never);
-    const { state, ledger, open } = storeOf(world);
-    await open().compact('deep');
     const history = [{ id: 'm1', role: 'user', content: 'By the way: we use Postgres, as agreed.' }];
+    const { state, open } = storeOf(world, history);
+    const conversation = open();
+    await conversation.compact('deep');
+    expect(await conversation.lost()).toHaveLength(1);
 
-    await world.open({ ledger, history, compaction: false }).exclude('m1');
+    await conversation.exclude('m1');
 
     expect(state.stored).not.toContain('We use Postgres');
     expect(await open().lost()).toEqual([]);
+    expect(JSON.stringify(await open().buildMessages('What about Postgres?'))).not.toContain('use Postgres');
   });
 
   test('does not come back if its message was excluded', async () => {
     const messages = [
       ...smallTalk(2),
       { id: 'secret', role: 'user' as const, content: 'We decided that the password is sesame.' },
-      ...smallTalk(20, 4),
+      ...smallTalk(40, 4),
     ];
     const world = chatWorld({ messages });
     const conversation = world.open({ history: messages, contextWindow: 500, reserveOutput: 50 });
@@ -729,35 +586,7 @@ describe('a statement that a compaction lost', () => {
 
     expect(JSON.stringify(await conversation.buildMessages(asked))).not.toContain('sesame');
     expect(JSON.stringify(await conversation.lost())).not.toContain('sesame');
-  });
-
-  test('is forgotten if its message is excluded later', async () => {
-    const world = fullWorld();
-    vi.spyOn(world.context, 'exclude').mockReturnValue(Promise.resolve() as never);
-    const history = [{ id: 'm1', role: 'user', content: 'By the way: we use Postgres, as agreed.' }];
-    const conversation = world.open({ compaction: false, history });
-    await conversation.compact('deep');
-    expect(await conversation.lost()).toHaveLength(1);
-
-    await conversation.exclude('m1');
-
-    expect(await conversation.lost()).toEqual([]);
-    expect(JSON.stringify(await conversation.buildMessages('What about Postgres?'))).not.toContain('We use Postgres');
-  });
-
-  test('is found in messages that no longer fit', async () => {
-    const messages = [{ role: 'user', content: 'The pier gets a red lamp, said Ingrid.' }, ...smallTalk(60)];
-    const world = chatWorld();
-    const conversation = world.open({ history: messages, contextWindow: 500, reserveOutput: 50 });
-
-    const small = await conversation.buildMessages('Fine.');
-    const asked = await conversation.buildMessages('Which lamp does the pier get?');
-    const after = await conversation.buildMessages('Fine.');
-
-    expect(JSON.stringify(small.messages)).not.toContain('red lamp');
-    expect(asked.report.recovered).toEqual([{ section: 'history', text: 'The pier gets a red lamp, said Ingrid.' }]);
-    expect(asked.report.tokens.total).toBeLessThanOrEqual(450);
-    expect(after.messages).toEqual(small.messages);
+    expect(await conversation.search('password')).toEqual([]);
   });
 });
 
@@ -774,11 +603,12 @@ test('no turn fails although a fifth of the context calls fail and half of the c
     respond: { status: 500 },
   });
   const versions = new Set<number>();
-  const conversation = world.open({ contextWindow: 2000, maxAge: 0, onContextError: 'skip' });
+  const conversation = world.open({ contextWindow: 2000, onContextError: 'skip' });
 
   for (let i = 0; i + 1 < script.length; i += 2) {
     const [question, answer] = script.slice(i, i + 2);
     const takeBack = world.emulator.chat.on(() => true, answer?.content ?? '');
+    await conversation.refresh().catch(() => {});
     const { report, usage } = await conversation.send(question?.content ?? '');
     takeBack();
     world.emulator.conversations.append('talk', script.slice(i, i + 2));

@@ -1,7 +1,7 @@
 import { renderContext } from 'context-gateway/conversation';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { decision, everything, memory, pin, summary } from './samples.js';
+import { everything, memory, pin, summary } from './samples.js';
 
 describe('the rendered context', () => {
   test('has its sections in a fixed order, without ids and times', () => {
@@ -83,21 +83,7 @@ describe('the rendered context', () => {
     expect(renderContext({ memory: items })).not.toContain('Gone.');
   });
 
-  test('has only the requested sections', () => {
-    const text = renderContext(everything(), { sections: ['decisions'] });
-
-    expect(text).toContain('Postgres');
-    expect(text).not.toMatch(/Oslo|Pinned|Goals/);
-  });
-
   test('lists a memory item of unknown type among the facts', () => {
     expect(renderContext({ memory: [memory('hobby', 'sport', 'Rowing')] })).toContain('Facts\n- sport: Rowing');
-  });
-
-  test('has recovered statements after the summary', () => {
-    const lost = { section: 'decisions', text: 'We sail on Sundays.', since: 1, until: 1 } as const;
-    const text = renderContext({ summary: summary({ decisions: [decision('We use Postgres.')] }), recovered: [lost] });
-
-    expect(text.indexOf('We use Postgres.')).toBeLessThan(text.indexOf('We sail on Sundays.'));
   });
 });

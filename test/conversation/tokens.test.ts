@@ -67,7 +67,7 @@ describe('the counter of a conversation', () => {
 
   test.each([
     { actual: 1, factor: 0.5, because: 'the factor is at least 0.5' },
-    { actual: 1_000_000, factor: 2, because: 'the factor is at most 2' },
+    { actual: 1_000_000, factor: 4, because: 'the factor is at most 4' },
   ])('is calibrated within bounds: $because', ({ actual, factor }) => {
     const counter = new TokenCounter();
     const text = 'word '.repeat(100);
@@ -75,6 +75,35 @@ describe('the counter of a conversation', () => {
     counter.calibrate([text], actual + 4);
 
     expect(counter.count(text)).toBe(Math.ceil(estimateTokens(text) * factor * 1.05));
+  });
+
+  test('keeps its calibration from texts of another kind', () => {
+    const counter = new TokenCounter();
+    const russian = 'Мы решили, что паром ночью не ходит, потому что жители жаловались на шум.';
+    counter.calibrate([russian], 0.6 * estimateTokens(russian) + 4);
+
+    expect(counter.count(russian)).toBe(Math.ceil(estimateTokens(russian) * 0.6 * 1.05));
+    const english = 'The ferry does not run at night, says the harbour.';
+    expect(counter.count(english)).toBe(Math.ceil(estimateTokens(english) * 1.12));
+  });
+
+  test.each([
+    { countTokens: () => Number.NaN, says: 'not NaN' },
+    { countTokens: async () => 1, says: 'not a promise' },
+    { countTokens: () => -1, says: 'not -1' },
+  ])('rejects a countTokens whose result is no number: $says', ({ countTokens, says }) => {
+    expect(() => new TokenCounter(countTokens as never).count('Hello.')).toThrow(says);
+  });
+
+  test('forgets texts before they take much memory', () => {
+    const counted: string[] = [];
+    const counter = new TokenCounter((text) => counted.push(text));
+    for (let i = 0; i < 50; i += 1) counter.count(`${i} ${'x'.repeat(100_000)}`);
+
+    counter.count('49 '.concat('x'.repeat(100_000)));
+    counter.count('0 '.concat('x'.repeat(100_000)));
+
+    expect(counted).toHaveLength(51);
   });
 
   test('does not correct an exact count', () => {

@@ -5,13 +5,14 @@ import {
   AuthenticationError,
   ConfigurationError,
   InternalServerError,
+  RequestValidationError,
   StreamTruncatedError,
 } from 'context-gateway';
 import { ContextBudgetError, createConversation } from 'context-gateway/conversation';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { failureOf } from '../helpers/service.js';
-import { decision, memory, metadata, pin, summary } from './samples.js';
+import { decision, metadata, pin, summary } from './samples.js';
 import { cannedContext, chatWorld, gate, smallTalk } from './world.js';
 
 afterEach(() => vi.useRealTimers());
@@ -94,12 +95,12 @@ describe('a turn', () => {
   test('reads its messages from the app if the app keeps them', async () => {
     const world = chatWorld();
     const mine = [{ role: 'user', content: 'Mine.' }];
-    const conversation = world.open({ history: async () => mine });
+    const conversation = world.open({ store: { load: async () => ({ messages: mine }) } });
 
     await conversation.send('Next?');
 
     expect(world.prompts[0]?.messages).toEqual([mine[0], { role: 'user', content: 'Next?' }]);
-    expect(conversation.history).toEqual([]);
+    expect(mine).toHaveLength(1);
   });
 
   test('can be made again if the app removes it from its messages', async () => {
@@ -108,12 +109,12 @@ describe('a turn', () => {
       { role: 'user', content: 'Name a harbour.' },
       { role: 'assistant', content: 'Old.' },
     ];
-    const conversation = world.open({ history: () => messages });
+    const conversation = world.open({ store: { load: () => ({ messages }) } });
     await conversation.buildMessages('And another?');
 
     messages.splice(-2);
     const built = await conversation.buildMessages('Name a harbour.');
-    conversation.record('Name a harbour.', { text: 'New.' });
+    await conversation.record('Name a harbour.', { text: 'New.' });
     messages.push({ role: 'user', content: 'Name a harbour.' }, { role: 'assistant', content: 'New.' });
 
     expect(built.messages).toEqual([{ role: 'user', content: 'Name a harbour.' }]);
@@ -180,10 +181,10 @@ describe('a turn', () => {
     const conversation = world.open();
     const { messages } = await conversation.buildMessages('Hello?');
 
-    conversation.record('Hello?', { text: 'Hi.' });
+    await conversation.record('Hello?', { text: 'Hi.' });
 
     expect(messages).toEqual([{ role: 'user', content: 'Hello?' }]);
-    expect(conversation.history).toEqual([
+    expect(await world.stored()).toEqual([
       { role: 'user', content: 'Hello?' },
       { role: 'assistant', content: 'Hi.' },
     ]);
@@ -220,7 +221,7 @@ describe('a stopped reply', () => {
 
     expect(turn).toMatchObject({ stopped: true, usageEstimated: true, text: reply.text });
     expect(turn.usage.completion_tokens).toBeGreaterThan(0);
-    expect(conversation.history).toEqual([
+    expect(await world.stored()).toEqual([
       { role: 'user', content: 'Tell a story.' },
       { role: 'assistant', content: reply.text, stopped: true },
     ]);
@@ -242,7 +243,7 @@ describe('a stopped reply', () => {
 
     expect(error).toBeInstanceOf(APIAbortError);
     expect(await reply.final()).toMatchObject({ stopped: true });
-    expect(conversation.history.at(-1)).toMatchObject({ role: 'assistant', stopped: true, content: reply.text });
+    expect((await world.stored()).at(-1)).toMatchObject({ role: 'assistant', stopped: true, content: reply.text });
   });
 
   test('that breaks off throws for its reader, and still keeps its text', async () => {
@@ -260,7 +261,7 @@ describe('a stopped reply', () => {
 
     expect(error).toBeInstanceOf(StreamTruncatedError);
     expect(await reply.final()).toMatchObject({ stopped: true, text: reply.text });
-    expect(conversation.history.at(-1)).toMatchObject({ stopped: true, content: expect.stringMatching(/^One/) });
+    expect((await world.stored()).at(-1)).toMatchObject({ stopped: true, content: expect.stringMatching(/^One/) });
   });
 
   test('without any text leaves the history unchanged', async () => {
@@ -269,7 +270,7 @@ describe('a stopped reply', () => {
     const conversation = world.open();
 
     expect(await failureOf(conversation.stream('Hello?').final())).toBeInstanceOf(InternalServerError);
-    expect(conversation.history).toEqual([]);
+    expect(await world.stored()).toEqual([]);
   });
 });
 
@@ -329,8 +330,8 @@ describe('a turn made with another client', () => {
     const errors: unknown[] = [];
     const conversation = world.open({ onError: (error) => errors.push(error) });
 
-    conversation.record('Hello?', { text: 'Hi.' });
-    expect(conversation.history).toHaveLength(2);
+    await conversation.record('Hello?', { text: 'Hi.' });
+    expect(await world.stored()).toHaveLength(2);
 
     await conversation.idle();
     expect(errors).toEqual([expect.any(InternalServerError)]);
@@ -338,9 +339,11 @@ describe('a turn made with another client', () => {
 
   test('counts towards the next compaction, which idle() awaits', async () => {
     const world = chatWorld({ messages: smallTalk(10) });
-    const conversation = world.open({ maxAge: 0, compaction: { when: { messages: 12 } } });
+    const conversation = world.open({ contextWindow: 200, reserveOutput: 0 });
+    await conversation.refresh();
+    expect(world.count('compact')).toBe(0);
 
-    conversation.record('Hello?', { text: 'Hi.' });
+    conversation.record('Hello? '.repeat(40), { text: 'Hi.' });
     await conversation.idle();
 
     expect(world.count('compact')).toBe(1);
@@ -348,26 +351,25 @@ describe('a turn made with another client', () => {
 
   test('that is not recorded can still start a compaction through compactWhenDue()', async () => {
     const world = chatWorld({ messages: smallTalk(12) });
-    const conversation = world.open({ compaction: { when: { messages: 12 } } });
+    const conversation = world.open({ contextWindow: 150, reserveOutput: 0 });
 
     conversation.compactWhenDue();
     await conversation.idle();
 
     expect(world.count('compact')).toBe(1);
-    expect(conversation.history).toEqual([]);
+    expect(await world.stored()).toEqual([]);
   });
 
-  test('has a context message within its share of the window', async () => {
+  test('has a context message within half of the window', async () => {
     const world = chatWorld();
     const decisions = Array.from({ length: 300 }, (_, i) => decision(`Berth ${i} has a winter timetable.`));
     cannedContext(world, { summary: summary({ decisions }) });
-    const options = { contextWindow: 4000, reserveOutput: 0, countTokens, contextShare: 0.3 };
-    const conversation = world.open(options);
+    const conversation = world.open({ contextWindow: 4000, reserveOutput: 0, countTokens });
 
     for (const question of ['Fine.', 'What about the winter timetable of berth 3?']) {
       const message = await conversation.contextMessage(question);
-      expect(countTokens(message?.content ?? '')).toBeGreaterThan(1000);
-      expect(countTokens(message?.content ?? '')).toBeLessThanOrEqual(1200);
+      expect(countTokens(message?.content ?? '')).toBeGreaterThan(800);
+      expect(countTokens(message?.content ?? '')).toBeLessThanOrEqual(2000);
     }
     cannedContext(world, { pins: [pin('pinned '.repeat(5000))] });
     await conversation.refresh();
@@ -385,18 +387,43 @@ test('refresh accepts request options', async () => {
 });
 
 describe('the context', () => {
-  test('is read once for all turns within 30 s, and again after that', async () => {
+  test('is read once for all turns within 30 s, then behind a turn, and after 5 min before a turn', async () => {
     vi.useFakeTimers({ toFake: ['Date'], now: 1_000_000 });
     const world = chatWorld();
     const conversation = world.open();
-
-    await conversation.buildMessages('One?');
-    vi.setSystemTime(1_029_000);
-    await conversation.buildMessages('Two?');
-    expect(world.count('context')).toBe(1);
+    const readsAt = async (time: number): Promise<number> => {
+      vi.setSystemTime(time);
+      await conversation.buildMessages('One?');
+      await conversation.idle();
+      return world.count('context');
+    };
+    expect(await readsAt(1_000_000)).toBe(1);
+    expect(await readsAt(1_029_000)).toBe(1);
+    const slow = gate();
+    world.onRequest(({ url }) => (url.includes('/api/') ? slow.passed : undefined));
 
     vi.setSystemTime(1_031_000);
+    const { report } = await conversation.buildMessages('Two?');
+    expect(report.stale).toBe(true);
+    expect(world.count('context')).toBe(2);
+    slow.open();
+    await conversation.idle();
+
+    expect((await conversation.buildMessages('Three?')).report.stale).toBe(false);
+    expect(await readsAt(1_332_000)).toBe(3);
+  });
+
+  test('is read again after the clock was set back', async () => {
+    vi.useFakeTimers({ toFake: ['Date'], now: 10_000_000 });
+    const world = chatWorld();
+    const conversation = world.open();
+    await conversation.buildMessages('One?');
+
+    vi.setSystemTime(1_000_000);
+    await conversation.buildMessages('Two?');
+    await conversation.idle();
     await conversation.buildMessages('Three?');
+
     expect(world.count('context')).toBe(2);
   });
 
@@ -446,12 +473,14 @@ describe('the context', () => {
   });
 
   test('is sent from the last read if it cannot be read, and the report says that it is stale', async () => {
+    vi.useFakeTimers({ toFake: ['Date'], now: 1_000_000 });
     const world = chatWorld();
     const canned = cannedContext(world, { pins: [pin('Pinned.')] });
     const errors: unknown[] = [];
-    const conversation = world.open({ maxAge: 0, onError: (error) => errors.push(error) });
+    const conversation = world.open({ onError: (error) => errors.push(error) });
     await conversation.buildMessages('One?');
 
+    vi.setSystemTime(2_000_000);
     canned.failure = Response.json({ success: false, error: 'Out of order' }, { status: 500 });
     const { report, messages } = await conversation.buildMessages('Two?');
 
@@ -507,14 +536,6 @@ describe('the context', () => {
     stuck.open();
   });
 
-  test('does not read memory if no section needs it', async () => {
-    const world = chatWorld();
-
-    await world.open({ sections: ['decisions', 'pinnedMemory'] }).buildMessages('Hello?');
-
-    expect(world.count('memory')).toBe(0);
-  });
-
   test('is that of the given workspace', async () => {
     const world = chatWorld();
     world.emulator.workspaces.create({ id: 'team' });
@@ -528,50 +549,39 @@ describe('the context', () => {
     ]);
     expect((await conversation.buildMessages('Hello?')).context?.content).toContain('style: Shorter.');
   });
-
-  test('can be rendered by the app', async () => {
-    const world = chatWorld();
-    cannedContext(world, { pins: [pin('Pinned.')], memory: [memory('fact', 'city', 'Oslo')] });
-    const conversation = world.open({ render: ({ pins = [] }) => `Mine: ${pins[0]?.content}` });
-
-    expect((await conversation.buildMessages('Hello?')).context).toEqual({ role: 'user', content: 'Mine: Pinned.' });
-  });
 });
 
 describe('a conversation', () => {
   test.each([
-    { options: { conversationId: '' }, says: 'conversationId must not be empty' },
-    { options: { model: undefined }, says: 'model must not be empty' },
+    { options: { conversationId: '' }, says: 'conversationId must be a non-empty string' },
+    { options: { model: undefined }, says: 'model must be the id of a model' },
     { options: { context: {} }, says: 'context must be a ContextClient' },
     { options: { gateway: undefined }, says: 'gateway must be a GatewayClient' },
-    { options: { contextWindow: 100, reserveOutput: 100 }, says: 'whole numbers of tokens' },
-    { options: { contextShare: 2 }, says: 'contextShare must be from 0 to 1' },
-    { options: { compaction: { when: { fraction: 0.5 } } }, says: 'fraction needs contextWindow' },
-    { options: { compaction: { when: { fraction: 75 } } }, says: 'compaction.when.fraction must be from 0 to 1' },
-    { options: { compaction: { level: 'lite' } }, says: 'compaction.level must be light or deep or aggressive' },
-    { options: { compaction: { mode: 'after' } }, says: 'compaction.mode must be background or before' },
-    { options: { compaction: true }, says: 'compaction must be an object or false' },
     {
-      options: { contextWindw: 100 },
-      says: 'contextWindw is not an option of createConversation; did you mean contextWindow?',
+      options: { contextWindow: 100, reserveOutput: 100 },
+      says: 'contextWindow (100) must be larger than reserveOutput',
     },
+    { options: { contextWindow: 1.5 }, says: 'contextWindow must be a whole number' },
+    { options: { compaction: 75 }, says: 'compaction must be a share of the budget' },
     {
-      options: { compaction: { retries: 1 } },
-      says: 'compaction.retries is not an option of createConversation (it takes when, level, mode, ',
+      options: { compaction: true },
+      says: 'compaction must be a share of the budget, above 0 and at most 1, or false',
     },
-    { options: { sections: ['pins'] }, says: 'sections must be some of constraints, definitions' },
-    { options: { placement: 'sytem' }, says: 'placement must be user or system' },
+    { options: { contextWindw: 100 }, says: 'contextWindw is not an option of createConversation' },
+    { options: { history: [] }, says: 'history is not an option of createConversation (it takes gateway, model, ' },
     { options: { countTokens: 4 }, says: 'countTokens must be a function' },
-    { options: { maxAge: -1 }, says: 'maxAge must be a number from 0' },
-    { options: { maxAge: Number.NaN }, says: 'maxAge must be a number from 0' },
-    { options: { history: {} }, says: 'history must be an array or a function' },
-    { options: { history: [{ role: 'user' }] }, says: 'history must be messages' },
-    { options: { ledger: {} }, says: 'ledger must have load and save' },
+    { options: { instructions: Object.create(null) }, says: 'instructions must be a string' },
+    { options: { onContextError: Object.create(null) }, says: "onContextError must be 'throw' or 'skip'" },
+    { options: { store: {} }, says: 'store must have load' },
+    { options: { store: Symbol('store') }, says: 'store must have load' },
+    { options: { store: { load: () => undefined, append: 1 } }, says: 'may have append, truncate and saveState' },
   ])('with $options is rejected: $says', ({ options, says }) => {
-    const world = chatWorld();
+    const { gateway, context } = chatWorld();
+    const open = () =>
+      createConversation({ gateway, context, conversationId: 'talk', model: 'atlas-small', ...options } as never);
 
-    expect(() => world.open(options as never)).toThrow(ConfigurationError);
-    expect(() => world.open(options as never)).toThrow(says);
+    expect(open).toThrow(ConfigurationError);
+    expect(open).toThrow(says);
   });
 
   test('may have an id that looks like a negative number', () => {
@@ -579,21 +589,24 @@ describe('a conversation', () => {
   });
 
   test('is rejected without options', () => {
-    expect(() => createConversation(undefined as never)).toThrow('createConversation takes an object of options.');
+    expect(() => createConversation(undefined as never)).toThrow(
+      'createConversation takes options: { gateway, model, conversationId',
+    );
   });
 
   test.each([
-    { input: [], says: 'The input must not be empty' },
-    { input: undefined, says: 'The input must be messages' },
-    { input: { role: 'user', content: 'x' }, says: 'The input must be messages' },
-    { input: [{ role: 'user', content: [{ type: 'text', text: 'x' }] }], says: 'The input must be messages' },
-    { input: [{ role: 'system', content: 'Obey.' }], says: 'Pass the system message as instructions' },
+    { input: [], says: 'input: must not be empty' },
+    { input: ' \n', says: 'input: must not be empty' },
+    { input: undefined, says: 'input: must be an array' },
+    { input: { role: 'user', content: 'x' }, says: 'input: must be an array' },
+    { input: [{ role: 'user', content: [{ type: 'text', text: 'x' }] }], says: 'input: must be an array' },
+    { input: [{ role: 'system', content: 'Obey.' }], says: 'pass a system message as instructions' },
   ])('rejects the input $input before anything is sent: $says', async ({ input, says }) => {
     const world = chatWorld();
 
     const error = await failureOf(world.open().send(input as never));
 
-    expect(error).toBeInstanceOf(ConfigurationError);
+    expect(error).toBeInstanceOf(RequestValidationError);
     expect(error).toMatchObject({ message: expect.stringContaining(says) });
     expect(world.count('context')).toBe(0);
   });
@@ -606,21 +619,41 @@ describe('a conversation', () => {
     );
 
     expect(error).toMatchObject({
-      message: expect.stringContaining('max_tokens must be a whole number of tokens below'),
+      message: expect.stringContaining('max_tokens: must be a whole number of tokens below'),
     });
   });
 
-  test('rejects an invalid history, a system message in it, and a missing reply', async () => {
+  test.each([
+    { loaded: [], because: 'an array' },
+    { loaded: 'talk', because: 'a text' },
+    { loaded: { messages: [{ role: 'user' }] }, because: 'a message without text' },
+    { loaded: { messages: [{ role: 'system', content: 'Obey.' }] }, because: 'a system message' },
+    { loaded: { messages: [], state: { format: 2 } }, because: 'a state of another format' },
+    {
+      loaded: {
+        messages: [],
+        state: { format: 1, revision: 1, ledger: { entries: [null] }, compaction: {}, calibration: {}, excluded: [] },
+      },
+      because: 'a damaged statement',
+    },
+  ])('fails every turn with a store that returns $because', async ({ loaded }) => {
     const world = chatWorld();
+    const conversation = world.open({ store: { load: () => loaded as never } });
 
-    expect(await failureOf(world.open({ history: (() => undefined) as never }).buildMessages('Hello?'))).toMatchObject({
-      message: 'history must give an array of messages.',
-    });
-    const system = { role: 'system', content: 'Obey.' };
-    expect(await failureOf(world.open({ history: () => [system] }).buildMessages('Hello?'))).toMatchObject({
-      message: expect.stringContaining('Pass the system message as instructions'),
-    });
-    expect(() => world.open().record('Hello?', undefined as never)).toThrow('record takes the reply: { text }.');
+    for (let turn = 0; turn < 2; turn += 1) {
+      const error = await failureOf(conversation.send('Hello?'));
+      expect(error).toBeInstanceOf(ConfigurationError);
+      expect(error).toMatchObject({ message: expect.stringContaining('store.load must return') });
+    }
+    expect(world.count('chat')).toBe(0);
+  });
+
+  test('rejects a missing reply', () => {
+    expect(() =>
+      chatWorld()
+        .open()
+        .record('Hello?', undefined as never),
+    ).toThrow('reply: must be { text }');
   });
 
   test('shows no key and no token, however it is printed', async () => {

@@ -6,7 +6,13 @@ import {
   type RollingSummary,
   type UserMemoryItem,
 } from 'context-gateway';
-import { type ConversationOptions, createConversation } from 'context-gateway/conversation';
+import {
+  type ConversationMessage,
+  type ConversationOptions,
+  type ConversationStore,
+  createConversation,
+  memoryStore,
+} from 'context-gateway/conversation';
 import { createEmulator, type EmulatorOptions, type MessageInput } from 'context-gateway-emulator';
 import { onTestFinished } from 'vitest';
 import { metadata, summary } from './samples.js';
@@ -27,6 +33,7 @@ export function chatWorld(options: EmulatorOptions & { messages?: MessageInput[]
   const record = emulator.conversations.create({ id: 'talk', messages });
   const prompts: SentPrompt[] = [];
   const calls: string[] = [];
+  const stored: ConversationStore[] = [];
   /** Runs before the emulator handles a request. */
   let hook: ((request: Request) => unknown) | undefined;
   const spy: typeof fetch = async (input, init) => {
@@ -73,8 +80,20 @@ export function chatWorld(options: EmulatorOptions & { messages?: MessageInput[]
     onRequest: (listener: (request: Request) => unknown): void => {
       hook = listener;
     },
-    open: (more: Partial<ConversationOptions> = {}) =>
-      createConversation({ context, gateway, conversationId: 'talk', model: 'atlas-small', ...more }),
+    /** Opens the conversation, with messages stored in memory or a store of its own. */
+    open: ({
+      history = [],
+      ...more
+    }: Partial<ConversationOptions> & { history?: readonly ConversationMessage[] } = {}) => {
+      const store = more.store ?? memoryStore({ talk: history });
+      stored.push(store);
+      return createConversation({ context, gateway, conversationId: 'talk', model: 'atlas-small', ...more, store });
+    },
+    /** What the conversation opened last has stored: roles and texts. */
+    stored: async () => {
+      const loaded = await stored.at(-1)?.load('talk');
+      return (loaded?.messages ?? []).map(({ id: _, createdAt: __, ...message }) => message);
+    },
   };
 }
 

@@ -1,0 +1,170 @@
+import type { RollingSummary } from '../index.js';
+import type { SummaryDiff, SummaryEntry } from './model.js';
+
+/** Lists the statements of a summary. Ignores fields that are missing or damaged. */
+export function entriesOf(summary: RollingSummary): SummaryEntry[] {
+  const entries: SummaryEntry[] = [
+    ...textsOf(summary.goals).map((text) => ({ section: 'goals' as const, text })),
+    ...textsOf(summary.requirements).map((text) => ({ section: 'requirements' as const, text })),
+    ...listOf(summary.decisions).map(({ id, decision, reason, timestamp }) => ({
+      ...{ section: 'decisions' as const, text: decision, id, timestamp },
+      ...(reason && { reason }),
+    })),
+    ...textsOf(summary.currentPlan).map((text) => ({ section: 'currentPlan' as const, text })),
+    ...Object.entries(summary.definitions ?? {})
+      .sort(([a], [b]) => compare(a, b))
+      .map(([term, text]) => ({ section: 'definitions' as const, text, term })),
+  ];
+  return entries.filter(({ text }) => typeof text === 'string' && text.trim() !== '');
+}
+
+/** The objects of a list that may be missing or damaged: with `validation: 'report'` the service may send anything. */
+export function listOf<T extends object>(list: readonly T[] | undefined): readonly T[] {
+  return Array.isArray(list) ? list.filter((item) => typeof item === 'object' && item !== null) : [];
+}
+
+/** The texts of such a list. */
+export function textsOf(list: readonly string[] | undefined): readonly string[] {
+  return Array.isArray(list) ? list.filter((item) => typeof item === 'string') : [];
+}
+
+/** Whether an entry is valid until it is revoked. Goals and plans are not. */
+export function isBinding({ section }: SummaryEntry): boolean {
+  return section === 'decisions' || section === 'requirements' || section === 'definitions';
+}
+
+/** Compares by code units, so that the order does not depend on the locale. */
+export function compare(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b);
+}
+
+/**
+ * Compares two versions of a summary: which statements the newer one kept, reworded, lost and added. Statements are
+ * matched by normalised text, and decisions also by id. A statement that occurs twice in `before` is listed twice. A
+ * repetition of a known statement is not `added`.
+ */
+export function diffSummaries(before: RollingSummary, after: RollingSummary): SummaryDiff {
+  const { lost, ...rest } = compareEntries(entriesOf(before), entriesOf(after));
+  return { ...rest, lost: lost.filter(isBinding) };
+}
+
+/** Compares entries. Here `lost` contains every missing entry, goals and plans included. */
+export function compareEntries<Before extends SummaryEntry>(
+  before: readonly Before[],
+  after: readonly SummaryEntry[],
+): SummaryDiff<Before> {
+  const byText = new Map(after.map((entry) => [keyOf(entry), entry]));
+  const known = new Set<string>();
+  const later = after.map((entry) => ({ entry, meaning: meaningOf(entry.text) }));
+  const diff: SummaryDiff<Before> = { kept: [], reworded: [], lost: [], added: [] };
+  for (const entry of before) {
+    const same = byText.get(keyOf(entry));
+    const match = same ?? findReworded(entry, later);
+    if (match !== undefined) known.add(keyOf(match));
+    if (same !== undefined) diff.kept.push(entry);
+    else if (match !== undefined) diff.reworded.push({ before: entry, after: match });
+    else diff.lost.push(entry);
+  }
+  diff.added = after.filter((entry) => !known.has(keyOf(entry)));
+  return diff;
+}
+
+/** Entries with equal keys state the same. */
+export function keyOf({ term, text }: SummaryEntry): string {
+  return normalise(term === undefined ? text : `${term} ${text}`);
+}
+
+/** Normalises a text, so that case, punctuation and spaces make no difference. */
+export function normalise(text: string): string {
+  return (text.normalize('NFKC').toLowerCase().match(WORDS) ?? []).join(' ');
+}
+
+/**
+ * Finds the entry that states the same in other words. A decision matches by its id and a common term, a definition by
+ * its defined term, any other entry by most of its terms. Numbers, names and negations must be the same.
+ */
+function findReworded(
+  entry: SummaryEntry,
+  later: readonly { entry: SummaryEntry; meaning: Meaning }[],
+): SummaryEntry | undefined {
+  const meaning = meaningOf(entry.text);
+  return later.find(({ entry: other, meaning: otherMeaning }) => {
+    if (!agree(meaning, otherMeaning)) return false;
+    if (entry.term !== undefined) return entry.term === other.term;
+    const shared = sharedTerms(meaning.terms, otherMeaning.terms);
+    if (entry.id !== undefined && entry.id !== '' && entry.id === other.id) return shared > 0;
+    return meaning.terms.size > 2 && shared >= MOST_OF_IT * meaning.terms.size;
+  })?.entry;
+}
+
+const MOST_OF_IT = 0.8;
+
+/** What a rewording must not change. */
+interface Meaning {
+  terms: ReadonlySet<string>;
+  /** Numbers, in digits and in words, with their signs. */
+  numbers: string;
+  negations: number;
+  /** Words that begin with a capital, or contain one. */
+  names: readonly string[];
+}
+
+function meaningOf(text: string): Meaning {
+  const words = text.normalize('NFKC').match(WORDS) ?? [];
+  const lower = words.map((word) => word.toLowerCase());
+  const all = ` ${lower.join(' ')} `;
+  return {
+    terms: termsOf(text),
+    numbers: lower
+      .filter((word) => NUMBER.test(word))
+      .sort(compare)
+      .join(' '),
+    negations: (all.match(NEGATION) ?? []).length,
+    names: words.filter((word) => /\p{Lu}/u.test(word) && !COMMON.test(word.toLowerCase())).map(stemOf),
+  };
+}
+
+function agree(a: Meaning, b: Meaning): boolean {
+  if (a.numbers !== b.numbers || a.negations !== b.negations) return false;
+  return a.names.every((name) => b.terms.has(name)) && b.names.every((name) => a.terms.has(name));
+}
+
+/** The stems of the significant words of a text. For scripts without spaces, pairs of characters. */
+export function termsOf(text: string): Set<string> {
+  const terms = new Set<string>();
+  for (const [word] of text.normalize('NFKC').matchAll(WORDS)) {
+    if (/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u.test(word)) {
+      for (let i = 0; i < word.length - 1; i += 1) terms.add(word.slice(i, i + 2));
+    } else if (!COMMON.test(word.toLowerCase())) {
+      terms.add(stemOf(word));
+    }
+  }
+  return terms;
+}
+
+/** Counts the terms that two texts share. */
+export function sharedTerms(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
+  let shared = 0;
+  for (const term of a) if (b.has(term)) shared += 1;
+  return shared;
+}
+
+/** Letters and digits, with the signs that change their meaning: C++ and C#, -20 and 20, 1.5 and 15, < 5 and > 5. */
+const WORDS = /(?<![\p{L}\p{N}])-(?=\p{N})|\p{N}+(?:[.,:]\p{N}+)+|[\p{L}\p{M}\p{N}]+[+#]*|[<>≤≥]/gu;
+
+const NUMBER =
+  /\p{N}|^[-<>≤≥]$|^(?:zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|sixty|hundred|thousand|million|once|twice|half|both|null|ein[se]?|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf|zwanzig|dreißig|hundert|tausend|une?|deux|trois|quatre|cinq|sept|huit|neuf|dix|cent|mille|uno|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|cien|mil)$|[一二三四五六七八九十百千万两]/u;
+
+/** Counted in words that are separated by spaces: the apostrophe of "don't" is such a space. */
+const NEGATION =
+  / (?:not?|never|none|nothing|nobody|neither|nor|without|cannot|t(?= )|nicht|nie(?:mals|mand)?|kein\w*|nichts|ohne|weder|ne|pas|jamais|aucune?|rien|sans|nunca|ningun[oa]?|ningún|nada|sin|tampoco)(?= )|[不没沒無无未非勿別别]|ない|ません|ไม่/gu;
+
+/** Cuts a word to its beginning, so that "decide", "decided" and "decides" become equal. */
+function stemOf(word: string): string {
+  const lower = word.toLowerCase();
+  return lower.length > 6 ? lower.slice(0, 6) : lower.replace(/(?<=..)(?:ies|es|ed|s)$/, '');
+}
+
+/** Words that carry no meaning of their own. */
+const COMMON =
+  /^(?:an?|the|and|or|that|this|these|those|it|its|i|we|he|she|they|you|my|our|your|his|her|their|with|for|from|of|to|in|on|at|by|as|is|are|was|were|be|been|has|have|had|will|would|shall|should|can|could|may|must|do|does|did|not?|but|if|so|then|what|when|where|which|who|why|how|because|about|into|every|all|each|any|there|der|die|das|den|dem|ein|eine|und|oder|ist|sind|wir|ihr|sie|er|es|ich|nicht|mit|für|von|zu|im|in|auf|les?|la|un|une|et|est|nous|vous|il|elle|que|qui|el|los|las|y|es|nosotros|una?)$/;

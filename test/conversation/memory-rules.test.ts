@@ -1,0 +1,619 @@
+import type { ContextMetadata } from 'context-gateway';
+import {
+  type ConversationMessage,
+  type ConversationOptions,
+  createConversation,
+  fitToBudget,
+  memoryStore,
+} from 'context-gateway/conversation';
+import { describe, expect, test, vi } from 'vitest';
+import { failureOf } from '../helpers/service.js';
+import { decision, memory, metadata, pin, summary } from './samples.js';
+import { cannedContext, chatWorld, gate, smallTalk } from './world.js';
+
+const user = (content: string, more: Partial<ConversationMessage> = {}): ConversationMessage => ({
+  role: 'user',
+  content,
+  ...more,
+});
+
+/** A conversation without a service, in a small window. */
+function alone(history: readonly ConversationMessage[], more: Partial<ConversationOptions> = {}) {
+  const world = chatWorld();
+  const conversation = createConversation({
+    gateway: world.gateway,
+    conversationId: 'talk',
+    model: 'atlas-small',
+    contextWindow: 700,
+    reserveOutput: 50,
+    store: memoryStore({ talk: history }),
+    ...more,
+  });
+  const recalledFor = async (input: string): Promise<string> =>
+    (await conversation.buildMessages(input)).recalled?.content ?? '';
+  return { ...world, conversation, recalledFor };
+}
+
+describe('the memory of a conversation', () => {
+  test('recalls whole messages, and only the part that matches of a long one, with its code and tables', async () => {
+    const code = '```sh\nlamp --pier 3\n\nlamp --colour red\n```';
+    const table = '| lamp | pier |\n|---|---|\n| red | 3 |';
+    const filler = 'The weather at sea was calm and the crew was rested. '.repeat(30);
+    const { recalledFor } = alone([
+      user(`${filler}\n\n${code}\n\n${filler}\n\n${table}\n\n${filler}`, { createdAt: '2026-05-03T09:00:00Z' }),
+      ...smallTalk(60),
+    ]);
+
+    const text = await recalledFor('How do I set the colour of the lamp?');
+
+    expect(text).toContain('lamp --pier 3\n  \n  lamp --colour red\n  ```');
+    expect(text.length).toBeLessThan(2000);
+  });
+
+  test('searches every message, however many', async () => {
+    const history = [user('The key of the crane hangs behind the atlas.'), ...smallTalk(10_000)];
+
+    const { recalledFor } = alone(history);
+
+    expect(await recalledFor('Where does the key of the crane hang?')).toContain('behind the atlas');
+  });
+
+  test.each([
+    { asked: 'What did I say on May 4th about the speech?', because: 'a month and an ordinal' },
+    { asked: '5月4日我说了什么演讲？', because: 'a Chinese date' },
+    { asked: 'What did Ingrid say about a speech?', because: 'a speaker' },
+  ])('finds a message by its date and its speaker: $because', async ({ asked }) => {
+    const { recalledFor } = alone([
+      ...smallTalk(20).map((message) => ({ ...message, createdAt: '2026-05-01T10:00:00Z' })),
+      user('I am nervous before my 演讲, my speech.', { createdAt: '2026-05-04T10:00:00Z', name: 'Ingrid' }),
+      ...smallTalk(80, 20).map((message) => ({ ...message, createdAt: '2026-05-09T10:00:00Z' })),
+    ]);
+
+    expect(await recalledFor(asked)).toContain('[4 May 2026, Ingrid] I am nervous');
+  });
+
+  test.each([
+    'Please tell me our deadline',
+    'Write a mail that mentions our deadline',
+    'Our deadline, again.',
+    'deadline？',
+  ])('is searched for every input, also "%s"', async (input) => {
+    const { recalledFor } = alone([user('Our deadline is the ninth of March.'), ...smallTalk(80)]);
+
+    expect(await recalledFor(input)).toContain('the ninth of March');
+  });
+
+  test.each([
+    { said: '我们把发票存在奥斯陆。', asked: '发票存在哪里？' },
+    { said: '請求書はオスロに保管します。', asked: '請求書はどこに保管しますか？' },
+    { said: 'Wir bewahren die Rechnungen in Oslo auf.', asked: 'Schreib mir, wo die Rechnungen sind' },
+  ])('finds "$said" for "$asked"', async ({ said, asked }) => {
+    const { recalledFor } = alone([user(said), ...smallTalk(80)]);
+
+    expect(await recalledFor(asked)).toContain(said);
+  });
+
+  test.each(['Thanks!', 'Go on', 'OK, yes.'])(
+    'recalls nothing for an input without a rare term: "%s"',
+    async (input) => {
+      const { recalledFor } = alone([user('Thanks for the yes: go on, it is OK.'), ...smallTalk(80)]);
+
+      expect(await recalledFor(input)).toBe('');
+    },
+  );
+
+  test('counts the two user messages before the input, with less weight', async () => {
+    const { recalledFor } = alone([
+      user('The crane of pier 3 is painted blue.'),
+      ...smallTalk(80),
+      user('Let us talk about the crane.'),
+      { role: 'assistant', content: 'Gladly.' },
+    ]);
+
+    expect(await recalledFor('Which pier, and which colour?')).toContain('painted blue');
+  });
+
+  test('stands after the newest messages, so that nine of ten prompts begin with the bytes of the one before', async () => {
+    const world = alone([], { contextWindow: 1400 });
+    let before: string[] = [];
+    let stable = 0;
+    for (let turn = 0; turn < 100; turn += 1) {
+      const { chatMessages, recalled } = await world.conversation.buildMessages(
+        `What about remark ${turn % 7} of pier ${turn}?`,
+      );
+      const now = chatMessages.map((message) => JSON.stringify(message));
+      stable += Number(before.every((message, at) => message === now[at]));
+      before = now.slice(0, recalled === undefined ? -1 : -2);
+      await world.conversation.record(`What about remark ${turn % 7} of pier ${turn}?`, {
+        text: `Pier ${turn} is fine.`,
+      });
+    }
+
+    expect(stable).toBeGreaterThanOrEqual(90);
+  });
+
+  test('shares the room: newest at least a quarter, recall up to a half, and the context the rest', async () => {
+    const parts = {
+      memory: Array.from({ length: 100 }, (_, i) => memory('constraint', `c${i}`, `Constraint ${i} of the harbour.`)),
+      summary: summary({ decisions: Array.from({ length: 100 }, (_, i) => decision(`Decision ${i} of the harbour.`)) }),
+    };
+    const { report } = fitToBudget({
+      parts,
+      history: smallTalk(400),
+      input: [user('What about remark number 3?')],
+      budget: 2000,
+    });
+
+    const { context, tail, recalled } = report.tokens;
+    expect(tail).toBeGreaterThanOrEqual(0.25 * 2000);
+    expect(context).toBeLessThanOrEqual(0.25 * 2000);
+    expect(context).toBeGreaterThan(0.1 * 2000);
+    expect(recalled).toBeGreaterThan(0.4 * 2000);
+    expect(report.included).toEqual(['constraints']);
+  });
+
+  test("joins the app's own search by reciprocal rank, and stands alone if that fails or is late", async () => {
+    const history = [
+      user('We sail to Bergen at dawn.', { id: 'dawn' }),
+      ...smallTalk(40),
+      user('The boat leaves from pier three.', { id: 'boat' }),
+      ...smallTalk(60, 40),
+    ];
+    const asked = 'When does the boat leave?';
+    const search = vi.fn<NonNullable<ConversationOptions['search']>>(async () => [{ id: 'dawn' }, { id: 'unknown' }]);
+    const joined = alone(history, { search });
+    expect(await joined.recalledFor(asked)).toMatch(/Bergen at dawn.+pier three/s);
+    expect(search).toHaveBeenCalledWith(asked, { limit: expect.any(Number), signal: expect.any(AbortSignal) });
+
+    const errors: unknown[] = [];
+    const onError = (error: unknown) => errors.push(error);
+    const fails = alone(history, { search: () => Promise.reject(new Error('no vectors')), onError });
+    expect(await fails.recalledFor(asked)).toContain('pier three');
+    expect(errors).toMatchObject([{ message: 'no vectors' }]);
+
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const late = alone(history, { search: () => new Promise(() => {}), onError });
+    const found = late.recalledFor(asked);
+    await vi.advanceTimersByTimeAsync(2_100);
+    vi.useRealTimers();
+    expect(await found).toContain('pier three');
+    expect(errors[1]).toMatchObject({ name: 'APITimeoutError' });
+  });
+
+  test('works without a service, before any compaction, with a new object and in contextMessage', async () => {
+    const history = [user('The pier gets a red lamp.'), ...smallTalk(80)];
+    const asked = 'Which lamp does the pier get?';
+    const { conversation } = alone(history);
+    expect((await conversation.contextMessage(asked))?.content).toContain('red lamp');
+    expect(JSON.stringify((await conversation.send(asked)).report.recalled)).toContain('red lamp');
+    await failureOf(conversation.compact()).then((error) =>
+      expect(error).toMatchObject({ message: 'compact needs the option context: a ContextClient.' }),
+    );
+
+    const world = chatWorld();
+    for (const compaction of [false, undefined] as const) {
+      const options = { history, compaction, contextWindow: 700, reserveOutput: 50 };
+      expect((await world.open(options).buildMessages(asked)).recalled?.content).toContain('red lamp');
+    }
+  });
+
+  test('gives search results with id, date, score and the text around the hit', async () => {
+    const long = `${'The sea was calm. '.repeat(60)}The lamp is red. ${'The sea was calm. '.repeat(60)}`;
+    const { conversation } = alone([
+      user('The pier gets a red lamp.', { id: 'm1', createdAt: '2026-05-03T09:00:00Z' }),
+      user(long, { id: 'm2' }),
+      ...smallTalk(20),
+    ]);
+
+    const found = await conversation.search('red lamp', { limit: 2 });
+
+    expect(found).toMatchObject([
+      { id: 'm1', role: 'user', createdAt: '2026-05-03T09:00:00Z', excerpt: 'The pier gets a red lamp.' },
+      { id: 'm2' },
+    ]);
+    expect(found[1]?.excerpt).toContain('lamp is red');
+    expect(found[1]?.excerpt.length).toBeLessThan(1000);
+    expect(found[0]?.score).toBeGreaterThan(found[1]?.score ?? 0);
+  });
+
+  test('names in a report the messages it recalled, and in a receipt how many are only in the history', async () => {
+    const history = [
+      user('We decided on Postgres for the bookings.', { id: 'p' }),
+      user('The pier gets a red lamp.', { id: 'lamp' }),
+      user('Never sail at night.', { id: 'pinned' }),
+      ...smallTalk(20),
+    ];
+    const world = chatWorld();
+    const canned = cannedContext(world, { metadata: metadata({ recentMessageCount: 10 }) });
+    canned.compact = () => {
+      canned.summary = summary({ version: 2, decisions: [decision('We decided on Postgres for the bookings.')] });
+      canned.pins = [pin('Never sail at night.', 'pinned')];
+      const result = {
+        success: true,
+        previousTokenCount: 900,
+        newTokenCount: 300,
+        tokensRemoved: 600,
+        summaryUpdated: true,
+      };
+      return Response.json({ success: true, result });
+    };
+
+    const report = await world.open({ history }).compact('deep');
+
+    // 23 messages, of which 10 are recent, one is pinned and one is in the summary.
+    expect(report.onlyInHistory).toBe(11);
+  });
+
+  test('uses a context that is not fresh at once, and refreshes it behind the turn', async () => {
+    vi.useFakeTimers({ toFake: ['Date'], now: 1_000_000 });
+    const world = chatWorld();
+    const canned = cannedContext(world, { pins: [pin('Old.', 'x')] });
+    const conversation = world.open();
+    await conversation.buildMessages('One?');
+    canned.pins = [pin('New.', 'x')];
+    vi.setSystemTime(1_060_000);
+
+    expect((await conversation.buildMessages('Two?')).context?.content).toContain('Old.');
+    await conversation.idle();
+    expect((await conversation.buildMessages('Three?')).context?.content).toContain('New.');
+    vi.useRealTimers();
+  });
+});
+
+describe('a conversation in an app', () => {
+  test('needs nothing but load from an app that stores its turns itself', async () => {
+    const messages: ConversationMessage[] = [user('The pier gets a red lamp.')];
+    const world = alone([], { store: { load: () => ({ messages }) } });
+
+    const { messages: turn } = await world.conversation.send('Which lamp?');
+    messages.push(...turn);
+    await world.conversation.send('And?');
+
+    expect(world.prompts.at(-1)?.messages.map(({ role }) => role)).toEqual(['user', 'user', 'assistant', 'user']);
+  });
+
+  test('stores turns with ids and times, or with the ids that append returns', async () => {
+    const store = memoryStore();
+    const { conversation } = alone([], { store });
+    const { messages } = await conversation.send('Hello?');
+
+    expect((await store.load('talk'))?.messages).toEqual(messages);
+    expect(messages).toMatchObject([
+      { id: expect.stringMatching(/.{8}/), createdAt: expect.stringMatching(/^20.+Z$/), role: 'user' },
+      { id: expect.stringMatching(/.{8}/), createdAt: expect.stringMatching(/^20.+Z$/), role: 'assistant' },
+    ]);
+    const named = alone([], { store: { ...store, append: async () => ['a', 'b'] } });
+    expect((await named.conversation.send('Hello?')).messages.map(({ id }) => id)).toEqual(['a', 'b']);
+  });
+
+  test('makes the same compactions, prompts and calibration with one object per request as with one for all', async () => {
+    const play = async (isFresh: boolean) => {
+      const world = chatWorld({ limits: { gateway: 1e6, context: 1e6, compact: 1e6 } });
+      const store = memoryStore();
+      const open = () => world.open({ store: withEmulator(store, world), contextWindow: 1500, reserveOutput: 100 });
+      let conversation = open();
+      for (let turn = 0; turn < 240; turn += 1) {
+        if (isFresh) conversation = open();
+        await conversation.send(
+          `Turn ${turn}: we decided that berth ${turn} is for boats of ${turn % 9} metres, said Ingrid.`,
+        );
+        await conversation.idle();
+      }
+      const { calibration, compaction } = Object((await store.load('talk'))?.state) as Record<string, unknown>;
+      return { prompts: world.prompts, compactions: world.count('compact'), calibration, compaction };
+    };
+
+    const [one, many] = [await play(false), await play(true)];
+
+    expect(one.compactions).toBeGreaterThan(1);
+    expect(many.compactions).toBe(one.compactions);
+    expect(many).toEqual(one);
+  });
+
+  test('runs turns in order, also when two are sent at once', async () => {
+    const world = alone([]);
+    const slow = gate();
+    let first = true;
+    world.onRequest(async ({ url }) => {
+      if (!url.endsWith('/completions') || !first) return undefined;
+      first = false;
+      await slow.passed;
+      return undefined;
+    });
+
+    const both = [world.conversation.send('One?'), world.conversation.stream('Two?').final()];
+    slow.open();
+    await Promise.all(both);
+
+    expect(world.prompts.map(({ messages }) => messages.at(-1)?.content)).toEqual(['One?', 'Two?']);
+    expect(world.prompts[1]?.messages).toHaveLength(3);
+  });
+
+  test('does not wait for a reader who stopped reading', async () => {
+    const world = alone([]);
+    world.emulator.chat.on('story', 'One two three four five six seven.');
+    const reply = world.conversation.stream('Tell a story.')[Symbol.asyncIterator]();
+    await reply.next();
+
+    await world.conversation.send('Next?');
+
+    expect(world.prompts[1]?.messages[1]).toEqual({ role: 'assistant', content: 'One two three four five six seven.' });
+  });
+
+  test('loses no turn to another process: a conflict is a typed error with the turn', async () => {
+    const store = memoryStore();
+    const one = alone([], { store });
+    const slow = gate();
+    one.onRequest(({ url }) => (url.endsWith('/completions') ? slow.passed : undefined));
+    const turn = failureOf(one.conversation.send('Mine?'));
+    await vi.waitFor(() => expect(one.count('chat')).toBe(1), { timeout: 30_000 });
+
+    await alone([], { store }).conversation.send('Theirs?');
+    slow.open();
+
+    expect(await turn).toMatchObject({ name: 'ConversationConflictError', turn: { text: expect.stringMatching(/./) } });
+    expect((await store.load('talk'))?.messages.map(({ content }) => content)).toContain('Theirs?');
+    await one.conversation.send('Mine again?');
+    expect((await store.load('talk'))?.messages).toHaveLength(4);
+  });
+
+  test('regenerates the last reply: the old one is removed from the store, and excluded at the service', async () => {
+    const world = chatWorld();
+    const store = memoryStore();
+    const conversation = world.open({ store: withEmulator(store, world) });
+    world.emulator.chat.on('harbour', 'Old reply.');
+    const { messages: before } = await conversation.send('Name a harbour.');
+    world.emulator.chat.on('harbour', 'New reply.');
+
+    const turn = await conversation.regenerate().final();
+    await conversation.idle();
+
+    expect(turn.text).toBe('New reply.');
+    expect(world.prompts[1]?.messages).toEqual(world.prompts[0]?.messages);
+    expect((await store.load('talk'))?.messages.map(({ content }) => content)).toEqual([
+      'Name a harbour.',
+      'New reply.',
+    ]);
+    expect(
+      world.emulator.conversations
+        .get('talk')
+        ?.messages.filter(({ excluded }) => excluded)
+        .map(({ id }) => id),
+    ).toEqual([before[1]?.id]);
+  });
+
+  test('keeps the old reply if the new one fails', async () => {
+    const world = alone([]);
+    await world.conversation.send('Name a harbour.');
+    world.emulator.faults.add({ match: { path: '/v1/chat/*' }, respond: { status: 500 } });
+
+    expect(await failureOf(world.conversation.regenerate().final())).toMatchObject({ status: 500 });
+    await world.conversation.send('Thanks.');
+
+    expect(world.prompts.at(-1)?.messages).toHaveLength(3);
+  });
+
+  test('edits a message: it and all after it are replaced, and forgotten', async () => {
+    const history = [user('The password is sesame.', { id: 'm1' }), user('And the lamp is red.', { id: 'm2' })];
+    const store = memoryStore({ talk: history });
+    const { conversation, prompts } = alone([], { store });
+
+    await conversation.edit('m1', 'The password is secret.').final();
+
+    expect(prompts[0]?.messages).toEqual([{ role: 'user', content: 'The password is secret.' }]);
+    const { messages = [] } = (await store.load('talk')) ?? {};
+    expect(messages).toHaveLength(2);
+    expect(messages[0]).toMatchObject({ role: 'user', content: 'The password is secret.' });
+    expect(await conversation.search('sesame')).toEqual([]);
+    expect(await failureOf(conversation.edit('m1', 'Gone.').final())).toMatchObject({
+      message: expect.stringContaining('messageId: must be the id of a message'),
+    });
+  });
+
+  test('forks: the copy has the messages up to one, and both go on by themselves', async () => {
+    const history = [
+      user('One.', { id: 'm1' }),
+      { role: 'assistant', content: 'Two.', id: 'm2' },
+      user('Three.', { id: 'm3' }),
+    ];
+    const store = memoryStore({ talk: history });
+    const { conversation } = alone([], { store });
+
+    const copy = await conversation.fork('m2');
+    await copy.send('Other.');
+
+    expect((await store.load(copy.id))?.messages.map(({ content }) => content).slice(0, 3)).toEqual([
+      'One.',
+      'Two.',
+      'Other.',
+    ]);
+    expect((await store.load('talk'))?.messages).toEqual(history);
+  });
+
+  test('says what a store lacks', async () => {
+    const { conversation } = alone([], { store: { load: () => ({ messages: [user('Hello?')] }) } });
+
+    expect(await failureOf(conversation.regenerate().final())).toMatchObject({
+      message: 'This needs a store with append and truncate.',
+    });
+  });
+
+  test.each(['', '  \n', []])('rejects an empty input (%j) before anything is sent', async (input) => {
+    const world = alone([]);
+
+    expect(await failureOf(world.conversation.send(input))).toMatchObject({ name: 'RequestValidationError' });
+    expect(await failureOf(world.conversation.stream(input).final())).toMatchObject({ name: 'RequestValidationError' });
+    expect(world.prompts).toEqual([]);
+  });
+});
+
+describe('a turn that waits', () => {
+  test.each([
+    { options: { deadline: 50 }, error: 'APITimeoutError' },
+    { options: { timeout: 50 }, error: 'APITimeoutError' },
+    { options: { signal: AbortSignal.timeout(50) }, error: 'AbortError' },
+  ])('for a store that hangs ends with $error after $options', async ({ options, error }) => {
+    const { conversation } = alone([], { store: { load: () => new Promise(() => {}) } });
+
+    expect(await failureOf(conversation.send('Hello?', options))).toMatchObject({ name: error });
+  });
+
+  test.each([{ deadline: 50 }, { timeout: 50, maxRetries: 0 }])('for the context ends after %j', async (options) => {
+    const world = chatWorld();
+    const never = gate();
+    world.onRequest(({ url }) => (url.includes('/api/') ? never.passed : undefined));
+
+    expect(await failureOf(world.open().send('Hello?', options))).toMatchObject({ name: 'APITimeoutError' });
+    never.open();
+  });
+
+  test('for a store that hangs while saving ends after its timeout, and the turn is stored with the next', async () => {
+    const store = memoryStore();
+    let hangs = true;
+    const errors: unknown[] = [];
+    const append: typeof store.append = (...turn) => (hangs ? new Promise(() => {}) : store.append(...turn));
+    const world = alone([], { store: { ...store, append }, onError: (error) => errors.push(error) });
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const turn = world.conversation.send('One?');
+    await vi.waitFor(() => expect(world.count('chat')).toBe(1), { timeout: 30_000 });
+    await vi.advanceTimersByTimeAsync(61_000);
+    vi.useRealTimers();
+    expect((await turn).text).not.toBe('');
+    expect(errors).toMatchObject([{ name: 'APITimeoutError' }]);
+
+    hangs = false;
+    await world.conversation.send('Two?');
+
+    expect(
+      (await store.load('talk'))?.messages.map(({ content }) => content).filter((text) => text.endsWith('?')),
+    ).toEqual(expect.arrayContaining(['One?', 'Two?']));
+  });
+
+  test('for a context read in the background ends with close()', async () => {
+    const world = chatWorld();
+    const never = gate();
+    const conversation = world.open();
+    world.onRequest(({ url }) => (url.includes('/api/') ? never.passed : undefined));
+
+    conversation.compactWhenDue();
+    conversation.close();
+    await conversation.idle();
+
+    never.open();
+  });
+
+  test('for a silent model ends its request when the reply is left', async () => {
+    const world = alone([]);
+    world.emulator.faults.add({
+      match: { path: '/v1/chat/*' },
+      respond: { type: 'cutStream', afterEvents: 3, how: 'stall' },
+    });
+    let aborted = false;
+    world.onRequest((request) => {
+      request.signal.addEventListener('abort', () => {
+        aborted = true;
+      });
+    });
+    const reply = world.conversation.stream('Hello?')[Symbol.asyncIterator]();
+    await reply.next();
+    void reply.next();
+    await reply.return?.();
+
+    expect(aborted).toBe(true);
+  });
+});
+
+describe('odd text', () => {
+  test('with a lone surrogate in a pin, a stored message or a stopped reply does not fail the next turn', async () => {
+    const world = chatWorld();
+    cannedContext(world, {
+      pins: [pin('Pinned \ud83d.', 'x')],
+      summary: summary({ goals: ['A goal \udc00.'] }),
+      memory: [memory('fact', 'k', 'A fact \ud800.')],
+    });
+    const conversation = world.open({
+      history: [user('Old \ud83d message about the lamp.'), ...smallTalk(80)],
+      contextWindow: 900,
+      reserveOutput: 50,
+    });
+
+    await conversation.record('Hello?', { text: 'A stopped reply \ud83d', stopped: true });
+    await conversation.send('What about the lamp?');
+
+    expect(JSON.stringify(world.prompts[0])).not.toMatch(/\\ud[89ab]|\\ud[cdef]/);
+  });
+
+  test('of 60 kB of dots is excluded without delay', async () => {
+    const world = alone([user('.'.repeat(60_000), { id: 'dots' })]);
+    const began = performance.now();
+
+    await world.conversation.exclude('dots');
+
+    expect(performance.now() - began).toBeLessThan(2_000); // it took 7 s
+  });
+
+  test('pasted, 70 kB long, is searched among 10,000 messages without delay', async () => {
+    const world = alone(smallTalk(10_000), { contextWindow: 100_000 });
+    await world.conversation.buildMessages('Warm up the index.');
+    const pasted = Array.from({ length: 10_000 }, (_, i) => `word${i}`).join(' ');
+    const began = performance.now();
+
+    await world.conversation.buildMessages(pasted);
+
+    expect(performance.now() - began).toBeLessThan(1_000); // generous: it took up to 2 s on a fast machine
+  });
+
+  test('of 200,000 messages is no RangeError', async () => {
+    const { recalledFor } = alone([user('The pier gets a red lamp.'), ...smallTalk(200_000)]);
+
+    expect(await recalledFor('Which lamp does the pier get?')).toContain('red lamp');
+  });
+
+  test('from a service that leaves out a section is no TypeError', async () => {
+    const world = chatWorld();
+    const context = world.context.withOptions({ validation: 'report' });
+    world.onRequest(({ url, method }) =>
+      url.includes('/api/context') && method === 'GET'
+        ? Response.json({
+            success: true,
+            context: {
+              rollingSummary: { version: 1, goals: null, decisions: [null, 1] },
+              metadata: {} as ContextMetadata,
+            },
+          })
+        : undefined,
+    );
+
+    const { report } = await world.open({ context }).send('Hello?');
+
+    expect(report.summaryVersion).toBe(1);
+  });
+
+  test('that the caller changes after the call is stored as it was', async () => {
+    const store = memoryStore();
+    const { conversation } = alone([], { store });
+    const input = [user('Before.')];
+
+    const turn = conversation.send(input);
+    (input[0] as ConversationMessage).content = 'After.';
+    input.push(user('More.'));
+    await turn;
+
+    expect((await store.load('talk'))?.messages.map(({ content }) => content)[0]).toBe('Before.');
+  });
+});
+
+/** A store that also stores turns in the emulator, as a service has them. */
+function withEmulator(
+  store: ReturnType<typeof memoryStore>,
+  { emulator }: Pick<ReturnType<typeof chatWorld>, 'emulator'>,
+) {
+  const append: typeof store.append = (id, messages, position) => {
+    emulator.conversations.append(
+      id,
+      messages.map(({ id, role, content }) => ({ id, role: role as 'user', content })),
+    );
+    return store.append(id, messages, position);
+  };
+  return { ...store, append };
+}
