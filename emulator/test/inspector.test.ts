@@ -83,6 +83,8 @@ describe.runIf(hasBrowser)('the inspector in a browser', () => {
     await sees('.message.excluded [aria-label="Include msg_sample_9"]');
     await click('#compact-deep');
     await reads('Receipt of the deep compaction');
+    expect(await text()).toMatch(/\d+ statements? recognised/);
+    expect(await text()).toMatch(/\d+ of 11\s+messages represented nowhere/);
 
     const { context } = (await callsTo(emulator).context('GET', '/api/context?conversationId=conv_sample')).body;
     await reads(`${context.metadata.compressedTokens}\nin the context`);

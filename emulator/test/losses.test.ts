@@ -70,6 +70,42 @@ describe('the losses of a compaction', () => {
   });
 });
 
+describe('a receipt', () => {
+  test('says how many messages the context represents nowhere, also after the first compaction', async () => {
+    const emulator = standingEmulator();
+    const messages = Array.from({ length: 60 }, (_, i) => ({
+      role: i % 2 === 0 ? ('user' as const) : ('assistant' as const),
+      content: `The crew of boat ${i} told us all morning about the storm, the gate and the old harbour of town ${i * 7}.`,
+    }));
+    emulator.conversations.create({ id: 'talk', messages });
+    const before = await look(emulator);
+    await emulator.compact('talk', 'aggressive');
+    const after = await look(emulator);
+
+    const { live, gone } = receiptOf(before, after).messages;
+
+    const context = JSON.stringify(after.rollingSummary);
+    const missing = after.messages.filter(
+      ({ content, standing }) => standing === 'summarized' && !context.includes(content),
+    );
+    expect(live).toBe(60);
+    expect(gone).toBe(missing.length);
+    expect(gone).toBeGreaterThan(40);
+  });
+
+  test('counts the statements that were recognised, and leaves excluded messages out', async () => {
+    const emulator = begun();
+    const first = (await look(emulator)).messages[0]?.id;
+    await callsTo(emulator).context('PATCH', `/api/context/exclude/talk/${first}`, { exclude: true });
+    const before = await look(emulator);
+    await emulator.compact('talk', 'aggressive');
+    const { recognised, messages } = receiptOf(before, await look(emulator));
+
+    expect(recognised).toBe(before.statements.length);
+    expect(messages.live).toBe(before.messages.length - 1);
+  });
+});
+
 describe('the chart of a conversation', () => {
   test('ends at the current tokens, and falls at a compaction', async () => {
     const emulator = begun();

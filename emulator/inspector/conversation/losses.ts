@@ -13,6 +13,10 @@ export interface Loss {
 /** The effect of a compaction on the statements in the context. */
 export interface Receipt extends Pick<SummaryDiff, 'kept' | 'reworded'> {
   lost: Loss[];
+  /** Statements that were recognised in the messages. Others may be lost unseen. */
+  recognised: number;
+  /** Live messages, and those of them that are in the context neither in full nor by any entry of the summary. */
+  messages: { live: number; gone: number };
 }
 
 /** Comparing more would block the page: the time is quadratic. */
@@ -29,7 +33,21 @@ export function receiptOf(before: InspectedConversation, after: InspectedConvers
   const { kept, reworded, lost } = diffSummaries(contextSummary(before), contextSummary(after));
   const found = losses(lost, before, after);
   const gone = new Set(found.map(({ entry }) => entry));
-  return { kept: [...kept, ...lost.filter((entry) => !gone.has(entry))], reworded, lost: found };
+  return {
+    kept: [...kept, ...lost.filter((entry) => !gone.has(entry))],
+    reworded,
+    lost: found,
+    recognised: before.statements.length,
+    messages: representation(after),
+  };
+}
+
+function representation({ messages, sources }: InspectedConversation): Receipt['messages'] {
+  const quoted = new Set(sources.map(({ messageId }) => messageId));
+  return {
+    live: messages.filter(({ standing }) => standing !== 'excluded').length,
+    gone: messages.filter(({ id, standing }) => standing === 'summarized' && !quoted.has(id)).length,
+  };
 }
 
 /** The category a statement is pinned under. */

@@ -15,6 +15,7 @@ export interface Compacted {
 /** The statements that a compaction kept, reworded and lost. */
 export function ReceiptCard({ compacted, onClose }: { compacted: Compacted; onClose: () => void }) {
   const { level, result, receipt } = compacted;
+  const { live, gone } = receipt.messages;
   const { previousTokenCount, newTokenCount, tokensRemoved } = result;
   const close = (
     <Button kind="quiet" onClick={onClose}>
@@ -32,7 +33,11 @@ export function ReceiptCard({ compacted, onClose }: { compacted: Compacted; onCl
         <Figure value={count(receipt.kept.length)}>kept</Figure>
         <Figure value={count(receipt.reworded.length)}>reworded</Figure>
         <Figure value={count(receipt.lost.length)}>lost</Figure>
+        <Figure value={`${count(gone)} of ${count(live)}`}>messages represented nowhere</Figure>
       </div>
+      <p class="note">
+        {plural(receipt.recognised, 'statement')} recognised before. Anything else may be lost without being listed.
+      </p>
       {receipt.kept.length > 0 && (
         <details>
           <summary>{plural(receipt.kept.length, 'statement')} kept</summary>
