@@ -219,6 +219,28 @@ describe('compaction', () => {
     ]);
   });
 
+  test.each([
+    ['names', 'for Acme', 'for Globex'],
+    ['negation', 'may be shared', 'may not be shared'],
+    ['numbers', 'until year 7', 'until year 8'],
+  ])('keeps both of two requirements that differ only in %s', async (_, one, other) => {
+    const rule = (part: string) =>
+      `The audit export for Acme must list every signed harbour ledger entry, may be shared with each island captain, and stays in the locked tower archive until year 7.`.replace(
+        one,
+        part,
+      );
+    const { compact, read } = compacting([
+      { role: 'user', content: rule(one) },
+      { role: 'user', content: rule(other) },
+      ...talkOf(24).filter((_, i) => i % 2 === 1),
+    ]);
+
+    await compact('light');
+
+    const { requirements } = (await read()).rollingSummary;
+    expect(requirements).toEqual(expect.arrayContaining([rule(one), rule(other)]));
+  });
+
   test('drops a decision that a recent message reverses, and keeps only unanswered questions', async () => {
     const { compact, read } = compacting([
       { role: 'user', content: 'We decided to host the ledger database in Frankfurt near the office.' },

@@ -20,8 +20,18 @@ export function* withoutRepeated<T extends { candidate: Candidate }>(entries: re
 }
 
 function isSame(a: Candidate, b: Candidate): boolean {
-  return isSimilar(a.terms, b.terms) || (a.item.id !== undefined && a.item.id === b.item.id);
+  if (a.item.id !== undefined && a.item.id === b.item.id) return true;
+  return isSimilar(a.terms, b.terms) && particulars(a.item.text) === particulars(b.item.text);
 }
+
+/** The names in a text, and whether it denies something: the terms of a text contain neither. */
+function particulars(text: string): string {
+  return [NEGATION.test(text), ...new Set(text.match(NAMES))].sort().join(' ');
+}
+
+/** Words with a capital letter, except at the beginning of a sentence. */
+const NAMES = /(?<=[\p{L}\p{N},;:] )\p{Lu}[\p{L}\p{N}]+/gu;
+const NEGATION = /\b(?:not|never|no|none|without|cannot|\w+n['’]t)\b/i;
 
 /**
  * If two sets share four fifths of their terms, the rarest fifth plus one of each set have a term in common. So only
