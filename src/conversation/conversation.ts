@@ -51,7 +51,7 @@ import {
   memoryStore,
   NEW_STATE,
 } from './store.js';
-import { Limits, Reply, untilAborted } from './turn.js';
+import { Limits, Reply, type TurnEnd, untilAborted } from './turn.js';
 
 /** The user's new message, or several messages. The last one is the question. */
 export type TurnInput = string | readonly ConversationMessage[];
@@ -118,6 +118,7 @@ export class Conversation {
   /** The reply of the turn that runs. */
   #reply: Reply | undefined;
   #lastTurn: Promise<unknown> = Promise.resolve();
+  #lastSave: Promise<void> = Promise.resolve();
   readonly #tasks = new Set<Promise<unknown>>();
   readonly #closing = new AbortController();
   #compaction: Promise<CompactionReport> | undefined;
@@ -161,8 +162,7 @@ export class Conversation {
    */
   async send(input: TurnInput, options: TurnOptions = {}): Promise<ChatTurn> {
     const request: TurnRequest = { input: messagesOf(input) };
-    return this.#inOrder(options.signal, async () => {
-      const limits = await this.#load(options);
+    return this.#inOrder(options, async (limits) => {
       const { answer, built } = await this.#ask(request, options, limits, (params, request) =>
         this.#options.gateway.chat.completions.create({ ...params, stream: false }, request),
       );
@@ -265,8 +265,7 @@ export class Conversation {
   record(input: TurnInput, reply: MadeReply): Promise<void> {
     const messages = messagesOf(input);
     if (typeof reply?.text !== 'string') throw badArgument('reply', 'must be { text }');
-    const recorded = this.#inOrder(undefined, async () => {
-      const limits = await this.#load({});
+    const recorded = this.#inOrder({}, async (limits) => {
       await this.#append({ input: messages }, reply.text, reply.stopped, limits);
       await this.#context(limits).catch(this.#onError);
       await this.#save(limits);
@@ -367,7 +366,8 @@ export class Conversation {
   };
 
   /** Runs turns one after the other. A reply that nobody reads on does not hold up the next turn. */
-  async #inOrder<T>(signal: AbortSignal | undefined, turn: () => Promise<T>): Promise<T> {
+  async #inOrder<T>(options: RequestOptions, turn: (limits: Limits) => Promise<T>): Promise<T> {
+    const limits = new Limits(options);
     const before = this.#lastTurn;
     let done = (): void => {};
     const mine = new Promise<void>((resolve) => {
@@ -376,8 +376,8 @@ export class Conversation {
     this.#lastTurn = before.then(() => mine);
     this.#reply?.readOn();
     try {
-      await untilAborted(before, signal);
-      return await turn();
+      await limits.within('The turn before', () => before, Number.POSITIVE_INFINITY);
+      return await turn(await this.#load(limits));
     } finally {
       done();
     }
@@ -386,10 +386,10 @@ export class Conversation {
   #stream(options: TurnOptions, request: () => TurnRequest): Reply {
     const reply: Reply = new Reply(
       (signal, push) =>
-        this.#inOrder(signal, async () => {
+        this.#inOrder({ ...options, signal }, async (limits) => {
           this.#reply = reply;
           try {
-            return await this.#write(request, { ...options, signal }, push);
+            return await this.#write(request, { ...options, signal }, limits, push);
           } finally {
             this.#reply = undefined;
           }
@@ -402,11 +402,16 @@ export class Conversation {
   async #write(
     make: () => TurnRequest,
     options: TurnOptions,
+    limits: Limits,
     push: (piece: string) => Promise<boolean>,
-  ): ReturnType<ConstructorParameters<typeof Reply>[0]> {
-    const limits = await this.#load(options);
+  ): Promise<TurnEnd> {
     const request = make();
-    if (request.history !== undefined) this.#checkStore('append', 'truncate');
+    if (request.stored !== undefined) {
+      this.#checkStore('append', 'truncate');
+      const removed = this.#history.messages[request.stored];
+      if (removed !== undefined && removed.id === undefined)
+        throw new ConfigurationError('To replace messages, store.load must return them with their ids.');
+    }
     const { answer: stream, built } = await this.#ask(request, options, limits, (params, request) =>
       this.#options.gateway.chat.completions.create({ ...params, stream: true }, request),
     );
@@ -619,8 +624,7 @@ export class Conversation {
   /** Removes messages from the store, from the summaries of the service, and from what compactions lost. */
   async #remove(removed: readonly ConversationMessage[], limits: Limits): Promise<void> {
     const first = removed[0]?.id;
-    if (removed.length === 0) return;
-    if (first === undefined) throw new ConfigurationError('To replace messages, store.load must return their ids.');
+    if (first === undefined) return;
     await this.#settled(limits).within('store.truncate', () => this.#store.truncate?.(this.id, first));
     this.#unsaved = [];
     const { context } = this.#options;
@@ -644,8 +648,8 @@ export class Conversation {
     return new Limits(signal?.aborted === true ? { timeout: ABORTED_TIMEOUT } : {});
   }
 
-  async #load(options: RequestOptions): Promise<Limits> {
-    const limits = new Limits(options);
+  async #load(options: RequestOptions | Limits): Promise<Limits> {
+    const limits = options instanceof Limits ? options : new Limits(options);
     const loaded = await limits.within('store.load', () => this.#store.load(this.id));
     const { messages, state } = checkLoaded(loaded, this.#history.messages);
     if (state && state.revision > this.#state.revision) {
@@ -667,13 +671,17 @@ export class Conversation {
     return limits;
   }
 
-  async #save(limits = new Limits({})): Promise<void> {
+  /** One at a time, so that no older state overwrites a newer one. */
+  #save(limits = new Limits({})): Promise<void> {
     const { calibration } = this.#counter;
     const state = { ...this.#state, calibration, revision: this.#state.revision + 1 };
     this.#state = state;
-    await this.#settled(limits)
-      .within('store.saveState', () => this.#store.saveState?.(this.id, state))
-      .catch(this.#onError);
+    const save = (): Promise<void> =>
+      this.#settled(limits)
+        .within('store.saveState', () => this.#store.saveState?.(this.id, state))
+        .catch(this.#onError);
+    this.#lastSave = this.#lastSave.then(save);
+    return this.#lastSave;
   }
 
   async #change<T>(changed: T): Promise<T> {

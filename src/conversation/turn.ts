@@ -146,15 +146,20 @@ export class Limits {
     return { signal, timeout, maxRetries, deadline: this.#left() };
   }
 
-  /** Waits for a function of the app's store. An abort or the end of its time ends the wait, not the function. */
-  within<T>(what: string, work: () => T | Promise<T>): Promise<T> {
-    const time = Math.min(this.#options.timeout ?? STORE_TIMEOUT, this.#left() ?? Number.POSITIVE_INFINITY);
+  /** Waits for other work. An abort or the end of its time ends the wait, not the work. */
+  within<T>(
+    what: string,
+    work: () => T | Promise<T>,
+    longest: number = this.#options.timeout ?? STORE_TIMEOUT,
+  ): Promise<T> {
+    const time = Math.min(longest, this.#left() ?? Number.POSITIVE_INFINITY);
+    const done = Promise.resolve().then(work);
+    if (time === Number.POSITIVE_INFINITY) return untilAborted(done, this.signal);
     let timer: unknown;
     const late = new Promise<never>((_, reject) => {
       timer = systemRuntime.setTimer(() => reject(timeoutError(`${what} took longer than ${time} ms.`)), time);
     });
-    const done = Promise.race([Promise.resolve().then(work), late]);
-    return untilAborted(done, this.signal).finally(() => systemRuntime.clearTimer(timer));
+    return untilAborted(Promise.race([done, late]), this.signal).finally(() => systemRuntime.clearTimer(timer));
   }
 
   #left(): number | undefined {

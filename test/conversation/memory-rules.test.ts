@@ -2,6 +2,7 @@ import type { ContextMetadata } from 'context-gateway';
 import {
   type ConversationMessage,
   type ConversationOptions,
+  type ConversationStore,
   createConversation,
   fitToBudget,
   memoryStore,
@@ -430,6 +431,33 @@ describe('a conversation in an app', () => {
     expect((await store.load('talk'))?.messages).toEqual(history);
   });
 
+  test('says that messages need ids to be replaced, before anything is sent', async () => {
+    const history = [user('Hello?'), { role: 'assistant', content: 'Hi.' }];
+    const { conversation, prompts } = alone([], { store: { ...memoryStore(), load: () => ({ messages: history }) } });
+
+    expect(await failureOf(conversation.regenerate().final())).toMatchObject({
+      message: 'To replace messages, store.load must return them with their ids.',
+    });
+    expect(prompts).toEqual([]);
+  });
+
+  test('never saves an older state over a newer one, however slow the store is', async () => {
+    const saved: number[] = [];
+    const slow = gate();
+    const saveState: ConversationStore['saveState'] = async (_, { revision }) => {
+      if (revision === 1) await slow.passed;
+      saved.push(revision);
+    };
+    const { conversation } = alone([user('One.', { id: 'm1' })], { store: { ...memoryStore(), saveState } });
+
+    const both = [conversation.exclude('m1'), conversation.include('m1')];
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    slow.open();
+    await Promise.all(both);
+
+    expect(saved).toEqual([1, 2]);
+  });
+
   test('says what a store lacks', async () => {
     const { conversation } = alone([], { store: { load: () => ({ messages: [user('Hello?')] }) } });
 
@@ -465,6 +493,20 @@ describe('a turn that waits', () => {
 
     expect(await failureOf(world.open().send('Hello?', options))).toMatchObject({ name: 'APITimeoutError' });
     never.open();
+  });
+
+  test('for the turn before ends with its own deadline', async () => {
+    const world = alone([]);
+    const slow = gate();
+    world.onRequest(({ url }) => (url.endsWith('/completions') ? slow.passed : undefined));
+    const first = world.conversation.send('One?');
+
+    const error = await failureOf(world.conversation.send('Two?', { deadline: 50 }));
+    slow.open();
+    await first;
+
+    expect(error).toMatchObject({ name: 'APITimeoutError', message: expect.stringContaining('The turn before') });
+    expect(world.prompts).toHaveLength(1);
   });
 
   test('for a store that hangs while saving ends after its timeout, and the turn is stored with the next', async () => {
