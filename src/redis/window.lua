@@ -114,7 +114,7 @@ end
 if now < s.blocked_until then s.accepted = s.accepted + accepted end
 
 -- The process was without Redis, so others may still be, and use their shares of this window: reserve them.
-if (was_alone == 1 or #stored == 0) and processes > 1 and s.shared ~= s.window then
+if (was_alone == 1 or #stored == 0) and s.shared ~= s.window then
   s.shared, s.share = s.window, math.floor(s.remaining / processes)
   s.quotas = s.share * processes
 end

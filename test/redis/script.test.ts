@@ -123,6 +123,45 @@ describe.skipIf(missing)('a step', () => {
     expect(await process.step(10, { sentAt: now - 499 })).toMatchObject({ granted: 1 });
   });
 
+  test('that arrives before its timeout grants what it asks for', async () => {
+    const process = processOf('one');
+
+    expect((await process.step(10, { sentAt: now - 500 })).granted).toBe(10);
+    expect((await process.step(10, { sentAt: now - 501 })).granted).toBe(0);
+  });
+
+  test('takes a delayed response with a later end for the same window', async () => {
+    const process = processOf('one');
+    await process.step(0, { limit: 100, remaining: 50, resetAfter: 10_000 });
+
+    const reply = await process.step(0, { limit: 100, remaining: 50, resetAfter: 20_000 });
+
+    expect(reply).toMatchObject({ window: 1, remaining: 50, resetAfter: 10_000 });
+  });
+
+  test('divides what remains if others use the same account', async () => {
+    const [first, second] = [processOf('first'), processOf('second')];
+    const known = { limit: 100, remaining: 0, resetAfter: 1_000 };
+    await first.step(500, known);
+    await second.step(500, known);
+    now += 1_000;
+    const rest = { limit: 100, remaining: 10, resetAfter: 60_000 };
+
+    expect((await first.step(500, rest)).granted).toBe(5);
+    expect((await second.step(500, rest)).granted).toBeGreaterThanOrEqual(3);
+  });
+
+  test('starts slowly again after another block', async () => {
+    const process = processOf('one');
+    await process.step(0, { retryAfter: 1_000 });
+    now += 3_000;
+    expect((await process.step(500)).granted).toBe(46);
+    await process.step(0, { retryAfter: 1_000 });
+    now += 1_000;
+
+    expect((await process.step(500)).granted).toBe(1);
+  });
+
   test('of a process that was without Redis reserves the shares of those that may still be', async () => {
     const [first, second] = [processOf('first', 4), processOf('second', 4)];
     const known = { limit: 100, remaining: 80, resetAfter: 60_000 };

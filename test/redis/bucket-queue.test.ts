@@ -1,0 +1,115 @@
+import { describe, expect, test } from 'vitest';
+import { Availability } from '../../src/redis/availability.js';
+import { BucketQueue } from '../../src/redis/bucket-queue.js';
+import { manualRuntime, settled } from '../helpers/manual-runtime.js';
+
+const NAMES = ['sentAt', 'timeout', 'wanted', 'window', 'inFlight', 'accepted', 'limit', 'remaining', 'resetAfter'];
+NAMES.push('retryAfter', 'wasAlone', 'processes');
+const EPOCH = 1_700_000_000_000;
+
+/** A queue whose Redis grants everything, at `remaining` of 100 requests, while it is up. */
+function queueWith({ remaining = 0, processes = 1 } = {}) {
+  const runtime = manualRuntime();
+  const redis = { isUp: true, steps: [] as Record<string, number>[] };
+  const run = async (_keys: string[], args: string[]): Promise<unknown> => {
+    const step = Object.fromEntries(NAMES.map((name, n) => [name, Number(args[n + 1])]));
+    redis.steps.push(step);
+    if (!redis.isUp) throw new Error('gone');
+    const limit = remaining === 0 ? 0 : 100;
+    return [EPOCH + runtime.now(), step.wanted, 0, 1, limit, remaining, limit * 600, 0, processes];
+  };
+  const queue = new BucketQueue(
+    {
+      runtime,
+      availability: new Availability(runtime, 500, () => {}),
+      run,
+      process: 'one',
+      processes: 1,
+      timeout: 500,
+    },
+    Promise.resolve(['key']),
+  );
+  const acquire = async () => {
+    const permit = queue.acquire();
+    await settled();
+    return permit;
+  };
+  return { runtime, redis, queue, acquire };
+}
+
+describe('a step', () => {
+  test('has the time by the clock of Redis, once it is known', async () => {
+    const { runtime, redis, acquire } = queueWith();
+    await acquire();
+    await runtime.advance(100);
+    await acquire();
+
+    expect(redis.steps.map(({ sentAt }) => sentAt)).toEqual([0, EPOCH + 100]);
+  });
+
+  test('reports an accepted request once, within 15 ms, and a 429 at once', async () => {
+    const { runtime, redis, acquire } = queueWith();
+    const [first, second] = [await acquire(), await acquire()];
+    first.release({ rejected: false });
+    await runtime.advance(14);
+    expect(redis.steps).toHaveLength(2);
+    await runtime.advance(1);
+    expect(redis.steps[2]).toMatchObject({ wanted: 0, inFlight: 1, accepted: 1, retryAfter: 0 });
+
+    second.release({ rejected: true, retryAfter: 5_000 });
+    await runtime.advance(1);
+
+    expect(redis.steps[3]).toMatchObject({ inFlight: 0, accepted: 0, retryAfter: 5_000 });
+    expect(runtime.pending).toBe(0);
+  });
+});
+
+describe('without Redis', () => {
+  test('a process checks once a second whether it is back, asks for nothing meanwhile, and says that it was alone', async () => {
+    const { runtime, redis, acquire } = queueWith();
+    redis.isUp = false;
+    await acquire();
+    expect(redis.steps).toMatchObject([{ wanted: 1, wasAlone: 0 }]);
+
+    await runtime.advance(999);
+    await acquire();
+    expect(redis.steps).toHaveLength(1);
+    redis.isUp = true;
+    await runtime.advance(1);
+    await acquire();
+    expect(redis.steps[1]).toMatchObject({ wanted: 0, wasAlone: 1 });
+    await acquire();
+    await acquire();
+
+    expect(redis.steps.slice(2)).toMatchObject([
+      { wanted: 1, wasAlone: 1 },
+      { wanted: 1, wasAlone: 0 },
+    ]);
+  });
+
+  test('each outage starts a new share, among the processes that Redis counted', async () => {
+    const { runtime, redis, acquire } = queueWith({ remaining: 40, processes: 4 });
+    await acquire().then((permit) => permit.release());
+    await runtime.advance(15);
+    const sendAll = async () => {
+      for (let sent = 0; sent < 100; sent += 1) {
+        const permit = await acquire();
+        permit.release();
+        await runtime.advance(15);
+        if (permit.ready !== undefined) return sent;
+      }
+      return Number.POSITIVE_INFINITY;
+    };
+
+    redis.isUp = false;
+    expect(await sendAll()).toBe(10);
+    redis.isUp = true;
+    await runtime.advance(1_000);
+    await acquire().then((permit) => permit.release());
+    await acquire().then((permit) => permit.release());
+    await runtime.advance(15);
+    redis.isUp = false;
+
+    expect(await sendAll()).toBe(10);
+  });
+});
