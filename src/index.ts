@@ -47,15 +47,11 @@ export {
 export { StreamConsumedError, StreamError, StreamTruncatedError } from './errors/stream.js';
 export { RequestValidationError, ResponseValidationError } from './errors/validation.js';
 export type { Chat, ChatCompletions } from './gateway/chat.js';
-export type { DecodeChunk } from './gateway/chunk.js';
 export { GatewayClient, type GatewayClientOptions, type KeyType } from './gateway/client.js';
-export type { ChatCompletionStream, StreamMetrics } from './gateway/completion-stream.js';
-export { toErrorResponse } from './gateway/error-response.js';
 export type { Files, FileUploadParams, Uploadable, UploadOptions } from './gateway/files.js';
 export type { Integrations } from './gateway/integrations.js';
 export type { MapOptions, MapResult } from './gateway/map.js';
 export type { Presets } from './gateway/presets.js';
-export { type ReadStreamOptions, readChatCompletionStream } from './gateway/relayed-stream.js';
 export type {
   ChatCompletion,
   ChatCompletionChoice,
@@ -78,6 +74,12 @@ export type {
   UsageParams,
   UsageReport,
 } from './gateway/schemas.js';
+export type { DecodeChunk } from './gateway/stream/chunk.js';
+export type { ChatCompletionStream } from './gateway/stream/completion-stream.js';
+export { toErrorResponse } from './gateway/stream/error-response.js';
+export { type ReadStreamOptions, readChatCompletionStream } from './gateway/stream/relay.js';
+export type { ServerSentEvent } from './gateway/stream/sse.js';
+export type { StreamMetrics } from './gateway/stream/stream-owner.js';
 export type { Usage } from './gateway/usage.js';
 export type { DispatcherLike, ProgressListener } from './platform/engine.js';
 export type { DerivedOptions, RawRequest } from './transport/client.js';
@@ -96,5 +98,4 @@ export type {
 } from './transport/events.js';
 export type { ClientOptions, Credential, RequestOptions, SchemaOptions } from './transport/options.js';
 export type { Method, Query } from './transport/request.js';
-export type { ServerSentEvent } from './transport/sse.js';
 export type { StandardResult, StandardSchema } from './transport/validation.js';

@@ -6,15 +6,15 @@ import { type RequestOptions, requestOptionsSchema } from '../transport/options.
 import type { Endpoint } from '../transport/request.js';
 import type { Transport } from '../transport/transport.js';
 import { isAnOption } from '../transport/validation.js';
-import type { DecodeChunk } from './chunk.js';
-import type { ChatCompletionStream } from './completion-stream.js';
-import { openStream } from './open-stream.js';
 import {
   type ChatCompletion,
   type ChatCompletionParams,
   chatCompletionParamsSchema,
   chatCompletionSchema,
 } from './schemas.js';
+import type { DecodeChunk } from './stream/chunk.js';
+import type { ChatCompletionStream } from './stream/completion-stream.js';
+import { openStream } from './stream/open.js';
 
 /** The default timeout for a whole completion (ms). */
 const COMPLETION_TIMEOUT = 600_000;

@@ -14,11 +14,11 @@ import {
   elsewhere,
 } from '../transport/options.js';
 import { Chat } from './chat.js';
-import type { DecodeChunk } from './chunk.js';
 import { Files } from './files.js';
 import { Integrations } from './integrations.js';
 import { type MapOptions, type MapResult, map } from './map.js';
 import { Presets } from './presets.js';
+import type { DecodeChunk } from './stream/chunk.js';
 import { Usage } from './usage.js';
 
 /** Options of a `GatewayClient`. */

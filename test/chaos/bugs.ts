@@ -63,8 +63,8 @@ export const BUGS: readonly Bug[] = [
   },
   {
     name: 'the end of the body is taken for the end of the stream',
-    module: 'src/gateway/completion-stream.ts',
-    place: 'if (!this.#soFar.finished) throw new StreamTruncatedError();',
+    module: 'src/gateway/stream/stream-owner.ts',
+    place: 'if (!this.#accumulator.finished) throw new StreamTruncatedError();',
     instead: 'void StreamTruncatedError;',
     invariant: 'I14',
     fault: 'truncated stream',
@@ -79,7 +79,7 @@ export const BUGS: readonly Bug[] = [
   },
   {
     name: 'a list is copied for each of its entries',
-    module: 'src/gateway/undocumented-fields.ts',
+    module: 'src/gateway/stream/pieces.ts',
     place: 'readonly #entries: unknown[] = [];',
     instead: '#list: unknown[] = []; get #entries() { this.#list = [...this.#list]; return this.#list; }',
     invariant: 'I21',

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { RepeatedChunk } from '../../src/gateway/repeated-chunk.js';
 import type { ChatCompletionChunk } from '../../src/gateway/schemas.js';
+import { RepeatedChunk } from '../../src/gateway/stream/repeated-chunk.js';
 import { atLength } from '../helpers/endurance.js';
 
 const chunk = (content: string, more: object = {}): ChatCompletionChunk => ({

@@ -1,7 +1,7 @@
-import { StreamTruncatedError } from '../errors/stream.js';
+import { StreamTruncatedError } from '../../errors/stream.js';
+import type { ChatCompletionChunk } from '../schemas.js';
 import { TRUNCATED } from './chunk.js';
 import { visibleError } from './error-response.js';
-import type { ChatCompletionChunk } from './schemas.js';
 
 /** Writes chunks as server-sent events, each when the reader asks for it. An error becomes the last event. */
 export function eventStreamOf(chunks: AsyncIterator<ChatCompletionChunk, undefined>): ReadableStream<Uint8Array> {
@@ -34,8 +34,8 @@ async function* eventsOf(chunks: AsyncIterable<ChatCompletionChunk>): AsyncGener
 
 /** The error that a browser may see: the service's message, or how the stream ended. */
 function relayed(error: unknown): object {
-  const { status, told } = visibleError(error);
-  if (told !== undefined) return told;
+  const { status, body } = visibleError(error);
+  if (body !== undefined) return body;
   const message = status === 500 ? 'The stream failed.' : 'The stream was interrupted.';
   return { message, type: StreamTruncatedError.is(error) ? TRUNCATED : 'stream_error' };
 }

@@ -1,15 +1,15 @@
-import { ignoreErrors, isThenable } from '../base/ignore-errors.js';
-import type { APIError } from '../errors/api.js';
-import { ContextGatewayError } from '../errors/base.js';
-import { StreamError, StreamTruncatedError } from '../errors/stream.js';
-import { ResponseValidationError } from '../errors/validation.js';
-import { reportsError } from '../transport/body.js';
-import { checkDepth, tryJson } from '../transport/json.js';
-import type { ServiceResponse } from '../transport/service-response.js';
-import type { ServerSentEvent } from '../transport/sse.js';
-import { isObject, ownField } from '../transport/validation.js';
+import { ignoreErrors, isThenable } from '../../base/ignore-errors.js';
+import type { APIError } from '../../errors/api.js';
+import { ContextGatewayError } from '../../errors/base.js';
+import { StreamError, StreamTruncatedError } from '../../errors/stream.js';
+import { ResponseValidationError } from '../../errors/validation.js';
+import { reportsError } from '../../transport/body.js';
+import { checkDepth, tryJson } from '../../transport/json.js';
+import type { ServiceResponse } from '../../transport/service-response.js';
+import { isObject, ownField } from '../../transport/validation.js';
+import { type ChatCompletionChunk, chatCompletionChunkSchema } from '../schemas.js';
 import { RepeatedChunk } from './repeated-chunk.js';
-import { type ChatCompletionChunk, chatCompletionChunkSchema } from './schemas.js';
+import type { ServerSentEvent } from './sse.js';
 
 /**
  * Decodes a stream event into a chunk, for services whose events have another form. Return `'done'` to end the

@@ -1,21 +1,21 @@
-import { isThenable } from '../base/ignore-errors.js';
-import { systemRuntime } from '../base/runtime.js';
-import { apiError } from '../errors/api.js';
-import { ContextGatewayError } from '../errors/base.js';
-import { endCallWith } from '../errors/call.js';
-import { StreamConsumedError } from '../errors/stream.js';
-import { badArgument } from '../errors/validation.js';
-import { FetchHeaders } from '../platform/fetch.js';
-import { StreamSource } from '../platform/stream-source.js';
-import { parseError, readErrorText } from '../transport/body.js';
-import type { CallFacts } from '../transport/call.js';
-import { LiveCalls } from '../transport/live-calls.js';
-import { checkRequestOptions, readStreamOptionsSchema } from '../transport/options.js';
-import { ServerClock } from '../transport/rate-limit/headers.js';
-import { ServiceResponse } from '../transport/service-response.js';
-import { CallTimeouts } from '../transport/timeouts.js';
+import { isThenable } from '../../base/ignore-errors.js';
+import { systemRuntime } from '../../base/runtime.js';
+import { apiError } from '../../errors/api.js';
+import { ContextGatewayError } from '../../errors/base.js';
+import { endCallWith } from '../../errors/call.js';
+import { StreamConsumedError } from '../../errors/stream.js';
+import { badArgument } from '../../errors/validation.js';
+import { FetchHeaders } from '../../platform/fetch.js';
+import { StreamSource } from '../../platform/stream-source.js';
+import { parseError, readErrorText } from '../../transport/body.js';
+import type { CallFacts } from '../../transport/call.js';
+import { LiveCalls } from '../../transport/live-calls.js';
+import { checkRequestOptions, readStreamOptionsSchema } from '../../transport/options.js';
+import { ServerClock } from '../../transport/rate-limit/headers.js';
+import { ServiceResponse } from '../../transport/service-response.js';
+import { CallTimeouts } from '../../transport/timeouts.js';
 import type { ChatCompletionStream } from './completion-stream.js';
-import { openStream } from './open-stream.js';
+import { openStream } from './open.js';
 
 /** Options of `readChatCompletionStream`. */
 export interface ReadStreamOptions {
@@ -38,7 +38,7 @@ export async function readChatCompletionStream(
   options: ReadStreamOptions = {},
 ): Promise<ChatCompletionStream> {
   const { signal, streamIdleTimeout = 120_000 } = checkRequestOptions(options, readStreamOptionsSchema);
-  const { status, headers, body } = answerOf(source);
+  const { status, headers, body } = responseFrom(source);
   if (body?.locked) throw new StreamConsumedError();
   const runtime = systemRuntime;
   const head = { status, headers: new FetchHeaders(headers), body: new StreamSource(body?.getReader()) };
@@ -74,7 +74,7 @@ export async function readChatCompletionStream(
 type Source = Pick<Response, 'status' | 'headers'> & { readonly body: ReadableStream<Uint8Array> | null };
 
 /** A structural check, so that the `Response` of a polyfill or a test works too. */
-function answerOf(source: unknown): Source {
+function responseFrom(source: unknown): Source {
   if (isBody(source)) {
     return { status: 200, headers: new Headers({ 'content-type': 'text/event-stream' }), body: source };
   }

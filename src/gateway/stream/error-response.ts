@@ -1,8 +1,8 @@
-import { describeIssues } from '../base/issues.js';
-import { APIError, wordsOf } from '../errors/api.js';
-import { APIAbortError, APIConnectionError, APITimeoutError } from '../errors/connection.js';
-import { StreamTruncatedError } from '../errors/stream.js';
-import { RequestValidationError, ResponseValidationError } from '../errors/validation.js';
+import { describeIssues } from '../../base/issues.js';
+import { APIError, wordsOf } from '../../errors/api.js';
+import { APIAbortError, APIConnectionError, APITimeoutError } from '../../errors/connection.js';
+import { StreamTruncatedError } from '../../errors/stream.js';
+import { RequestValidationError, ResponseValidationError } from '../../errors/validation.js';
 
 /**
  * Creates the `Response` that a relay sends to its page when a call fails before the stream begins. On the page,
@@ -10,20 +10,20 @@ import { RequestValidationError, ResponseValidationError } from '../errors/valid
  *
  * Errors about the request keep the service's status and message (400, 404, 429, 503 and the like). Problems of your
  * own server are hidden: a rejected key (401, 403) and unknown errors become a 500, an unreachable service or an
- * unusable response a 502, a timeout a 504. An aborted call becomes a 499; its page has usually left.
+ * unusable response a 502, a timeout a 504. An aborted call becomes a 499; its page has usually gone.
  */
 export function toErrorResponse(error: unknown): Response {
-  const { status, told = { message: plainWords(status), type: 'server_error' } } = visibleError(error);
+  const { status, body = { message: defaultMessage(status), type: 'server_error' } } = visibleError(error);
   const headers = new Headers({ 'content-type': 'application/json', 'cache-control': 'no-store' });
-  if (told.retry_after !== undefined) headers.set('retry-after', String(told.retry_after));
-  return new Response(JSON.stringify({ error: told }), { status, headers });
+  if (body.retry_after !== undefined) headers.set('retry-after', String(body.retry_after));
+  return new Response(JSON.stringify({ error: body }), { status, headers });
 }
 
 /** The part of an error that a visitor may see. */
 interface VisibleError {
   readonly status: number;
   /** An error in the Gateway's form; `undefined` for a problem of the server. */
-  readonly told?: {
+  readonly body?: {
     readonly message: string;
     readonly type?: string | undefined;
     readonly param?: string | undefined;
@@ -58,7 +58,7 @@ function ofService(error: APIError): VisibleError {
   const retry_after = retryAfter === undefined ? undefined : Math.ceil(retryAfter / 1_000);
   return {
     status: sentStatus,
-    told: { message: wordsOf(error) ?? plainWords(sentStatus), type, param, code, retry_after },
+    body: { message: wordsOf(error) ?? defaultMessage(sentStatus), type, param, code, retry_after },
   };
 }
 
@@ -68,17 +68,18 @@ function ofArguments({ issues }: RequestValidationError): VisibleError {
   if (param === undefined || param === 'options' || param === 'headers') return { status: 500 };
   return {
     status: 400,
-    told: { message: describeIssues(issues), type: 'invalid_request_error', param: String(param) },
+    body: { message: describeIssues(issues), type: 'invalid_request_error', param: String(param) },
   };
 }
 
-function plainWords(status: number): string {
+function defaultMessage(status: number): string {
   return (
-    PLAIN_WORDS[status] ?? (status < 500 ? 'The service rejected the request.' : 'The service sent no usable response.')
+    DEFAULT_MESSAGES[status] ??
+    (status < 500 ? 'The service rejected the request.' : 'The service sent no usable response.')
   );
 }
 
-const PLAIN_WORDS: Readonly<Record<number, string>> = {
+const DEFAULT_MESSAGES: Readonly<Record<number, string>> = {
   429: 'Too many requests.',
   499: 'The request was aborted.',
   500: 'The server could not handle the request.',

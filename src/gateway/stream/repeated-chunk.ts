@@ -1,5 +1,5 @@
-import { tryJson } from '../transport/json.js';
-import type { ChatCompletionChunk } from './schemas.js';
+import { tryJson } from '../../transport/json.js';
+import type { ChatCompletionChunk } from '../schemas.js';
 
 /** Learning takes as long as this many recognised events save. */
 const COST = 16;

@@ -1,10 +1,10 @@
-import { ResponseValidationError } from '../errors/validation.js';
-import type { ByteSource, ResponseHead } from '../platform/engine.js';
-import { mediaType, readErrorText } from '../transport/body.js';
-import type { ServiceResponse } from '../transport/service-response.js';
+import { ResponseValidationError } from '../../errors/validation.js';
+import type { ByteSource, ResponseHead } from '../../platform/engine.js';
+import { mediaType, readErrorText } from '../../transport/body.js';
+import type { ServiceResponse } from '../../transport/service-response.js';
+import { type ChatCompletionChunk, chatCompletionSchema } from '../schemas.js';
 import { type DecodeChunk, useDelta } from './chunk.js';
 import { ChatCompletionStream } from './completion-stream.js';
-import { type ChatCompletionChunk, chatCompletionSchema } from './schemas.js';
 
 const EVENTS = 'text/event-stream';
 const DONE = 'data: [DONE]\n\n';
@@ -24,10 +24,10 @@ export async function openStream(
   const type = typeOf(head);
   if (head.status === 200 && type === EVENTS) return new ChatCompletionStream(response.with(head), decode);
   if (head.status === 200 && type === 'application/json') {
-    const whole = asChunk(await response.with(head).json(), response);
+    const only = asChunk(await response.with(head).json(), response);
     timeouts.startIdle(idleTimeout); // from now on, the caller reads
     const rest = { ...head, body: prefixed(new TextEncoder().encode(DONE)) };
-    return new ChatCompletionStream(response.with(rest), decode, whole);
+    return new ChatCompletionStream(response.with(rest), decode, only);
   }
   const text = await readErrorText(head.body, runtime);
   timeouts.check();

@@ -1,5 +1,5 @@
 import { createParser, type EventSourceParser } from 'eventsource-parser';
-import { ResponseTooLargeError } from '../errors/connection.js';
+import { ResponseTooLargeError } from '../../errors/connection.js';
 
 /** One server-sent event. */
 export interface ServerSentEvent {

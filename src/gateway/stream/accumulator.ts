@@ -1,8 +1,8 @@
-import type { CompletionUsage, PartialChatCompletion } from '../base/completion.js';
-import type { CompletionFacts } from '../transport/events.js';
-import { ownField } from '../transport/validation.js';
-import type { ChatCompletionChunk, StreamedChatCompletion } from './schemas.js';
-import { FieldPieces, TextPieces } from './undocumented-fields.js';
+import type { CompletionUsage, PartialChatCompletion } from '../../base/completion.js';
+import type { CompletionFacts } from '../../transport/events.js';
+import { ownField } from '../../transport/validation.js';
+import type { ChatCompletionChunk, StreamedChatCompletion } from '../schemas.js';
+import { FieldPieces, TextPieces } from './pieces.js';
 
 interface Choice {
   role: string;
@@ -12,7 +12,7 @@ interface Choice {
 }
 
 /** Collects the pieces of a streamed completion, and joins them only on request. */
-export class CompletionSoFar {
+export class CompletionAccumulator {
   readonly #choices = new Map<number, Choice>();
   #id: string | undefined;
   #model: string | undefined;
@@ -65,7 +65,7 @@ export class CompletionSoFar {
    * The whole completion. Called only when the stream is complete; a service that ends with `[DONE]` may omit a finish
    * reason.
    */
-  whole(): StreamedChatCompletion {
+  completion(): StreamedChatCompletion {
     const { id = '', created = 0, model = '', choices, usage } = this.partial();
     return {
       id,

@@ -1,0 +1,201 @@
+import { ContextGatewayError } from '../../errors/base.js';
+import { captureCallSite, endCallWith } from '../../errors/call.js';
+import { StreamTruncatedError } from '../../errors/stream.js';
+import { ResponseValidationError } from '../../errors/validation.js';
+import { discard } from '../../transport/body.js';
+import { type Ending, endingOf } from '../../transport/reporter.js';
+import type { ServiceResponse } from '../../transport/service-response.js';
+import type { ChatCompletionChunk, StreamedChatCompletion } from '../schemas.js';
+import { CompletionAccumulator } from './accumulator.js';
+import { ChunkReader, type DecodeChunk } from './chunk.js';
+import { EventReader } from './sse.js';
+
+/** Timings of a stream. All times are milliseconds. */
+export interface StreamMetrics {
+  /** From the request to the first chunk. */
+  readonly timeToFirstChunk: number | undefined;
+  /** The longest wait for an event after the first chunk, without the time that the reader takes. */
+  readonly largestGap: number | undefined;
+  readonly chunks: number;
+  /** From the request to now, or to the end of the stream. */
+  readonly duration: number;
+}
+
+/**
+ * Owns what a stream holds: its body, its call's timers and the completion so far. Ends once: complete, with an error,
+ * or because its reader closes it. Then it cancels the body, removes timers and listeners, and reports.
+ */
+export class StreamOwner {
+  readonly response: ServiceResponse;
+  /** Resolves when the stream has ended, however it did. */
+  readonly ended: Promise<void>;
+  readonly #events = new EventReader();
+  readonly #reader: ChunkReader;
+  readonly #accumulator = new CompletionAccumulator();
+  /** A completion that arrived in one piece, as JSON: the only chunk. */
+  #only: ChatCompletionChunk | undefined;
+  #outcome: 'open' | 'complete' | Error = 'open';
+  #resolveEnded = (): void => {};
+  #waitingSince: number | undefined;
+  #chunks = 0;
+  #firstAt: number | undefined;
+  #largestGap: number | undefined;
+  #endedAt: number | undefined;
+
+  constructor(response: ServiceResponse, decode: DecodeChunk | undefined, only: ChatCompletionChunk | undefined) {
+    this.response = response;
+    this.#reader = new ChunkReader(response, decode);
+    this.#only = only;
+    this.ended = new Promise((resolve) => {
+      this.#resolveEnded = resolve;
+    });
+    // Called on an abort, a deadline and an idle timeout.
+    response.call.timeouts.follow({
+      progress: { phase: 'stream', sent: 'yes' },
+      cancel: (error) => this.fail(error),
+    });
+  }
+
+  get isOpen(): boolean {
+    return this.#outcome === 'open';
+  }
+
+  /** `'open'`, `'complete'` or the name of the error that ended the stream. */
+  get state(): string {
+    return this.#outcome instanceof Error ? this.#outcome.name : this.#outcome;
+  }
+
+  get metrics(): StreamMetrics {
+    const { startedAt, runtime } = this.response.call;
+    return {
+      timeToFirstChunk: this.#firstAt === undefined ? undefined : this.#firstAt - startedAt,
+      largestGap: this.#largestGap,
+      chunks: this.#chunks,
+      duration: (this.#endedAt ?? runtime.now()) - startedAt,
+    };
+  }
+
+  /** The next chunk, or `undefined` if more of the body must be read first, or the stream has ended. */
+  take(): ChatCompletionChunk | undefined {
+    while (this.isOpen) {
+      if (this.#only !== undefined) return this.#takeOnly(this.#only);
+      const event = this.#events.next();
+      if (event === undefined && !this.#events.ended) return undefined;
+      this.#stopWaiting();
+      const chunk = event === undefined ? this.#endOfBody() : this.#reader.read(event, this.#events.ended);
+      if (chunk === 'done') this.#complete();
+      else if (chunk !== undefined) return this.#add(chunk);
+    }
+    return undefined;
+  }
+
+  /** Reads more of the body. Returns a promise only if it has to wait. */
+  receive(): Promise<void> | undefined {
+    const bytes = this.response.head.body.read();
+    this.#startWaiting();
+    if (bytes !== undefined && !ArrayBuffer.isView(bytes)) return bytes.then((read) => this.#events.feed(read));
+    this.#events.feed(bytes);
+    return undefined;
+  }
+
+  /** The whole completion, once the stream has ended. Throws its error if it is not complete. */
+  completion(): StreamedChatCompletion {
+    this.throwError();
+    return this.#accumulator.completion();
+  }
+
+  throwError(): void {
+    if (!(this.#outcome instanceof Error)) return;
+    captureCallSite(this.#outcome);
+    throw this.#outcome;
+  }
+
+  /** Ends the stream with an error. */
+  fail(error: unknown): void {
+    if (!this.isOpen) return;
+    const known = error instanceof ContextGatewayError ? error : unreadable(error);
+    const { attempts, reporter } = this.response.call;
+    reporter?.emit({ type: 'failure', attempt: attempts.length, reason: known.name, stop: 'not-repeatable' });
+    this.#end(known, endingOf(known));
+  }
+
+  /** Ends the stream because its reader needs no more of it. */
+  close(): void {
+    const error = new StreamTruncatedError('The stream was closed before the completion was complete.');
+    this.#end(error, { outcome: 'cancelled', error: undefined });
+  }
+
+  /** Adds the call and what has arrived to an error. */
+  describe<E extends ContextGatewayError>(error: E): E {
+    endCallWith(error, this.response.call, () => this.#accumulator.partial());
+    return error;
+  }
+
+  /** The idle timeout runs while the reader waits for an event, whatever else arrives. At other times it is paused. */
+  #startWaiting(): void {
+    if (this.#waitingSince !== undefined) return;
+    const { runtime, timeouts } = this.response.call;
+    this.#waitingSince = runtime.now();
+    timeouts.progressed(1, this.#waitingSince);
+  }
+
+  #stopWaiting(): void {
+    const { runtime, timeouts } = this.response.call;
+    const now = runtime.now();
+    timeouts.pauseWatching(now);
+    if (this.#waitingSince === undefined) return;
+    const waited = now - this.#waitingSince;
+    if (this.#chunks > 0) this.#largestGap = Math.max(this.#largestGap ?? 0, waited);
+    this.#waitingSince = undefined;
+  }
+
+  /** Without `[DONE]`, the completion is complete if every choice has its `finish_reason`. */
+  #endOfBody(): 'done' {
+    if (!this.#accumulator.finished) throw new StreamTruncatedError();
+    return 'done';
+  }
+
+  #takeOnly(chunk: ChatCompletionChunk): ChatCompletionChunk {
+    this.#only = undefined;
+    this.#stopWaiting();
+    return this.#add(chunk);
+  }
+
+  #add(chunk: ChatCompletionChunk): ChatCompletionChunk {
+    this.#firstAt ??= this.response.call.runtime.now();
+    this.#chunks += 1;
+    this.#accumulator.add(chunk);
+    return chunk;
+  }
+
+  #complete(): void {
+    this.#settle('complete', { outcome: 'success', error: undefined });
+    // Most services end the body right after `[DONE]`, so its connection can be reused. A body that goes on is
+    // cancelled.
+    void discard(this.response.head.body, this.response.call.runtime);
+  }
+
+  #end(error: ContextGatewayError, ending: Ending): void {
+    if (!this.isOpen) return;
+    this.#settle(this.describe(error), ending);
+    this.response.head.body.cancel(error);
+  }
+
+  #settle(outcome: 'complete' | Error, ending: Ending): void {
+    const { reporter, runtime, timeouts } = this.response.call;
+    this.#outcome = outcome;
+    this.#endedAt = runtime.now();
+    if (reporter !== undefined) {
+      const { timeToFirstChunk, largestGap } = this.metrics;
+      reporter.completion = this.#accumulator.facts();
+      reporter.done({ ...ending, timeToFirstChunk, largestGap }, this.#endedAt);
+    }
+    timeouts.end();
+    this.#resolveEnded();
+  }
+}
+
+/** A chunk from `decodeChunk` whose fields cannot be read. It may throw anything, even a value that is not an error. */
+function unreadable(cause: unknown): ResponseValidationError {
+  return new ResponseValidationError('A chunk of the stream could not be read.', { body: undefined, cause });
+}
