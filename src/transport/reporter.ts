@@ -11,6 +11,8 @@ const BYTES_PER_TOKEN = 4;
 
 /** The most characters of a model's name or a finish reason in an event. */
 const LONGEST_WORD = 100;
+/** The most finish reasons in an event. */
+const MAX_FINISH_REASONS = 20;
 
 /** The facts that are known only at the end of a call. */
 export type Ending = Pick<DoneEvent, 'outcome' | 'error'> & Partial<Pick<DoneEvent, 'timeToFirstChunk' | 'largestGap'>>;
@@ -103,7 +105,9 @@ export class CallReporter {
       duration: now - this.#startedAt,
       model: this.#model,
       responseModel: this.#word(completion?.model),
-      finishReasons: (completion?.finishReasons ?? []).flatMap((reason) => this.#word(reason) ?? []),
+      finishReasons: (completion?.finishReasons ?? [])
+        .slice(0, MAX_FINISH_REASONS)
+        .flatMap((reason) => this.#word(reason) ?? []),
       usage: estimated ? estimate(this.#lastBody, written) : usage,
       usageEstimated: estimated,
     });

@@ -229,6 +229,26 @@ test('exports contain no prompt, no completion and no key', async () => {
   for (const secret of ['canary', 'dawn', emulator.apiKeys.secret]) expect(receiver.text()).not.toContain(secret);
 });
 
+test('no text of the service makes a span large', async () => {
+  const { gateway, emulator, spanOf, receiver } = await open();
+  const long = 'x'.repeat(500_000);
+  const choice = { message: { role: 'assistant', content: 'Rhine.' }, finish_reason: long };
+  const choices = Array.from({ length: 1_000 }, (_, index) => ({
+    ...choice,
+    index,
+    ...(index > 0 && { finish_reason: 'y' }),
+  }));
+  const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 };
+  const body = { id: 'c', object: 'chat.completion', created: 1, model: long, choices, usage };
+  emulator.faults.add({ respond: { status: 200, body, headers: { 'x-request-id': 'r'.repeat(10_000) } } });
+
+  await gateway.chat.completions.create(ask);
+
+  const attributes = plain((await spanOf('chat atlas-small')).attributes);
+  expect(attributes['gen_ai.response.finish_reasons']).toEqual(['x'.repeat(100), ...Array(19).fill('y')]);
+  expect(receiver.text().length).toBeLessThan(20_000);
+});
+
 test('the function that observe returns stops it', async () => {
   const { gateway, receiver, stop, flush } = await open();
   await gateway.presets.list();

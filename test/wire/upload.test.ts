@@ -483,6 +483,35 @@ describe.each(engines)('$engine', ({ engine, options }) => {
     }
   });
 
+  test.each([
+    { kind: 'generator', file: () => oneShot([bytes]) },
+    { kind: 'web stream', file: () => new Blob([bytes]).stream() },
+  ])('a $kind that was already read fails the upload, and the form is never completed', async ({ file: make }) => {
+    world.server.answers(json({ id: 'f1' }));
+    const file = make();
+    for await (const _ of file as AsyncIterable<unknown>);
+
+    const error = await failureOf(world.gateway(options).files.upload({ file, purpose: 'test' }));
+
+    expect(error).toMatchObject({ name: 'APIConnectionError', retryable: false });
+    expect(error.message).toContain(
+      'after 0 bytes of the file: the stream had ended before. A stream can be read only',
+    );
+    await brokenOff();
+  });
+
+  test.each([
+    { kind: 'Node stream', file: () => Readable.from([]) },
+    { kind: 'Blob', file: () => new Blob([]) },
+    { kind: 'generator of an empty part', file: () => oneShot([new Uint8Array()]) },
+  ])('an empty file can be sent as a $kind', async ({ file }) => {
+    world.server.answers(json({ id: 'f1' }));
+
+    await world.gateway(options).files.upload({ file: file(), purpose: 'test' });
+
+    expect(world.server.turns[0]?.body.toString()).toContain('filename="file"');
+  });
+
   test('an onProgress that throws does not fail the upload', async () => {
     world.server.answers(json({ id: 'f1' }));
     const onProgress = () => {

@@ -9,6 +9,8 @@ export interface FileContent {
   /** The number of bytes, if known. Exactly this many must follow. */
   readonly size: number | undefined;
   readonly repeatable: boolean;
+  /** Whether it may be empty. A stream without content that may have been read before was probably used up. */
+  readonly mayBeEmpty: boolean;
   /** The content as one Blob, if that costs no memory. */
   readonly blob?: Blob;
   /** Bytes or text. A caller's stream may yield anything. */
@@ -33,6 +35,7 @@ export function contentOf({ file, filename }: Form, openFile: (path: string | UR
     type: UNKNOWN_TYPE,
     size,
     repeatable: size !== undefined,
+    mayBeEmpty: true,
   });
   const bytes = copyOfBytes(file);
   if (bytes !== undefined) {
@@ -54,7 +57,8 @@ export function contentOf({ file, filename }: Form, openFile: (path: string | UR
   if (isStream(file)) {
     const { locked, readableDidRead, path } = file as Partial<ReadableStream & Readable & { path: unknown }>;
     if (locked || readableDidRead) throw badFile('this stream is locked, or was already read');
-    return { ...of(path, undefined), ...reading(file) }; // Node's stream of a file has a path
+    // Node's stream of a file has a path. Only Node's streams say that they were not read.
+    return { ...of(path, undefined), mayBeEmpty: readableDidRead === false, ...reading(file) };
   }
   if (isPath(file)) {
     const { name, size, open } = openFile(file.path);

@@ -6,6 +6,9 @@ import { unseenParts } from './file.js';
 /** Bytes sent at a time. */
 const PART = 256 * 1024;
 
+const USED_UP =
+  'the stream had ended before. A stream can be read only once: create a new one. For an empty file, pass new Blob([])';
+
 /**
  * A form with text fields and one file, as multipart/form-data. Our own, because the platform's FormData cannot stream
  * a file it does not hold, and undici cannot send it from outside `fetch`.
@@ -91,11 +94,13 @@ export function multipart({ fields }: Form, file: FileContent, listener: Progres
 async function* contentOf(file: FileContent): AsyncGenerator<Uint8Array, undefined> {
   const { size = Number.POSITIVE_INFINITY } = file;
   let given = 0;
+  let isEmpty = true;
   const brokenOff = (why: string, cause?: unknown): APIConnectionError => {
     const message = `The upload failed after ${given} bytes of the file: ${why}.`;
     return new APIConnectionError(message, { phase: 'headers', sent: 'maybe', cause, retryable: false });
   };
   for await (const chunk of sourceOf(file, (cause) => brokenOff('the file could not be read to its end', cause))) {
+    isEmpty = false;
     const bytes = typeof chunk === 'string' ? new TextEncoder().encode(chunk) : chunk;
     if (!(bytes instanceof Uint8Array)) {
       throw brokenOff(
@@ -106,6 +111,7 @@ async function* contentOf(file: FileContent): AsyncGenerator<Uint8Array, undefin
     given += bytes.byteLength;
     yield bytes;
   }
+  if (isEmpty && !file.mayBeEmpty) throw brokenOff(USED_UP);
   if (given < size && file.size !== undefined) throw brokenOff(`it ${changedFrom(size)}`);
 }
 
