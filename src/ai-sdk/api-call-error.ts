@@ -24,13 +24,10 @@ export function toApiCallError(error: unknown, requestBodyValues: unknown, { max
 
 /** The parts of an `APICallError` that come from the service. */
 function responseOf(error: APIError) {
-  const { status, body } = error;
-  return {
-    statusCode: status,
-    responseHeaders: headersOf(error),
-    responseBody: typeof body === 'string' ? body : JSON.stringify(body),
-    data: body,
-  };
+  const { status, message, type, code, param } = error;
+  // The error's own fields and not its body, in which the service may repeat the key. The body is `cause.body`.
+  const data = { error: { message, type, code, param } };
+  return { statusCode: status, responseHeaders: headersOf(error), responseBody: JSON.stringify(data), data };
 }
 
 /** Whether the AI SDK sends the request again after the wait that the service asks for, and not before. */

@@ -131,6 +131,18 @@ describe.each(majors)('$name', ({ ai, specification, createProvider }) => {
     expect(emulator.requests).toHaveLength(1);
   });
 
+  test('masks a key that the service repeats in its error', async () => {
+    const key = service.emulator.apiKeys.secret;
+    const body = { error: { message: `The key ${key} may not do this.`, type: 'permission_error' }, key };
+    service.emulator.faults.add({ respond: { status: 403, body } });
+
+    const error = (await failureOf(ai.generateText({ model: model(), prompt, maxRetries: 0 }))) as APICallError;
+
+    expect(error.responseBody).toContain('may not do this');
+    expect(error.responseBody).not.toContain(key);
+    expect(JSON.stringify(error.data)).not.toContain(key);
+  });
+
   test('turns an error of the service into an APICallError with its status, headers and body', async () => {
     const error = await failureOf(ai.generateText({ model: model('no-such-model'), prompt }));
 
