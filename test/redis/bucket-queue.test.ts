@@ -7,16 +7,21 @@ const NAMES = ['sentAt', 'timeout', 'wanted', 'window', 'inFlight', 'accepted', 
 NAMES.push('retryAfter', 'wasAlone', 'processes');
 const EPOCH = 1_700_000_000_000;
 
-/** A queue whose Redis grants everything, at `remaining` of 100 requests, while it is up. */
-function queueWith({ remaining = 0, processes = 1 } = {}) {
+/**
+ * A queue whose Redis grants everything while it is up, at `remaining` of 100 requests. With `askAfter` it grants
+ * nothing for so many ms.
+ */
+function queueWith({ remaining = 0, processes = 1, askAfter = 0 } = {}) {
   const runtime = manualRuntime();
-  const redis = { isUp: true, steps: [] as Record<string, number>[] };
+  const redis = { isUp: true, latency: 0, steps: [] as Record<string, number>[] };
   const run = async (_keys: string[], args: string[]): Promise<unknown> => {
     const step = Object.fromEntries(NAMES.map((name, n) => [name, Number(args[n + 1])]));
     redis.steps.push(step);
     if (!redis.isUp) throw new Error('gone');
+    if (redis.latency > 0) await new Promise<void>((resolve) => runtime.setTimer(resolve, redis.latency));
     const limit = remaining === 0 ? 0 : 100;
-    return [EPOCH + runtime.now(), step.wanted, 0, 1, limit, remaining, limit * 600, 0, processes];
+    const granted = askAfter > 0 ? 0 : step.wanted;
+    return [EPOCH + runtime.now(), granted, askAfter, 1, limit, remaining, limit * 600, 0, processes];
   };
   const queue = new BucketQueue(
     {
@@ -62,6 +67,44 @@ describe('a step', () => {
     expect(redis.steps[3]).toMatchObject({ inFlight: 0, accepted: 0, retryAfter: 5_000 });
     expect(runtime.pending).toBe(0);
   });
+});
+
+test('a response that arrives during a step is reported after it, a 429 at once', async () => {
+  const { runtime, redis, queue, acquire } = queueWith();
+  const permits = [await acquire(), await acquire()];
+  for (const [observed, wait] of [
+    [{ rejected: false }, 15],
+    [{ rejected: true }, 0],
+  ] as const) {
+    redis.steps.length = 0;
+    redis.latency = 50;
+    void queue.acquire();
+    permits.shift()?.release(observed);
+    await runtime.advance(50 + wait - 1);
+    expect(redis.steps).toHaveLength(1);
+    await runtime.advance(1);
+    redis.latency = 0;
+    expect(redis.steps).toHaveLength(2);
+    await runtime.advance(100);
+  }
+});
+
+test('while the window is closed, further calls wait without asking Redis', async () => {
+  const { runtime, redis, acquire } = queueWith({ askAfter: 5_000 });
+  const first = await acquire();
+  await runtime.advance(1_000);
+  const second = await acquire();
+
+  expect([first.expectedWait, second.expectedWait]).toEqual([5_000, 4_000]);
+  expect(redis.steps).toHaveLength(1);
+  await runtime.advance(4_000);
+  expect(redis.steps.map(({ wanted }) => wanted)).toEqual([1, 2]);
+
+  first.release();
+  second.release();
+  expect(runtime.pending).toBe(0);
+  await acquire();
+  expect(redis.steps).toHaveLength(3);
 });
 
 describe('without Redis', () => {

@@ -370,6 +370,7 @@ describe('invalid options', () => {
     [{ client, name: ' ' }, /name is missing/],
     [{ client, name: 'a', timeout: 0 }, /timeout must be/],
     [{ client, name: 'a', processes: 1.5 }, /processes must be/],
+    [{ client, name: 'a', processes: 0 }, /processes must be/],
     [{ client, name: 'a', onEvent: true }, /onEvent must be/],
     [undefined, /name is missing/],
   ])('are rejected: %o', (options, message) => {
