@@ -221,7 +221,7 @@ export class Conversation {
   /** Finds messages by their words, names and dates: for citations, and as a tool for the model. */
   async search(query: string, { limit = 10, signal }: SearchOptions = {}): Promise<SearchResult[]> {
     const limits = await this.#load({ signal });
-    const hits = await this.#hits(query, [], this.#history, limits, limit);
+    const hits = await this.#hits(query, { limit, neighbours: false }, this.#history, limits);
     return hits.slice(0, limit).flatMap(({ position, score, excerpt }) => {
       const message = this.#history.messages[position];
       return message === undefined
@@ -499,11 +499,11 @@ export class Conversation {
       const { role, content } = messages[at] ?? { role: '', content: '' };
       if (role === 'user') previous.push(content);
     }
-    const hits = await this.#hits(query, previous, history, limits, MAX_HITS);
+    const hits = await this.#hits(query, { previous, limit: MAX_HITS }, history, limits);
     const index = await history.index();
     const lost: LedgerEntry[] = [];
     for (const entry of this.#lostFor(query)) {
-      const [origin] = index.search(entry.text, { limit: 1 });
+      const [origin] = index.search(entry.text, { limit: 1, neighbours: false });
       const content = normalise(messages[origin?.position ?? -1]?.content ?? '');
       if (!content.includes(normalise(entry.text))) lost.push(entry);
       if (origin !== undefined) hits.splice(Math.min(hits.length, 3), 0, origin);
@@ -520,20 +520,21 @@ export class Conversation {
       this.#lostIndex = { ledger, entries, index };
     }
     const { entries, index } = this.#lostIndex;
-    return index.search(query, { limit: MAX_LOST }).flatMap(({ position }) => entries[position] ?? []);
+    return index
+      .search(query, { limit: MAX_LOST, neighbours: false })
+      .flatMap(({ position }) => entries[position] ?? []);
   }
 
   /** Searches by words, and with the app's own search if there is one. */
   async #hits(
     query: string,
-    previous: readonly string[],
+    options: { limit: number; previous?: readonly string[]; neighbours?: boolean },
     history: History,
     limits: Limits,
-    limit: number,
   ): Promise<Hit[]> {
-    const [index, ids] = await Promise.all([history.index(), this.#idsFrom(query, limit, limits)]);
+    const [index, ids] = await Promise.all([history.index(), this.#idsFrom(query, options.limit, limits)]);
     const { messages } = history;
-    const hits = index.search(query, { previous, limit });
+    const hits = index.search(query, options);
     const positions = new Map(ids.length === 0 ? [] : messages.map(({ id }, at) => [id, at]));
     const all =
       ids.length === 0
@@ -796,7 +797,7 @@ export class Conversation {
     let began = performance.now();
     for (const { text } of entriesOf(summary)) {
       const terms = termsOf(text);
-      for (const { position } of index.search(text, { limit: 3 })) {
+      for (const { position } of index.search(text, { limit: 3, neighbours: false })) {
         const content = messages[position]?.content ?? '';
         if (position < end && sharedTerms(terms, termsOf(content)) >= SAME_STATEMENT * terms.size)
           represented.add(position);
@@ -860,7 +861,7 @@ interface Cause {
 /** A prompt that was too long shrinks to this share of its counted tokens. How wrong the count was is unknown. */
 const SMALLER = 0.75;
 /** Messages that a search returns for a prompt. */
-const MAX_HITS = 200;
+const MAX_HITS = 1000;
 /** Lost statements that a prompt repeats. */
 const MAX_LOST = 5;
 /** Milliseconds for the app's own search. */

@@ -185,7 +185,7 @@ function search(history: readonly ConversationMessage[], input: readonly Convers
   const index = new MessageIndex();
   index.append(history);
   const query = input.at(-1)?.content ?? '';
-  return { hits: index.search(query), index, query };
+  return { hits: index.search(query, { limit: 1000 }), index, query };
 }
 
 /** Identifies a message by its id, or else by its text. */

@@ -1,0 +1,218 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { MessageIndex, passagesOf } from '../../src/conversation/memory.js';
+
+type Message = { content: string; name?: string; createdAt?: string };
+
+function indexOf(messages: readonly (string | Message)[]): MessageIndex {
+  const index = new MessageIndex();
+  index.append(messages.map((message) => (typeof message === 'string' ? { content: message } : message)));
+  return index;
+}
+
+function positions(index: MessageIndex, query: string, options?: Parameters<MessageIndex['search']>[1]): number[] {
+  return index.search(query, options).map(({ position }) => position);
+}
+
+/** Messages about nothing in particular, each with words of its own. */
+const small = Array.from({ length: 40 }, (_, i) => `Line ${i} is about topic${i} and matter${i * 7}.`);
+
+describe('a search in the messages of a conversation', () => {
+  test.each([
+    'Which database do we use for invoices?',
+    'Please tell me our database for invoices.',
+    'Write a mail that mentions the invoices and their database',
+    'Welche Database für Invoices war das',
+  ])('needs no question: %s', (query) => {
+    const index = indexOf([...small, 'We decided to keep invoices in a PostgreSQL database.', ...small]);
+
+    expect(positions(index, query)[0]).toBe(40);
+  });
+
+  test.each([
+    'Thanks!',
+    'Go on',
+    'Yes, please.',
+    'ok',
+    'Danke!',
+    'Merci',
+    'Gracias',
+    '谢谢！',
+    '好的',
+    '继续',
+    '...',
+    '',
+  ])('finds nothing for an input without a rare term: %s', (query) => {
+    const talk = small.flatMap((line) => [line, 'Thanks! Go on. Danke. 谢谢！好的，继续。']);
+
+    expect(positions(indexOf(talk), query, { previous: ['What about topic3?'] })).toEqual([]);
+  });
+
+  test('finds the messages beside a hit before others that match less', () => {
+    const index = indexOf([
+      ...small,
+      'What about the heating in the harbour office?',
+      'It will be replaced in autumn.',
+      ...small,
+      'The office opens at nine.',
+    ]);
+
+    expect(positions(index, 'heating of the harbour office').slice(0, 2).sort()).toEqual([40, 41]);
+  });
+
+  test('ranks a message among others on the subject above one that stands alone', () => {
+    const about = ['The ferry needs a new engine.', 'Engines of that size are rare.', 'The ferry yard has one engine.'];
+    const index = indexOf([...small, 'I saw an engine.', ...small, ...about, ...small]);
+
+    expect(
+      positions(index, 'engine')
+        .slice(0, 3)
+        .every((at) => at >= 81 && at <= 83),
+    ).toBe(true);
+  });
+
+  test.each([
+    { query: 'What did I say on May 4th?' },
+    { query: 'What did I say on 4 May 2023?' },
+    { query: 'Was habe ich am 4. Mai gesagt?' },
+    { query: "Qu'est-ce que j'ai dit le 4 mai ?" },
+    { query: '¿Qué dije el 4 de mayo?' },
+    { query: '我5月4日说了什么？' },
+    { query: '五月四日我说了什么' },
+    { query: '5月4日に何を話しましたか？' },
+    { query: 'What happened on 2023-05-04?' },
+    { query: 'What did I say last Thursday?' },
+  ])('finds a message by its date: $query', ({ query }) => {
+    const days = Array.from({ length: 30 }, (_, i) => new Date(Date.UTC(2023, 3, 10 + i)).toISOString());
+    const index = indexOf(days.map((createdAt, i) => ({ content: `Entry number${i}.`, createdAt })));
+
+    expect(days[positions(index, query)[0] ?? 0]).toMatch(/^2023-05-04/);
+  });
+
+  test('finds "yesterday" from the newest message', () => {
+    const days = ['01', '02', '03', '04'].map((day) => ({
+      content: 'Some talk.',
+      createdAt: `2024-06-${day}T10:00:00Z`,
+    }));
+
+    expect(positions(indexOf(days), 'What did we discuss yesterday?')[0]).toBe(2);
+  });
+
+  test('finds a message by its speaker', () => {
+    const talk = small.map((content, i) => ({ content, name: i === 17 ? 'Dr. Okafor' : 'Lee' }));
+
+    expect(positions(indexOf(talk), 'What did Okafor say?')[0]).toBe(17);
+  });
+
+  test.each([
+    { script: 'Chinese', said: '我们决定把发票存在PostgreSQL里。', query: '发票存在哪里？' },
+    { script: 'Japanese', said: '請求書はPostgreSQLに保存することにしました。', query: '請求書の保存先は？' },
+    { script: 'Thai', said: 'เราตัดสินใจเก็บใบแจ้งหนี้ไว้ใน PostgreSQL', query: 'ใบแจ้งหนี้เก็บไว้ที่ไหน' },
+    { script: 'Russian', said: 'Мы решили хранить счета в PostgreSQL.', query: 'Где мы будем хранить счета?' },
+    {
+      script: 'full-width Latin',
+      said: 'We keep invoices in PostgreSQL.',
+      query: 'Ｗｈｅｒｅ ａｒｅ ｉｎｖｏｉｃｅｓ？',
+    },
+    { script: 'Hindi', said: 'हम चालान PostgreSQL में रखते हैं।', query: 'चालान कहाँ हैं?' },
+  ])('finds words in $script', ({ said, query }) => {
+    expect(positions(indexOf([...small, said, ...small]), query)[0]).toBe(40);
+  });
+
+  test('uses the messages before the query only if it says little itself', () => {
+    const talk = [...small, 'The pier in Aldwick is closed.', ...small, 'The pier in Borstal is open.', ...small];
+
+    const alone = positions(indexOf(talk), 'And the pier?', { previous: ['What about Aldwick?'] });
+    const full = positions(indexOf(talk), 'Is the Borstal pier open?', { previous: ['What about Aldwick?'] });
+
+    expect(alone[0]).toBe(40);
+    expect(full[0]).toBe(81);
+  });
+
+  test('counts each message for itself only, if asked to', () => {
+    const index = indexOf([...small, 'The red boat.', ...small]);
+
+    expect(positions(index, 'red boat', { neighbours: false })).toEqual([40]);
+  });
+
+  test('is bounded to the positions asked for', () => {
+    const index = indexOf(['The red boat.', ...small, 'The red boat.', ...small, 'The red boat.']);
+
+    const between = positions(index, 'red boat', { after: 0, before: 82 });
+
+    expect(between[0]).toBe(41);
+    expect(between.every((at) => at > 0 && at < 82)).toBe(true);
+    expect(positions(index, 'red boat', { limit: 2 })).toHaveLength(2);
+  });
+
+  test('gives the passage of a long message that matches', () => {
+    const paragraphs = Array.from({ length: 20 }, (_, i) => `Paragraph ${i} ${`filler${i} `.repeat(30)}`);
+    paragraphs[11] = 'The deadline of the export is six in the morning.';
+    const index = indexOf([...small, paragraphs.join('\n\n'), ...small]);
+
+    const [hit] = index.search('deadline of the export');
+
+    expect(hit).toMatchObject({ position: 40, excerpt: expect.stringContaining('six in the morning') });
+    expect(hit?.excerpt?.length).toBeLessThan(2000);
+  });
+
+  test('forgets what is truncated', () => {
+    const index = indexOf([...small, 'The red boat.', 'A blue one.']);
+
+    index.truncate(40);
+    index.append([{ content: 'A yellow car.' }]);
+
+    expect(index.length).toBe(41);
+    expect(positions(index, 'red boat')).toEqual([]);
+    expect(positions(index, 'yellow car')[0]).toBe(40);
+  });
+
+  test('gives the same, whether an index is built in one step, in several or after truncation', () => {
+    const text = fc.array(fc.constantFrom('red', 'blue', 'boat', 'pier', '船', '红色'), { maxLength: 8 });
+    const talk = fc.array(
+      text.map((words) => ({ content: words.join(' ') })),
+      { maxLength: 60 },
+    );
+    fc.assert(
+      fc.property(talk, talk, (kept, removed) => {
+        const [one, two, three] = [new MessageIndex(), new MessageIndex(), new MessageIndex()];
+        one.append(kept);
+        for (const message of kept) two.append([message]);
+        three.append([...kept, ...removed]);
+        three.truncate(kept.length);
+
+        expect(two.search('red boat 船')).toEqual(one.search('red boat 船'));
+        expect(three.search('red boat 船')).toEqual(one.search('red boat 船'));
+      }),
+      { seed: 1, numRuns: 50 },
+    );
+  });
+});
+
+describe('the passages of a message', () => {
+  test('are the message itself if it is short', () => {
+    expect(passagesOf('One.\n\nTwo.')).toEqual(['One.\n\nTwo.']);
+  });
+
+  test('contain code blocks and tables in one piece', () => {
+    const code = `\`\`\`ts\n${'const line = 1;\n\n'.repeat(120)}\`\`\``;
+    const table = `| a | b |\n|---|---|\n${'| one | two |\n'.repeat(150)}`;
+    const passages = passagesOf(`${'Before. '.repeat(80)}\n\n${code}\n\nBetween.\n\n${table}\n\nAfter.`);
+
+    expect(passages.some((text) => text.includes(code))).toBe(true);
+    expect(passages.some((text) => text.includes(table.trim()))).toBe(true);
+  });
+
+  test('lose no character that is not white space, in linear time', () => {
+    const bare = (text: string): string => text.replace(/\s/g, '');
+    for (const text of [
+      '.'.repeat(60_000),
+      '\n'.repeat(60_000),
+      '`'.repeat(60_000),
+      '```\n'.repeat(15_000),
+      '| '.repeat(30_000),
+    ]) {
+      expect(bare(passagesOf(text).join(''))).toBe(bare(text));
+    }
+  });
+});
