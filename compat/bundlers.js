@@ -11,7 +11,7 @@ import { runWell } from './child.js';
 import { install } from './package-file.js';
 
 /** KB, minified and gzipped. scripts/size.js has a tighter budget for esbuild. */
-const BUDGET = 39;
+const BUDGET = 41;
 /** Code for Node, and the output of bundlers for modules they could not bundle. */
 const STRAYS = [/undici/, /["'`]node:/, /\brequire\(/, /process\.binding/];
 
