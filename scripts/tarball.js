@@ -35,7 +35,7 @@ const FORBIDDEN = {
   'a test': /from ['"]vitest['"]|require\(['"]vitest['"]\)/,
 };
 /** The largest sizes in bytes. Adding a large file should be a deliberate decision. */
-const LARGEST = { unpackedSize: 2_300 * 1024, size: 750 * 1024 };
+const LARGEST = { unpackedSize: 2_500 * 1024, size: 800 * 1024 };
 const MOST_FILES = 140;
 /** The target of a Markdown link or image. */
 const LINK = /\]\(([^)\s#]+)[^)]*\)/g;
