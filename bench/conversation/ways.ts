@@ -1,105 +1,110 @@
-import type { ChatMessage, CompactionLevel, ContextClient, GatewayClient } from 'context-gateway';
-import { type Conversation, createConversation, renderContext } from 'context-gateway/conversation';
-import type { Emulator } from 'context-gateway-emulator';
+import type { ChatMessage } from 'context-gateway';
+import { type ContextParts, fitToBudget, renderContext } from 'context-gateway/conversation';
+import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
+import { Bm25 } from './bm25.js';
+import type { Message, Talk } from './data.js';
+import { summariesOf } from './summaries.js';
 
-/** A way to keep a chat within its window. */
+/** A way to build a prompt of at most `budget` tokens for a question at the end of a conversation. */
 export interface Way {
   name: string;
-  open(world: World): Fitting;
+  prompt(talk: Talk, question: string, budget: number): ChatMessage[] | Promise<ChatMessage[]>;
 }
 
-/** One chat that uses a way. */
-interface Fitting {
-  /** Sends the input of one exchange. The emulator returns the reply of the meeting. */
-  exchange(input: string): Promise<void>;
-  /** The prompt for a question. */
-  ask(question: string): Promise<ChatMessage[]>;
-  /** Finishes background work before the next exchange, as it would finish while a user writes. */
-  rest(): Promise<void>;
-}
-
-interface World {
-  emulator: Emulator;
-  context: ContextClient;
-  gateway: GatewayClient;
-  conversationId: string;
-  /** The most tokens a prompt may have. */
-  budget: number;
-  reserve: number;
-  count(messages: readonly ChatMessage[]): number;
-}
-
-const INSTRUCTIONS = 'You take part in a meeting of a design team. Answer briefly, from what was said.';
-const MODEL = 'atlas-small';
+const INSTRUCTIONS = 'Answer briefly, from what was said.';
 
 export const WAYS: readonly Way[] = [
-  { name: 'last messages only', open: (world) => byHand(world, { summary: false, tail: true }) },
-  { name: "the service's summary alone", open: (world) => byHand(world, { summary: true, tail: false }) },
-  { name: 'summary and last messages', open: (world) => byHand(world, { summary: true, tail: true }) },
-  { name: 'ours without the context', open: (world) => ours({ ...world, context: undefined }) },
-  { name: 'ours', open: (world) => ours(world) },
+  { name: 'last messages', prompt: lastMessages },
+  { name: 'summary and last messages', prompt: withSummary(lastMessages) },
+  { name: 'BM25 with neighbours and last messages', prompt: searched },
+  { name: 'summary, BM25 with neighbours and last messages', prompt: withSummary(searched) },
+  { name: 'context-gateway', prompt: (talk, question, budget) => ours(talk, question, budget, {}) },
+  { name: 'context-gateway with the summary', prompt: oursWithSummary },
 ];
 
-function ours({
-  context,
-  gateway,
-  conversationId,
-  budget,
-  reserve,
-}: Omit<World, 'context'> & { context: ContextClient | undefined }): Fitting {
-  const conversation: Conversation = createConversation({
-    context,
-    gateway,
-    conversationId,
-    model: MODEL,
-    instructions: INSTRUCTIONS,
-    contextWindow: budget + reserve,
-    reserveOutput: reserve,
-  });
-  return {
-    exchange: async (input) => {
-      await conversation.send(input);
-    },
-    ask: async (question) => (await conversation.buildMessages(question)).chatMessages,
-    rest: () => conversation.idle(),
+/** Tokens that a message costs beside its text. */
+const PER_MESSAGE = 4;
+const known = new Map<string, number>();
+
+/** The exact tokens of a text, counted once. */
+function tokensOf(text: string): number {
+  const tokens = known.get(text) ?? countTokens(text);
+  known.set(text, tokens);
+  return tokens;
+}
+
+export function promptTokens(messages: readonly ChatMessage[]): number {
+  return messages.reduce((sum, { content }) => sum + tokensOf(content) + PER_MESSAGE, 0);
+}
+
+function lastMessages({ messages }: Talk, question: string, budget: number): ChatMessage[] {
+  const room = budget - promptTokens(framed([], question));
+  return framed(newest(messages, room), question);
+}
+
+/** A quarter of the room for the newest messages, the rest for hits with the message before and after. */
+function searched({ messages }: Talk, question: string, budget: number): ChatMessage[] {
+  const room = budget - promptTokens(framed([], question));
+  const chosen = new Set(newest(messages, room / 4));
+  let left = room - promptTokens([...chosen]);
+  const take = (positions: readonly number[]): boolean => {
+    const more = positions.flatMap((at) => messages[at] ?? []).filter((message) => !chosen.has(message));
+    const cost = promptTokens(more);
+    if (cost > left) return false;
+    for (const message of more) chosen.add(message);
+    left -= cost;
+    return true;
+  };
+  for (const at of indexOf(messages).search(question)) if (!take([at - 1, at, at + 1])) take([at]);
+  for (let at = messages.length - 1; at >= 0 && take([at]); at -= 1);
+  return framed(
+    messages.filter((message) => chosen.has(message)),
+    question,
+  );
+}
+
+function ours({ messages }: Talk, question: string, budget: number, parts: ContextParts): ChatMessage[] {
+  const input = [{ role: 'user', content: question }];
+  const params = { parts, history: messages, input, instructions: INSTRUCTIONS, budget, countTokens: tokensOf };
+  return fitToBudget(params).chatMessages;
+}
+
+async function oursWithSummary(talk: Talk, question: string, budget: number): Promise<ChatMessage[]> {
+  const summaries = await summariesOf(talk);
+  const fits = summaries.find((summary) => tokensOf(renderContext({ summary })) <= budget / 4);
+  return ours(talk, question, budget, { summary: fits ?? summaries.at(-1) });
+}
+
+/** The same with the longest summary that fits into a quarter of the budget. */
+function withSummary(way: (talk: Talk, question: string, budget: number) => ChatMessage[]): Way['prompt'] {
+  return async (talk, question, budget) => {
+    const summaries = (await summariesOf(talk)).map((summary) => renderContext({ summary }));
+    const lines = (summaries.find((text) => tokensOf(text) <= budget / 4) ?? summaries.at(-1) ?? '').split('\n');
+    while (tokensOf(lines.join('\n')) > budget / 4) lines.pop();
+    const summary = { role: 'user', content: lines.join('\n') };
+    const [instructions = summary, ...others] = way(talk, question, budget - promptTokens([summary]));
+    return [instructions, summary, ...others];
   };
 }
 
-/** Handwritten code: the newest messages that fit, with the summary or without. */
-function byHand(world: World, parts: { summary: boolean; tail: boolean }): Fitting {
-  const { context, gateway, conversationId, budget, count } = world;
-  const history: ChatMessage[] = [];
-  let summary = '';
-  const build = (question: string): ChatMessage[] => {
-    const system = { role: 'system', content: INSTRUCTIONS };
-    const input = { role: 'user', content: question };
-    const lines = summary.split('\n');
-    const head = (): ChatMessage[] =>
-      lines.join('') === '' ? [system] : [system, { role: 'user', content: lines.join('\n') }];
-    while (lines.length > 0 && count([...head(), input]) > budget) lines.pop();
-    let tail: ChatMessage[] = [];
-    for (let from = history.length - 1; parts.tail && from >= 0; from -= 1) {
-      const longer = history.slice(from);
-      if (count([...head(), ...longer, input]) > budget) break;
-      tail = longer;
-    }
-    return [...head(), ...tail, input];
-  };
-  /** Compacts at stronger levels until the context fits into the window. */
-  const compact = async (): Promise<void> => {
-    for (const level of ['light', 'deep', 'aggressive'] satisfies CompactionLevel[]) {
-      if ((await context.retrieve(conversationId)).metadata.compressedTokens <= budget) break;
-      await context.compact(conversationId, { level });
-    }
-    summary = renderContext({ summary: await context.summary(conversationId) });
-  };
-  return {
-    exchange: async (input) => {
-      const answer = await gateway.chat.completions.create({ model: MODEL, messages: build(input) });
-      history.push({ role: 'user', content: input });
-      history.push({ role: 'assistant', content: answer.choices[0]?.message.content ?? '' });
-    },
-    ask: async (question) => build(question),
-    rest: () => (parts.summary ? compact() : Promise.resolve()),
-  };
+function newest(messages: readonly Message[], room: number): Message[] {
+  let from = messages.length;
+  for (let left = room; from > 0; from -= 1) {
+    left -= promptTokens(messages.slice(from - 1, from));
+    if (left < 0) break;
+  }
+  return messages.slice(from);
+}
+
+function framed(messages: readonly Message[], question: string): ChatMessage[] {
+  const texts = messages.map(({ role, content }) => ({ role, content }));
+  return [{ role: 'system', content: INSTRUCTIONS }, ...texts, { role: 'user', content: question }];
+}
+
+const indexes = new Map<readonly Message[], Bm25>();
+
+function indexOf(messages: readonly Message[]): Bm25 {
+  const index = indexes.get(messages) ?? new Bm25(messages.map(({ content }) => content));
+  indexes.set(messages, index);
+  return index;
 }

@@ -1,0 +1,139 @@
+import type { Talk } from './data.js';
+import type { Row } from './run.js';
+
+const OURS = 'context-gateway';
+const RIVAL = 'BM25 with neighbours and last messages';
+
+/** The published page: the figures of the unseen half. */
+export function report(rows: readonly Row[], talks: readonly Talk[]): string {
+  const groups = [...new Set(rows.map(groupOf))];
+  const names = talks.filter(({ set }) => set !== 'long chats').map(({ name }) => name);
+  return `# What a prompt still contains of a long conversation
+
+<!-- Written by npm run bench:conversation. -->
+
+A question is asked at the end of a conversation that is longer than the budget. How much of what answers it is in the
+prompt? **Recall** is the mean share of a question's evidence messages of which at least 80 % of the content words are in
+the prompt. Messages with fewer than three content words are not counted. Every way has the same budget and the same
+exact count of tokens (o200k).
+
+![Recall by tokens](conversation-bench.svg)
+
+${groups
+  .map((group) =>
+    section(
+      group,
+      rows.filter((row) => groupOf(row) === group),
+    ),
+  )
+  .join('\n\n')}
+
+## In comparison with ${RIVAL}
+
+${verdict(rows)}
+
+## The ways
+
+- **Last messages**: the newest that fit.
+- **${RIVAL}**: what an app can write in sixty lines (\`bench/conversation/bm25.ts\`). A quarter of the room is for the
+  newest messages, the rest for hits with the message before and after.
+- **Summary**: the emulator's, which picks sentences and writes none. It takes at most a quarter of the budget, so that
+  it costs recall in a small budget and adds what no message says: goals, decisions and the plan, in order.
+- **context-gateway**: \`fitToBudget\`, with which \`createConversation\` builds its prompts.
+
+## The data
+
+- **Chats**: MemoryBank-SiliconFriend (MIT), users simulated by a language model, with questions in English and Chinese.
+  They are short and the questions repeat many words: good recall is easy.
+- **Long chats**: the same chats, sorted by date into one history.
+- **Meetings**: QMSum (MIT), design teams, research groups and committees. Questions ask for whole discussions, so that at
+  2,000 tokens the evidence often does not fit.
+
+Weights and rules were chosen with one half of each set. These figures are from the other: ${[...new Set(names)].join(', ')}.
+The data is not part of the repository: without it, a short conversation of our own is played, and this page stays as it is.
+`;
+}
+
+function groupOf({ set, language }: Row): string {
+  return `${set.charAt(0).toUpperCase()}${set.slice(1)}, ${language}`;
+}
+
+function section(group: string, rows: readonly Row[]): string {
+  const budgets = [...new Set(rows.map(({ budget }) => budget))];
+  const ways = [...new Set(rows.map(({ way }) => way))];
+  const cells = (way: string): string[] =>
+    budgets.map((budget) => points(rows.find((row) => row.way === way && row.budget === budget)?.recall ?? 0));
+  const fits = (way: string): string =>
+    points(Math.min(...rows.filter((row) => row.way === way).map(({ fitted }) => fitted)));
+  return `## ${group}
+
+| recall, % | ${budgets.map((budget) => budget.toLocaleString('en-US')).join(' | ')} | prompts that fit, % |
+|---|${budgets.map(() => '---|').join('')}---|
+${ways.map((way) => `| ${way} | ${cells(way).join(' | ')} | ${fits(way)} |`).join('\n')}`;
+}
+
+function verdict(rows: readonly Row[]): string {
+  const ours = rows.filter(({ way }) => way === OURS);
+  const gains = ours.map((row) => {
+    const rival = rows.find((one) => one.way === RIVAL && groupOf(one) === groupOf(row) && one.budget === row.budget);
+    return {
+      where: `${groupOf(row)}, ${row.budget.toLocaleString('en-US')} tokens`,
+      gain: 100 * (row.recall - (rival?.recall ?? 0)),
+    };
+  });
+  const low = gains.filter(({ gain }) => gain < 2);
+  const all = gains.map(({ gain }) => gain);
+  return `From ${Math.min(...all).toFixed(1)} to ${Math.max(...all).toFixed(1)} points ahead. ${
+    low.length === 0
+      ? 'At least 2 points everywhere.'
+      : `Less than 2 points: ${low.map(({ where, gain }) => `${where} (${gain.toFixed(1)})`).join('; ')}.`
+  }`;
+}
+
+function points(share: number): string {
+  return (100 * share).toFixed(share === 1 ? 0 : 1);
+}
+
+const WIDTH = 250;
+const HEIGHT = 190;
+const COLOURS = ['#9aa5b1', '#6b7a8f', '#c98a2b', '#a8641b', '#2f6f9f', '#123f63'];
+
+/** One diagram per set and language: recall by tokens, one line per way. */
+export function chart(rows: readonly Row[]): string {
+  const groups = [...new Set(rows.map(groupOf))];
+  const ways = [...new Set(rows.map(({ way }) => way))];
+  const panels = groups.map((group, i) => {
+    const own = rows.filter((row) => groupOf(row) === group);
+    const budgets = [...new Set(own.map(({ budget }) => budget))];
+    const x = (budget: number): number => 34 + (budgets.indexOf(budget) * (WIDTH - 60)) / (budgets.length - 1);
+    const y = (share: number): number => HEIGHT - 28 - share * (HEIGHT - 60);
+    const grid = [0, 0.5, 1].map(
+      (share) =>
+        `<path d="M30 ${y(share)}H${WIDTH - 20}" stroke="#ddd"/><text x="26" y="${y(share) + 4}" text-anchor="end">${100 * share}</text>`,
+    );
+    const marks = budgets.map(
+      (budget) => `<text x="${x(budget)}" y="${HEIGHT - 10}" text-anchor="middle">${budget / 1000}k</text>`,
+    );
+    const lines = ways.map((way, k) => {
+      const line = own
+        .filter((row) => row.way === way)
+        .map((row) => `${x(row.budget).toFixed(0)},${y(row.recall).toFixed(1)}`);
+      return `<polyline points="${line.join(' ')}" fill="none" stroke="${COLOURS[k]}" stroke-width="2"/>`;
+    });
+    const title = `<text x="30" y="18" font-weight="600">${group}</text>`;
+    return `<g transform="translate(${(i % 3) * WIDTH},${Math.floor(i / 3) * HEIGHT})">${[title, ...grid, ...marks, ...lines].join('')}</g>`;
+  });
+  const top = Math.ceil(groups.length / 3) * HEIGHT;
+  const legend = ways.map((way, k) => {
+    const [left, line] = [30 + (k % 2) * 340, top + 16 + Math.floor(k / 2) * 20];
+    return `<path d="M${left} ${line - 4}h18" stroke="${COLOURS[k]}" stroke-width="3"/><text x="${left + 26}" y="${line}">${way}</text>`;
+  });
+  const height = top + 30 + Math.ceil(ways.length / 2) * 20;
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="${3 * WIDTH}" height="${height}" viewBox="0 0 ${3 * WIDTH} ${height}" role="img" aria-label="Recall by tokens of the prompt">
+<rect width="100%" height="100%" fill="#fff"/>
+<g font-family="system-ui, sans-serif" font-size="12" fill="#222">
+${[...panels, ...legend].join('\n')}
+</g>
+</svg>
+`;
+}
