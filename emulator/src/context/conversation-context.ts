@@ -233,14 +233,18 @@ export class ConversationContexts {
     return yield* resummarize(others, compactionState(state), language.countingTokens);
   }
 
-  /** Saves the outcome. The version increases by one, but only if the summary changed. */
+  /**
+   * Saves the outcome. The version increases by one, but only if the summary changed as the API returns it: the same
+   * sentence may come from another message now.
+   */
   #save(
     state: ConversationState,
     after: CompactionState,
     by: Pick<SummaryVersion, 'cause' | 'summarizer'>,
     tokens: { previous: number; total: number; now: number },
   ): boolean {
-    const changed = JSON.stringify(state.summary) !== JSON.stringify(after.items);
+    const shown = (items: SummaryItem[]): string => JSON.stringify(renderSummary(items, state));
+    const changed = shown(state.summary) !== shown(after.items);
     const next: ConversationState = {
       ...state,
       summary: after.items,
