@@ -154,9 +154,7 @@ import {
   type FitReport,
   type FitState,
   type FittedPrompt,
-  type Found,
   fitToBudget,
-  type Hit,
   type LedgerEntry,
   type MadeReply,
   memoryStore,
@@ -527,9 +525,7 @@ export async function converse(context: ContextClient, gateway: GatewayClient): 
   const parts: ContextParts = await conversation.refresh();
   const report: PromptReport = built.report;
   const facts: [Dropped[], Recalled[], ContextSection[]] = [report.dropped, report.recalled, report.included];
-  const hit: Hit = { position: 0, score: 1 };
-  const found: Found = { hits: [hit] };
-  const fit: FitParams = { parts, history, input: history, budget: 1000, found };
+  const fit: FitParams = { parts, history, input: history, budget: 1000 };
   const fitted: FittedPrompt = fitToBudget(fit);
   const next: [FitReport, FitState] = [fitted.report, fitted.state];
   const diff: SummaryDiff | undefined = seen[0]?.diff;

@@ -7,7 +7,6 @@ export type {
   TurnOptions,
 } from './conversation.js';
 export { createConversation } from './conversation.js';
-export type { Hit } from './memory.js';
 export type {
   BuiltPrompt,
   ChatTurn,
@@ -36,7 +35,6 @@ export {
   type FittedPrompt,
   fitToBudget,
 } from './prompt.js';
-export type { Found } from './recall.js';
 export { diffSummaries } from './receipt.js';
 export { renderContext } from './render.js';
 export {

@@ -27,7 +27,7 @@ export interface FitParams {
   budget: number;
   /** Counts the tokens of a text. @default an estimate on the safe side */
   countTokens?: ((text: string) => number) | undefined;
-  /** What a search in the history found for the input. @default a search by words */
+  /** @internal What a search in the history found for the input. */
   found?: Found | undefined;
   /** The `state` of the previous prompt, so that this one begins with the same bytes. */
   previous?: FitState | undefined;

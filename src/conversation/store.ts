@@ -15,7 +15,7 @@ export interface ConversationStore {
    * The messages, oldest first, and the state that `saveState` got last. `null` or `undefined` for a new conversation.
    * Called for every turn, because other processes may have stored some.
    */
-  load(conversationId: string): Loaded | Promise<Loaded>;
+  load(conversationId: string): StoredConversation | null | undefined | Promise<StoredConversation | null | undefined>;
   /**
    * Stores the messages of a turn. May return the ids that your app or the service gave them. `position` is the number
    * of messages before them, as last loaded: if there are more by now, throw a `ConversationConflictError`.
@@ -24,16 +24,13 @@ export interface ConversationStore {
     conversationId: string,
     messages: readonly ConversationMessage[],
     position: number,
-  ): Appended | Promise<Appended>;
+    // biome-ignore lint/suspicious/noConfusingVoidType: so that a function without a result is accepted
+  ): readonly string[] | undefined | void | Promise<readonly string[] | undefined | void>;
   /** Removes a message and all after it. `regenerate` and `edit` need it. */
   truncate?(conversationId: string, fromMessageId: string): void | Promise<void>;
   /** Stores what the conversation knows besides its messages. Plain JSON. */
   saveState?(conversationId: string, state: ConversationState): void | Promise<void>;
 }
-
-type Loaded = StoredConversation | null | undefined;
-// biome-ignore lint/suspicious/noConfusingVoidType: so that a function without a result is accepted
-type Appended = readonly string[] | undefined | void;
 
 /** What `load` returns. */
 export interface StoredConversation {
