@@ -29,7 +29,8 @@ const messages = (id: string) => [{ role: 'user' as const, content: `${PROMPT} $
 /** How a POST may end: with the proxy's own page or a broken connection. Which one can depend on timing. */
 const HIDDEN = /^(InternalServerError 502|ServiceUnavailableError 503|APIConnectionError (maybe|yes))$/;
 const TOO_LATE = /^(InternalServerError 504|ServiceUnavailableError 503)$/;
-const CUT = /^(APIConnectionError yes|ServiceUnavailableError 503)$/;
+/** A busy Varnish sometimes ends the response to a stream as if it were complete. The stream is then truncated. */
+const CUT = /^(APIConnectionError yes|ServiceUnavailableError 503|StreamTruncatedError )$/;
 const SILENT = /^(APIConnectionError yes|InternalServerError 504|ServiceUnavailableError 503)$/;
 
 /** Ways to fail after the work was done. */
