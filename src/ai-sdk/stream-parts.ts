@@ -1,3 +1,4 @@
+import { TextPieces } from '../base/unicode.js';
 import {
   APIAbortError,
   type ChatCompletionChunk,
@@ -44,6 +45,7 @@ async function* partsOf<Version extends Specification>(
   { specification, warnings, includeRawChunks }: StreamTelling<Version>,
 ): AsyncGenerator<StreamPart<Version>, undefined> {
   let [hasMetadata, hasText, hasFailed] = [false, false, false];
+  const pieces = new TextPieces();
   let usage: CompletionUsage | null | undefined;
   let reason: string | undefined;
   yield { type: 'stream-start', warnings };
@@ -52,10 +54,11 @@ async function* partsOf<Version extends Specification>(
       if (includeRawChunks) yield { type: 'raw', rawValue: chunk };
       if (!hasMetadata) yield { type: 'response-metadata', ...responseMetadataOf(chunk) };
       hasMetadata = true;
-      const { text, finishReason } = firstChoice(chunk);
+      const { content, finishReason } = firstChoice(chunk);
+      const text = pieces.add(content);
       if (text && !hasText) yield { type: 'text-start', ...TEXT };
       if (text) yield { type: 'text-delta', ...TEXT, delta: text };
-      hasText ||= Boolean(text);
+      hasText ||= text !== '';
       reason = finishReason ?? reason;
       usage = chunk.usage ?? usage;
     }
@@ -65,7 +68,10 @@ async function* partsOf<Version extends Specification>(
     hasFailed = true;
     yield { type: 'error', error };
   }
-  if (hasText) yield { type: 'text-end', ...TEXT };
+  const rest = pieces.end();
+  if (rest && !hasText) yield { type: 'text-start', ...TEXT };
+  if (rest) yield { type: 'text-delta', ...TEXT, delta: rest };
+  if (rest || hasText) yield { type: 'text-end', ...TEXT };
   const dialect = DIALECTS[specification];
   yield {
     type: 'finish',
@@ -75,10 +81,10 @@ async function* partsOf<Version extends Specification>(
   };
 }
 
-function firstChoice({ choices }: ChatCompletionChunk): { text?: string; finishReason?: string } {
+function firstChoice({ choices }: ChatCompletionChunk): { content: string; finishReason?: string } {
   const choice = choices.find(({ index }) => index === 0);
   return {
-    ...(choice?.delta.content && { text: choice.delta.content }),
+    content: choice?.delta.content ?? '',
     ...(choice?.finish_reason && { finishReason: choice.finish_reason }),
   };
 }

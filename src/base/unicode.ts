@@ -12,3 +12,25 @@ export function toWellFormed(text: string): string {
   const native = (text as Partial<string>).toWellFormed;
   return native === undefined ? text.replace(LONE_SURROGATES, '\uFFFD') : native.call(text);
 }
+
+/** The first half of a character that UTF-16 writes in two. A service may send its halves in two chunks. */
+const FIRST_HALF = /[\ud800-\udbff]$/;
+
+/** Reads a text that arrives in pieces, and never returns half a character. */
+export class TextPieces {
+  #half = '';
+
+  /** What is complete with this piece. The first half of a character waits for the next piece. */
+  add(piece: string): string {
+    const text = this.#half + piece;
+    this.#half = isWellFormed(text) ? '' : (FIRST_HALF.exec(text)?.[0] ?? '');
+    return toWellFormed(text.slice(0, text.length - this.#half.length));
+  }
+
+  /** The end of the text: U+FFFD if half a character is left. */
+  end(): string {
+    const rest = toWellFormed(this.#half);
+    this.#half = '';
+    return rest;
+  }
+}

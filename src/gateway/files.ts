@@ -60,6 +60,8 @@ export class Files {
    *
    * @throws {RequestValidationError} when the file does not exist, or the platform cannot send a stream; nothing was
    * sent
+   * @throws {APIConnectionError} when a generator or web stream yields nothing, probably because it was read before;
+   * only reading it shows this, so the request has begun by then
    * @throws {APIError} with status 413 when the file is too large for the service
    */
   upload(params: FileUploadParams, options?: UploadOptions): APIPromise<FileRecord>;

@@ -70,6 +70,33 @@ describe('a streamed completion', () => {
     expect((await partsOf(parts)).at(-1)).toMatchObject({ type: 'finish', usage });
   });
 
+  test('holds the first half of a character back until the second half arrives', async () => {
+    service.answers(stream(piece('\ud83d'), piece('\ude00'), piece('Rhine \ud83d'), piece('\ude00', 'stop')));
+
+    const parts = await partsOf((await model().doStream(call)).stream);
+
+    expect(parts.slice(2, -1)).toEqual([
+      { type: 'text-start', id: '0' },
+      { type: 'text-delta', id: '0', delta: '😀' },
+      { type: 'text-delta', id: '0', delta: 'Rhine ' },
+      { type: 'text-delta', id: '0', delta: '😀' },
+      { type: 'text-end', id: '0' },
+    ]);
+  });
+
+  test.each([
+    { where: 'at the end', pieces: [piece('a'), piece('\ud83d', 'stop')], texts: ['a', '\ufffd'] },
+    { where: 'as the only text', pieces: [piece('\ud83d', 'stop')], texts: ['\ufffd'] },
+    { where: 'before another character', pieces: [piece('\ud83d'), piece('a', 'stop')], texts: ['\ufffda'] },
+  ])('has U+FFFD for half a character that stays alone $where', async ({ pieces, texts }) => {
+    service.answers(stream(...pieces));
+
+    const parts = await partsOf((await model().doStream(call)).stream);
+
+    const deltas = texts.map((delta) => ({ type: 'text-delta', id: '0', delta }));
+    expect(parts.slice(2, -1)).toEqual([{ type: 'text-start', id: '0' }, ...deltas, { type: 'text-end', id: '0' }]);
+  });
+
   test('without a finish_reason is an error, even if the service sends [DONE]', async () => {
     service.answers(stream(piece('Rhine.')));
 

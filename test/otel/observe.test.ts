@@ -1,4 +1,4 @@
-import { metrics } from '@opentelemetry/api';
+import { context, createTraceState, metrics, TraceFlags, trace } from '@opentelemetry/api';
 import { AlwaysOffSampler } from '@opentelemetry/sdk-trace-base';
 import { ConfigurationError, GatewayClient } from 'context-gateway';
 import { observe } from 'context-gateway/otel';
@@ -108,6 +108,27 @@ describe('the span of a call', () => {
     await gateway.presets.list({}, { headers: { traceparent, tracestate: 'mine=1' } });
 
     expect(emulator.requests.at(-1)?.headers).toMatchObject({ traceparent, tracestate: 'mine=1' });
+  });
+
+  test.each([
+    { given: 'no header', headers: {}, sent: 'vendor=1' },
+    {
+      given: 'a traceparent, which may belong to another trace,',
+      headers: { traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01' },
+      sent: undefined,
+    },
+  ])('sends the tracestate of its trace if the caller gives $given: $sent', async ({ headers, sent }) => {
+    const { gateway, emulator } = await open();
+    const parent = {
+      traceId: '4bf92f3577b34da6a3ce929d0e0e4736',
+      spanId: '00f067aa0ba902b7',
+      traceFlags: TraceFlags.SAMPLED,
+      traceState: createTraceState('vendor=1'),
+    };
+
+    await context.with(trace.setSpanContext(context.active(), parent), () => gateway.presets.list({}, { headers }));
+
+    expect(emulator.requests.at(-1)?.headers.tracestate).toBe(sent);
   });
 
   test('of an error response has the status ERROR, and the HTTP status as its error.type', async () => {

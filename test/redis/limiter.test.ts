@@ -301,10 +301,10 @@ describe.skipIf(missing)('if Redis fails', () => {
 });
 
 /** A client whose Redis cannot be reached. */
-const unreachable = () => ({
+const unreachable = (message = 'NOPERM this user may not run scripts.\nIts second line') => ({
   eval: async () => [],
   evalsha: async () => {
-    throw new Error('NOPERM this user may not run scripts.\nIts second line');
+    throw new Error(message);
   },
 });
 
@@ -350,6 +350,13 @@ describe('the unavailable event', () => {
     ]);
   });
 
+  test('has at most 200 characters of the reason', async () => {
+    await redisLimiter({ client: unreachable(`NOPERM ${'x'.repeat(1_000)}`), name: 'one' }).acquire('gateway');
+    await sleep(0);
+
+    expect(warnings[0]?.match(/x+/)?.[0]).toHaveLength(193);
+  });
+
   test('may go to a listener that throws or rejects', async () => {
     const fails = (): never => {
       throw new Error('the listener');
@@ -369,6 +376,7 @@ describe('invalid options', () => {
     [{ client: {}, name: 'a' }, /a client of redis, ioredis or iovalkey/],
     [{ client, name: ' ' }, /name is missing/],
     [{ client, name: 'a', timeout: 0 }, /timeout must be/],
+    [{ client, name: 'a', timeout: 60_001 }, /timeout must be/],
     [{ client, name: 'a', processes: 1.5 }, /processes must be/],
     [{ client, name: 'a', processes: 0 }, /processes must be/],
     [{ client, name: 'a', onEvent: true }, /onEvent must be/],

@@ -1,5 +1,5 @@
 import type { ResponseInfo } from '../../base/response-info.js';
-import { isWellFormed, toWellFormed } from '../../base/unicode.js';
+import { TextPieces } from '../../base/unicode.js';
 import { StreamConsumedError } from '../../errors/stream.js';
 import type { ServiceResponse } from '../../transport/service-response.js';
 import type { ChatCompletionChunk, StreamedChatCompletion } from '../schemas.js';
@@ -11,9 +11,6 @@ import { type StreamMetrics, StreamOwner } from './stream-owner.js';
 type Step = IteratorResult<ChatCompletionChunk, undefined>;
 
 const END: IteratorReturnResult<undefined> = { done: true, value: undefined };
-
-/** The first half of a character that UTF-16 writes in two. A service may send its halves in two chunks. */
-const FIRST_HALF = /[\ud800-\udbff]$/;
 
 /**
  * A streamed completion. Loop over it once. The loop ends when the completion is complete, and throws in every other
@@ -164,12 +161,11 @@ export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> 
 }
 
 async function* textsOf(chunks: AsyncIterator<ChatCompletionChunk, undefined>): AsyncGenerator<string, undefined> {
-  let half = '';
+  const pieces = new TextPieces();
   for await (const chunk of { [Symbol.asyncIterator]: () => chunks }) {
-    const text = half + firstText(chunk);
-    half = isWellFormed(text) ? '' : (FIRST_HALF.exec(text)?.[0] ?? '');
-    const complete = toWellFormed(text.slice(0, text.length - half.length));
-    if (complete !== '') yield complete;
+    const text = pieces.add(firstText(chunk));
+    if (text !== '') yield text;
   }
-  if (half !== '') yield toWellFormed(half);
+  const rest = pieces.end();
+  if (rest !== '') yield rest;
 }
