@@ -32,14 +32,45 @@ describe('a copied request', () => {
 
     const [asked, listed] = emulator.requests.map((request) => requestAsCurl(request, 'http://127.0.0.1:4010'));
 
-    expect(asked).toContain("curl -X 'POST' 'http://127.0.0.1:4010/v1/chat/completions'");
+    expect(asked).toContain("curl -g -X 'POST' 'http://127.0.0.1:4010/v1/chat/completions'");
     expect(asked).toContain('-H "authorization: Bearer $CONTEXT_GATEWAY_API_KEY"');
     expect(asked).toContain("-H 'x-team: it'\\''s us'");
     expect(asked).toContain("What'\\''s new?");
-    expect(listed).toContain("curl 'http://127.0.0.1:4010/api/memory?type=fact'");
+    expect(listed).toContain("curl -g 'http://127.0.0.1:4010/api/memory?type=fact'");
     expect(listed).toContain('Bearer $CONTEXT_GATEWAY_SESSION_TOKEN');
     for (const secret of [emulator.apiKeys.secret, emulator.sessionToken])
       expect(`${asked}${listed}`).not.toContain(secret);
+  });
+
+  test('is the same request for brackets in the path, HEAD, an empty header and an upload, or says that it is not', async () => {
+    const emulator = standingEmulator();
+    const { gateway } = callsTo(emulator);
+    const send = (path: string, init: RequestInit) => emulator.fetch(`http://emulator.test${path}`, init);
+    await gateway('GET', '/v1/presets?category[]=a&limit={1,2}');
+    await send('/v1/presets', { method: 'HEAD', headers: { 'x-empty': '' } });
+    const upload = (file: Blob) => {
+      const form = new FormData();
+      form.set('purpose', 'notes');
+      form.set('file', file, 'a.txt');
+      const headers = { authorization: `Bearer ${emulator.apiKeys.secret}` };
+      return send('/v1/files', { method: 'POST', body: form, headers });
+    };
+    await upload(new Blob(['one\r\ntwo']));
+    await upload(new Blob([new Uint8Array([0xff, 0x00])]));
+    await send('/v1/chat/completions', { method: 'POST', body: 'x'.repeat(70_000), headers: { 'x-token': 'abc' } });
+
+    const origin = 'http://127.0.0.1:4010';
+    const commands = emulator.requests.map((request) => requestAsCurl(request, origin));
+    const words = commands.map(wordsOf);
+
+    expect(words[0]?.slice(0, 2)).toEqual(['-g', `${origin}/v1/presets?category[]=a&limit={1,2}`]);
+    expect(words[1]).toEqual(['-g', '-I', `${origin}/v1/presets`, '-H', 'x-empty;']);
+    expect(words[2]?.at(-1)).toBe(emulator.requests[2]?.body);
+    expect(words[2]?.at(-1)).toContain('one\r\ntwo');
+    expect(commands[3]).toMatch(/^# Not the same request: without the body, which the log cannot show as it was sent/);
+    expect(commands[4]).toContain('# Not the same request: without the header x-token, whose value the log hides');
+    expect(commands[4]).toContain('of which the log has only a part');
+    for (const command of commands.slice(0, 3)) expect(command).not.toContain('#');
   });
 
   test('runs no command that a page put into it', async () => {
@@ -64,7 +95,7 @@ describe('a copied request', () => {
     const url = 'http://127.0.0.1:4010/v1/presets?%27$(echo)';
     const quoted = ['-H', "x-quoted: it's $(echo planted)"];
     const key = ['-H', 'authorization: Bearer the-key'];
-    expect(words[0]).toEqual(['-X', '`echo`', url, ...key, ...quoted]);
+    expect(words[0]).toEqual(['-g', '-X', '`echo`', url, ...key, ...quoted]);
     expect(words[1]?.slice(-2)).toEqual(['--data-raw', '@/etc/hostname']);
     expect(words.flat().join()).not.toContain('theme');
   });

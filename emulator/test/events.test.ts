@@ -232,4 +232,5 @@ const ENTRY: LogEntry = {
   fault: undefined,
   error: undefined,
   response: undefined,
+  isForeign: false,
 };

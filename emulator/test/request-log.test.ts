@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { SentBody } from '../src/http/sent-body.js';
+import type { Emulator } from '../src/index.js';
 import { callsTo, openStream, standingEmulator } from './support.js';
 
 describe('the request log', () => {
@@ -124,4 +125,86 @@ describe('the request log', () => {
     expect(JSON.stringify(emulator.requests)).not.toContain(spare);
     expect(emulator.requests[0]?.response?.body).toContain('Keep svc_sk_***');
   });
+
+  test.each([
+    {
+      what: 'a fault',
+      status: 503,
+      prepare: (emulator: Emulator) => void emulator.faults.add({ respond: { status: 503 } }),
+    },
+    { what: 'a missing key', status: 401, prepare: () => {}, token: '' },
+    {
+      what: 'a rate limit',
+      status: 429,
+      prepare: (emulator: Emulator) => {
+        for (let i = 0; i < 1000; i += 1) void callsTo(emulator).gateway('GET', '/v1/presets');
+      },
+    },
+    { what: 'an unknown path', status: 404, prepare: () => {}, path: '/v1/nothing' },
+  ])(
+    'has the body of a call that $what answered',
+    async ({ status, prepare, token, path = '/v1/chat/completions' }) => {
+      const emulator = standingEmulator();
+      prepare(emulator);
+      const sent = { model: 'atlas-small', messages: [{ role: 'user', content: 'Hello?' }] };
+
+      const { bare, gateway } = callsTo(emulator);
+      const answer = token === '' ? await bare('POST', path, sent) : await gateway('POST', path, sent);
+
+      expect(answer.status).toBe(status);
+      expect(emulator.requests.at(-1)).toMatchObject({
+        body: JSON.stringify(sent),
+        isBodyCut: false,
+        isBodyExact: true,
+      });
+    },
+  );
+
+  test('has the body of a call whose connection a fault reset, and of the retry', async () => {
+    const emulator = standingEmulator();
+    emulator.faults.add({ respond: { type: 'reset' } });
+    const sent = { model: 'atlas-small', messages: [{ role: 'user', content: 'Hello?' }] };
+    const ask = () => callsTo(emulator).gateway('POST', '/v1/chat/completions', sent);
+
+    await expect(ask()).rejects.toThrow('fetch failed');
+    await ask();
+
+    expect(emulator.requests.map(({ body }) => JSON.parse(body ?? ''))).toEqual([sent, sent]);
+  });
+
+  test('says whether a body is what was sent', async () => {
+    const emulator = standingEmulator();
+    const post = (body: BodyInit) =>
+      emulator.fetch('http://emulator.test/v1/chat/completions', { method: 'POST', body });
+    await post('plain text');
+    await post('x'.repeat(70_000));
+    await post(emulator.apiKeys.secret);
+    await post(new Uint8Array([0xff, 0xfe, 0x00]));
+
+    expect(emulator.requests.map(({ isBodyExact, isBodyCut }) => [isBodyExact, isBodyCut])).toEqual([
+      [true, false],
+      [false, true],
+      [false, false],
+      [false, false],
+    ]);
+  });
+
+  test.each(['https://elsewhere.example', undefined])(
+    'cannot be flushed by a page of another machine (%s)',
+    async (origin) => {
+      const emulator = standingEmulator({ seed: undefined });
+      await callsTo(emulator).gateway('GET', '/v1/presets?limit=3');
+      const headers = origin === undefined ? { 'sec-fetch-site': 'cross-site' } : { origin };
+      for (let i = 0; i < 1200; i += 1) await emulator.fetch('http://emulator.test/v1/usage', { headers });
+      await callsTo(emulator).gateway('GET', '/v1/presets?limit=4');
+
+      const requests = emulator.requests;
+      expect(requests).toHaveLength(52);
+      expect([requests[0], requests[51]].map((request) => request?.path)).toEqual([
+        '/v1/presets?limit=3',
+        '/v1/presets?limit=4',
+      ]);
+      expect(requests[1]).toMatchObject({ isForeign: true, path: '/v1/usage' });
+    },
+  );
 });

@@ -47,7 +47,7 @@ export function RequestDetail({ id, onClose }: { id: string; onClose: () => void
 }
 
 function Record({ record }: { record: RequestRecord }) {
-  const { requestId, path, caller, receivedAt, outcome, fault, headers, body, response, error } = record;
+  const { requestId, path, caller, receivedAt, outcome, fault, headers, body, isBodyCut, response, error } = record;
   return (
     <>
       <p class="detail-path">
@@ -57,23 +57,31 @@ function Record({ record }: { record: RequestRecord }) {
         <Fact name="Received">{`${dateAndTime(receivedAt)} UTC`}</Fact>
         <Fact name="Took">{record.duration === undefined ? 'in progress' : duration(record.duration)}</Fact>
         <Fact name="Outcome">{outcome}</Fact>
-        <Fact name="Key or user">{caller ?? 'no valid key'}</Fact>
+        <Fact name="Key or user">{record.isForeign ? 'a page of another machine' : (caller ?? 'no valid key')}</Fact>
         {fault !== undefined && <Fact name="Fault">{fault}</Fact>}
         <Fact name="Id">{requestId}</Fact>
       </dl>
       {error !== undefined && <pre class="bad">{error}</pre>}
       <Part title="Request headers" text={headersText(headers)} />
       {body !== undefined && body !== '' && <Part title="Request body" text={pretty(body)} isOpen />}
+      {isBodyCut && <p class="soft">{body === undefined ? 'The request body could not be read.' : CUT}</p>}
       {response !== undefined && <Part title="Response headers" text={headersText(response.headers)} />}
       {response?.events === undefined ? (
         response !== undefined &&
-        response.body !== '' && <Part title="Response body" text={pretty(response.body)} isOpen />
+        response.body !== '' && (
+          <>
+            <Part title="Response body" text={pretty(response.body)} isOpen />
+            {response.isBodyCut && <p class="soft">{CUT}</p>}
+          </>
+        )
       ) : (
         <Events events={response.events} all={record.events ?? 0} />
       )}
     </>
   );
 }
+
+const CUT = 'This body is longer: the log keeps the first 64 KB.';
 
 function Fact({ name, children }: { name: string; children: string }) {
   return (
@@ -106,7 +114,7 @@ function Events({ events, all }: { events: readonly { at: number; text: string }
           </li>
         ))}
       </ol>
-      {all > events.length && <p class="soft">Only the first 64 KB are kept.</p>}
+      {all > events.length && <p class="soft">{CUT}</p>}
     </details>
   );
 }

@@ -12,12 +12,17 @@ export function asHar(records: readonly RequestRecord[], origin: string): object
 }
 
 function entryOf(
-  { method, path, headers, body, response, status, receivedAt, duration, fault, events }: RequestRecord,
+  { method, path, headers, body, response, status, receivedAt, duration, fault, events, isBodyCut }: RequestRecord,
   origin: string,
 ): object {
   const url = new URL(origin + path);
   const time = duration ?? 0;
-  const notes = [fault && `fault: ${fault}`, events !== undefined && `${events} events`].filter(Boolean);
+  const notes = [
+    fault && `fault: ${fault}`,
+    events !== undefined && `${events} events`,
+    isBodyCut && 'only a part of the request body is logged',
+    response?.isBodyCut && 'only the first 64 KB of the response are logged',
+  ].filter(Boolean);
   return {
     startedDateTime: receivedAt,
     time,

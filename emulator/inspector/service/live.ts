@@ -66,11 +66,18 @@ function notify(topics: ReadonlySet<string>): void {
 function merged(known: readonly RequestSummary[], pushed: readonly RequestSummary[]): RequestSummary[] {
   const byId = new Map(known.map((request) => [request.requestId, request]));
   for (const request of pushed) byId.set(request.requestId, request);
-  return [...byId.values()].slice(-MOST);
+  const all = [...byId.values()];
+  const foreign = all.filter(({ isForeign }) => isForeign);
+  const dropped = new Set([
+    ...foreign.slice(0, -MOST_FOREIGN),
+    ...all.filter(({ isForeign }) => !isForeign).slice(0, -MOST),
+  ]);
+  return all.filter((request) => !dropped.has(request));
 }
 
-/** The capacity of the emulator's log. */
+// The capacities of the emulator's log.
 const MOST = 1000;
+const MOST_FOREIGN = 50;
 /** Milliseconds. */
 const RECONNECT = 2000;
 

@@ -268,6 +268,7 @@ const requestSummary = {
   events: z.optional(count),
   tokens: z.optional(z.object({ prompt: count, completion: count })),
   fault: z.optional(z.string()),
+  isForeign: z.optional(described('A page of another machine sent it, without a valid key.', z.boolean())),
 };
 export const requestRecord = named(
   'Request',
@@ -275,11 +276,13 @@ export const requestRecord = named(
     ...requestSummary,
     headers,
     body: z.optional(described('At most 64 KB.', z.string())),
-    isBodyCut: described('Whether the body was longer and was cut.', z.boolean()),
+    isBodyCut: described('Whether the body was longer and was cut, or could not be read.', z.boolean()),
+    isBodyExact: described('Whether it is what was sent: not cut, no key hidden, and text.', z.boolean()),
     response: z.optional(
       z.object({
         headers,
         body: described('At most 64 KB.', z.string()),
+        isBodyCut: z.boolean(),
         events: z.optional(
           z.array(z.object({ at: described('Milliseconds since the request arrived.', z.number()), text: z.string() })),
         ),

@@ -12,13 +12,16 @@ export type Cors = { origins: '*' | 'loopback' | readonly string[]; exposeHeader
 export function originRejection({ headers }: Request, address: string | undefined, cors: Cors): string | undefined {
   if (cors?.origins !== 'loopback') return undefined;
   const origin = headers.get('origin');
-  const host = headers.get('host');
-  const isRenamed =
-    address !== undefined &&
-    host !== null &&
-    (isLoopback(address) ? !isLoopback(host) : isBrowser(headers) && isPublicName(host));
-  if (!isRenamed && (origin === null || isLoopbackOrigin(origin))) return undefined;
+  if (!isRenamed(headers, address) && (origin === null || isLoopbackOrigin(origin))) return undefined;
   return 'Others may know the seed that the keys are derived from, so only pages from this machine are allowed. Allow others with --cors';
+}
+
+/** Whether a page of another machine sent the request. `address` is the local address of the connection. */
+export function isForeignPage({ headers }: Request, address: string | undefined): boolean {
+  const origin = headers.get('origin');
+  // The request for an image, for example, has no Origin.
+  const isForeign = origin === null ? headers.get('sec-fetch-site') === 'cross-site' : !isLoopbackOrigin(origin);
+  return isForeign || isRenamed(headers, address);
 }
 
 /** The response to a CORS preflight request; undefined for any other request. */
@@ -43,6 +46,12 @@ export function preflightResponse(request: Request, cors: Cors): PlainResponse |
 export function addCorsHeaders(headers: PlainResponse['headers'], origin: string | null, cors: Cors): void {
   if (cors === undefined || origin === null || !addOrigin(headers, origin, cors)) return;
   if (cors.exposeHeaders) headers['access-control-expose-headers'] = EXPOSED;
+}
+
+function isRenamed(headers: Headers, address: string | undefined): boolean {
+  const host = headers.get('host');
+  if (address === undefined || host === null) return false;
+  return isLoopback(address) ? !isLoopback(host) : isBrowser(headers) && isPublicName(host);
 }
 
 function addOrigin(headers: PlainResponse['headers'], origin: string, cors: NonNullable<Cors>): boolean {

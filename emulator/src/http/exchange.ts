@@ -43,17 +43,28 @@ export class Exchange {
     return parseJson(new TextDecoder().decode(bytes));
   }
 
+  /** Reads the body for the log, also where nothing else needs it: a call that a fault or a refusal answers. */
+  async logBody(): Promise<void> {
+    if (this.#bytes !== undefined || this.method === 'GET' || this.method === 'HEAD') return;
+    // What cannot be read is answered elsewhere, or the client is gone.
+    await this.bytes().catch(() => {});
+  }
+
   async #read(): Promise<Uint8Array> {
     const isUpload = this.area === 'gateway' && this.path === '/v1/files';
     const limit = isUpload ? this.limits.maxFileSize + MULTIPART_OVERHEAD : this.limits.maxBodySize;
-    const bytes = await readBytes(this.request, limit, isUpload ? 'file' : 'body');
-    if (!isUpload) {
+    try {
+      const bytes = await readBytes(this.request, limit, isUpload ? 'file' : 'body');
       const isCut = bytes.byteLength > LOGGED_BYTES;
       // A cut body is copied: a view would keep the whole body in memory.
       this.entry.body = isCut ? new Uint8Array(bytes.subarray(0, LOGGED_BYTES)) : bytes;
       this.entry.isBodyCut = isCut;
+      return bytes;
+    } catch (error) {
+      // Too large, or the client disconnected: the log has nothing of it.
+      this.entry.isBodyCut = true;
+      throw error;
     }
-    return bytes;
   }
 }
 

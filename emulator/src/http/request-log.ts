@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { redact } from '../base/redact.js';
 import type { SentBody } from './sent-body.js';
 
@@ -25,6 +26,8 @@ export interface RequestSummary {
   tokens: { prompt: number; completion: number } | undefined;
   /** The fault that was applied, if any. */
   fault: string | undefined;
+  /** Whether a page of another machine sent it, without a valid key. The log keeps the last 50 of these. */
+  isForeign?: boolean | undefined;
 }
 
 /** A request that has ended. */
@@ -36,10 +39,12 @@ export interface EndedRequest extends RequestSummary {
 /** A request with its response. Contains no keys or tokens. */
 export interface RequestRecord extends EndedRequest {
   headers: Record<string, string>;
-  /** At most 64 KB of the body's text; undefined if the body was not read. */
+  /** At most 64 KB of the body's text; undefined if it could not be read. */
   body: string | undefined;
-  /** Whether the body was longer than 64 KB. */
+  /** Whether the body was longer than 64 KB, or could not be read to its end. */
   isBodyCut: boolean;
+  /** Whether `body` is what was sent: not cut, without a hidden key, and text. */
+  isBodyExact: boolean;
   /** The response; undefined until it starts. */
   response: RecordedResponse | undefined;
 }
@@ -49,6 +54,8 @@ export interface RecordedResponse {
   headers: Record<string, string>;
   /** At most 64 KB of the body's text. */
   body: string;
+  /** Whether the body was longer than 64 KB. */
+  isBodyCut: boolean;
   /** The events within those 64 KB, for a stream. `at` is in milliseconds since the request arrived. */
   events: { at: number; text: string }[] | undefined;
 }
@@ -56,6 +63,8 @@ export interface RecordedResponse {
 /** One request in progress. Converted to a record only when it is read. */
 export interface LogEntry {
   requestId: string;
+  /** Counts the requests of the log, which sets it. */
+  order?: number;
   /** The name of its key or user, looked up on first use. */
   owner?: { name: string | undefined };
   method: string;
@@ -77,15 +86,19 @@ export interface LogEntry {
   fault: string | undefined;
   error: string | undefined;
   /** The response: a string, or the recorded part of a streamed body. */
-  response: { headers: Record<string, string>; body: string | SentBody } | undefined;
+  response: { headers: Record<string, string>; body: string | SentBody; isBodyCut?: boolean } | undefined;
+  /** Whether a page of another machine sent it, without a valid key. */
+  isForeign: boolean;
 }
 
 /** The last requests. When it is full, a new request replaces the oldest. */
 export class RequestLog {
-  readonly #entries: LogEntry[] = [];
+  readonly #entries = new Ring<LogEntry>(CAPACITY);
+  /** Apart, so that no page of another machine can push the others out. */
+  readonly #foreign = new Ring<LogEntry>(MOST_FOREIGN);
   readonly #callerOf: (credential: string) => string | undefined;
   readonly #listeners = new Set<(entry: LogEntry) => void>();
-  #next = 0;
+  #added = 0;
   #summaries: string | undefined;
 
   /** `callerOf` returns the owner of a key or a token. */
@@ -94,9 +107,10 @@ export class RequestLog {
   }
 
   add(entry: LogEntry): void {
-    if (this.#entries.length < CAPACITY) this.#entries.push(entry);
-    else this.#entries[this.#next] = entry;
-    this.#next = (this.#next + 1) % CAPACITY;
+    this.#added += 1;
+    entry.order = this.#added;
+    entry.isForeign &&= this.#callerName(entry) === undefined;
+    (entry.isForeign ? this.#foreign : this.#entries).add(entry);
     this.changed(entry);
   }
 
@@ -134,7 +148,7 @@ export class RequestLog {
   }
 
   find(requestId: string): RequestRecord | undefined {
-    const entry = this.#entries.find((candidate) => candidate.requestId === requestId);
+    const entry = this.#inOrder().find((candidate) => candidate.requestId === requestId);
     return entry && this.#record(entry);
   }
 
@@ -162,27 +176,31 @@ export class RequestLog {
       events: entry.events,
       tokens: entry.tokens,
       fault: entry.fault,
+      ...(entry.isForeign && { isForeign: true }),
     };
   }
 
   clear(): void {
-    this.#entries.length = 0;
-    this.#next = 0;
+    this.#entries.clear();
+    this.#foreign.clear();
     this.#summaries = undefined;
   }
 
-  #inOrder(): LogEntry[] {
-    const full = this.#entries.length === CAPACITY;
-    return full ? [...this.#entries.slice(this.#next), ...this.#entries.slice(0, this.#next)] : this.#entries;
+  #inOrder(): readonly LogEntry[] {
+    const own = this.#entries.inOrder();
+    if (this.#foreign.isEmpty) return own;
+    return [...own, ...this.#foreign.inOrder()].sort((a, b) => (a.order ?? 0) - (b.order ?? 0));
   }
 
   #record(entry: LogEntry): RequestRecord {
-    const body = entry.body && decoder.decode(entry.body);
+    const sent = entry.body && decoder.decode(entry.body);
+    const body = sent && redact(sent);
     return {
       ...this.summary(entry),
       headers: headersOf(entry.headers),
-      body: body === undefined ? undefined : redact(body),
+      body,
       isBodyCut: entry.isBodyCut,
+      isBodyExact: !entry.isBodyCut && body === sent && (entry.body === undefined || isUtf8(entry.body)),
       response: entry.response && responseOf(entry.response, entry),
       error: entry.error,
     };
@@ -225,11 +243,13 @@ function headersOf(lines: readonly string[]): Record<string, string> {
   return Object.fromEntries(headers);
 }
 
-function responseOf({ headers, body }: NonNullable<LogEntry['response']>, entry: LogEntry): RecordedResponse {
+function responseOf(response: NonNullable<LogEntry['response']>, entry: LogEntry): RecordedResponse {
+  const { headers, body } = response;
   const isStream = typeof body !== 'string' && entry.events !== undefined;
   return {
     headers: headersOf(Object.entries(headers).flat()),
     body: redact(typeof body === 'string' ? body : body.text()),
+    isBodyCut: typeof body === 'string' ? (response.isBodyCut ?? false) : body.isCut,
     events: isStream
       ? body.chunks().map(({ at, text }) => ({ at: at - entry.receivedAt, text: redact(text) }))
       : undefined,
@@ -243,7 +263,39 @@ function redactHeader(value: string): string {
   return /^[A-Za-z]+ /.test(value) ? `${value.slice(0, value.indexOf(' '))} ***` : '***';
 }
 
+/** The last values that were added. */
+class Ring<T> {
+  readonly #values: T[] = [];
+  readonly #capacity: number;
+  #next = 0;
+
+  constructor(capacity: number) {
+    this.#capacity = capacity;
+  }
+
+  get isEmpty(): boolean {
+    return this.#values.length === 0;
+  }
+
+  add(value: T): void {
+    this.#values[this.#next] = value;
+    this.#next = (this.#next + 1) % this.#capacity;
+  }
+
+  /** Oldest first. */
+  inOrder(): readonly T[] {
+    if (this.#values.length < this.#capacity) return this.#values;
+    return [...this.#values.slice(this.#next), ...this.#values.slice(0, this.#next)];
+  }
+
+  clear(): void {
+    this.#values.length = 0;
+    this.#next = 0;
+  }
+}
+
 const CAPACITY = 1000;
+const MOST_FOREIGN = 50;
 /** How much of a body the log keeps. The log holds a thousand requests. */
 export const LOGGED_BYTES = 64 * 1024;
 const SECRET_HEADERS = /authorization|cookie|token|session|api-?key|secret/i;

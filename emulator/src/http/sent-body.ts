@@ -3,6 +3,8 @@ export class SentBody {
   readonly #most: number;
   #parts: Uint8Array[] = [];
   #size = 0;
+  /** Whether more was sent than is recorded. */
+  isCut = false;
   /** Two numbers per event: the offset of its end in the recorded bytes, and the time it was sent. */
   readonly #marks: number[] = [];
 
@@ -11,6 +13,7 @@ export class SentBody {
   }
 
   add(chunk: Uint8Array, at: number): void {
+    this.isCut ||= this.#size + chunk.byteLength > this.#most;
     if (this.#size >= this.#most) return;
     const part = chunk.subarray(0, this.#most - this.#size);
     // A view would keep its whole buffer in memory, so it is copied.

@@ -9,7 +9,7 @@ import { FAULT_HEADER, parseFault } from '../faults/syntax.js';
 import type { Stores } from '../store/stores.js';
 import type { AreaRoutes } from './area-routes.js';
 import { authenticateKey, authenticateSession, namesEndpoint } from './auth.js';
-import { addCorsHeaders, type Cors, originRejection, preflightResponse } from './cors.js';
+import { addCorsHeaders, type Cors, isForeignPage, originRejection, preflightResponse } from './cors.js';
 import { Exchange } from './exchange.js';
 import { applyRequestFault, applyResponseFault, faultBodyCut, faultGarble } from './fault-effects.js';
 import { idempotentResponse } from './idempotent-response.js';
@@ -112,6 +112,7 @@ export class Service {
       fault: undefined,
       error: undefined,
       response: undefined,
+      isForeign: isForeignPage(request, incoming?.socket.localAddress),
     };
     log.add(entry);
     return new Exchange(request, area, entry, incoming?.socket, settings);
@@ -131,6 +132,8 @@ export class Service {
     const { settings, closed } = this.#parts;
     const { request } = exchange;
     if (fault !== undefined) {
+      // The others go on to read it.
+      if (fault.type !== 'slow') await exchange.logBody();
       const replacement = await applyRequestFault(fault, exchange, { clock: settings.clock, closed });
       if (replacement !== undefined) return replacement;
     }
@@ -141,10 +144,13 @@ export class Service {
 
   async #responseOrError(exchange: Exchange): Promise<PlainResponse> {
     try {
-      return await this.#respond(exchange);
+      const response = await this.#respond(exchange);
+      await exchange.logBody();
+      return response;
     } catch (error) {
-      if (error instanceof HttpError) return errorResponse(exchange.area, error.status, error.message, error.details);
-      return this.#internalError(exchange, error);
+      if (!(error instanceof HttpError)) return this.#internalError(exchange, error);
+      await exchange.logBody();
+      return errorResponse(exchange.area, error.status, error.message, error.details);
     }
   }
 
@@ -232,7 +238,9 @@ export class Service {
     entry.outcome = 'answered';
     entry.finishedAt = settings.clock.now();
     // Without a fault, every body that is not an event stream is a string.
-    entry.response = { headers, body: typeof response.body === 'string' ? truncate(response.body) : '' };
+    const whole = typeof response.body === 'string' ? response.body : '';
+    const body = truncate(whole);
+    entry.response = { headers, body, isBodyCut: body.length < whole.length };
     log.changed(entry);
     return response;
   }

@@ -91,7 +91,7 @@ function isUnknown({ isBodyCut }: RequestRecord, differences: readonly Differenc
 }
 
 function cutMessage({ method, path }: RequestRecord): string {
-  return `The body of ${method} ${path} was cut at 64 KB, so it cannot be compared. Match the request by method, path or status.`;
+  return `The body of ${method} ${path} is not complete in the log, which keeps 64 KB, so it cannot be compared. Match the request by method, path or status.`;
 }
 
 function fitsPath(actual: string, expected: string | RegExp): boolean {
