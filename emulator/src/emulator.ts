@@ -106,7 +106,7 @@ export class Emulator implements ControlledEmulator {
       (credential) => stores.apiKeys.get(credential)?.name ?? stores.sessions.user(credential),
     );
     this.#limiter = new RateLimiter(() => settings.clock.now());
-    const completions = new Completions(language, this.chat, stores.models, settings, source);
+    const completions = new Completions(language, this.chat, stores.models, settings, source, stores.ids);
     const context = contextRoutes(stores, this.#contexts, settings);
     const gateway = gatewayRoutes({ settings, stores, completions });
     this.#service = new Service({

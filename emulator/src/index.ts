@@ -59,3 +59,4 @@ export type { RollingSummary } from './store/summary.js';
 export type { UsageEntry } from './store/usage.js';
 export type { Workspace, WorkspaceInput, Workspaces } from './store/workspaces.js';
 export type { ChatMessage, UpstreamOptions } from './upstream/model-source.js';
+export type { ScriptedToolCall } from './upstream/tool-calls.js';

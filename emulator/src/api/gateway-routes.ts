@@ -20,6 +20,7 @@ import {
   integrationBody,
   integrationRecord,
   integrationResponse,
+  openCompletionBody,
   presetBody,
   presetRecord,
   presetResponse,
@@ -75,7 +76,7 @@ export function gatewayRoutes(state: GatewayApiState): AreaRoutes {
   };
   /** Bills a whole completion. Returns its text and usage. */
   const written = (completion: Completion, entry: LogEntry): { content: string; usage: ReturnType<typeof usageOf> } => {
-    const counted = usageOf(completion.promptTokens, completion.tokens.count);
+    const counted = usageOf(completion.promptTokens, completion.tokenCount);
     usage.add(completion.model, counted.total_tokens);
     entry.tokens = { prompt: counted.prompt_tokens, completion: counted.completion_tokens };
     return { content: completion.tokens.pieces.join(''), usage: counted };
@@ -108,13 +109,16 @@ export function gatewayRoutes(state: GatewayApiState): AreaRoutes {
       responses: { 200: { 'application/json': completionResponse, 'text/event-stream': completionChunk } },
       handle: async (c) => {
         const { exchange } = c.env;
-        const request = checked(completionBody, await exchange.json(), strict);
+        const request = completionRequest(await exchange.json(), strict);
         const created = Math.floor(now() / 1000);
         if (request.stream) return streamed(request, exchange, created);
         const completion = await completions.complete(request, () => exchange.request.signal);
         const id = ids.next('chatcmpl');
         const { content, usage } = written(completion, exchange.entry);
-        const choice = { index: 0, message: { role: 'assistant', content }, finish_reason: completion.finishReason };
+        const { toolCalls, finishReason } = completion;
+        const called = { content: content === '' ? null : content, tool_calls: toolCalls };
+        const message = { role: 'assistant', content, ...(toolCalls.length > 0 && called) };
+        const choice = { index: 0, message, finish_reason: finishReason };
         return json({ id, object: 'chat.completion', created, model: request.model, choices: [choice], usage });
       },
     },
@@ -238,6 +242,25 @@ export function gatewayRoutes(state: GatewayApiState): AreaRoutes {
       endpoint,
     );
   return area;
+}
+
+/** Checks a request. Unless `strict`, it may have what the API does not document: other content than text, tools. */
+function completionRequest(body: unknown, strict: boolean): CompletionRequest {
+  if (strict) return checked(completionBody, body, strict);
+  const { messages, ...documented } = checked(openCompletionBody, body);
+  return {
+    ...documented,
+    messages: messages.map(({ role, content }) => ({ role, content: textOf(content) })),
+    sent: body as Record<string, unknown>, // just checked
+  };
+}
+
+type Content = z.infer<typeof openCompletionBody>['messages'][number]['content'];
+
+/** The text of a message's content. */
+function textOf(content: Content): string {
+  if (typeof content === 'string') return content;
+  return (content ?? []).flatMap(({ text }) => (typeof text === 'string' ? text : [])).join('\n');
 }
 
 /** Throws a RangeError for an unknown endpoint, so that a typo in the option does not go unnoticed. */

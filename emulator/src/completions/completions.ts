@@ -2,6 +2,13 @@ import { badRequest, notFound } from '../base/errors.js';
 import type { Models } from '../store/models.js';
 import { type Language, type LanguageLoader, TOKENS_PER_MESSAGE, type TokenPieces } from '../text/language.js';
 import type { ChatMessage, CompletionRequest, ModelResponse, ModelSource } from '../upstream/model-source.js';
+import {
+  countedText,
+  joinPieces,
+  type ReplyPiece,
+  type ScriptedToolCall,
+  type ToolCall,
+} from '../upstream/tool-calls.js';
 import { extractiveReply } from './responder.js';
 import type { ScriptedReplies } from './scripted-replies.js';
 import { Turns } from './turns.js';
@@ -9,7 +16,11 @@ import { Turns } from './turns.js';
 /** A completion before it is serialized. */
 export interface Completion {
   model: string;
+  /** Of the text. */
   tokens: TokenPieces;
+  toolCalls: readonly ToolCall[];
+  /** Of text and tool calls. */
+  tokenCount: number;
   finishReason: string;
   promptTokens: number;
 }
@@ -29,6 +40,7 @@ export class Completions {
   readonly #models: Pick<Models, 'list' | 'get'>;
   readonly #maxTokens: number;
   readonly #source: ModelSource | undefined;
+  readonly #ids: { next(prefix: string): string };
   readonly #turns = new Turns();
 
   constructor(
@@ -37,12 +49,14 @@ export class Completions {
     models: Pick<Models, 'list' | 'get'>,
     { maxTokens }: { maxTokens: number },
     source: ModelSource | undefined,
+    ids: { next(prefix: string): string },
   ) {
     this.#language = language;
     this.#scripts = scripts;
     this.#models = models;
     this.#maxTokens = maxTokens;
     this.#source = source;
+    this.#ids = ids;
   }
 
   /**
@@ -64,7 +78,7 @@ export class Completions {
       const message = `The messages have ${promptTokens} tokens; the context window of ${request.model} is ${window}`;
       throw badRequest('messages', message, 'context_length_exceeded'); // A28
     }
-    const scripted = await this.#scripts.find({ model: request.model, messages: request.messages });
+    const scripted = await this.#scripts.find({ model: request.model, messages: request.messages, sent: request.sent });
     if (scripted === undefined && this.#source !== undefined) {
       const response = await this.#source.complete(request, disconnected());
       return { model: request.model, promptTokens, response, countTokens: language.countTokens };
@@ -72,12 +86,20 @@ export class Completions {
     const content = scripted?.content ?? extractiveReply(request.messages, language);
     const limit = Math.min(request.max_tokens ?? this.#maxTokens, window - promptTokens);
     const tokens = language.tokenPieces(content, limit);
+    const toolCalls = (scripted?.toolCalls ?? []).map((call) => this.#toolCall(call));
     return {
       model: request.model,
       tokens,
-      finishReason: tokens.cut ? 'length' : (scripted?.finish_reason ?? 'stop'),
+      toolCalls,
+      tokenCount: tokens.count + language.countTokens(countedText(toolCalls)),
+      finishReason: tokens.cut ? 'length' : (scripted?.finishReason ?? 'stop'),
       promptTokens,
     };
+  }
+
+  #toolCall({ id, function: { name, arguments: given = {} } }: ScriptedToolCall): ToolCall {
+    const text = typeof given === 'string' ? given : JSON.stringify(given);
+    return { id: id ?? this.#ids.next('call'), type: 'function', function: { name, arguments: text } };
   }
 
   /** The context window of a model. Throws a 404 for an unknown one. */
@@ -95,13 +117,15 @@ export class Completions {
 
 /** Reads a live completion to its end. Counts the tokens if the upstream did not. */
 async function wholeCompletion(live: LiveCompletion, signal: AbortSignal): Promise<Completion> {
-  let content = '';
-  for await (const piece of live.response.pieces) content += piece;
+  const pieces: ReplyPiece[] = [];
+  for await (const piece of live.response.pieces) pieces.push(piece);
   signal.throwIfAborted();
+  const { content, toolCalls } = joinPieces(pieces);
   const { finishReason, usage } = live.response.ended();
-  const count = usage?.completion_tokens ?? live.countTokens(content);
-  const tokens = { pieces: [content], count, cut: false };
-  return { model: live.model, tokens, finishReason, promptTokens: usage?.prompt_tokens ?? live.promptTokens };
+  const tokenCount = usage?.completion_tokens ?? live.countTokens(content + countedText(toolCalls));
+  const tokens = { pieces: [content], count: tokenCount, cut: false };
+  const promptTokens = usage?.prompt_tokens ?? live.promptTokens;
+  return { model: live.model, tokens, toolCalls, tokenCount, finishReason, promptTokens };
 }
 
 export function usageOf(promptTokens: number, completionTokens: number) {

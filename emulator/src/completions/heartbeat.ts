@@ -16,17 +16,17 @@ export async function* waitWithHeartbeat(
 }
 
 /** Passes the source on, and yields undefined (a heartbeat) after every `heartbeat` milliseconds of silence. */
-export async function* withHeartbeat(
+export async function* withHeartbeat<Piece>(
   clock: Clock,
-  source: AsyncIterable<string>,
+  source: AsyncIterable<Piece>,
   { heartbeat, signal }: { heartbeat: number; signal: AbortSignal },
-): AsyncGenerator<string | undefined, void> {
+): AsyncGenerator<Piece | undefined, void> {
   if (heartbeat === Number.POSITIVE_INFINITY) return yield* source;
   const iterator = source[Symbol.asyncIterator]();
   try {
     for (;;) {
       const next = iterator.next();
-      let result: IteratorResult<string> | undefined;
+      let result: IteratorResult<Piece> | undefined;
       while (result === undefined) {
         const quiet = new AbortController();
         const silence = clock.sleep(heartbeat, AbortSignal.any([signal, quiet.signal])).then(() => undefined);

@@ -4,9 +4,13 @@ import type { ChatMessage } from '../upstream/model-source.js';
 
 /**
  * Answers a question from the request itself, without a model: it ranks the sentences of the messages against the last
- * question (BM25), and quotes one to three of them. The same request always gets the same answer.
+ * question (BM25), and quotes one to three of them. To results of tools, it replies with their text. The same request
+ * always gets the same answer.
  */
 export function extractiveReply(messages: readonly ChatMessage[], language: Pick<Language, 'sentences'>): string {
+  const results = messages.slice(messages.findLastIndex(({ role }) => role !== 'tool') + 1);
+  if (results.length > 0) return results.map(({ content }) => content).join('\n');
+
   const last = messages.findLastIndex((message) => message.role === 'user');
   const own = last === -1 ? [] : sentencesOf(messages[last], language);
   const questionAt = questionIndex(own);

@@ -1,9 +1,12 @@
 import type { ChatMessage } from '../upstream/model-source.js';
+import type { ScriptedToolCall } from '../upstream/tool-calls.js';
 
 /** A completion request, as scripted replies see it. */
 export interface ScriptedRequest {
   model: string;
   messages: readonly ChatMessage[];
+  /** The body as it was sent, with undocumented fields such as `tools` and `response_format`. */
+  sent?: Readonly<Record<string, unknown>> | undefined;
 }
 
 /** Which requests a reply is for: a text or a regular expression to find in the last user message, or a function. */
@@ -12,8 +15,25 @@ export type ReplyMatch = string | RegExp | ((request: ScriptedRequest) => boolea
 /** A scripted reply: its content, or a function that returns it. */
 export type Reply = ReplyContent | ((request: ScriptedRequest) => ReplyContent | Promise<ReplyContent>);
 
-/** The text of a reply. Its `finish_reason` is `'stop'` unless you set another. */
-export type ReplyContent = string | { content: string; finish_reason?: string | undefined };
+/** A reply: a text, or its parts. */
+export type ReplyContent =
+  | string
+  | {
+      content?: string | undefined;
+      /** Sent as JSON in place of `content`. */
+      json?: unknown;
+      /** Not sent to a request that ends with the results of tools, which then gets the next reply that matches. */
+      tool_calls?: ScriptedToolCall[] | undefined;
+      /** @default 'stop', or 'tool_calls' */
+      finish_reason?: string | undefined;
+    };
+
+/** What a scripted reply comes down to. */
+export interface ResolvedReply {
+  content: string;
+  toolCalls: readonly ScriptedToolCall[];
+  finishReason: string;
+}
 
 /** An active reply. */
 export interface ActiveReply {
@@ -65,13 +85,22 @@ export class ScriptedReplies {
   }
 
   /** @internal */
-  async find(request: ScriptedRequest): Promise<{ content: string; finish_reason: string } | undefined> {
-    const script = this.#scripts.find(({ match }) => matches(match, request));
+  async find(request: ScriptedRequest): Promise<ResolvedReply | undefined> {
+    const hasResults = request.messages.at(-1)?.role === 'tool';
+    const script = this.#scripts.find(
+      ({ match, reply }) => matches(match, request) && !(hasResults && callsTools(reply)),
+    );
     if (script === undefined) return undefined;
     const reply = typeof script.reply === 'function' ? await script.reply(request) : script.reply;
-    if (typeof reply === 'string') return { content: reply, finish_reason: 'stop' };
-    return { content: reply.content, finish_reason: reply.finish_reason ?? 'stop' };
+    const parts = typeof reply === 'string' ? { content: reply } : reply;
+    const toolCalls = parts.tool_calls ?? [];
+    const content = parts.content ?? (parts.json === undefined ? '' : JSON.stringify(parts.json));
+    return { content, toolCalls, finishReason: parts.finish_reason ?? (toolCalls.length > 0 ? 'tool_calls' : 'stop') };
   }
+}
+
+function callsTools(reply: Reply): boolean {
+  return typeof reply === 'object' && reply.tool_calls !== undefined;
 }
 
 function matches(match: ReplyMatch, request: ScriptedRequest): boolean {

@@ -1,5 +1,6 @@
 import type { Clock } from '../base/clock.js';
 import { errorBody, HttpError } from '../base/errors.js';
+import { countedText, joinPieces, type ReplyPiece } from '../upstream/tool-calls.js';
 import { type Completion, type LiveCompletion, usageOf } from './completions.js';
 import { waitWithHeartbeat, withHeartbeat } from './heartbeat.js';
 
@@ -42,7 +43,8 @@ export async function* completionEvents(completion: Completion, context: StreamC
       const wait = startedAt + (sentTokens * 1000) / pace.tokensPerSecond - clock.now();
       if (wait > 0) yield* waitWithHeartbeat(clock, wait, { heartbeat, comment: write.comment, signal });
     }
-    sentTokens = completion.tokens.count;
+    for (const delta of toolCallDeltas(completion.toolCalls)) yield write.choice(delta, null);
+    sentTokens = completion.tokenCount;
     yield write.choice({}, completion.finishReason);
     yield write.usage(completion.promptTokens, sentTokens);
     bill(sentTokens);
@@ -52,12 +54,25 @@ export async function* completionEvents(completion: Completion, context: StreamC
   }
 }
 
+/** First the name of each tool call, then its arguments in pieces, as models write them. */
+function* toolCallDeltas(calls: Completion['toolCalls']): Generator<object> {
+  for (const [index, { id, type, function: called }] of calls.entries()) {
+    yield { tool_calls: [{ index, id, type, function: { name: called.name, arguments: '' } }] };
+    for (const piece of called.arguments.match(/.{1,8}/gsu) ?? [])
+      yield { tool_calls: [{ index, function: { arguments: piece } }] };
+  }
+}
+
 /** The events of a live completion, in the pieces and at the pace of the upstream. */
 export async function* liveEvents(completion: LiveCompletion, context: StreamContext): AsyncGenerator<string, void> {
   const write = chunkWriter(completion.model, context);
   const bill = once(context.bill);
-  let text = '';
+  const pieces: ReplyPiece[] = [];
   let counted: number | undefined;
+  const count = (): number => {
+    const { content, toolCalls } = joinPieces(pieces);
+    return completion.countTokens(content + countedText(toolCalls));
+  };
   try {
     yield write.choice({ role: 'assistant', content: '' }, null);
     const { clock, pace, signal } = context;
@@ -66,11 +81,11 @@ export async function* liveEvents(completion: LiveCompletion, context: StreamCon
         yield write.comment;
         continue;
       }
-      text += piece;
-      yield write.choice({ content: piece }, null);
+      pieces.push(piece);
+      yield write.choice(typeof piece === 'string' ? { content: piece } : piece, null);
     }
     const { finishReason, usage } = completion.response.ended();
-    counted = usage?.completion_tokens ?? completion.countTokens(text);
+    counted = usage?.completion_tokens ?? count();
     yield write.choice({}, finishReason);
     yield write.usage(usage?.prompt_tokens ?? completion.promptTokens, counted);
     bill(counted);
@@ -80,7 +95,7 @@ export async function* liveEvents(completion: LiveCompletion, context: StreamCon
     const message = error instanceof HttpError ? error.message : 'The upstream closed the stream early';
     yield write.event(errorBody('gateway', 503, message, { code: 'upstream_unavailable' }));
   } finally {
-    bill(counted ?? completion.countTokens(text));
+    bill(counted ?? count());
   }
 }
 

@@ -23,7 +23,7 @@ export function upstreamSummarizer(
       const request = { model: SUMMARY_MODEL, temperature: 0, messages: promptFor(messages, budget) };
       const response = await source.complete(request, AbortSignal.timeout(timeout));
       let text = '';
-      for await (const piece of response.pieces) text += piece;
+      for await (const piece of response.pieces) if (typeof piece === 'string') text += piece;
       const items = verifiedItems(z.parse(summarySchema, JSON.parse(withoutFence(text))), messages);
       const counted = items.map((item) => ({ ...item, tokens: countTokens(written(item)) + TOKENS_PER_ITEM }));
       const kept = withinBudget(counted, budget);

@@ -100,7 +100,25 @@ export const replySchema = named(
           .check(z.refine(isExpression, 'not a valid regular expression')),
       ),
     ]),
-    reply: z.union([z.string(), z.object({ content: z.string(), finish_reason: z.optional(text) })]),
+    reply: z.union([
+      z.string(),
+      z.object({
+        content: z.optional(z.string()),
+        json: z.optional(described('Sent as JSON in place of `content`.', z.unknown())),
+        tool_calls: z.optional(
+          z.array(
+            z.object({
+              id: z.optional(text),
+              function: z.object({
+                name: text,
+                arguments: z.optional(described('JSON, or a value to send as JSON.', z.unknown())),
+              }),
+            }),
+          ),
+        ),
+        finish_reason: z.optional(text),
+      }),
+    ]),
   }),
 );
 

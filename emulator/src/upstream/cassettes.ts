@@ -5,6 +5,7 @@ import * as z from 'zod/mini';
 import { HttpError } from '../base/errors.js';
 import { redact } from '../base/redact.js';
 import type { CompletionRequest, ModelResponse, ModelResponseEnd, ModelSource } from './model-source.js';
+import { asPiece, joinPieces, type ReplyPiece, toolCallPieceSchema } from './tool-calls.js';
 
 /** Forwards requests, and records every complete response in a directory: one redacted file per request. */
 export class RecordingSource implements ModelSource {
@@ -19,11 +20,11 @@ export class RecordingSource implements ModelSource {
 
   async complete(request: CompletionRequest, signal: AbortSignal): Promise<ModelResponse> {
     const response = await this.#inner.complete(request, signal);
-    const save = (pieces: string[]): void => this.#save(request, pieces, response.ended());
+    const save = (pieces: ReplyPiece[]): void => this.#save(request, pieces, response.ended());
     return {
       ended: response.ended,
       pieces: (async function* () {
-        const pieces: string[] = [];
+        const pieces: ReplyPiece[] = [];
         for await (const piece of response.pieces) {
           pieces.push(piece);
           yield piece;
@@ -34,12 +35,9 @@ export class RecordingSource implements ModelSource {
     };
   }
 
-  #save(request: CompletionRequest, pieces: readonly string[], end: ModelResponseEnd): void {
+  #save(request: CompletionRequest, pieces: readonly ReplyPiece[], end: ModelResponseEnd): void {
     const file = fileOf(this.#directory, request);
-    // A key may span two pieces, so a text that needs redaction is stored as one piece.
-    const whole = pieces.join('');
-    const safe = redact(whole);
-    const cassette = { request: identityOf(request), answer: { pieces: safe === whole ? pieces : [safe], ...end } };
+    const cassette = { request: identityOf(request), answer: { pieces: withoutKeys(pieces), ...end } };
     writeFileSync(`${file}.part`, `${JSON.stringify(cassette, null, 2)}\n`);
     renameSync(`${file}.part`, file);
   }
@@ -63,7 +61,7 @@ export class ReplaySource implements ModelSource {
     };
   }
 
-  #read(request: CompletionRequest): { pieces: string[] } & ModelResponseEnd {
+  #read(request: CompletionRequest): { pieces: ReplyPiece[] } & ModelResponseEnd {
     try {
       return z.parse(cassetteSchema, JSON.parse(readFileSync(fileOf(this.#directory, request), 'utf8'))).answer;
     } catch {
@@ -72,10 +70,35 @@ export class ReplaySource implements ModelSource {
   }
 }
 
-/** The fields that identify a request. `stream` is not one: a recording serves both forms. */
-function identityOf({ model, messages, temperature, max_tokens }: CompletionRequest): object {
-  const safe = messages.map(({ role, content }) => ({ role, content: redact(content) }));
-  return { model, messages: safe, temperature, max_tokens };
+/** A key may span two pieces, so a reply that needs redaction is stored as one piece. */
+function withoutKeys(pieces: readonly ReplyPiece[]): readonly ReplyPiece[] {
+  const { content, toolCalls } = joinPieces(pieces);
+  const safe = redacted({ content, toolCalls });
+  if (JSON.stringify(safe) === JSON.stringify({ content, toolCalls })) return pieces;
+  return [safe.content, ...(toolCalls.length === 0 ? [] : [asPiece(safe.toolCalls)])];
+}
+
+/** A copy of a JSON value without keys in its texts. */
+function redacted<T>(value: T): T {
+  if (typeof value === 'string') return redact(value) as T;
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(redacted) as T;
+  return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, redacted(field)])) as T;
+}
+
+/**
+ * The fields that identify a request. `stream` is not one: a recording serves both forms. Those that the API does not
+ * document come last.
+ */
+function identityOf({ sent, ...documented }: CompletionRequest): object {
+  const given: CompletionRequest & { stream_options?: unknown } = { ...documented, ...sent };
+  const { model, messages, temperature, max_tokens, stream, stream_options, ...others } = given;
+  const ordered = messages.map(({ role, content, ...more }) => ({
+    role,
+    content,
+    ...more,
+  }));
+  return redacted({ model, messages: ordered, temperature, max_tokens, ...others });
 }
 
 function fileOf(directory: string, request: CompletionRequest): string {
@@ -84,7 +107,7 @@ function fileOf(directory: string, request: CompletionRequest): string {
 
 const cassetteSchema = z.object({
   answer: z.object({
-    pieces: z.array(z.string()),
+    pieces: z.array(z.union([z.string(), z.object({ tool_calls: z.array(toolCallPieceSchema) })])),
     finishReason: z.string(),
     usage: z.optional(z.object({ prompt_tokens: z.number(), completion_tokens: z.number() })),
   }),

@@ -1,6 +1,9 @@
+import type { ReplyPiece } from './tool-calls.js';
+
 /** A message of a completion request. */
 export interface ChatMessage {
-  role: 'system' | 'user' | 'assistant';
+  role: 'system' | 'user' | 'assistant' | 'developer' | 'tool';
+  /** Its text: of content in parts, the text parts; of `null`, none. */
   content: string;
 }
 
@@ -11,6 +14,8 @@ export interface CompletionRequest {
   temperature?: number | undefined;
   max_tokens?: number | undefined;
   stream?: boolean | undefined;
+  /** The body as the caller sent it, with undocumented fields such as `tools` and `response_format`. */
+  sent?: Readonly<Record<string, unknown>> | undefined;
 }
 
 /** An OpenAI-compatible server that generates completions. */
@@ -29,8 +34,8 @@ export interface UpstreamOptions {
 
 /** A response that a model is generating. */
 export interface ModelResponse {
-  /** Its text as it arrives. Can be read once. */
-  pieces: AsyncIterable<string>;
+  /** Its text and tool calls as they arrive. Can be read once. */
+  pieces: AsyncIterable<ReplyPiece>;
   /** How it ended. Call it after all pieces have been read. */
   ended: () => ModelResponseEnd;
 }
@@ -46,11 +51,11 @@ export interface ModelSource {
   complete(request: CompletionRequest, signal: AbortSignal): Promise<ModelResponse>;
 }
 
-/** Wraps a whole text as a response. */
-export function wholeResponse(text: string, end: ModelResponseEnd): ModelResponse {
+/** Wraps a whole reply as a response. */
+export function wholeResponse(pieces: readonly ReplyPiece[], end: ModelResponseEnd): ModelResponse {
   return {
     pieces: (async function* () {
-      yield text;
+      yield* pieces;
     })(),
     ended: () => end,
   };

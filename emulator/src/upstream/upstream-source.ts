@@ -9,10 +9,10 @@ import {
   type UpstreamOptions,
   wholeResponse,
 } from './model-source.js';
+import { asPiece, toolCallPieceSchema } from './tool-calls.js';
 
 /**
- * Calls an OpenAI-compatible server. It sends the documented fields of the request and its own key, nothing else of the
- * caller.
+ * Calls an OpenAI-compatible server. It sends the body of the request and its own key, nothing else of the caller.
  */
 export class UpstreamSource implements ModelSource {
   readonly #url: string;
@@ -34,12 +34,12 @@ export class UpstreamSource implements ModelSource {
   }
 
   async complete(request: CompletionRequest, signal: AbortSignal): Promise<ModelResponse> {
-    const { model, messages, temperature, max_tokens, stream } = request;
+    const { sent, ...documented } = request;
+    const { model, stream } = documented;
     const body = JSON.stringify({
+      ...(sent ?? documented),
       model: this.#models.get(model) ?? model,
-      messages,
-      temperature,
-      max_tokens,
+      stream: undefined,
       ...(stream ? { stream, stream_options: { include_usage: true } } : {}),
     });
     const response = await this.#send(body, signal);
@@ -82,7 +82,8 @@ async function wholeCompletion(response: Response, signal: AbortSignal): Promise
     finishReason: choice.finish_reason ?? 'stop',
     usage: result.data?.usage ?? undefined,
   };
-  return wholeResponse(choice.message.content ?? '', end);
+  const { content, tool_calls } = choice.message;
+  return wholeResponse([...(content ? [content] : []), ...(tool_calls?.length ? [asPiece(tool_calls)] : [])], end);
 }
 
 function streamedCompletion(body: ReadableStream<Uint8Array>): ModelResponse {
@@ -95,7 +96,9 @@ function streamedCompletion(body: ReadableStream<Uint8Array>): ModelResponse {
         const chunk = readChunk(data);
         if (chunk.error !== undefined) throw unavailable(new Error(chunk.error.message ?? 'an error event'));
         const choice = chunk.choices?.[0];
-        if (choice?.delta?.content) yield choice.delta.content;
+        const { content, tool_calls } = choice?.delta ?? {};
+        if (content) yield content;
+        if (tool_calls?.length) yield { tool_calls };
         if (choice?.finish_reason) end.finishReason = choice.finish_reason;
         if (chunk.usage) end.usage = chunk.usage;
       }
@@ -150,10 +153,17 @@ function unavailable(error: unknown): HttpError {
 }
 
 const usageSchema = z.object({ prompt_tokens: z.number(), completion_tokens: z.number() });
+const content = z.optional(z.nullable(z.string()));
+const text = z._default(z.string(), '');
+const toolCall = z.object({
+  id: text,
+  type: z._default(z.string(), 'function'),
+  function: z.object({ name: z.string(), arguments: text }),
+});
 const completionSchema = z.object({
   choices: z.array(
     z.object({
-      message: z.object({ content: z.optional(z.nullable(z.string())) }),
+      message: z.object({ content, tool_calls: z.optional(z.nullable(z.array(toolCall))) }),
       finish_reason: z.optional(z.nullable(z.string())),
     }),
   ),
@@ -163,7 +173,7 @@ const chunkSchema = z.object({
   choices: z.optional(
     z.array(
       z.object({
-        delta: z.optional(z.object({ content: z.optional(z.nullable(z.string())) })),
+        delta: z.optional(z.object({ content, tool_calls: z.optional(z.nullable(z.array(toolCallPieceSchema))) })),
         finish_reason: z.optional(z.nullable(z.string())),
       }),
     ),
