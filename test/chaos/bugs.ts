@@ -86,6 +86,14 @@ export const BUGS: readonly Bug[] = [
     fault: 'none',
   },
   {
+    name: 'every mistake of a response is collected',
+    module: 'src/base/schema-issues.ts',
+    place: 'for (const issue of issuesIn(schema, value, describe)) {',
+    instead: 'for (const issue of z.safeParse(schema, value).error?.issues ?? []) {',
+    invariant: 'I22',
+    fault: 'none',
+  },
+  {
     name: 'redirects are followed',
     module: 'src/platform/node.ts',
     place: 'const headers = new NodeHeaders(fields);',

@@ -1,4 +1,4 @@
-import { type Ledger, type Outcome, type Report, WINDOW } from './plan.js';
+import { FLOOD, type Ledger, type Outcome, type Report, WINDOW } from './plan.js';
 
 /** The result of checking one invariant. */
 export interface Verdict {
@@ -22,7 +22,7 @@ const TEMPORARY = new Set<number | string>([408, 425, 429, 500, 502, 503, 504]);
 const LASTING = new Set(['400', '409', '422', '307', 'AbortError', 'ClientClosedError', 'ResponseTooLargeError']);
 
 export function judge({ report, ledger, lingered, full }: Evidence): Verdict[] {
-  const { outcomes } = report;
+  const { outcomes, flood } = report;
   const effects = outcomes.filter(({ kind }) => kind === 'effect' || kind === 'upload' || kind === 'stream');
   const commitsOf = ({ operation }: Outcome): number => ledger.commits[operation] ?? 0;
   const verdict = (id: string, what: string, seen: string, holds: boolean): Verdict => ({ id, what, seen, holds });
@@ -144,6 +144,15 @@ export function judge({ report, ledger, lingered, full }: Evidence): Verdict[] {
       'a long list in a stream does not block the event loop',
       `at most ${ms(report.heldUpByLists)}`,
       report.heldUpByLists <= 100,
+    ),
+    verdict(
+      'I22',
+      '200,000 mistakes are one short error, or are returned',
+      `${flood.error}, ${flood.printed} characters after ${ms(flood.took)} of CPU time; ${flood.returned} choices returned`,
+      flood.error === 'ResponseValidationError' &&
+        flood.printed <= 20_000 &&
+        flood.took <= 1_000 &&
+        flood.returned === FLOOD,
     ),
   ];
 }

@@ -1,15 +1,16 @@
 /** The process under test: the client and 64 callers, which record how every call ended. */
 import { getEventListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { inspect } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { APIError, type ContextGatewayError, GatewayClient } from 'context-gateway';
+import { APIError, type ContextGatewayError, GatewayClient, type GatewayClientOptions } from 'context-gateway';
 import type { Runtime } from '../../src/base/runtime.js';
 import { leaksOf } from '../helpers/leaks.js';
 import { seededRandom } from '../helpers/manual-runtime.js';
 import { failure, perform } from './call.js';
 import { p } from './invariants.js';
-import { BARE, fraction, KEY, type Kind, LIST, type Outcome, PROMPT, type Report, SPEED } from './plan.js';
+import { BARE, type Flood, fraction, KEY, type Kind, LIST, type Outcome, PROMPT, type Report, SPEED } from './plan.js';
 
 const [seed = 0, port, milliseconds = 0, full] = process.argv.slice(2).map(Number);
 const CLIENTS = 8;
@@ -57,7 +58,7 @@ for (const event of ['unhandledRejection', 'uncaughtException', 'warning']) {
   process.on(event, (what: unknown) => unhandled.push(`${event}: ${String(what)}`));
 }
 
-function createClient(clock = runtime): GatewayClient {
+function createClient(clock = runtime, more: GatewayClientOptions = {}): GatewayClient {
   const options = {
     baseURL: `http://127.0.0.1:${port}`,
     apiKey: KEY,
@@ -69,6 +70,7 @@ function createClient(clock = runtime): GatewayClient {
       if (event.type === 'failure') stops[String(event.stop)] = (stops[String(event.stop)] ?? 0) + 1;
       if (printed.length < 500) printed.push(event);
     },
+    ...more,
   };
   // The third parameter is internal.
   return new (GatewayClient as new (...given: unknown[]) => GatewayClient)(options, undefined, clock);
@@ -194,6 +196,29 @@ async function longLists(operation: string): Promise<number> {
   return message?.list?.length === 2 * LIST.length + LIST.chunks ? Math.max(...held) : Number.POSITIVE_INFINITY;
 }
 
+/** Gets a completion with 200,000 mistakes twice: as an error, and where mistakes are only reported. */
+async function flood(): Promise<Flood> {
+  const params = { model: 'm', messages: [{ role: 'user', content: PROMPT }] };
+  const get = async (options?: GatewayClientOptions) => {
+    const client = createClient(runtimeAt(1), options);
+    const response = client.chat.completions.create(params, { headers: { 'x-operation': 'flood' } });
+    const result = await response.catch((error: unknown) => error as Error); // checked by name
+    await client.close();
+    return result;
+  };
+  const before = process.cpuUsage();
+  const error = await get();
+  const { user, system } = process.cpuUsage(before);
+  const returned = await get({ validation: 'report' });
+  lookForLeaks(error, 'safe', 0);
+  return {
+    error: error instanceof Error ? error.name : 'none',
+    printed: `${inspect(error)}${JSON.stringify(error)}`.length,
+    took: (user + system) / 1_000,
+    returned: 'choices' in returned ? returned.choices.length : 0,
+  };
+}
+
 /** How long the work of this process blocked the event loop, in ms. Other load on the machine does not count. */
 function watchLoop(): { stop(): number[] } {
   const held: number[] = [];
@@ -267,6 +292,7 @@ const windowFigures = full ? await limited() : { calls: 0, failed: 0 };
 const bareFailed = await limitedSilently();
 await longLists('list-warm-up');
 const heldUpByLists = await longLists('list');
+const flooded = await flood();
 await sleep(100);
 
 const hanging = await connections('hanging');
@@ -305,6 +331,7 @@ const report: Report = {
   usualLateness: p(lateness, 50),
   heldUp: p(heldUp, 99),
   heldUpByLists,
+  flood: flooded,
   seconds,
 };
 process.send?.({ report }, () => process.disconnect());

@@ -83,6 +83,9 @@ export const BARE = { limit: 50, seconds: 2, calls: 200, speed: 5 };
 /** The lists in the streams of one phase: entries of one that arrives at once, and chunks with one entry each. */
 export const LIST = { length: 10_000, chunks: 1_000 };
 
+/** The choices of a completion of some megabytes. Each has four fields with a wrong type. */
+export const FLOOD = 50_000;
+
 /** What the server has counted. */
 export interface Ledger {
   readonly requests: number;
@@ -154,7 +157,18 @@ export interface Report {
   readonly usualLateness: number;
   /** How long the client's own work blocked the event loop, p99 in ms. */
   readonly heldUp: number;
+  readonly flood: Flood;
   /** The longest time that a stream with long lists blocked the event loop, in ms, or `Infinity` if it was incomplete. */
   readonly heldUpByLists: number;
   readonly seconds: number;
+}
+
+/** What became of a completion with 200,000 mistakes. */
+export interface Flood {
+  /** The name of its error, how many characters it prints, and how many ms of CPU time it took. */
+  readonly error: string;
+  readonly printed: number;
+  readonly took: number;
+  /** The choices that were returned where mistakes are only reported. */
+  readonly returned: number;
 }

@@ -3,7 +3,7 @@
  * the properties of all tests, with a new seed, and `npm run chaos -- --explore 17` with this one.
  *
  * Runs a client with 64 callers against a service where three responses in ten are faulty, in two processes over real
- * sockets. Then plants twelve bugs in the client, one at a time, to check that each is noticed. Without seeds it runs the
+ * sockets. Then plants thirteen bugs in the client, one at a time, to check that each is noticed. Without seeds it runs the
  * endurance tests as well. Exits with 0 only if all invariants hold for every seed, and all bugs are found, and all
  * tests pass.
  */

@@ -2,7 +2,7 @@
 import { gzipSync } from 'node:zlib';
 import { bytesOf, eventOf, headOf } from '../wire/behaviours.js';
 import { atEnd, atHead, type Behaviour, FaultServer, type Turn } from '../wire/fault-server.js';
-import { BARE, type Fault, faultOf, fraction, KEY, type Ledger, LIST, piecesOf, SPEED, WINDOW } from './plan.js';
+import { BARE, type Fault, FLOOD, faultOf, fraction, KEY, type Ledger, LIST, piecesOf, SPEED, WINDOW } from './plan.js';
 
 const seed = Number(process.argv[2]);
 const often = process.argv[3] as Fault;
@@ -32,6 +32,7 @@ server.decides((turn) => {
   if (operation.startsWith('window')) return inWindow();
   if (operation.startsWith('bare')) return bareInWindow();
   if (operation.startsWith('list')) return reply(200, longLists(), SSE_TYPE);
+  if (operation.startsWith('flood')) return reply(200, floodOfMistakes(), JSON_TYPE);
   return behaviourOf(faultOf(seed, operation, attempt, often), operation, attempt, turn.path);
 });
 
@@ -220,6 +221,18 @@ function longLists(): string {
   const lists = [numbers, numbers, ...numbers.slice(0, LIST.chunks).map((index) => [{ index }])];
   const chunk = (choice: object) => `data: ${JSON.stringify({ choices: [{ index: 0, ...choice }] })}\n\n`;
   return lists.map((list) => chunk({ delta: { list } })).join('') + chunk({ delta: {}, finish_reason: 'stop' });
+}
+
+/** A completion in which every field of every choice has a wrong type. */
+function floodOfMistakes(): string {
+  const choice = { index: 'first', message: { role: 1, content: 2 }, finish_reason: 3 };
+  return JSON.stringify({
+    id: 'c',
+    object: 'chat.completion',
+    created: 1,
+    model: 'm',
+    choices: Array(FLOOD).fill(choice),
+  });
 }
 
 /** Responds with 429 above the limit, like nginx: without a header or a body that helps. */
