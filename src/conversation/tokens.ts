@@ -98,8 +98,11 @@ const COSTS: readonly (readonly [last: number, tokens: number])[] = [
   [0x52f, 1],
   [0x58f, 0.48], // Armenian
   [0x5ff, 0.53], // Hebrew
-  [0x64a, 0.425], // Arabic
-  [0x6ff, 0.84], // Persian, Urdu, Uyghur
+  [0x64a, 0.4], // Arabic
+  [0x6c5, 0.8], // Persian, Urdu
+  [0x6cb, 1.1], // Uyghur
+  [0x6d4, 0.75],
+  [0x6ff, 1.1],
   [0x8ff, 2.2], // Syriac, Thaana, N'Ko
   [0x97f, 0.46], // Devanagari
   [0x9ff, 0.46], // Bengali
