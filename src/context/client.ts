@@ -25,12 +25,12 @@ import {
   compactResponseSchema,
   contextResponseSchema,
   conversationQuerySchema,
-  NOTHING,
   type PinnedMemoryItem,
   type PinParams,
   pinBodySchema,
   pinResponseSchema,
   type RollingSummary,
+  SUCCESS_ONLY,
   summaryResponseSchema,
   unpinQuerySchema,
 } from './schemas.js';
@@ -100,7 +100,7 @@ export class ContextClient extends ServiceClient<ContextClientOptions> {
   retrieve(conversationId: string, options?: RequestOptions): APIPromise<ConversationContext> {
     return this.#transport.request(
       { method: 'GET', path: '/api/context', query: { conversationId }, accepts: conversationQuerySchema },
-      { schema: contextResponseSchema, pick: ({ context }) => context },
+      { schema: contextResponseSchema, unwrap: ({ context }) => context },
       options,
     );
   }
@@ -113,7 +113,7 @@ export class ContextClient extends ServiceClient<ContextClientOptions> {
   summary(conversationId: string, options?: RequestOptions): APIPromise<RollingSummary> {
     return this.#transport.request(
       { method: 'GET', path: '/api/context/summary', query: { conversationId }, accepts: conversationQuerySchema },
-      { schema: summaryResponseSchema, pick: ({ summary }) => summary },
+      { schema: summaryResponseSchema, unwrap: ({ summary }) => summary },
       options,
     );
   }
@@ -136,7 +136,7 @@ export class ContextClient extends ServiceClient<ContextClientOptions> {
         accepts: compactBodySchema,
         bucket: 'compact',
       }),
-      { schema: compactResponseSchema, pick: ({ result }) => result },
+      { schema: compactResponseSchema, unwrap: ({ result }) => result },
       options,
     );
   }
@@ -157,7 +157,7 @@ export class ContextClient extends ServiceClient<ContextClientOptions> {
         body: params,
         accepts: pinBodySchema,
       },
-      { schema: pinResponseSchema, pick: ({ pinnedItem }) => pinnedItem },
+      { schema: pinResponseSchema, unwrap: ({ pinnedItem }) => pinnedItem },
       options,
     );
   }
@@ -176,7 +176,7 @@ export class ContextClient extends ServiceClient<ContextClientOptions> {
         query: { messageId },
         accepts: unpinQuerySchema,
       },
-      NOTHING,
+      SUCCESS_ONLY,
       options,
     );
   }
@@ -212,7 +212,7 @@ export class ContextClient extends ServiceClient<ContextClientOptions> {
         ids: { conversationId, messageId },
         body: { exclude },
       },
-      NOTHING,
+      SUCCESS_ONLY,
       options,
     );
   }

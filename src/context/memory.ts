@@ -14,7 +14,7 @@ import {
   memoryListQuerySchema,
   memoryResponseSchema,
   memoryUpdateBodySchema,
-  NOTHING,
+  SUCCESS_ONLY,
   type UserMemoryItem,
 } from './schemas.js';
 
@@ -35,7 +35,7 @@ export class Memory {
   list(params?: MemoryListParams, options?: RequestOptions): APIPromise<UserMemoryItem[]> {
     return this.#transport.request(
       { method: 'GET', path: '/api/memory', query: params, accepts: memoryListQuerySchema },
-      { schema: memoriesResponseSchema, pick: ({ memories }) => memories },
+      { schema: memoriesResponseSchema, unwrap: ({ memories }) => memories },
       options,
     );
   }
@@ -48,7 +48,7 @@ export class Memory {
   create(params: MemoryCreateParams, options?: RequestOptions): APIPromise<UserMemoryItem> {
     return this.#transport.request(
       { method: 'POST', path: '/api/memory', body: params, accepts: memoryCreateBodySchema },
-      { schema: memoryResponseSchema, pick: ({ memory }) => memory },
+      { schema: memoryResponseSchema, unwrap: ({ memory }) => memory },
       options,
     );
   }
@@ -67,7 +67,7 @@ export class Memory {
         body: params,
         accepts: memoryUpdateBodySchema,
       },
-      { schema: memoryResponseSchema, pick: ({ memory }) => memory },
+      { schema: memoryResponseSchema, unwrap: ({ memory }) => memory },
       options,
     );
   }
@@ -131,7 +131,7 @@ export class Memory {
   delete(memoryId: string, options?: RequestOptions): APIPromise<void> {
     return this.#transport.request(
       { method: 'DELETE', path: '/api/memory/{memoryId}', ids: { memoryId } },
-      NOTHING,
+      SUCCESS_ONLY,
       options,
     );
   }

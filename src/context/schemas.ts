@@ -1,6 +1,6 @@
 import * as z from '#zod';
 import { count, exact, integer, openEnum, ownWords, requiredText, timestamp, wireObject } from '../base/fields.js';
-import type { ResponseForm } from '../transport/service-response.js';
+import type { ResponseSpec } from '../transport/service-response.js';
 
 /** How much a compaction removes. */
 export type CompactionLevel = 'light' | 'deep' | 'aggressive';
@@ -171,10 +171,10 @@ export const userMemoryItemSchema = exact<UserMemoryItem>()(
 // The envelopes of the responses. A response with `success: false` has thrown before.
 const success = z.literal(true);
 /** Responses that hold only `success`. */
-export const NOTHING: ResponseForm<unknown, void> = {
+export const SUCCESS_ONLY: ResponseSpec<unknown, void> = {
   schema: wireObject({ success }),
-  pick: () => undefined,
-  mayBeEmpty: true,
+  unwrap: () => undefined,
+  allowEmpty: true,
 };
 export const contextResponseSchema = wireObject({ success, context: conversationContextSchema });
 export const summaryResponseSchema = wireObject({ success, summary: rollingSummarySchema });

@@ -5,7 +5,7 @@ import type { Attempt } from '../base/response-info.js';
 const BRAND = Symbol.for('context-gateway.error');
 
 /** Sets `partial`, which is a private field so that nothing prints it. */
-export const KEEP_PARTIAL = Symbol('keepPartial');
+export const SET_PARTIAL = Symbol('setPartial');
 
 /** The base class of every error of this package. Safe to log and serialise: it prints no credential or payload. */
 export class ContextGatewayError extends Error {
@@ -31,7 +31,7 @@ export class ContextGatewayError extends Error {
   }
 
   /** @internal The completion is joined only if it is asked for. */
-  [KEEP_PARTIAL](partial: () => PartialChatCompletion): void {
+  [SET_PARTIAL](partial: () => PartialChatCompletion): void {
     this.#partial = partial;
   }
 
@@ -77,7 +77,7 @@ export class ConfigurationError extends ContextGatewayError {
   }
 }
 
-/** Sets a readable property that `console.log(error)` does not print again below the stack. */
-export function hide(target: object, key: PropertyKey, value: unknown): void {
-  Object.defineProperty(target, key, { value, enumerable: false, configurable: true, writable: false });
+/** Sets a property that users only read. `console.log(error)` does not print it again below the stack. */
+export function hide(target: object, key: PropertyKey, value: unknown, enumerable = false): void {
+  Object.defineProperty(target, key, { value, enumerable, configurable: true, writable: false });
 }

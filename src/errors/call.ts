@@ -1,35 +1,44 @@
 import type { PartialChatCompletion } from '../base/completion.js';
 import type { Attempt } from '../base/response-info.js';
 import { APIError } from './api.js';
-import { ContextGatewayError, hide, KEEP_PARTIAL } from './base.js';
+import { ContextGatewayError, hide, SET_PARTIAL } from './base.js';
+import { type Redaction, safeCause } from './cause.js';
 import { APIConnectionError, type Sent } from './connection.js';
 
 /** The facts that are added to the error of a call. */
-export interface CallRecord {
+export interface CallDetails {
   /** The method, the path as documented, and the service's request id if there is one. */
-  readonly where: string;
-  readonly attempts: readonly Attempt[];
-  /** Whether the service may have carried out an attempt before the last one. */
-  readonly sent: Sent;
-  /** Masks the call's credential in a text that may come from the service. */
-  readonly clean: (text: string) => string;
+  readonly description: string;
+  readonly redactor: Redaction;
+  readonly call?: {
+    readonly attempts: readonly Attempt[];
+    /** Whether the service may have carried out an attempt before the last one. */
+    readonly sent: Sent;
+  };
 }
 
 /**
- * Adds to an error the call that it ended, and what a stream has delivered so far. This happens in one place, where the
- * call ends: the timers, sockets and parsers that create the errors do not know which call they serve.
+ * Adds to an error the call that it ended, and what a stream has delivered so far, and makes it safe to print. This
+ * happens in one place, where the call ends: the timers, sockets and parsers that create the errors do not know which
+ * call they serve.
  */
-export function endCallWith(error: ContextGatewayError, call: CallRecord, partial?: () => PartialChatCompletion): void {
-  if (partial !== undefined) error[KEEP_PARTIAL](partial);
+export function addCallDetails(
+  error: ContextGatewayError,
+  { description, redactor, call }: CallDetails,
+  partial?: () => PartialChatCompletion,
+): void {
+  if (partial !== undefined) error[SET_PARTIAL](partial);
   // An error of another call that failed inside this one keeps its own facts. A frozen error cannot take any.
   if (error.attempts.length > 0 || !Object.isExtensible(error)) return;
-  const { where, attempts, sent, clean } = call;
-  hide(error, 'attempts', attempts);
-  if (error instanceof APIConnectionError || error instanceof APIError)
-    Object.assign(error, { sent: mostSent(error.sent, sent) });
-  const message = clean(error.message);
-  error.message = message.includes(where) ? message : message.replace(/\.?$/, (end) => ` (${where})${end}`);
-  captureCallSite(error, endCallWith);
+  if (error instanceof APIConnectionError || error instanceof APIError) {
+    if (call !== undefined) hide(error, 'sent', mostSent(error.sent, call.sent), true);
+  }
+  if (error instanceof APIConnectionError && error.cause !== undefined)
+    hide(error, 'cause', safeCause(error.cause, redactor));
+  hide(error, 'attempts', call?.attempts ?? []);
+  const message = redactor.mask(error.message);
+  error.message = message.includes(description) ? message : message.replace(/\.?$/, (end) => ` (${description})${end}`);
+  captureCallSite(error, addCallDetails);
 }
 
 /** Points the stack at the code that awaits the call. The stack of a timer or a socket would not show it. */

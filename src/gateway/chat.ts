@@ -78,7 +78,7 @@ const WHOLE = { accept: undefined, timeout: COMPLETION_TIMEOUT };
 const STREAMED = { accept: 'text/event-stream', timeout: undefined };
 const COMPLETION = {
   schema: chatCompletionSchema,
-  pick: (completion: ChatCompletion) => completion,
+  unwrap: (completion: ChatCompletion) => completion,
   facts: ({ model, choices, usage }: ChatCompletion) => ({
     model,
     finishReasons: choices.map(({ finish_reason }) => finish_reason),

@@ -1,6 +1,6 @@
 import * as z from '#zod';
 import { ResponseValidationError } from '../errors/validation.js';
-import type { ResponseForm } from '../transport/service-response.js';
+import type { ResponseSpec } from '../transport/service-response.js';
 import { isObject } from '../transport/validation.js';
 import type { OpenRecord } from './schemas.js';
 
@@ -14,16 +14,16 @@ const openResponseSchema = /* @__PURE__ */ z.custom<unknown>(
 );
 
 /** One undocumented record. */
-export const RECORD: ResponseForm<unknown, OpenRecord> = {
+export const RECORD: ResponseSpec<unknown, OpenRecord> = {
   schema: openResponseSchema,
-  pick: (body) => body as OpenRecord, // every field of it is optional or unknown
+  unwrap: (body) => body as OpenRecord, // every field of it is optional or unknown
   undocumented: true,
 };
 
 /** A list of records. Returns the array, whether bare or wrapped. */
-export const RECORDS: ResponseForm<unknown, OpenRecord[]> = {
+export const RECORDS: ResponseSpec<unknown, OpenRecord[]> = {
   schema: openResponseSchema,
-  pick: listIn,
+  unwrap: listIn,
   undocumented: true,
 };
 

@@ -35,7 +35,7 @@ export class Usage {
   }
 }
 
-const USAGE = { schema: usageReportSchema, pick: (report: UsageReport) => report };
+const USAGE = { schema: usageReportSchema, unwrap: (report: UsageReport) => report };
 /** `dayOf` checks the dates. */
 const periodSchema = z.strictObject({ start_date: z.optional(z.unknown()), end_date: z.optional(z.unknown()) });
 

@@ -1,5 +1,6 @@
+import { codeIn } from '../errors/cause.js';
 import type { Progress } from './engine.js';
-import { codeIn, type Meaning } from './failure.js';
+import type { Meaning } from './failure.js';
 
 /** Failures before the first byte of a request is sent. */
 const BEFORE_SENDING = new Set([

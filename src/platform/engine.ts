@@ -17,8 +17,6 @@ export interface OutgoingRequest {
   readonly path: string;
   readonly headers: Record<string, string>;
   readonly body: string | OutgoingStream | undefined;
-  /** Masks the credential in a text, also in escaped forms. */
-  clean(text: string): string;
 }
 
 /** The body of an upload, for one attempt. */

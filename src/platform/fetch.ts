@@ -43,9 +43,8 @@ class FetchExchange implements Exchange {
   #failure: Error | undefined;
 
   constructor(request: OutgoingRequest, fetch: Fetch, rules: FetchRules) {
-    const { origin, clean } = request;
     this.#rules = rules;
-    this.#failed = { ...rules, origin, clean };
+    this.#failed = { ...rules, origin: request.origin };
     this.head = new Promise((resolve, reject) => {
       this.#rejectHead = reject;
       this.#send(request, fetch).then(resolve, reject);

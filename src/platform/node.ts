@@ -71,8 +71,7 @@ class NodeEngine implements Engine {
   send(request: OutgoingRequest): Exchange {
     if (this.#given === undefined && this.#fetchIsReplaced()) return this.#fetchEngine.send(request);
     const through = this.#given === undefined ? '' : ' through the dispatcher'; // it may use a proxy
-    const { clean } = request;
-    const failed = { origin: request.origin + through, clean, meaningOf };
+    const failed = { origin: request.origin + through, meaningOf };
     return new NodeExchange(request, this.#agent ?? this.#openAgent(), failed);
   }
 

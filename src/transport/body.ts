@@ -56,12 +56,18 @@ export async function readErrorText(body: ByteSource, runtime: Runtime): Promise
   }
 }
 
+/** A body, and whether it was read to its end. */
+export interface ErrorText {
+  readonly text: string;
+  readonly isComplete: boolean;
+}
+
 /** The body of a 429 or 503, which may contain the wait. Read for as long as the attempt lasts. */
-export function readHintText(body: ByteSource): Promise<{ text: string; whole: boolean }> {
+export function readHintText(body: ByteSource): Promise<ErrorText> {
   return readStart(body, MAX_HINT_BYTES);
 }
 
-async function readStart(body: ByteSource, limit: number): Promise<{ text: string; whole: boolean }> {
+async function readStart(body: ByteSource, limit: number): Promise<ErrorText> {
   const decoder = new TextDecoder();
   let text = '';
   let size = 0;
@@ -71,12 +77,12 @@ async function readStart(body: ByteSource, limit: number): Promise<{ text: strin
       size += chunk.byteLength;
       if (size <= limit) continue;
       body.cancel(new Error(UNWANTED));
-      return { text, whole: false };
+      return { text, isComplete: false };
     }
-    return { text, whole: true };
+    return { text, isComplete: true };
   } catch {
     // The status and the start of the body are known, so this error is reported.
-    return { text, whole: false };
+    return { text, isComplete: false };
   }
 }
 

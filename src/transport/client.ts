@@ -5,7 +5,7 @@ import type { RateLimit } from '../base/response-info.js';
 import { type Runtime, systemRuntime } from '../base/runtime.js';
 import { ConfigurationError } from '../errors/base.js';
 import { badArgument, RequestValidationError } from '../errors/validation.js';
-import type { AreaRules, Shared } from './call.js';
+import type { ApiArea, Shared } from './call.js';
 import type { ClientEvent } from './events.js';
 import { LiveCalls } from './live-calls.js';
 import {
@@ -18,7 +18,7 @@ import {
 import { MemoryRateLimiter } from './rate-limit/memory-rate-limiter.js';
 import { checkHeaderName, checkHeaders, type Method, ownFields, type Query } from './request.js';
 import { RetryBudget } from './retry.js';
-import type { ResponseForm } from './service-response.js';
+import type { ResponseSpec } from './service-response.js';
 import { DEFAULT_MAX_RETRY_AFTER, Transport } from './transport.js';
 import { checkArguments, isObject } from './validation.js';
 
@@ -100,7 +100,7 @@ export class ServiceClient<Options extends ClientOptions> {
    */
   request(request: RawRequest, options?: RequestOptions): APIPromise<unknown>;
   request(request: RawRequest, options?: RequestOptions): APIPromise<unknown> {
-    return this.#transport.request(() => checkRawRequest(request), RAW, options);
+    return this.#transport.request(() => checkRawRequest(request), RAW_RESPONSE, options);
   }
 
   /** Closes all connections. Calls in flight and later calls fail with a `ClientClosedError`. */
@@ -128,7 +128,11 @@ function isQueryValue(value: unknown): boolean {
   return value === undefined || Number.isFinite(value) || typeof value === 'string' || typeof value === 'boolean';
 }
 
-const RAW: ResponseForm<unknown, unknown> = { schema: z.unknown(), pick: (body) => body, undocumented: true };
+const RAW_RESPONSE: ResponseSpec<unknown, unknown> = {
+  schema: z.unknown(),
+  unwrap: (body) => body,
+  undocumented: true,
+};
 
 function checkRawRequest(given: RawRequest): RawRequest {
   const request = ownFields(given, ['method', 'path']) as RawRequest; // checked in the next line
@@ -148,7 +152,7 @@ function deriveOptions<Options extends object>(own: Options, changes: DerivedOpt
 /** Builds the transport of a client. A derived client gets the parts that it shares. */
 export function createTransport(
   options: ClientOptions,
-  area: AreaRules,
+  area: ApiArea,
   given: Shared | undefined,
   runtime: Runtime = systemRuntime,
 ): { transport: Transport; shared: Shared } {
@@ -178,7 +182,7 @@ function createShared(options: ClientOptions, runtime: Runtime): Shared {
 
 function checkDefaultHeaders(
   { defaultHeaders, idempotencyHeader }: ClientOptions,
-  { credentialHeader }: AreaRules,
+  { credentialHeader }: ApiArea,
 ): Record<string, string> {
   if (idempotencyHeader !== undefined && checkHeaderName(idempotencyHeader, 'idempotencyHeader') === credentialHeader)
     throw new ConfigurationError('idempotencyHeader must not be the header that carries the credential.');

@@ -14,15 +14,15 @@ export interface CallerTexts {
 }
 
 /** The part of a request that is compared. */
-interface Request {
+interface RequestBody {
   /** JSON. */
   readonly body: string | undefined;
 }
 
 /** Most errors have several fields, and a long body is read once. */
-const known = new WeakMap<Request, CallerTexts>();
+const known = new WeakMap<RequestBody, CallerTexts>();
 
-export function textsOf(request: Request): CallerTexts {
+export function textsOf(request: RequestBody): CallerTexts {
   let texts = known.get(request);
   if (texts === undefined) {
     texts = callerTexts(request.body);

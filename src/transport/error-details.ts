@@ -1,11 +1,11 @@
 import { type APIErrorDetails, isTemporary } from '../errors/api.js';
 import type { Sent } from '../errors/connection.js';
 import type { ResponseHead } from '../platform/engine.js';
-import { readErrorText, readHintText } from './body.js';
-import type { Call, CallFacts, ResponseFacts } from './call.js';
+import type { CallAttempt, ResponseFacts } from './attempt.js';
+import { type ErrorText, readErrorText, readHintText } from './body.js';
 import { unescaped } from './escapes.js';
 import { retryHint } from './rate-limit/headers.js';
-import { quoted, withoutSecrets } from './secrets.js';
+import type { Redactor } from './secrets.js';
 import { isObject, ownField } from './validation.js';
 
 /** Maximum characters quoted from a page. */
@@ -13,31 +13,33 @@ const MAX_EXCERPT = 256;
 
 /** Reads the body of an error: of a 429 or 503 to its end, unless a wait in it would make no difference. */
 export async function readErrorBody(
-  call: Call,
+  { call, runtime }: CallAttempt,
   { head, rateLimit, serverTime }: ResponseFacts,
-): Promise<{ text: string; whole: boolean }> {
+): Promise<ErrorText> {
   const { status, headers, body } = head;
   const hint = retryHint(headers, undefined, rateLimit, serverTime) ?? 0;
-  const isLast = call.attempts.length > call.maxRetries || hint > call.maxRetryAfter;
+  const isLast = call.attempts.length > call.maxRetries + call.rotation.extraRetries || hint > call.maxRetryAfter;
   if ((status === 429 || status === 503) && !isLast) return readHintText(body);
-  return { text: await readErrorText(body, call.runtime), whole: true };
+  return { text: await readErrorText(body, runtime), isComplete: true };
 }
 
 /** The details of an error, including one inside a successful response. */
 export function errorDetails(response: ResponseFacts, body: unknown): APIErrorDetails {
-  const { head, call, requestId, rateLimit, serverTime } = response;
+  const { head, context, requestId, rateLimit, serverTime } = response;
   const { status, headers } = head;
-  const { area, request } = call;
-  const error = errorObject(body, (text) => quoted(text, call));
+  const { area, call, redactor, description } = context;
+  const error = errorObject(body, (text) => redactor.quote(text));
   const sent = sentOf(status, body);
-  const said = error.message ?? excerpt(body, status, call);
+  const said = error.message ?? excerpt(body, status, redactor);
   // With other statuses, an empty window is not the reason, so its end is not the time to retry.
   const window = status === 429 || status === 503 ? rateLimit : undefined;
   const retryAfter = retryHint(headers, error.retryAfter, window, serverTime);
   const hint =
     redirectTarget(head) ??
-    doubt(status, sent, request?.method) ??
-    (status === 404 && error.message === undefined ? wrongPath(request?.address) : area.explain(status, call.where)) ??
+    doubt(status, sent, call?.request.method) ??
+    (status === 404 && error.message === undefined
+      ? wrongPath(call?.request.address)
+      : call?.area.explain(status, description)) ??
     (retryAfter && (status < 300 || isTemporary(status)) ? `Try again in ${Math.ceil(retryAfter / 1_000)} s.` : '');
   const text = said || (hint === '' ? 'The response contains no message.' : '');
   return {
@@ -45,12 +47,12 @@ export function errorDetails(response: ResponseFacts, body: unknown): APIErrorDe
       .filter((part) => part !== '')
       .join(' '),
     words: isObject(body) && Object.hasOwn(body, 'error') ? error.message : undefined,
-    area: area.name,
+    area,
     sent,
     type: error.type,
     code: error.code,
     param: error.param,
-    requestId: requestId === undefined ? undefined : quoted(requestId, call),
+    requestId: requestId === undefined ? undefined : redactor.quote(requestId),
     retryAfter,
     rateLimit,
     headers,
@@ -84,12 +86,6 @@ function doubt(status: number, sent: Sent, method: string | undefined): string |
   return "This is not the service's own error: a proxy may have responded after the work was done, so the request is not retried.";
 }
 
-/** The service's request id, safe to log. */
-export function requestIdOf({ headers }: ResponseHead, credential: string): string | undefined {
-  const id = headers.get('x-request-id') ?? headers.get('request-id');
-  return id === undefined ? undefined : quoted(id, { credential });
-}
-
 interface ErrorObject {
   readonly message?: string | undefined;
   readonly type?: string | undefined;
@@ -102,13 +98,13 @@ interface ErrorObject {
  * The error forms of both APIs, wrapped or bare: `{ success: false, error: "…" }`, `{ error: { message, … } }`,
  * `{ message, … }`.
  */
-function errorObject(body: unknown, clean: (text: string) => string): ErrorObject {
+function errorObject(body: unknown, quote: (text: string) => string): ErrorObject {
   if (!isObject(body)) return {};
   const error = ownField(body, 'error');
   const fields = isObject(error) ? error : body;
   const textOf = (name: string): string | undefined => {
     const value = ownField(fields, name);
-    return typeof value === 'string' ? clean(value) : undefined;
+    return typeof value === 'string' ? quote(value) : undefined;
   };
   const retryAfter = ownField(fields, 'retry_after');
   if (typeof error === 'string') return { message: textOf('error'), retryAfter };
@@ -116,16 +112,15 @@ function errorObject(body: unknown, clean: (text: string) => string): ErrorObjec
 }
 
 /** The title and first words of a plain text or an HTML page, such as a proxy's error page. */
-function excerpt(body: unknown, status: number, call: CallFacts): string {
+function excerpt(body: unknown, status: number, redactor: Redactor): string {
   if (typeof body !== 'string') return '';
-  const mask = (text: string): string => withoutSecrets(text, call.credential);
   // Masked before it is cut, because half a key is still a secret, and again after its entities are decoded.
-  const page = mask(squeezed(body));
-  const wordsOf = (html: string): string => squeezed(mask(unescaped(html.replace(/<[a-z/!?][^<>]*>?/gi, ' '))));
-  const title = wordsOf(/<title[^<>]*>([^<]*)/i.exec(page)?.[1] ?? '');
-  const words = wordsOf(page.replace(/<!--.*?(-->|$)|<(title|script|style)\b.*?(<\/\2[^<>]*>?|$)/gi, ' '));
-  const all = words.startsWith(title) ? words : `${title}: ${words}`.replace(/: $/, '');
-  const line = quoted(all.startsWith(`${status} `) ? all.slice(4) : all, call); // the message already begins with it
+  const page = redactor.mask(squeezed(body));
+  const textOf = (html: string): string => squeezed(redactor.mask(unescaped(html.replace(/<[a-z/!?][^<>]*>?/gi, ' '))));
+  const title = textOf(/<title[^<>]*>([^<]*)/i.exec(page)?.[1] ?? '');
+  const text = textOf(page.replace(/<!--.*?(-->|$)|<(title|script|style)\b.*?(<\/\2[^<>]*>?|$)/gi, ' '));
+  const all = text.startsWith(title) ? text : `${title}: ${text}`.replace(/: $/, '');
+  const line = redactor.quote(all.startsWith(`${status} `) ? all.slice(4) : all); // the message already begins with it
   return line.length > MAX_EXCERPT ? `${line.slice(0, MAX_EXCERPT)}…` : line;
 }
 

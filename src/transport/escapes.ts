@@ -3,7 +3,7 @@ const ESCAPED =
   /&#x0*([\da-f]{1,6});?|&#0*(\d{1,7});?|&(\w{2,6});|((?:%[\da-f]{2})+)|\\u([\da-f]{4})|\\(["'/\\bfnrt])/gi;
 const NAMED: Readonly<Record<string, string>> = {
   ...{ amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: ' ' },
-  ...{ plus: '+', equals: '=', sol: '/' }, // used in base64
+  ...{ plus: '+', equals: '=', sol: '/' }, // used in tokens
 };
 
 /** Decodes characters that are escaped as in HTML, URLs or JSON. Anything else stays unchanged. */

@@ -5,17 +5,28 @@ import { APIAbortError, ClientClosedError } from '../errors/connection.js';
 import type { ByteSource } from '../platform/engine.js';
 import type { ClientEvent, CompletionFacts, DoneEvent, EventBody, EventFacts, Listener } from './events.js';
 import { checkHeaders } from './request.js';
+import type { Redactor } from './secrets.js';
 
 /** UTF-8 bytes per token, roughly, for most languages and code. */
 const BYTES_PER_TOKEN = 4;
 
 /** The most characters of a model's name or a finish reason in an event. */
-const LONGEST_WORD = 100;
+const MAX_LABEL = 100;
 /** The most finish reasons in an event. */
 const MAX_FINISH_REASONS = 20;
 
 /** The facts that are known only at the end of a call. */
 export type Ending = Pick<DoneEvent, 'outcome' | 'error'> & Partial<Pick<DoneEvent, 'timeToFirstChunk' | 'largestGap'>>;
+
+/** The response to one attempt. */
+interface Responded {
+  readonly status: number | undefined;
+  readonly requestId: string | undefined;
+  readonly rateLimit: RateLimit | undefined;
+  readonly redactor?: Redactor;
+}
+
+const NO_RESPONSE: Responded = { status: undefined, requestId: undefined, rateLimit: undefined };
 
 /** Emits the events of one call, and collects the figures of its `done` event. Created only if there is a listener. */
 export class CallReporter {
@@ -29,14 +40,8 @@ export class CallReporter {
   /** Bytes of the bodies of all attempts. */
   bytesSent = 0;
   bytesReceived = 0;
-  /** Of the last response. */
-  status: number | undefined;
-  requestId: string | undefined;
-  /** Masks the credential in text from the service. */
-  clean: (text: string) => string = String;
-  rateLimit: RateLimit | undefined;
-  /** The facts of a completion's response. */
-  completion: CompletionFacts | undefined;
+  #completion: CompletionFacts | undefined;
+  #last: Responded = NO_RESPONSE;
   #lastBody = 0;
   #done = false;
 
@@ -50,14 +55,15 @@ export class CallReporter {
   emit(event: EventBody): void {
     // Spreading two objects takes 20 times as long. The cast is true by construction: every event is its own part and the
     // facts of its call.
-    const whole = Object.freeze(Object.assign({}, this.#facts, event)) as ClientEvent;
-    for (const listener of this.#listeners) ignoreErrors(() => listener(whole));
+    const complete = Object.freeze(Object.assign({}, this.#facts, event)) as ClientEvent;
+    for (const listener of this.#listeners) ignoreErrors(() => listener(complete));
   }
 
   /** Emits `request`, and returns the headers that listeners add to those of the attempt. */
   announce(attempt: number, headers: object, credentialHeader: string): Record<string, string> {
     const added: Record<string, string> = {};
-    Object.assign(this, { attempts: attempt, status: undefined, requestId: undefined });
+    this.attempts = attempt;
+    this.#last = { ...NO_RESPONSE, rateLimit: this.#last.rateLimit };
     const setHeader = (name: string, value: string): boolean => {
       if (Object.hasOwn(headers, name.toLowerCase())) return false;
       Object.assign(added, checkHeaders({ [name]: value }, credentialHeader));
@@ -65,6 +71,18 @@ export class CallReporter {
     };
     this.emit({ type: 'request', attempt, setHeader });
     return added;
+  }
+
+  /** Emits `response`. */
+  responded(response: Responded & { status: number }, duration: number): void {
+    const { status, requestId } = response;
+    this.#last = response;
+    this.emit({ type: 'response', attempt: this.attempts, status, duration, requestId });
+  }
+
+  /** The facts of a completion's response. */
+  completed(facts: CompletionFacts): void {
+    this.#completion = facts;
   }
 
   /** Counts a sent body: a text, or the bytes sent of an upload. */
@@ -92,7 +110,9 @@ export class CallReporter {
   done(ending: Ending, now: number): void {
     if (this.#done) return;
     this.#done = true;
-    const { attempts, queued, bytesSent, bytesReceived, status, requestId, rateLimit, completion } = this;
+    const { attempts, queued, bytesSent, bytesReceived } = this;
+    const { status, requestId, rateLimit } = this.#last;
+    const completion = this.#completion;
     const written = completion?.written ?? 0;
     const usage = isCount(completion?.usage) ? completion.usage : undefined;
     const estimated = usage === undefined && written > 0;
@@ -101,21 +121,22 @@ export class CallReporter {
       timeToFirstChunk: undefined,
       largestGap: undefined,
       ...ending,
-      ...{ status, attempts, queued, bytesSent, bytesReceived, requestId, rateLimit },
+      ...{ attempts, queued, bytesSent, bytesReceived },
+      ...{ status, requestId, rateLimit },
       duration: now - this.#startedAt,
       model: this.#model,
-      responseModel: this.#word(completion?.model),
+      responseModel: this.#label(completion?.model),
       finishReasons: (completion?.finishReasons ?? [])
         .slice(0, MAX_FINISH_REASONS)
-        .flatMap((reason) => this.#word(reason) ?? []),
+        .flatMap((reason) => this.#label(reason) ?? []),
       usage: estimated ? estimate(this.#lastBody, written) : usage,
       usageEstimated: estimated,
     });
   }
 
   /** Makes a name from the service, validated or not, safe for a label. */
-  #word(text: unknown): string | undefined {
-    return typeof text === 'string' ? this.clean(text).slice(0, LONGEST_WORD) : undefined;
+  #label(text: unknown): string | undefined {
+    return typeof text === 'string' ? (this.#last.redactor?.mask(text) ?? text).slice(0, MAX_LABEL) : undefined;
   }
 }
 

@@ -40,7 +40,7 @@ export interface Endpoint {
 export type EndpointSource = Endpoint | (() => Endpoint);
 
 /** A complete request except for the credential, which is read for each attempt. */
-export type PreparedRequest = Omit<OutgoingRequest, 'body' | 'clean'> & {
+export type PreparedRequest = Omit<OutgoingRequest, 'body'> & {
   /** The path, with `{names}` instead of ids. */
   readonly address: string;
   readonly body: string | undefined;

@@ -23,7 +23,7 @@ export function operationOf(method: string): Operation {
 const FIRST_BACKOFF = 500;
 export const LONGEST_BACKOFF = 8_000;
 /** The most retries after failures that may be permanent, whatever `maxRetries` is. */
-const MOST_OF_A_KIND: Readonly<Record<number, number>> = { 408: 2, 425: 1, 500: 2, 502: 2, 504: 2 };
+const MAX_RETRIES_BY_STATUS: Readonly<Record<number, number>> = { 408: 2, 425: 1, 500: 2, 502: 2, 504: 2 };
 
 /** The facts for the decision, besides the error. */
 export interface RetryFacts {
@@ -39,25 +39,25 @@ export interface RetryFacts {
   /** Whether the service may have carried out an earlier attempt. */
   readonly sent: Sent;
   /** Whether a body that may contain the wait could not be read to its end. */
-  readonly hintMissed: boolean;
+  readonly missedRetryAfter: boolean;
   /** Whether the caller named an idempotency key. */
-  readonly keyed: boolean;
+  readonly hasIdempotencyKey: boolean;
   /** 0 to 1. */
   readonly random: () => number;
 }
 
 /** Wait this many milliseconds and retry, or stop. */
-export type Verdict = { readonly wait: number; readonly stop?: undefined } | { readonly stop: StopReason };
+export type RetryDecision = { readonly wait: number; readonly stop?: undefined } | { readonly stop: StopReason };
 
 /** Decides whether and when a failed attempt is retried. Pure. */
-export function nextWait(error: unknown, facts: RetryFacts): Verdict {
+export function nextWait(error: unknown, facts: RetryFacts): RetryDecision {
   if (error instanceof QueueTimeoutError) return { stop: 'retry-after-too-long' };
   if (error instanceof APITimeoutError && error.kind === 'deadline') return { stop: 'no-time-left' };
   if (!facts.repeatable || !isRepeatable(error, facts)) return { stop: 'not-repeatable' };
-  if (facts.attempts.length > facts.maxRetries || wasTriedEnough(error, facts)) return { stop: 'retries-used-up' };
-  const hint = error instanceof APIError ? error.retryAfter : undefined;
-  if (hint !== undefined && hint > facts.maxRetryAfter) return { stop: 'retry-after-too-long' };
-  const least = facts.hintMissed ? Math.max(hint ?? 0, LONGEST_BACKOFF) : hint;
+  if (facts.attempts.length > facts.maxRetries || isExhausted(error, facts)) return { stop: 'retries-used-up' };
+  const retryAfter = error instanceof APIError ? error.retryAfter : undefined;
+  if (retryAfter !== undefined && retryAfter > facts.maxRetryAfter) return { stop: 'retry-after-too-long' };
+  const least = facts.missedRetryAfter ? Math.max(retryAfter ?? 0, LONGEST_BACKOFF) : retryAfter;
   const wait = wasClosedOnReuse(error, facts) ? 0 : backoff(facts.attempts.length, least, facts.random);
   if (wait + SHORTEST_ATTEMPT > facts.timeLeft) return { stop: 'no-time-left' };
   return { wait };
@@ -67,10 +67,10 @@ export function nextWait(error: unknown, facts: RetryFacts): Verdict {
  * Full jitter, and never earlier than the service allows. A wait from the service is extended a little, so that clients
  * do not all retry at once.
  */
-function backoff(failures: number, hint: number | undefined, random: () => number): number {
+function backoff(failures: number, retryAfter: number | undefined, random: () => number): number {
   const jitter = random() * Math.min(LONGEST_BACKOFF, FIRST_BACKOFF * 2 ** (failures - 1));
-  if (hint === undefined) return jitter;
-  return Math.max(hint, jitter) + random() * Math.min(1_000, hint / 10);
+  if (retryAfter === undefined) return jitter;
+  return Math.max(retryAfter, jitter) + random() * Math.min(1_000, retryAfter / 10);
 }
 
 /** A kept connection closed just as it was reused. The service is fine, so a safe request is repeated at once, once. */
@@ -80,23 +80,23 @@ function wasClosedOnReuse(error: unknown, { operation, attempts }: RetryFacts): 
 }
 
 /** Failures that another attempt rarely fixes, whatever `maxRetries` is. */
-function wasTriedEnough(error: unknown, { attempts }: RetryFacts): boolean {
+function isExhausted(error: unknown, { attempts }: RetryFacts): boolean {
   // A host name that cannot be resolved now rarely resolves a second later.
   if (error instanceof APIConnectionError) return attempts.length > 1 && isUnknownHost(error.cause ?? error);
   if (!(error instanceof APIError)) return false;
   const alike = attempts.filter(({ status }) => status === error.status);
-  return alike.length > (MOST_OF_A_KIND[error.status] ?? Number.POSITIVE_INFINITY);
+  return alike.length > (MAX_RETRIES_BY_STATUS[error.status] ?? Number.POSITIVE_INFINITY);
 }
 
-function isRepeatable(error: unknown, { operation, keyed, sent }: RetryFacts): boolean {
-  const harmless = operation !== 'effect' || mostSent(sent, sentBy(error)) === 'no';
+function isRepeatable(error: unknown, { operation, hasIdempotencyKey, sent }: RetryFacts): boolean {
+  const isSafeToRepeat = operation !== 'effect' || mostSent(sent, sentBy(error)) === 'no';
   if (error instanceof APITimeoutError && error.kind === 'idle') return false;
   if (error instanceof APIConnectionError || error instanceof ResponseValidationError)
-    return error.retryable && harmless;
+    return error.retryable && isSafeToRepeat;
   if (!(error instanceof APIError)) return false;
   // The first request with this key is still being processed.
-  if (error.status === 409) return keyed && operation === 'effect';
-  return harmless && (error.status === 429 || error.status === 503 || error.status in MOST_OF_A_KIND);
+  if (error.status === 409) return hasIdempotencyKey && operation === 'effect';
+  return isSafeToRepeat && (error.status === 429 || error.status === 503 || error.status in MAX_RETRIES_BY_STATUS);
 }
 
 /** Whether the service may have carried out an attempt that failed with this error. */
@@ -115,7 +115,7 @@ const COST_WHEN_REFUSED = 5;
  * Retries cost points, and successes restore them. First attempts are never held back. One for each client.
  */
 export class RetryBudget {
-  #left = BUDGET;
+  #remaining = BUDGET;
 
   /** The cost of a retry after this error. A 429 costs nothing if a limiter holds all calls back. */
   cost(error: unknown, paced: boolean): number {
@@ -125,13 +125,13 @@ export class RetryBudget {
   }
 
   take(cost: number): boolean {
-    if (this.#left < cost) return false;
-    this.#left -= cost;
+    if (this.#remaining < cost) return false;
+    this.#remaining -= cost;
     return true;
   }
 
   /** A call succeeded: restores the cost of its retries, or one point if it needed none. */
   refund(spent: number): void {
-    this.#left = Math.min(BUDGET, this.#left + Math.max(1, spent));
+    this.#remaining = Math.min(BUDGET, this.#remaining + Math.max(1, spent));
   }
 }

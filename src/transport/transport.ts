@@ -1,16 +1,17 @@
 import { APIPromise } from '../base/api-promise.js';
 import { ignoreErrors } from '../base/ignore-errors.js';
-import type { Attempt, WithResponse } from '../base/response-info.js';
+import type { WithResponse } from '../base/response-info.js';
 import type { AnySchema } from '../base/schema-issues.js';
 import { APIError, apiError } from '../errors/api.js';
 import { ContextGatewayError } from '../errors/base.js';
-import { endCallWith, mostSent } from '../errors/call.js';
+import { addCallDetails, mostSent } from '../errors/call.js';
 import { APIConnectionError, ClientClosedError } from '../errors/connection.js';
 import { RequestValidationError } from '../errors/validation.js';
 import type { OutgoingStream, ResponseHead } from '../platform/engine.js';
+import { CallAttempt } from './attempt.js';
 import { parseError } from './body.js';
-import type { AreaRules, Call, Shared } from './call.js';
-import { readErrorBody } from './error-details.js';
+import type { ApiArea, Call, Shared } from './call.js';
+import { errorDetails, readErrorBody } from './error-details.js';
 import type { Listener } from './events.js';
 import {
   type Base,
@@ -28,9 +29,8 @@ import { ServerClock } from './rate-limit/headers.js';
 import { endingOf, openReporter } from './reporter.js';
 import { checkHeaders, type EndpointSource, prepare } from './request.js';
 import { LONGEST_BACKOFF, nextWait, operationOf, sentBy } from './retry.js';
-import { hasNewCredential, readCredential } from './rotation.js';
-import { quoted, withoutSecrets } from './secrets.js';
-import { type ResponseForm, ServiceResponse } from './service-response.js';
+import { Rotation } from './rotation.js';
+import { type ResponseSpec, ServiceResponse } from './service-response.js';
 import { CallTimeouts } from './timeouts.js';
 import { applySchema } from './validation.js';
 
@@ -41,11 +41,9 @@ export const DEFAULT_MAX_RETRY_AFTER = 60_000;
 /** Turns a successful response into the method's return value. */
 type Reader<T> = (response: ServiceResponse, options: RequestOptions) => T | Promise<T>;
 
-type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
-
 /** Sends all requests. It knows no paths and no resources. `docs/request-path.md` explains each step. */
 export class Transport {
-  readonly #area: AreaRules;
+  readonly #area: ApiArea;
   readonly #base: Base;
   readonly #headers: Readonly<Record<string, string>>;
   readonly #options: ClientOptions;
@@ -53,7 +51,7 @@ export class Transport {
   readonly #clock = new ServerClock();
 
   constructor(
-    area: AreaRules,
+    area: ApiArea,
     base: Base,
     headers: Readonly<Record<string, string>>,
     options: ClientOptions,
@@ -69,19 +67,19 @@ export class Transport {
   /** Sends a request and reads one JSON value. A caller's `schema` replaces the built-in one. */
   request<Body, T>(
     endpoint: EndpointSource,
-    { schema: documented, pick, mayBeEmpty, undocumented, facts }: ResponseForm<Body, T>,
+    { schema: documented, unwrap, allowEmpty, undocumented, facts }: ResponseSpec<Body, T>,
     options?: RequestOptions | SchemaOptions<T>,
   ): APIPromise<T> {
     const read: Reader<T> = async (response, checked) => {
       const { schema } = checked as Partial<SchemaOptions<T>>; // only undocumented endpoints accept it
-      const body = (await response.json(mayBeEmpty)) as Body; // checked below, or wanted unchecked
-      const { timeouts, reporter } = response.call;
+      const body = (await response.json(allowEmpty)) as Body; // checked below, or wanted unchecked
+      const { timeouts, redactor, call } = response.context;
       // A caller's schema may be slow, but it does not extend the call's time limits.
       if (schema !== undefined)
-        return timeouts.wait(applySchema(schema, pick(body), body, (text) => quoted(text, response.call)));
+        return timeouts.wait(applySchema(schema, unwrap(body), body, (text) => redactor.quote(text)));
       response.check(documented, body);
-      if (reporter !== undefined) ignoreErrors(() => Object.assign(reporter, { completion: facts?.(body) }));
-      return pick(body);
+      if (facts !== undefined) ignoreErrors(() => call?.reporter?.completed(facts(body)));
+      return unwrap(body);
     };
     return this.#call(endpoint, options, undocumented ? schemaOptionsSchema : requestOptionsSchema, read, false);
   }
@@ -142,23 +140,17 @@ export class Transport {
       options,
       bucket,
       route,
-      where: route,
       runtime,
       timeouts: new CallTimeouts(runtime, live, options.signal, options.deadline ?? own.deadline),
       timeout: options.timeout ?? own.timeout ?? endpoint.timeout ?? DEFAULT_TIMEOUT,
       idleTimeout: options.streamIdleTimeout ?? own.streamIdleTimeout ?? DEFAULT_IDLE_TIMEOUT,
       maxRetries: options.maxRetries ?? own.maxRetries ?? DEFAULT_RETRIES,
       maxRetryAfter: own.maxRetryAfter ?? DEFAULT_MAX_RETRY_AFTER,
-      reports: own.validation === 'report',
+      reportsInvalid: own.validation === 'report',
       reporter: openReporter(this.#listeners(), facts, { model, streamed, startedAt: runtime.now() }),
+      rotation: new Rotation(),
       attempts: [],
-      startedAt: 0,
       sent: 'no',
-      credential: '',
-      clean: String,
-      hintMissed: false,
-      nextCredential: undefined,
-      rotated: false,
     };
   }
 
@@ -176,29 +168,37 @@ export class Transport {
 
   /** The only loop: attempt, decide, wait, repeat. */
   async #run<T>(call: Call, read: Reader<T>, streamed: boolean): Promise<WithResponse<T>> {
-    const { timeouts } = call;
+    const { timeouts, reporter, runtime } = call;
+    let attempt = new CallAttempt(call, 0);
     let spent = 0;
     let delay: number | undefined;
     let handedOver = false;
     try {
       for (;;) {
         try {
-          if (delay !== undefined) await timeouts.sleep(delay);
-          const response = await this.#attempt(call, read, delay ?? 0);
+          if (delay !== undefined) {
+            await timeouts.sleep(delay);
+            attempt = new CallAttempt(call, delay);
+          }
+          const response = await this.#attempt(attempt, read);
           this.#shared.budget.refund(spent);
           handedOver = streamed;
-          if (!streamed) call.reporter?.done({ outcome: 'success', error: undefined }, call.runtime.now());
+          if (!streamed) reporter?.done({ outcome: 'success', error: undefined }, runtime.now());
           return response;
         } catch (error) {
-          const { wait, cost } = this.#decide(error, call, await hasNewCredential(error, call));
+          const { wait, cost } = this.#decide(
+            error,
+            attempt,
+            await call.rotation.hasNewCredential(error, call, attempt.credential),
+          );
           call.sent = mostSent(call.sent, sentBy(error));
           spent += cost;
           delay = wait;
         }
       }
     } catch (error) {
-      call.reporter?.done(endingOf(error), call.runtime.now());
-      if (error instanceof ContextGatewayError) endCallWith(error, call);
+      reporter?.done(endingOf(error), runtime.now());
+      if (error instanceof ContextGatewayError) addCallDetails(error, attempt);
       throw error;
     } finally {
       call.request.upload?.cancel(); // even if it was never started
@@ -207,82 +207,77 @@ export class Transport {
   }
 
   /** One attempt, from the credential to the response. */
-  async #attempt<T>(call: Call, read: Reader<T>, waited: number): Promise<WithResponse<T>> {
-    const { timeouts, attempts, runtime, bucket } = call;
+  async #attempt<T>(attempt: CallAttempt, read: Reader<T>): Promise<WithResponse<T>> {
+    const { call, timeouts, runtime, record } = attempt;
+    const { attempts, bucket, reporter, request } = call;
     const { limiter, rateLimits } = this.#shared;
-    call.where = call.route;
-    call.hintMissed = false;
     timeouts.check();
     // Before the queue, so that a 429 that arrives while the key is read also holds this call.
-    const credential = readCredential(call);
-    call.credential = typeof credential === 'string' ? credential : await credential;
+    const credential = call.rotation.read(call);
+    attempt.credential = typeof credential === 'string' ? credential : await credential;
     const permit = await acquire(call, limiter, rateLimits.get(bucket));
-    call.startedAt = runtime.now();
-    const record: Mutable<Attempt> = { delay: waited + permit.waited, duration: 0 };
+    attempt.startedAt = runtime.now();
+    record.delay += permit.waited;
     let upload: OutgoingStream | undefined;
-    let hasLeft = true;
+    let wasSent = true;
     try {
-      timeouts.startAttempt(call.timeout, call.startedAt);
+      timeouts.startAttempt(call.timeout, attempt.startedAt);
       attempts.push(record);
-      const added = call.reporter?.announce(attempts.length, call.request.headers, this.#area.credentialHeader);
+      const added = reporter?.announce(attempts.length, request.headers, this.#area.credentialHeader);
       timeouts.check(); // the listener may have ended it
-      upload = call.request.upload?.body((times) => timeouts.progressed(times));
-      const head = await this.#send(call, added, upload);
-      const response = this.#observe(call, head);
+      upload = request.upload?.body((times) => timeouts.progressed(times));
+      const head = await this.#send(attempt, added, upload);
+      const response = this.#observe(attempt, head);
       record.status = head.status;
-      if (head.status < 200 || head.status > 299) throw await this.#readError(call, response, permit);
+      if (head.status < 200 || head.status > 299) throw await this.#readError(attempt, response, permit);
       permit.release(response.observation);
       const data = await read(response, call.options);
-      record.duration = runtime.now() - call.startedAt;
+      record.duration = attempt.duration;
       return { data, response: response.info };
     } catch (error) {
       timeouts.stopWatching();
       permit.release();
-      record.duration = runtime.now() - call.startedAt;
-      hasLeft = !(error instanceof APIConnectionError && error.sent === 'no');
+      record.duration = attempt.duration;
+      wasSent = !(error instanceof APIConnectionError && error.sent === 'no');
       if (!(error instanceof APIError) && error instanceof Error) record.error = error.name;
       throw error;
     } finally {
       upload?.cancel(); // even if the service responded before the upload was complete
-      call.reporter?.sent(upload?.sent ?? (hasLeft ? call.request.body : undefined));
+      reporter?.sent(upload?.sent ?? (wasSent ? request.body : undefined));
     }
   }
 
-  #send(call: Call, added: object | undefined, upload: OutgoingStream | undefined): Promise<ResponseHead> {
-    const { request, credential, timeouts } = call;
-    const { method, origin, path, headers, body } = request;
+  #send(
+    { call, credential, timeouts }: CallAttempt,
+    added: object | undefined,
+    upload: OutgoingStream | undefined,
+  ): Promise<ResponseHead> {
+    const { method, origin, path, headers, body } = call.request;
     const exchange = this.#shared.engine.send({
       method,
       origin,
       path,
       headers: { ...headers, ...added, [this.#area.credentialHeader]: credential },
       body: upload ?? body,
-      clean: (text) => withoutSecrets(text, credential),
     });
     timeouts.follow(exchange);
     return exchange.head;
   }
 
   /** Records the rate limit, date and request id of a response, for every status. */
-  #observe(call: Call, head: ResponseHead): ServiceResponse {
-    const { reporter } = call;
-    const read = reporter === undefined ? head : { ...head, body: reporter.counted(head.body) };
-    const response = new ServiceResponse(read, call, this.#clock);
+  #observe(attempt: CallAttempt, head: ResponseHead): ServiceResponse {
+    const { reporter, bucket } = attempt.call;
+    const counted = reporter === undefined ? head : { ...head, body: reporter.counted(head.body) };
+    const response = new ServiceResponse(counted, attempt, this.#clock);
+    attempt.requestId = response.requestId;
+    if (response.rateLimit !== undefined) this.#shared.rateLimits.set(bucket, response.rateLimit);
     const { requestId, rateLimit } = response;
-    call.clean = (text) => withoutSecrets(text, call.credential);
-    if (requestId !== undefined) call.where = `${call.route}, request ${requestId}`;
-    if (rateLimit !== undefined) this.#shared.rateLimits.set(call.bucket, rateLimit);
-    if (reporter !== undefined) {
-      const { status } = head;
-      Object.assign(reporter, { status, requestId, rateLimit, clean: call.clean });
-      const duration = call.runtime.now() - call.startedAt;
-      reporter.emit({ type: 'response', attempt: call.attempts.length, status, duration, requestId });
-    }
+    reporter?.responded({ status: head.status, requestId, rateLimit, redactor: attempt.redactor }, attempt.duration);
     return response;
   }
 
   /** Reads the body of an error response, up to a limit. */
-  async #readError(call: Call, response: ServiceResponse, permit: CallPermit): Promise<ContextGatewayError> {
+  async #readError(attempt: CallAttempt, response: ServiceResponse, permit: CallPermit): Promise<ContextGatewayError> {
     const { status, body } = response.head;
     if (status > 599 || status < 200) {
       body.cancel(new Error('not an HTTP status'));
@@ -292,44 +287,43 @@ export class Transport {
     const rejected = status === 429;
     // The wait may be in the body, so nothing else is sent before it is read.
     if (rejected) permit.hold();
-    const { text, whole } = await readErrorBody(call, response);
-    const error = apiError(status, response.errorDetails(parseError(text)));
-    call.hintMissed = !whole;
-    const retryAfter = whole ? error.retryAfter : Math.max(error.retryAfter ?? 0, LONGEST_BACKOFF);
+    const { text, isComplete } = await readErrorBody(attempt, response);
+    const error = apiError(status, errorDetails(response, parseError(text)));
+    attempt.missedRetryAfter = !isComplete;
+    const retryAfter = isComplete ? error.retryAfter : Math.max(error.retryAfter ?? 0, LONGEST_BACKOFF);
     permit.release({ ...response.observation, rejected, ...(rejected && { retryAfter }) });
-    call.timeouts.check(); // if the call was ended meanwhile, that error takes precedence over the status
+    attempt.timeouts.check(); // if the call was ended meanwhile, that error takes precedence over the status
     return error;
   }
 
   /** Decides what follows a failed attempt: waits, or throws the error. */
-  #decide(error: unknown, call: Call, newCredential: boolean): { wait: number; cost: number } {
+  #decide(error: unknown, attempt: CallAttempt, newCredential: boolean): { wait: number; cost: number } {
     const { runtime, budget, limiter } = this.#shared;
-    const { options, timeouts, attempts, request, reporter } = call;
+    const { options, timeouts, attempts, request, reporter, maxRetries, maxRetryAfter, rotation, sent } = attempt.call;
     const reason = error instanceof APIError ? error.status : error instanceof Error ? error.name : 'unknown';
-    const attempt = attempts.length;
+    const event = { attempt: attempts.length, reason };
     if (newCredential) {
-      reporter?.emit({ type: 'retry', attempt, reason, wait: 0 });
+      reporter?.emit({ type: 'retry', ...event, wait: 0 });
       return { wait: 0, cost: 0 };
     }
-    const facts = {
+    const decision = nextWait(error, {
       operation: operationOf(request.method),
       repeatable: request.upload?.repeatable !== false,
-      maxRetries: call.maxRetries,
-      maxRetryAfter: call.maxRetryAfter,
+      maxRetries: maxRetries + rotation.extraRetries,
+      maxRetryAfter,
       timeLeft: timeouts.timeLeft,
       attempts,
-      sent: call.sent,
-      hintMissed: call.hintMissed,
-      keyed: options.idempotencyKey !== undefined,
+      sent,
+      missedRetryAfter: attempt.missedRetryAfter,
+      hasIdempotencyKey: options.idempotencyKey !== undefined,
       random: runtime.random,
-    };
-    const verdict = nextWait(error, facts);
+    });
     const cost = budget.cost(error, limiter !== undefined);
-    if (verdict.stop === undefined && budget.take(cost)) {
-      reporter?.emit({ type: 'retry', attempt, reason, wait: verdict.wait });
-      return { wait: verdict.wait, cost };
+    if (decision.stop === undefined && budget.take(cost)) {
+      reporter?.emit({ type: 'retry', ...event, wait: decision.wait });
+      return { wait: decision.wait, cost };
     }
-    reporter?.emit({ type: 'failure', attempt, reason, stop: verdict.stop ?? 'retry-budget-exhausted' });
+    reporter?.emit({ type: 'failure', ...event, stop: decision.stop ?? 'retry-budget-exhausted' });
     throw error;
   }
 }

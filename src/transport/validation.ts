@@ -77,7 +77,7 @@ export async function applySchema<T>(
   schema: StandardSchema<T>,
   value: unknown,
   body: unknown,
-  clean: (text: string) => string,
+  quote: (text: string) => string,
 ): Promise<T> {
   let issues: ValidationIssue[];
   try {
@@ -86,9 +86,9 @@ export async function applySchema<T>(
     issues = result.issues.slice(0, MAX_ISSUES).map(({ path = [], message }) => ({
       path: path.map((step) => {
         const key = (step as { key?: unknown } | null)?.key ?? step;
-        return typeof key === 'number' ? key : clean(String(key));
+        return typeof key === 'number' ? key : quote(String(key));
       }),
-      message: clean(message),
+      message: quote(message),
     }));
   } catch (cause) {
     throw new ResponseValidationError('The schema threw. Its error is the cause.', { body, cause });

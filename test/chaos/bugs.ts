@@ -15,8 +15,8 @@ export const BUGS: readonly Bug[] = [
   {
     name: 'an effect is repeated after a broken connection',
     module: 'src/transport/retry.ts',
-    place: "const harmless = operation !== 'effect' ||",
-    instead: "const harmless = operation !== 'none' ||",
+    place: "const isSafeToRepeat = operation !== 'effect' ||",
+    instead: "const isSafeToRepeat = operation !== 'none' ||",
     invariant: 'I1',
     fault: 'reset after it is done',
   },
@@ -106,16 +106,16 @@ export const BUGS: readonly Bug[] = [
   {
     name: 'an error keeps the request',
     module: 'src/transport/transport.ts',
-    place: 'if (error instanceof ContextGatewayError) endCallWith(error, call);',
+    place: 'if (error instanceof ContextGatewayError) addCallDetails(error, attempt);',
     instead:
-      'if (error instanceof ContextGatewayError) { endCallWith(error, call); Object.assign(error, { request: { ...call.request, key: this.#area.authorize() } }); }',
+      'if (error instanceof ContextGatewayError) { addCallDetails(error, attempt); Object.assign(error, { request: { ...call.request, key: this.#area.authorize() } }); }',
     invariant: 'I13',
     fault: '500',
   },
   {
     name: 'a quoted prompt is printed',
     module: 'src/transport/secrets.ts',
-    place: 'withoutEcho(bounded, textsOf(request))',
+    place: 'withoutEcho(bounded, textsOf(this.#request))',
     instead: 'bounded',
     invariant: 'I19',
     fault: 'an error that quotes the request',

@@ -1,11 +1,12 @@
 import { inspect } from 'node:util';
 import { describe, expect, test, vi } from 'vitest';
 import { type APIErrorDetails, apiError } from '../../src/errors/api.js';
-import { endCallWith } from '../../src/errors/call.js';
+import { addCallDetails } from '../../src/errors/call.js';
 import * as errors from '../../src/index.js';
 
 const byName: Readonly<Record<ErrorName, typeof errors.ContextGatewayError>> = errors as never;
 
+const redactor = { mask: String, quote: String };
 const headers = { get: () => undefined, toHeaders: () => new Headers({ 'x-a': '1' }) };
 const details: APIErrorDetails = {
   message: '404 gone (GET /v1/x, request r1)',
@@ -141,7 +142,7 @@ describe('toJSON', () => {
   test('has the attempts if there were any', () => {
     const error = apiError(503, details);
     const attempts = [{ status: 503, delay: 0, duration: 5 }];
-    endCallWith(error, { where: 'GET /v1/x', attempts, sent: 'no', clean: String });
+    addCallDetails(error, { description: 'GET /v1/x', redactor, call: { attempts, sent: 'no' } });
 
     expect(error.toJSON()).toMatchObject({ attempts: [{ status: 503, delay: 0, duration: 5 }] });
     expect(error.attempts).toHaveLength(1);
@@ -157,7 +158,7 @@ test('body, headers and partial can be read, and appear in no printed form', () 
     usage: undefined,
   };
   for (const error of all()) {
-    endCallWith(error, { where: 'GET /v1/x', attempts: [], sent: 'no', clean: String }, () => partial);
+    addCallDetails(error, { description: 'GET /v1/x', redactor, call: { attempts: [], sent: 'no' } }, () => partial);
     expect(error.partial).toBe(partial);
     if (error instanceof errors.APIError) {
       expect(error.body).toEqual({ secret: 'CANARY' });
@@ -173,7 +174,7 @@ test('partial is joined when it is first read, and only then', () => {
   const error = new errors.StreamTruncatedError();
   const join = vi.fn(() => ({ id: 'c', model: 'm', created: 1, choices: [], usage: undefined }));
 
-  endCallWith(error, { where: 'GET /v1/x', attempts: [], sent: 'no', clean: String }, join);
+  addCallDetails(error, { description: 'GET /v1/x', redactor, call: { attempts: [], sent: 'no' } }, join);
 
   expect(join).not.toHaveBeenCalled();
   expect(error.partial).toBe(error.partial);

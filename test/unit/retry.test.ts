@@ -50,8 +50,8 @@ const facts = (more: Partial<RetryFacts> = {}): RetryFacts => ({
   timeLeft: Number.POSITIVE_INFINITY,
   attempts: failed(1),
   sent: 'no',
-  hintMissed: false,
-  keyed: false,
+  missedRetryAfter: false,
+  hasIdempotencyKey: false,
   random: () => 0.5,
   ...more,
 });
@@ -135,9 +135,9 @@ describe('the retry matrix, with five retries allowed', () => {
   });
 
   test('a 409 is retried with an idempotency key, since the first request is still running', () => {
-    expect(sends(() => status(409), 'effect', { keyed: true })).toBe(6);
-    expect(sends(() => status(500), 'effect', { keyed: true })).toBe(1);
-    expect(sends(() => broken('headers', 'maybe'), 'effect', { keyed: true })).toBe(1);
+    expect(sends(() => status(409), 'effect', { hasIdempotencyKey: true })).toBe(6);
+    expect(sends(() => status(500), 'effect', { hasIdempotencyKey: true })).toBe(1);
+    expect(sends(() => broken('headers', 'maybe'), 'effect', { hasIdempotencyKey: true })).toBe(1);
   });
 
   test('a 429 or 503 does not repeat an effect that an earlier attempt may have had', () => {
@@ -235,9 +235,9 @@ describe('the delay', () => {
   });
 
   test('is the longest backoff if a hint may have been missed, or a longer hint', () => {
-    expect(nextWait(status(429), facts({ hintMissed: true, random: () => 0 }))).toEqual({ wait: 8_000 });
-    expect(nextWait(status(429, 1_000), facts({ hintMissed: true, random: () => 0 }))).toEqual({ wait: 8_000 });
-    expect(nextWait(status(429, 9_000), facts({ hintMissed: true, random: () => 0 }))).toEqual({ wait: 9_000 });
+    expect(nextWait(status(429), facts({ missedRetryAfter: true, random: () => 0 }))).toEqual({ wait: 8_000 });
+    expect(nextWait(status(429, 1_000), facts({ missedRetryAfter: true, random: () => 0 }))).toEqual({ wait: 8_000 });
+    expect(nextWait(status(429, 9_000), facts({ missedRetryAfter: true, random: () => 0 }))).toEqual({ wait: 9_000 });
   });
 
   test('is still random for a hint of 0', () => {

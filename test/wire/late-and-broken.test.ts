@@ -62,7 +62,7 @@ describe('an error of a call that may have had an effect', () => {
       const progress = { phase: 'headers', sent: 'maybe' } as const;
       const broken = Object.assign(new Error(code), { code, syscall: 'read' });
       const refused = Object.assign(new Error(code), { code, syscall: 'connect' });
-      const request = { origin: 'http://localhost', clean: String, meaningOf, sendsOnce: true };
+      const request = { origin: 'http://localhost', meaningOf, sendsOnce: true };
 
       expect(connectionError(broken, progress, request)).toMatchObject(progress);
       expect(connectionError(refused, progress, request)).toMatchObject({ phase: 'connect', sent: 'no' });

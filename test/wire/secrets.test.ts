@@ -115,7 +115,6 @@ describe.each(engines)('$engine', ({ options }) => {
   test.each([
     { as: 'decimal entities', quote: (token: string) => token.replace(/\W/g, (one) => `&#${one.charCodeAt(0)};`) },
     { as: 'hexadecimal entities', quote: (token: string) => token.replaceAll('+', '&#x2B;') },
-    { as: 'base64', quote: (token: string) => btoa(`Bearer ${token}`) },
   ])('an error does not show a token that its body contains as $as', async ({ quote }) => {
     const sessionToken = 'k9Zq+Vt3/Lm8xQ7wR2sD5fG1hJ4==';
     const page = `<html><h1>Bad gateway</h1><pre>Authorization: Bearer ${quote(sessionToken)}</pre></html>`;

@@ -4,6 +4,7 @@ import { ContextGatewayError } from '../../errors/base.js';
 import { StreamError, StreamTruncatedError } from '../../errors/stream.js';
 import { ResponseValidationError } from '../../errors/validation.js';
 import { reportsError } from '../../transport/body.js';
+import { errorDetails } from '../../transport/error-details.js';
 import { checkDepth, tryJson } from '../../transport/json.js';
 import type { ServiceResponse } from '../../transport/service-response.js';
 import { isObject, ownField } from '../../transport/validation.js';
@@ -90,7 +91,7 @@ function isBareError(value: object): boolean {
 
 /** The status is that of a success, so it is removed from the message. */
 function reportedError(body: unknown, response: ServiceResponse): APIError | StreamTruncatedError {
-  const details = response.errorDetails(body);
+  const details = errorDetails(response, body);
   if (details.type === TRUNCATED) return new StreamTruncatedError();
   const { status } = response.head;
   return new StreamError(status, { ...details, message: details.message.replace(`${status} `, '') });

@@ -16,18 +16,18 @@ export async function openStream(
   response: ServiceResponse,
   decode: DecodeChunk | undefined,
 ): Promise<ChatCompletionStream> {
-  const { timeouts, idleTimeout, runtime } = response.call;
+  const { timeouts, idleTimeout, runtime } = response.context;
   // From its headers on, a stream has its own timeout, so that an unread one does not hold its connection forever.
   timeouts.startIdle(idleTimeout);
   if (typeOf(response.head) !== EVENTS) timeouts.progressed(); // it is read here
   const head = response.head.headers.get('content-type') ? response.head : await sniff(response.head);
   const type = typeOf(head);
-  if (head.status === 200 && type === EVENTS) return new ChatCompletionStream(response.with(head), decode);
+  if (head.status === 200 && type === EVENTS) return new ChatCompletionStream(response.withHead(head), decode);
   if (head.status === 200 && type === 'application/json') {
-    const only = asChunk(await response.with(head).json(), response);
+    const only = asChunk(await response.withHead(head).json(), response);
     timeouts.startIdle(idleTimeout); // from now on, the caller reads
     const rest = { ...head, body: prefixed(new TextEncoder().encode(DONE)) };
-    return new ChatCompletionStream(response.with(rest), decode, only);
+    return new ChatCompletionStream(response.withHead(rest), decode, only);
   }
   const text = await readErrorText(head.body, runtime);
   timeouts.check();

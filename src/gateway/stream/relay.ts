@@ -2,16 +2,17 @@ import { isThenable } from '../../base/ignore-errors.js';
 import { systemRuntime } from '../../base/runtime.js';
 import { apiError } from '../../errors/api.js';
 import { ContextGatewayError } from '../../errors/base.js';
-import { endCallWith } from '../../errors/call.js';
+import { addCallDetails } from '../../errors/call.js';
 import { StreamConsumedError } from '../../errors/stream.js';
 import { badArgument } from '../../errors/validation.js';
 import { FetchHeaders } from '../../platform/fetch.js';
 import { StreamSource } from '../../platform/stream-source.js';
 import { parseError, readErrorText } from '../../transport/body.js';
-import type { CallFacts } from '../../transport/call.js';
+import { errorDetails } from '../../transport/error-details.js';
 import { LiveCalls } from '../../transport/live-calls.js';
 import { checkRequestOptions, readStreamOptionsSchema } from '../../transport/options.js';
 import { ServerClock } from '../../transport/rate-limit/headers.js';
+import { Redactor } from '../../transport/secrets.js';
 import { ServiceResponse } from '../../transport/service-response.js';
 import { CallTimeouts } from '../../transport/timeouts.js';
 import type { ChatCompletionStream } from './completion-stream.js';
@@ -44,28 +45,23 @@ export async function readChatCompletionStream(
   const head = { status, headers: new FetchHeaders(headers), body: new StreamSource(body?.getReader()) };
   const timeouts = new CallTimeouts(runtime, new LiveCalls(), signal);
   timeouts.follow({ progress: { phase: 'body', sent: 'yes' }, cancel: (error) => head.body.cancel(error) });
-  const call: CallFacts = {
-    area: { name: 'gateway', explain: () => undefined },
-    where: 'relayed stream',
-    attempts: [],
-    sent: 'no',
-    credential: '',
-    clean: String,
+  const context = {
+    area: 'gateway',
+    description: 'relayed stream',
+    redactor: new Redactor(),
     startedAt: runtime.now(),
     timeouts,
     runtime,
     idleTimeout: streamIdleTimeout,
-    reports: false,
-    reporter: undefined,
-  };
+  } as const;
   try {
-    const received = new ServiceResponse(head, call, new ServerClock());
+    const received = new ServiceResponse(head, context, new ServerClock());
     if (status >= 200 && status <= 299) return await openStream(received, undefined);
     const text = await readErrorText(head.body, runtime);
     timeouts.check(); // an abort takes precedence over the status
-    throw apiError(status, received.errorDetails(parseError(text)));
+    throw apiError(status, errorDetails(received, parseError(text)));
   } catch (error) {
-    if (error instanceof ContextGatewayError) endCallWith(error, call);
+    if (error instanceof ContextGatewayError) addCallDetails(error, context);
     timeouts.end();
     throw error;
   }

@@ -1,5 +1,5 @@
 import { ContextGatewayError } from '../../errors/base.js';
-import { captureCallSite, endCallWith } from '../../errors/call.js';
+import { addCallDetails, captureCallSite } from '../../errors/call.js';
 import { StreamTruncatedError } from '../../errors/stream.js';
 import { ResponseValidationError } from '../../errors/validation.js';
 import { discard } from '../../transport/body.js';
@@ -50,7 +50,7 @@ export class StreamOwner {
       this.#resolveEnded = resolve;
     });
     // Called on an abort, a deadline and an idle timeout.
-    response.call.timeouts.follow({
+    response.context.timeouts.follow({
       progress: { phase: 'stream', sent: 'yes' },
       cancel: (error) => this.fail(error),
     });
@@ -66,7 +66,7 @@ export class StreamOwner {
   }
 
   get metrics(): StreamMetrics {
-    const { startedAt, runtime } = this.response.call;
+    const { startedAt, runtime } = this.response.context;
     return {
       timeToFirstChunk: this.#firstAt === undefined ? undefined : this.#firstAt - startedAt,
       largestGap: this.#largestGap,
@@ -114,8 +114,13 @@ export class StreamOwner {
   fail(error: unknown): void {
     if (!this.isOpen) return;
     const known = error instanceof ContextGatewayError ? error : unreadable(error);
-    const { attempts, reporter } = this.response.call;
-    reporter?.emit({ type: 'failure', attempt: attempts.length, reason: known.name, stop: 'not-repeatable' });
+    const { call } = this.response.context;
+    call?.reporter?.emit({
+      type: 'failure',
+      attempt: call.attempts.length,
+      reason: known.name,
+      stop: 'not-repeatable',
+    });
     this.#end(known, endingOf(known));
   }
 
@@ -127,20 +132,20 @@ export class StreamOwner {
 
   /** Adds the call and what has arrived to an error. */
   describe<E extends ContextGatewayError>(error: E): E {
-    endCallWith(error, this.response.call, () => this.#accumulator.partial());
+    addCallDetails(error, this.response.context, () => this.#accumulator.partial());
     return error;
   }
 
   /** The idle timeout runs while the reader waits for an event, whatever else arrives. At other times it is paused. */
   #startWaiting(): void {
     if (this.#waitingSince !== undefined) return;
-    const { runtime, timeouts } = this.response.call;
+    const { runtime, timeouts } = this.response.context;
     this.#waitingSince = runtime.now();
     timeouts.progressed(1, this.#waitingSince);
   }
 
   #stopWaiting(): void {
-    const { runtime, timeouts } = this.response.call;
+    const { runtime, timeouts } = this.response.context;
     const now = runtime.now();
     timeouts.pauseWatching(now);
     if (this.#waitingSince === undefined) return;
@@ -162,7 +167,7 @@ export class StreamOwner {
   }
 
   #add(chunk: ChatCompletionChunk): ChatCompletionChunk {
-    this.#firstAt ??= this.response.call.runtime.now();
+    this.#firstAt ??= this.response.context.runtime.now();
     this.#chunks += 1;
     this.#accumulator.add(chunk);
     return chunk;
@@ -172,7 +177,7 @@ export class StreamOwner {
     this.#settle('complete', { outcome: 'success', error: undefined });
     // Most services end the body right after `[DONE]`, so its connection can be reused. A body that goes on is
     // cancelled.
-    void discard(this.response.head.body, this.response.call.runtime);
+    void discard(this.response.head.body, this.response.context.runtime);
   }
 
   #end(error: ContextGatewayError, ending: Ending): void {
@@ -182,12 +187,13 @@ export class StreamOwner {
   }
 
   #settle(outcome: 'complete' | Error, ending: Ending): void {
-    const { reporter, runtime, timeouts } = this.response.call;
+    const { call, runtime, timeouts } = this.response.context;
+    const reporter = call?.reporter;
     this.#outcome = outcome;
     this.#endedAt = runtime.now();
     if (reporter !== undefined) {
       const { timeToFirstChunk, largestGap } = this.metrics;
-      reporter.completion = this.#accumulator.facts();
+      reporter.completed(this.#accumulator.facts());
       reporter.done({ ...ending, timeToFirstChunk, largestGap }, this.#endedAt);
     }
     timeouts.end();

@@ -1,0 +1,88 @@
+import { ContextGatewayError } from './base.js';
+
+/** Makes texts of others safe to print. */
+export interface Redaction {
+  /** Masks credentials. */
+  mask(text: string): string;
+  /** The same, without the caller's texts and of limited length. */
+  quote(text: string): string;
+}
+
+/** The form of an error code. Any other value may contain a secret. */
+const CODE = /^(?!svc_)[\w.-]{1,64}$/;
+
+type Failure = Error & { readonly syscall?: unknown };
+
+/** A foreign error and its causes, at most five. */
+export function causesOf(failure: unknown): Failure[] {
+  const chain: Failure[] = [];
+  try {
+    for (let error = failure; isError(error) && chain.length < 5; error = error.cause) {
+      chain.push(error);
+      if (error instanceof ContextGatewayError) break; // its causes may belong to another request
+    }
+  } catch {
+    // An unreadable field is ignored.
+  }
+  return chain;
+}
+
+/** The system's code of an error or of its causes, such as `ECONNRESET`. */
+export function codeIn(failure: unknown): string | undefined {
+  return causesOf(failure)
+    .map(codeOf)
+    .find((code) => code !== undefined);
+}
+
+function codeOf(error: Failure): string | undefined {
+  if (error instanceof ContextGatewayError) return undefined; // the `code` of an APIError is the service's
+  const { code, name } = error as { code?: unknown; name?: unknown };
+  if (typeof code === 'string' && CODE.test(code)) return code;
+  // undici omits the code of its parser errors; a Blob that cannot be read has none.
+  return name === 'HTTPParserError' || name === 'NotReadableError' ? name : undefined;
+}
+
+/** A structural check: in test runners, platform errors may extend another `Error`. */
+function isError(value: unknown): value is Failure {
+  const error = value as Partial<Error> | null | undefined;
+  return typeof error?.message === 'string' && typeof error.name === 'string';
+}
+
+/**
+ * The original error, if all its fields are plain values that are safe to print. Any other is copied: name, message,
+ * code and stack.
+ */
+export function safeCause(failure: unknown, redaction: Redaction): unknown {
+  const chain = causesOf(failure);
+  const [first] = chain;
+  if (first === undefined) return undefined;
+  try {
+    if (isSafe(first, redaction)) return first;
+    const code = codeIn(first);
+    const message = redaction.quote([...new Set(chain.map(({ message }) => message).filter(Boolean))].join(': '));
+    const name = CODE.test(first.name) ? first.name : 'Error';
+    const cause: Error & { code?: string } = new Error(message || code || name);
+    cause.name = name;
+    if (code !== undefined && redaction.mask(code) === code) cause.code = code;
+    const places = String(first.stack).match(/^ +at .*|^.*@.*:\d+:\d+$/gm) ?? [];
+    cause.stack = `${name}: ${cause.message}\n${places.map((place) => redaction.mask(place)).join('\n')}`;
+    return cause;
+  } catch {
+    return undefined; // a field that cannot be read cannot be printed either
+  }
+}
+
+/** Whether its class is the platform's or undici's, which print no other fields, and every field is a safe value. */
+function isSafe(error: unknown, redaction: Redaction, depth = 0): boolean {
+  if (!isError(error) || error instanceof ContextGatewayError || depth > 4) return false;
+  for (let proto = Object.getPrototypeOf(error); proto !== null; proto = Object.getPrototypeOf(proto)) {
+    if (Object.hasOwn(proto, 'toJSON') || Reflect.ownKeys(proto).some((key) => String(key).includes('inspect')))
+      return false;
+  }
+  return Reflect.ownKeys(error).every((key) => {
+    const value = (error as unknown as Record<PropertyKey, unknown>)[key];
+    if (key === 'cause') return value === undefined || isSafe(value, redaction, depth + 1);
+    if (typeof value !== 'string') return Object(value) !== value;
+    return !/\*\*\*|…/.test(key === 'stack' ? redaction.mask(value) : redaction.quote(value));
+  });
+}
