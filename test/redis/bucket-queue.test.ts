@@ -45,11 +45,12 @@ function queueWith({ remaining = 0, processes = 1, askAfter = 0 } = {}) {
 describe('a step', () => {
   test('has the time by the clock of Redis, once it is known', async () => {
     const { runtime, redis, acquire } = queueWith();
+    await runtime.advance(50);
     await acquire();
     await runtime.advance(100);
     await acquire();
 
-    expect(redis.steps.map(({ sentAt }) => sentAt)).toEqual([0, EPOCH + 100]);
+    expect(redis.steps.map(({ sentAt }) => sentAt)).toEqual([0, EPOCH + 150]);
   });
 
   test('reports an accepted request once, within 15 ms, and a 429 at once', async () => {
@@ -107,6 +108,18 @@ test('while the window is closed, further calls wait without asking Redis', asyn
   expect(redis.steps).toHaveLength(3);
 });
 
+test('no timer is left if the last call leaves during a step that grants nothing', async () => {
+  const { runtime, redis, acquire } = queueWith({ askAfter: 5_000 });
+  const permit = await acquire();
+  redis.latency = 50;
+  await runtime.advance(5_010);
+  permit.release();
+  await runtime.advance(40);
+
+  expect(redis.steps).toHaveLength(2);
+  expect(runtime.pending).toBe(0);
+});
+
 describe('without Redis', () => {
   test('a process checks once a second whether it is back, asks for nothing meanwhile, and says that it was alone', async () => {
     const { runtime, redis, acquire } = queueWith();
@@ -128,6 +141,24 @@ describe('without Redis', () => {
       { wanted: 1, wasAlone: 1 },
       { wanted: 1, wasAlone: 0 },
     ]);
+  });
+
+  test('a waiting call is sent as soon as a block ends, not only when Redis is tried again', async () => {
+    const { runtime, redis, acquire } = queueWith();
+    await runtime.advance(5_000);
+    const first = await acquire();
+    redis.isUp = false;
+    first.release({ rejected: true, retryAfter: 700 });
+    await runtime.advance(1);
+    let sent = false;
+    void (await acquire()).ready?.then(() => {
+      sent = true;
+    });
+
+    await runtime.advance(698);
+    expect(sent).toBe(false);
+    await runtime.advance(1);
+    expect(sent).toBe(true);
   });
 
   test('each outage starts a new share, among the processes that Redis counted', async () => {

@@ -374,6 +374,9 @@ describe('invalid options', () => {
   const client = { eval: async () => [], evalsha: async () => [] };
   test.each([
     [{ client: {}, name: 'a' }, /a client of redis, ioredis or iovalkey/],
+    [{ client: { eval: client.eval }, name: 'a' }, /a client of redis/],
+    [{ client: { evalsha: client.evalsha }, name: 'a' }, /a client of redis/],
+    [{ client: { evalSha: client.evalsha }, name: 'a' }, /a client of redis/],
     [{ client, name: ' ' }, /name is missing/],
     [{ client, name: 'a', timeout: 0 }, /timeout must be/],
     [{ client, name: 'a', timeout: 60_001 }, /timeout must be/],
