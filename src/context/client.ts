@@ -2,9 +2,7 @@ import * as z from '#zod';
 import type { APIPromise } from '../base/api-promise.js';
 import type { Runtime } from '../base/runtime.js';
 import { ConfigurationError } from '../errors/base.js';
-import type { Shared } from '../transport/call.js';
-import { createTransport, ServiceClient } from '../transport/client.js';
-import { credentialReader } from '../transport/credential.js';
+import { credentialReader } from '../transport/arguments/credential.js';
 import {
   type ClientOptions,
   type Credential,
@@ -13,9 +11,11 @@ import {
   clientOptions,
   elsewhere,
   type RequestOptions,
-} from '../transport/options.js';
-import { checkHeaderName, FOR_CREDENTIALS, ownFields } from '../transport/request.js';
-import type { Transport } from '../transport/transport.js';
+} from '../transport/arguments/options.js';
+import { checkHeaderName, FOR_CREDENTIALS, ownFields } from '../transport/arguments/request.js';
+import type { Shared } from '../transport/call/call.js';
+import type { Transport } from '../transport/call/transport.js';
+import { createTransport, ServiceClient } from '../transport/client.js';
 import { Memory } from './memory.js';
 import {
   type CompactionResult,

@@ -1,10 +1,10 @@
 import { APIPromise } from '../base/api-promise.js';
 import type { WithResponse } from '../base/response-info.js';
 import { fieldsOf } from '../base/schema-issues.js';
-import { type RequestOptions, requestOptionsSchema } from '../transport/options.js';
-import { ownFields } from '../transport/request.js';
-import type { Transport } from '../transport/transport.js';
-import { checkArguments } from '../transport/validation.js';
+import { type RequestOptions, requestOptionsSchema } from '../transport/arguments/options.js';
+import { ownFields } from '../transport/arguments/request.js';
+import { checkArguments } from '../transport/arguments/validation.js';
+import type { Transport } from '../transport/call/transport.js';
 import {
   type MemoryCreateParams,
   type MemoryListParams,

@@ -1,6 +1,6 @@
 import * as z from '#zod';
 import { count, exact, integer, openEnum, ownWords, requiredText, timestamp, wireObject } from '../base/fields.js';
-import type { ResponseSpec } from '../transport/service-response.js';
+import type { ResponseSpec } from '../transport/response/service-response.js';
 
 /** How much a compaction removes. */
 export type CompactionLevel = 'light' | 'deep' | 'aggressive';

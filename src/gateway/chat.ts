@@ -2,10 +2,10 @@ import type { APIPromise } from '../base/api-promise.js';
 import type { ValidationIssue } from '../base/issues.js';
 import { fieldsOf, normalizeName } from '../base/schema-issues.js';
 import { RequestValidationError } from '../errors/validation.js';
-import { type RequestOptions, requestOptionsSchema } from '../transport/options.js';
-import type { Endpoint } from '../transport/request.js';
-import type { Transport } from '../transport/transport.js';
-import { isAnOption } from '../transport/validation.js';
+import { type RequestOptions, requestOptionsSchema } from '../transport/arguments/options.js';
+import type { Endpoint } from '../transport/arguments/request.js';
+import { isAnOption } from '../transport/arguments/validation.js';
+import type { Transport } from '../transport/call/transport.js';
 import {
   type ChatCompletion,
   type ChatCompletionParams,

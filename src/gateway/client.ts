@@ -2,9 +2,7 @@ import { isBrowser } from '#platform';
 import * as z from '#zod';
 import { functionOption } from '../base/options.js';
 import type { Runtime } from '../base/runtime.js';
-import type { Shared } from '../transport/call.js';
-import { createTransport, ServiceClient } from '../transport/client.js';
-import { type CredentialKind, credentialReader } from '../transport/credential.js';
+import { type CredentialKind, credentialReader } from '../transport/arguments/credential.js';
 import {
   type ClientOptions,
   type Credential,
@@ -12,7 +10,9 @@ import {
   checkedLater,
   clientOptions,
   elsewhere,
-} from '../transport/options.js';
+} from '../transport/arguments/options.js';
+import type { Shared } from '../transport/call/call.js';
+import { createTransport, ServiceClient } from '../transport/client.js';
 import { Chat } from './chat.js';
 import { Files } from './files.js';
 import { Integrations } from './integrations.js';

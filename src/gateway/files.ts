@@ -3,11 +3,11 @@ import type { APIPromise } from '../base/api-promise.js';
 import { ignoreErrors } from '../base/ignore-errors.js';
 import { fieldsOf } from '../base/schema-issues.js';
 import type { ProgressListener, Upload } from '../platform/engine.js';
-import { encodeJson } from '../transport/json.js';
-import { type RequestOptions, type SchemaOptions, uploadOptionsSchema } from '../transport/options.js';
-import { ownFields } from '../transport/request.js';
-import type { Transport } from '../transport/transport.js';
-import { checkArguments } from '../transport/validation.js';
+import { encodeJson } from '../transport/arguments/json.js';
+import { type RequestOptions, type SchemaOptions, uploadOptionsSchema } from '../transport/arguments/options.js';
+import { ownFields } from '../transport/arguments/request.js';
+import { checkArguments } from '../transport/arguments/validation.js';
+import type { Transport } from '../transport/call/transport.js';
 import { RECORD } from './records.js';
 import { type FileRecord, fileUploadParamsSchema } from './schemas.js';
 

@@ -1,6 +1,6 @@
 import type { APIPromise } from '../base/api-promise.js';
-import type { RequestOptions, SchemaOptions } from '../transport/options.js';
-import type { Transport } from '../transport/transport.js';
+import type { RequestOptions, SchemaOptions } from '../transport/arguments/options.js';
+import type { Transport } from '../transport/call/transport.js';
 import { RECORD, RECORDS } from './records.js';
 import {
   type Integration,

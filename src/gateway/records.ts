@@ -1,7 +1,7 @@
 import * as z from '#zod';
 import { ResponseValidationError } from '../errors/validation.js';
-import type { ResponseSpec } from '../transport/service-response.js';
-import { isObject } from '../transport/validation.js';
+import { isObject } from '../transport/arguments/validation.js';
+import type { ResponseSpec } from '../transport/response/service-response.js';
 import type { OpenRecord } from './schemas.js';
 
 /** The fields that may hold a list. */

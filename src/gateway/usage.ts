@@ -2,10 +2,10 @@ import * as z from '#zod';
 import type { APIPromise } from '../base/api-promise.js';
 import { fieldsOf } from '../base/schema-issues.js';
 import { badArgument } from '../errors/validation.js';
-import { type RequestOptions, requestOptionsSchema } from '../transport/options.js';
-import { ownFields } from '../transport/request.js';
-import type { Transport } from '../transport/transport.js';
-import { checkArguments } from '../transport/validation.js';
+import { type RequestOptions, requestOptionsSchema } from '../transport/arguments/options.js';
+import { ownFields } from '../transport/arguments/request.js';
+import { checkArguments } from '../transport/arguments/validation.js';
+import type { Transport } from '../transport/call/transport.js';
 import { type UsageParams, type UsageReport, usageReportSchema } from './schemas.js';
 
 /** `/v1/usage` */

@@ -5,22 +5,22 @@ import type { RateLimit } from '../base/response-info.js';
 import { type Runtime, systemRuntime } from '../base/runtime.js';
 import { ConfigurationError } from '../errors/base.js';
 import { badArgument, RequestValidationError } from '../errors/validation.js';
-import type { ApiArea, Shared } from './call.js';
-import type { ClientEvent } from './events.js';
-import { LiveCalls } from './live-calls.js';
 import {
   type ClientOptions,
   parseBaseURL,
   type RequestOptions,
   type SchemaOptions,
   schemaOptionsSchema,
-} from './options.js';
+} from './arguments/options.js';
+import { checkHeaderName, checkHeaders, type Method, ownFields, type Query } from './arguments/request.js';
+import { checkArguments, isObject } from './arguments/validation.js';
+import type { ApiArea, Shared } from './call/call.js';
+import { LiveCalls } from './call/live-calls.js';
+import { RetryBudget } from './call/retry.js';
+import { DEFAULT_MAX_RETRY_AFTER, Transport } from './call/transport.js';
+import type { ClientEvent } from './events/events.js';
 import { MemoryRateLimiter } from './rate-limit/memory-rate-limiter.js';
-import { checkHeaderName, checkHeaders, type Method, ownFields, type Query } from './request.js';
-import { RetryBudget } from './retry.js';
-import type { ResponseSpec } from './service-response.js';
-import { DEFAULT_MAX_RETRY_AFTER, Transport } from './transport.js';
-import { checkArguments, isObject } from './validation.js';
+import type { ResponseSpec } from './response/service-response.js';
 
 /** A request to an endpoint that has no method yet. */
 export interface RawRequest {

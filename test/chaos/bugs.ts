@@ -14,7 +14,7 @@ export interface Bug {
 export const BUGS: readonly Bug[] = [
   {
     name: 'an effect is repeated after a broken connection',
-    module: 'src/transport/retry.ts',
+    module: 'src/transport/call/retry.ts',
     place: "const isSafeToRepeat = operation !== 'effect' ||",
     instead: "const isSafeToRepeat = operation !== 'none' ||",
     invariant: 'I1',
@@ -22,7 +22,7 @@ export const BUGS: readonly Bug[] = [
   },
   {
     name: "a proxy's 503 is taken for a refusal of the service",
-    module: 'src/transport/error-details.ts',
+    module: 'src/transport/response/error-details.ts',
     place: "return isServiceError(body) ? 'no' : 'maybe';",
     instead: "return isServiceError(body) ? 'no' : 'no';",
     invariant: 'I1',
@@ -38,7 +38,7 @@ export const BUGS: readonly Bug[] = [
   },
   {
     name: 'a wait between attempts does not end with the deadline',
-    module: 'src/transport/timeouts.ts',
+    module: 'src/transport/call/timeouts.ts',
     place: 'return this.wait(slept, () => this.#runtime.clearTimer(timer));',
     instead:
       'return slept.then(() => this.sleepOn()).then(() => this.check()); } sleepOn(): Promise<void> { return new Promise((go) => this.#runtime.setTimer(go, 20_000));',
@@ -47,7 +47,7 @@ export const BUGS: readonly Bug[] = [
   },
   {
     name: 'the listener on a signal stays',
-    module: 'src/transport/live-calls.ts',
+    module: 'src/transport/call/live-calls.ts',
     place: "signal.removeEventListener('abort', sharing.onAbort);",
     instead: '',
     invariant: 'I9',
@@ -105,7 +105,7 @@ export const BUGS: readonly Bug[] = [
   },
   {
     name: 'an error keeps the request',
-    module: 'src/transport/transport.ts',
+    module: 'src/transport/call/transport.ts',
     place: 'if (error instanceof ContextGatewayError) addCallDetails(error, attempt);',
     instead:
       'if (error instanceof ContextGatewayError) { addCallDetails(error, attempt); Object.assign(error, { request: { ...call.request, key: this.#area.authorize() } }); }',
@@ -114,7 +114,7 @@ export const BUGS: readonly Bug[] = [
   },
   {
     name: 'a quoted prompt is printed',
-    module: 'src/transport/secrets.ts',
+    module: 'src/transport/response/secrets.ts',
     place: 'withoutEcho(bounded, textsOf(this.#request))',
     instead: 'bounded',
     invariant: 'I19',

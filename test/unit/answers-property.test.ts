@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { contextMetadataSchema, rollingSummarySchema } from '../../src/context/schemas.js';
 import { chatCompletionSchema, usageReportSchema } from '../../src/gateway/schemas.js';
-import { findIssues } from '../../src/transport/validation.js';
+import { findIssues } from '../../src/transport/arguments/validation.js';
 import { atLength } from '../helpers/endurance.js';
 
 /** Written from the service's documentation, not from the schemas. */

@@ -2,7 +2,7 @@ import { runInNewContext } from 'node:vm';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { RequestValidationError } from '../../src/errors/validation.js';
-import { encodeJson } from '../../src/transport/json.js';
+import { encodeJson } from '../../src/transport/arguments/json.js';
 import { anyString } from '../helpers/strings.js';
 
 const issueOf = (value: unknown) => {

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { RequestValidationError } from '../../src/errors/validation.js';
-import { checkHeaders, encodePath, prepare } from '../../src/transport/request.js';
+import { checkHeaders, encodePath, prepare } from '../../src/transport/arguments/request.js';
 import { atLength } from '../helpers/endurance.js';
 import { anyString, unicodeString } from '../helpers/strings.js';
 

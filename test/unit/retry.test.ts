@@ -13,8 +13,8 @@ import {
   type Sent,
 } from '../../src/errors/connection.js';
 import { RequestValidationError, ResponseValidationError } from '../../src/errors/validation.js';
-import { sentOf } from '../../src/transport/error-details.js';
-import { nextWait, type Operation, operationOf, RetryBudget, type RetryFacts } from '../../src/transport/retry.js';
+import { nextWait, type Operation, operationOf, RetryBudget, type RetryFacts } from '../../src/transport/call/retry.js';
+import { sentOf } from '../../src/transport/response/error-details.js';
 import { seededRandom } from '../helpers/manual-runtime.js';
 
 const headers = { get: () => undefined, toHeaders: () => new Headers() };

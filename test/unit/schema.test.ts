@@ -4,7 +4,7 @@ import * as z from 'zod/mini';
 import type { AnySchema } from '../../src/base/schema-issues.js';
 import * as context from '../../src/context/schemas.js';
 import * as gateway from '../../src/gateway/schemas.js';
-import { findIssues } from '../../src/transport/validation.js';
+import { findIssues } from '../../src/transport/arguments/validation.js';
 import { atLength } from '../helpers/endurance.js';
 
 const schemas = Object.entries({ ...context, ...gateway }).flatMap(([name, value]) =>

@@ -12,8 +12,8 @@ import {
 } from '../../src/index.js';
 import { meaningOf } from '../../src/platform/codes.js';
 import { connectionError } from '../../src/platform/failure.js';
-import { LiveCalls } from '../../src/transport/live-calls.js';
-import { CallTimeouts } from '../../src/transport/timeouts.js';
+import { LiveCalls } from '../../src/transport/call/live-calls.js';
+import { CallTimeouts } from '../../src/transport/call/timeouts.js';
 import { engines } from '../helpers/engines.js';
 import { manualRuntime } from '../helpers/manual-runtime.js';
 import { answer, eventOf, json, openStream, refused, resetAtEnd } from './behaviours.js';

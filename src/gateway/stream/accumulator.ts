@@ -1,6 +1,6 @@
 import type { CompletionUsage, PartialChatCompletion } from '../../base/completion.js';
-import type { CompletionFacts } from '../../transport/events.js';
-import { ownField } from '../../transport/validation.js';
+import { ownField } from '../../transport/arguments/validation.js';
+import type { CompletionFacts } from '../../transport/events/events.js';
 import type { ChatCompletionChunk, StreamedChatCompletion } from '../schemas.js';
 import { FieldPieces, TextPieces } from './pieces.js';
 

@@ -1,7 +1,7 @@
 import type { ResponseInfo } from '../../base/response-info.js';
 import { TextPieces } from '../../base/unicode.js';
 import { StreamConsumedError } from '../../errors/stream.js';
-import type { ServiceResponse } from '../../transport/service-response.js';
+import type { ServiceResponse } from '../../transport/response/service-response.js';
 import type { ChatCompletionChunk, StreamedChatCompletion } from '../schemas.js';
 import { firstText } from './accumulator.js';
 import type { DecodeChunk } from './chunk.js';

@@ -1,7 +1,7 @@
 import { ResponseValidationError } from '../../errors/validation.js';
 import type { ByteSource, ResponseHead } from '../../platform/engine.js';
-import { mediaType, readErrorText } from '../../transport/body.js';
-import type { ServiceResponse } from '../../transport/service-response.js';
+import { mediaType, readErrorText } from '../../transport/response/body.js';
+import type { ServiceResponse } from '../../transport/response/service-response.js';
 import { type ChatCompletionChunk, chatCompletionSchema } from '../schemas.js';
 import { type DecodeChunk, useDelta } from './chunk.js';
 import { ChatCompletionStream } from './completion-stream.js';

@@ -1,4 +1,4 @@
-import { tryJson } from '../../transport/json.js';
+import { tryJson } from '../../transport/arguments/json.js';
 import type { ChatCompletionChunk } from '../schemas.js';
 
 /** Learning takes as long as this many recognised events save. */

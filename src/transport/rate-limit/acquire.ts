@@ -4,7 +4,7 @@ import type { HeaderSource, RateLimit } from '../../base/response-info.js';
 import { LONGEST_TIMER } from '../../base/runtime.js';
 import { QueueTimeoutError } from '../../errors/api.js';
 import { ConfigurationError, ContextGatewayError } from '../../errors/base.js';
-import type { Call } from '../call.js';
+import type { Call } from '../call/call.js';
 
 /** A call's permit to send one request. Never throws, whatever the limiter does. */
 export class CallPermit {

@@ -1,9 +1,9 @@
 import { matches } from '#platform';
-import { describeIssues, MAX_ISSUES, type ValidationIssue } from '../base/issues.js';
-import { type AnySchema, definitionOf, fieldsOf, issuesOf } from '../base/schema-issues.js';
-import { RequestValidationError, ResponseValidationError } from '../errors/validation.js';
+import { describeIssues, MAX_ISSUES, type ValidationIssue } from '../../base/issues.js';
+import { type AnySchema, definitionOf, fieldsOf, issuesOf } from '../../base/schema-issues.js';
+import { RequestValidationError, ResponseValidationError } from '../../errors/validation.js';
 
-export { isObject, ownField } from '../base/objects.js';
+export { isObject, ownField } from '../../base/objects.js';
 
 /** The used part of Standard Schema (standardschema.dev, version 1), which zod, valibot and arktype implement. */
 export interface StandardSchema<Output> {

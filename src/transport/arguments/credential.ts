@@ -1,5 +1,5 @@
 import { readEnvironment } from '#platform';
-import { ConfigurationError } from '../errors/base.js';
+import { ConfigurationError } from '../../errors/base.js';
 import { type Credential, orSet } from './options.js';
 
 /** The names of a credential in messages. Messages never contain its value. */

@@ -1,9 +1,9 @@
-import type { Attempt, RateLimit } from '../base/response-info.js';
-import type { Runtime } from '../base/runtime.js';
-import type { Area } from '../errors/api.js';
-import type { ResponseHead } from '../platform/engine.js';
+import type { Attempt, RateLimit } from '../../base/response-info.js';
+import type { Runtime } from '../../base/runtime.js';
+import type { Area } from '../../errors/api.js';
+import type { ResponseHead } from '../../platform/engine.js';
+import { Redactor } from '../response/secrets.js';
 import type { Call } from './call.js';
-import { Redactor } from './secrets.js';
 import type { CallTimeouts } from './timeouts.js';
 
 /** What reading a response requires, whole or as a stream. A relayed stream has no call. */

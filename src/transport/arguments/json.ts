@@ -1,5 +1,5 @@
-import { isWellFormed } from '../base/unicode.js';
-import { badArgument, type RequestValidationError, ResponseValidationError } from '../errors/validation.js';
+import { isWellFormed } from '../../base/unicode.js';
+import { badArgument, type RequestValidationError, ResponseValidationError } from '../../errors/validation.js';
 
 /** The deepest nesting. More is a mistake, for which JavaScript engines throw unhelpful errors. */
 const MAX_DEPTH = 500;

@@ -1,12 +1,12 @@
-import { type APIErrorDetails, isTemporary } from '../errors/api.js';
-import type { Sent } from '../errors/connection.js';
-import type { ResponseHead } from '../platform/engine.js';
-import type { CallAttempt, ResponseFacts } from './attempt.js';
+import { type APIErrorDetails, isTemporary } from '../../errors/api.js';
+import type { Sent } from '../../errors/connection.js';
+import type { ResponseHead } from '../../platform/engine.js';
+import { isObject, ownField } from '../arguments/validation.js';
+import type { CallAttempt, ResponseFacts } from '../call/attempt.js';
+import { retryHint } from '../rate-limit/headers.js';
 import { type ErrorText, readErrorText, readHintText } from './body.js';
 import { unescaped } from './escapes.js';
-import { retryHint } from './rate-limit/headers.js';
 import type { Redactor } from './secrets.js';
-import { isObject, ownField } from './validation.js';
 
 /** Maximum characters quoted from a page. */
 const MAX_EXCERPT = 256;

@@ -1,8 +1,8 @@
-import { type AnySchema, fieldsOf } from '../base/schema-issues.js';
-import { isWellFormed } from '../base/unicode.js';
-import { ConfigurationError } from '../errors/base.js';
-import { badArgument } from '../errors/validation.js';
-import type { OutgoingRequest, Upload } from '../platform/engine.js';
+import { type AnySchema, fieldsOf } from '../../base/schema-issues.js';
+import { isWellFormed } from '../../base/unicode.js';
+import { ConfigurationError } from '../../errors/base.js';
+import { badArgument } from '../../errors/validation.js';
+import type { OutgoingRequest, Upload } from '../../platform/engine.js';
 import { encodeJson } from './json.js';
 import { type Base, ownProperties, requestOptionsSchema } from './options.js';
 import { checkArguments, isObject } from './validation.js';

@@ -1,18 +1,13 @@
-import { APIPromise } from '../base/api-promise.js';
-import { ignoreErrors } from '../base/ignore-errors.js';
-import type { WithResponse } from '../base/response-info.js';
-import type { AnySchema } from '../base/schema-issues.js';
-import { APIError, apiError } from '../errors/api.js';
-import { ContextGatewayError } from '../errors/base.js';
-import { addCallDetails, mostSent } from '../errors/call.js';
-import { APIConnectionError, ClientClosedError } from '../errors/connection.js';
-import { RequestValidationError } from '../errors/validation.js';
-import type { OutgoingStream, ResponseHead } from '../platform/engine.js';
-import { CallAttempt } from './attempt.js';
-import { parseError } from './body.js';
-import type { ApiArea, Call, Shared } from './call.js';
-import { errorDetails, readErrorBody } from './error-details.js';
-import type { Listener } from './events.js';
+import { APIPromise } from '../../base/api-promise.js';
+import { ignoreErrors } from '../../base/ignore-errors.js';
+import type { WithResponse } from '../../base/response-info.js';
+import type { AnySchema } from '../../base/schema-issues.js';
+import { APIError, apiError } from '../../errors/api.js';
+import { ContextGatewayError } from '../../errors/base.js';
+import { addCallDetails, mostSent } from '../../errors/call.js';
+import { APIConnectionError, ClientClosedError } from '../../errors/connection.js';
+import { RequestValidationError } from '../../errors/validation.js';
+import type { OutgoingStream, ResponseHead } from '../../platform/engine.js';
 import {
   type Base,
   type ClientOptions,
@@ -23,16 +18,21 @@ import {
   type SchemaOptions,
   schemaOptionsSchema,
   uploadOptionsSchema,
-} from './options.js';
-import { acquire, type CallPermit } from './rate-limit/acquire.js';
-import { ServerClock } from './rate-limit/headers.js';
-import { endingOf, openReporter } from './reporter.js';
-import { checkHeaders, type EndpointSource, prepare } from './request.js';
+} from '../arguments/options.js';
+import { checkHeaders, type EndpointSource, prepare } from '../arguments/request.js';
+import { applySchema } from '../arguments/validation.js';
+import type { Listener } from '../events/events.js';
+import { endingOf, openReporter } from '../events/reporter.js';
+import { acquire, type CallPermit } from '../rate-limit/acquire.js';
+import { ServerClock } from '../rate-limit/headers.js';
+import { parseError } from '../response/body.js';
+import { errorDetails, readErrorBody } from '../response/error-details.js';
+import { type ResponseSpec, ServiceResponse } from '../response/service-response.js';
+import { CallAttempt } from './attempt.js';
+import type { ApiArea, Call, Shared } from './call.js';
 import { LONGEST_BACKOFF, nextWait, operationOf, sentBy } from './retry.js';
 import { Rotation } from './rotation.js';
-import { type ResponseSpec, ServiceResponse } from './service-response.js';
 import { CallTimeouts } from './timeouts.js';
-import { applySchema } from './validation.js';
 
 const DEFAULT_TIMEOUT = 60_000;
 const DEFAULT_IDLE_TIMEOUT = 120_000;

@@ -1,4 +1,4 @@
-import type { Redaction } from '../errors/cause.js';
+import type { Redaction } from '../../errors/cause.js';
 import { textsOf, withoutEcho } from './echo.js';
 import { unescaped } from './escapes.js';
 

@@ -9,14 +9,14 @@ import {
   option,
   timeOption,
   unknownOption,
-} from '../base/options.js';
-import type { RateLimiter } from '../base/rate-limiter.js';
-import { LONGEST_TIMER } from '../base/runtime.js';
-import { type AnySchema, fieldsOf } from '../base/schema-issues.js';
-import { ConfigurationError } from '../errors/base.js';
-import { badArgument, RequestValidationError } from '../errors/validation.js';
-import type { DispatcherLike } from '../platform/engine.js';
-import type { ClientEvent } from './events.js';
+} from '../../base/options.js';
+import type { RateLimiter } from '../../base/rate-limiter.js';
+import { LONGEST_TIMER } from '../../base/runtime.js';
+import { type AnySchema, fieldsOf } from '../../base/schema-issues.js';
+import { ConfigurationError } from '../../errors/base.js';
+import { badArgument, RequestValidationError } from '../../errors/validation.js';
+import type { DispatcherLike } from '../../platform/engine.js';
+import type { ClientEvent } from '../events/events.js';
 import { findIssues, isObject, type StandardSchema } from './validation.js';
 
 /**

@@ -1,11 +1,11 @@
-import type { CompletionUsage } from '../base/completion.js';
-import { ignoreErrors } from '../base/ignore-errors.js';
-import type { RateLimit } from '../base/response-info.js';
-import { APIAbortError, ClientClosedError } from '../errors/connection.js';
-import type { ByteSource } from '../platform/engine.js';
+import type { CompletionUsage } from '../../base/completion.js';
+import { ignoreErrors } from '../../base/ignore-errors.js';
+import type { RateLimit } from '../../base/response-info.js';
+import { APIAbortError, ClientClosedError } from '../../errors/connection.js';
+import type { ByteSource } from '../../platform/engine.js';
+import { checkHeaders } from '../arguments/request.js';
+import type { Redactor } from '../response/secrets.js';
 import type { ClientEvent, CompletionFacts, DoneEvent, EventBody, EventFacts, Listener } from './events.js';
-import { checkHeaders } from './request.js';
-import type { Redactor } from './secrets.js';
 
 /** UTF-8 bytes per token, roughly, for most languages and code. */
 const BYTES_PER_TOKEN = 4;

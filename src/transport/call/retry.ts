@@ -1,11 +1,11 @@
 import { isUnknownHost, wasClosed } from '#platform';
-import type { Attempt } from '../base/response-info.js';
-import { APIError, QueueTimeoutError } from '../errors/api.js';
-import { mostSent } from '../errors/call.js';
-import type { Sent } from '../errors/connection.js';
-import { APIConnectionError, APITimeoutError } from '../errors/connection.js';
-import { ResponseValidationError } from '../errors/validation.js';
-import type { StopReason } from './events.js';
+import type { Attempt } from '../../base/response-info.js';
+import { APIError, QueueTimeoutError } from '../../errors/api.js';
+import { mostSent } from '../../errors/call.js';
+import type { Sent } from '../../errors/connection.js';
+import { APIConnectionError, APITimeoutError } from '../../errors/connection.js';
+import { ResponseValidationError } from '../../errors/validation.js';
+import type { StopReason } from '../events/events.js';
 import { SHORTEST_ATTEMPT } from './timeouts.js';
 
 /**

@@ -1,8 +1,8 @@
-import { ignoreErrors } from '../base/ignore-errors.js';
-import type { Runtime } from '../base/runtime.js';
-import { APIError, type Area } from '../errors/api.js';
-import { APITimeoutError } from '../errors/connection.js';
-import type { OutgoingRequest, Upload } from '../platform/engine.js';
+import { ignoreErrors } from '../../base/ignore-errors.js';
+import type { Runtime } from '../../base/runtime.js';
+import { APIError, type Area } from '../../errors/api.js';
+import { APITimeoutError } from '../../errors/connection.js';
+import type { OutgoingRequest, Upload } from '../../platform/engine.js';
 import { sentBy } from './retry.js';
 import type { CallTimeouts } from './timeouts.js';
 

@@ -1,7 +1,7 @@
-import { LONGEST_TIMER, type Runtime } from '../base/runtime.js';
-import type { ContextGatewayError } from '../errors/base.js';
-import { APIAbortError, APITimeoutError, ClientClosedError } from '../errors/connection.js';
-import type { Exchange, Progress } from '../platform/engine.js';
+import { LONGEST_TIMER, type Runtime } from '../../base/runtime.js';
+import type { ContextGatewayError } from '../../errors/base.js';
+import { APIAbortError, APITimeoutError, ClientClosedError } from '../../errors/connection.js';
+import type { Exchange, Progress } from '../../platform/engine.js';
 import type { LiveCall, LiveCalls } from './live-calls.js';
 
 /** A stream that its reader has abandoned is closed after this many idle timeouts. */

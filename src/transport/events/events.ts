@@ -1,7 +1,7 @@
-import type { CompletionUsage } from '../base/completion.js';
-import type { ValidationIssue } from '../base/issues.js';
-import type { RateLimit } from '../base/response-info.js';
-import type { Area } from '../errors/api.js';
+import type { CompletionUsage } from '../../base/completion.js';
+import type { ValidationIssue } from '../../base/issues.js';
+import type { RateLimit } from '../../base/response-info.js';
+import type { Area } from '../../errors/api.js';
 
 /** Why a failed call is not retried. */
 export type StopReason =

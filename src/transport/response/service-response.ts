@@ -1,15 +1,15 @@
-import { boundIssues } from '../base/issues.js';
-import type { RateLimitObservation } from '../base/rate-limiter.js';
-import type { Attempt, HeaderSource, RateLimit, ResponseInfo } from '../base/response-info.js';
-import type { AnySchema, Schema } from '../base/schema-issues.js';
-import { apiError } from '../errors/api.js';
-import type { ResponseHead } from '../platform/engine.js';
-import type { ResponseContext, ResponseFacts } from './attempt.js';
+import { boundIssues } from '../../base/issues.js';
+import type { RateLimitObservation } from '../../base/rate-limiter.js';
+import type { Attempt, HeaderSource, RateLimit, ResponseInfo } from '../../base/response-info.js';
+import type { AnySchema, Schema } from '../../base/schema-issues.js';
+import { apiError } from '../../errors/api.js';
+import type { ResponseHead } from '../../platform/engine.js';
+import { findIssues, unexpectedResponse } from '../arguments/validation.js';
+import type { ResponseContext, ResponseFacts } from '../call/attempt.js';
+import type { CompletionFacts } from '../events/events.js';
+import { parseRateLimit, resetAfter, type ServerClock } from '../rate-limit/headers.js';
 import { MAX_JSON_BYTES, parseJson, readText, reportsError } from './body.js';
 import { errorDetails } from './error-details.js';
-import type { CompletionFacts } from './events.js';
-import { parseRateLimit, resetAfter, type ServerClock } from './rate-limit/headers.js';
-import { findIssues, unexpectedResponse } from './validation.js';
 
 /** How a JSON response becomes the method's return value. */
 export interface ResponseSpec<Body, T> {
