@@ -17,6 +17,7 @@ import { Faults } from './faults/faults.js';
 import { inProcessFetch } from './http/in-process-fetch.js';
 import { RateLimiter } from './http/rate-limit.js';
 import { type EndedRequest, RequestLog, type RequestRecord } from './http/request-log.js';
+import { type RequestChanges, resentRequest } from './http/resent.js';
 import { type Listening, listenOn } from './http/server.js';
 import { Service } from './http/service.js';
 import type { ServiceOptions } from './options.js';
@@ -218,6 +219,26 @@ export class Emulator implements ControlledEmulator {
   /** One of the last 1,000 requests, complete or not. */
   request(requestId: string): RequestRecord | undefined {
     return this.#log.find(requestId);
+  }
+
+  /**
+   * Sends one of the last 1,000 requests once more, with its own key. Returns the id of the new request at once, or
+   * `undefined` if the log does not have the request.
+   */
+  resend(requestId: string, changes: RequestChanges = {}): string | undefined {
+    const entry = this.#log.entry(requestId);
+    if (entry === undefined) return undefined;
+    const request = resentRequest(entry, changes);
+    let newId: string | undefined;
+    const stop = this.#log.listen((added) => {
+      newId ??= added.requestId;
+    });
+    // The log has the request before the first wait.
+    const response = this.fetch(request);
+    stop();
+    // Read to its end, as a client would. A fault may break it.
+    response.then((answer) => answer.arrayBuffer()).catch(() => {});
+    return newId;
   }
 
   /**

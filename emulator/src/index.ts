@@ -24,7 +24,10 @@ export {
 export { type EmulatorStore, emulatorStore } from './emulator-store.js';
 export type { ActiveFault, Faults } from './faults/faults.js';
 export type { FaultMatch, FaultResponse, FaultRule } from './faults/rule.js';
+export type { Attempt, Outcome } from './http/log-entry.js';
+export type { ReachedLimit } from './http/rate-limit.js';
 export type { EndedRequest, RecordedResponse, RequestRecord, RequestSummary } from './http/request-log.js';
+export type { RequestChanges } from './http/resent.js';
 export type { Listening } from './http/server.js';
 export type { ServiceOptions, StreamPace } from './options.js';
 export type { Account, Plan, PlanName, RateLimit } from './store/account.js';

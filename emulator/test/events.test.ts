@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { Changes } from '../src/base/changes.js';
 import { type PushedEvents, pushedEvents } from '../src/control/events.js';
-import { type LogEntry, RequestLog } from '../src/http/request-log.js';
+import type { LogEntry } from '../src/http/log-entry.js';
+import { RequestLog } from '../src/http/request-log.js';
 import { type Emulator, manualClock } from '../src/index.js';
 import { callsTo, openStream, standingEmulator } from './support.js';
 
@@ -232,5 +233,7 @@ const ENTRY: LogEntry = {
   fault: undefined,
   error: undefined,
   response: undefined,
+  limit: undefined,
+  attempt: undefined,
   isForeign: false,
 };

@@ -89,6 +89,7 @@ const REQUESTS: Record<string, { query?: string; json?: unknown; form?: FormData
   getOverview: {},
   listRequests: { query: '?limit=100' },
   getRequest: { path: { id: 'REQUEST' } },
+  resendRequest: { path: { id: 'REQUEST' }, json: { method: 'GET' } },
   getState: {},
   putState: { json: 'STATE' },
   removeReply: { path: { id: 'reply_1' } },

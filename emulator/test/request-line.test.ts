@@ -37,7 +37,7 @@ test('shows status, method, time, tokens and path of each request, in columns', 
     '200  POST         0 ms       13 in     5 out  /v1/chat/completions',
     '404  DELETE       0 ms                        /api/memory/none',
     '200  GET          0 ms                        /v1/presets?limit=2',
-    '429  GET          0 ms                        /v1/presets  rate limit',
+    '429  GET          0 ms                        /v1/presets  limit gateway: request 4 of 3 in 60 s, until 10:01:00',
   ]);
 });
 

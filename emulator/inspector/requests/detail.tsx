@@ -1,13 +1,17 @@
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { ReachedLimit } from '../../src/http/rate-limit.js';
 import type { RequestRecord } from '../../src/http/request-log.js';
 import { Button, CopyButton } from '../parts/button.js';
 import { Card, ErrorLine } from '../parts/card.js';
 import { Code } from '../parts/code.js';
 import { ask } from '../service/control.js';
 import { requests } from '../service/live.js';
+import { useAction } from '../service/use-action.js';
 import { useLoaded } from '../service/use-loaded.js';
-import { dateAndTime, duration, plural } from '../service/words.js';
+import { count, dateAndTime, duration, plural, timeOf } from '../service/words.js';
+import { CallAttempts } from './call-attempts.js';
 import { requestAsCurl } from './curl.js';
+import { ResendForm } from './resend.js';
 
 /** A request and its response in full. */
 export function RequestDetail({ id, onClose }: { id: string; onClose: () => void }) {
@@ -18,12 +22,19 @@ export function RequestDetail({ id, onClose }: { id: string; onClose: () => void
   useEffect(() => void reload(), [summary?.outcome, summary?.status]);
   const head = useRef<HTMLElement>(null);
   useEffect(() => head.current?.focus({ preventScroll: true }), [id]);
+  const [isEditing, setEditing] = useState(false);
+  useEffect(() => setEditing(false), [id]);
   const tools = (
     <span class="row">
       {data !== undefined && (
-        <CopyButton text={() => requestAsCurl(data, location.origin)} id="copy-curl">
-          Copy as curl
-        </CopyButton>
+        <>
+          <Button kind="quiet" onClick={() => setEditing(!isEditing)} id="edit-resend">
+            Edit and resend
+          </Button>
+          <CopyButton text={() => requestAsCurl(data, location.origin)} id="copy-curl">
+            Copy as curl
+          </CopyButton>
+        </>
       )}
       <Button kind="quiet" onClick={onClose} id="close-detail">
         Close
@@ -40,9 +51,38 @@ export function RequestDetail({ id, onClose }: { id: string; onClose: () => void
     >
       <Card title={summary === undefined ? 'Request' : `${summary.method} ${summary.status ?? ''}`} aside={tools}>
         <ErrorLine>{error}</ErrorLine>
+        {data !== undefined && isEditing && <ResendForm key={id} record={data} onClose={() => setEditing(false)} />}
+        {data?.limit !== undefined && <LimitNote limit={data.limit} />}
+        <CallAttempts id={id} />
         {data !== undefined && <Record record={data} />}
       </Card>
     </section>
+  );
+}
+
+/** Which limit refused the request, and a way past it. */
+function LimitNote({ limit: { name, allowed, asked, windowMs, endsAt } }: { limit: ReachedLimit }) {
+  const { run, error, isBusy } = useAction();
+  const [isPast, setPast] = useState(false);
+  return (
+    <div class="limit-note" id="limit-note">
+      <p>
+        The limit <strong>{name}</strong> allows {plural(allowed, 'request')} in {count(windowMs / 1000)} s. This was
+        request {count(asked)} of its window, which ends at {timeOf(endsAt)} UTC.
+      </p>
+      {isPast ? (
+        <p role="status">The window has ended: the next request is accepted.</p>
+      ) : (
+        <Button
+          id="advance-to-end"
+          isDisabled={isBusy}
+          onClick={async () => setPast(await run(() => ask('POST', '/clock', { to: endsAt })))}
+        >
+          Advance the clock to its end
+        </Button>
+      )}
+      <ErrorLine>{error}</ErrorLine>
+    </div>
   );
 }
 

@@ -106,6 +106,9 @@ function Row({ request, isSelected }: { request: RequestSummary; isSelected: boo
   const notes = [
     outcome !== 'answered' && outcome,
     fault && `fault: ${fault}`,
+    request.limit && `limit ${request.limit.name}`,
+    request.attempt && `attempt ${request.attempt.number}`,
+    request.isForeign && 'page of another machine',
     events !== undefined && plural(events, 'event'),
     request.duration !== undefined && duration(request.duration),
   ].filter(Boolean);
@@ -134,6 +137,7 @@ function usePausableList(isReading: boolean) {
   const listRef = useRef<HTMLOListElement>(null);
   const [until, setUntil] = useState<string>();
   const all = requests.value;
+  const isEmpty = all.length === 0;
   const at = until === undefined ? -1 : all.findIndex(({ requestId }) => requestId === until);
   const shown = at === -1 ? all : all.slice(0, at + 1);
   useEffect(() => {
@@ -151,7 +155,8 @@ function usePausableList(isReading: boolean) {
       removeEventListener('scroll', update);
       document.removeEventListener('selectionchange', update);
     };
-  }, [isReading]);
+    // A view that is opened by its address holds from the first requests that arrive.
+  }, [isReading, isEmpty]);
   const release = (): void => {
     setUntil(isReading ? all.at(-1)?.requestId : undefined);
     if (!isReading) scrollTo({ top: 0 });

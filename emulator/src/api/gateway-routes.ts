@@ -7,8 +7,8 @@ import { completionEvents, eventBody, liveEvents, type Pace } from '../completio
 import { AreaRoutes, pathParam, type RouteContext } from '../http/area-routes.js';
 import { parseMultipart } from '../http/body.js';
 import type { Exchange } from '../http/exchange.js';
+import type { LogEntry } from '../http/log-entry.js';
 import { json, type PlainResponse } from '../http/plain-response.js';
-import type { LogEntry } from '../http/request-log.js';
 import { fillTemplate } from '../store/presets.js';
 import type { Stores } from '../store/stores.js';
 import type { CompletionRequest } from '../upstream/model-source.js';

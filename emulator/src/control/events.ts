@@ -1,6 +1,7 @@
 import type { Changes } from '../base/changes.js';
 import type { Clock } from '../base/clock.js';
-import type { LogEntry, RequestLog, RequestSummary } from '../http/request-log.js';
+import type { LogEntry } from '../http/log-entry.js';
+import type { RequestLog, RequestSummary } from '../http/request-log.js';
 
 /** The events of `GET /_emulator/events`, by name. */
 export interface PushedEvents {

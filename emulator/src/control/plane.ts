@@ -10,6 +10,7 @@ import type { CompactionResult } from '../context/responses.js';
 import type { Faults } from '../faults/faults.js';
 import { readBytes } from '../http/body.js';
 import type { RequestRecord } from '../http/request-log.js';
+import type { RequestChanges } from '../http/resent.js';
 import type { Stores } from '../store/stores.js';
 import type { InspectedConversation, Overview } from './overview.js';
 import type { EmulatorState } from './state.js';
@@ -33,6 +34,7 @@ export interface ControlledEmulator
   readonly clock: Clock;
   recentRequests(limit: number, after?: string | undefined): RequestRecord[];
   request(requestId: string): RequestRecord | undefined;
+  resend(requestId: string, changes: RequestChanges): string | undefined;
   overview(search?: string | undefined): Overview;
   /** Advances the clock, and notifies listeners. */
   advanceClock(ms: number): void;

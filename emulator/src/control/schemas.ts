@@ -137,6 +137,10 @@ export function replyInJson({ id, match, reply }: ActiveReply): z.infer<typeof a
   };
 }
 
+function isTime(given: string): boolean {
+  return !Number.isNaN(Date.parse(given));
+}
+
 function isExpression({ pattern, flags }: { pattern: string; flags?: string | undefined }): boolean {
   try {
     new RegExp(pattern, flags);
@@ -166,7 +170,31 @@ export const keyBody = z.object({
 });
 export const sessionBody = z.object({ userId: z.optional(text) });
 export const compactBody = z.object({ level: z.optional(z.enum(COMPACTION_LEVELS)) });
-export const clockBody = z.object({ advance: described('Milliseconds.', rate) });
+export const clockBody = z
+  .object({
+    advance: z.optional(described('Milliseconds.', rate)),
+    to: z.optional(
+      described(
+        'ISO 8601. A time that has passed changes nothing.',
+        z.string().check(z.refine(isTime, 'not a time such as 2026-01-15T10:00:00Z')),
+      ),
+    ),
+  })
+  .check(
+    z.refine(({ advance, to }) => (advance === undefined) !== (to === undefined), {
+      path: ['advance'],
+      error: 'give either advance or to',
+    }),
+  );
+/** What to change in a request that is sent once more. */
+export const resendBody = z.object({
+  method: z.optional(text),
+  path: z.optional(text),
+  headers: z.optional(
+    described('All headers. A value that the log hides stays what it was.', z.record(z.string(), z.string())),
+  ),
+  body: z.optional(z.string()),
+});
 export const overviewQuery = z.object({
   search: z.optional(described('Text in the id or the first message of a conversation.', z.string())),
 });
@@ -286,6 +314,18 @@ const requestSummary = {
   events: z.optional(count),
   tokens: z.optional(z.object({ prompt: count, completion: count })),
   fault: z.optional(z.string()),
+  limit: z.optional(
+    described(
+      'The limit that refused it.',
+      z.object({ name: z.string(), allowed: count, asked: count, windowMs: z.number(), endsAt: time }),
+    ),
+  ),
+  attempt: z.optional(
+    described(
+      'Given if it repeats a failed request: the id of the first one, the number of this attempt, and what joins them.',
+      z.object({ call: z.string(), number: count, by: z.enum(['idempotency-key', 'traceparent', 'same request']) }),
+    ),
+  ),
   isForeign: z.optional(described('A page of another machine sent it, without a valid key.', z.boolean())),
 };
 export const requestRecord = named(

@@ -12,6 +12,7 @@ import {
   overviewResponse,
   requestRecord,
   requestsQuery,
+  resendBody,
   stateForm,
   timeResponse,
 } from './schemas.js';
@@ -62,11 +63,12 @@ export function systemRoutes(plane: Plane, emulator: ControlledEmulator): void {
   plane.route('/clock', {
     POST: {
       id: 'advanceClock',
-      summary: 'Advance the clock',
+      summary: 'Advance the clock, by some time or to a time',
       body: clockBody,
       responses: { 200: timeResponse },
       handle: async (c) => {
-        emulator.advanceClock((await checkedBody(c, clockBody)).advance);
+        const { to, advance = 0 } = await checkedBody(c, clockBody);
+        emulator.advanceClock(to === undefined ? advance : Math.max(0, Date.parse(to) - clock.now()));
         return c.json({ time: new Date(clock.now()).toISOString() });
       },
     },
@@ -90,6 +92,19 @@ export function systemRoutes(plane: Plane, emulator: ControlledEmulator): void {
       summary: 'Get a request and its response',
       responses: { 200: requestRecord },
       handle: (c) => c.json(found(emulator.request(idOf(c)), 'request')),
+    },
+  });
+
+  plane.route('/requests/:id/resend', {
+    POST: {
+      id: 'resendRequest',
+      summary: 'Send a request once more, with changes and with its own key',
+      body: resendBody,
+      responses: { 202: idResponse },
+      handle: async (c) => {
+        const changes = await checkedBody(c, resendBody);
+        return c.json({ id: found(emulator.resend(idOf(c), changes), 'request') }, 202);
+      },
     },
   });
 

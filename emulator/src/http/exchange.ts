@@ -4,8 +4,9 @@ import { parseJson } from '../base/checked.js';
 import type { Area } from '../base/errors.js';
 import type { ApiKeyKind } from '../store/api-keys.js';
 import { readBytes } from './body.js';
+import type { LogEntry } from './log-entry.js';
 import type { RateState } from './rate-limit.js';
-import { LOGGED_BYTES, type LogEntry } from './request-log.js';
+import { LOGGED_BYTES } from './request-log.js';
 
 /** One request on its way through the emulator. */
 export class Exchange {

@@ -7,12 +7,28 @@ export interface RateState {
   /** The end of the window, in milliseconds since the epoch. */
   resetAt: number;
   allowed: boolean;
+  /** The requests of the window, with those that were refused. */
+  asked: number;
+  windowMs: number;
+}
+
+/** The limit that refused a request. */
+export interface ReachedLimit {
+  /** The bucket: `gateway`, `gateway without key`, or `context` or `compact` with a user. */
+  name: string;
+  /** How many requests it allows in a window. */
+  allowed: number;
+  /** The number of this request in the window. */
+  asked: number;
+  windowMs: number;
+  /** ISO 8601. */
+  endsAt: string;
 }
 
 /** Counts requests in fixed windows. A window starts with the first request of its bucket. */
 export class RateLimiter {
   readonly #now: () => number;
-  readonly #windows = new Map<string, { startedAt: number; used: number }>();
+  readonly #windows = new Map<string, Window>();
 
   constructor(now: () => number) {
     this.#now = now;
@@ -23,6 +39,7 @@ export class RateLimiter {
     const window = this.#window(bucket, rule);
     const allowed = window.used < rule.requests;
     if (allowed) window.used += 1;
+    else window.refused += 1;
     return { ...this.#state(window, rule), allowed };
   }
 
@@ -50,18 +67,25 @@ export class RateLimiter {
     this.#windows.clear();
   }
 
-  #state(window: { startedAt: number; used: number }, rule: RateLimit): RateState {
-    const remaining = Math.max(0, rule.requests - window.used);
-    return { limit: rule.requests, remaining, resetAt: window.startedAt + rule.windowMs, allowed: remaining > 0 };
+  #state({ startedAt, used, refused }: Window, { requests, windowMs }: RateLimit): RateState {
+    const remaining = Math.max(0, requests - used);
+    const resetAt = startedAt + windowMs;
+    return { limit: requests, remaining, resetAt, allowed: remaining > 0, asked: used + refused, windowMs };
   }
 
-  #window(bucket: string, rule: RateLimit): { startedAt: number; used: number } {
+  #window(bucket: string, rule: RateLimit): Window {
     const now = this.#now();
     let window = this.#windows.get(bucket);
     if (window === undefined || now >= window.startedAt + rule.windowMs) {
-      window = { startedAt: now, used: 0 };
+      window = { startedAt: now, used: 0, refused: 0 };
       this.#windows.set(bucket, window);
     }
     return window;
   }
+}
+
+interface Window {
+  startedAt: number;
+  used: number;
+  refused: number;
 }

@@ -1,3 +1,4 @@
+import type { ReachedLimit } from './rate-limit.js';
 import type { EndedRequest } from './request-log.js';
 
 /** Formats a request as one line for the terminal, without keys, headers or bodies. */
@@ -17,14 +18,19 @@ export function requestLine(request: EndedRequest, isColored: boolean): string {
   return columns.join('  ').trimEnd();
 }
 
-function noteFor({ status, outcome, fault, error }: EndedRequest): string {
+function noteFor({ outcome, fault, error, limit, attempt }: EndedRequest): string {
   const notes = [
     fault === undefined ? '' : `fault: ${fault}`,
-    status === 429 && fault === undefined ? 'rate limit' : '',
+    limit === undefined ? '' : limitNote(limit),
+    attempt === undefined ? '' : `attempt ${attempt.number}`,
     error === undefined ? '' : 'failed inside the emulator: see /_emulator',
     outcome === 'aborted' ? 'client disconnected' : '',
   ];
   return notes.filter((note) => note !== '').join(', ');
+}
+
+function limitNote({ name, allowed, asked, windowMs, endsAt }: ReachedLimit): string {
+  return `limit ${name}: request ${asked} of ${allowed} in ${windowMs / 1000} s, until ${endsAt.slice(11, 19)}`;
 }
 
 function colorOf(status: number): number {

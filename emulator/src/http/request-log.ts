@@ -1,6 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import { redact } from '../base/redact.js';
-import type { SentBody } from './sent-body.js';
+import { Attempts } from './attempts.js';
+import type { Attempt, LogEntry, Outcome } from './log-entry.js';
+import type { ReachedLimit } from './rate-limit.js';
 
 /** The main facts of a request. */
 export interface RequestSummary {
@@ -15,17 +17,17 @@ export interface RequestSummary {
   /** Milliseconds on the emulator's clock until the response was complete. */
   duration: number | undefined;
   status: number | undefined;
-  /**
-   * `pending` until the response is complete; `aborted` if the client disconnected first; `reset` and `cut` come from
-   * faults.
-   */
-  outcome: 'pending' | 'answered' | 'aborted' | 'reset' | 'cut';
+  outcome: Outcome;
   /** The number of events sent, for a stream. */
   events: number | undefined;
   /** For a completion: tokens of its messages, and tokens sent. */
   tokens: { prompt: number; completion: number } | undefined;
   /** The fault that was applied, if any. */
   fault: string | undefined;
+  /** The limit that refused it. */
+  limit?: ReachedLimit | undefined;
+  /** Given if it repeats an earlier request that failed. */
+  attempt?: Attempt | undefined;
   /** Whether a page of another machine sent it, without a valid key. The log keeps the last 50 of these. */
   isForeign?: boolean | undefined;
 }
@@ -60,37 +62,6 @@ export interface RecordedResponse {
   events: { at: number; text: string }[] | undefined;
 }
 
-/** One request in progress. Converted to a record only when it is read. */
-export interface LogEntry {
-  requestId: string;
-  /** Counts the requests of the log, which sets it. */
-  order?: number;
-  /** The name of its key or user, looked up on first use. */
-  owner?: { name: string | undefined };
-  method: string;
-  path: string;
-  /**
-   * Alternating names and values. Not the request's `Headers`, which would keep the request and its connection in
-   * memory.
-   */
-  headers: readonly string[];
-  /** At most `LOGGED_BYTES`, in a buffer of its own. */
-  body: Uint8Array | undefined;
-  isBodyCut: boolean;
-  receivedAt: number;
-  finishedAt: number | undefined;
-  status: number | undefined;
-  outcome: RequestRecord['outcome'];
-  events: number | undefined;
-  tokens: RequestRecord['tokens'];
-  fault: string | undefined;
-  error: string | undefined;
-  /** The response: a string, or the recorded part of a streamed body. */
-  response: { headers: Record<string, string>; body: string | SentBody; isBodyCut?: boolean } | undefined;
-  /** Whether a page of another machine sent it, without a valid key. */
-  isForeign: boolean;
-}
-
 /** The last requests. When it is full, a new request replaces the oldest. */
 export class RequestLog {
   readonly #entries = new Ring<LogEntry>(CAPACITY);
@@ -98,6 +69,7 @@ export class RequestLog {
   readonly #foreign = new Ring<LogEntry>(MOST_FOREIGN);
   readonly #callerOf: (credential: string) => string | undefined;
   readonly #listeners = new Set<(entry: LogEntry) => void>();
+  readonly #attempts = new Attempts();
   #added = 0;
   #summaries: string | undefined;
 
@@ -114,9 +86,15 @@ export class RequestLog {
     this.changed(entry);
   }
 
+  /** Joins a request whose body is known to the failed one that it repeats. */
+  link(entry: LogEntry): void {
+    this.#attempts.link(entry);
+  }
+
   /** Notifies the listeners of a change in a request. */
   changed(entry: LogEntry): void {
     this.#summaries = undefined;
+    this.#attempts.ended(entry);
     for (const listener of this.#listeners) listener(entry);
   }
 
@@ -148,8 +126,13 @@ export class RequestLog {
   }
 
   find(requestId: string): RequestRecord | undefined {
-    const entry = this.#inOrder().find((candidate) => candidate.requestId === requestId);
+    const entry = this.entry(requestId);
     return entry && this.#record(entry);
+  }
+
+  /** A request as it arrived, with its keys. */
+  entry(requestId: string): LogEntry | undefined {
+    return this.#inOrder().find((candidate) => candidate.requestId === requestId);
   }
 
   /** The summaries of all requests as JSON. Calls in the same turn of the event loop share one string. */
@@ -176,6 +159,8 @@ export class RequestLog {
       events: entry.events,
       tokens: entry.tokens,
       fault: entry.fault,
+      limit: entry.limit,
+      attempt: entry.attempt,
       ...(entry.isForeign && { isForeign: true }),
     };
   }
@@ -183,6 +168,7 @@ export class RequestLog {
   clear(): void {
     this.#entries.clear();
     this.#foreign.clear();
+    this.#attempts.clear();
     this.#summaries = undefined;
   }
 
@@ -231,7 +217,8 @@ export function truncate(text: string): string {
   return read === text.length ? text : decoder.decode(bytes.subarray(0, written));
 }
 
-function headersOf(lines: readonly string[]): Record<string, string> {
+/** The headers by name in lower case, without keys. */
+export function headersOf(lines: readonly string[]): Record<string, string> {
   const headers = new Map<string, string>();
   for (let i = 0; i + 1 < lines.length; i += 2) {
     const name = lines[i]?.toLowerCase() ?? '';

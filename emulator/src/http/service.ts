@@ -13,10 +13,11 @@ import { addCorsHeaders, type Cors, isForeignPage, originRejection, preflightRes
 import { Exchange } from './exchange.js';
 import { applyRequestFault, applyResponseFault, faultBodyCut, faultGarble } from './fault-effects.js';
 import { idempotentResponse } from './idempotent-response.js';
+import type { LogEntry } from './log-entry.js';
 import { errorResponse, isEventStream, type PlainResponse } from './plain-response.js';
 import type { RateLimiter, RateState } from './rate-limit.js';
 import { ConnectionReset, inPieces, isComment, relayBody } from './relay.js';
-import { LOGGED_BYTES, type LogEntry, type RequestLog, truncate } from './request-log.js';
+import { LOGGED_BYTES, type RequestLog, truncate } from './request-log.js';
 import { SentBody } from './sent-body.js';
 
 /** The unit of `X-RateLimit-Reset` (A13). */
@@ -88,6 +89,7 @@ export class Service {
       }
       entry.outcome = request.signal.aborted ? 'aborted' : 'reset';
       entry.finishedAt = this.#parts.settings.clock.now();
+      this.#parts.log.link(entry);
       this.#parts.log.changed(entry);
       throw error;
     }
@@ -112,6 +114,8 @@ export class Service {
       fault: undefined,
       error: undefined,
       response: undefined,
+      limit: undefined,
+      attempt: undefined,
       isForeign: isForeignPage(request, incoming?.socket.localAddress),
     };
     log.add(entry);
@@ -178,8 +182,9 @@ export class Service {
     const { name, scheme } = settings.sessionHeader;
     exchange.userId = authenticateSession(stores.sessions, exchange.request.headers.get(name), scheme);
     const kind = exchange.path === '/api/context/compact' ? 'compact' : 'context';
-    const state = limiter.take(`${kind} ${exchange.userId}`, stores.account.limit(kind));
-    if (!state.allowed) throw this.#rateLimited(state);
+    const bucket = `${kind} ${exchange.userId}`;
+    const state = limiter.take(bucket, stores.account.limit(kind));
+    if (!state.allowed) throw this.#rateLimited(exchange, bucket, state);
   }
 
   #admitToGateway(exchange: Exchange): void {
@@ -190,10 +195,10 @@ export class Service {
     } catch (error) {
       // Requests without a valid key do not count towards the account's limit.
       exchange.rate = limiter.take('gateway without key', rule);
-      throw exchange.rate.allowed ? error : this.#rateLimited(exchange.rate);
+      throw exchange.rate.allowed ? error : this.#rateLimited(exchange, 'gateway without key', exchange.rate);
     }
     exchange.rate = limiter.take('gateway', rule);
-    if (!exchange.rate.allowed) throw this.#rateLimited(exchange.rate);
+    if (!exchange.rate.allowed) throw this.#rateLimited(exchange, 'gateway', exchange.rate);
     if (!stores.account.gatewayAccess) {
       const message = `The ${stores.account.plan.id} plan has no Gateway access; it comes with the Agency plan`;
       throw new HttpError(403, message, { param: 'Authorization', code: 'plan_without_gateway' });
@@ -213,7 +218,9 @@ export class Service {
     return this.#parts.stores.seedRecord()?.isKnown ? this.#corsOfKnownSeed : this.#corsOfOwnSeed;
   }
 
-  #rateLimited(state: RateState): HttpError {
+  #rateLimited({ entry }: Exchange, name: string, state: RateState): HttpError {
+    const { limit: allowed, asked, windowMs, resetAt } = state;
+    entry.limit = { name, allowed, asked, windowMs, endsAt: new Date(resetAt).toISOString() };
     return new HttpError(429, 'Rate limit exceeded', { retryAfter: this.#parts.limiter.retryAfter(state) });
   }
 
@@ -222,6 +229,7 @@ export class Service {
     const { entry, request } = exchange;
     const { headers } = response;
     entry.status = response.status;
+    log.link(entry);
     headers['x-request-id'] = entry.requestId;
     // From the emulator's clock, as all other times in the response.
     headers.date = new Date(settings.clock.now()).toUTCString();

@@ -1,0 +1,116 @@
+import { GatewayClient } from 'context-gateway';
+import { createEmulator } from 'context-gateway-emulator';
+import { describe, expect, test } from 'vitest';
+import { callsTo, standingEmulator } from './support.js';
+
+const ask = (content: string) => ({ model: 'atlas-small', messages: [{ role: 'user' as const, content }] });
+
+describe('the attempts of one call', () => {
+  test('are joined when the SDK retries', async () => {
+    const emulator = createEmulator({ seed: 'attempts' });
+    emulator.faults.add({ respond: { status: 503, retryAfter: 0 }, times: 2 });
+    const { secret: apiKey } = emulator.apiKeys;
+    const gateway = new GatewayClient({ baseURL: 'https://emulator.test', apiKey, fetch: emulator.fetch });
+
+    await gateway.chat.completions.create(ask('Hello?'), { maxRetries: 2 });
+
+    const [first, ...others] = emulator.requests;
+    expect(first?.attempt).toBeUndefined();
+    expect(others.map(({ status, attempt }) => ({ status, ...attempt }))).toEqual([
+      { status: 503, call: first?.requestId, number: 2, by: 'same request' },
+      { status: 200, call: first?.requestId, number: 3, by: 'same request' },
+    ]);
+    await gateway.close();
+    await emulator.close();
+  });
+
+  test.each([
+    { what: 'an Idempotency-Key', headers: { 'idempotency-key': 'k1' }, by: 'idempotency-key' },
+    {
+      what: 'a trace',
+      headers: { traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01' },
+      by: 'traceparent',
+    },
+  ])('are joined by $what, however late they are', async ({ headers, by }) => {
+    const emulator = standingEmulator();
+    const { gateway } = callsTo(emulator);
+    emulator.faults.add({ respond: { status: 503 } });
+    await gateway('POST', '/v1/chat/completions', ask('Hello?'), headers);
+    emulator.clock.advance(3_600_000);
+    await gateway('POST', '/v1/chat/completions', ask('Hello?'), headers);
+
+    expect(emulator.requests[1]?.attempt).toEqual({ call: emulator.requests[0]?.requestId, number: 2, by });
+  });
+
+  test('are not joined after a success, with another body or key, or a minute after the wait', async () => {
+    const emulator = standingEmulator({ limits: { gateway: 2 } });
+    const { gateway } = callsTo(emulator);
+    const send = (content: string, headers = {}) => gateway('POST', '/v1/chat/completions', ask(content), headers);
+    await send('Hello?');
+    await send('Hello?');
+    await send('Hello?'); // a 429
+    await send('Other?', { authorization: `Bearer ${emulator.apiKeys.create('secret', {})}` });
+    emulator.clock.advance(120_001);
+    await send('Hello?');
+
+    expect(emulator.requests.map(({ status, attempt }) => [status, attempt])).toEqual([
+      [200, undefined],
+      [200, undefined],
+      [429, undefined],
+      [429, undefined],
+      [200, undefined],
+    ]);
+  });
+});
+
+describe('a request of the log', () => {
+  test('can be sent once more, with its own key, changed or not', async () => {
+    const emulator = standingEmulator();
+    const { gateway, bare } = callsTo(emulator);
+    emulator.faults.add({ respond: { status: 503 } });
+    await gateway('POST', '/v1/chat/completions', ask('Hello?'), { 'x-team': 'blue' });
+    const [{ requestId, headers } = { requestId: '', headers: {} }] = emulator.requests;
+    const resend = (body: object) => bare('POST', `/_emulator/requests/${requestId}/resend`, body);
+
+    const same = await resend({});
+    const changed = await resend({ headers: { ...headers, 'x-team': 'red' }, body: JSON.stringify(ask('Other?')) });
+
+    expect([same.status, changed.status]).toEqual([202, 202]);
+    await expect.poll(() => emulator.requests.map(({ status }) => status)).toEqual([503, 200, 200]);
+    expect(emulator.requests[1]).toMatchObject({
+      requestId: same.body.id,
+      caller: 'first secret key',
+      body: JSON.stringify(ask('Hello?')),
+      headers: { 'x-team': 'blue', 'x-emulator-resent': requestId },
+    });
+    expect(emulator.requests[1]?.attempt).toBeUndefined();
+    expect(emulator.requests[2]).toMatchObject({ headers: { 'x-team': 'red' }, body: JSON.stringify(ask('Other?')) });
+    expect((await resend({ path: '/_emulator/state' })).status).toBe(400);
+    expect((await resend({ method: 'A B' })).status).toBe(400);
+    expect((await bare('POST', '/_emulator/requests/none/resend', {})).status).toBe(404);
+  });
+
+  test('names the limit that refused it, and the clock can be advanced to the end of its window', async () => {
+    const emulator = standingEmulator({ limits: { compact: 1 } });
+    const { context, bare } = callsTo(emulator);
+    const { id: conversationId } = emulator.conversations.create({ messages: [{ role: 'user', content: 'x' }] });
+    const compact = () => context('POST', '/api/context/compact', { conversationId });
+    await compact();
+    emulator.clock.advance(10_000);
+    await compact();
+    await compact();
+
+    const { limit } = emulator.requests[2] ?? {};
+    expect(limit).toEqual({
+      name: `compact ${emulator.userId}`,
+      allowed: 1,
+      asked: 3,
+      windowMs: 60_000,
+      endsAt: '2026-01-15T10:01:00.000Z',
+    });
+    expect((await bare('POST', '/_emulator/clock', { to: limit?.endsAt })).body).toEqual({ time: limit?.endsAt });
+    expect((await bare('POST', '/_emulator/clock', { to: '2020-01-01' })).body).toEqual({ time: limit?.endsAt });
+    expect((await bare('POST', '/_emulator/clock', {})).status).toBe(400);
+    expect((await compact()).status).toBe(200);
+  });
+});

@@ -1,0 +1,95 @@
+import { GatewayClient } from 'context-gateway';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { hasChromium } from '../../test/browser/launch.js';
+import { addSampleConversation, createEmulator, type Emulator } from '../src/index.js';
+import { BrowserPage } from './browser-page.js';
+import { onPage } from './page.js';
+
+/** What a person comes for, played by clicks on a phone and on a desktop. */
+describe.runIf(await hasChromium()).each([390, 1280])('a story at %d px', (width) => {
+  let browser: BrowserPage;
+  let emulator: Emulator;
+  let url: string;
+
+  beforeAll(async () => {
+    emulator = createEmulator({
+      seed: 'stories',
+      now: '2026-03-02T09:30:00Z',
+      setup: addSampleConversation,
+      limits: { gateway: 3 },
+    });
+    url = (await emulator.listen()).url;
+    browser = await BrowserPage.start(width, 900);
+    await browser.open(`${url}/_emulator`);
+  }, 60_000);
+  beforeEach(async () => {
+    emulator.reset();
+    await onPage(browser).go('memory');
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await emulator?.close();
+  });
+
+  /** Everything that is shown lies within the page. */
+  const fits = async (): Promise<void> => {
+    const wide = await browser.evaluate<string[]>(`[...document.querySelectorAll('body *')]
+      .filter((each) => each.getBoundingClientRect().right > innerWidth + 1 && !each.closest('.unseen, .skip, .code'))
+      .map((each) => each.outerHTML.slice(0, 160))`);
+    expect(wide).toEqual([]);
+  };
+  const client = (maxRetries: number) =>
+    new GatewayClient({ baseURL: url, apiKey: emulator.apiKeys.secret, maxRetries, pacing: false });
+
+  test('a fault and the retry that follows it', async () => {
+    const { go, click, reads, sees, text } = onPage(browser);
+    await go('faults');
+    await click('[id="fault-Gateway down"]');
+    await browser.until(
+      "document.querySelector('[id=\"fault-Gateway down\"]').getAttribute('aria-checked') === 'true'",
+    );
+    const gateway = client(1);
+    const call = gateway.presets.list();
+    await expect.poll(() => emulator.requests.length).toBe(1);
+    await click('[id="fault-Gateway down"]');
+    await call;
+    await gateway.close();
+
+    await go('requests');
+    await reads('attempt 2');
+    await click('.log li:first-child a');
+    await reads('2 attempts of one call');
+    expect(await text()).toMatch(/503\s*fault: status 503/);
+    expect(await text()).toMatch(/200\s*succeeded/);
+    await fits();
+
+    await click('#edit-resend');
+    await sees('#resend-path');
+    await onPage(browser).type('#resend-path', '/v1/presets?limit=1');
+    await fits();
+    await click('#resend-send');
+    await browser.until("document.querySelector('.detail-path')?.innerText === '/v1/presets?limit=1'");
+    await reads('first secret key');
+  });
+
+  test('why a call was answered with 429, and the way past it', async () => {
+    const { go, click, reads, sees } = onPage(browser);
+    const gateway = client(0);
+    const list = () => gateway.presets.list();
+    for (let i = 0; i < 3; i += 1) await list();
+    await expect(list()).rejects.toThrow('429');
+
+    await go('requests');
+    await reads('limit gateway');
+    await click('.log li:first-child a');
+    await sees('#limit-note');
+    await reads(
+      'The limit gateway allows 3 requests in 60 s. This was request 4 of its window, which ends at 09:31:00 UTC.',
+    );
+    await fits();
+    await click('#advance-to-end');
+    await reads('The window has ended');
+    await list();
+    await gateway.close();
+  });
+});
