@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
-const pages = ['README.md', ...readdirSync('docs').map((file) => `docs/${file}`)];
+const pages = ['README.md', ...readdirSync('docs', { recursive: true }).map((file) => `docs/${file}`)];
 // Inside node_modules, so that imports resolve.
 const folder = mkdtempSync(resolve('node_modules/.doc-types-'));
 let count = 0;

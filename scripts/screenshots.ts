@@ -40,7 +40,7 @@ for (const [name, width, height, theme] of [
   await tab.type('textarea', 'And on Fridays?');
   await tab.keyboard.press('Enter');
   await tab.waitForSelector('.banner');
-  await tab.screenshot({ path: `docs/images/${name}.png` });
+  await tab.screenshot({ path: `docs/guides/images/${name}.png` });
   await tab.close();
 }
 
@@ -62,7 +62,7 @@ await both.setContent(`<style>
   body { display: flex; gap: 20px; margin: 0; background: #fff; font: 600 20px system-ui; }
   figure { margin: 0; } figcaption { height: 48px; line-height: 48px; } img { border: 1px solid #d8dde3; border-radius: 8px; }
 </style>${side('Before a compaction', before)}${side('After a compaction', after)}`);
-await both.screenshot({ path: 'docs/images/compaction.png' });
+await both.screenshot({ path: 'docs/guides/images/compaction.png' });
 
 await browser.close();
 server.close();

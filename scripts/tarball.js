@@ -9,14 +9,14 @@ import { posix } from 'node:path';
 const EXPECTED = [
   /^(package\.json|README\.md|LICENSE|CHANGELOG\.md)$/,
   /^dist\/([a-z]+\/){0,2}[\w-]+\.(c?js|d\.c?ts)$/,
-  /^docs\/([a-z]+\/)?[\w-]+\.(md|svg|png)$/,
+  /^docs\/(guides|reference)\/([a-z]+\/)?[\w-]+\.(md|svg|png)$/,
 ];
 const REQUIRED = [
   'package.json',
   'README.md',
   'LICENSE',
   'CHANGELOG.md',
-  'docs/assumptions.md',
+  'docs/reference/assumptions.md',
   'dist/index.js',
   'dist/index.cjs',
   'dist/index.d.ts',

@@ -11,12 +11,11 @@ import { runNode, runVitest, USER_PROGRAM } from './helpers/programs.js';
 
 const run = promisify(execFile);
 
-const PAGES = [
-  'README.md',
-  ...readdirSync('docs')
-    .filter((file) => file.endsWith('.md'))
-    .map((file) => `docs/${file}`),
-];
+const PAGES = ['README.md', ...readdirSync('docs', { recursive: true, encoding: 'utf8' }).map((file) => `docs/${file}`)]
+  .filter((file) => file.endsWith('.md'))
+  .sort();
+/** The address of a file in the repository. Pages of the package link to files outside it by their address. */
+const REPOSITORY = 'https://github.com/context-gateway/context-gateway/blob/main/';
 /** A block of TypeScript, and the output shown right below it. */
 const BLOCK = /^```ts\n([\s\S]*?)^```\n(?:\n```(?:text)?\n([\s\S]*?)^```$)?/gm;
 const blocks = PAGES.flatMap((page) =>
@@ -84,7 +83,7 @@ describe('the documentation', () => {
     const broken = PAGES.flatMap((page) =>
       [...readFileSync(page, 'utf8').matchAll(/\]\(([^)\s]+)[^)]*\)/g)]
         .map(([, target = '']) => target)
-        .filter((target) => !/^[a-z]+:/.test(target))
+        .filter((target) => target.startsWith(REPOSITORY) || !/^[a-z]+:/.test(target))
         .filter((target) => !leadsSomewhere(page, target))
         .map((target) => `${page}: ${target}`),
     );
@@ -122,7 +121,8 @@ function callsOf(name: string, owner: object): string[] {
 
 function leadsSomewhere(page: string, target: string): boolean {
   const [file, heading] = target.split('#', 2);
-  const path = file ? join(dirname(page), file) : page;
+  const inRepository = file?.startsWith(REPOSITORY) ? file.slice(REPOSITORY.length) : undefined;
+  const path = inRepository ?? (file ? join(dirname(page), file) : page);
   if (!existsSync(path)) return false;
   const headings = [...readFileSync(path, 'utf8').matchAll(/^#+ (.*)$/gm)].map(([, words = '']) => slugOf(words));
   return heading === undefined || headings.includes(heading);

@@ -1,6 +1,6 @@
 /**
  * How much of what answers a question is in the prompt, for several ways to fit a long conversation into a budget:
- * `npm run bench:conversation`. Writes docs/conversation-bench.md and its picture, unless the recorded conversations are
+ * `npm run bench:conversation`. Writes docs/internals/conversation-bench.md and its picture, unless the recorded conversations are
  * missing. `--data <folder>` reads others, `--half tuning` shows the half that weights were chosen with, and `--time`
  * measures how long a search takes instead.
  */
@@ -84,8 +84,8 @@ async function main(data: string, half: string): Promise<void> {
     }
   }
   if (isSample || half !== 'unseen') return;
-  writeFileSync('docs/conversation-bench.svg', chart(rows));
-  writeFileSync('docs/conversation-bench.md', report(rows, talks));
+  writeFileSync('docs/internals/conversation-bench.svg', chart(rows));
+  writeFileSync('docs/internals/conversation-bench.md', report(rows, talks));
 }
 
 function percent(share: number): string {

@@ -6,8 +6,8 @@ import { assumed, createEmulator, seedFrom } from '../src/index.js';
 import { callsTo, dataDirectory, standingEmulator } from './support.js';
 
 describe('an assumption', () => {
-  test('is in docs/assumptions.md and in assumptions.json, with a gap and a choice', () => {
-    const page = readFileSync(new URL('../../docs/assumptions.md', import.meta.url), 'utf8');
+  test('is in docs/reference/assumptions.md and in assumptions.json, with a gap and a choice', () => {
+    const page = readFileSync(new URL('../../docs/reference/assumptions.md', import.meta.url), 'utf8');
     const known = [...page.matchAll(/^\| (A\d+) \|/gm)].map(([, id]) => id);
 
     expect(assumptions.map(({ id }) => id)).toEqual(

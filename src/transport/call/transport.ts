@@ -41,7 +41,7 @@ export const DEFAULT_MAX_RETRY_AFTER = 60_000;
 /** Turns a successful response into the method's return value. */
 type Reader<T> = (response: ServiceResponse, options: RequestOptions) => T | Promise<T>;
 
-/** Sends all requests. It knows no paths and no resources. `docs/request-path.md` explains each step. */
+/** Sends all requests. It knows no paths and no resources. `docs/internals/request-path.md` explains each step. */
 export class Transport {
   readonly #area: ApiArea;
   readonly #base: Base;
