@@ -48,6 +48,25 @@ export { StreamConsumedError, StreamError, StreamTruncatedError } from './errors
 export { RequestValidationError, ResponseValidationError } from './errors/validation.js';
 export type { Chat, ChatCompletions } from './gateway/chat.js';
 export { GatewayClient, type GatewayClientOptions, type KeyType } from './gateway/client.js';
+export type {
+  ChatContentPart,
+  CompletionTypes,
+  ExtendedChatCompletion,
+  ExtendedChatCompletionChoice,
+  ExtendedChatCompletionChunk,
+  ExtendedChatCompletionChunkChoice,
+  ExtendedChatCompletionDelta,
+  ExtendedChatCompletionParams,
+  ExtendedChatMessage,
+  ExtendedReply,
+  ExtendedStreamedChatCompletion,
+  FunctionTool,
+  ResponseFormat,
+  ToolCall,
+  ToolCallDelta,
+  ToolChoice,
+  Undocumented,
+} from './gateway/extended.js';
 export type { Files, FileUploadParams, Uploadable, UploadOptions } from './gateway/files.js';
 export type { Integrations } from './gateway/integrations.js';
 export type { MapOptions, MapResult } from './gateway/map.js';

@@ -74,7 +74,9 @@ export async function completions(): Promise<void> {
   // @ts-expect-error content is text
   gateway.chat.completions.create({ model: 'm', messages: [{ role: 'user', content: null }] });
   // @ts-expect-error a documented endpoint takes no schema
-  gateway.chat.completions.create(chat, { schema: z.any() });
+  gateway.usage.retrieve({}, { schema: z.any() });
+  // @ts-expect-error a stream takes no schema
+  gateway.chat.completions.create({ ...chat, stream: true }, { schema: z.any() });
   gateway.chat.completions.create({ ...chat, messages: [{ role: 'tool', content: 'Any role may be sent.' }] });
 }
 

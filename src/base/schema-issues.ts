@@ -2,7 +2,7 @@ import type { core, ZodMiniType } from 'zod/mini';
 import * as z from '#zod';
 import { ownWords } from './fields.js';
 import { MAX_ISSUES, type ValidationIssue } from './issues.js';
-import { isObject } from './objects.js';
+import { isObject, ownField } from './objects.js';
 
 /** The schema of an argument, a response or an option. */
 export type Schema<T> = ZodMiniType<T>;
@@ -77,6 +77,23 @@ function unknownKeys(schema: core.$ZodType, value: unknown): string[] {
   return Object.keys(value).filter((key) => !Object.hasOwn(shape, key));
 }
 
+/**
+ * Removes each `null` from an optional field, where it counts as absent. Returns whether there was one. Called only for
+ * invalid values, so that valid ones cost nothing.
+ */
+export function removeNulls(schema: core.$ZodType, value: unknown): boolean {
+  let found = false;
+  if (isObject(value)) {
+    for (const [key, field] of Object.entries(definitionOf(schema).shape ?? {})) {
+      const { type, innerType } = definitionOf(field);
+      const counts = type === 'optional' && definitionOf(innerType).type !== 'nullable';
+      if (counts && ownField(value, key) === null) found = Reflect.deleteProperty(value, key) || found;
+    }
+  }
+  for (const part of partsIn(schema, value)) found = removeNulls(part.schema, part.value) || found;
+  return found;
+}
+
 /** A cache. Every call reads the names; computing them each time took 3 % of a call. */
 const fieldNames = new WeakMap<AnySchema, readonly string[]>();
 
@@ -142,6 +159,7 @@ export function didYouMean(names: readonly string[]): string {
 }
 
 interface Definition {
+  readonly type: string;
   /** The wrapped schema of an optional or nullable one. */
   readonly innerType?: core.$ZodType;
   readonly shape?: Readonly<Record<string, core.$ZodType>>;

@@ -1,6 +1,6 @@
 import { isBrowser } from '#platform';
 import * as z from '#zod';
-import { functionOption } from '../base/options.js';
+import { functionOption, option } from '../base/options.js';
 import type { Runtime } from '../base/runtime.js';
 import { type CredentialKind, credentialReader } from '../transport/arguments/credential.js';
 import {
@@ -14,6 +14,7 @@ import {
 import type { Shared } from '../transport/call/call.js';
 import { createTransport, ServiceClient } from '../transport/client.js';
 import { Chat } from './chat.js';
+import { DOCUMENTED, EXTENDED, type Undocumented } from './extended.js';
 import { Files } from './files.js';
 import { Integrations } from './integrations.js';
 import { type MapOptions, type MapResult, map } from './map.js';
@@ -22,7 +23,7 @@ import type { DecodeChunk } from './stream/chunk.js';
 import { Usage } from './usage.js';
 
 /** Options of a `GatewayClient`. */
-export interface GatewayClientOptions extends ClientOptions {
+export interface GatewayClientOptions<Sent extends Undocumented = undefined> extends ClientOptions {
   /**
    * The API key, or a function that returns it, so that keys can be rotated without a restart. Use secret keys
    * (`svc_sk_`) on servers only, and publishable keys (`svc_pk_`) in browsers.
@@ -31,11 +32,18 @@ export interface GatewayClientOptions extends ClientOptions {
   apiKey?: Credential | undefined;
   /** Decodes stream events that are not in the `chat.completion.chunk` form. */
   decodeChunk?: DecodeChunk | undefined;
+  /**
+   * `'send'`: completions take and return what the API does not document, in the form that OpenAI documents: tools,
+   * images, JSON formats, sampling parameters. The service may ignore or reject them.
+   * @default only what is documented is typed and validated
+   */
+  undocumented?: Sent | undefined;
 }
 
 const optionsSchema = /* @__PURE__ */ z.strictObject({
   apiKey: checkedLater,
   decodeChunk: functionOption,
+  undocumented: /* @__PURE__ */ option<'send'>((value) => value === 'send', "must be 'send'"),
   ...clientOptions,
   sessionToken: /* @__PURE__ */ elsewhere('is an option of ContextClient; GatewayClient takes apiKey'),
 });
@@ -44,13 +52,14 @@ const optionsSchema = /* @__PURE__ */ z.strictObject({
 export type KeyType = 'secret' | 'publishable' | 'unknown';
 
 /**
- * The Gateway API (`/v1`): chat completions, presets, files, integrations, usage.
+ * The Gateway API (`/v1`): chat completions, presets, files, integrations, usage. With `undocumented: 'send'`, its type
+ * is `GatewayClient<'send'>`.
  *
  * @throws {ConfigurationError} when an option is invalid; the message says how to fix it
  */
-export class GatewayClient extends ServiceClient<GatewayClientOptions> {
+export class GatewayClient<Sent extends Undocumented = undefined> extends ServiceClient<GatewayClientOptions<Sent>> {
   /** Chat completions, whole or streamed. */
-  readonly chat: Chat;
+  readonly chat: Chat<Sent>;
   /** Stored templates. */
   readonly presets: Presets;
   /** File uploads. */
@@ -60,11 +69,12 @@ export class GatewayClient extends ServiceClient<GatewayClientOptions> {
   /** Token usage. */
   readonly usage: Usage;
   readonly #key: { type: KeyType };
+  readonly #undocumented: Sent | undefined;
 
-  constructor(options?: GatewayClientOptions);
+  constructor(options?: GatewayClientOptions<Sent>);
   /** @internal */
-  constructor(options?: GatewayClientOptions, shared?: Shared, runtime?: Runtime);
-  constructor(given: GatewayClientOptions = {}, givenShared?: Shared, runtime?: Runtime) {
+  constructor(options?: GatewayClientOptions<Sent>, shared?: Shared, runtime?: Runtime);
+  constructor(given: GatewayClientOptions<Sent> = {}, givenShared?: Shared, runtime?: Runtime) {
     const options = checkClientOptions(given, optionsSchema, 'apiKey');
     const key = { type: 'unknown' as KeyType };
     const kind = keyKind(options.dangerouslyAllowBrowser === true, key);
@@ -78,7 +88,9 @@ export class GatewayClient extends ServiceClient<GatewayClientOptions> {
     const { transport, shared } = createTransport(options, area, givenShared, runtime);
     super(transport, shared, options);
     this.#key = key;
-    this.chat = new Chat(transport, options.decodeChunk);
+    this.#undocumented = options.undocumented;
+    const form = options.undocumented === 'send' ? EXTENDED : DOCUMENTED;
+    this.chat = new Chat(transport, form, options.decodeChunk);
     this.presets = new Presets(transport);
     this.files = new Files(transport);
     this.integrations = new Integrations(transport);
@@ -88,6 +100,11 @@ export class GatewayClient extends ServiceClient<GatewayClientOptions> {
   /** The kind of the API key, by its prefix. If `apiKey` is a function, the kind of the key it returned last. */
   get keyType(): KeyType {
     return this.#key.type;
+  }
+
+  /** The option `undocumented`. */
+  get undocumented(): Sent | undefined {
+    return this.#undocumented;
   }
 
   /**

@@ -7,6 +7,8 @@ import type { OpenRecord } from './schemas.js';
 /** The fields that may hold a list. */
 const WRAPPERS = ['data', 'presets', 'integrations', 'items'];
 
+const NAMES = ['id', 'name'] as const;
+
 /** The fields are undocumented, so the check goes no further. */
 const openResponseSchema = /* @__PURE__ */ z.custom<unknown>(
   isRecordOrList,
@@ -16,7 +18,7 @@ const openResponseSchema = /* @__PURE__ */ z.custom<unknown>(
 /** One undocumented record. */
 export const RECORD: ResponseSpec<unknown, OpenRecord> = {
   schema: openResponseSchema,
-  unwrap: (body) => body as OpenRecord, // every field of it is optional or unknown
+  unwrap: recordIn,
   undocumented: true,
 };
 
@@ -26,6 +28,12 @@ export const RECORDS: ResponseSpec<unknown, OpenRecord[]> = {
   unwrap: listIn,
   undocumented: true,
 };
+
+/** In an optional field, `null` counts as absent. */
+function recordIn(body: unknown): OpenRecord {
+  for (const name of NAMES) if (isObject(body) && body[name] === null) delete body[name];
+  return body as OpenRecord; // every field of it is optional or unknown
+}
 
 function listIn(body: unknown): OpenRecord[] {
   if (Array.isArray(body)) return body;
@@ -39,5 +47,5 @@ function listIn(body: unknown): OpenRecord[] {
 
 function isRecordOrList(body: unknown): boolean {
   if (!isObject(body)) return Array.isArray(body);
-  return [body.id, body.name].every((field) => field === undefined || typeof field === 'string');
+  return NAMES.every((name) => typeof (body[name] ?? '') === 'string');
 }

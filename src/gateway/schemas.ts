@@ -108,8 +108,18 @@ export const completionUsageSchema = exact<CompletionUsage>()(
   wireObject({ prompt_tokens: count, completion_tokens: count, total_tokens: count }),
 );
 
+const NEEDS_OPTION = "to send or read null or parts, set undocumented: 'send' on the client";
+
+/** Text. For `null` and parts, the message names the option that allows them. */
+const textOnly = z.string({
+  error: ({ input }) =>
+    input === null || Array.isArray(input)
+      ? `expected string, got ${input === null ? 'null' : 'array'}; ${NEEDS_OPTION}`
+      : undefined,
+});
+
 export const chatMessageSchema = exact<ChatMessage>()(
-  wireObject({ role: openEnum<'system' | 'user' | 'assistant'>(), content: z.string() }),
+  wireObject({ role: openEnum<'system' | 'user' | 'assistant'>(), content: textOnly }),
 );
 
 export const chatCompletionSchema = exact<ChatCompletion>()(
@@ -126,7 +136,7 @@ export const chatCompletionSchema = exact<ChatCompletion>()(
 );
 
 /** A stream with more choices than this is treated as malformed. */
-const MOST_CHOICES = 1_024;
+export const MOST_CHOICES = 1_024;
 
 export const chatCompletionChunkSchema = exact<ChatCompletionChunk>()(
   wireObject({
@@ -193,7 +203,7 @@ export interface UsageParams {
 /** Passes undocumented parameters on, because the service may add some. */
 export const chatCompletionParamsSchema = wireObject({
   model: requiredText,
-  messages: z.array(wireObject({ role: requiredText, content: z.string() })).check(z.minLength(1)),
+  messages: z.array(wireObject({ role: requiredText, content: textOnly })).check(z.minLength(1)),
   temperature: z.optional(z.number().check(z.minimum(0), z.maximum(2))),
   max_tokens: z.optional(integer.check(z.minimum(1))),
   stream: z.optional(z.boolean()),

@@ -35,6 +35,24 @@ describe('a response from a newer service', () => {
     expect((await contextAt().memory.list())[0]?.type).toBe('goal');
   });
 
+  test('counts null as absent in optional fields, and removes it', async () => {
+    answers(json({ success: true, memories: [{ ...memoryItem(), workspaceId: null, isActive: null, note: null }] }));
+    expect(await contextAt().memory.list()).toEqual([{ ...memoryItem(), workspaceId: null, note: null }]);
+
+    const chunk = { id: null, model: null, created: null, choices: [{ index: 0, delta: { content: 'Hi' } }] };
+    const last = { id: 'c1', choices: [{ index: 0, delta: {}, finish_reason: 'stop' }], usage: null };
+    const events = [chunk, last].map((one) => `data: ${JSON.stringify(one)}\n\n`).join('');
+    answers(text(events, { headers: { 'content-type': 'text/event-stream' } }));
+    const stream = await gatewayAt().chat.completions.create({ ...chatParams, stream: true });
+    expect(await stream.finalCompletion()).toMatchObject({ id: 'c1', choices: [{ message: { content: 'Hi' } }] });
+  });
+
+  test('still rejects null in a required field', async () => {
+    answers(json({ success: true, memories: [{ ...memoryItem(), key: null, workspaceId: null }] }));
+    const error = (await failureOf(contextAt().memory.list())) as ResponseValidationError;
+    expect(error.issues).toEqual([{ path: ['memories', 0, 'key'], message: 'expected string, got null' }]);
+  });
+
   test('keeps an unknown finish_reason, role and reference type', async () => {
     const odd = changed(
       changed(completion(), ['choices', 0, 'finish_reason'], 'content_filter'),
@@ -440,7 +458,7 @@ describe('undocumented lists and records', () => {
     expect(String(error)).toMatch(/data, presets, integrations, items.*schema/);
   });
 
-  test.each([5, 'x', { id: 5 }, { name: null }])('a body of %j is neither a list nor a record', async (answer) => {
+  test.each([5, 'x', { id: 5 }, { name: [] }])('a body of %j is neither a list nor a record', async (answer) => {
     answers(json(answer as never));
 
     const expected = 'expected an array, or an object whose id and name are strings';

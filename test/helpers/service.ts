@@ -1,4 +1,4 @@
-import { ContextClient, GatewayClient } from 'context-gateway';
+import { ContextClient, GatewayClient, type GatewayClientOptions, type Undocumented } from 'context-gateway';
 import { HttpResponse, http, type JsonBodyType } from 'msw';
 import { setupServer } from 'msw/node';
 import { afterAll, afterEach, beforeAll } from 'vitest';
@@ -49,8 +49,8 @@ export const text =
   () =>
     new HttpResponse(body, init);
 
-export const gatewayAt = (options: ConstructorParameters<typeof GatewayClient>[0] = {}) =>
-  new GatewayClient({ baseURL: BASE, apiKey: KEY, maxRetries: 0, ...options });
+export const gatewayAt = <Sent extends Undocumented = undefined>(options: GatewayClientOptions<Sent> = {}) =>
+  new GatewayClient<Sent>({ baseURL: BASE, apiKey: KEY, maxRetries: 0, ...options });
 
 export const contextAt = (options: ConstructorParameters<typeof ContextClient>[0] = {}) =>
   new ContextClient({ baseURL: BASE, sessionToken: TOKEN, maxRetries: 0, ...options });

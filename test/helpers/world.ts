@@ -1,4 +1,10 @@
-import { ContextClient, type ContextClientOptions, GatewayClient, type GatewayClientOptions } from 'context-gateway';
+import {
+  ContextClient,
+  type ContextClientOptions,
+  GatewayClient,
+  type GatewayClientOptions,
+  type Undocumented,
+} from 'context-gateway';
 import { createEmulator, type EmulatorOptions } from 'context-gateway-emulator';
 import { afterAll, beforeAll, beforeEach } from 'vitest';
 
@@ -28,8 +34,10 @@ export function emulatedService(
     get baseURL() {
       return baseURL;
     },
-    gateway: (more: GatewayClientOptions = {}) =>
-      keep(new GatewayClient({ baseURL, apiKey: emulator.apiKeys.secret, maxRetries: 0, ...clientOptions, ...more })),
+    gateway: <Sent extends Undocumented = undefined>(more: GatewayClientOptions<Sent> = {}) => {
+      const options = { baseURL, apiKey: emulator.apiKeys.secret, maxRetries: 0, ...clientOptions, ...more };
+      return keep(new GatewayClient<Sent>(options as GatewayClientOptions<Sent>)); // `clientOptions` does not set it
+    },
     context: (more: ContextClientOptions = {}) =>
       keep(
         new ContextClient({ baseURL, sessionToken: emulator.sessionToken, maxRetries: 0, ...clientOptions, ...more }),

@@ -8,7 +8,8 @@ import { isObject, ownField } from '../../transport/arguments/validation.js';
 import { reportsError } from '../../transport/response/body.js';
 import { errorDetails } from '../../transport/response/error-details.js';
 import type { ServiceResponse } from '../../transport/response/service-response.js';
-import { type ChatCompletionChunk, chatCompletionChunkSchema } from '../schemas.js';
+import type { CompletionForm } from '../extended.js';
+import type { ChatCompletionChunk } from '../schemas.js';
 import { RepeatedChunk } from './repeated-chunk.js';
 import type { ServerSentEvent } from './sse.js';
 
@@ -25,11 +26,13 @@ export const TRUNCATED = 'stream_truncated';
 /** Turns the events of one stream into validated chunks. */
 export class ChunkReader {
   readonly #response: ServiceResponse;
+  readonly #form: CompletionForm;
   readonly #decode: DecodeChunk | undefined;
   readonly #repeated = new RepeatedChunk();
 
-  constructor(response: ServiceResponse, decode: DecodeChunk | undefined) {
+  constructor(response: ServiceResponse, form: CompletionForm, decode: DecodeChunk | undefined) {
     this.#response = response;
+    this.#form = form;
     this.#decode = decode;
   }
 
@@ -52,7 +55,7 @@ export class ChunkReader {
       useDelta(value);
     }
     const chunk = value as ChatCompletionChunk; // checked in the next line, or reported and returned as it is
-    if (this.#response.check(chatCompletionChunkSchema, value) && plain) this.#repeated.learn(event.data, chunk);
+    if (this.#response.check(this.#form.chunk, value) && plain) this.#repeated.learn(event.data, chunk);
     return chunk;
   }
 }

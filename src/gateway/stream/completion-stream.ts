@@ -2,7 +2,8 @@ import type { ResponseInfo } from '../../base/response-info.js';
 import { TextPieces } from '../../base/unicode.js';
 import { StreamConsumedError } from '../../errors/stream.js';
 import type { ServiceResponse } from '../../transport/response/service-response.js';
-import type { ChatCompletionChunk, StreamedChatCompletion } from '../schemas.js';
+import type { CompletionForm, CompletionTypes, Undocumented } from '../extended.js';
+import type { ChatCompletionChunk } from '../schemas.js';
 import { firstText } from './accumulator.js';
 import type { DecodeChunk } from './chunk.js';
 import { eventStreamOf } from './event-stream.js';
@@ -16,7 +17,9 @@ const END: IteratorReturnResult<undefined> = { done: true, value: undefined };
  * A streamed completion. Loop over it once. The loop ends when the completion is complete, and throws in every other
  * case; the error's `partial` holds what has arrived. Leaving the loop closes the stream and frees its connection.
  */
-export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> {
+export class ChatCompletionStream<Sent extends Undocumented = undefined>
+  implements AsyncIterable<CompletionTypes<Sent>['chunk']>
+{
   readonly #owner: StreamOwner;
   #consumed = false;
   #thrown = false;
@@ -28,8 +31,13 @@ export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> 
   #at = 0;
 
   /** @internal `only`: a completion that arrived in one piece. */
-  constructor(response: ServiceResponse, decode: DecodeChunk | undefined, only?: ChatCompletionChunk) {
-    this.#owner = new StreamOwner(response, decode, only);
+  constructor(
+    response: ServiceResponse,
+    form: CompletionForm,
+    decode: DecodeChunk | undefined,
+    only?: ChatCompletionChunk,
+  ) {
+    this.#owner = new StreamOwner(response, form, decode, only);
   }
 
   /** Status, headers and attempts of the response. */
@@ -38,7 +46,7 @@ export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> 
   }
 
   /** Reads the stream. @throws {StreamConsumedError} on a second loop */
-  [Symbol.asyncIterator](): AsyncIterator<ChatCompletionChunk, undefined> {
+  [Symbol.asyncIterator](): AsyncIterator<CompletionTypes<Sent>['chunk'], undefined> {
     if (this.#consumed) throw this.#owner.describe(new StreamConsumedError());
     this.#consumed = true;
     return { next: () => this.#next(this.#step), return: this.#leave };
@@ -61,7 +69,7 @@ export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> 
    *
    * @throws {StreamTruncatedError} when the loop was left early; otherwise the error that ended the stream
    */
-  finalCompletion(): Promise<StreamedChatCompletion> {
+  finalCompletion(): Promise<CompletionTypes<Sent>['streamed']> {
     const inLoop = this.#isBetweenReads;
     // Reads the stream itself, unless a loop does. The loop may also begin, or go on, right after this call.
     const completion = Promise.resolve().then(async () => {

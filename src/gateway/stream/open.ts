@@ -2,7 +2,8 @@ import { ResponseValidationError } from '../../errors/validation.js';
 import type { ByteSource, ResponseHead } from '../../platform/engine.js';
 import { mediaType, readErrorText } from '../../transport/response/body.js';
 import type { ServiceResponse } from '../../transport/response/service-response.js';
-import { type ChatCompletionChunk, chatCompletionSchema } from '../schemas.js';
+import type { CompletionForm } from '../extended.js';
+import type { ChatCompletionChunk } from '../schemas.js';
 import { type DecodeChunk, useDelta } from './chunk.js';
 import { ChatCompletionStream } from './completion-stream.js';
 
@@ -14,6 +15,7 @@ const DONE = 'data: [DONE]\n\n';
  */
 export async function openStream(
   response: ServiceResponse,
+  form: CompletionForm,
   decode: DecodeChunk | undefined,
 ): Promise<ChatCompletionStream> {
   const { timeouts, idleTimeout, runtime } = response.context;
@@ -22,12 +24,12 @@ export async function openStream(
   if (typeOf(response.head) !== EVENTS) timeouts.progressed(); // it is read here
   const head = response.head.headers.get('content-type') ? response.head : await sniff(response.head);
   const type = typeOf(head);
-  if (head.status === 200 && type === EVENTS) return new ChatCompletionStream(response.withHead(head), decode);
+  if (head.status === 200 && type === EVENTS) return new ChatCompletionStream(response.withHead(head), form, decode);
   if (head.status === 200 && type === 'application/json') {
-    const only = asChunk(await response.withHead(head).json(), response);
+    const only = asChunk(await response.withHead(head).json(), response, form);
     timeouts.startIdle(idleTimeout); // from now on, the caller reads
     const rest = { ...head, body: prefixed(new TextEncoder().encode(DONE)) };
-    return new ChatCompletionStream(response.withHead(rest), decode, only);
+    return new ChatCompletionStream(response.withHead(rest), form, decode, only);
   }
   const text = await readErrorText(head.body, runtime);
   timeouts.check();
@@ -51,8 +53,8 @@ async function sniff(head: ResponseHead): Promise<SniffedHead> {
 }
 
 /** A whole completion is delivered as one chunk. */
-function asChunk(body: unknown, response: ServiceResponse): ChatCompletionChunk {
-  response.check(chatCompletionSchema, body);
+function asChunk(body: unknown, response: ServiceResponse, { completion }: CompletionForm): ChatCompletionChunk {
+  response.check(completion, body);
   const chunk = { ...(body as object), object: 'chat.completion.chunk' };
   useDelta(chunk);
   return chunk as ChatCompletionChunk; // checked two lines above, or reported and returned unchanged

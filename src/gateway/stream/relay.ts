@@ -15,6 +15,7 @@ import { parseError, readErrorText } from '../../transport/response/body.js';
 import { errorDetails } from '../../transport/response/error-details.js';
 import { Redactor } from '../../transport/response/secrets.js';
 import { ServiceResponse } from '../../transport/response/service-response.js';
+import { DOCUMENTED } from '../extended.js';
 import type { ChatCompletionStream } from './completion-stream.js';
 import { openStream } from './open.js';
 
@@ -56,7 +57,7 @@ export async function readChatCompletionStream(
   } as const;
   try {
     const received = new ServiceResponse(head, context, new ServerClock());
-    if (status >= 200 && status <= 299) return await openStream(received, undefined);
+    if (status >= 200 && status <= 299) return await openStream(received, DOCUMENTED, undefined);
     const text = await readErrorText(head.body, runtime);
     timeouts.check(); // an abort takes precedence over the status
     throw apiError(status, errorDetails(received, parseError(text)));

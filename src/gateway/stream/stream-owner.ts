@@ -5,6 +5,7 @@ import { ResponseValidationError } from '../../errors/validation.js';
 import { type Ending, endingOf } from '../../transport/events/reporter.js';
 import { discard } from '../../transport/response/body.js';
 import type { ServiceResponse } from '../../transport/response/service-response.js';
+import type { CompletionForm, ExtendedStreamedChatCompletion } from '../extended.js';
 import type { ChatCompletionChunk, StreamedChatCompletion } from '../schemas.js';
 import { CompletionAccumulator } from './accumulator.js';
 import { ChunkReader, type DecodeChunk } from './chunk.js';
@@ -31,6 +32,7 @@ export class StreamOwner {
   readonly ended: Promise<void>;
   readonly #events = new EventReader();
   readonly #reader: ChunkReader;
+  readonly #form: CompletionForm;
   readonly #accumulator = new CompletionAccumulator();
   /** A completion that arrived in one piece, as JSON: the only chunk. */
   #only: ChatCompletionChunk | undefined;
@@ -42,9 +44,15 @@ export class StreamOwner {
   #largestGap: number | undefined;
   #endedAt: number | undefined;
 
-  constructor(response: ServiceResponse, decode: DecodeChunk | undefined, only: ChatCompletionChunk | undefined) {
+  constructor(
+    response: ServiceResponse,
+    form: CompletionForm,
+    decode: DecodeChunk | undefined,
+    only: ChatCompletionChunk | undefined,
+  ) {
     this.response = response;
-    this.#reader = new ChunkReader(response, decode);
+    this.#form = form;
+    this.#reader = new ChunkReader(response, form, decode);
     this.#only = only;
     this.ended = new Promise((resolve) => {
       this.#resolveEnded = resolve;
@@ -101,7 +109,12 @@ export class StreamOwner {
   /** The whole completion, once the stream has ended. Throws its error if it is not complete. */
   completion(): StreamedChatCompletion {
     this.throwError();
-    return this.#accumulator.completion();
+    const completion = this.#accumulator.completion();
+    const { streamed } = this.#form;
+    if (streamed === undefined) return completion;
+    removeIndexes(completion);
+    this.response.check(streamed, completion);
+    return completion;
   }
 
   throwError(): void {
@@ -199,6 +212,12 @@ export class StreamOwner {
     timeouts.end();
     this.#resolveEnded();
   }
+}
+
+/** Only the pieces of tool calls have an index. A whole call can be sent back in the next request. */
+function removeIndexes({ choices }: ExtendedStreamedChatCompletion): void {
+  for (const { message } of choices)
+    if (Array.isArray(message.tool_calls)) for (const call of message.tool_calls) Reflect.deleteProperty(call, 'index');
 }
 
 /** A chunk from `decodeChunk` whose fields cannot be read. It may throw anything, even a value that is not an error. */

@@ -67,21 +67,22 @@ export class Transport {
   /** Sends a request and reads one JSON value. A caller's `schema` replaces the built-in one. */
   request<Body, T>(
     endpoint: EndpointSource,
-    { schema: documented, unwrap, allowEmpty, undocumented, facts }: ResponseSpec<Body, T>,
+    { schema: documented, unwrap, allowEmpty, undocumented, content, facts }: ResponseSpec<Body, T>,
     options?: RequestOptions | SchemaOptions<T>,
   ): APIPromise<T> {
     const read: Reader<T> = async (response, checked) => {
       const { schema } = checked as Partial<SchemaOptions<T>>; // only undocumented endpoints accept it
       const body = (await response.json(allowEmpty)) as Body; // checked below, or wanted unchecked
       const { timeouts, redactor, call } = response.context;
-      // A caller's schema may be slow, but it does not extend the call's time limits.
-      if (schema !== undefined)
-        return timeouts.wait(applySchema(schema, unwrap(body), body, (text) => redactor.quote(text)));
-      response.check(documented, body);
+      if (schema === undefined || content !== undefined) response.check(documented, body);
       if (facts !== undefined) ignoreErrors(() => call?.reporter?.completed(facts(body)));
-      return unwrap(body);
+      if (schema === undefined) return unwrap(body);
+      const value = content === undefined ? unwrap(body) : content(body);
+      // A caller's schema may be slow, but it does not extend the call's time limits.
+      return timeouts.wait(applySchema(schema, value, body, (text) => redactor.quote(text)));
     };
-    return this.#call(endpoint, options, undocumented ? schemaOptionsSchema : requestOptionsSchema, read, false);
+    const takesSchema = undocumented || content !== undefined;
+    return this.#call(endpoint, options, takesSchema ? schemaOptionsSchema : requestOptionsSchema, read, false);
   }
 
   /** Sends a request and returns the open response. Its reader ends the call. */

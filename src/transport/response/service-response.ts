@@ -1,7 +1,7 @@
 import { boundIssues } from '../../base/issues.js';
 import type { RateLimitObservation } from '../../base/rate-limiter.js';
 import type { Attempt, HeaderSource, RateLimit, ResponseInfo } from '../../base/response-info.js';
-import type { AnySchema, Schema } from '../../base/schema-issues.js';
+import { type AnySchema, removeNulls, type Schema } from '../../base/schema-issues.js';
 import { apiError } from '../../errors/api.js';
 import type { ResponseHead } from '../../platform/engine.js';
 import { findIssues, unexpectedResponse } from '../arguments/validation.js';
@@ -21,6 +21,8 @@ export interface ResponseSpec<Body, T> {
   readonly facts?: (body: Body) => CompletionFacts;
   /** Not documented: the caller may pass a `schema`. */
   readonly undocumented?: boolean;
+  /** The part of a documented response that a caller's `schema` validates, and returns in place of the whole. */
+  readonly content?: (body: Body) => unknown;
 }
 
 /** The response to one attempt. */
@@ -70,11 +72,13 @@ export class ServiceResponse implements ResponseFacts {
   }
 
   /**
-   * Validates a part of the response. Returns `false` if it is invalid and only reported.
+   * Validates a part of the response. Returns `false` if it is invalid and only reported. In an optional field, `null`
+   * counts as absent, and is removed.
    * @throws {ResponseValidationError}
    */
   check(schema: AnySchema, value: unknown): boolean {
-    const found = findIssues(schema, value);
+    let found = findIssues(schema, value);
+    if (found !== undefined && removeNulls(schema, value)) found = findIssues(schema, value);
     if (found === undefined) return true;
     const { redactor, call } = this.context;
     // A path can contain text from the service, such as model names.

@@ -1,0 +1,315 @@
+import * as z from '#zod';
+import { count, exact, integer, openEnum, requiredText, wireObject } from '../base/fields.js';
+import {
+  type ChatCompletion,
+  type ChatCompletionChoice,
+  type ChatCompletionChunk,
+  type ChatCompletionChunkChoice,
+  type ChatCompletionDelta,
+  type ChatCompletionParams,
+  type ChatRole,
+  chatCompletionChunkSchema,
+  chatCompletionParamsSchema,
+  chatCompletionSchema,
+  completionUsageSchema,
+  MOST_CHOICES,
+  type StreamedChatCompletion,
+} from './schemas.js';
+
+/** Whether a client sends and reads what the API does not document: tools, images, JSON formats. */
+export type Undocumented = 'send' | undefined;
+
+/** A part of a message's content. */
+export type ChatContentPart =
+  | { type: 'text'; text: string }
+  | { type: 'image_url'; image_url: { url: string; detail?: 'auto' | 'low' | 'high' | undefined } }
+  | { type: 'input_audio'; input_audio: { data: string; format: string } }
+  | {
+      type: 'file';
+      file: { filename?: string | undefined; file_data?: string | undefined; file_id?: string | undefined };
+    };
+
+/** A call of a tool, in a reply and in the messages of the next request. */
+export interface ToolCall {
+  id: string;
+  type: 'function' | (string & {});
+  function: {
+    name: string;
+    /** JSON, as the model wrote it: it may be invalid. */
+    arguments: string;
+  };
+}
+
+/** What a chunk adds to a tool call. */
+export interface ToolCallDelta {
+  /** The position of the tool call. Some services omit it when a chunk has the whole call. */
+  index?: number | undefined;
+  id?: string | null | undefined;
+  type?: 'function' | (string & {}) | null | undefined;
+  function?: { name?: string | null | undefined; arguments?: string | null | undefined } | null | undefined;
+}
+
+/** A function that the model may call. */
+export interface FunctionTool {
+  type: 'function';
+  function: {
+    name: string;
+    description?: string | undefined;
+    /** A JSON Schema of the arguments. */
+    parameters?: object | undefined;
+    /** Whether the arguments must match `parameters` exactly. */
+    strict?: boolean | undefined;
+  };
+}
+
+/** Whether the model calls a tool, or which one. */
+export type ToolChoice = 'none' | 'auto' | 'required' | { type: 'function'; function: { name: string } };
+
+/** The form of the reply. */
+export type ResponseFormat =
+  | { type: 'text' }
+  | { type: 'json_object' }
+  | {
+      type: 'json_schema';
+      json_schema: {
+        name: string;
+        description?: string | undefined;
+        /** A JSON Schema of the reply. */
+        schema?: object | undefined;
+        strict?: boolean | undefined;
+      };
+    };
+
+/** A message, with what the API does not document. */
+export interface ExtendedChatMessage {
+  role: ChatRole | 'tool' | 'developer';
+  /** `null` or nothing beside `tool_calls`. */
+  content?: string | readonly ChatContentPart[] | null | undefined;
+  name?: string | undefined;
+  tool_calls?: readonly ToolCall[] | undefined;
+  /** In a message with the role `tool`: the id of the call that it answers. */
+  tool_call_id?: string | undefined;
+}
+
+/** Arguments of `chat.completions.create` with `undocumented: 'send'`. The service may ignore or reject some. */
+export interface ExtendedChatCompletionParams extends Omit<ChatCompletionParams, 'messages'> {
+  messages: readonly ExtendedChatMessage[];
+  tools?: readonly FunctionTool[] | undefined;
+  tool_choice?: ToolChoice | undefined;
+  parallel_tool_calls?: boolean | undefined;
+  response_format?: ResponseFormat | undefined;
+  /** The same seed and parameters give similar replies. */
+  seed?: number | undefined;
+  /** Texts at which the reply ends. */
+  stop?: string | readonly string[] | undefined;
+  /** 0 to 1. */
+  top_p?: number | undefined;
+  top_k?: number | undefined;
+  /** -2 to 2. */
+  presence_penalty?: number | undefined;
+  /** -2 to 2. */
+  frequency_penalty?: number | undefined;
+  logit_bias?: Readonly<Record<string, number>> | undefined;
+  logprobs?: boolean | undefined;
+  top_logprobs?: number | undefined;
+  /** How many replies to generate. */
+  n?: number | undefined;
+  max_completion_tokens?: number | undefined;
+  reasoning_effort?: 'none' | 'minimal' | 'low' | 'medium' | 'high' | (string & {}) | undefined;
+  stream_options?: { include_usage?: boolean | undefined } | undefined;
+  /** An id of the user, for the service's records. */
+  user?: string | undefined;
+}
+
+/** A reply, with what the API does not document. It can be sent back among the messages of the next request. */
+export interface ExtendedReply {
+  role: ChatRole;
+  /** `null` or nothing if the model only calls tools. */
+  content?: string | null | undefined;
+  tool_calls?: ToolCall[] | undefined;
+}
+
+/** One of a completion's replies. */
+export interface ExtendedChatCompletionChoice extends Omit<ChatCompletionChoice, 'message'> {
+  message: ExtendedReply;
+}
+
+/** A whole completion. `finish_reason` may be `tool_calls`. */
+export interface ExtendedChatCompletion extends Omit<ChatCompletion, 'choices'> {
+  choices: ExtendedChatCompletionChoice[];
+}
+
+/** A completion assembled from a stream. Its tool calls are whole. */
+export interface ExtendedStreamedChatCompletion extends Omit<StreamedChatCompletion, 'choices'> {
+  choices: ExtendedChatCompletionChoice[];
+}
+
+/** What a chunk adds to a reply. */
+export interface ExtendedChatCompletionDelta extends ChatCompletionDelta {
+  tool_calls?: ToolCallDelta[] | undefined;
+}
+
+/** What a chunk adds to one choice. */
+export interface ExtendedChatCompletionChunkChoice extends Omit<ChatCompletionChunkChoice, 'delta'> {
+  delta: ExtendedChatCompletionDelta;
+}
+
+/** One piece of a streamed completion. */
+export interface ExtendedChatCompletionChunk extends Omit<ChatCompletionChunk, 'choices'> {
+  choices: ExtendedChatCompletionChunkChoice[];
+}
+
+/** The types of a client's completions. */
+export interface CompletionTypes<Sent extends Undocumented = undefined> {
+  params: Sent extends 'send' ? ExtendedChatCompletionParams : ChatCompletionParams;
+  completion: Sent extends 'send' ? ExtendedChatCompletion : ChatCompletion;
+  chunk: Sent extends 'send' ? ExtendedChatCompletionChunk : ChatCompletionChunk;
+  streamed: Sent extends 'send' ? ExtendedStreamedChatCompletion : StreamedChatCompletion;
+}
+
+const toolCallSchema = exact<ToolCall>()(
+  wireObject({
+    id: z.string(),
+    type: openEnum<'function'>(),
+    function: wireObject({ name: z.string(), arguments: z.string() }),
+  }),
+);
+
+const replySchema = exact<ExtendedReply>()(
+  wireObject({
+    role: openEnum<'system' | 'user' | 'assistant'>(),
+    content: z.optional(z.nullable(z.string())),
+    tool_calls: z.optional(z.array(toolCallSchema)),
+  }),
+);
+
+const choiceSchema = exact<ExtendedChatCompletionChoice>()(
+  wireObject({ index: count, message: replySchema, finish_reason: openEnum<'stop' | 'length'>() }),
+);
+
+const extendedChatCompletionSchema = exact<ExtendedChatCompletion>()(
+  wireObject({
+    id: z.string(),
+    object: z.string(),
+    created: integer,
+    model: z.string(),
+    choices: z.array(choiceSchema),
+    usage: completionUsageSchema,
+  }),
+);
+
+const word = z.optional(z.nullable(z.string()));
+const toolCallDeltaSchema = exact<ToolCallDelta>()(
+  wireObject({
+    index: z.optional(count),
+    id: word,
+    type: z.optional(z.nullable(openEnum<'function'>())),
+    function: z.optional(z.nullable(wireObject({ name: word, arguments: word }))),
+  }),
+);
+
+const extendedChunkSchema = exact<ExtendedChatCompletionChunk>()(
+  wireObject({
+    id: z.optional(z.string()),
+    object: z.optional(z.string()),
+    created: z.optional(integer),
+    model: z.optional(z.string()),
+    choices: z.array(
+      wireObject({
+        index: integer.check(z.minimum(0), z.maximum(MOST_CHOICES)),
+        delta: wireObject({
+          role: z.optional(z.nullable(openEnum<'system' | 'user' | 'assistant'>())),
+          content: word,
+          tool_calls: z.optional(z.array(toolCallDeltaSchema)),
+        }),
+        finish_reason: z.optional(z.nullable(openEnum<'stop' | 'length'>())),
+      }),
+    ),
+    usage: z.optional(z.nullable(completionUsageSchema)),
+  }),
+);
+
+/** The tool calls of a completion that was assembled from a stream. */
+const streamedSchema = wireObject({ choices: z.array(choiceSchema) });
+
+const contentSchema = z.optional(
+  z.custom(isContent, "expected a string, null, or an array of parts such as { type: 'text', text: '…' }"),
+);
+const penalty = z.optional(z.number().check(z.minimum(-2), z.maximum(2)));
+const positive = z.optional(integer.check(z.minimum(1)));
+const extendedParamsSchema = wireObject({
+  ...chatCompletionParamsSchema.shape,
+  messages: z
+    .array(
+      wireObject({
+        role: requiredText,
+        content: contentSchema,
+        tool_calls: z.optional(z.nullable(z.array(toolCallSchema))),
+        tool_call_id: z.optional(requiredText),
+      }),
+    )
+    .check(z.minLength(1)),
+  tools: z.optional(
+    z.array(wireObject({ type: requiredText, function: z.optional(wireObject({ name: requiredText })) })),
+  ),
+  tool_choice: z.optional(
+    z.custom(isStringOrTyped, "expected 'none', 'auto', 'required', or { type: 'function', function: { name } }"),
+  ),
+  parallel_tool_calls: z.optional(z.boolean()),
+  response_format: z.optional(wireObject({ type: requiredText })),
+  seed: z.optional(integer),
+  stop: z.optional(z.custom(isTexts, 'expected a string or an array of strings')),
+  top_p: z.optional(z.number().check(z.minimum(0), z.maximum(1))),
+  top_k: positive,
+  presence_penalty: penalty,
+  frequency_penalty: penalty,
+  logit_bias: z.optional(z.record(z.string(), z.number())),
+  logprobs: z.optional(z.boolean()),
+  top_logprobs: z.optional(count),
+  n: positive,
+  max_completion_tokens: positive,
+  reasoning_effort: z.optional(requiredText),
+  stream_options: z.optional(wireObject({ include_usage: z.optional(z.boolean()) })),
+  user: z.optional(z.string()),
+});
+
+function isContent(value: unknown): boolean {
+  return value === null || typeof value === 'string' || (Array.isArray(value) && value.every(isTyped));
+}
+
+function isStringOrTyped(value: unknown): boolean {
+  return typeof value === 'string' || isTyped(value);
+}
+
+function isTyped(value: unknown): boolean {
+  return typeof (value as { type?: unknown } | null)?.type === 'string';
+}
+
+function isTexts(value: unknown): boolean {
+  return typeof value === 'string' || (Array.isArray(value) && value.every((one) => typeof one === 'string'));
+}
+
+/** The schemas of a client's completions. */
+export interface CompletionForm {
+  readonly params: typeof chatCompletionParamsSchema;
+  readonly completion: typeof chatCompletionSchema;
+  readonly chunk: typeof chatCompletionChunkSchema;
+  /** Of a completion that was assembled from a stream. Without it, nothing in it needs a check. */
+  readonly streamed: typeof streamedSchema | undefined;
+}
+
+/** As documented. */
+export const DOCUMENTED: CompletionForm = {
+  params: chatCompletionParamsSchema,
+  completion: chatCompletionSchema,
+  chunk: chatCompletionChunkSchema,
+  streamed: undefined,
+};
+
+/** With `undocumented: 'send'`. The casts are for code that reads only documented fields. */
+export const EXTENDED: CompletionForm = {
+  params: extendedParamsSchema as unknown as typeof chatCompletionParamsSchema,
+  completion: extendedChatCompletionSchema as unknown as typeof chatCompletionSchema,
+  chunk: extendedChunkSchema as unknown as typeof chatCompletionChunkSchema,
+  streamed: streamedSchema,
+};

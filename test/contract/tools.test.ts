@@ -1,0 +1,199 @@
+import {
+  type ChatContentPart,
+  type ExtendedChatMessage,
+  type FunctionTool,
+  RequestValidationError,
+  ResponseValidationError,
+  type StandardSchema,
+  type ToolCall,
+} from 'context-gateway';
+import { describe, expect, expectTypeOf, test } from 'vitest';
+import * as z from 'zod';
+import { engines } from '../helpers/engines.js';
+import { failureOf } from '../helpers/service.js';
+import { emulatedService } from '../helpers/world.js';
+
+const model = 'atlas-small';
+const tools: FunctionTool[] = [
+  { type: 'function', function: { name: 'weather', parameters: { type: 'object', properties: { city: {} } } } },
+];
+const question: ExtendedChatMessage = { role: 'user', content: 'What is the weather in Oslo?' };
+const called = [{ function: { name: 'weather', arguments: { city: 'Oslo' } } }];
+
+describe.each(engines)("undocumented: 'send' through $engine", ({ options }) => {
+  const world = emulatedService(options);
+  const gateway = () => world.gateway({ undocumented: 'send' });
+
+  test('a tool call comes back typed, and its result gets a reply', async () => {
+    world.emulator.chat.on('weather', { tool_calls: called });
+    const messages = [question];
+    const first = await gateway().chat.completions.create({ model, messages, tools, tool_choice: 'auto' });
+    const reply = first.choices[0]?.message;
+    const [call] = reply?.tool_calls ?? [];
+    expectTypeOf(call).toEqualTypeOf<ToolCall | undefined>();
+    const result = { role: 'tool', tool_call_id: call?.id, content: 'Seven degrees.' } as const;
+    const second = await gateway().chat.completions.create({
+      model,
+      messages: [question, { role: 'assistant', ...reply }, result],
+      tools,
+    });
+
+    expect(reply?.content).toBeNull();
+    expect(first.choices[0]?.finish_reason).toBe('tool_calls');
+    expect(call).toEqual({
+      id: expect.any(String),
+      type: 'function',
+      function: { name: 'weather', arguments: '{"city":"Oslo"}' },
+    });
+    expect(second.choices[0]?.message.content).toBe('Seven degrees.');
+    expect(JSON.parse(world.last.body ?? '').messages[1]).toEqual(reply);
+  });
+
+  test('a streamed tool call is typed in its chunks, and whole in the final completion', async () => {
+    world.emulator.chat.on('weather', { content: 'I look.', tool_calls: [...called, ...called] });
+    const stream = await gateway().chat.completions.create({ model, messages: [question], tools, stream: true });
+    const names: unknown[] = [];
+    for await (const { choices } of stream)
+      names.push(...(choices[0]?.delta.tool_calls ?? []).flatMap((piece) => piece.function?.name ?? []));
+    const { message, finish_reason } = (await stream.finalCompletion()).choices[0] ?? {};
+
+    expect(names).toEqual(['weather', 'weather']);
+    expect(finish_reason).toBe('tool_calls');
+    const whole = { id: expect.any(String), type: 'function' };
+    const [first, second] = message?.tool_calls ?? [];
+    expect(message?.content).toBe('I look.');
+    expect([first, second]).toEqual([
+      { ...whole, function: { name: 'weather', arguments: '{"city":"Oslo"}' } },
+      { ...whole, function: { name: 'weather', arguments: '{"city":"Oslo"}' } },
+    ]);
+    expect(first?.id).not.toBe(second?.id);
+  });
+
+  test('sends parts and every parameter as given', async () => {
+    const content: ChatContentPart[] = [
+      { type: 'text', text: 'What is this?' },
+      { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA', detail: 'low' } },
+    ];
+    const params = {
+      model,
+      messages: [{ role: 'user', content }],
+      response_format: { type: 'json_object' },
+      parallel_tool_calls: false,
+      ...{ seed: 7, stop: ['END'], top_p: 0.5, presence_penalty: -1, frequency_penalty: 1, n: 1, user: 'u' },
+      ...{ logit_bias: { '50256': -100 }, logprobs: true, top_logprobs: 2, max_completion_tokens: 50 },
+    } as const;
+    await gateway().chat.completions.create(params);
+
+    expect(JSON.parse(world.last.body ?? '')).toEqual(params);
+  });
+
+  test.each([
+    { field: 'messages', value: [{ role: 'user', content: 7 }], path: ['messages', 0, 'content'] },
+    { field: 'messages', value: [{ role: 'user', content: [{ text: 'x' }] }], path: ['messages', 0, 'content'] },
+    { field: 'tools', value: [{ function: { name: 'x' } }], path: ['tools', 0, 'type'] },
+    { field: 'tool_choice', value: 7, path: ['tool_choice'] },
+    { field: 'top_p', value: 2, path: ['top_p'] },
+    { field: 'stop', value: [1], path: ['stop'] },
+    { field: 'response_format', value: 'json', path: ['response_format'] },
+    { field: 'toolChoice', value: 'auto', path: ['toolChoice'] },
+  ])('rejects $field: $value, and sends nothing', async ({ field, value, path }) => {
+    const params = { model, messages: [question], [field]: value };
+    const error = await failureOf(gateway().chat.completions.create(params as never));
+
+    expect(error).toBeInstanceOf(RequestValidationError);
+    expect((error as RequestValidationError).issues[0]?.path).toEqual(path);
+    expect(world.emulator.requests).toEqual([]);
+  });
+});
+
+describe('without the option', () => {
+  const world = emulatedService({});
+
+  test.each([
+    { name: 'null', content: null },
+    { name: 'parts', content: [{ type: 'text', text: 'Hi' }] },
+  ])('content that is $name is an error that names it', async ({ content }) => {
+    const messages = [{ role: 'user', content }] as never;
+    const error = await failureOf(world.gateway().chat.completions.create({ model, messages }));
+
+    expect(error).toBeInstanceOf(RequestValidationError);
+    expect(String(error)).toContain('messages[0].content: expected string, got');
+    expect(String(error)).toContain("set undocumented: 'send' on the client");
+  });
+
+  test('a reply whose content is null is an error that names it', async () => {
+    world.emulator.chat.on('weather', { tool_calls: called });
+    const messages = [{ role: 'user', content: 'What is the weather?' }];
+    const error = await failureOf(world.gateway().chat.completions.create({ model, messages }));
+
+    expect(error).toBeInstanceOf(ResponseValidationError);
+    expect(String(error)).toContain('choices[0].message.content: expected string, got null; to send or read null');
+    expect(String(error)).toContain("undocumented: 'send'");
+  });
+
+  test('a bad value of the option is rejected', () => {
+    expect(() => world.gateway({ undocumented: true as never })).toThrow("undocumented must be 'send'");
+  });
+});
+
+describe('a reply in JSON', () => {
+  const world = emulatedService({});
+  const Tide = z.object({ high: z.string(), metres: z.number() });
+  const ask = <T>(schema: StandardSchema<T>, content = 'When is the tide?') =>
+    world.gateway().chat.completions.create({ model, messages: [{ role: 'user', content }] }, { schema });
+
+  test('is parsed, validated and typed with a schema', async () => {
+    world.emulator.chat.on('tide', { json: { high: '12:00', metres: 3.5 } });
+    const tide = await ask(Tide);
+    const { data, response } = await ask(Tide).withResponse();
+
+    expectTypeOf(tide).toEqualTypeOf<{ high: string; metres: number }>();
+    expect(tide).toEqual({ high: '12:00', metres: 3.5 });
+    expect(data).toEqual(tide);
+    expect(response.status).toBe(200);
+  });
+
+  test('that does not match is an error with the path, and the completion as its body', async () => {
+    world.emulator.chat.on('tide', { json: { high: '12:00' } });
+    const error = (await failureOf(ask(Tide))) as ResponseValidationError;
+
+    expect(error).toBeInstanceOf(ResponseValidationError);
+    expect(error.issues[0]?.path).toEqual(['metres']);
+    expect(error.body).toMatchObject({ object: 'chat.completion', usage: { total_tokens: expect.any(Number) } });
+  });
+
+  test.each([
+    { reply: 'At noon.', message: 'ask the model for JSON alone' },
+    { reply: { content: '{"high":', finish_reason: 'length' }, message: 'it ended at max_tokens' },
+    { reply: '', message: 'it has no text' },
+  ])('that is not JSON is an error: $message', async ({ reply, message }) => {
+    world.emulator.chat.on('tide', reply);
+    const error = await failureOf(ask(Tide));
+
+    expect(error).toBeInstanceOf(ResponseValidationError);
+    expect(String(error)).toContain(`The reply is not JSON: ${message}.`);
+  });
+
+  test('still has its tokens in the done event', async () => {
+    world.emulator.chat.on('tide', { json: { high: '12:00', metres: 3.5 } });
+    const events: unknown[] = [];
+    const gateway = world.gateway({ onEvent: (event) => void events.push(event) });
+    const messages = [{ role: 'user', content: 'When is the tide?' }];
+    await gateway.chat.completions.create({ model, messages }, { schema: Tide });
+
+    expect(events.at(-1)).toMatchObject({
+      type: 'done',
+      finishReasons: ['stop'],
+      usage: { total_tokens: expect.any(Number) },
+    });
+  });
+
+  test('of a stream is rejected, because a stream has no whole reply', async () => {
+    const messages = [{ role: 'user', content: 'When is the tide?' }];
+    const params = { model, messages, stream: true } as const;
+    const error = await failureOf(world.gateway().chat.completions.create(params, { schema: Tide } as never));
+
+    expect(error).toBeInstanceOf(RequestValidationError);
+    expect(String(error)).toContain('schema');
+  });
+});
