@@ -41,6 +41,32 @@ describe.runIf(await hasChromium()).each([390, 1280])('a story at %d px', (width
   const client = (maxRetries: number) =>
     new GatewayClient({ baseURL: url, apiKey: emulator.apiKeys.secret, maxRetries, pacing: false });
 
+  test('a transcript is pasted, read with all its speakers, and compacted', async () => {
+    const { go, click, type, choose, reads, sees, text } = onPage(browser);
+    await go('new');
+    const pasted = `Anna: We decided to keep invoices in PostgreSQL because it is backed up.
+Ben: Note: the export must never contain the data of two customers.
+Carla: Retries must not send the same invoice twice.
+${Array.from({ length: 20 }, (_, i) => `Anna: Thanks, the weather on day ${i} is nice.\nBen: Lunch is ready.`).join('\n')}`;
+    await type('#transcript', pasted);
+    await sees('[id="speaker-Carla"]');
+    await fits();
+    await choose('[id="speaker-Carla"]', 'assistant');
+    await reads('Create with 43 messages');
+    await click('#create');
+    await reads('43 messages, never compacted');
+    const created = emulator.conversations.list().at(-1);
+    expect(created?.messages.map(({ role, content }) => `${role}: ${content}`).slice(0, 3)).toEqual([
+      'user: Anna: We decided to keep invoices in PostgreSQL because it is backed up.',
+      'user: Ben: Note: the export must never contain the data of two customers.',
+      'assistant: Retries must not send the same invoice twice.',
+    ]);
+    await click('#compact-aggressive');
+    await reads('Receipt of the aggressive compaction');
+    expect(await text()).toMatch(/\d+ statements? recognised/);
+    await fits();
+  });
+
   test('a fault and the retry that follows it', async () => {
     const { go, click, reads, sees, text } = onPage(browser);
     await go('faults');
@@ -49,10 +75,10 @@ describe.runIf(await hasChromium()).each([390, 1280])('a story at %d px', (width
       "document.querySelector('[id=\"fault-Gateway down\"]').getAttribute('aria-checked') === 'true'",
     );
     const gateway = client(1);
-    const call = gateway.presets.list();
-    await expect.poll(() => emulator.requests.length).toBe(1);
-    await click('[id="fault-Gateway down"]');
-    await call;
+    // The Gateway recovers as soon as the first attempt has failed.
+    const stop = emulator.onRequest(() => emulator.faults.clear());
+    await gateway.presets.list();
+    stop();
     await gateway.close();
 
     await go('requests');

@@ -1,95 +1,40 @@
-import type { MessageInput, MessageRole } from '../../src/store/conversation-records.js';
+import type { MessageInput } from '../../src/store/conversation-records.js';
+import { fromJson } from './json-log.js';
+import { type Choice, fromSpeakers, type Speaker } from './speakers.js';
 
 /** A parsed text, and the format it was taken for. */
 export interface ReadTranscript {
   messages: MessageInput[];
-  form: 'json' | 'transcript' | 'plain';
+  form: 'json' | 'lines' | 'transcript' | 'plain';
+  /** Who may have spoken, as a transcript shows it. Empty for JSON. */
+  speakers: readonly Speaker[];
+  /** How many conversations the JSON has. `messages` are those of one. */
+  conversations: number;
+}
+
+/** What the user chose in the preview. */
+export interface Chosen {
+  /** By the name of a speaker. */
+  speakers?: Readonly<Record<string, Choice>> | undefined;
+  /** The index of a conversation. @default the last */
+  conversation?: number | undefined;
 }
 
 /**
- * Parses a pasted text: JSON in the common formats, a transcript with speakers, or plain text. Throws for invalid JSON.
+ * Parses a pasted text: JSON or JSON Lines in the common formats, a transcript with speakers, or plain text. Throws for
+ * invalid JSON.
  */
-export function readTranscript(text: string): ReadTranscript {
+export function readTranscript(text: string, { speakers: choices = {}, conversation }: Chosen = {}): ReadTranscript {
   const trimmed = text.trim();
-  if (trimmed === '') return { messages: [], form: 'plain' };
-  if (/^[[{]/.test(trimmed) && !/^\[\d/.test(trimmed)) return { messages: fromJson(trimmed), form: 'json' };
-  const messages = fromSpeakers(trimmed);
-  if (messages.length > 0) return { messages, form: 'transcript' };
-  return { messages: [{ role: 'user', content: trimmed }], form: 'plain' };
-}
-
-function fromJson(text: string): MessageInput[] {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    throw new Error(`This looks like JSON, but it cannot be read: ${error instanceof Error ? error.message : ''}`);
+  if (trimmed === '') return { messages: [], form: 'plain', speakers: [], conversations: 1 };
+  // A transcript may begin with a time in brackets.
+  if (/^[[{]/.test(trimmed) && !/^\[\d/.test(trimmed)) {
+    const { conversations, form } = fromJson(trimmed);
+    const messages = conversations[conversation ?? conversations.length - 1] ?? conversations.at(-1) ?? [];
+    return { messages, form, speakers: [], conversations: conversations.length };
   }
-  const list = Array.isArray(value) ? value : fieldsOf(value).messages;
-  if (!Array.isArray(list)) throw new Error('The JSON needs to be an array of messages, or an object with "messages".');
-  return list.map((entry: unknown, i) => {
-    const fields = fieldsOf(entry);
-    const role = ROLES.get(String(fields.role ?? '').toLowerCase());
-    if (role === undefined)
-      throw new Error(`Message ${i + 1} has the role ${JSON.stringify(fields.role)}; use user, assistant or system.`);
-    return { role, content: contentOf(fields.content, i), ...known(fields) };
-  });
+  const { messages, speakers } = fromSpeakers(trimmed, choices);
+  const isPlain = speakers.every(({ choice, name }) => choice === 'text' || name === '');
+  if (!isPlain) return { messages, form: 'transcript', speakers, conversations: 1 };
+  return { messages: [{ role: 'user', content: trimmed }], form: 'plain', speakers, conversations: 1 };
 }
-
-/** Accepts a string, or an array of parts as in OpenAI's format. */
-function contentOf(content: unknown, i: number): string {
-  if (typeof content === 'string') return content;
-  if (Array.isArray(content)) {
-    return content
-      .map((part: unknown) => String(fieldsOf(part).text ?? ''))
-      .filter(Boolean)
-      .join('\n');
-  }
-  throw new Error(`Message ${i + 1} has no content.`);
-}
-
-function known({ id, createdAt }: Record<string, unknown>): Pick<MessageInput, 'id' | 'createdAt'> {
-  return { ...(typeof id === 'string' && { id }), ...(typeof createdAt === 'string' && { createdAt }) };
-}
-
-function fieldsOf(value: unknown): Record<string, unknown> {
-  // Callers only read fields of the object.
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
-}
-
-/** A line that starts with a speaker starts a message. */
-function fromSpeakers(text: string): MessageInput[] {
-  const turns: { name: string; lines: string[] }[] = [];
-  let isFenced = false;
-  for (const line of text.split(/\r?\n/)) {
-    const match = isFenced ? null : (HEADING.exec(line) ?? SPEAKER.exec(line));
-    if (line.trimStart().startsWith('```')) isFenced = !isFenced;
-    if (match?.groups !== undefined) {
-      turns.push({ name: (match.groups.name ?? '').trim().toLowerCase(), lines: [match.groups.rest ?? ''] });
-    } else turns.at(-1)?.lines.push(line);
-  }
-  const names = [...new Set(turns.map(({ name }) => name))];
-  const areKnown = names.some((name) => ROLES.has(name));
-  // A single unknown name before a colon may be any sentence. Two names make a conversation.
-  if (!areKnown && names.length !== 2) return [];
-  return turns
-    .map(({ name, lines }): MessageInput => {
-      const role = ROLES.get(name) ?? (areKnown || name === names[0] ? 'user' : 'assistant');
-      return { role, content: lines.join('\n').trim() };
-    })
-    .filter(({ content }) => content !== '');
-}
-
-/** `User: …`, `**Assistant:** …`, `[10:02] Anna: …`, `You said:` */
-const SPEAKER = /^(?:\[[\d:.\sT-]+\]\s*)?\**(?<name>[A-Z][\w .'-]{0,24}?)\**(?:\s+said)?\s*:\**\s*(?<rest>.*)$/;
-/** `## User` */
-const HEADING = /^#{1,4}\s*(?<name>User|Human|Assistant|System)\s*:?\s*(?<rest>)$/;
-
-const ROLES = new Map<string, MessageRole>([
-  ...['user', 'human', 'you', 'me', 'customer'].map((name): [string, MessageRole] => [name, 'user']),
-  ...['assistant', 'ai', 'bot', 'model', 'chatgpt', 'claude', 'agent', 'gpt'].map((name): [string, MessageRole] => [
-    name,
-    'assistant',
-  ]),
-  ...['system', 'developer'].map((name): [string, MessageRole] => [name, 'system']),
-]);
