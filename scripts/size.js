@@ -13,11 +13,11 @@ const CLIENTS = `import { ContextClient, GatewayClient } from 'context-gateway';
   const gateway = new GatewayClient({ baseURL: 'https://example.com', apiKey: 'svc_pk_x' });
   const context = new ContextClient({ baseURL: 'https://example.com', sessionToken: 'token' });`;
 const PROGRAMS = [
-  { name: 'a streamed completion, everything checked', budget: 35.8, code: STREAMED },
-  { name: "the same beside a page's own zod/mini", budget: 29, code: STREAMED, external: ['zod/mini'] },
+  { name: 'a streamed completion, everything checked', budget: 36, code: STREAMED },
+  { name: "the same beside a page's own zod/mini", budget: 29.3, code: STREAMED, external: ['zod/mini'] },
   {
     name: 'both clients whole',
-    budget: 37.6,
+    budget: 37.9,
     code: `export { ContextClient, GatewayClient } from 'context-gateway';`,
   },
   {
@@ -26,13 +26,18 @@ const PROGRAMS = [
     code: `export { RateLimitError } from 'context-gateway';`,
   },
   {
+    name: 'a page that reads turns of its server',
+    budget: 1.6,
+    code: `export { readTurn } from 'context-gateway/conversation';`,
+  },
+  {
     name: 'one zod schema, with as much of zod as it takes',
     budget: 9,
     code: `export { completionUsageSchema } from 'context-gateway/schemas';`,
   },
   {
     name: 'what the conversation helper adds to a page with both clients',
-    budget: 18.6, // the target is 9: docs/internals/decisions/size.md
+    budget: 19.6, // the target is 9: docs/internals/decisions/size.md
     code: `import { createConversation } from 'context-gateway/conversation';
       ${CLIENTS}
       const conversation = createConversation({ context, gateway, conversationId: 'c', model: 'm' });
@@ -71,7 +76,7 @@ async function checkBudgets() {
       (path) =>
         path.includes('undici') ||
         /platform\/(node|worker)/.test(path) ||
-        (path.includes('conversation') && less === undefined),
+        (path.includes('conversation') && less === undefined && !code.includes('/conversation')),
     );
     const ok = size <= budget && stray === undefined;
     failed ||= !ok;

@@ -1,5 +1,6 @@
 export { APIPromise } from './base/api-promise.js';
 export type { CompletionUsage, PartialChatCompletion } from './base/completion.js';
+export type { ErrorData } from './base/error-data.js';
 export type { ValidationIssue } from './base/issues.js';
 export type { Permit, RateLimiter, RateLimitObservation } from './base/rate-limiter.js';
 export type { Attempt, RateLimit, ResponseInfo, WithResponse } from './base/response-info.js';
@@ -95,7 +96,7 @@ export type {
 } from './gateway/schemas.js';
 export type { DecodeChunk } from './gateway/stream/chunk.js';
 export type { ChatCompletionStream } from './gateway/stream/completion-stream.js';
-export { toErrorResponse } from './gateway/stream/error-response.js';
+export { toErrorData, toErrorResponse } from './gateway/stream/error-response.js';
 export { type ReadStreamOptions, readChatCompletionStream } from './gateway/stream/relay.js';
 export type { ServerSentEvent } from './gateway/stream/sse.js';
 export type { StreamMetrics } from './gateway/stream/stream-owner.js';

@@ -118,6 +118,7 @@ import {
   StreamConsumedError,
   StreamError,
   StreamTruncatedError,
+  toErrorData,
   toErrorResponse,
 } from 'context-gateway';
 import {
@@ -162,6 +163,7 @@ import {
   type PromptReport,
   type Recalled,
   type ReplyStream,
+  readTurn,
   renderContext,
   type SearchHit,
   type SearchOptions,
@@ -169,6 +171,7 @@ import {
   type StoredConversation,
   type SummaryDiff,
   type SummaryEntry,
+  type TurnEvent,
   type TurnInput,
   type TurnOptions,
 } from 'context-gateway/conversation';
@@ -225,6 +228,7 @@ export const values: Record<keyof typeof import('context-gateway'), unknown> = {
   StreamConsumedError,
   StreamError,
   StreamTruncatedError,
+  toErrorData,
   toErrorResponse,
 };
 export const conversationValues: Record<keyof typeof import('context-gateway/conversation'), unknown> = {
@@ -236,6 +240,7 @@ export const conversationValues: Record<keyof typeof import('context-gateway/con
   renderContext,
   memoryStore,
   ConversationConflictError,
+  readTurn,
 };
 export const schemas: Record<keyof typeof import('context-gateway/schemas'), unknown> = {
   chatCompletionChunkSchema,
@@ -402,6 +407,16 @@ export function log(event: ClientEvent): void {
   if (event.type === 'retry') printers.retry(event);
   if (event.type === 'failure') printers.failure(event);
   if (event.type === 'validation') printers.validation(event);
+}
+
+/** What a page shows of a turn. */
+export async function show(response: Response): Promise<ErrorData | undefined> {
+  for await (const event of readTurn(response)) {
+    const one: TurnEvent = event;
+    if (one.type === 'text') print(one.text);
+    if (one.type === 'error') return one.error;
+  }
+  return undefined;
 }
 
 /** Each class narrows to its own properties. */

@@ -51,7 +51,7 @@ import {
   memoryStore,
   NEW_STATE,
 } from './store.js';
-import { Limits, Reply, type TurnEnd, untilAborted } from './turn.js';
+import { Limits, type ReceiptWatch, Reply, type ReplyWriter, type TurnEnd, untilAborted } from './turn.js';
 
 /** The user's new message, or several messages. The last one is the question. */
 export type TurnInput = string | readonly ConversationMessage[];
@@ -126,6 +126,7 @@ export class Conversation {
   /** A compaction of ours whose result was not read yet, and the receipt of the newest that was. */
   #cause: Cause | undefined;
   #receipt: Promise<CompactionReceipt> | undefined;
+  readonly #watches = new Set<(receipt: CompactionReceipt) => void>();
 
   /** @internal */
   constructor(options: ConversationOptions, window: Window) {
@@ -168,6 +169,14 @@ export class Conversation {
       );
       return this.#completed(request, built, answer, limits);
     });
+  }
+
+  /**
+   * Sends the input and resolves to the response for a page: `stream(input, options).toResponse()`. Pass the signal of
+   * the request, so that a page that leaves early stops the reply.
+   */
+  respond(input: TurnInput, options: TurnOptions = {}): Promise<Response> {
+    return this.stream(input, options).toResponse();
   }
 
   /**
@@ -385,25 +394,36 @@ export class Conversation {
 
   #stream(options: TurnOptions, request: () => TurnRequest): Reply {
     const reply: Reply = new Reply(
-      (signal, push) =>
+      (signal, writer) =>
         this.#inOrder({ ...options, signal }, async (limits) => {
           this.#reply = reply;
           try {
-            return await this.#write(request, { ...options, signal }, limits, push);
+            return await this.#write(request, { ...options, signal }, limits, writer);
           } finally {
             this.#reply = undefined;
           }
         }),
       options.signal,
+      () => this.#watchReceipts(),
     );
     return reply;
+  }
+
+  #watchReceipts(): ReceiptWatch {
+    const receipts: CompactionReceipt[] = [];
+    const watch = (receipt: CompactionReceipt): void => void receipts.push(receipt);
+    this.#watches.add(watch);
+    return {
+      collect: () => Promise.allSettled([...this.#tasks]).then(() => receipts),
+      end: () => void this.#watches.delete(watch),
+    };
   }
 
   async #write(
     make: () => TurnRequest,
     options: TurnOptions,
     limits: Limits,
-    push: (piece: string) => Promise<boolean>,
+    { begin, push }: ReplyWriter,
   ): Promise<TurnEnd> {
     const request = make();
     if (request.stored !== undefined) {
@@ -415,6 +435,7 @@ export class Conversation {
     const { answer: stream, built } = await this.#ask(request, options, limits, (params, request) =>
       this.#options.gateway.chat.completions.create({ ...params, stream: true }, request),
     );
+    begin(built.prompt.report);
     let text = '';
     try {
       for await (const piece of stream.textStream) {
@@ -768,6 +789,7 @@ export class Conversation {
     this.#state = { ...this.#state, snapshot, ledger: observeSummary(ledger, snapshot.summary, snapshot.metadata) };
     if (before === undefined || (cause === undefined && !compactedSince(before, snapshot))) return;
     const receipt = this.#receiptOf(before, snapshot, cause).then((receipt) => {
+      for (const watch of this.#watches) watch(receipt);
       new Promise((resolve) => resolve(this.#options.onCompaction?.(receipt))).catch(this.#onError);
       return receipt;
     });

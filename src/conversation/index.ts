@@ -37,6 +37,7 @@ export {
 } from './prompt.js';
 export { diffSummaries } from './receipt.js';
 export { renderContext } from './render.js';
+export { readTurn, type TurnEvent } from './respond.js';
 export {
   ConversationConflictError,
   type ConversationState,

@@ -174,11 +174,19 @@ export interface ChatTurn {
 export interface ReplyStream extends AsyncIterable<string> {
   /** The text so far. */
   readonly text: string;
+  /** The composition of the prompt, from the first piece of text on. */
+  readonly report: PromptReport | undefined;
   /**
    * Resolves to the turn when the reply is complete, was stopped, or was cut off by an error. If no text arrived,
    * rejects with the error that the loop throws.
    */
   final(): Promise<ChatTurn>;
+  /**
+   * A response for a page, which reads it with `readTurn`: server-sent events, or a JSON error with its status if no
+   * text arrives. Reads the reply, like a loop. It ends after the compaction that the turn starts, if any. If the page
+   * leaves, the reply is stopped, and its text so far is kept.
+   */
+  toResponse(): Promise<Response>;
 }
 
 /** A message that `search` found. */

@@ -1,4 +1,4 @@
-import { type ChatMessage, ConfigurationError, ContextGatewayError } from '../index.js';
+import { type ChatMessage, ConfigurationError, ContextGatewayError, type ErrorData } from '../index.js';
 import { messageTokens, TokenCounter } from './counter.js';
 import { MessageIndex } from './memory.js';
 import {
@@ -356,6 +356,12 @@ export class ContextBudgetError extends ContextGatewayError {
 
   override get name(): string {
     return 'ContextBudgetError';
+  }
+
+  /** @internal */
+  get errorData(): ErrorData {
+    const message = 'Your message is too long. Shorten it and send it again.';
+    return { status: 413, code: 'context_length_exceeded', message };
   }
 
   protected override facts(): Record<string, unknown> {

@@ -130,7 +130,8 @@ function dayOf({ createdAt }: Recalled): string | undefined {
   return `${date.getUTCDate()} ${MONTHS[date.getUTCMonth()]} ${date.getUTCFullYear()}`;
 }
 
-const MONTHS = 'January February March April May June July August September October November December'.split(' ');
+const MONTHS =
+  /* @__PURE__ */ 'January February March April May June July August September October November December'.split(' ');
 
 /**
  * The part of a text that matches a query best: paragraphs, with code blocks and tables whole; of a paragraph that is

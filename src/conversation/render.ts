@@ -32,7 +32,7 @@ const PRIORITY: readonly ContextSection[] = [
 ];
 
 // The cast is true: the record has these keys and no others.
-export const SECTIONS = Object.keys(HEADINGS) as readonly ContextSection[];
+export const SECTIONS = /* @__PURE__ */ Object.keys(HEADINGS) as readonly ContextSection[];
 
 /** One line of the context. */
 export interface ContextLine {

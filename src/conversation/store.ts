@@ -1,4 +1,4 @@
-import { ConfigurationError, ContextGatewayError } from '../index.js';
+import { ConfigurationError, ContextGatewayError, type ErrorData } from '../index.js';
 import type { CompactionState } from './compaction.js';
 import type { Calibration } from './counter.js';
 import { EMPTY_LEDGER, type Ledger } from './ledger.js';
@@ -106,6 +106,12 @@ export class ConversationConflictError extends ContextGatewayError {
 
   override get name(): string {
     return 'ConversationConflictError';
+  }
+
+  /** @internal */
+  get errorData(): ErrorData {
+    const message = 'Another message was sent in this conversation meanwhile. Reload it, and send yours again.';
+    return { status: 409, code: 'conversation_conflict', message };
   }
 
   /** The turn that was not stored. Never printed. */

@@ -5,8 +5,10 @@ import {
   type RequestOptions,
   StreamConsumedError,
   StreamTruncatedError,
+  toErrorResponse,
 } from '../index.js';
-import type { ChatTurn, ReplyStream } from './model.js';
+import type { ChatTurn, CompactionReceipt, PromptReport, ReplyStream } from './model.js';
+import { eventResponse } from './respond.js';
 
 /** The end of a turn: what was stored, if any text arrived, and why it ended early. */
 export interface TurnEnd {
@@ -14,13 +16,29 @@ export interface TurnEnd {
   error?: unknown;
 }
 
-/** Makes a turn. `push` resolves to `false` if nobody takes the piece. */
-export type TurnMaker = (signal: AbortSignal, push: (piece: string) => Promise<boolean>) => Promise<TurnEnd>;
+/** Where a turn writes its reply. */
+export interface ReplyWriter {
+  /** Called once, before the first piece. */
+  begin(report: PromptReport): void;
+  /** Resolves to `false` if nobody takes the piece. */
+  push(piece: string): Promise<boolean>;
+}
+
+/** Makes a turn. */
+export type TurnMaker = (signal: AbortSignal, writer: ReplyWriter) => Promise<TurnEnd>;
+
+/** Collects the receipts of compactions. */
+export interface ReceiptWatch {
+  /** Resolves when the compaction that runs now has ended. */
+  collect(): Promise<readonly CompactionReceipt[]>;
+  end(): void;
+}
 
 /** A reply that can be read once, by a loop or by `final()`. */
 export class Reply implements ReplyStream {
   readonly #make: TurnMaker;
   readonly #caller: AbortSignal | undefined;
+  readonly #watch: () => ReceiptWatch;
   readonly #stop = new AbortController();
   #ending: Promise<TurnEnd> | undefined;
   #end: TurnEnd | undefined;
@@ -31,10 +49,12 @@ export class Reply implements ReplyStream {
   #piece: { text: string; taken: (isTaken: boolean) => void } | undefined;
   #wake: () => void = () => {};
   text = '';
+  report: PromptReport | undefined;
 
-  constructor(make: TurnMaker, caller: AbortSignal | undefined) {
+  constructor(make: TurnMaker, caller: AbortSignal | undefined, watch: () => ReceiptWatch) {
     this.#make = make;
     this.#caller = caller;
+    this.#watch = watch;
   }
 
   /** @throws {StreamConsumedError} on a second loop */
@@ -80,6 +100,20 @@ export class Reply implements ReplyStream {
       : error;
   }
 
+  async toResponse(): Promise<Response> {
+    const watch = this.#watch();
+    const texts = this[Symbol.asyncIterator]();
+    const receipts = () => watch.collect().finally(() => watch.end());
+    try {
+      const first = await texts.next();
+      const recalled = () => this.report?.recalled ?? [];
+      return eventResponse({ texts, recalled, final: () => this.final(), receipts }, first);
+    } catch (error) {
+      watch.end();
+      return toErrorResponse(error);
+    }
+  }
+
   readonly #begun: (() => void)[] = [];
 
   /** Takes all pieces, so that the turn ends even if its reader is slow or gone. */
@@ -104,7 +138,10 @@ export class Reply implements ReplyStream {
         if (this.#isFlowing) this.#take();
         this.#wake();
       });
-    this.#end = await this.#make(this.#stop.signal, push).catch((error: unknown) => ({ error }));
+    const begin = (report: PromptReport): void => {
+      this.report = report;
+    };
+    this.#end = await this.#make(this.#stop.signal, { begin, push }).catch((error: unknown) => ({ error }));
     this.#caller?.removeEventListener('abort', abort);
     this.#wake();
     return this.#end;

@@ -43,8 +43,8 @@ function stemOf(word: string): string {
 
 const ORDINAL = /^(\d{1,2})(?:st|nd|rd|th)$/;
 
-const STOP_WORDS = new Set(
-  [
+const STOP_WORDS = /* @__PURE__ */ new Set(
+  /* @__PURE__ */ [
     'a an the and or but if of at by for with about to from in on off is am are was were be been being have has had',
     'do does did doing will would shall should can could may might must i you he she it we they me him her us them',
     'my your his its our their this that these those what which who whom when where why how not no nor so than then',
@@ -127,7 +127,7 @@ function numberOf(numeral: string): number {
   return (numeral.includes('十') ? 10 * (digit(tens) || 1) : 0) + digit(ones);
 }
 
-const MONTHS = numbered(1, [
+const MONTHS = /* @__PURE__ */ numbered(1, [
   'january jan januar janvier enero',
   'february feb februar février febrero',
   'march mar märz mars marzo',
@@ -142,7 +142,7 @@ const MONTHS = numbered(1, [
   'december dec dezember dez décembre diciembre',
 ]);
 
-const WEEKDAYS = numbered(0, [
+const WEEKDAYS = /* @__PURE__ */ numbered(0, [
   'sunday sonntag dimanche domingo',
   'monday montag lundi lunes',
   'tuesday dienstag mardi martes',

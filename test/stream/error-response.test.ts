@@ -56,11 +56,12 @@ describe('an error about the request is relayed with its status and message', ()
     code: 'model_not_found',
     param: 'model',
   };
+  const invalid = { message: 'No such role.', type: 'invalid_request_error', param: 'messages' };
   const tooLong = { message: 'Too long.', type: 'invalid_request_error', code: 'context_length_exceeded' };
 
   test.each([
     { status: 404, name: 'NotFoundError', error: unknownModel, message: '404 No model atlas-9 (relayed stream).' },
-    { status: 400, name: 'BadRequestError', error: tooLong, message: '400 Too long (relayed stream).' },
+    { status: 400, name: 'BadRequestError', error: invalid, message: '400 No such role (relayed stream).' },
     { status: 413, name: 'APIError', error: { message: 'Too large.' }, message: '413 Too large (relayed stream).' },
   ])('$status: $error.message', async ({ status, name, error, message }) => {
     const { response, ...facts } = await told(await refused(status, error));
@@ -83,6 +84,13 @@ describe('an error about the request is relayed with its status and message', ()
     const thrown = await failureOf(readChatCompletionStream(response));
     expect(thrown).toMatchObject({ name, status, type, retryAfter: 7_000, retryable: true });
     expect((thrown as Error).message).toBe(`${status} Slow down. Try again in 7 s (relayed stream).`);
+  });
+
+  test('a prompt that is too long is a 413', async () => {
+    const { response, ...facts } = await told(await refused(400, tooLong));
+
+    expect(response.status).toBe(413);
+    expect(facts).toEqual(tooLong);
   });
 
   test('Retry-After is rounded up to whole seconds', async () => {
@@ -196,7 +204,7 @@ describe('an internal error of the server is not revealed', () => {
     expect(response.status).toBe(499);
   });
 
-  test('a rejected key of the Context API is a plain 500 as well, and its 404 keeps its message', async () => {
+  test('an expired session and a conversation of another user are told, without words of the service', async () => {
     const answer = (status: number, error: string) => async () => Response.json({ success: false, error }, { status });
     const context = (status: number, error: string) =>
       new ContextClient({
@@ -206,7 +214,14 @@ describe('an internal error of the server is not revealed', () => {
         fetch: answer(status, error),
       });
 
-    expect((await told(await failureOf(context(401, 'canary').retrieve('c')))).response.status).toBe(500);
+    for (const [status, message] of [
+      [401, 'Your session has expired. Sign in again.'],
+      [403, 'You have no access to this conversation.'],
+    ] as const)
+      expect(await told(await failureOf(context(status, 'canary').retrieve('c')))).toMatchObject({
+        response: { status },
+        message,
+      });
     expect(await told(await failureOf(context(404, 'No such conversation.').retrieve('c')))).toMatchObject({
       response: { status: 404 },
       message: 'No such conversation.',

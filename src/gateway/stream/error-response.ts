@@ -1,22 +1,41 @@
+import type { ErrorData, HasErrorData } from '../../base/error-data.js';
 import { describeIssues } from '../../base/issues.js';
 import { APIError, wordsOf } from '../../errors/api.js';
+import { ContextGatewayError } from '../../errors/base.js';
 import { APIAbortError, APIConnectionError, APITimeoutError } from '../../errors/connection.js';
 import { StreamTruncatedError } from '../../errors/stream.js';
 import { RequestValidationError, ResponseValidationError } from '../../errors/validation.js';
 
 /**
- * Creates the `Response` that a relay sends to its page when a call fails before the stream begins. On the page,
+ * Creates the `Response` that your server sends to its page when a call fails before the stream begins. On the page,
  * `readChatCompletionStream(response)` throws it as a typed error again, with `type`, `code`, `param` and `retryAfter`.
- *
- * Errors about the request keep the service's status and message (400, 404, 429, 503 and the like). Problems of your
- * own server are hidden: a rejected key (401, 403) and unknown errors become a 500, an unreachable service or an
- * unusable response a 502, a timeout a 504. An aborted call becomes a 499; its page has usually gone.
+ * Status and message are those of `toErrorData`.
  */
 export function toErrorResponse(error: unknown): Response {
   const { status, body = { message: defaultMessage(status), type: 'server_error' } } = visibleError(error);
   const headers = new Headers({ 'content-type': 'application/json', 'cache-control': 'no-store' });
   if (body.retry_after !== undefined) headers.set('retry-after', String(body.retry_after));
   return new Response(JSON.stringify({ error: body }), { status, headers });
+}
+
+/**
+ * Describes an error for a visitor of your app: `{ status, code, message, retryAfter }`. Also finds the error inside
+ * others, such as the AI SDK's `APICallError` and `RetryError`, and accepts any other value.
+ *
+ * Errors about the request keep the service's status and message (400, 404, 429, 503 and the like). A message that is
+ * too long is a 413, an expired session of the visitor a 401, a conversation of somebody else a 403. Problems of your
+ * own server are hidden: a rejected key and unknown errors become a 500, an unreachable service or an unusable response
+ * a 502, a timeout a 504. An aborted call becomes a 499; its page has usually gone.
+ */
+export function toErrorData(error: unknown): ErrorData {
+  const { status, body } = visibleError(error);
+  const { message = defaultMessage(status), code, type, retry_after } = body ?? {};
+  return {
+    status,
+    code: code ?? type ?? DEFAULT_CODES[status] ?? (status < 500 ? 'invalid_request_error' : 'server_error'),
+    message,
+    ...(retry_after !== undefined && { retryAfter: retry_after * 1_000 }),
+  };
 }
 
 /** The part of an error that a visitor may see. */
@@ -33,8 +52,13 @@ interface VisibleError {
   };
 }
 
-/** Used by `toErrorResponse`, and for the error events of a relayed stream. */
-export function visibleError(error: unknown): VisibleError {
+/** Used by `toErrorResponse` and `toErrorData`, and for the error events of a relayed stream. */
+export function visibleError(thrown: unknown): VisibleError {
+  const error = ownError(thrown);
+  if (hasErrorData(error)) {
+    const { status, message, code } = error.errorData;
+    return { status, body: { message, code } };
+  }
   if (APIError.is(error)) return ofService(error);
   if (RequestValidationError.is(error)) return ofArguments(error);
   if (APIAbortError.is(error))
@@ -44,17 +68,34 @@ export function visibleError(error: unknown): VisibleError {
   return { status: unusable ? 502 : 500 };
 }
 
+function hasErrorData(error: unknown): error is HasErrorData {
+  return ContextGatewayError.is(error) && 'errorData' in error;
+}
+
+/** The error of this package in a chain of others: `cause`, or `lastError` of the AI SDK's `RetryError`. */
+function ownError(thrown: unknown): unknown {
+  let error = thrown;
+  for (let depth = 0; depth < MAX_CAUSES && error instanceof Error && !ContextGatewayError.is(error); depth += 1)
+    error = (error as { lastError?: unknown }).lastError ?? error.cause;
+  return error;
+}
+
+const MAX_CAUSES = 5;
+
 /** Statuses about the server's key or account. */
 const OF_ACCOUNT = [401, 402, 403, 407];
 const OF_SERVER = /auth|permission|forbidden|api_?key|billing|quota|credit|account|internal|server_error/i;
 
 function ofService(error: APIError): VisibleError {
   const { status, type, param, code, retryAfter } = error;
+  if (error.area === 'context' && status === 401) return { status, body: SESSION_EXPIRED };
+  if (error.area === 'context' && status === 403) return { status, body: NOT_ALLOWED };
   if (OF_ACCOUNT.includes(status) || (status >= 300 && status < 400)) return { status: 500 }; // a redirect means that baseURL is wrong
   if (status >= 500 && status !== 503) return { status: status < 600 ? status : 502 };
   // The service may report problems of the server with another status, or inside a successful response.
   if (OF_SERVER.test(`${type} ${code}`)) return { status: 500 };
-  const sentStatus = status < 300 ? 502 : status; // an error inside a success has no status of its own
+  const isTooLong = status === 400 && code === 'context_length_exceeded';
+  const sentStatus = isTooLong ? 413 : status < 300 ? 502 : status; // an error inside a success has no status of its own
   const retry_after = retryAfter === undefined ? undefined : Math.ceil(retryAfter / 1_000);
   return {
     status: sentStatus,
@@ -78,6 +119,18 @@ function defaultMessage(status: number): string {
     (status < 500 ? 'The service rejected the request.' : 'The service sent no usable response.')
   );
 }
+
+/** The Context API's credential is the visitor's own session. */
+const SESSION_EXPIRED = { message: 'Your session has expired. Sign in again.', code: 'session_expired' };
+const NOT_ALLOWED = { message: 'You have no access to this conversation.', code: 'permission_denied' };
+
+const DEFAULT_CODES: Readonly<Record<number, string>> = {
+  404: 'not_found',
+  429: 'rate_limit_error',
+  499: 'aborted',
+  503: 'service_unavailable',
+  504: 'timeout',
+};
 
 const DEFAULT_MESSAGES: Readonly<Record<number, string>> = {
   429: 'Too many requests.',

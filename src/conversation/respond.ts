@@ -1,0 +1,138 @@
+import { APIAbortError, type ErrorData, ResponseValidationError, StreamTruncatedError, toErrorData } from '../index.js';
+import type { ChatTurn, CompactionReceipt, Recalled } from './model.js';
+
+/**
+ * What a page learns about a turn, in this order: `recalled` if something was, the `text` in pieces, the `turn` as it
+ * was stored, an `error` if there was one, and the receipt of a compaction that ran behind the turn.
+ */
+export type TurnEvent =
+  | { type: 'recalled'; recalled: Recalled[] }
+  | { type: 'text'; text: string }
+  | { type: 'turn'; turn: Omit<ChatTurn, 'completion'> }
+  | { type: 'error'; error: ErrorData }
+  | { type: 'receipt'; receipt: CompactionReceipt };
+
+/** What the events of a turn are made from. */
+interface EventSource {
+  texts: AsyncIterator<string>;
+  recalled(): Recalled[];
+  final(): Promise<ChatTurn>;
+  receipts(): Promise<readonly CompactionReceipt[]>;
+}
+
+/** The response with the events of a turn whose first piece of text has arrived. */
+export function eventResponse(source: EventSource, first: IteratorResult<string>): Response {
+  const events = eventsOf(source, first);
+  const encoder = new TextEncoder();
+  const body = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const { value, done } = await events.next();
+        if (done) controller.close();
+        else controller.enqueue(encoder.encode(`data: ${JSON.stringify(value)}\n\n`));
+      },
+      // Not the generator's `return`, which would wait for the pending read.
+      cancel: async () => void (await source.texts.return?.()),
+    },
+    { highWaterMark: 0 },
+  );
+  // nginx buffers a response without the last header.
+  const headers = { 'content-type': 'text/event-stream', 'cache-control': 'no-store', 'x-accel-buffering': 'no' };
+  return new Response(body, { headers });
+}
+
+async function* eventsOf(
+  { texts, recalled, final, receipts }: EventSource,
+  first: IteratorResult<string>,
+): AsyncGenerator<TurnEvent, undefined> {
+  const found = recalled();
+  if (found.length > 0) yield { type: 'recalled', recalled: found };
+  let failure: { error: unknown } | undefined;
+  try {
+    for (let step = first; !step.done; step = await texts.next()) yield { type: 'text', text: step.value };
+  } catch (error) {
+    failure = { error };
+  }
+  try {
+    const { completion: _, ...turn } = await final();
+    yield { type: 'turn', turn };
+  } catch (error) {
+    failure ??= { error };
+  }
+  if (failure !== undefined) yield { type: 'error', error: toErrorData(failure.error) };
+  for (const receipt of await receipts()) yield { type: 'receipt', receipt };
+}
+
+/**
+ * Reads a turn on a page: `for await (const event of readTurn(await fetch('/chat', …)))`. Pass the response of your
+ * server, which is that of `conversation.respond`. A response with an error status is one event, `error`. Leaving the
+ * loop before the `turn` stops the reply.
+ *
+ * @throws {StreamTruncatedError} when the response ends before the turn does
+ * @throws {APIAbortError} when your signal aborts the request
+ * @throws {ResponseValidationError} when the response contains something else
+ */
+export async function* readTurn(response: Response): AsyncGenerator<TurnEvent, undefined> {
+  if (!response.ok) {
+    yield { type: 'error', error: await errorOf(response) };
+    return;
+  }
+  const type = response.headers.get('content-type') ?? 'without a type';
+  if (response.body === null || !type.startsWith('text/event-stream'))
+    throw new ResponseValidationError(`Expected the response of conversation.respond, but this one is ${type}.`, {
+      body: undefined,
+    });
+  let hasEnded = false;
+  try {
+    for await (const data of dataOf(response.body)) {
+      const event = parsed(data);
+      hasEnded ||= event.type === 'turn' || event.type === 'error';
+      yield event;
+    }
+  } catch (error) {
+    if ((error as Error | undefined)?.name === 'AbortError') throw new APIAbortError({ cause: error });
+    if (ResponseValidationError.is(error)) throw error;
+    // The network failed: below, as if the response had ended.
+  }
+  if (!hasEnded) throw new StreamTruncatedError('The response ended before the turn was complete.');
+}
+
+/** The data of server-sent events as `eventResponse` writes them. */
+async function* dataOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string, undefined> {
+  const reader = body.getReader();
+  const decoder = new TextDecoder();
+  let rest = '';
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      const events = (rest + decoder.decode(value, { stream: true })).split('\n\n');
+      rest = events.pop() ?? '';
+      for (const event of events) if (event.startsWith('data: ')) yield event.slice(6);
+    }
+  } finally {
+    await reader.cancel().catch(() => {}); // without effect at the end
+  }
+}
+
+function parsed(data: string): TurnEvent {
+  try {
+    const event = JSON.parse(data);
+    if (typeof event?.type === 'string') return event;
+  } catch {}
+  throw new ResponseValidationError('The response contains an event that is not one of a turn.', { body: data });
+}
+
+/** The error of a response that `toErrorResponse` made, or that a proxy sent. */
+async function errorOf(response: Response): Promise<ErrorData> {
+  const body: unknown = await response.json().catch(() => undefined);
+  const { message, code, type, retry_after } = Object(Object(body).error) as Record<string, unknown>;
+  const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
+  const wait = Number(retry_after ?? response.headers.get('retry-after') ?? Number.NaN);
+  return {
+    status: response.status,
+    code: text(code) ?? text(type) ?? 'server_error',
+    message: text(message) ?? 'The server could not handle the request.',
+    ...(wait >= 0 && { retryAfter: wait * 1_000 }),
+  };
+}

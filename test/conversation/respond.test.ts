@@ -1,0 +1,268 @@
+import { APIError, AuthenticationError, toErrorData } from 'context-gateway';
+import { readTurn, type TurnEvent } from 'context-gateway/conversation';
+import { describe, expect, test, vi } from 'vitest';
+import { failureOf } from '../helpers/service.js';
+import { metadata, summary } from './samples.js';
+import { cannedContext, chatWorld, gate, smallTalk } from './world.js';
+
+/** The events of a turn, with its pieces of text joined. */
+async function eventsOf(response: Response): Promise<TurnEvent[]> {
+  const events: TurnEvent[] = [];
+  for await (const event of readTurn(response)) {
+    const last = events.at(-1);
+    if (event.type === 'text' && last?.type === 'text') last.text += event.text;
+    else events.push(event);
+  }
+  return events;
+}
+
+const history = [{ role: 'user', content: 'The pier gets a red lamp.', id: 'lamp' }, ...smallTalk(60)];
+
+describe('a response for a page', () => {
+  test('has what was recalled, the text, and the turn as it was stored', async () => {
+    const world = chatWorld();
+    world.emulator.chat.on('lamp', 'A red "lamp"\n\nwith data: in it 💡.');
+    const conversation = world.open({ history, contextWindow: 800 });
+
+    const response = await conversation.respond('Which lamp does the pier get?');
+    const events = await eventsOf(response);
+
+    expect(response.headers.get('content-type')).toBe('text/event-stream');
+    expect(response.headers.get('cache-control')).toBe('no-store');
+    expect(events.map(({ type }) => type)).toEqual(['recalled', 'text', 'turn']);
+    expect(events).toMatchObject([
+      { recalled: expect.arrayContaining([expect.objectContaining({ id: 'lamp', role: 'user' })]) },
+      { text: 'A red "lamp"\n\nwith data: in it 💡.' },
+      { turn: { stopped: false, messages: [{ role: 'user' }, { role: 'assistant' }], usageEstimated: false } },
+    ]);
+    expect(JSON.stringify(events)).not.toContain('"completion"');
+    const ids = (await world.stored()).length;
+    expect(ids).toBe(history.length + 2);
+  });
+
+  test('streams each piece when it arrives', async () => {
+    const world = chatWorld();
+    world.emulator.chat.on('count', 'one two three four');
+
+    const turn = readTurn(await world.open().respond('Please count.'));
+
+    expect((await turn.next()).value).toMatchObject({ type: 'text' });
+    await turn.return(undefined);
+    expect(await world.stored()).toMatchObject([{ role: 'user' }, { role: 'assistant', stopped: true }]);
+  });
+
+  test('is the same for another reply to the last message, and for an edited one', async () => {
+    const world = chatWorld();
+    const conversation = world.open();
+    await eventsOf(await conversation.respond('First?'));
+    world.emulator.chat.on('First', 'Another.');
+    world.emulator.chat.on('Second', 'To the second.');
+
+    const again = await eventsOf(await conversation.regenerate().toResponse());
+    const turn = again.find((event) => event.type === 'turn');
+    const [{ id } = { id: undefined }] = await conversation.search('First');
+    const edited = await eventsOf(await conversation.edit(String(id), 'Second?').toResponse());
+
+    expect(turn).toMatchObject({ turn: { text: 'Another.' } });
+    expect(edited).toMatchObject([{ text: 'To the second.' }, { turn: { text: 'To the second.' } }]);
+    expect(await world.stored()).toEqual([
+      { role: 'user', content: 'Second?' },
+      { role: 'assistant', content: 'To the second.' },
+    ]);
+  });
+
+  test('ends with the receipt of the compaction that the turn started, and the turn does not wait for it', async () => {
+    const world = chatWorld();
+    const canned = cannedContext(world, {
+      summary: summary({ version: 1, requirements: ['Be fast.'] }),
+      metadata: metadata({ compressedTokens: 900, totalTokens: 1000, lastCompactionAt: '2026-01-15T10:00:01.000Z' }),
+    });
+    const compacting = gate();
+    canned.compact = async () => {
+      await compacting.passed;
+      canned.summary = summary({ version: 2 });
+      canned.metadata = metadata({ compressedTokens: 300, lastCompactionAt: '2026-01-15T10:00:02.000Z' });
+      const result = { success: true, previousTokenCount: 900, newTokenCount: 300, tokensRemoved: 600 };
+      return Response.json({ success: true, result: { ...result, summaryUpdated: true } });
+    };
+    const events: TurnEvent[] = [];
+
+    for await (const event of readTurn(
+      await world.open({ contextWindow: 1000, reserveOutput: 0 }).respond('Hello there?'),
+    )) {
+      events.push(event);
+      if (event.type === 'turn') compacting.open();
+    }
+
+    expect(events.at(-2)).toMatchObject({ type: 'turn' });
+    expect(events.at(-1)).toMatchObject({
+      type: 'receipt',
+      receipt: { tokens: { before: 900, after: 300 }, diff: { lost: [{ text: 'Be fast.' }] } },
+    });
+  });
+
+  test('stops the reply, and keeps its text, if the page leaves', async () => {
+    const world = chatWorld();
+    world.emulator.chat.on('story', 'Once upon a time there was a lighthouse. '.repeat(50));
+    const conversation = world.open();
+
+    for await (const event of readTurn(await conversation.respond('Tell me a story.')))
+      if (event.type === 'text') break;
+    await conversation.idle();
+
+    await vi.waitFor(async () =>
+      expect(await world.stored()).toMatchObject([{ role: 'user' }, { role: 'assistant', stopped: true }]),
+    );
+  });
+
+  test('has a turn marked as stopped, and an error, if the reply breaks off', async () => {
+    const world = chatWorld();
+    world.emulator.chat.on('story', 'Once upon a time there was a lighthouse. '.repeat(5));
+    world.emulator.faults.add({
+      match: { path: '/v1/chat/completions' },
+      respond: { type: 'cutStream', afterEvents: 4 },
+    } as never);
+
+    const events = await eventsOf(await world.open().respond('Tell me a story.'));
+
+    expect(events).toMatchObject([
+      { type: 'text' },
+      { type: 'turn', turn: { stopped: true } },
+      { type: 'error', error: { status: 502, code: 'server_error' } },
+    ]);
+  });
+});
+
+describe('before any text, an error is the status of the response, and one event on the page', () => {
+  test.each([
+    {
+      what: 'a message that is too long',
+      status: 413,
+      error: {
+        code: 'context_length_exceeded',
+        message: 'Your message is too long. Shorten it and send it again.',
+      },
+      ask: (world: ReturnType<typeof chatWorld>) =>
+        world.open({ contextWindow: 500 }).respond('many words '.repeat(2000)),
+    },
+    {
+      what: 'an expired session',
+      status: 401,
+      error: { code: 'session_expired', message: 'Your session has expired. Sign in again.' },
+      ask: (world: ReturnType<typeof chatWorld>) => {
+        cannedContext(world, {
+          failure: Response.json({ success: false, error: 'Session abc is unknown' }, { status: 401 }),
+        });
+        return world.open().respond('Hello?');
+      },
+    },
+    {
+      what: 'a rate limit',
+      status: 429,
+      error: { code: 'rate_limit_error', message: 'Slow down.', retryAfter: 7_000 },
+      ask: (world: ReturnType<typeof chatWorld>) => {
+        world.emulator.faults.add({
+          match: { path: '/v1/chat/completions' },
+          respond: { status: 429, message: 'Slow down.', headers: { 'retry-after': '7' } },
+        });
+        return world.open().respond('Hello?');
+      },
+    },
+    {
+      what: 'an empty message',
+      status: 400,
+      error: { code: 'invalid_request_error', message: 'input: must not be empty.' },
+      ask: (world: ReturnType<typeof chatWorld>) => world.open().respond(' '),
+    },
+  ])('$what', async ({ status, error, ask }) => {
+    const response = await ask(chatWorld());
+
+    expect(response.status).toBe(status);
+    expect(await eventsOf(response)).toEqual([{ type: 'error', error: { status, ...error } }]);
+  });
+
+  test("a proxy's page has no text for a visitor", async () => {
+    const response = new Response('<h1>nginx</h1>', { status: 503, headers: { 'retry-after': '3' } });
+
+    expect(await eventsOf(response)).toEqual([
+      {
+        type: 'error',
+        error: {
+          status: 503,
+          code: 'server_error',
+          message: 'The server could not handle the request.',
+          retryAfter: 3_000,
+        },
+      },
+    ]);
+  });
+});
+
+describe('readTurn', () => {
+  const events = (...parts: string[]) =>
+    new Response(new Blob(parts).stream(), { headers: { 'content-type': 'text/event-stream' } });
+
+  test('throws if the response ends before the turn, and not after it', async () => {
+    const text = 'data: {"type":"text","text":"Half"}\n\n';
+    const turn = 'data: {"type":"turn","turn":{"text":"Half"}}\n\n';
+
+    expect(await failureOf(eventsOf(events(text)))).toMatchObject({ name: 'StreamTruncatedError' });
+    expect(await failureOf(eventsOf(events(text, 'data: {"type":"tu')))).toMatchObject({
+      name: 'StreamTruncatedError',
+    });
+    expect(await eventsOf(events(text, ': comment\n\n', turn, 'data: {"ty'))).toHaveLength(2);
+  });
+
+  test('throws for a response that is not of a turn', async () => {
+    const page = new Response('<h1>Sign in</h1>', { headers: { 'content-type': 'text/html' } });
+
+    expect(await failureOf(eventsOf(page))).toMatchObject({
+      name: 'ResponseValidationError',
+      message: 'Expected the response of conversation.respond, but this one is text/html.',
+    });
+    expect(await failureOf(eventsOf(events('data: nonsense\n\n')))).toMatchObject({ name: 'ResponseValidationError' });
+  });
+
+  test('throws an abort if the page aborts its request', async () => {
+    const abort = new DOMException('The user aborted a request.', 'AbortError');
+    const body = new ReadableStream({ pull: (controller) => controller.error(abort) });
+    const response = new Response(body, { headers: { 'content-type': 'text/event-stream' } });
+
+    expect(await failureOf(eventsOf(response))).toMatchObject({ name: 'AbortError', cause: abort });
+  });
+});
+
+describe('toErrorData', () => {
+  const headers = { get: () => undefined, toHeaders: () => new Headers() };
+  const details = (message: string) => ({ message, area: 'context', sent: 'no', body: {}, headers }) as const;
+
+  test('finds the error in others', () => {
+    const expired = new AuthenticationError(401, details('401 The token canary has expired.'));
+    const apiCallError = Object.assign(new Error('x'), { name: 'AI_APICallError', cause: expired });
+    const retryError = Object.assign(new Error('y'), { name: 'AI_RetryError', lastError: apiCallError });
+
+    for (const error of [expired, apiCallError, retryError, new Error('of the app', { cause: expired })])
+      expect(toErrorData(error)).toEqual({
+        status: 401,
+        code: 'session_expired',
+        message: 'Your session has expired. Sign in again.',
+      });
+  });
+
+  test('hides everything else', () => {
+    const loop = new Error('a loop');
+    loop.cause = loop;
+
+    for (const error of [new Error('db-7'), undefined, null, 'canary', loop, { status: 400 }])
+      expect(toErrorData(error)).toEqual({
+        status: 500,
+        code: 'server_error',
+        message: 'The server could not handle the request.',
+      });
+    expect(toErrorData(new APIError(403, details('403 canary')))).toMatchObject({
+      status: 403,
+      code: 'permission_denied',
+      message: 'You have no access to this conversation.',
+    });
+  });
+});
