@@ -76,9 +76,9 @@ function linesOf(text: string): Line[] {
 }
 
 function labelOf(line: string): Line['label'] {
-  const heading = HEADING.exec(line)?.groups;
-  if (heading !== undefined)
-    return { name: heading.name ?? '', rest: '', isClear: ROLES.has(keyOf(heading.name ?? '')) };
+  // Other headings are part of the text.
+  const heading = HEADING.exec(line)?.groups?.name;
+  if (heading !== undefined && ROLES.has(keyOf(heading))) return { name: heading, rest: '', isClear: true };
   const { time, stars, name = '', rest = '' } = LABEL.exec(line)?.groups ?? {};
   if (name === '' || rest.startsWith('//')) return undefined;
   return { name: name.trim(), rest, isClear: time !== undefined || stars !== undefined };
