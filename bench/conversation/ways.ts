@@ -27,7 +27,7 @@ const PER_MESSAGE = 4;
 const known = new Map<string, number>();
 
 /** The exact tokens of a text, counted once. */
-function tokensOf(text: string): number {
+export function tokensOf(text: string): number {
   const tokens = known.get(text) ?? countTokens(text);
   known.set(text, tokens);
   return tokens;

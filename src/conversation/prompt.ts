@@ -58,7 +58,7 @@ export type FitReport = Omit<PromptReport, 'stale' | 'compactionExhausted'>;
  * prompts in between begin with the same bytes. The context takes at most `context`, once messages no longer fit. What
  * remains is for what is recalled.
  */
-const SHARES = { newest: 0.25, newestAtMost: 0.5, context: 0.15 };
+const SHARES = { newest: 0.25, newestAtMost: 0.55, context: 0.12 };
 /** Share of the room that stays free for the input while all messages are sent. */
 const ROOM_TO_GROW = 0.125;
 /** Tokens around the lines of the context: the delimiters, with a hash, and the message itself. */

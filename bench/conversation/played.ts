@@ -1,0 +1,106 @@
+import { ContextClient, GatewayClient } from 'context-gateway';
+import { contextMiddleware } from 'context-gateway/ai-sdk';
+import { type ConversationStore, createConversation } from 'context-gateway/conversation';
+import { createEmulator } from 'context-gateway-emulator';
+import type { Message, Talk } from './data.js';
+import { recallOf } from './recall.js';
+import { promptTokens, tokensOf } from './ways.js';
+
+/** What became of a conversation that was sent turn by turn, and of the questions at its end. */
+export interface Played {
+  turns: number;
+  /** Turns that were rejected: a required part left no room. */
+  failed: number;
+  /** Prompts within the budget, by an exact count. */
+  fitted: number;
+  /** Prompts that begin with the context and the messages of the one before. */
+  stable: number;
+  compactions: number;
+  recall: number[];
+  /** The same questions, asked through the AI SDK. */
+  recallOfAiSdk: number[];
+}
+
+/** Plays every turn of a talk through `createConversation`, with the service's context and compactions. */
+export async function play(talk: Talk, budget: number): Promise<Played> {
+  await using emulator = createEmulator({ seed: talk.name, limits: { context: 1e6, compact: 1e6 } });
+  const { id } = emulator.conversations.create({});
+  const played: Played = { turns: 0, failed: 0, fitted: 0, stable: 0, compactions: 0, recall: [], recallOfAiSdk: [] };
+  const messages: (Message & { id: string })[] = [];
+  let before: string[] = [];
+  const answer: typeof fetch = async (input, init) => {
+    const request = new Request(input, init);
+    if (!request.url.endsWith('/chat/completions')) return emulator.fetch(request);
+    const { messages: sent } = (await request.json()) as { messages: Message[] };
+    played.fitted += Number(promptTokens(sent) <= budget);
+    return Response.json(completion(promptTokens(sent)));
+  };
+  await using context = new ContextClient({
+    ...{ baseURL: 'https://emulator.test', sessionToken: emulator.sessionToken, fetch: answer, pacing: false },
+  });
+  await using gateway = new GatewayClient({
+    ...{ baseURL: 'https://emulator.test', apiKey: emulator.apiKeys.secret, fetch: answer, pacing: false },
+  });
+  const states = new Map<string, unknown>();
+  const store: ConversationStore = {
+    load: () => ({ messages, state: states.get(id) as never }), // what saveState got
+    saveState: (_, state) => void states.set(id, state),
+  };
+  const options = { gateway, context, model: 'atlas-small', conversationId: id, contextWindow: budget, store };
+  await using conversation = createConversation({
+    ...{ ...options, reserveOutput: 0, instructions: INSTRUCTIONS },
+    onCompaction: () => {
+      played.compactions += 1;
+    },
+  });
+
+  for (const [at, message] of talk.messages.entries()) {
+    if (message.role === 'user' && at > 0) {
+      played.turns += 1;
+      try {
+        const prompt = await conversation.buildMessages([message]);
+        const now = prompt.messages.map((one) => JSON.stringify(one));
+        played.stable += Number(before.every((text, i) => text === now[i]));
+        before = now.slice(0, prompt.recalled === undefined ? -1 : -2);
+        await conversation.send([message]);
+      } catch {
+        played.failed += 1;
+      }
+      await conversation.idle();
+    }
+    const [stored] = emulator.conversations.append(id, [{ role: message.role, content: message.content }]);
+    messages.push({ ...message, id: stored?.id ?? '' });
+  }
+
+  const wrapped = createConversation({ ...options, context: undefined, store: undefined, reserveOutput: 0 });
+  for (const { question, evidence } of talk.questions) {
+    const wanted = evidence.map((at) => talk.messages[at]?.content ?? '');
+    const { chatMessages } = await conversation.buildMessages(question);
+    const recall = recallOf(
+      wanted,
+      chatMessages.slice(0, -1).map(({ content }) => content),
+    );
+    if (recall === undefined) continue;
+    played.recall.push(recall);
+    const prompt = [...talk.messages, { role: 'user', content: question }].map(({ role, content }) => ({
+      ...{ role: role as 'user', content: [{ type: 'text' as const, text: content }] },
+    }));
+    const { prompt: sent } = await contextMiddleware(wrapped).transformParams({
+      params: { prompt: [{ role: 'system', content: INSTRUCTIONS }, ...prompt] },
+    });
+    const texts = sent.slice(0, -1).map(({ content }) => (content[0] as { text?: string }).text ?? String(content));
+    played.recallOfAiSdk.push(recallOf(wanted, texts) ?? 0);
+  }
+  return played;
+}
+
+const INSTRUCTIONS = 'Answer briefly, from what was said.';
+
+function completion(prompt_tokens: number): object {
+  const reply = 'I see.';
+  return {
+    ...{ id: 'c', object: 'chat.completion', created: 0, model: 'atlas-small' },
+    choices: [{ index: 0, message: { role: 'assistant', content: reply }, finish_reason: 'stop' }],
+    usage: { prompt_tokens, completion_tokens: tokensOf(reply), total_tokens: prompt_tokens + tokensOf(reply) },
+  };
+}
