@@ -38,7 +38,7 @@ const GROUND_FLOOR = 'base/';
 const RESERVED = {
   undici: ['platform/agent.ts', 'platform/undici-agent.d.ts'],
   'eventsource-parser': ['gateway/stream/sse.ts'],
-  '@ai-sdk/provider': ['ai-sdk/api-call-error.ts', 'ai-sdk/provider.ts', 'ai-sdk/request.ts'],
+  '@ai-sdk/provider': ['ai-sdk/api-call-error.ts', 'ai-sdk/provider.ts', 'ai-sdk/prompt-parts.ts', 'ai-sdk/request.ts'],
   '@opentelemetry/api': ['otel/'],
   'zod/mini': ['zod.ts'], // other files import `#zod`, and types
 };

@@ -13,11 +13,11 @@ const CLIENTS = `import { ContextClient, GatewayClient } from 'context-gateway';
   const gateway = new GatewayClient({ baseURL: 'https://example.com', apiKey: 'svc_pk_x' });
   const context = new ContextClient({ baseURL: 'https://example.com', sessionToken: 'token' });`;
 const PROGRAMS = [
-  { name: 'a streamed completion, everything checked', budget: 36, code: STREAMED },
-  { name: "the same beside a page's own zod/mini", budget: 29.3, code: STREAMED, external: ['zod/mini'] },
+  { name: 'a streamed completion, everything checked', budget: 37.3, code: STREAMED },
+  { name: "the same beside a page's own zod/mini", budget: 30.5, code: STREAMED, external: ['zod/mini'] },
   {
     name: 'both clients whole',
-    budget: 37.9,
+    budget: 39.2,
     code: `export { ContextClient, GatewayClient } from 'context-gateway';`,
   },
   {

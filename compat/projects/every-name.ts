@@ -14,6 +14,7 @@ import type {
   ChatCompletionParams,
   ChatCompletionStream,
   ChatCompletions,
+  ChatContentPart,
   ChatMessage,
   ChatRole,
   ClientEvent,
@@ -21,6 +22,7 @@ import type {
   CompactionLevel,
   CompactionResult,
   CompactParams,
+  CompletionTypes,
   CompletionUsage,
   ContextClientOptions,
   ContextMetadata,
@@ -31,10 +33,20 @@ import type {
   DequeuedEvent,
   DerivedOptions,
   DispatcherLike,
+  ExtendedChatCompletion,
+  ExtendedChatCompletionChoice,
+  ExtendedChatCompletionChunk,
+  ExtendedChatCompletionChunkChoice,
+  ExtendedChatCompletionDelta,
+  ExtendedChatCompletionParams,
+  ExtendedChatMessage,
+  ExtendedReply,
+  ExtendedStreamedChatCompletion,
   FailureEvent,
   FileRecord,
   Files,
   FileUploadParams,
+  FunctionTool,
   GatewayClientOptions,
   Integration,
   IntegrationExecuteParams,
@@ -71,6 +83,7 @@ import type {
   RequestEvent,
   RequestOptions,
   ResponseEvent,
+  ResponseFormat,
   ResponseInfo,
   RetryEvent,
   RollingSummary,
@@ -83,6 +96,10 @@ import type {
   StopReason,
   StreamedChatCompletion,
   StreamMetrics,
+  ToolCall,
+  ToolCallDelta,
+  ToolChoice,
+  Undocumented,
   Uploadable,
   UploadOptions,
   Usage,
@@ -327,6 +344,30 @@ export async function stream(gateway: GatewayClient, relayed: Response): Promise
   await readChatCompletionStream(own.toReadableStream());
   await readChatCompletionStream(toErrorResponse(new Error('The service is away.')));
   return own.finalCompletion();
+}
+
+export async function callTools(gateway: GatewayClient<'send'>): Promise<ToolCall[]> {
+  const option: Undocumented = gateway.undocumented;
+  const tools: FunctionTool[] = [{ type: 'function', function: { name: 'tide' } }];
+  const content: ChatContentPart[] = [{ type: 'text', text: 'When is high tide?' }];
+  const messages: ExtendedChatMessage[] = [{ role: 'user', content }];
+  const tool_choice: ToolChoice = 'auto';
+  const response_format: ResponseFormat = { type: 'text' };
+  const params: ExtendedChatCompletionParams = { model: 'm', messages, tools, tool_choice, response_format };
+  const completion: ExtendedChatCompletion = await gateway.chat.completions.create({ ...params, stream: false });
+  const choice: ExtendedChatCompletionChoice | undefined = completion.choices[0];
+  const reply: ExtendedReply | undefined = choice?.message;
+  const stream = await gateway.chat.completions.create({ ...params, stream: true });
+  for await (const chunk of stream) {
+    const whole: ExtendedChatCompletionChunk = chunk;
+    const piece: ExtendedChatCompletionChunkChoice | undefined = whole.choices[0];
+    const delta: ExtendedChatCompletionDelta | undefined = piece?.delta;
+    const called: ToolCallDelta | undefined = delta?.tool_calls?.[0];
+    print(called?.function?.name ?? option);
+  }
+  const joined: ExtendedStreamedChatCompletion = await stream.finalCompletion();
+  const typed: CompletionTypes<'send'>['streamed'] = joined;
+  return typed.choices[0]?.message.tool_calls ?? reply?.tool_calls ?? [];
 }
 
 export async function undocumented(gateway: GatewayClient): Promise<OpenRecord[]> {

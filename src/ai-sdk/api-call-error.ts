@@ -12,7 +12,11 @@ const IGNORED_WAIT = 60_000;
  * unchanged. The AI SDK sends the request again if `isRetryable` is true, so it is true only if the service provably
  * did nothing, and the wait that it asks for will be kept.
  */
-export function toApiCallError(error: unknown, requestBodyValues: unknown, { maxRetryAfter }: GatewayClient): unknown {
+export function toApiCallError(
+  error: unknown,
+  requestBodyValues: unknown,
+  { maxRetryAfter }: Pick<GatewayClient, 'maxRetryAfter'>,
+): unknown {
   if (!APIError.is(error) && !APIConnectionError.is(error)) return error;
   const { message, retryable, sent } = error;
   const response = APIError.is(error) ? responseOf(error) : undefined;

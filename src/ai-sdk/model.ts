@@ -8,13 +8,14 @@ import { toPartStream } from './stream-parts.js';
 
 /** A model of the Gateway, for one version of the provider interface. */
 export function createModel<Version extends Specification>(
-  gateway: GatewayClient,
+  gateway: GatewayClient<'send'>,
   modelId: string,
   specification: Version,
+  sends: boolean,
 ): AiSdkModel<Version> {
   const dialect = DIALECTS[specification];
   const prepare = (options: CallOptions) => {
-    const { params, unsupported } = toGatewayRequest(modelId, options);
+    const { params, unsupported } = toGatewayRequest(modelId, options, sends);
     const warnings: Warning<Version>[] = unsupported.map(({ feature, details }) => dialect.warning(feature, details));
     return { params, warnings };
   };
@@ -22,7 +23,7 @@ export function createModel<Version extends Specification>(
     specificationVersion: specification,
     provider: 'svc.chat',
     modelId,
-    supportedUrls: {},
+    supportedUrls: sends ? { 'image/*': [/^https?:\/\//] } : {},
 
     async doGenerate(options) {
       const { params, warnings } = prepare(options);
@@ -32,7 +33,15 @@ export function createModel<Version extends Specification>(
       const choice = data.choices.find(({ index }) => index === 0);
       const text = choice?.message.content ?? '';
       return {
-        content: text === '' ? [] : [{ type: 'text', text }],
+        content: [
+          ...(text === '' ? [] : [{ type: 'text' as const, text }]),
+          ...(choice?.message.tool_calls ?? []).map(({ id, function: { name, arguments: input } }) => ({
+            type: 'tool-call' as const,
+            toolCallId: id,
+            toolName: name,
+            input,
+          })),
+        ],
         finishReason: dialect.finishReason(choice?.finish_reason),
         usage: dialect.usage(data.usage),
         warnings,

@@ -1,5 +1,5 @@
 import { NoSuchModelError } from '@ai-sdk/provider';
-import { ConfigurationError, type GatewayClient } from '../index.js';
+import { ConfigurationError, type GatewayClient, type Undocumented } from '../index.js';
 import { DIALECTS } from './dialect.js';
 import { createModel } from './model.js';
 import type { AiSdkModel, Specification } from './specification.js';
@@ -8,6 +8,12 @@ import type { AiSdkModel, Specification } from './specification.js';
 export interface AiSdkProviderOptions<Version extends Specification = Specification> {
   /** The version of the provider interface: `'v2'` for `ai` 5, `'v3'` for 6 and 7, `'v4'` for 7 alone. @default 'v3' */
   specification?: Version | undefined;
+  /**
+   * `'send'`: tools, JSON formats, images and sampling parameters are sent, although the API does not document them.
+   * Without it, they are left out with a warning, or rejected.
+   * @default the option of the client
+   */
+  undocumented?: 'send' | undefined;
 }
 
 /** A provider of the Gateway's models for the AI SDK. Call it with a model id. */
@@ -32,7 +38,7 @@ export interface AiSdkProvider<Version extends Specification = 'v3'> {
  * @throws {ConfigurationError} when `gateway` is not a client, or the specification is unknown
  */
 export function createAiSdkProvider<Version extends Specification = 'v3'>(
-  gateway: GatewayClient,
+  gateway: GatewayClient<Undocumented>,
   options: AiSdkProviderOptions<Version> = {},
 ): AiSdkProvider<Version> {
   if (typeof gateway?.chat?.completions?.create !== 'function')
@@ -42,7 +48,15 @@ export function createAiSdkProvider<Version extends Specification = 'v3'>(
   if (!Object.hasOwn(DIALECTS, specification))
     throw new ConfigurationError("specification must be 'v2' (for ai 5), 'v3' (for ai 6 and 7) or 'v4' (for ai 7).");
 
-  const languageModel = (modelId: string) => createModel(gateway, modelId, specification);
+  const { undocumented } = options;
+  if (undocumented !== undefined && undocumented !== 'send')
+    throw new ConfigurationError("undocumented must be 'send', or absent.");
+  const sends = undocumented === 'send' || gateway.undocumented === 'send';
+  // The cast is true for a client with the option; with another, only documented parameters are used.
+  const client = (
+    sends && gateway.undocumented !== 'send' ? gateway.withOptions({ undocumented: 'send' }) : gateway
+  ) as GatewayClient<'send'>;
+  const languageModel = (modelId: string) => createModel(client, modelId, specification, sends);
   return Object.assign((modelId: string) => languageModel(modelId), {
     specificationVersion: specification,
     languageModel,

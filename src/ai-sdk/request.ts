@@ -1,6 +1,7 @@
 import { UnsupportedFunctionalityError } from '@ai-sdk/provider';
-import type { ChatCompletionParams, ChatMessage } from '../index.js';
-import type { CallOptions, PromptMessage } from './specification.js';
+import type { ExtendedChatCompletionParams, ExtendedChatMessage, FunctionTool, ToolChoice } from '../index.js';
+import { toContent, toToolCalls, toToolMessages } from './prompt-parts.js';
+import type { CallOptions, CallTool, PromptMessage } from './specification.js';
 
 /** A setting that the Gateway does not support. */
 interface Unsupported {
@@ -10,48 +11,107 @@ interface Unsupported {
 
 /** A call of the AI SDK, converted for the Gateway. */
 export interface GatewayRequest {
-  readonly params: ChatCompletionParams;
+  readonly params: ExtendedChatCompletionParams;
   readonly unsupported: readonly Unsupported[];
 }
 
 /**
- * Converts a call. Only documented parameters are sent.
+ * Converts a call. Without `sends`, only documented parameters are sent.
  *
  * @throws {UnsupportedFunctionalityError} when leaving something out would change the question
  */
-export function toGatewayRequest(model: string, options: CallOptions): GatewayRequest {
+export function toGatewayRequest(model: string, options: CallOptions, sends: boolean): GatewayRequest {
   const { prompt, temperature, maxOutputTokens, toolChoice } = options;
-  if (toolChoice?.type === 'required' || toolChoice?.type === 'tool') {
+  if (!sends && (toolChoice?.type === 'required' || toolChoice?.type === 'tool')) {
     throw unsupported(
       'toolChoice',
-      "The Gateway does not support tools, so none can be required. Use toolChoice: 'auto'.",
+      `Tools are not documented, so none can be required. Use toolChoice: 'auto', or ${SENDS}.`,
     );
   }
   const params = {
     model,
-    messages: prompt.map(toMessage),
+    messages: sends ? prompt.flatMap(toExtendedMessages) : prompt.map(toMessage),
     ...(temperature !== undefined && { temperature }),
     ...(maxOutputTokens !== undefined && { max_tokens: maxOutputTokens }),
+    ...(sends && undocumentedParams(options)),
   };
-  return { params, unsupported: leftOut(options) };
+  return { params, unsupported: sends ? notSendable(options) : leftOut(options) };
 }
 
-function toMessage({ role, content }: PromptMessage): ChatMessage {
-  if (role === 'tool') throw unsupported('tool messages', 'The Gateway does not support tools. Remove tool messages.');
+function toMessage({ role, content }: PromptMessage) {
+  if (role === 'tool')
+    throw unsupported('tool messages', `Tools are not documented. Remove tool messages, or ${SENDS}.`);
   if (typeof content === 'string') return { role, content };
   const texts = content.flatMap(({ type, text }) => {
     if (type === 'text') return [String(text)];
     if (type === 'reasoning') return []; // `leftOut` adds a warning
-    throw unsupported(`${type} parts`, `The Gateway supports text only, and this ${role} message has a ${type} part.`);
+    throw unsupported(
+      `${type} parts`,
+      `Only text is documented, and this ${role} message has a ${type} part. To send it, ${SENDS}.`,
+    );
   });
   return { role, content: texts.join('\n') };
+}
+
+/** The results of several tools are one message of the AI SDK, and one message each for the Gateway. */
+function toExtendedMessages({ role, content }: PromptMessage): ExtendedChatMessage[] {
+  if (typeof content === 'string') return [{ role, content }];
+  if (role === 'tool') return toToolMessages(content);
+  const tool_calls = toToolCalls(content);
+  const text = toContent(role, content);
+  if (tool_calls.length === 0) return [{ role, content: text }];
+  return [{ role, content: text === '' ? null : text, tool_calls }, ...toToolMessages(content)];
+}
+
+function undocumentedParams(options: CallOptions): Partial<ExtendedChatCompletionParams> {
+  const { topP, topK, presencePenalty, frequencyPenalty, seed, stopSequences, reasoning, providerOptions } = options;
+  const tools = options.tools?.filter(isFunction).map(toTool) ?? [];
+  const given = {
+    top_p: topP,
+    top_k: topK,
+    presence_penalty: presencePenalty,
+    frequency_penalty: frequencyPenalty,
+    seed,
+    stop: stopSequences?.length ? stopSequences : undefined,
+    reasoning_effort: reasoning === 'provider-default' ? undefined : reasoning,
+    response_format: toResponseFormat(options.responseFormat),
+    tools: tools.length === 0 ? undefined : tools,
+    tool_choice: tools.length === 0 ? undefined : toToolChoice(options.toolChoice),
+    ...providerOptions?.svc,
+  };
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+}
+
+function toTool({ name, description, inputSchema, strict }: CallTool): FunctionTool {
+  return {
+    type: 'function',
+    function: {
+      name,
+      ...(description !== undefined && { description }),
+      ...(inputSchema !== undefined && { parameters: inputSchema }),
+      ...(strict !== undefined && { strict }),
+    },
+  };
+}
+
+function toToolChoice(choice: CallOptions['toolChoice']): ToolChoice | undefined {
+  if (choice?.type === 'tool') return { type: 'function', function: { name: choice.toolName ?? '' } };
+  return choice?.type as 'auto' | 'none' | 'required' | undefined; // the other types of the AI SDK
+}
+
+function toResponseFormat(format: CallOptions['responseFormat']): ExtendedChatCompletionParams['response_format'] {
+  if (format?.type !== 'json') return undefined;
+  const { schema, name = 'response', description } = format;
+  if (schema === undefined) return { type: 'json_object' };
+  return { type: 'json_schema', json_schema: { name, ...(description !== undefined && { description }), schema } };
 }
 
 function unsupported(functionality: string, message: string): UnsupportedFunctionalityError {
   return new UnsupportedFunctionalityError({ functionality, message });
 }
 
-const NOT_SENT = 'The Gateway has no such parameter. It was not sent.';
+const SENDS = "pass undocumented: 'send' to createAiSdkProvider";
+const NOT_SENT = `The API does not document it. It was not sent. To send it, ${SENDS}.`;
 
 /** The given settings that have no effect. */
 function leftOut(options: CallOptions): Unsupported[] {
@@ -62,8 +122,23 @@ function leftOut(options: CallOptions): Unsupported[] {
   if (tools !== undefined && tools.length > 0) features.push('tools');
   if (reasoning !== undefined && reasoning !== 'provider-default') features.push('reasoning');
   if (providerOptions?.svc !== undefined) features.push('providerOptions.svc');
-  const unsupported = features.map((feature) => ({ feature, details: NOT_SENT }));
-  if (prompt.some(({ content }) => typeof content !== 'string' && content.some(({ type }) => type === 'reasoning')))
-    unsupported.push({ feature: 'reasoning parts', details: 'The Gateway supports text only. They were not sent.' });
-  return unsupported;
+  return [...features.map((feature) => ({ feature, details: NOT_SENT })), ...reasoningParts(prompt)];
+}
+
+/** What is left out even with `undocumented: 'send'`. */
+function notSendable({ tools = [], prompt }: CallOptions): Unsupported[] {
+  const others = tools.filter((tool) => !isFunction(tool));
+  const details = 'It belongs to another provider. It was not sent.';
+  return [...others.map(({ name }) => ({ feature: `tool ${name}`, details })), ...reasoningParts(prompt)];
+}
+
+function reasoningParts(prompt: readonly PromptMessage[]): Unsupported[] {
+  const hasReasoning = prompt.some(
+    ({ content }) => typeof content !== 'string' && content.some(({ type }) => type === 'reasoning'),
+  );
+  return hasReasoning ? [{ feature: 'reasoning parts', details: 'The Gateway takes none. They were not sent.' }] : [];
+}
+
+function isFunction({ type }: CallTool): boolean {
+  return type === 'function';
 }

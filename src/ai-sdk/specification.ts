@@ -6,10 +6,26 @@
 /** Versions of the provider interface: `v2` for `ai` 5, `v3` for `ai` 6 and 7, `v4` for `ai` 7 alone. */
 export type Specification = 'v2' | 'v3' | 'v4';
 
-/** A part of a message: text, a file, a tool call. */
-interface PromptPart {
+/** A part of a message: text, a file, a tool call, its result. */
+export interface PromptPart {
   readonly type: string;
   readonly text?: unknown;
+  readonly mediaType?: string | undefined;
+  readonly filename?: string | undefined;
+  readonly data?: unknown;
+  readonly toolCallId?: string | undefined;
+  readonly toolName?: string | undefined;
+  readonly input?: unknown;
+  readonly output?: unknown;
+}
+
+/** A tool of a call. Tools of other types than `function` belong to another provider. */
+export interface CallTool {
+  readonly type: string;
+  readonly name: string;
+  readonly description?: string | undefined;
+  readonly inputSchema?: object | undefined;
+  readonly strict?: boolean | undefined;
 }
 
 /** A message as the AI SDK passes it to a model. */
@@ -30,9 +46,16 @@ export interface CallOptions {
   frequencyPenalty?: number | undefined;
   seed?: number | undefined;
   reasoning?: string | undefined;
-  responseFormat?: { readonly type: string } | undefined;
-  tools?: readonly unknown[] | undefined;
-  toolChoice?: { readonly type: string } | undefined;
+  responseFormat?:
+    | {
+        readonly type: string;
+        readonly schema?: object | undefined;
+        readonly name?: string | undefined;
+        readonly description?: string | undefined;
+      }
+    | undefined;
+  tools?: readonly CallTool[] | undefined;
+  toolChoice?: { readonly type: string; readonly toolName?: string | undefined } | undefined;
   includeRawChunks?: boolean | undefined;
   abortSignal?: AbortSignal | undefined;
   headers?: Readonly<Record<string, string | undefined>> | undefined;
@@ -82,9 +105,18 @@ export interface ResponseMetadata {
   timestamp?: Date;
 }
 
+/** A call of a tool. */
+interface ToolCallPart {
+  type: 'tool-call';
+  toolCallId: string;
+  toolName: string;
+  /** JSON. */
+  input: string;
+}
+
 /** A whole response. */
 interface GenerateResult<Version extends Specification> {
-  content: { type: 'text'; text: string }[];
+  content: ({ type: 'text'; text: string } | ToolCallPart)[];
   finishReason: FinishReason<Version>;
   usage: Usage<Version>;
   warnings: Warning<Version>[];
@@ -100,6 +132,10 @@ export type StreamPart<Version extends Specification> =
   | { type: 'text-start'; id: string }
   | { type: 'text-delta'; id: string; delta: string }
   | { type: 'text-end'; id: string }
+  | { type: 'tool-input-start'; id: string; toolName: string }
+  | { type: 'tool-input-delta'; id: string; delta: string }
+  | { type: 'tool-input-end'; id: string }
+  | ToolCallPart
   | { type: 'raw'; rawValue: unknown }
   | { type: 'error'; error: unknown }
   | {
@@ -121,7 +157,7 @@ export interface AiSdkModel<Version extends Specification = 'v3'> {
   readonly specificationVersion: Version;
   readonly provider: string;
   readonly modelId: string;
-  /** Empty: the Gateway takes no files. */
+  /** With `undocumented: 'send'`, images at an HTTP URL, which the AI SDK then does not download. */
   readonly supportedUrls: Record<string, RegExp[]>;
   /** A whole response. `generateText` calls it. */
   doGenerate(options: CallOptions): Promise<GenerateResult<Version>>;

@@ -1,14 +1,16 @@
 import { TextPieces } from '../base/unicode.js';
 import {
   APIAbortError,
-  type ChatCompletionChunk,
   type ChatCompletionStream,
   type CompletionUsage,
+  type ExtendedChatCompletionChunk,
   StreamTruncatedError,
+  type ToolCallDelta,
 } from '../index.js';
 import { DIALECTS } from './dialect.js';
 import { providerMetadataOf, responseMetadataOf } from './response.js';
 import type { Specification, StreamPart, Warning } from './specification.js';
+import { ToolInputs } from './tool-inputs.js';
 
 /** Options of `toPartStream`. */
 export interface StreamTelling<Version extends Specification> {
@@ -19,7 +21,7 @@ export interface StreamTelling<Version extends Specification> {
 
 /** Converts a streamed completion to the AI SDK's parts. Reads only on demand. Cancelling it ends the request. */
 export function toPartStream<Version extends Specification>(
-  completion: ChatCompletionStream,
+  completion: ChatCompletionStream<'send'>,
   telling: StreamTelling<Version>,
 ): ReadableStream<StreamPart<Version>> {
   const parts = partsOf(completion, telling);
@@ -41,11 +43,12 @@ export function toPartStream<Version extends Specification>(
 const TEXT = { id: '0' };
 
 async function* partsOf<Version extends Specification>(
-  completion: ChatCompletionStream,
+  completion: ChatCompletionStream<'send'>,
   { specification, warnings, includeRawChunks }: StreamTelling<Version>,
 ): AsyncGenerator<StreamPart<Version>, undefined> {
   let [hasMetadata, hasText, hasFailed] = [false, false, false];
   const pieces = new TextPieces();
+  const tools = new ToolInputs();
   let usage: CompletionUsage | null | undefined;
   let reason: string | undefined;
   yield { type: 'stream-start', warnings };
@@ -54,15 +57,17 @@ async function* partsOf<Version extends Specification>(
       if (includeRawChunks) yield { type: 'raw', rawValue: chunk };
       if (!hasMetadata) yield { type: 'response-metadata', ...responseMetadataOf(chunk) };
       hasMetadata = true;
-      const { content, finishReason } = firstChoice(chunk);
+      const { content, toolCalls, finishReason } = firstChoice(chunk);
       const text = pieces.add(content);
       if (text && !hasText) yield { type: 'text-start', ...TEXT };
       if (text) yield { type: 'text-delta', ...TEXT, delta: text };
       hasText ||= text !== '';
+      yield* tools.add(toolCalls);
       reason = finishReason ?? reason;
       usage = chunk.usage ?? usage;
     }
     if (reason === undefined) throw new StreamTruncatedError('The stream ended without a finish_reason.');
+    yield* tools.end();
   } catch (error) {
     if (APIAbortError.is(error)) throw error; // the AI SDK distinguishes its user's own abort from an error
     hasFailed = true;
@@ -81,10 +86,15 @@ async function* partsOf<Version extends Specification>(
   };
 }
 
-function firstChoice({ choices }: ChatCompletionChunk): { content: string; finishReason?: string } {
+function firstChoice({ choices }: ExtendedChatCompletionChunk): {
+  content: string;
+  toolCalls: readonly ToolCallDelta[];
+  finishReason?: string;
+} {
   const choice = choices.find(({ index }) => index === 0);
   return {
     content: choice?.delta.content ?? '',
+    toolCalls: choice?.delta.tool_calls ?? [],
     ...(choice?.finish_reason && { finishReason: choice.finish_reason }),
   };
 }

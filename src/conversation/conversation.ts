@@ -3,12 +3,14 @@ import { systemRuntime } from '../base/runtime.js';
 import {
   APIAbortError,
   APIError,
+  type ChatCompletions,
   type ChatMessage,
   type CompactionLevel,
   type CompactionResult,
   type CompletionUsage,
   ConfigurationError,
   type ContextClient,
+  type GatewayClient,
   type MemoryCreateParams,
   NotFoundError,
   type PinnedMemoryItem,
@@ -103,6 +105,8 @@ export function createConversation(options: ConversationOptions): Conversation {
 export class Conversation {
   readonly id: string;
   readonly #options: ConversationOptions;
+  /** Only text is sent, so the documented types are those of the replies. */
+  readonly #completions: ChatCompletions;
   readonly #window: Window;
   readonly #store: ConversationStore;
   readonly #counter: TokenCounter;
@@ -133,6 +137,7 @@ export class Conversation {
     const { context: client, conversationId, workspaceId, onContextError } = options;
     this.id = conversationId;
     this.#options = { ...options };
+    this.#completions = (options.gateway as GatewayClient).chat.completions;
     this.#window = window;
     this.#store = options.store ?? memoryStore();
     this.#counter = new TokenCounter(options.countTokens);
@@ -165,7 +170,7 @@ export class Conversation {
     const request: TurnRequest = { input: messagesOf(input) };
     return this.#inOrder(options, async (limits) => {
       const { answer, built } = await this.#ask(request, options, limits, (params, request) =>
-        this.#options.gateway.chat.completions.create({ ...params, stream: false }, request),
+        this.#completions.create({ ...params, stream: false }, request),
       );
       return this.#completed(request, built, answer, limits);
     });
@@ -433,7 +438,7 @@ export class Conversation {
         throw new ConfigurationError('To replace messages, store.load must return them with their ids.');
     }
     const { answer: stream, built } = await this.#ask(request, options, limits, (params, request) =>
-      this.#options.gateway.chat.completions.create({ ...params, stream: true }, request),
+      this.#completions.create({ ...params, stream: true }, request),
     );
     begin(built.prompt.report);
     let text = '';

@@ -1,12 +1,12 @@
 import * as z from '#zod';
 import { findBadOptions, functionOption, isFunction, option } from '../base/options.js';
-import { ConfigurationError, type ContextClient, type GatewayClient } from '../index.js';
+import { ConfigurationError, type ContextClient, type GatewayClient, type Undocumented } from '../index.js';
 import type { CompactionReceipt } from './model.js';
 import type { ConversationStore } from './store.js';
 
 /** Options of `createConversation`. The first three are required. */
 export interface ConversationOptions {
-  gateway: GatewayClient;
+  gateway: GatewayClient<Undocumented>;
   model: string;
   conversationId: string;
   /**

@@ -38,7 +38,12 @@ describe('a streamed completion', () => {
       {
         type: 'stream-start',
         warnings: [
-          { type: 'unsupported', feature: 'seed', details: 'The Gateway has no such parameter. It was not sent.' },
+          {
+            type: 'unsupported',
+            feature: 'seed',
+            details:
+              "The API does not document it. It was not sent. To send it, pass undocumented: 'send' to createAiSdkProvider.",
+          },
         ],
       },
       { type: 'response-metadata', id: 'c1', modelId: 'atlas-small', timestamp: new Date(1_767_600_000_000) },

@@ -87,7 +87,10 @@ describe.each(majors)('$name', ({ ai, specification, createProvider }) => {
     expect(features.sort()).toEqual([...Object.keys(settings), 'tools'].sort());
     for (const warning of warnings ?? []) {
       expect(warning.type).toBe(specification === 'v2' ? 'unsupported-setting' : 'unsupported');
-      expect(warning).toHaveProperty('details', 'The Gateway has no such parameter. It was not sent.');
+      expect(warning).toHaveProperty(
+        'details',
+        "The API does not document it. It was not sent. To send it, pass undocumented: 'send' to createAiSdkProvider.",
+      );
     }
   });
 
