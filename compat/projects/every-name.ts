@@ -145,7 +145,15 @@ import {
   type ContextMiddleware,
   contextMiddleware,
   createAiSdkProvider,
+  type FoundMessage,
+  type SearchTool,
+  type SearchToolOptions,
   type Specification,
+  searchTool,
+  type TurnMetadata,
+  toUIMessageStream,
+  type UIMessageChunk,
+  type UIMessageStreamOptions,
 } from 'context-gateway/ai-sdk';
 import {
   type BuildOptions,
@@ -278,6 +286,8 @@ export const schemas: Record<keyof typeof import('context-gateway/schemas'), unk
 export const aiSdk: Record<keyof typeof import('context-gateway/ai-sdk'), unknown> = {
   contextMiddleware,
   createAiSdkProvider,
+  searchTool,
+  toUIMessageStream,
 };
 
 export const redis: Record<keyof typeof import('context-gateway/redis'), unknown> = { redisLimiter };
@@ -526,6 +536,16 @@ export function forTheAiSdk(
   const options: AiSdkProviderOptions<'v4'> = { specification };
   const provider: AiSdkProvider<'v4'> = createAiSdkProvider(gateway, options);
   return [provider('m'), contextMiddleware(conversation)];
+}
+
+export async function pageOfTheAiSdk(
+  conversation: Conversation,
+): Promise<[ReadableStream<UIMessageChunk>, FoundMessage[], TurnMetadata | undefined]> {
+  const limited: SearchToolOptions = { limit: 3 };
+  const tool: SearchTool = searchTool(conversation, limited);
+  const options: UIMessageStreamOptions = { onError: String };
+  const stream = toUIMessageStream(conversation.stream('Hello?'), options);
+  return [stream, await tool.execute({ query: 'Hello' }), undefined];
 }
 
 /** Wraps a custom call. */

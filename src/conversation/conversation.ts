@@ -114,6 +114,7 @@ export class Conversation {
   /** Messages that the app passes to `buildMessages`, and the layout of their prompts. */
   readonly #passed = new History();
   #passedLayout: FitState | undefined;
+  #hasWarned = false;
   readonly #cache: ContextCache | undefined;
   #state: ConversationState = NEW_STATE;
   /** Turns whose storing failed. They are stored with the next one. */
@@ -257,6 +258,7 @@ export class Conversation {
     this.#passed.update(messages);
     const { prompt, layout } = await this.#build({ input: asked }, options, limits, { history: this.#passed });
     this.#passedLayout = layout;
+    this.#warnOfLeftOut(prompt);
     return prompt;
   }
 
@@ -452,6 +454,16 @@ export class Conversation {
       if (text === '' || ConversationConflictError.is(error)) throw error;
       return { turn: await this.#turn(request, built, { text, stopped: true }, limits), error };
     }
+  }
+
+  /** Before the first compaction, messages that are left out and not found are in no summary either. */
+  #warnOfLeftOut({ report: { dropped, recalled, summaryVersion } }: BuiltPrompt): void {
+    const { messages = 0 } = dropped.find(({ section, reason }) => section === 'history' && reason === 'budget') ?? {};
+    const left = messages - recalled.filter(({ role }) => role !== 'summary').length;
+    if (this.#hasWarned || left <= 0 || summaryVersion > 0 || this.#options.context === undefined) return;
+    this.#hasWarned = true;
+    const message = `${left} older messages are in no prompt: they do not fit, nothing in them matches the input, and the service has no summary of them. Call compact(), if the service has these messages; otherwise leave out context.`;
+    this.#onError(new ConfigurationError(message));
   }
 
   /** Builds and sends a prompt. If the service rejects it as too long, builds a smaller one and sends that, once. */

@@ -4,8 +4,15 @@ import * as v7 from 'ai';
 import * as v5 from 'ai-v5';
 import * as v6 from 'ai-v6';
 import type { GatewayClient } from 'context-gateway';
-import { type AiSdkModel, contextMiddleware, createAiSdkProvider, type Specification } from 'context-gateway/ai-sdk';
-import type { BuiltPrompt, Conversation } from 'context-gateway/conversation';
+import {
+  type AiSdkModel,
+  contextMiddleware,
+  createAiSdkProvider,
+  type Specification,
+  searchTool,
+  toUIMessageStream,
+} from 'context-gateway/ai-sdk';
+import type { BuiltPrompt, Conversation, ReplyStream } from 'context-gateway/conversation';
 import { expectTypeOf } from 'vitest';
 
 declare const gateway: GatewayClient;
@@ -74,4 +81,14 @@ export function middleware(): void {
   v6.streamText({ model: v6.wrapLanguageModel({ model: v3('m'), middleware }), prompt });
   v7.streamText({ model: v7.wrapLanguageModel({ model: v4('m'), middleware }), prompt });
   v7.streamText({ model: v7.wrapLanguageModel({ model: v2('m'), middleware: [middleware] }), prompt });
+}
+
+/** Type-checked, and never called. */
+export function toolsAndPages(reply: ReplyStream): unknown[] {
+  const tools = { searchConversation: searchTool(conversation) };
+  v5.streamText({ model: v2('m'), prompt, tools });
+  v6.streamText({ model: v3('m'), prompt, tools });
+  v7.streamText({ model: v4('m'), prompt, tools });
+  const stream = () => toUIMessageStream(reply);
+  return [v5, v6, v7].map(({ createUIMessageStreamResponse: respond }) => respond({ stream: stream() }));
 }

@@ -1,0 +1,80 @@
+import type { ChatTurn, Recalled, ReplyStream } from '../conversation/index.js';
+import { toErrorData } from '../index.js';
+
+/** A chunk of a message for `useChat`. The same in `ai` 5, 6 and 7. */
+export type UIMessageChunk =
+  | { type: 'start' }
+  | { type: 'data-recalled'; data: Recalled[] }
+  | { type: 'text-start'; id: string }
+  | { type: 'text-delta'; id: string; delta: string }
+  | { type: 'text-end'; id: string }
+  | { type: 'error'; errorText: string }
+  | { type: 'finish'; messageMetadata?: TurnMetadata };
+
+/** The metadata of a message: the turn without its text. */
+export type TurnMetadata = Omit<ChatTurn, 'completion' | 'text'>;
+
+/** Options of `toUIMessageStream`. */
+export interface UIMessageStreamOptions {
+  /** Returns the text of an error for the page. @default toErrorData(error).message */
+  onError?: ((error: unknown) => string) | undefined;
+}
+
+/**
+ * Streams a reply to `useChat`: `createUIMessageStreamResponse({ stream: toUIMessageStream(conversation.stream(input)) })`.
+ * Reads the reply, like a loop. What was recalled is a data part, `data-recalled`. The turn is the message's metadata:
+ * messages with ids, usage, report. If the page leaves, the reply is stopped, and its text so far is kept.
+ */
+export function toUIMessageStream(
+  reply: ReplyStream,
+  { onError = (error) => toErrorData(error).message }: UIMessageStreamOptions = {},
+): ReadableStream<UIMessageChunk> {
+  const texts = reply[Symbol.asyncIterator]();
+  const chunks = chunksOf(reply, texts, onError);
+  return new ReadableStream<UIMessageChunk>(
+    {
+      async pull(controller) {
+        const { done, value } = await chunks.next();
+        if (done) controller.close();
+        else controller.enqueue(value);
+      },
+      // Not the generator's `return`, which would wait for the pending read.
+      cancel: async () => void (await texts.return?.()),
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+/** The id of the message's only text. */
+const TEXT = { id: '0' };
+
+async function* chunksOf(
+  reply: ReplyStream,
+  texts: AsyncIterator<string>,
+  onError: (error: unknown) => string,
+): AsyncGenerator<UIMessageChunk, undefined> {
+  yield { type: 'start' };
+  let hasText = false;
+  let failure: { error: unknown } | undefined;
+  try {
+    for (let step = await texts.next(); !step.done; step = await texts.next()) {
+      if (!hasText) {
+        const { recalled = [] } = reply.report ?? {};
+        if (recalled.length > 0) yield { type: 'data-recalled', data: recalled };
+        yield { type: 'text-start', ...TEXT };
+      }
+      hasText = true;
+      yield { type: 'text-delta', ...TEXT, delta: step.value };
+    }
+  } catch (error) {
+    failure = { error };
+  }
+  if (hasText) yield { type: 'text-end', ...TEXT };
+  const turn = await reply.final().catch((error: unknown) => {
+    failure ??= { error };
+  });
+  if (failure !== undefined) yield { type: 'error', errorText: onError(failure.error) };
+  if (turn === undefined) return;
+  const { completion: _, text: __, ...messageMetadata } = turn;
+  yield { type: 'finish', messageMetadata };
+}

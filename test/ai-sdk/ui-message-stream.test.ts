@@ -1,0 +1,106 @@
+import { type GatewayClient, toErrorData } from 'context-gateway';
+import { searchTool, toUIMessageStream } from 'context-gateway/ai-sdk';
+import { createConversation, memoryStore } from 'context-gateway/conversation';
+import { describe, expect, test, vi } from 'vitest';
+import { emulatedService } from '../helpers/world.js';
+import { majors } from './majors.js';
+
+const service = emulatedService({});
+const history = [
+  { role: 'user', content: 'The pier gets a red lamp.', id: 'lamp', createdAt: '2026-05-03T09:00:00Z' },
+  ...Array.from({ length: 60 }, (_, i) => ({ role: 'user', content: `Remark number ${i} about the weather at sea.` })),
+];
+const conversationOf = (gateway: GatewayClient, more: object = {}) => {
+  const store = memoryStore({ talk: history });
+  const options = { gateway, model: 'atlas-small', conversationId: 'talk', contextWindow: 800, store, ...more };
+  return { store, conversation: createConversation(options) };
+};
+
+describe.each(majors)('$name', ({ ai }) => {
+  /** The message that `useChat` shows, through the response and the transport of the AI SDK, and the error it reports. */
+  async function shown(stream: ReturnType<typeof toUIMessageStream>) {
+    const transport = new ai.DefaultChatTransport({
+      api: 'https://app.test/chat',
+      fetch: async () => ai.createUIMessageStreamResponse({ stream }),
+    });
+    const chunks = await transport.sendMessages({
+      trigger: 'submit-message',
+      chatId: 'talk',
+      messageId: undefined,
+      messages: [{ id: '1', role: 'user', parts: [{ type: 'text', text: 'Which lamp?' }] }],
+      abortSignal: undefined,
+    });
+    let message: { parts: { type: string; text?: string; data?: unknown }[]; metadata?: unknown } | undefined;
+    const errors: unknown[] = [];
+    const onError = (error: unknown) => errors.push(error);
+    for await (const one of ai.readUIMessageStream({ stream: chunks, onError })) message = one;
+    return { message, errors };
+  }
+
+  test('a reply reaches useChat, with what was recalled and the turn as metadata', async () => {
+    service.emulator.chat.on('lamp', 'A red one.');
+    const { conversation, store } = conversationOf(service.gateway());
+
+    const { message, errors } = await shown(toUIMessageStream(conversation.stream('Which lamp does the pier get?')));
+
+    expect(errors).toEqual([]);
+    expect(message?.parts).toMatchObject([
+      { type: 'data-recalled', data: expect.arrayContaining([expect.objectContaining({ id: 'lamp' })]) },
+      { type: 'text', text: 'A red one.' },
+    ]);
+    expect(message?.metadata).toMatchObject({
+      stopped: false,
+      messages: [{ role: 'user' }, { role: 'assistant', id: expect.any(String) }],
+      report: { budget: expect.any(Number) },
+    });
+    expect((await store.load('talk'))?.messages).toHaveLength(history.length + 2);
+  });
+
+  test('a 429 reaches the page with its wait', async () => {
+    service.emulator.faults.add({
+      match: { path: '/v1/chat/completions' },
+      respond: { status: 429, message: 'Slow down.', headers: { 'retry-after': '7' } },
+    });
+    const { conversation } = conversationOf(service.gateway({ pacing: false }));
+    const onError = (error: unknown) => JSON.stringify(toErrorData(error));
+
+    const { errors } = await shown(toUIMessageStream(conversation.stream('Which lamp?'), { onError }));
+
+    const { message } = errors[0] as Error;
+    expect(JSON.parse(message)).toEqual({
+      status: 429,
+      code: 'rate_limit_error',
+      message: 'Slow down.',
+      retryAfter: 7_000,
+    });
+  });
+
+  test('a page that leaves stops the reply', async () => {
+    service.emulator.chat.on('story', 'Once upon a time there was a lighthouse. '.repeat(50));
+    const { conversation, store } = conversationOf(service.gateway());
+
+    const reader = toUIMessageStream(conversation.stream('Tell me a story.')).getReader();
+    for (let type = ''; type !== 'text-delta'; type = (await reader.read()).value?.type ?? '');
+    await reader.cancel();
+
+    await vi.waitFor(async () =>
+      expect((await store.load('talk'))?.messages.at(-1)).toMatchObject({ role: 'assistant', stopped: true }),
+    );
+  });
+
+  test('the search tool gives the model the messages that match, with ids and dates', async () => {
+    const { conversation } = conversationOf(service.gateway());
+    const tool = searchTool(conversation, { limit: 2 });
+
+    const { jsonSchema } = ai.asSchema(tool.inputSchema);
+    const found = await tool.execute({ query: 'lamp of the pier' }, { abortSignal: new AbortController().signal });
+
+    expect(await jsonSchema).toMatchObject({ type: 'object', properties: { query: { type: 'string' } } });
+    expect(found[0]).toEqual({
+      id: 'lamp',
+      role: 'user',
+      createdAt: '2026-05-03T09:00:00.000Z',
+      text: 'The pier gets a red lamp.',
+    });
+  });
+});
