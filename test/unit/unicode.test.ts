@@ -5,7 +5,10 @@ import { isWellFormed, toWellFormed } from '../../src/base/unicode.js';
 const TEXTS = ['', 'plain', '😀', 'a😀b', '\uD83D', 'a\uD83D', '\uDE00b', '\uDE00\uD83D', '\uD83D\uD83D\uDE00'];
 const native = TEXTS.map((text) => [text.isWellFormed(), text.toWellFormed()]);
 
+const { canParse } = URL;
+
 afterEach(() => {
+  URL.canParse = canParse;
   Object.assign(String.prototype, { isWellFormed: IS, toWellFormed: TO });
 });
 const { isWellFormed: IS, toWellFormed: TO } = String.prototype;
@@ -22,8 +25,9 @@ test('texts are judged and repaired alike with and without the native methods', 
   expect(TEXTS.map((text) => [isWellFormed(text), toWellFormed(text)])).toEqual(native);
 });
 
-test('a POST is sent, and half a character is rejected, where strings have no isWellFormed', async () => {
+test('a POST is sent, and half a character is rejected, where strings have no isWellFormed and URL no canParse', async () => {
   removeNative();
+  URL.canParse = undefined as never; // as in React Native and browsers of 2022
   const completion = {
     id: 'c1',
     object: 'chat.completion',

@@ -13,6 +13,7 @@ import {
 import type { RateLimiter } from '../../base/rate-limiter.js';
 import { LONGEST_TIMER } from '../../base/runtime.js';
 import { type AnySchema, fieldsOf } from '../../base/schema-issues.js';
+import { parseURL } from '../../base/url.js';
 import { ConfigurationError } from '../../errors/base.js';
 import { badArgument, RequestValidationError } from '../../errors/validation.js';
 import type { DispatcherLike } from '../../platform/engine.js';
@@ -300,7 +301,7 @@ export function parseBaseURL({ baseURL, dangerouslyAllowHTTP = false }: ClientOp
   if (value === undefined) {
     throw new ConfigurationError(`baseURL is missing. Pass { baseURL: 'https://…' }${orSet(BASE_URL)}.`);
   }
-  const url = typeof value === 'string' && URL.canParse(value) ? new URL(value) : undefined;
+  const url = typeof value === 'string' ? parseURL(value) : undefined;
   const prefix = url?.pathname.replace(/\/{2,}/g, '/').replace(/\/$/, '') ?? '';
   const problem = findBadURL(url, prefix, dangerouslyAllowHTTP);
   if (url === undefined || problem !== undefined) throw new ConfigurationError(`baseURL must ${problem}.`);

@@ -1,3 +1,4 @@
+import { parseURL } from '../../base/url.js';
 import { type APIErrorDetails, isTemporary } from '../../errors/api.js';
 import type { Sent } from '../../errors/connection.js';
 import type { ResponseHead } from '../../platform/engine.js';
@@ -137,7 +138,7 @@ function wrongPath(address: string | undefined): string | undefined {
 function redirectTarget({ status, headers }: ResponseHead): string | undefined {
   if (status < 300 || status > 399 || status === 304) return undefined;
   const location = headers.get('location');
-  const host = location !== undefined && URL.canParse(location) ? new URL(location).host : undefined;
+  const host = parseURL(location ?? '')?.host;
   const target = host === undefined ? 'to another address' : `to ${host}`;
   return `The service redirects ${target}. Redirects are not followed, to keep the credential on its host. Correct baseURL.`;
 }
