@@ -9,6 +9,7 @@ import {
   type DispatchHandler,
   type ResponseFields,
 } from './agent.js';
+import { appWideDispatcher, withProxyHint } from './app-wide.js';
 import { meaningOf } from './codes.js';
 import { decompress } from './decompress.js';
 import type {
@@ -41,8 +42,8 @@ export function createForm(form: Form, listener: ProgressListener): Upload {
 }
 
 /**
- * Sends through undici on Node. Uses `fetch` if the user passed one, or if the global one is not Node's own (replaced,
- * or on Bun or Deno).
+ * Sends through undici on Node, and through the app-wide dispatcher if there is one. Uses `fetch` if the user passed
+ * one, or if the global one is not Node's own (replaced, or on Bun or Deno).
  */
 export function createEngine(options: EngineOptions): Engine {
   if (options.fetch !== undefined)
@@ -54,7 +55,7 @@ export function createEngine(options: EngineOptions): Engine {
 }
 
 class NodeEngine implements Engine {
-  readonly #given: DispatcherLike | undefined;
+  readonly #given: Dispatch | undefined;
   readonly #fetchEngine = new FetchEngine(undefined, { init, meaningOf });
   #own: Promise<Agent> | undefined;
   #agent: Dispatch | undefined;
@@ -62,17 +63,19 @@ class NodeEngine implements Engine {
   readonly #connecting = new Set<Socket>();
 
   constructor(dispatcher: DispatcherLike | undefined) {
-    this.#given = dispatcher;
     // The structural type hides undici's parameter types. The arguments of `dispatch` below follow undici's
     // documentation.
-    this.#agent = dispatcher as Dispatch | undefined;
+    this.#given = dispatcher as Dispatch | undefined;
   }
 
   send(request: OutgoingRequest): Exchange {
-    if (this.#given === undefined && this.#fetchIsReplaced()) return this.#fetchEngine.send(request);
-    const through = this.#given === undefined ? '' : ' through the dispatcher'; // it may use a proxy
-    const failed = { origin: request.origin + through, meaningOf };
-    return new NodeExchange(request, this.#agent ?? this.#openAgent(), failed);
+    const { origin } = request;
+    const chosen = this.#given ?? this.#chosenByApp();
+    if (chosen === 'fetch') return this.#fetchEngine.send(request);
+    if (chosen !== undefined)
+      return new NodeExchange(request, chosen, { origin: `${origin} through the dispatcher`, meaningOf });
+    const explain: typeof meaningOf = (code, progress) => withProxyHint(meaningOf(code, progress), origin);
+    return new NodeExchange(request, this.#agent ?? this.#openAgent(), { origin, meaningOf: explain });
   }
 
   async close(): Promise<void> {
@@ -86,6 +89,11 @@ class NodeEngine implements Engine {
     this.#own ??= createAgent(this.#connecting);
     this.#agent = await this.#own;
     return this.#agent;
+  }
+
+  /** What all requests of the app go through. A request that goes around it would miss a proxy or a mock. */
+  #chosenByApp(): Dispatch | 'fetch' | undefined {
+    return this.#fetchIsReplaced() ? 'fetch' : appWideDispatcher();
   }
 
   /** Mocks and instrumentations replace the global `fetch`. Node's own is recognised by its source text. */
@@ -103,11 +111,9 @@ class NodeEngine implements Engine {
  * its last failure says nothing about earlier attempts.
  */
 function sendsOnce(fetch: unknown): boolean {
-  const dispatcher = (globalThis as Record<symbol, unknown>)[Symbol.for('undici.globalDispatcher.1')];
-  const isPlain = dispatcher === undefined || Object(dispatcher).constructor?.name === 'Agent';
   return (
     fetch === globalThis.fetch &&
-    isPlain &&
+    appWideDispatcher() === undefined &&
     /internal\/deps\/undici|^function fetch\(.*\[native code\]/s.test(String(fetch))
   );
 }
