@@ -1,29 +1,18 @@
 /** Runs the suite through dispatchers of the user's own undici: `run-dispatchers.js <package> <server>`. */
-import { createServer } from 'node:http';
-import { connect } from 'node:net';
 import * as sdk from 'context-gateway';
+import { startProxy } from './proxy.js';
 import { runSuite } from './suite.js';
 
 const [, , name, server] = process.argv;
 const { Agent, ProxyAgent, RetryAgent, interceptors } = await import(name);
 const { decompress, dns, retry } = interceptors;
 
-/** An HTTP proxy that accepts any CONNECT. */
-const proxy = createServer().on('connect', ({ url }, socket) => {
-  const { hostname, port } = new URL(`http://${url}`);
-  const upstream = connect(Number(port), hostname, () => {
-    socket.write('HTTP/1.1 200 OK\r\n\r\n');
-    upstream.pipe(socket).pipe(upstream);
-  });
-  upstream.on('error', () => socket.destroy());
-  socket.on('error', () => upstream.destroy());
-});
-await new Promise((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+const proxy = await startProxy();
 
 const TRIES = { minTimeout: 10, maxRetries: 1, statusCodes: [] }; // the SDK itself retries a 429
 const DISPATCHERS = {
   Agent: new Agent(),
-  ProxyAgent: new ProxyAgent({ uri: `http://127.0.0.1:${proxy.address().port}`, proxyTunnel: true }),
+  ProxyAgent: new ProxyAgent({ uri: proxy.url, proxyTunnel: true }),
   RetryAgent: new RetryAgent(new Agent(), TRIES),
   interceptors: new Agent().compose(retry(TRIES), dns(), decompress()),
 };
@@ -41,5 +30,5 @@ for (const [kind, dispatcher] of Object.entries(DISPATCHERS)) {
   }
   await dispatcher.destroy();
 }
-proxy.close();
+proxy.stop();
 console.log(JSON.stringify(results));

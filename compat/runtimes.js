@@ -1,6 +1,7 @@
 /** Runs the same suite on every runtime. */
 import { existsSync } from 'node:fs';
 import { run } from './child.js';
+import { startProxy } from './proxy.js';
 import { startServer } from './server.js';
 
 const bin = (path) => new URL(`node_modules/${path}`, import.meta.url).pathname;
@@ -29,15 +30,42 @@ const RUNTIMES = [
   { name: 'Node 20, dispatchers of undici 7', command: [node(20), 'run-dispatchers.js', 'undici'] },
   { name: 'Node 22, dispatchers of undici 8', command: [node(22), 'run-dispatchers.js', 'undici-next'] },
   { name: 'Node 24, dispatchers of undici 8', command: [node(24), 'run-dispatchers.js', 'undici-next'] },
+  // All requests of an app through a proxy. Node 20 has no variable for this, and the `fetch` of Node 20 and 22 is undici 6.
+  {
+    name: 'Node 20, app-wide proxy, set with undici 6',
+    command: [node(20), 'run-proxied.js', 'undici-old'],
+    proxied: true,
+  },
+  {
+    name: 'Node 20, app-wide proxy, set with undici 7',
+    command: [node(20), 'run-proxied.js', 'undici'],
+    proxied: true,
+  },
+  ...[22, 24, 26].flatMap((version) => [
+    {
+      name: `Node ${version}, NODE_USE_ENV_PROXY`,
+      command: [node(version), 'run-proxied.js'],
+      env: { NODE_USE_ENV_PROXY: '1' },
+      proxied: true,
+    },
+    {
+      name: `Node ${version}, app-wide proxy, set with undici 8`,
+      command: [node(version), 'run-proxied.js', 'undici-next'],
+      proxied: true,
+    },
+  ]),
+  { name: 'Node 24, --use-env-proxy', command: [node(24), '--use-env-proxy', 'run-proxied.js'], proxied: true },
 ];
+/** Known only to the proxy. */
+const HOST = 'gateway.test';
 
 /** Returns a table of runtimes and cases, and the number of failures. Prints each failure immediately. */
 export async function checkRuntimes() {
   let failures = 0;
   let names;
   const rows = [];
-  for (const { name, command } of RUNTIMES) {
-    const { version, results = [], problem } = await runOn(command);
+  for (const { name, ...runtime } of RUNTIMES) {
+    const { version, results = [], problem } = await runOn(runtime);
     const failed = results.filter((result) => result.problem !== undefined);
     failures += problem === undefined ? failed.length : 1;
     names ??= problem === undefined ? results.map((result) => result.name.replace(/:.*/, '')) : undefined;
@@ -51,13 +79,17 @@ export async function checkRuntimes() {
   return { table: [...head, ...rows].join('\n'), failures };
 }
 
-async function runOn(command) {
+async function runOn({ command, env = {}, proxied = false }) {
   const [binary, ...args] = command;
   if (!existsSync(binary)) return { version: '', problem: `not installed (${binary}); run npm ci in compat` };
   const version = (await run([binary, '--version'])).out.match(/\d+\.\d+\.\d+/)?.[0] ?? '';
   const server = await startServer();
-  const { out, error, code } = await run([binary, ...args, server.url]);
+  const proxy = proxied ? await startProxy({ [HOST]: '127.0.0.1' }) : undefined;
+  const url = proxied ? server.url.replace('127.0.0.1', HOST) : server.url;
+  const proxies = proxied ? { HTTP_PROXY: proxy.url, http_proxy: proxy.url, NO_PROXY: '', no_proxy: '' } : {};
+  const { out, error, code } = await run([binary, ...args, url], { env: { ...proxies, ...env } });
   server.stop();
+  proxy?.stop();
   const line = out.split('\n').findLast((one) => one.startsWith('['));
   const shown = command[1] === 'run-worker.js' ? '' : ` (${version})`;
   if (code !== 0 || line === undefined)

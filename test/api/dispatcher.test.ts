@@ -11,6 +11,10 @@ import { chunk, DONE, event, finish } from '../stream/script.js';
 
 afterEach(() => vi.unstubAllEnvs());
 
+const { retry, redirect, dns, decompress } = interceptors;
+const TRIES = { minTimeout: 1, maxRetries: 1 };
+const GET = { method: 'GET', path: '/v1/things' } as const;
+
 /** An HTTP proxy that tunnels, and records the target of every tunnel. */
 async function startProxy() {
   const tunnels: string[] = [];
@@ -51,6 +55,115 @@ test('HTTP_PROXY is used with an EnvHttpProxyAgent as the dispatcher, and ignore
   await emulator.close();
 });
 
+/** undici's places for the dispatcher of all requests. Its version 6 knows only the first. */
+const PLACES = [1, 2].map((version) => Symbol.for(`undici.globalDispatcher.${version}`));
+const globals = globalThis as unknown as Record<symbol, unknown>;
+
+async function withAppWide(dispatcher: unknown, places: readonly symbol[], run: () => Promise<void>): Promise<void> {
+  const before = PLACES.map((place) => globals[place]);
+  for (const place of PLACES) globals[place] = places.includes(place) ? dispatcher : undefined;
+  await run().finally(() => {
+    for (const [at, place] of PLACES.entries()) globals[place] = before[at];
+  });
+}
+
+describe.each([
+  { version: 'a newer undici', places: PLACES },
+  { version: 'an older undici, which only fetch can use', places: PLACES.slice(0, 1) },
+])('the dispatcher of all requests, set with $version', ({ places }) => {
+  test.each([
+    { kind: 'a ProxyAgent', create: (uri: string) => new ProxyAgent({ uri, proxyTunnel: true }) },
+    {
+      kind: 'an EnvHttpProxyAgent',
+      create: (httpProxy: string) => new EnvHttpProxyAgent({ httpProxy, noProxy: '', proxyTunnel: true }),
+    },
+    {
+      kind: 'a ProxyAgent with interceptors',
+      create: (uri: string) => new ProxyAgent({ uri, proxyTunnel: true }).compose(retry(TRIES)),
+    },
+  ])('is used if it is $kind', async ({ create }) => {
+    const emulator = createEmulator();
+    const { url: baseURL } = await emulator.listen({ port: 0 });
+    const proxy = await startProxy();
+    const dispatcher = create(proxy.url);
+    const gateway = new GatewayClient({ baseURL, apiKey: emulator.apiKeys.secret });
+    const own = new Agent();
+    const direct = new GatewayClient({ baseURL, apiKey: emulator.apiKeys.secret, dispatcher: own });
+
+    await withAppWide(dispatcher, places, async () => {
+      await direct.presets.list();
+      expect(proxy.tunnels).toEqual([]);
+      expect((await gateway.presets.list()).length).toBeGreaterThan(0);
+      expect(proxy.tunnels).toEqual([new URL(baseURL).host]);
+    });
+
+    await Promise.all([gateway.close(), direct.close(), own.destroy(), dispatcher.destroy()]);
+    proxy.close();
+    await emulator.close();
+  });
+
+  test('is used if it is an Agent with interceptors, and ignored if it is a plain one', async () => {
+    const emulator = createEmulator();
+    const { url: baseURL } = await emulator.listen({ port: 0 });
+    const gateway = new GatewayClient({ baseURL, apiKey: emulator.apiKeys.secret });
+    const agent = new Agent();
+    const sent = vi.fn();
+    const noting = agent.compose((dispatch) => (options, handler) => {
+      sent(options.path);
+      return dispatch(options, handler);
+    });
+
+    await withAppWide(noting, places, async () => void (await gateway.presets.list()));
+    expect(sent.mock.calls).toEqual([['/v1/presets']]);
+    const plain = new Agent();
+    const dispatched = vi.spyOn(Object.getPrototypeOf(Agent.prototype), 'dispatch');
+    await withAppWide(plain, places, async () => void (await gateway.presets.list()));
+    expect(dispatched.mock.contexts).not.toContain(plain);
+
+    await Promise.all([gateway.close(), agent.destroy(), plain.destroy()]);
+    await emulator.close();
+  });
+});
+
+describe('the error of a connection that fails', () => {
+  const NAMES = ['HTTP_PROXY', 'http_proxy', 'HTTPS_PROXY', 'https_proxy', 'NO_PROXY', 'no_proxy'];
+  const hint = /; HTTPS_PROXY is set, but Node uses it only with NODE_USE_ENV_PROXY=1/;
+  const messageOf = async (environment: Record<string, string>, options: object = {}): Promise<string> => {
+    for (const name of NAMES) vi.stubEnv(name, environment[name]);
+    const baseURL = 'https://no-such-host.invalid';
+    const gateway = new GatewayClient({ baseURL, apiKey: 'svc_sk_test12345', maxRetries: 0, ...options });
+    const error = await gateway.request(GET).catch((failure: unknown) => failure);
+    await gateway.close();
+    return (error as Error).message;
+  };
+
+  test.each([
+    { HTTPS_PROXY: 'http://proxy.test:3128' },
+    { HTTPS_PROXY: 'http://proxy.test:3128', NO_PROXY: 'other.invalid,host.invalid' },
+  ])('mentions a proxy that is not used: %o', async (environment) => {
+    expect(await messageOf(environment)).toMatch(hint);
+  });
+
+  test.each([
+    {},
+    { HTTP_PROXY: 'http://proxy.test:3128' },
+    { HTTPS_PROXY: 'http://proxy.test:3128', NO_PROXY: '*' },
+    { HTTPS_PROXY: 'http://proxy.test:3128', no_proxy: 'other.test, .invalid' },
+    { HTTPS_PROXY: 'http://proxy.test:3128', NO_PROXY: 'no-such-host.invalid:443' },
+  ])('mentions none otherwise: %o', async (environment) => {
+    expect(await messageOf(environment)).not.toContain('_PROXY');
+  });
+
+  test('mentions none for localhost, and none with a dispatcher', async () => {
+    const environment = { HTTPS_PROXY: 'http://proxy.test:3128' };
+    const dispatcher = new Agent();
+
+    expect(await messageOf(environment, { baseURL: 'https://localhost:1' })).not.toContain('_PROXY');
+    expect(await messageOf(environment, { dispatcher })).not.toContain('_PROXY');
+    await dispatcher.destroy();
+  });
+});
+
 test("undici's MockAgent can replace the service", async () => {
   const dispatcher = new MockAgent();
   dispatcher.disableNetConnect();
@@ -66,10 +179,6 @@ test("undici's MockAgent can replace the service", async () => {
   await gateway.close();
   await dispatcher.close();
 });
-
-const { retry, redirect, dns, decompress } = interceptors;
-const TRIES = { minTimeout: 1, maxRetries: 1 };
-const GET = { method: 'GET', path: '/v1/things' } as const;
 
 // undici 7 runs on every Node that this package supports. compat/ tests its first version, and undici 8.
 describe.each([
