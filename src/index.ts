@@ -119,3 +119,4 @@ export type {
   StopReason,
   ValidationEvent,
 } from './transport/events/events.js';
+export type { Logger } from './transport/events/logger.js';

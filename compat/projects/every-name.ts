@@ -53,6 +53,7 @@ import type {
   IntegrationResult,
   Integrations,
   KeyType,
+  Logger,
   Memory,
   MemoryCreateParams,
   MemoryListParams,
@@ -305,7 +306,8 @@ export function scriptKeys({ keys, arguments: given }: ScriptArguments): string[
 
 export function configure(credential: Credential, dispatcher?: DispatcherLike): [GatewayClient, ContextClient] {
   const shared: ClientOptions = { baseURL: 'https://gateway.example.com', dispatcher, pacing: limiter, onEvent: log };
-  const gatewayOptions: GatewayClientOptions = { ...shared, apiKey: credential, decodeChunk };
+  const logger: Logger = console;
+  const gatewayOptions: GatewayClientOptions = { ...shared, logger, apiKey: credential, decodeChunk };
   const sessionHeader: SessionHeader = { name: 'authorization', scheme: 'Bearer' };
   const contextOptions: ContextClientOptions = { ...shared, sessionToken: credential, sessionHeader };
   const derived: DerivedOptions<GatewayClientOptions> = { timeout: 1_000 };

@@ -18,6 +18,7 @@ import { ConfigurationError } from '../../errors/base.js';
 import { badArgument, RequestValidationError } from '../../errors/validation.js';
 import type { DispatcherLike } from '../../platform/engine.js';
 import type { ClientEvent } from '../events/events.js';
+import type { Logger } from '../events/logger.js';
 import { findIssues, isObject, type StandardSchema } from './validation.js';
 
 /**
@@ -96,6 +97,12 @@ export interface ClientOptions {
    * credentials, ids or message text. Errors that it throws are ignored.
    */
   onEvent?: ((event: ClientEvent) => void) | undefined;
+  /**
+   * Prints each event as one readable line, without credentials, ids or message text: `console`, or any object with
+   * `debug` and `warn`.
+   * @default none; with `CONTEXT_GATEWAY_LOG=debug` in the environment, standard error
+   */
+  logger?: Logger | undefined;
   /**
    * The header that carries an `idempotencyKey`.
    * @default 'Idempotency-Key'
@@ -209,6 +216,7 @@ export const clientOptions = {
     'must be true, false or a RateLimiter (with acquire)',
   ),
   onEvent: functionOption,
+  logger: /* @__PURE__ */ option<Logger>(isLogger, 'must be an object with debug and warn, such as console'),
   idempotencyHeader: checkedLater,
   dangerouslyAllowBrowser: booleanOption,
   dangerouslyAllowHTTP: booleanOption,
@@ -271,6 +279,11 @@ export function checkRequestOptions<Options extends RequestOptions>(
  */
 export function ownProperties<Given extends object>(given: Given): Given {
   return Object.setPrototypeOf({ ...given }, null);
+}
+
+function isLogger(value: unknown): boolean {
+  const logger = value as Partial<Logger> | null;
+  return isFunction(logger?.debug) && isFunction(logger?.warn);
 }
 
 function isPacing(value: unknown): boolean {

@@ -22,6 +22,7 @@ import {
 import { checkHeaders, type EndpointSource, prepare } from '../arguments/request.js';
 import { applySchema } from '../arguments/validation.js';
 import type { Listener } from '../events/events.js';
+import { logListener } from '../events/logger.js';
 import { endingOf, openReporter } from '../events/reporter.js';
 import { acquire, type CallPermit } from '../rate-limit/acquire.js';
 import { ServerClock } from '../rate-limit/headers.js';
@@ -48,6 +49,8 @@ export class Transport {
   readonly #headers: Readonly<Record<string, string>>;
   readonly #options: ClientOptions;
   readonly #shared: Shared;
+  /** The client's own listeners. */
+  readonly #own: readonly Listener[];
   readonly #clock = new ServerClock();
 
   constructor(
@@ -62,6 +65,7 @@ export class Transport {
     this.#headers = headers;
     this.#options = options;
     this.#shared = shared;
+    this.#own = [options.onEvent, logListener(options.logger)].filter((listener) => listener !== undefined);
   }
 
   /** Sends a request and reads one JSON value. A caller's `schema` replaces the built-in one. */
@@ -156,8 +160,7 @@ export class Transport {
   }
 
   #listeners(): Listener[] {
-    const { onEvent } = this.#options;
-    return onEvent === undefined ? [...this.#shared.listeners] : [onEvent, ...this.#shared.listeners];
+    return [...this.#own, ...this.#shared.listeners];
   }
 
   #addHeaders(headers: Record<string, string>, { headers: given, idempotencyKey: key }: RequestOptions): void {

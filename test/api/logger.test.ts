@@ -1,0 +1,92 @@
+import { ConfigurationError, GatewayClient } from 'context-gateway';
+import { afterEach, expect, test, vi } from 'vitest';
+import { chatParams, completion } from '../helpers/samples.js';
+import { BASE, cannedService, failureOf, gatewayAt, json, KEY } from '../helpers/service.js';
+
+const { answers } = cannedService();
+afterEach(() => {
+  vi.unstubAllEnvs();
+  vi.restoreAllMocks();
+});
+
+/** A logger that keeps its lines, without their times. */
+const recorder = () => {
+  const lines: string[] = [];
+  const keep = (level: string) => (line: string) => void lines.push(`${level}: ${line.replace(/\d+ ms/g, 'n ms')}`);
+  return { lines, logger: { debug: keep('debug'), warn: keep('warn') } };
+};
+
+const HEAD = 'context-gateway gateway #1 POST /v1/chat/completions';
+const BUSY = { error: { message: 'busy', type: 'service_unavailable' } };
+
+test('each event is one line: debug, or warn for what went wrong', async () => {
+  const { lines, logger } = recorder();
+  answers(json(BUSY, { status: 503 }), json(completion(), { headers: { 'x-request-id': 'req_7' } }));
+  vi.spyOn(Math, 'random').mockReturnValue(0);
+  await gatewayAt({ logger, maxRetries: 1 }).chat.completions.create(chatParams);
+
+  expect(lines).toEqual([
+    `debug: ${HEAD}: start, atlas-small`,
+    `debug: ${HEAD}: request, attempt 1`,
+    `debug: ${HEAD}: 503 after n ms`,
+    `warn: ${HEAD}: attempt 1 failed (503), next in n ms`,
+    `debug: ${HEAD}: request, attempt 2`,
+    `debug: ${HEAD}: 200 after n ms, req_7`,
+    `debug: ${HEAD}: success in n ms, status 200, 2 attempts, 9 + 3 tokens, stop`,
+  ]);
+});
+
+test('a failed call ends with two warnings', async () => {
+  const { lines, logger } = recorder();
+  answers(json({ error: { message: 'no' } }, { status: 400 }));
+  await failureOf(gatewayAt({ logger }).chat.completions.create(chatParams));
+
+  expect(lines.slice(-2)).toEqual([
+    `warn: ${HEAD}: attempt 1 failed (400), no retry: not-repeatable`,
+    `warn: ${HEAD}: error in n ms, BadRequestError, status 400`,
+  ]);
+});
+
+test('CONTEXT_GATEWAY_LOG=debug prints to standard error, without key and prompt', async () => {
+  vi.stubEnv('CONTEXT_GATEWAY_LOG', 'debug');
+  const error = vi.spyOn(console, 'error').mockReturnValue();
+  const log = vi.spyOn(console, 'log');
+  answers(json({ ...completion(), model: `m\n${KEY}` }));
+  await gatewayAt().chat.completions.create({ ...chatParams, model: 'a\nb' });
+
+  const printed = error.mock.calls.map(String);
+  expect(printed[0]).toBe(`${HEAD}: start, a b`);
+  expect(printed).toHaveLength(4);
+  expect(printed.join()).not.toMatch(/Name a river|svc_sk_|\n/);
+  expect(log).not.toHaveBeenCalled();
+});
+
+test('a logger of the client wins over the environment', async () => {
+  vi.stubEnv('CONTEXT_GATEWAY_LOG', 'debug');
+  const error = vi.spyOn(console, 'error').mockReturnValue();
+  const { lines, logger } = recorder();
+  answers(json(completion()));
+  await gatewayAt({ logger }).chat.completions.create(chatParams);
+
+  expect(lines).toHaveLength(4);
+  expect(error).not.toHaveBeenCalled();
+});
+
+test('prints issues of a response that is only reported', async () => {
+  const { lines, logger } = recorder();
+  answers(json({ ...completion(), id: 7 }));
+  await gatewayAt({ logger, validation: 'report' }).chat.completions.create(chatParams);
+
+  expect(lines).toContain(
+    `warn: ${HEAD}: the response does not match the documentation: id: expected string, got number.`,
+  );
+});
+
+test('a value of the variable that is neither debug nor off is an error', () => {
+  vi.stubEnv('CONTEXT_GATEWAY_LOG', 'verbose');
+  expect(() => new GatewayClient({ baseURL: BASE, apiKey: KEY })).toThrow(ConfigurationError);
+});
+
+test('a logger without debug and warn is rejected', () => {
+  expect(() => gatewayAt({ logger: {} as never })).toThrow('logger must be an object with debug and warn');
+});
