@@ -40,8 +40,9 @@ export function createEngine({ fetch, dispatcher }: EngineOptions, rules = PAGE)
 export const wasClosed = (_failure: unknown): boolean => false;
 export const isUnknownHost = (_failure: unknown): boolean => false;
 
-/** A page has no environment variables. */
+/** A page has no environment variables, and browsers send their own user agent. */
 export const readEnvironment = (): undefined => undefined;
+export const userAgent = readEnvironment;
 
 /** The likely cause of a failed request. A browser shows the reason in its console, but not to the page. */
 function whyInPage(error: unknown, { origin, headers }: OutgoingRequest): string | undefined {

@@ -1,9 +1,19 @@
+import { VERSION } from '../base/version.js';
+
 /** Whether users can read this program and its secrets: true for a page and its workers, false for servers. */
 export function isBrowser(): boolean {
   const scope = globalThis as { window?: unknown; document?: unknown; importScripts?: unknown; process?: unknown };
   const page = scope.window !== undefined && scope.document !== undefined;
   const worker = typeof scope.importScripts === 'function' && scope.process === undefined;
   return page || worker;
+}
+
+/** Names this package and the runtime to the service, as in `context-gateway/0.1.0 node/24`. None in a page. */
+export function userAgent(): string | undefined {
+  const { versions } = (globalThis.process ?? {}) as { versions?: Partial<Record<string, string>> };
+  const runtime = ['bun', 'deno', 'node'].find((name) => versions?.[name] !== undefined);
+  if (runtime === undefined || isBrowser()) return undefined;
+  return `context-gateway/${VERSION} ${runtime}/${versions?.[runtime]?.split('.', 1)[0]}`;
 }
 
 /** An environment variable, if it exists and may be read. */

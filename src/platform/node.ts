@@ -34,7 +34,7 @@ import { multipart } from './upload/multipart.js';
 
 export { isUnknownHost, wasClosed } from './codes.js';
 export { matches } from './compiled.js';
-export { isBrowser, readEnvironment } from './environment.js';
+export { isBrowser, readEnvironment, userAgent } from './environment.js';
 
 /** Files on disk and streams are sent while they are read. */
 export function createForm(form: Form, listener: ProgressListener): Upload {

@@ -1,4 +1,4 @@
-import { createEngine } from '#platform';
+import { createEngine, userAgent } from '#platform';
 import * as z from '#zod';
 import type { APIPromise } from '../base/api-promise.js';
 import type { RateLimit } from '../base/response-info.js';
@@ -187,7 +187,8 @@ function checkDefaultHeaders(
   if (idempotencyHeader !== undefined && checkHeaderName(idempotencyHeader, 'idempotencyHeader') === credentialHeader)
     throw new ConfigurationError('idempotencyHeader must not be the header that carries the credential.');
   try {
-    return checkHeaders(defaultHeaders, credentialHeader);
+    const agent = userAgent();
+    return { ...(agent && { 'user-agent': agent }), ...checkHeaders(defaultHeaders, credentialHeader) };
   } catch (error) {
     if (!(error instanceof RequestValidationError)) throw error;
     const issue = error.issues[0];

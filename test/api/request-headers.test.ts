@@ -1,7 +1,9 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { ContextClient, GatewayClient } from 'context-gateway';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import manifest from '../../package.json' with { type: 'json' };
+import { userAgent } from '../../src/platform/environment.js';
 import { engines } from '../helpers/engines.js';
 import { chatParams, completion, contextAnswer } from '../helpers/samples.js';
 import { KEY, TOKEN } from '../helpers/service.js';
@@ -23,15 +25,16 @@ describe.each(engines)('a request sent through $engine', ({ engine, options }) =
     service.close();
   });
   /** Headers that the platform's fetch adds to every request. */
-  const platform = engine === 'fetch' ? ['accept-encoding', 'accept-language', 'sec-fetch-mode', 'user-agent'] : [];
+  const platform = engine === 'fetch' ? ['accept-encoding', 'accept-language', 'sec-fetch-mode'] : [];
+  const always = ['accept', 'authorization', 'connection', 'host', 'user-agent', ...platform];
 
-  test('has only authorization and accept, and no custom header, if it has no body', async () => {
+  test('has only authorization, accept and user-agent, and no custom header, if it has no body', async () => {
     const context = new ContextClient({ baseURL, sessionToken: TOKEN, ...options });
     await context.retrieve('c');
     await context.close();
 
     const { headers } = arrived.at(-1) as IncomingMessage;
-    expect(Object.keys(headers).sort()).toEqual(['accept', 'authorization', 'connection', 'host', ...platform].sort());
+    expect(Object.keys(headers).sort()).toEqual([...always].sort());
     expect(headers).toMatchObject({ accept: 'application/json', authorization: `Bearer ${TOKEN}` });
   });
 
@@ -41,9 +44,34 @@ describe.each(engines)('a request sent through $engine', ({ engine, options }) =
     await gateway.close();
 
     const { headers } = arrived.at(-1) as IncomingMessage;
-    expect(Object.keys(headers).sort()).toEqual(
-      ['accept', 'authorization', 'connection', 'content-length', 'content-type', 'host', ...platform].sort(),
-    );
+    expect(Object.keys(headers).sort()).toEqual([...always, 'content-length', 'content-type'].sort());
     expect(headers).toMatchObject({ 'content-type': 'application/json' });
   });
+
+  test('names this version and the runtime, unless the app names itself', async () => {
+    const named = { ...options, defaultHeaders: { 'User-Agent': 'our-app/2' } };
+    const seen: (string | undefined)[] = [];
+    for (const [of, headers] of [[options], [named], [named, { 'user-agent': 'our-job/3' }]] as const) {
+      const gateway = new GatewayClient({ baseURL, apiKey: KEY, ...of });
+      await gateway.chat.completions.create(chatParams, { headers });
+      await gateway.close();
+      seen.push(arrived.at(-1)?.headers['user-agent']);
+    }
+
+    const [major] = process.versions.node.split('.');
+    expect(seen).toEqual([`context-gateway/${manifest.version} node/${major}`, 'our-app/2', 'our-job/3']);
+  });
+});
+
+test('a page leaves the user agent to its browser, and a runtime without a version sends none', () => {
+  expect(userAgent()).toMatch(/^context-gateway/);
+  vi.stubGlobal('window', {});
+  vi.stubGlobal('document', {});
+  expect(userAgent()).toBeUndefined();
+  vi.unstubAllGlobals();
+  vi.stubGlobal('process', { versions: { node: '24.3.0', bun: '1.3.1' } });
+  expect(userAgent()).toMatch(/ bun\/1$/);
+  vi.stubGlobal('process', {});
+  expect(userAgent()).toBeUndefined();
+  vi.unstubAllGlobals();
 });

@@ -66,7 +66,8 @@ export interface ClientOptions {
    */
   maxRetryAfter?: number | undefined;
   /**
-   * Headers of every request. You cannot set the credential, `host`, or headers that frame the body such as
+   * Headers of every request, such as another `user-agent` (on Node `context-gateway/0.1.0 node/24`, in browsers their
+   * own). You cannot set the credential, `host`, or headers that frame the body such as
    * `content-length`.
    */
   defaultHeaders?: Readonly<Record<string, string | undefined>> | undefined;
