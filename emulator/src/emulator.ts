@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { contextRoutes } from './api/context-routes.js';
 import { gatewayRoutes } from './api/gateway-routes.js';
 import { Changes } from './base/changes.js';
-import type { Clock } from './base/clock.js';
+import type { Clock, ClockPosition } from './base/clock.js';
 import { Completions } from './completions/completions.js';
 import { ScriptedReplies } from './completions/scripted-replies.js';
 import type { CompactionLevel } from './context/compaction/compact.js';
@@ -12,6 +12,7 @@ import { upstreamSummarizer } from './context/summarizer.js';
 import { type InspectedConversation, inspectConversation, type Overview, overviewOf } from './control/overview.js';
 import type { ControlledEmulator } from './control/plane.js';
 import { controlRoutes } from './control/routes.js';
+import { Snapshots } from './control/snapshots.js';
 import { type EmulatorState, exportState, importState } from './control/state.js';
 import { Faults } from './faults/faults.js';
 import { inProcessFetch } from './http/in-process-fetch.js';
@@ -58,6 +59,8 @@ export interface EmulatorSetup {
 export interface EmulatorOptions extends ServiceOptions {
   /** Creates the initial data. Called at construction and after every reset. */
   setup?: EmulatorSetup | undefined;
+  /** A snapshot to start with, in place of `setup`. A reset returns to it. Ignored if there is stored data. */
+  state?: EmulatorState | undefined;
 }
 
 /**
@@ -76,8 +79,11 @@ export class Emulator implements ControlledEmulator {
   readonly chat = new ScriptedReplies();
   /** The emulator's time. */
   readonly clock: Clock;
+  /** Snapshots by name. */
+  readonly snapshots = new Snapshots();
 
   readonly #options: EmulatorOptions;
+  readonly #start: ClockPosition | undefined;
   readonly #stores: Stores;
   readonly #contexts: ConversationContexts;
   readonly #limiter: RateLimiter;
@@ -133,8 +139,10 @@ export class Emulator implements ControlledEmulator {
     });
     // All open streams listen to it.
     setMaxListeners(0, this.#closed.signal);
-    if (stores.seedRecord() === undefined)
-      this.#begin({ seed: String(options.seed ?? crypto.randomUUID()), isKnown: options.seed !== undefined });
+    const isNew = stores.seedRecord() === undefined;
+    if (isNew && options.state?.clock !== undefined) this.clock.moveTo?.(options.state.clock);
+    this.#start = this.clock.position?.();
+    if (isNew) this.#begin({ seed: String(options.seed ?? crypto.randomUUID()), isKnown: options.seed !== undefined });
     else options.setup?.resume?.(this);
   }
 
@@ -246,13 +254,20 @@ export class Emulator implements ControlledEmulator {
    * with the seed can derive the initial keys and the initial token.
    */
   state(): EmulatorState {
-    return exportState(this.#stores.storage);
+    const clock = this.clock.position?.();
+    return { ...exportState(this.#stores.storage), ...(clock && { clock }) };
   }
 
-  /** Replaces all stored data with a snapshot, including keys and sessions. */
+  /**
+   * Replaces all stored data with a snapshot, including keys and sessions, and puts the clock back to where it stood.
+   * Windows of rate limits start anew.
+   */
   restore(state: EmulatorState): void {
     importState(this.#stores.storage, state);
     dropCaches(this.#stores);
+    this.#limiter.reset();
+    if (state.clock !== undefined) this.clock.moveTo?.(state.clock);
+    this.#changes.notify('everything');
   }
 
   /** The data of the inspector's overview. */
@@ -304,13 +319,19 @@ export class Emulator implements ControlledEmulator {
   }
 
   /**
-   * Restores the initial state, with the same keys. Removes data, faults, replies, used limits and the request log. If
-   * `setup` throws, nothing changes.
+   * Restores the initial state, with the same keys, and puts the clock back to its start. Removes data, faults, replies,
+   * used limits and the request log. If `setup` throws, nothing changes.
    */
   reset(): void {
     // `setup` may add rules and replies, so these are removed first, and restored if it fails.
     const undo = [this.faults.clear(), this.chat.clear()];
     try {
+      // The setup may depend on the time.
+      const now = this.clock.position?.();
+      if (now !== undefined && this.#start !== undefined) {
+        this.clock.moveTo?.(this.#start);
+        undo.push(() => this.clock.moveTo?.(now));
+      }
       // The initial state has set it.
       this.#begin(this.#stores.seedRecord() as SeedRecord);
     } catch (error) {
@@ -336,7 +357,11 @@ export class Emulator implements ControlledEmulator {
   }
 
   #begin(seedRecord: SeedRecord): void {
-    initializeStores(this.#stores, seedRecord, () => this.#options.setup?.(this));
+    const { state } = this.#options;
+    if (state !== undefined) {
+      importState(this.#stores.storage, state);
+      dropCaches(this.#stores);
+    } else initializeStores(this.#stores, seedRecord, () => this.#options.setup?.(this));
   }
 }
 

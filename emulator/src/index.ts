@@ -1,4 +1,4 @@
-export { type Clock, manualClock, systemClock } from './base/clock.js';
+export { type Clock, type ClockPosition, manualClock, systemClock } from './base/clock.js';
 export type { EmulatorModel } from './base/models.js';
 export { assumed } from './cli/assume.js';
 export { addSampleConversation } from './cli/sample.js';
@@ -13,6 +13,7 @@ export type {
 } from './completions/scripted-replies.js';
 export type { CompactionLevel } from './context/compaction/compact.js';
 export type { InspectedConversation, Overview } from './control/overview.js';
+export type { SnapshotInfo, Snapshots } from './control/snapshots.js';
 export type { ConversationInState, EmulatorState } from './control/state.js';
 export {
   createEmulator,

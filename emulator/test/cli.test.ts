@@ -101,6 +101,66 @@ describe('the command', () => {
     expect(await interrupt()).toBe(0);
   });
 
+  test('writes a snapshot when it ends, and starts with one', async () => {
+    const file = join(dataDirectory(), 'state.json');
+    const first = await start('--export-on-exit', file, '--now', '2026-03-02T09:30:00Z');
+    await fetch(`${first.url}/_emulator/conversations`, { method: 'POST', body: '{"id":"mine"}' });
+    await fetch(`${first.url}/_emulator/clock`, { method: 'POST', body: '{"advance":60000}' });
+    expect(await first.interrupt()).toBe(0);
+
+    const second = await start('--import', file, '--now', '2026-03-02T09:30:00Z');
+    const state = await (await fetch(`${second.url}/_emulator/state`)).json();
+    expect(state).toEqual(JSON.parse(readFileSync(file, 'utf8')));
+    expect(state.clock.time).toBe('2026-03-02T09:31:00.000Z');
+    expect(await second.interrupt()).toBe(0);
+  });
+
+  test('says why it cannot import or export a snapshot', async () => {
+    const file = join(EMPTY, 'none', 'state.json');
+    const broken = join(dataDirectory(), 'state.json');
+    writeFileSync(broken, '{"seed":');
+
+    expect(await runHere('--port', '0', '--import', file)).toMatchObject({
+      code: 2,
+      err: expect.stringContaining(`${file}: cannot read the file`),
+    });
+    expect(await runHere('--port', '0', '--import', broken)).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('not valid JSON'),
+    });
+    expect(await runHere('--port', '0', '--quiet', '--export-on-exit', file)).toMatchObject({
+      code: 1,
+      err: expect.stringContaining(`cannot write ${file}`),
+    });
+  });
+
+  test('with --now ends a delay after real time, because no one advances the clock', async () => {
+    const { url, interrupt } = await start('--now', '2026-03-02T09:30:00Z', '--latency', '5');
+    const response = await fetch(`${url}/v1/presets`, { headers: { 'x-emulator-fault': 'delay=5' } });
+
+    expect(response.status).toBe(401);
+    expect(response.headers.get('date')).toBe('Mon, 02 Mar 2026 09:30:00 GMT');
+    expect(await interrupt()).toBe(0);
+  });
+
+  test('listens for signals before it prints anything', async () => {
+    const order: string[] = [];
+    const code = await runCommand(['--port', '0', '--quiet'], {
+      env: {},
+      directory: EMPTY,
+      isTerminal: false,
+      isInteractive: false,
+      out: () => void order.push('greeting'),
+      err: () => {},
+      onSignal: (listener) => {
+        order.push('signals');
+        listener('SIGINT');
+      },
+    });
+
+    expect([code, ...order]).toEqual([0, 'signals', 'greeting']);
+  });
+
   test('keeps its state in the data directory across restarts', async () => {
     const data = dataDirectory();
     const first = await start('--data', data);
@@ -186,7 +246,7 @@ describe('the command', () => {
     { args: ['--limits', 'gatewy=1'], says: 'did you mean gateway?' },
     { args: ['--pace', '10:long'], says: '--pace 10:long: ttft: not a whole number' },
     { args: ['--now', 'yesterday'], says: '--now yesterday: not a time' },
-    { args: ['--now', '2026-01-15', '--latency', '5'], says: 'cannot be combined' },
+    { args: ['--import', 'x.json', '--seed-file', 'y.json'], says: 'cannot be combined' },
     { args: ['--control-token', 'short'], says: 'controlToken' },
     { args: ['--config', 'nowhere.json'], says: 'nowhere.json: cannot read the file' },
     { args: ['exec'], says: 'exec "npm test"' },

@@ -1,6 +1,7 @@
 import { request } from 'node:http';
 import { networkInterfaces } from 'node:os';
 import { describe, expect, test } from 'vitest';
+import { ControlAccess } from '../src/control/access.js';
 import { createEmulator, type Emulator } from '../src/index.js';
 import { standingEmulator } from './support.js';
 
@@ -112,6 +113,30 @@ describe('the control plane with a token', () => {
 
   test.each(['short', 'a token with spaces', 'tökentökentöken', ''])('rejects the token %j', (controlToken) => {
     expect(() => createEmulator({ controlToken })).toThrow('controlToken');
+  });
+
+  test('brakes a caller that guesses tokens, for the rest of a minute, and no one else', () => {
+    let now = 0;
+    const access = new ControlAccess(TOKEN, () => now);
+    const check = (token: string, caller: string) =>
+      access.check(new Request(ELSEWHERE, { headers: { authorization: `Bearer ${token}` } }), caller)?.status;
+    for (let i = 0; i < 20; i += 1) expect(check(`guess-number-${i}`, '10.0.0.1')).toBe(401);
+
+    expect(check(TOKEN, '10.0.0.1')).toBe(429);
+    expect(check(TOKEN, '10.0.0.2')).toBeUndefined();
+    now = 60_000;
+    expect(check(TOKEN, '10.0.0.1')).toBeUndefined();
+  });
+
+  test('brakes the form, too', async () => {
+    const emulator = standingEmulator({ controlToken: TOKEN });
+    for (let i = 0; i < 20; i += 1) await signIn(emulator, `guess-number-${i}`);
+    // A new minute may just have begun.
+    for (let i = 0; i < 20; i += 1) await signIn(emulator, `guess-number-${i}`);
+
+    const answer = await signIn(emulator, TOKEN);
+    expect(answer.status).toBe(429);
+    expect(await answer.text()).toContain('Too many wrong tokens');
   });
 
   test('reports its health without a token', async () => {

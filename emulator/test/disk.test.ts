@@ -79,11 +79,12 @@ describe.skipIf(process.platform === 'win32')('a data directory', () => {
       (await call('PUT', '/_emulator/state', { ...JSON.parse(state), presets: Array(900).fill(PRESET) })).status,
     ).toBe(507);
     expect((await call('GET', '/api/context?conversationId=conv_sample')).status).toBe(200);
-    expect((await call('GET', '/_emulator/state')).text).toBe(state);
+    const stored = (text: string) => ({ ...JSON.parse(text), clock: undefined });
+    expect(stored((await call('GET', '/_emulator/state')).text)).toEqual(stored(state));
     expect(await stop()).toBe(0);
 
     const again = createEmulator({ data });
-    expect(JSON.stringify(again.state())).toBe(JSON.stringify(JSON.parse(state)));
+    expect(stored(JSON.stringify(again.state()))).toEqual(stored(state));
     expect(again.memory.all().map(({ item }) => item.id)).toEqual(written);
     await again.close();
   });
@@ -210,7 +211,7 @@ describe.each(['memory', 'file'])('with its state in %s', (kind) => {
     expect(emulator.state()).toEqual(before);
   });
 
-  test.each(['a\u0000b', '\u0000', '\ud800', 'x\udc00y'])('the id %j is rejected with 400', async (id) => {
+  test.each(['.', '..', 'a\u0000b', '\u0000', '\ud800', 'x\udc00y'])('the id %j is rejected with 400', async (id) => {
     const emulator = emulatorWith({});
     const { bare } = callsTo(emulator, emulator.fetch, 'http://127.0.0.1:4010');
     const state = emulator.state();
@@ -226,7 +227,7 @@ describe.each(['memory', 'file'])('with its state in %s', (kind) => {
     for (const [method, path, body] of attempts) {
       const { status, body: answer } = await bare(method, `/_emulator${path}`, body);
       expect({ path, status }).toEqual({ path, status: 400 });
-      expect(answer.error).toContain('lone surrogate');
+      expect(answer.error).toMatch(/lone surrogate|no URL could contain it/);
     }
     // The sequences may differ: ids generated for rejected requests are not reused.
     expect({ ...emulator.state(), sequences: [] }).toEqual({ ...state, sequences: [] });

@@ -77,8 +77,16 @@ describe.runIf(hasBrowser)('the inspector in a browser', () => {
 
     await click('[aria-label="Pin msg_sample_5"]');
     await sees('[aria-label="Unpin msg_sample_5"]');
+    await browser.evaluate("document.querySelector('#compact-light').focus()");
     await click('#compact-light');
     await reads('Versions of the summary');
+    expect(await browser.evaluate('document.activeElement.id')).toBe('compact-light');
+    await browser.evaluate('document.querySelector(\'[aria-label="Unpin msg_sample_5"]\').focus()');
+    await click('[aria-label="Unpin msg_sample_5"]');
+    await sees('[aria-label="Pin msg_sample_5"]');
+    expect(await browser.evaluate('document.activeElement.ariaLabel')).toBe('Pin msg_sample_5');
+    await click('[aria-label="Pin msg_sample_5"]');
+    await sees('[aria-label="Unpin msg_sample_5"]');
     await click('[aria-label="Exclude msg_sample_9"]');
     await sees('.message.excluded [aria-label="Include msg_sample_9"]');
     await click('#compact-deep');

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { EmulatorState } from '../src/index.js';
+import { type EmulatorState, systemClock } from '../src/index.js';
 import { callsTo, openStream, PROJECT_TALK, standingEmulator } from './support.js';
 
 /** An emulator with state of every kind. */
@@ -66,6 +66,63 @@ describe('the state', () => {
     });
     expect(again.body.id).toBe(emulator.integrations.executions()[0]?.id);
     expect(emulator.integrations.executions()).toHaveLength(1);
+  });
+
+  test('holds its clock, which a restore puts back, and a reset returns to the start', async () => {
+    const emulator = standingEmulator({ limits: { gateway: 1 } });
+    const { gateway } = callsTo(emulator);
+    emulator.clock.advance(60_000);
+    const state = emulator.state();
+    emulator.clock.advance(86_400_000);
+    await gateway('GET', '/v1/presets');
+
+    emulator.restore(JSON.parse(JSON.stringify(state)));
+    expect(new Date(emulator.clock.now()).toISOString()).toBe('2026-01-15T10:01:00.000Z');
+    // A window that would begin in the future does not count.
+    expect((await gateway('GET', '/v1/presets')).status).toBe(200);
+    emulator.reset();
+    expect(new Date(emulator.clock.now()).toISOString()).toBe('2026-01-15T10:00:00.000Z');
+  });
+
+  test('of a clock that runs holds how far it was advanced', () => {
+    const clock = systemClock();
+    const emulator = standingEmulator({ clock, now: undefined });
+    const shift = () => emulator.state().clock?.advanced;
+    clock.advance(5000);
+    const state = emulator.state();
+    clock.advance(1000);
+
+    expect(shift()).toBe(6000);
+    emulator.restore(state);
+    expect(shift()).toBe(5000);
+    emulator.reset();
+    expect(shift()).toBe(0);
+  });
+
+  test('can be kept under a name, and restored, also after a reset', async () => {
+    const emulator = await usedEmulator();
+    const call = plane(emulator);
+    const before = emulator.state();
+    expect((await call('PUT', '/snapshots/before the move')).body).toMatchObject({ name: 'before the move' });
+    emulator.reset();
+
+    expect((await call('POST', '/snapshots/before the move/restore')).status).toBe(200);
+    expect(emulator.state()).toEqual(before);
+    expect((await call('POST', '/snapshots/none/restore')).status).toBe(404);
+    for (let i = 0; i < 49; i += 1) await call('PUT', `/snapshots/${i}`);
+    expect((await call('PUT', '/snapshots/one more')).status).toBe(400);
+    expect((await call('DELETE', '/snapshots/0')).status).toBe(200);
+    expect((await call('GET', '/snapshots')).body).toHaveLength(49);
+  });
+
+  test('can be what an emulator starts with, and what a reset returns to', async () => {
+    const state = (await usedEmulator()).state();
+    const emulator = standingEmulator({ seed: 'other', state });
+
+    expect(emulator.state()).toEqual(state);
+    emulator.memory.create({ type: 'fact', key: 'later', content: 'x' });
+    emulator.reset();
+    expect(emulator.state()).toEqual(state);
   });
 
   test('does not change when an invalid state is rejected', async () => {

@@ -65,6 +65,12 @@ ${Array.from({ length: 20 }, (_, i) => `Anna: Thanks, the weather on day ${i} is
     await reads('Receipt of the aggressive compaction');
     expect(await text()).toMatch(/\d+ statements? recognised/);
     await fits();
+    if (width < 900) {
+      await click('#to-versions');
+      await browser.until(
+        "Math.abs(document.querySelector('#part-versions').getBoundingClientRect().bottom - innerHeight) < 900 && document.querySelector('#part-versions').getBoundingClientRect().top < innerHeight",
+      );
+    }
   });
 
   test('a fault and the retry that follows it', async () => {
@@ -117,5 +123,28 @@ ${Array.from({ length: 20 }, (_, i) => `Anna: Thanks, the weather on day ${i} is
     await reads('The window has ended');
     await list();
     await gateway.close();
+  });
+
+  test('a snapshot is kept, the clock is advanced, and both are put back', async () => {
+    const { go, click, type, reads, sees } = onPage(browser);
+    await go('system');
+    await reads('2026-03-02 09:30:00');
+    await type('#snapshot-name', 'before the month ends');
+    await click('#snapshot-keep');
+    await reads('Kept before the month ends.');
+    await browser.evaluate("[...document.querySelectorAll('button')].find((b) => b.innerText === '+ 30 days').click()");
+    await reads('2026-04-01 09:30:00');
+    emulator.memory.create({ type: 'fact', key: 'later', content: 'x' });
+    await fits();
+
+    await click('[aria-label="Restore before the month ends"]');
+
+    await reads('Restored before the month ends.');
+    await reads('2026-03-02 09:30:00');
+    expect(emulator.memory.all()).toEqual([]);
+    await click('[aria-label="Delete before the month ends"]');
+    await click('#snapshots .danger');
+    await browser.until("document.querySelector('#snapshots') === null");
+    await sees('#snapshot-keep');
   });
 });

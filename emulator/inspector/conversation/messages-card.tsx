@@ -96,24 +96,19 @@ function MessageRow({
       </div>
       <p>{content}</p>
       <div class="row message-actions">
-        {category === undefined ? (
-          <Button kind="quiet" label={`Pin ${id}`} isDisabled={isBusy} onClick={() => pin(suggested)}>
-            Pin
-          </Button>
-        ) : (
-          <>
-            <Select label={`Category of ${id}`} isBare value={category} onChange={pin} options={CATEGORIES} />
-            <Button
-              kind="quiet"
-              label={`Unpin ${id}`}
-              isDisabled={isBusy}
-              onClick={() => run(() => ask('DELETE', pins))}
-            >
-              Unpin
-            </Button>
-          </>
+        {/* One button for both, so that it keeps the focus. */}
+        <Button
+          kind="quiet"
+          label={`${category === undefined ? 'Pin' : 'Unpin'} ${id}`}
+          isBusy={isBusy}
+          onClick={() => (category === undefined ? pin(suggested) : run(() => ask('DELETE', pins)))}
+        >
+          {category === undefined ? 'Pin' : 'Unpin'}
+        </Button>
+        {category !== undefined && (
+          <Select label={`Category of ${id}`} isBare value={category} onChange={pin} options={CATEGORIES} />
         )}
-        <Button kind="quiet" label={`${excluded ? 'Include' : 'Exclude'} ${id}`} isDisabled={isBusy} onClick={exclude}>
+        <Button kind="quiet" label={`${excluded ? 'Include' : 'Exclude'} ${id}`} isBusy={isBusy} onClick={exclude}>
           {excluded ? 'Include' : 'Exclude'}
         </Button>
         <code class="soft message-id">{id}</code>

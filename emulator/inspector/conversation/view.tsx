@@ -2,7 +2,7 @@ import { signal } from '@preact/signals';
 import { useState } from 'preact/hooks';
 import type { InspectedConversation } from '../../src/control/overview.js';
 import type { CompactionLevel } from '../../src/index.js';
-import { ConfirmButton } from '../parts/button.js';
+import { Button, ConfirmButton } from '../parts/button.js';
 import { ErrorLine, Title } from '../parts/card.js';
 import { ask, conversationPath } from '../service/control.js';
 import { goTo, linkTo } from '../service/router.js';
@@ -33,17 +33,49 @@ export function ConversationView({ id }: { id: string }) {
     <>
       <ConversationTitle conversation={data} />
       <ErrorLine>{error}</ErrorLine>
+      <Jumps hasVersions={data.versions.length > 0} />
       {receipt !== undefined && <ReceiptCard compacted={receipt} onClose={() => keep(id, undefined)} />}
       <TokensCard conversation={data} />
       <div class="columns">
         <div class="stack">
           <LossesCard conversation={data} recent={receipt?.receipt.lost ?? []} onShow={setTarget} onChange={reload} />
-          <SummaryCard conversation={data} onShow={setTarget} />
+          <div id="part-summary">
+            <SummaryCard conversation={data} onShow={setTarget} />
+          </div>
         </div>
-        <MessagesCard conversation={data} target={target} onShown={() => setTarget(undefined)} />
+        <div id="part-messages">
+          <MessagesCard conversation={data} target={target} onShown={() => setTarget(undefined)} />
+        </div>
       </div>
-      {data.versions.length > 0 && <VersionsCard versions={data.versions} />}
+      {data.versions.length > 0 && (
+        <div id="part-versions">
+          <VersionsCard versions={data.versions} />
+        </div>
+      )}
     </>
+  );
+}
+
+/** Links to the parts of the view, which are far apart on a phone. The fragment of the URL is the view. */
+function Jumps({ hasVersions }: { hasVersions: boolean }) {
+  const parts = ['summary', 'messages', ...(hasVersions ? ['versions'] : [])];
+  return (
+    <nav class="row jumps" aria-label="On this page">
+      {parts.map((part) => (
+        <Button
+          key={part}
+          kind="quiet"
+          id={`to-${part}`}
+          onClick={() => {
+            const target = document.getElementById(`part-${part}`);
+            target?.scrollIntoView({ block: 'start' });
+            target?.querySelector<HTMLElement>('button, select, [tabindex]')?.focus({ preventScroll: true });
+          }}
+        >
+          {part === 'versions' ? 'Versions' : part === 'summary' ? 'Summary' : 'Messages'}
+        </Button>
+      ))}
+    </nav>
   );
 }
 
@@ -117,8 +149,8 @@ function ConversationTitle({ conversation }: { conversation: InspectedConversati
                   type="button"
                   id={`compact-${level}`}
                   title={note}
-                  disabled={isBusy}
-                  onClick={() => compact(level)}
+                  aria-disabled={isBusy}
+                  onClick={isBusy ? undefined : () => compact(level)}
                 >
                   {level}
                 </button>

@@ -10,15 +10,28 @@ interface ButtonProps {
   id?: string | undefined;
   label?: string | undefined;
   isDisabled?: boolean | undefined;
+  /** While its action runs. It does nothing, but keeps the focus, unlike a disabled one. */
+  isBusy?: boolean | undefined;
   isPressed?: boolean | undefined;
 }
 
-export function Button({ kind = 'plain', type = 'button', label, isDisabled, isPressed, ...rest }: ButtonProps) {
+export function Button({
+  kind = 'plain',
+  type = 'button',
+  label,
+  isDisabled,
+  isBusy,
+  isPressed,
+  onClick,
+  ...rest
+}: ButtonProps) {
   return (
     <button
       type={type}
       class={`button ${kind}`}
       disabled={isDisabled}
+      aria-disabled={isBusy}
+      onClick={isBusy ? undefined : onClick}
       aria-label={label}
       aria-pressed={isPressed}
       {...rest}

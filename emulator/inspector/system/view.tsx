@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import type { SnapshotInfo } from '../../src/control/snapshots.js';
 import type { EmulatorState } from '../../src/control/state.js';
 import { Button, ConfirmButton } from '../parts/button.js';
 import { Card, ErrorLine, Title } from '../parts/card.js';
@@ -7,7 +8,8 @@ import { ask } from '../service/control.js';
 import { saveFile } from '../service/files.js';
 import { emulatorTime } from '../service/live.js';
 import { useAction } from '../service/use-action.js';
-import { dateAndTime } from '../service/words.js';
+import { useLoaded } from '../service/use-loaded.js';
+import { dateAndTime, plural } from '../service/words.js';
 
 /** The clock, and snapshots of all stored data. */
 export function SystemView() {
@@ -50,7 +52,8 @@ function ClockCard() {
         </Button>
       </Form>
       <p class="soft">
-        Rate limit windows end, keys expire, and a new month of usage can start. The clock cannot go back.
+        Rate limit windows end, keys expire, and a new month of usage can start. A snapshot or a reset puts the clock
+        back.
       </p>
       <ErrorLine>{error}</ErrorLine>
     </Card>
@@ -60,6 +63,26 @@ function ClockCard() {
 function SnapshotCard() {
   const { run, error, isBusy } = useAction();
   const [status, setStatus] = useState('');
+  const [name, setName] = useState('');
+  const { data, reload } = useLoaded('/snapshots', () => ask<SnapshotInfo[]>('GET', '/snapshots'), ['everything']);
+  const pathOf = (given: string): string => `/snapshots/${encodeURIComponent(given)}`;
+  const keep = () =>
+    run(async () => {
+      await ask('PUT', pathOf(name));
+      setStatus(`Kept ${name}.`);
+      setName('');
+      await reload();
+    });
+  const restore = (given: string) =>
+    run(async () => {
+      await ask('POST', `${pathOf(given)}/restore`);
+      setStatus(`Restored ${given}.`);
+    });
+  const remove = (given: string) =>
+    run(async () => {
+      await ask('DELETE', pathOf(given));
+      await reload();
+    });
   const save = () =>
     run(async () =>
       saveFile('emulator-state.json', JSON.stringify(await ask<EmulatorState>('GET', '/state'), null, 2)),
@@ -74,11 +97,45 @@ function SnapshotCard() {
   return (
     <Card title="Snapshot">
       <p class="soft">
-        All stored data as JSON, without the request log and faults. Loading one replaces the current data. It contains
-        hashes of the keys, and the seed of the first keys: anyone with the file can derive these.
+        All stored data and the clock, without the request log and faults. Restoring one replaces the current data. Kept
+        snapshots last until the emulator stops. A downloaded one contains hashes of the keys, and the seed of the first
+        keys: anyone with the file can derive these.
       </p>
+      <Form onSubmit={keep}>
+        <Field
+          label="Name"
+          id="snapshot-name"
+          value={name}
+          onInput={setName}
+          placeholder="before the migration"
+          isRequired
+        />
+        <Button type="submit" kind="main" isDisabled={isBusy} id="snapshot-keep">
+          Keep a snapshot
+        </Button>
+      </Form>
+      {data !== undefined && data.length > 0 && (
+        <ul class="rows" id="snapshots">
+          {data.map((each) => (
+            <li key={each.name}>
+              <span class="grow">
+                <strong>{each.name}</strong>
+                <small class="soft">
+                  {dateAndTime(each.time)} UTC · {plural(each.conversations, 'conversation')}
+                </small>
+              </span>
+              <Button label={`Restore ${each.name}`} isDisabled={isBusy} onClick={() => restore(each.name)}>
+                Restore
+              </Button>
+              <ConfirmButton sure="Really delete" label={`Delete ${each.name}`} onConfirm={() => remove(each.name)}>
+                Delete
+              </ConfirmButton>
+            </li>
+          ))}
+        </ul>
+      )}
       <div class="form">
-        <Button kind="main" onClick={save} isDisabled={isBusy} id="snapshot-save">
+        <Button onClick={save} isDisabled={isBusy} id="snapshot-save">
           Download
         </Button>
         <div class="field">
@@ -104,7 +161,7 @@ function ResetCard() {
     <Card title="Reset">
       <p class="soft">
         Restores the initial state with the same keys. Deletes conversations, memory, usage, faults and the request log.
-        The clock is not reset.
+        The clock returns to its start. Kept snapshots stay.
       </p>
       <div class="row">
         <ConfirmButton

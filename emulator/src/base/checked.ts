@@ -1,12 +1,13 @@
 import * as z from 'zod/mini';
 import { badRequest } from './errors.js';
+import { parseJsonText } from './json.js';
 
 /** Parses JSON. Throws a 400 if it is invalid. */
 export function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text);
-  } catch {
-    throw badRequest('body', 'The request body is not valid JSON', 'invalid_json');
+    return parseJsonText(text);
+  } catch (error) {
+    throw badRequest('body', `The request body is ${(error as SyntaxError).message}`, 'invalid_json');
   }
 }
 

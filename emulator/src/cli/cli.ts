@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { realpathSync } from 'node:fs';
+import { realpathSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import packageJson from '../../package.json' with { type: 'json' };
 import { isLoopback } from '../base/loopback.js';
@@ -30,6 +30,7 @@ export async function runCommand(args: readonly string[], context: CommandContex
   const { out, err, env, directory } = context;
   let line: CommandLine;
   let emulator: Emulator;
+  let stopped: Promise<void> | undefined;
   try {
     line = readOptions(args, env, directory);
     if (line.help) {
@@ -40,6 +41,8 @@ export async function runCommand(args: readonly string[], context: CommandContex
       out(`${packageJson.version}\n`);
       return 0;
     }
+    // Before anything is started or printed, so that no signal comes too early.
+    if (line.run === undefined) stopped = new Promise((resolve) => context.onSignal(() => resolve()));
     emulator = createEmulator(emulatorOptions(line.options));
   } catch (error) {
     err(`context-gateway-emulator: ${error instanceof Error ? firstLine(error.message) : String(error)}\n`);
@@ -56,27 +59,45 @@ export async function runCommand(args: readonly string[], context: CommandContex
       err(`context-gateway-emulator: ${listenErrorMessage(error, port, host)}\n`);
       return 1;
     }
-    if (run === undefined) await serve(emulator, listening, line, context);
-    else return await runWithEmulator(listening, run, line, context);
+    let code = 0;
+    if (run !== undefined) code = await runWithEmulator(listening, run, line, context);
+    else {
+      serve(emulator, listening, line, context);
+      await stopped;
+    }
+    const problem = exportTo(options.exportOnExit, emulator);
+    if (problem === undefined) return code;
+    err(`context-gateway-emulator: ${problem}\n`);
+    return code === 0 ? 1 : code;
   } finally {
     await emulator.close();
   }
-  return 0;
 }
 
-/** Serves until a termination signal. */
-async function serve(
+/** Writes the snapshot. Returns the problem if it cannot. */
+function exportTo(file: string | undefined, emulator: Emulator): string | undefined {
+  if (file === undefined) return undefined;
+  try {
+    // It contains the seed, from which the first keys are derived.
+    writeFileSync(file, JSON.stringify(emulator.state()), { mode: 0o600 });
+    return undefined;
+  } catch (error) {
+    return `cannot write ${file}: ${error instanceof Error ? firstLine(error.message) : String(error)}`;
+  }
+}
+
+/** Prints the greeting, and each request. */
+function serve(
   emulator: Emulator,
   { url }: ListeningEmulator,
   { options }: CommandLine,
-  { out, env, isTerminal, onSignal }: CommandContext,
-): Promise<void> {
+  { out, env, isTerminal }: CommandContext,
+): void {
   const { host = '127.0.0.1', controlToken } = options;
   const isClosed = controlToken === undefined && !isLoopback(host);
   out(greeting(url, emulator, { hasSample: options.seedFile === undefined, isClosed }));
   const isColored = isTerminal && !env.NO_COLOR;
   if (!options.quiet) emulator.onRequest((request) => out(`${requestLine(request, isColored)}\n`));
-  await new Promise<void>((resolve) => onSignal(() => resolve()));
 }
 
 function runWithEmulator(

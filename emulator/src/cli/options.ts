@@ -122,6 +122,20 @@ export const OPTIONS = {
     byDefault: 'a sample conversation',
     ...path,
   },
+  import: {
+    group: 'server',
+    value: 'FILE',
+    about: 'start with a snapshot, such as one of --export-on-exit',
+    byDefault: 'none',
+    ...path,
+  },
+  exportOnExit: {
+    group: 'server',
+    value: 'FILE',
+    about: 'write a snapshot of all stored data when the command ends',
+    byDefault: 'none',
+    ...path,
+  },
   now: {
     group: 'server',
     value: 'TIME',

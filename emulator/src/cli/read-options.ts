@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import * as z from 'zod/mini';
+import { parseJsonText } from '../base/json.js';
 import { closest } from './closest.js';
 import {
   flagName,
@@ -129,9 +130,9 @@ function readConfig(named: string | undefined, directory: string): GivenOptions 
   const label = named ?? CONFIG_FILE;
   let value: unknown;
   try {
-    value = JSON.parse(text);
-  } catch {
-    throw new Error(`${label}: not valid JSON`);
+    value = parseJsonText(text);
+  } catch (error) {
+    throw new Error(`${label}: ${(error as SyntaxError).message}`);
   }
   const result = z.safeParse(CONFIG, value);
   if (!result.success) throw new Error(`${label}: ${issueMessage(result.error.issues[0])}`);

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import * as z from 'zod/mini';
 import { checked } from '../base/checked.js';
 import { HttpError } from '../base/errors.js';
+import { parseJsonText } from '../base/json.js';
 import {
   conversationSchema,
   integrationSchema,
@@ -36,10 +37,10 @@ export function seedFrom(file: string): EmulatorSetup {
 
 function readSeed(file: string): z.infer<typeof seedSchema> {
   try {
-    return checked(seedSchema, JSON.parse(readFileSync(file, 'utf8')), true);
+    return checked(seedSchema, parseJsonText(readFileSync(file, 'utf8')), true);
   } catch (error) {
-    const unread = error instanceof SyntaxError ? 'not valid JSON' : 'cannot read the file';
-    const reason = error instanceof HttpError ? error.message : unread;
+    const isReadable = error instanceof HttpError || error instanceof SyntaxError;
+    const reason = isReadable ? error.message : 'cannot read the file';
     throw new RangeError(`${file}: ${reason}`, { cause: error });
   }
 }

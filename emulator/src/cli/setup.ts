@@ -1,3 +1,9 @@
+import { readFileSync } from 'node:fs';
+import { manualClock } from '../base/clock.js';
+import { HttpError } from '../base/errors.js';
+import { parseJsonText } from '../base/json.js';
+import type { EmulatorState } from '../control/state.js';
+import { checkedState } from '../control/state-schema.js';
 import type { EmulatorOptions } from '../emulator.js';
 import type { UpstreamOptions } from '../upstream/model-source.js';
 import { assumed } from './assume.js';
@@ -8,15 +14,14 @@ import { seedFrom } from './seed-file.js';
 /** Converts the options of the command to those of the emulator. */
 export function emulatorOptions(given: GivenOptions): EmulatorOptions {
   const { seed, data, now, controlToken, plan, latency, limits, strict, summarizer, seedFile, pace, cors } = given;
-  if (now !== undefined && (latency !== undefined || pace !== undefined)) {
-    throw new Error(
-      '--now cannot be combined with --latency or --pace: with a fixed clock, the delays would never end',
-    );
+  if (given.import !== undefined && seedFile !== undefined) {
+    throw new Error('--import and --seed-file cannot be combined: the snapshot has all data');
   }
   return {
     seed,
     data,
-    now,
+    // Delays take real time: no one may be there to advance the clock.
+    clock: now === undefined ? undefined : manualClock(now, { realSleeps: true }),
     controlToken,
     plan,
     latency,
@@ -25,11 +30,23 @@ export function emulatorOptions(given: GivenOptions): EmulatorOptions {
     summarizer,
     pace,
     setup: seedFile === undefined ? addSampleConversation : seedFrom(seedFile),
+    state: given.import === undefined ? undefined : snapshotFrom(given.import),
     cors: corsOf(cors),
     upstream: upstreamOf(given),
     cassettes: cassettesOf(given),
     ...assumed(Object.entries(given.assume ?? {}).map(([name, value]) => `${name}=${value}`)),
   };
+}
+
+/** Reads a snapshot from a file. */
+function snapshotFrom(file: string): EmulatorState {
+  try {
+    return checkedState(parseJsonText(readFileSync(file, 'utf8')));
+  } catch (error) {
+    const unread = error instanceof SyntaxError ? error.message : 'cannot read the file';
+    const reason = error instanceof HttpError ? `not a snapshot: ${error.message}` : unread;
+    throw new Error(`${file}: ${reason}`, { cause: error });
+  }
 }
 
 function upstreamOf({ upstream, upstreamKey, modelMap }: GivenOptions): UpstreamOptions | undefined {

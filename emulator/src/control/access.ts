@@ -3,7 +3,7 @@ import { isLoopback } from '../base/loopback.js';
 
 /** Why the control plane rejects a request. */
 export interface AccessDenied {
-  status: 401 | 403;
+  status: 401 | 403 | 429;
   reason: string;
 }
 
@@ -14,8 +14,14 @@ export interface AccessDenied {
  */
 export class ControlAccess {
   readonly #token: string | undefined;
+  /** Wrong tokens by caller, in the current minute of real time. */
+  readonly #wrong = new Map<string, number>();
+  #minute = 0;
+  readonly #now: () => number;
 
-  constructor(token: string | undefined) {
+  /** `now` is real time: no one may advance the clock past a brake. */
+  constructor(token: string | undefined, now: () => number = Date.now) {
+    this.#now = now;
     if (token !== undefined && !/^[\x21-\x7e]{8,}$/.test(token)) {
       throw new RangeError('controlToken must have at least 8 characters: printable ASCII without spaces');
     }
@@ -39,14 +45,34 @@ export class ControlAccess {
     if (!isOwnPage(request.headers, `${protocol}//${host}`)) {
       return forbidden('the control plane accepts requests from its own pages only');
     }
-    if (this.#token === undefined || this.#hasValidToken(request.headers)) return undefined;
+    if (this.#token === undefined) return undefined;
+    if (this.isBraked(caller)) return BRAKED;
+    if (this.#hasValidToken(request.headers)) return undefined;
+    // A page that is not signed in yet has none.
+    if (request.headers.has('authorization')) this.#countWrong(caller);
     return { status: 401, reason: 'the control plane requires the control token: Authorization: Bearer TOKEN' };
   }
 
   /** The Set-Cookie header that keeps a page signed in; undefined for a wrong token. */
-  signIn(given: string): string | undefined {
-    if (this.#token === undefined || !isEqual(given, this.#token)) return undefined;
+  signIn(given: string, caller: string | undefined): string | undefined {
+    if (this.#token === undefined) return undefined;
+    if (!isEqual(given, this.#token)) {
+      this.#countWrong(caller);
+      return undefined;
+    }
     return `${cookieOf(this.#token)}; Path=/_emulator; HttpOnly; SameSite=Strict`;
+  }
+
+  /** Whether a caller has sent so many wrong tokens that it must wait. */
+  isBraked(caller: string | undefined): boolean {
+    const minute = Math.floor(this.#now() / 60_000);
+    if (minute !== this.#minute) this.#wrong.clear();
+    this.#minute = minute;
+    return (this.#wrong.get(caller ?? '') ?? 0) >= MOST_WRONG;
+  }
+
+  #countWrong(caller = ''): void {
+    this.#wrong.set(caller, (this.#wrong.get(caller) ?? 0) + 1);
   }
 
   #hasValidToken(headers: Headers): boolean {
@@ -58,6 +84,9 @@ export class ControlAccess {
   }
 }
 
+/** Guesses per minute and caller. */
+const MOST_WRONG = 20;
+const BRAKED: AccessDenied = { status: 429, reason: 'too many wrong control tokens; wait a minute' };
 const OPEN = 'start the emulator with --control-token to open it to others';
 
 /** Whether a request comes from the emulator's own page or from no page at all, by its Origin and Sec-Fetch-Site. */

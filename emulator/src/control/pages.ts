@@ -36,20 +36,20 @@ ${body}
 }
 
 /** Asks for the control token. It is a POST form, so that no URL, history or log contains the token. */
-export function signInPage(isWrong: boolean): Response {
+export function signInPage(problem?: string, status = 401): Response {
   return page(
     'Sign in',
     html`<main class="narrow">
 <h1>Emulator</h1>
 <form method="post" action="/_emulator/sign-in">
 <label for="token">Control token</label>
-<input id="token" name="token" type="password" autocomplete="current-password" required autofocus${isWrong ? new Markup(' aria-invalid="true" aria-describedby="wrong"') : ''}>
-${isWrong ? html`<p id="wrong" role="alert">Wrong token.</p>` : ''}
+<input id="token" name="token" type="password" autocomplete="current-password" required autofocus${problem !== undefined ? new Markup(' aria-invalid="true" aria-describedby="wrong"') : ''}>
+${problem !== undefined ? html`<p id="wrong" role="alert">${problem}</p>` : ''}
 <button>Sign in</button>
 </form>
 <p>The value of <code>--control-token</code> that the emulator was started with.</p>
 </main>`,
-    401,
+    status,
   );
 }
 

@@ -13,6 +13,7 @@ import type { RequestRecord } from '../http/request-log.js';
 import type { RequestChanges } from '../http/resent.js';
 import type { Stores } from '../store/stores.js';
 import type { InspectedConversation, Overview } from './overview.js';
+import type { Snapshots } from './snapshots.js';
 import type { EmulatorState } from './state.js';
 
 /** The members of an emulator that the control plane uses. */
@@ -40,6 +41,7 @@ export interface ControlledEmulator
   advanceClock(ms: number): void;
   inspect(conversationId: string): Promise<InspectedConversation | undefined>;
   compact(conversationId: string, level: CompactionLevel): Promise<CompactionResult | undefined>;
+  readonly snapshots: Snapshots;
   state(): EmulatorState;
   restore(state: EmulatorState): void;
   reset(): void;

@@ -104,20 +104,23 @@ export function controlRoutes(
   return async (request, caller) => {
     const path = getPath(request);
     if (path === `${PREFIX}/health`) return plane.handle(request);
-    if (path === `${PREFIX}/sign-in` && request.method === 'POST' && access.hasToken) return signIn(access, request);
+    if (path === `${PREFIX}/sign-in` && request.method === 'POST' && access.hasToken) {
+      return signIn(access, request, caller);
+    }
     const denied = access.check(request, caller);
     if (denied === undefined) return plane.handle(request);
     const { status, reason } = denied;
-    if (status === 401 && request.headers.get('accept')?.includes('text/html')) return signInPage(false);
+    if (status === 401 && request.headers.get('accept')?.includes('text/html')) return signInPage();
     return Response.json({ error: reason }, { status });
   };
 }
 
 /** Exchanges the token for a cookie. */
-async function signIn(access: ControlAccess, request: Request): Promise<Response> {
+async function signIn(access: ControlAccess, request: Request, caller: string | undefined): Promise<Response> {
+  if (access.isBraked(caller)) return signInPage('Too many wrong tokens. Wait a minute.', 429);
   const form = new TextDecoder().decode(await readBytes(request, LONGEST_FORM, 'body'));
-  const cookie = access.signIn(new URLSearchParams(form).get('token') ?? '');
-  if (cookie === undefined) return signInPage(true);
+  const cookie = access.signIn(new URLSearchParams(form).get('token') ?? '', caller);
+  if (cookie === undefined) return signInPage('Wrong token.');
   return new Response(null, { status: 303, headers: { location: PREFIX, 'set-cookie': cookie } });
 }
 

@@ -301,6 +301,7 @@ export const stateForm = described(
   'A snapshot. PUT restores what GET returned.',
   z.looseObject({ seed: z.string(), conversations: z.array(z.unknown()) }),
 );
+export const snapshotInfo = named('Snapshot', z.object({ name: z.string(), time, conversations: count }));
 const headers = described('Without keys.', z.record(z.string(), z.string()));
 const requestSummary = {
   requestId: z.string(),

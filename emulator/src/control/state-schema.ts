@@ -55,6 +55,7 @@ const answer = z.object({
 
 const stateSchema = z.object({
   seed: z.string(),
+  clock: z.optional(z.object({ time, advanced: z.optional(z.number()) })),
   sequences: z.array(z.object({ label: id, words })),
   plan: z.optional(planSchema),
   apiKeys: z.array(

@@ -1,3 +1,4 @@
+import type { ClockPosition } from '../base/clock.js';
 import type { EmulatorModel } from '../base/models.js';
 import type { Plan } from '../store/account.js';
 import type { ApiKeyRecord } from '../store/api-keys.js';
@@ -34,6 +35,8 @@ export interface ConversationInState extends Omit<ConversationState, 'pins' | 's
 export interface EmulatorState {
   /** The seed. The initial keys and the initial token are derived from it. */
   seed: string;
+  /** Where the clock stood. */
+  clock?: ClockPosition | undefined;
   /** The positions of the id sequences. */
   sequences: SavedSequence[];
   /** The plan, if it was changed; else the plan of the options applies. */

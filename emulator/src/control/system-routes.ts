@@ -13,6 +13,7 @@ import {
   requestRecord,
   requestsQuery,
   resendBody,
+  snapshotInfo,
   stateForm,
   timeResponse,
 } from './schemas.js';
@@ -45,6 +46,45 @@ export function systemRoutes(plane: Plane, emulator: ControlledEmulator): void {
       responses: { 200: ok },
       handle: async (c) => {
         emulator.restore(checkedState(await bodyOf(c)));
+        return c.json({ ok: true });
+      },
+    },
+  });
+  plane.route('/snapshots', {
+    GET: {
+      id: 'listSnapshots',
+      summary: 'List the kept snapshots, newest first',
+      responses: { 200: z.array(snapshotInfo) },
+      handle: (c) => c.json(emulator.snapshots.list()),
+    },
+  });
+  plane.route('/snapshots/:name', {
+    PUT: {
+      id: 'keepSnapshot',
+      summary: 'Keep a snapshot of all stored data under a name, until the emulator stops',
+      responses: { 200: snapshotInfo },
+      handle: (c) => {
+        const time = new Date(clock.now()).toISOString();
+        return c.json(emulator.snapshots.keep(idOf(c, 'name'), emulator.state(), time));
+      },
+    },
+    DELETE: {
+      id: 'deleteSnapshot',
+      summary: 'Delete a kept snapshot',
+      responses: { 200: ok },
+      handle: (c) => {
+        if (!emulator.snapshots.delete(idOf(c, 'name'))) throw new HttpError(404, 'there is no such snapshot');
+        return c.json({ ok: true });
+      },
+    },
+  });
+  plane.route('/snapshots/:name/restore', {
+    POST: {
+      id: 'restoreSnapshot',
+      summary: 'Restore a kept snapshot, with its clock',
+      responses: { 200: ok },
+      handle: (c) => {
+        emulator.restore(found(emulator.snapshots.get(idOf(c, 'name')), 'snapshot'));
         return c.json({ ok: true });
       },
     },

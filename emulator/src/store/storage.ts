@@ -99,8 +99,12 @@ export class MemoryStorage implements Storage {
   }
 }
 
-/** Returns the id. Throws a RangeError for ids that a file cannot store faithfully: with a NUL or a lone surrogate. */
+/**
+ * Returns the id. Throws a RangeError for ids that a file cannot store faithfully (with a NUL or a lone surrogate) or a
+ * URL cannot contain (`.` and `..`).
+ */
 export function checkedId(what: string, id: string): string {
+  if (id === '.' || id === '..') throw new RangeError(`the id of a ${what} must not be ${id}: no URL could contain it`);
   if (id.includes('\u0000') || !id.isWellFormed()) {
     throw new RangeError(
       `the id of a ${what} must not contain a NUL character or a lone surrogate: ${JSON.stringify(id)}`,
