@@ -206,7 +206,7 @@ describe('the Gateway API', () => {
     { path: '/v1/chat/completions', body: { model, messages: 'x' }, param: 'messages' },
     {
       path: '/v1/chat/completions',
-      body: { model, messages: [{ role: 'tool', content: 'x' }] },
+      body: { model, messages: [{ role: 'wizard', content: 'x' }] },
       param: 'messages.0.role',
     },
     { path: '/v1/chat/completions', body: { model, messages: [{ role: 'user' }] }, param: 'messages.0.content' },

@@ -115,12 +115,20 @@ export const openCompletionBody = z.object({
   ...completionBody.shape,
   messages: z
     .array(
-      z.object({
-        role: z.enum([...MESSAGE_ROLES, 'developer', 'tool']),
-        content: z.optional(
-          z.nullable(z.union([z.string(), z.array(z.looseObject({ type: text, text: z.optional(z.unknown()) }))])),
+      z
+        .object({
+          role: z.enum([...MESSAGE_ROLES, 'developer', 'tool']),
+          content: z.optional(
+            z.nullable(z.union([z.string(), z.array(z.looseObject({ type: text, text: z.optional(z.unknown()) }))])),
+          ),
+        })
+        // Only a message that calls tools has none.
+        .check(
+          z.refine(({ role, content }) => role === 'assistant' || (content ?? undefined) !== undefined, {
+            path: ['content'],
+            error: 'required',
+          }),
         ),
-      }),
     )
     .check(z.minLength(1)),
 });
