@@ -86,6 +86,20 @@ function longChats(chats: readonly Talk[]): Talk[] {
   });
 }
 
+/** Conversations of one language one after the other, as if they were one. */
+export function joined(talks: readonly Talk[]): Talk[] {
+  const [first] = talks;
+  if (first === undefined) return [];
+  const starts = talks.map((_, i) => talks.slice(0, i).reduce((sum, { messages }) => sum + messages.length, 0));
+  const questions = talks.flatMap((talk, i) =>
+    talk.questions.map(({ question, evidence }) => ({
+      question,
+      evidence: evidence.map((at) => at + (starts[i] ?? 0)),
+    })),
+  );
+  return [{ ...first, name: `${talks.length} talks`, messages: talks.flatMap(({ messages }) => messages), questions }];
+}
+
 interface MeetingFile {
   turns: { speaker: string; content: string }[];
   questions: { query: string; spans: [string | number, string | number][] }[];

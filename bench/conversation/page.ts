@@ -1,5 +1,5 @@
 import type { Talk } from './data.js';
-import type { Row } from './run.js';
+import type { Row } from './measure.js';
 
 const OURS = 'context-gateway';
 const RIVAL = 'BM25 with neighbours and last messages';

@@ -6,11 +6,12 @@
  */
 import { existsSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { type Language, readTalks, type SetName, type Talk } from './data.js';
+import { ablation, figures } from './ablation.js';
+import { readTalks, type SetName } from './data.js';
+import { measure, type Row } from './measure.js';
 import { chart, report } from './page.js';
-import { recallOf } from './recall.js';
 import { measureTime } from './time.js';
-import { promptTokens, WAYS, type Way } from './ways.js';
+import { WAYS } from './ways.js';
 
 const SAMPLE = 'bench/conversation/sample';
 const BUDGETS: Record<SetName, number[]> = {
@@ -18,47 +19,6 @@ const BUDGETS: Record<SetName, number[]> = {
   'long chats': [2000, 4000, 8000],
   meetings: [2000, 4000, 8000, 16_000],
 };
-
-/** The result of one way on one set of conversations. */
-export interface Row {
-  set: SetName;
-  language: Language;
-  budget: number;
-  way: string;
-  /** The mean share of a question's evidence that the prompt contained. */
-  recall: number;
-  /** The share of prompts within the budget. */
-  fitted: number;
-  /** Mean tokens of a prompt. */
-  tokens: number;
-  /** Mean milliseconds to build one, without the first of each conversation. */
-  time: number;
-}
-
-async function measure(
-  way: Way,
-  talks: readonly Talk[],
-  budget: number,
-): Promise<Omit<Row, 'set' | 'language' | 'way'>> {
-  const results: { recall: number; fitted: number; tokens: number; time: number }[] = [];
-  for (const talk of talks) {
-    for (const { question, evidence } of talk.questions) {
-      const began = performance.now();
-      const prompt = await way.prompt(talk, question, budget);
-      const time = performance.now() - began;
-      // The question itself does not count as recalled.
-      const sent = prompt.slice(0, -1).map(({ content }) => content);
-      const wanted = evidence.map((at) => talk.messages[at]?.content ?? '');
-      const recall = recallOf(wanted, sent);
-      if (recall === undefined) continue;
-      const tokens = promptTokens(prompt);
-      results.push({ recall, tokens, fitted: Number(tokens <= budget), time });
-    }
-  }
-  const mean = (field: 'recall' | 'fitted' | 'tokens' | 'time'): number =>
-    results.reduce((sum, one) => sum + one[field], 0) / results.length;
-  return { budget, recall: mean('recall'), fitted: mean('fitted'), tokens: mean('tokens'), time: mean('time') };
-}
 
 async function main(data: string, half: string): Promise<void> {
   const isSample = !existsSync(data);
@@ -97,7 +57,11 @@ const { values } = parseArgs({
     data: { type: 'string', default: '../shared/data' },
     half: { type: 'string', default: 'unseen' },
     time: { type: 'boolean', default: false },
+    ablation: { type: 'boolean', default: false },
+    figures: { type: 'boolean', default: false },
   },
 });
 if (values.time) measureTime();
+else if (values.figures) void figures(values.data).then((all) => console.log(JSON.stringify(all)));
+else if (values.ablation) void ablation(values.data);
 else void main(values.data, values.half);
