@@ -61,7 +61,7 @@ const { values } = parseArgs({
     figures: { type: 'boolean', default: false },
   },
 });
-if (values.time) measureTime();
+if (values.time) void measureTime();
 else if (values.figures) void figures(values.data).then((all) => console.log(JSON.stringify(all)));
 else if (values.ablation) void ablation(values.data);
 else void main(values.data, values.half);

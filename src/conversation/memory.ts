@@ -80,8 +80,7 @@ export class MessageIndex {
     if (weights.size === 0) return [];
     const from = this.#passageOf(after + 1);
     const scores = this.#scores(weights, neighbours).subarray(from, this.#passageOf(before));
-    // Sorting numbers alone is ten times as fast as sorting hits.
-    const least = scores.length <= limit ? 0 : at(scores.slice().sort(), scores.length - limit);
+    const least = leastOf(scores, limit);
     const hits: Hit[] = [];
     for (let i = 0; i < scores.length; i += 1) {
       const score = at(scores, i);
@@ -158,15 +157,15 @@ export class MessageIndex {
     const own = new Float64Array(size + 4);
     const blocks = new Float64Array(count + 2);
     for (const { list, weight, isWord } of this.#rarest(weights)) {
-      const counts = new Float64Array(count + 2);
+      const counts = neighbours ? new Float64Array(count + 2) : NONE;
       for (const entry of list) {
         const passage = Math.floor(entry / COUNTS);
         const times = entry % COUNTS;
         const length = (this.#lengths[passage] ?? 0) / average;
         add(own, passage + 2, isWord ? weight * saturated(times, K1 * (1 - B + B * length)) : weight);
-        if (isWord) add(counts, Math.floor(passage / BLOCK) + 1, times);
+        if (isWord && neighbours) add(counts, Math.floor(passage / BLOCK) + 1, times);
       }
-      for (let i = 1; i <= count; i += 1) {
+      for (let i = 1; neighbours && i <= count; i += 1) {
         const times = at(counts, i) + (at(counts, i - 1) + at(counts, i + 1)) / 2;
         if (times > 0) add(blocks, i, weight * saturated(times, 1));
       }
@@ -190,6 +189,27 @@ export class MessageIndex {
     return terms.sort((a, b) => b.weight - a.weight).slice(0, MAX_TERMS);
   }
 }
+
+/**
+ * A score that at least `limit` of the scores reach, and hardly more. Counting them in classes is ten times as fast as
+ * sorting them.
+ */
+function leastOf(scores: Float64Array, limit: number): number {
+  if (scores.length <= limit) return 0;
+  let most = 0;
+  for (const score of scores) if (score > most) most = score;
+  const classes = new Uint32Array(CLASSES + 1);
+  for (const score of scores) {
+    const i = Math.floor((score / most) * CLASSES);
+    classes[i] = (classes[i] ?? 0) + 1;
+  }
+  let i = CLASSES;
+  for (let count = classes[i] ?? 0; count < limit && i > 0; count += classes[i] ?? 0) i -= 1;
+  return (i / CLASSES) * most;
+}
+
+const CLASSES = 1024;
+const NONE = new Float64Array(0);
 
 function at(numbers: Float64Array, i: number): number {
   return numbers[i] ?? 0;
