@@ -57,6 +57,9 @@ export interface ContextClientOptions extends ClientOptions {
   sessionHeader?: SessionHeader | undefined;
 }
 
+/** So many users' limits are remembered. */
+const MAX_USERS = 10_000;
+
 const optionsSchema = /* @__PURE__ */ z.strictObject({
   sessionToken: checkedLater,
   sessionHeader: checkedLater,
@@ -73,6 +76,8 @@ export class ContextClient extends ServiceClient<ContextClientOptions> {
   /** What the service remembers about the user. */
   readonly memory: Memory;
   readonly #transport: Transport;
+  /** The state of the users that `forUser` was called for last, by token. */
+  readonly #users = new Map<Credential, Shared>();
 
   constructor(options?: ContextClientOptions);
   /** @internal */
@@ -89,6 +94,24 @@ export class ContextClient extends ServiceClient<ContextClientOptions> {
     super(transport, shared, options);
     this.memory = new Memory(transport);
     this.#transport = transport;
+  }
+
+  /**
+   * Returns a client for one user of your server: `context.forUser(token).retrieve(id)`. It shares connections, options
+   * and `close()` with this client, so do not close it. Rate limits and queues are those of the user, also in the next
+   * client for the same token. (A `RateLimiter` that you passed as `pacing` is shared.) Create it for each request.
+   *
+   * @throws {ConfigurationError} when the token is missing or malformed
+   */
+  forUser(sessionToken: Credential): ContextClient {
+    if (!sessionToken) throw new ConfigurationError('forUser needs the session token of the user.');
+    const shared = this.#users.get(sessionToken) ?? this.sharedForUser();
+    const client = new ContextClient({ ...this.ownOptions, sessionToken }, shared);
+    this.#users.delete(sessionToken); // so that the order is that of the last use
+    this.#users.set(sessionToken, shared);
+    const [oldest] = this.#users.keys();
+    if (this.#users.size > MAX_USERS && oldest !== undefined) this.#users.delete(oldest);
+    return client;
   }
 
   /**

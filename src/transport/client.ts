@@ -6,8 +6,8 @@ import { type Runtime, systemRuntime } from '../base/runtime.js';
 import { ConfigurationError } from '../errors/base.js';
 import { badArgument, RequestValidationError } from '../errors/validation.js';
 import {
+  baseURLReader,
   type ClientOptions,
-  parseBaseURL,
   type RequestOptions,
   type SchemaOptions,
   schemaOptionsSchema,
@@ -62,6 +62,23 @@ export class ServiceClient<Options extends ClientOptions> {
     return new Client(deriveOptions(this.#options, options), this.#shared);
   }
 
+  /** @internal The state of a client for another user: the same connections, with limits of its own. */
+  protected sharedForUser(): Shared {
+    const { runtime, limiter } = this.#shared;
+    const isOurs = limiter instanceof MemoryRateLimiter;
+    return {
+      ...this.#shared,
+      limiter: isOurs ? new MemoryRateLimiter(runtime) : limiter,
+      budget: new RetryBudget(),
+      rateLimits: new Map(),
+    };
+  }
+
+  /** @internal */
+  protected get ownOptions(): Options {
+    return this.#options;
+  }
+
   /**
    * The last known rate limit of each bucket: `gateway`, `context`, `compact`. A bucket appears with its first
    * response.
@@ -105,7 +122,6 @@ export class ServiceClient<Options extends ClientOptions> {
 
   /** Closes all connections. Calls in flight and later calls fail with a `ClientClosedError`. */
   async close(): Promise<void> {
-    this.#shared.closed = true;
     this.#shared.live.closeAll();
     await this.#shared.engine.close();
   }
@@ -156,7 +172,7 @@ export function createTransport(
   given: Shared | undefined,
   runtime: Runtime = systemRuntime,
 ): { transport: Transport; shared: Shared } {
-  const base = parseBaseURL(options);
+  const base = baseURLReader(options);
   const headers = checkDefaultHeaders(options, area);
   const shared = given ?? createShared(options, runtime);
   return { transport: new Transport(area, base, headers, options, shared), shared };
@@ -175,8 +191,6 @@ function createShared(options: ClientOptions, runtime: Runtime): Shared {
     live: new LiveCalls(),
     listeners: new Set(),
     rateLimits: new Map(),
-    closed: false,
-    calls: 0,
   };
 }
 

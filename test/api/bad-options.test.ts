@@ -16,6 +16,12 @@ afterEach(() => {
 });
 
 /** The error that the constructor throws. */
+async function messageOf(call: PromiseLike<unknown>): Promise<string> {
+  const error = await failureOf(call);
+  expect(error).toBeInstanceOf(ConfigurationError);
+  return (error as Error).message;
+}
+
 function thrownBy(construct: () => unknown): ConfigurationError {
   try {
     construct();
@@ -122,11 +128,35 @@ describe('credentials', () => {
     expect(thrownBy(() => contextAt({ sessionToken: KEY })).message).toMatch(/is an API key/);
   });
 
-  test('a missing credential is rejected with the names of the option and the variable', () => {
-    expect(thrownBy(() => new GatewayClient({ baseURL: BASE })).message).toMatch(/apiKey.*CONTEXT_GATEWAY_API_KEY/);
-    expect(thrownBy(() => new ContextClient({ baseURL: BASE })).message).toMatch(
-      /sessionToken.*CONTEXT_GATEWAY_SESSION_TOKEN/,
-    );
+  test('a missing credential is an error of the first call, with the names of the option and the variable', async () => {
+    const fetch = vi.fn();
+    const gateway = new GatewayClient({ baseURL: BASE, fetch, maxRetries: 2 });
+    const context = new ContextClient({ baseURL: BASE, fetch });
+
+    expect(await messageOf(gateway.usage.retrieve())).toMatch(/^apiKey is missing.*CONTEXT_GATEWAY_API_KEY/);
+    expect(await messageOf(context.retrieve('c'))).toMatch(/^sessionToken is missing.*CONTEXT_GATEWAY_SESSION_TOKEN/);
+    expect(fetch).not.toHaveBeenCalled();
+  });
+
+  test('credentials and baseURL may be set in the environment after the client was created', async () => {
+    const fetch = vi.fn(async (..._: Parameters<typeof globalThis.fetch>) => Response.json({}));
+    const gateway = new GatewayClient({ fetch, validation: 'report' });
+    vi.stubEnv('CONTEXT_GATEWAY_BASE_URL', BASE);
+    vi.stubEnv('CONTEXT_GATEWAY_API_KEY', 'svc_pk_from_environment');
+
+    await gateway.usage.retrieve();
+    await gateway.withOptions({ timeout: 1_000 }).usage.retrieve();
+
+    expect(fetch.mock.calls.map(([url]) => url)).toEqual([`${BASE}/v1/usage`, `${BASE}/v1/usage`]);
+    expect(new Headers(fetch.mock.calls[0]?.[1]?.headers).get('authorization')).toBe('Bearer svc_pk_from_environment');
+    expect(gateway.keyType).toBe('publishable');
+  });
+
+  test('a credential that is set later and wrong is an error of the call', async () => {
+    const gateway = new GatewayClient({ baseURL: BASE });
+    vi.stubEnv('CONTEXT_GATEWAY_API_KEY', '"svc_pk_in_quotes"');
+
+    expect(await messageOf(gateway.usage.retrieve())).toMatch(/^apiKey is in quotes; leave them out/);
   });
 
   test('credentials and baseURL may come from the environment', () => {
@@ -174,21 +204,21 @@ const page = () => {
   vi.stubGlobal('document', {});
 };
 
-test('errors on a page name options only: a page has no environment variables', () => {
+test('errors on a page name options only: a page has no environment variables', async () => {
   page();
 
   const messages = [
-    thrownBy(() => new GatewayClient({ apiKey: 'svc_pk_abc' })).message,
-    thrownBy(() => new GatewayClient({ baseURL: BASE })).message,
+    await messageOf(new GatewayClient({ apiKey: 'svc_pk_abc' }).usage.retrieve()),
+    await messageOf(new GatewayClient({ baseURL: BASE }).usage.retrieve()),
     thrownBy(() => new GatewayClient({ baseURL: BASE, apiKey: '' })).message,
-    thrownBy(() => new ContextClient({ baseURL: BASE })).message,
+    await messageOf(new ContextClient({ baseURL: BASE }).retrieve('c')),
   ];
 
   expect(messages).toEqual([
     "baseURL is missing. Pass { baseURL: 'https://…' }.",
-    'apiKey is missing. Pass { apiKey: … } (a string, or a function that returns one).',
+    'apiKey is missing. Pass { apiKey: … } (a string, or a function that returns one) (GET /v1/usage).',
     'apiKey is empty. Pass { apiKey: … } (a string, or a function that returns one).',
-    'sessionToken is missing. Pass { sessionToken: … } (a string, or a function that returns one).',
+    'sessionToken is missing. Pass { sessionToken: … } (a string, or a function that returns one) (GET /api/context).',
   ]);
 });
 
@@ -357,8 +387,10 @@ describe('baseURL', () => {
     }
   });
 
-  test('that is missing is rejected with the name of its variable', () => {
-    expect(thrownBy(() => new GatewayClient({ apiKey: KEY })).message).toMatch(/CONTEXT_GATEWAY_BASE_URL/);
+  test('that is missing is an error of the first call, with the name of its variable', async () => {
+    expect(await messageOf(new GatewayClient({ apiKey: KEY }).usage.retrieve())).toMatch(
+      /^baseURL is missing.*CONTEXT_GATEWAY_BASE_URL/,
+    );
   });
 
   test.each([

@@ -53,18 +53,13 @@ const actions = {
 
   async missing() {
     const { GatewayClient, ContextClient } = sdk;
-    const makers = [
-      () => new GatewayClient(),
-      () => new GatewayClient({ apiKey: 'svc_pk_x' }),
-      () => new ContextClient(),
+    const baseURL = location.origin;
+    const calls = [
+      new GatewayClient({ baseURL }).usage.retrieve(),
+      new GatewayClient({ apiKey: 'svc_pk_x' }).usage.retrieve(),
+      new ContextClient({ baseURL }).retrieve('c'),
     ];
-    return makers.map((make) => {
-      try {
-        return String(make());
-      } catch (error) {
-        return String(error);
-      }
-    });
+    return Promise.all(calls.map((call) => call.then(String, String)));
   },
 
   async relay(url: string) {

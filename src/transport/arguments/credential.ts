@@ -13,8 +13,9 @@ export interface CredentialKind {
 }
 
 /**
- * Returns a function that reads the header's value. A credential function is called each time.
- * @throws {ConfigurationError}
+ * Returns a function that reads the header's value. A credential function is called each time. Without a credential,
+ * the first call reads the environment again: a client may be created when a site is built, without variables.
+ * @throws {ConfigurationError} when the credential is wrong; when it is missing, the returned function does
  */
 export function credentialReader(
   given: Credential | undefined,
@@ -22,7 +23,16 @@ export function credentialReader(
   format: (value: string) => string,
 ): () => string | Promise<string> {
   const credential = given ?? readEnvironment(kind.variable);
-  if (credential === undefined) throw new ConfigurationError(`${kind.option} is missing. ${howToGive(kind)}.`);
+  if (credential === undefined) {
+    let read: (() => string | Promise<string>) | undefined;
+    return () => {
+      const late = readEnvironment(kind.variable);
+      if (late === undefined && read === undefined)
+        throw new ConfigurationError(`${kind.option} is missing. ${howToGive(kind)}.`);
+      read ??= credentialReader(late, kind, format);
+      return read();
+    };
+  }
   if (typeof credential !== 'function') {
     const header = format(checkCredential(credential, kind));
     return () => header;

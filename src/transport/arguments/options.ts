@@ -309,9 +309,21 @@ export interface Base {
   readonly prefix: string;
 }
 
-/** Parses `baseURL`. @throws {ConfigurationError} that says how to fix it */
-export function parseBaseURL({ baseURL, dangerouslyAllowHTTP = false }: ClientOptions): Base {
-  const value = baseURL ?? readEnvironment(BASE_URL);
+/**
+ * Returns a function that returns the parsed `baseURL`. If there is none, the first call reads the environment again.
+ * @throws {ConfigurationError} when it is wrong; when it is missing, the returned function does
+ */
+export function baseURLReader({ baseURL, dangerouslyAllowHTTP = false }: ClientOptions): () => Base {
+  const parse = (value: unknown): Base => parseBaseURL(value, dangerouslyAllowHTTP);
+  const value: unknown = baseURL ?? readEnvironment(BASE_URL);
+  let base = value === undefined ? undefined : parse(value);
+  return () => {
+    base ??= parse(readEnvironment(BASE_URL));
+    return base;
+  };
+}
+
+function parseBaseURL(value: unknown, dangerouslyAllowHTTP: boolean): Base {
   if (value === undefined) {
     throw new ConfigurationError(`baseURL is missing. Pass { baseURL: 'https://…' }${orSet(BASE_URL)}.`);
   }

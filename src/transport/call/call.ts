@@ -36,8 +36,6 @@ export interface Shared {
   readonly listeners: Set<Listener>;
   /** The last known limit of each bucket. */
   readonly rateLimits: Map<string, RateLimit>;
-  closed: boolean;
-  calls: number;
 }
 
 /** One call in flight. Constant, except for the last three fields, which grow with each attempt. */

@@ -4,9 +4,11 @@ export interface LiveCall {
   close(): void;
 }
 
-/** The calls of a client in flight, including streams. */
+/** The calls of a client in flight, including streams. Clients that share connections share this. */
 export class LiveCalls {
   readonly #calls = new Set<LiveCall>();
+  #closed = false;
+  #count = 0;
   /** One listener for each signal, however many calls share it, because platforms warn about many listeners. */
   readonly #bySignal = new Map<AbortSignal, { readonly calls: Set<LiveCall>; readonly onAbort: () => void }>();
 
@@ -38,7 +40,19 @@ export class LiveCalls {
     this.#bySignal.delete(signal);
   }
 
+  /** Whether the client was closed. */
+  get closed(): boolean {
+    return this.#closed;
+  }
+
+  /** Numbers calls, from 1. */
+  nextNumber(): number {
+    this.#count += 1;
+    return this.#count;
+  }
+
   closeAll(): void {
+    this.#closed = true;
     for (const call of this.#calls) call.close();
   }
 }

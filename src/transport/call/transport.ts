@@ -45,7 +45,7 @@ type Reader<T> = (response: ServiceResponse, options: RequestOptions) => T | Pro
 /** Sends all requests. It knows no paths and no resources. `docs/internals/request-path.md` explains each step. */
 export class Transport {
   readonly #area: ApiArea;
-  readonly #base: Base;
+  readonly #base: () => Base;
   readonly #headers: Readonly<Record<string, string>>;
   readonly #options: ClientOptions;
   readonly #shared: Shared;
@@ -55,7 +55,7 @@ export class Transport {
 
   constructor(
     area: ApiArea,
-    base: Base,
+    base: () => Base,
     headers: Readonly<Record<string, string>>,
     options: ClientOptions,
     shared: Shared,
@@ -126,18 +126,17 @@ export class Transport {
 
   #prepare(source: EndpointSource, given: RequestOptions | undefined, taken: AnySchema, streamed: boolean): Call {
     const shared = this.#shared;
-    if (shared.closed) throw new ClientClosedError();
+    if (shared.live.closed) throw new ClientClosedError();
     const endpoint = ownProperties(typeof source === 'function' ? source() : source);
     const schema = endpoint.upload === undefined ? taken : uploadOptionsSchema;
     const options: RequestOptions = checkRequestOptions(given, schema, endpoint);
     const headers = { accept: endpoint.accept ?? 'application/json', ...this.#headers };
     this.#addHeaders(headers, options);
-    const request = prepare(endpoint, this.#base, headers, schema);
+    const request = prepare(endpoint, this.#base(), headers, schema);
     const { method, path, bucket = this.#area.name, model } = endpoint;
     const { runtime, live } = shared;
     const own = this.#options;
-    shared.calls += 1;
-    const facts = { call: shared.calls, area: this.#area.name, method, path };
+    const facts = { call: live.nextNumber(), area: this.#area.name, method, path };
     const route = `${method} ${path}`;
     return {
       area: this.#area,

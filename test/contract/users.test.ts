@@ -1,0 +1,73 @@
+import { ConfigurationError, ContextClient } from 'context-gateway';
+import { expect, test, vi } from 'vitest';
+import { failureOf } from '../helpers/service.js';
+import { emulatedService } from '../helpers/world.js';
+
+const service = emulatedService({});
+
+test('a client for a user sends the token of the user', async () => {
+  const ada = service.emulator.sessions.create({ userId: 'ada' });
+  const context = new ContextClient({ baseURL: service.baseURL, maxRetries: 0 });
+
+  await context.forUser(ada.token).memory.create({ type: 'fact', key: 'home', content: 'Oslo' });
+
+  expect(await context.forUser(ada.token).memory.list()).toMatchObject([{ content: 'Oslo' }]);
+  expect(await service.context().memory.list()).toEqual([]);
+  expect(await failureOf(context.memory.list())).toBeInstanceOf(ConfigurationError);
+  await context.close();
+});
+
+test('users have limits of their own, which the next client for the same user knows', async () => {
+  const waits: string[] = [];
+  let now = 0;
+  const answer = (remaining: number) =>
+    Response.json(
+      { success: true, memories: [] },
+      { headers: { 'x-ratelimit-limit': '10', 'x-ratelimit-remaining': String(remaining), 'x-ratelimit-reset': '60' } },
+    );
+  const fetch = vi.fn(async (_: unknown, init?: RequestInit) => {
+    now += 1;
+    return answer(new Headers(init?.headers).get('authorization') === 'Bearer token-of-ada' ? 0 : 9);
+  });
+  const context = new ContextClient({
+    baseURL: 'https://service.test',
+    fetch: fetch as typeof globalThis.fetch,
+    maxRetryAfter: 0,
+    onEvent: ({ type }) => waits.push(type),
+  });
+
+  await context.forUser('token-of-ada').memory.list();
+  await context.forUser('token-of-bob').memory.list();
+  await context.forUser('token-of-bob').memory.list();
+  const error = await failureOf(context.forUser('token-of-ada').memory.list());
+
+  expect(error).toMatchObject({ name: 'RateLimitError', sent: 'no' });
+  expect(now).toBe(3);
+  expect(context.forUser('token-of-ada').rateLimit).toMatchObject({ context: { remaining: 0 } });
+  expect(context.rateLimit).toEqual({});
+});
+
+test('closing a client closes those of its users', async () => {
+  const context = new ContextClient({ baseURL: service.baseURL });
+  const user = context.forUser(service.emulator.sessionToken);
+
+  await context.close();
+
+  expect(await failureOf(user.memory.list())).toMatchObject({ name: 'ClientClosedError' });
+});
+
+test.each([undefined, null, ''])('a missing token of a user (%s) never means the token of the server', (token) => {
+  const context = service.context();
+
+  expect(() => context.forUser(token as never)).toThrow('forUser needs the session token of the user.');
+  expect(() => context.forUser('two words')).toThrow(ConfigurationError);
+});
+
+test('calls of all users have different numbers in events', async () => {
+  const calls = new Set<number>();
+  const context = service.context({ onEvent: (event) => event.type === 'start' && calls.add(event.call) });
+
+  await Promise.all([context.memory.list(), context.forUser(service.emulator.sessionToken).memory.list()]);
+
+  expect(calls.size).toBe(2);
+});
