@@ -73,6 +73,36 @@ ${Array.from({ length: 20 }, (_, i) => `Anna: Thanks, the weather on day ${i} is
     }
   });
 
+  test('a question is asked in the playground, with and without the context', async () => {
+    const { go, click, type, choose, reads, sees, text } = onPage(browser);
+    const id = `0f8fad5b-d9cb-469f-a165-70867728950e-${'long'.repeat(20)}`;
+    emulator.models.create({ id: 'a-model-of-a-very-long-name'.repeat(4), contextWindow: 1000 });
+    emulator.conversations.create({
+      id,
+      messages: [
+        { role: 'user', content: 'We release on Tuesdays because support is fully staffed then.' },
+        { role: 'assistant', content: 'Noted.' },
+      ],
+    });
+    await go('playground');
+    await sees(`#from-conversation option[value="${id}"]`);
+    await choose('#from-conversation', id);
+    await sees('#compare');
+    await type('#question', 'When do we release?');
+    await click('#compare');
+    await click('#send');
+    await browser.until("document.querySelector('#answer')?.innerText.includes('Tuesdays')");
+    await browser.until("document.querySelector('#bare-answer')?.innerText.includes('Nothing in this conversation')");
+    await sees('#evidence mark');
+    expect(await text()).toMatch(/first token after/);
+    await fits();
+
+    await choose('#from-conversation', '');
+    await browser.until("document.querySelectorAll('.draft').length === 1");
+    expect(await browser.evaluate("document.querySelector('#question').value")).toBe('When do we release?');
+    await reads('1 message');
+  });
+
   test('a fault and the retry that follows it', async () => {
     const { go, click, reads, sees, text } = onPage(browser);
     await go('faults');

@@ -13,7 +13,7 @@ export interface Run {
   text: string;
   finishReason?: string | undefined;
   usage?: CompletionUsage | undefined;
-  /** Milliseconds. */
+  /** Milliseconds until the first text. The first chunk of a stream has only a role. */
   firstToken?: number | undefined;
   duration?: number | undefined;
   requestId?: string | undefined;
@@ -32,11 +32,13 @@ export async function runCompletion(
     onProgress(run);
   };
   set({});
-  const startedAt = performance.now();
+  let startedAt = performance.now();
   try {
+    const apiKey = await playgroundKey();
+    startedAt = performance.now();
     const gateway = new GatewayClient({
       baseURL: location.origin,
-      apiKey: await playgroundKey(),
+      apiKey,
       dangerouslyAllowBrowser: true,
       // The emulator may run in a container under another host name.
       dangerouslyAllowHTTP: true,
@@ -47,11 +49,13 @@ export async function runCompletion(
     if (params.stream === true) {
       const stream = await gateway.chat.completions.create({ ...params, stream: true }, { signal });
       set({ requestId: stream.response.requestId });
-      for await (const piece of stream.textStream) set({ state: 'arriving', text: run.text + piece });
+      for await (const piece of stream.textStream) {
+        const firstToken = run.firstToken ?? (piece === '' ? undefined : performance.now() - startedAt);
+        set({ state: 'arriving', text: run.text + piece, firstToken });
+      }
       const whole = await stream.finalCompletion();
-      const { timeToFirstChunk, duration } = stream.metrics;
       const finishReason = whole.choices[0]?.finish_reason;
-      set({ state: 'done', finishReason, usage: whole.usage, firstToken: timeToFirstChunk, duration });
+      set({ state: 'done', finishReason, usage: whole.usage, duration: performance.now() - startedAt });
       return;
     }
     const call = gateway.chat.completions.create({ ...params, stream: false }, { signal });

@@ -1,3 +1,4 @@
+import type { Signal } from '@preact/signals';
 import type { ChatCompletionParams, ChatMessage } from 'context-gateway';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Overview } from '../../src/control/overview.js';
@@ -11,17 +12,22 @@ import { useAction } from '../service/use-action.js';
 import { useLoaded } from '../service/use-loaded.js';
 import { count, duration, plural } from '../service/words.js';
 import { asCurl, asProgram } from './code.js';
-import { runCompletion } from './run.js';
+import { evidenceOf } from './evidence.js';
+import { type Run, runCompletion } from './run.js';
 import {
+  bareRun,
   conversationId,
   draft,
   drafts,
+  isCompared,
   isStream,
+  leaveConversation,
   loadConversation,
   maxTokens,
   model,
   run,
   type Source,
+  sent,
   source,
   temperature,
 } from './store.js';
@@ -40,14 +46,14 @@ export function PlaygroundView() {
     <>
       <Title name="Playground">Send a completion request through the SDK, as your program would.</Title>
       <ErrorLine>{error}</ErrorLine>
-      <div class="columns playground">
+      <div class={`columns playground ${isCompared.value ? 'comparing' : ''}`}>
         <Card title="Request">
           <div class="form">
             <Select
               label="Conversation"
               id="from-conversation"
               value={conversationId.value}
-              onChange={(id) => (id === '' ? startOver() : act(() => loadConversation(id, source.value)))}
+              onChange={(id) => (id === '' ? leaveConversation() : act(() => loadConversation(id, source.value)))}
               options={[
                 { value: '', label: 'none' },
                 ...(data?.conversations ?? []).map(({ id, title }) => ({
@@ -67,6 +73,20 @@ export function PlaygroundView() {
                 ]}
               />
             )}
+            {params.messages.length > 1 && (
+              <label class="check">
+                <input
+                  type="checkbox"
+                  id="compare"
+                  checked={isCompared.value}
+                  onChange={(event) => {
+                    isCompared.value = event.currentTarget.checked;
+                    if (!isCompared.value) bareRun.value = undefined;
+                  }}
+                />
+                Also ask without it
+              </label>
+            )}
           </div>
           <ErrorLine>{failure}</ErrorLine>
           <Messages />
@@ -74,17 +94,15 @@ export function PlaygroundView() {
           <Send params={params} />
         </Card>
         <div class="stack">
-          <ResponseCard />
+          <div class={isCompared.value ? 'compared' : ''}>
+            <ResponseCard />
+            {isCompared.value && <BareCard />}
+          </div>
           <CodeCard params={params} />
         </div>
       </div>
     </>
   );
-}
-
-function startOver(): void {
-  conversationId.value = '';
-  drafts.value = [draft({ role: 'user', content: '' })];
 }
 
 function paramsOf(chosen: string): ChatCompletionParams {
@@ -215,16 +233,18 @@ function Settings({ models }: { models: readonly string[] }) {
 
 function Send({ params }: { params: ChatCompletionParams }) {
   const controller = useRef<AbortController>();
-  const isRunning = run.value?.state === 'waiting' || run.value?.state === 'arriving';
+  const isRunning = [run.value, bareRun.value].some((each) => each?.state === 'waiting' || each?.state === 'arriving');
   const send = (): void => {
     controller.current = new AbortController();
-    void runCompletion(
-      params,
-      (now) => {
-        run.value = now;
-      },
-      controller.current.signal,
-    );
+    const { signal } = controller.current;
+    sent.value = params.messages;
+    const keepIn = (target: Signal<Run | undefined>) => (now: Run) => {
+      target.value = now;
+    };
+    void runCompletion(params, keepIn(run), signal);
+    const question = params.messages.at(-1);
+    if (isCompared.value && question !== undefined)
+      void runCompletion({ ...params, messages: [question] }, keepIn(bareRun), signal);
   };
   // Leaving the view aborts the request.
   useEffect(() => () => controller.current?.abort(), []);
@@ -256,13 +276,8 @@ function ResponseCard() {
       </Card>
     );
   }
-  const { state, text, finishReason, usage, firstToken, requestId } = now;
-  const facts = [
-    finishReason !== undefined && `finish reason ${finishReason}`,
-    usage && `${count(usage.prompt_tokens)} + ${plural(usage.completion_tokens, 'token')}`,
-    firstToken !== undefined && `first token after ${duration(firstToken)}`,
-    now.duration !== undefined && duration(now.duration),
-  ].filter(Boolean);
+  const { state, text, requestId } = now;
+  const evidence = state === 'done' ? evidenceOf(text, sent.value) : [];
   const keep = () =>
     act(async () => {
       const question = drafts.value.at(-1);
@@ -281,16 +296,25 @@ function ResponseCard() {
       run.value = undefined;
     });
   return (
-    <Card title="Response" aside={<span class={`badge ${state}`}>{STATES[state]}</span>}>
-      <div class="answer" id="answer" aria-live="polite" aria-busy={state === 'waiting' || state === 'arriving'}>
-        {text}
-        {(state === 'waiting' || state === 'arriving') && <span class="cursor" aria-hidden="true" />}
-      </div>
-      <ErrorLine>{now.error}</ErrorLine>
-      {facts.length > 0 && (
-        <p class="soft" id="answer-facts">
-          {facts.join(' · ')}
-        </p>
+    <Card
+      title={isCompared.value ? 'With the context' : 'Response'}
+      aside={<span class={`badge ${state}`}>{STATES[state]}</span>}
+    >
+      <Answer run={now} id="answer" />
+      {evidence.length > 0 && (
+        <div class="evidence" id="evidence">
+          <h3>Evidence in the prompt</h3>
+          <ul>
+            {evidence.map(({ message, role, text: passage }) => (
+              <li key={`${message} ${passage}`}>
+                <mark>{passage}</mark>{' '}
+                <span class="soft">
+                  message {message}, {role}
+                </span>
+              </li>
+            ))}
+          </ul>
+        </div>
       )}
       <div class="row">
         {state === 'done' && text !== '' && (
@@ -301,6 +325,43 @@ function ResponseCard() {
         {requestId !== undefined && <a href={linkTo('requests', requestId)}>Show request</a>}
       </div>
       <ErrorLine>{error}</ErrorLine>
+    </Card>
+  );
+}
+
+/** The text of a run, and its facts. */
+function Answer({ run: now, id }: { run: Run; id: string }) {
+  const { state, text, finishReason, usage, firstToken } = now;
+  const isOpen = state === 'waiting' || state === 'arriving';
+  const facts = [
+    finishReason !== undefined && `finish reason ${finishReason}`,
+    usage && `${count(usage.prompt_tokens)} + ${plural(usage.completion_tokens, 'token')}`,
+    firstToken !== undefined && `first token after ${duration(firstToken)}`,
+    now.duration !== undefined && duration(now.duration),
+  ].filter(Boolean);
+  return (
+    <>
+      <div class="answer" id={id} aria-live="polite" aria-busy={isOpen}>
+        {text}
+        {isOpen && <span class="cursor" aria-hidden="true" />}
+      </div>
+      <ErrorLine>{now.error}</ErrorLine>
+      {facts.length > 0 && (
+        <p class="soft" id={`${id}-facts`}>
+          {facts.join(' · ')}
+        </p>
+      )}
+    </>
+  );
+}
+
+/** The answer to the question alone. */
+function BareCard() {
+  const now = bareRun.value;
+  return (
+    <Card title="Without the context" aside={now && <span class={`badge ${now.state}`}>{STATES[now.state]}</span>}>
+      {now === undefined ? <p class="empty">No response yet.</p> : <Answer run={now} id="bare-answer" />}
+      {now?.requestId !== undefined && <a href={linkTo('requests', now.requestId)}>Show request</a>}
     </Card>
   );
 }
