@@ -1,6 +1,7 @@
 import * as z from '#zod';
 import { ResponseValidationError } from '../errors/validation.js';
 import { isObject } from '../transport/arguments/validation.js';
+import { completionFacts } from '../transport/response/completion-facts.js';
 import type { ResponseSpec } from '../transport/response/service-response.js';
 import type { OpenRecord } from './schemas.js';
 
@@ -19,6 +20,7 @@ const openResponseSchema = /* @__PURE__ */ z.custom<unknown>(
 export const RECORD: ResponseSpec<unknown, OpenRecord> = {
   schema: openResponseSchema,
   unwrap: recordIn,
+  facts: completionFacts,
   undocumented: true,
 };
 

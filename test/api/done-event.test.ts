@@ -114,6 +114,31 @@ describe('the done event', () => {
     ]);
   });
 
+  test('has the usage of a preset and of any other response that has one', async () => {
+    const usage = { prompt_tokens: 12, completion_tokens: 5, total_tokens: 17 };
+    const choices = [{ finish_reason: 'stop' }, null, { finish_reason: 7 }];
+    answers(
+      json({ output: 'Done.', model: 'm-2', choices, usage: { ...usage, note: 'of the prompt' } }),
+      json({ usage }),
+      json({ usage: { total_tokens: 5 }, model: {}, choices: 'none' }),
+      json([1]),
+    );
+    const { gateway, done } = listening();
+
+    await gateway.presets.execute('p', { input: 'a', model: 'm' });
+    await gateway.request({ method: 'POST', path: '/v1/summaries', body: {} });
+    await gateway.integrations.execute('chat', { action: 'post' });
+    await gateway.request({ method: 'GET', path: '/v1/list' });
+
+    expect(done()).toMatchObject([
+      { usage, usageEstimated: false, responseModel: 'm-2', finishReasons: ['stop'] },
+      { usage, responseModel: undefined, finishReasons: [] },
+      { usage: undefined, usageEstimated: false, responseModel: undefined, finishReasons: [] },
+      { usage: undefined },
+    ]);
+    expect(done()[0]?.usage).toEqual(usage);
+  });
+
   test('is emitted for an aborted call, and for a call whose client is closed', async () => {
     answers(() => new Promise<never>(() => {}));
     const { gateway, done } = listening();

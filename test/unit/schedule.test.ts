@@ -104,7 +104,7 @@ describe('a call on a manual clock', () => {
     });
     expect(queued.sentAt).toEqual([0]);
     expect(events.slice(-4)).toMatchObject([
-      { type: 'queued' },
+      { type: 'queued', expectedWait: 60_000 },
       { type: 'dequeued', waited: 3_000 },
       { type: 'failure' },
       { type: 'done', queued: 3_000, attempts: 0 },

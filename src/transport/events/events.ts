@@ -58,6 +58,8 @@ export interface ResponseEvent extends EventFacts {
 export interface QueuedEvent extends EventFacts {
   readonly type: 'queued';
   readonly bucket: string;
+  /** The minimum wait in milliseconds, if the limiter knows it: for a countdown. */
+  readonly expectedWait?: number | undefined;
 }
 
 /** The call has left the queue after `waited` ms. The next events show whether it is sent or has ended. */

@@ -56,7 +56,10 @@ function factsOf(event: ClientEvent): string {
     case 'response':
       return joined([`${event.status} after ${ms(event.duration)}`, event.requestId]);
     case 'queued':
-      return `waiting for the rate limit (${event.bucket})`;
+      return joined([
+        `waiting for the rate limit (${event.bucket})`,
+        event.expectedWait !== undefined && `at least ${ms(event.expectedWait)}`,
+      ]);
     case 'dequeued':
       return `waited ${ms(event.waited)} for the rate limit (${event.bucket})`;
     case 'retry':

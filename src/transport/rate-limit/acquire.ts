@@ -93,7 +93,7 @@ async function queueFor(
     if (maxRetryAfter === 0 || expectedWait > longest) refuse();
     else timer = runtime.setTimer(refuse, Math.min(longest, LONGEST_TIMER));
   });
-  reporter?.emit({ type: 'queued', bucket });
+  reporter?.emit({ type: 'queued', bucket, expectedWait: permit.expectedWait });
   try {
     await timeouts.wait(Promise.race([timedOut, ready]));
     return runtime.now() - since;
