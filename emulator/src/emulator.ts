@@ -84,6 +84,7 @@ export class Emulator implements ControlledEmulator {
 
   readonly #options: EmulatorOptions;
   readonly #start: ClockPosition | undefined;
+  readonly #source: ModelSource | undefined;
   readonly #stores: Stores;
   readonly #contexts: ConversationContexts;
   readonly #limiter: RateLimiter;
@@ -97,6 +98,7 @@ export class Emulator implements ControlledEmulator {
   constructor(options: EmulatorOptions = {}) {
     const settings = resolveSettings(options);
     const source = modelSource(options);
+    this.#source = source;
     const language = new LanguageLoader();
     const summarizer = settings.summarizer === 'upstream' ? upstreamSummarizer(source, language) : undefined;
     const stores = createStores(watchedStorage(storageOf(options), this.#changes), settings);
@@ -338,6 +340,7 @@ export class Emulator implements ControlledEmulator {
       for (const restore of undo) restore();
       throw error;
     }
+    this.#source?.reset?.();
     this.#limiter.reset();
     this.#log.clear();
     this.#changes.notify('everything');

@@ -205,6 +205,41 @@ describe('an upstream', () => {
   });
 });
 
+describe('an error of the upstream', () => {
+  test.each([
+    { body: '{"error":"the model is loading"}', says: 'The upstream responded with 500: the model is loading' },
+    { body: '{"message":"out of memory"}', says: 'The upstream responded with 500: out of memory' },
+    { body: '{"detail":[{"msg":"field required"}]}', says: 'The upstream responded with 500: field required' },
+    { body: 'no slot is free', says: 'The upstream responded with 500: no slot is free' },
+    { body: '<html>oops</html>', says: 'The upstream responded with 500' },
+    {
+      body: '{"error":"bad key svc_sk_live_abcdef123456"}',
+      says: 'The upstream responded with 500: bad key svc_sk_***',
+    },
+  ])('keeps its text: $body', async ({ body, says }) => {
+    const answer = await ask(withUpstream(() => new Response(body, { status: 500 })));
+
+    expect(answer.body.error.message).toBe(says);
+  });
+
+  test('whose Retry-After is a date is read by its own clock', async () => {
+    const headers = { date: 'Mon, 02 Mar 2026 09:30:00 GMT', 'retry-after': 'Mon, 02 Mar 2026 09:30:42 GMT' };
+    const { body } = await ask(withUpstream(() => new Response('', { status: 429, headers })));
+
+    expect(body.error.retry_after).toBe(42);
+  });
+
+  test('says that a URL without /v1 has no path', async () => {
+    const send = async () => new Response('404 page not found', { status: 404 });
+    const { body } = await ask(standingEmulator({ upstream: { url: 'http://127.0.0.1:11434', fetch: send } }));
+
+    expect(body.error).toMatchObject({
+      code: 'upstream_without_path',
+      message: expect.stringContaining('usually /v1'),
+    });
+  });
+});
+
 describe('without an upstream', () => {
   test('no connection is ever opened', async () => {
     const connect = vi.spyOn(Socket.prototype, 'connect');
@@ -275,6 +310,39 @@ describe('recorded responses', () => {
     );
     for (const file of readdirSync(directory)) writeFileSync(join(directory, file), '{');
     expect((await ask(emulator)).body.error.code).toBe('replay_miss');
+  });
+
+  test('are given in order, the last one again and again, and from the first after a reset', async () => {
+    const directory = dataDirectory();
+    const { emulator, upstream } = pair({ cassettes: { directory, mode: 'record' } });
+    for (const height of ['ten', 'twenty']) {
+      upstream.chat.on('tall', `It is ${height} metres tall.`);
+      await ask(emulator);
+    }
+    const replaying = standingEmulator({ cassettes: { directory, mode: 'replay' } });
+    const next = async () => (await ask(replaying)).body.choices[0].message.content;
+
+    const answers = ['It is ten metres tall.', 'It is twenty metres tall.', 'It is twenty metres tall.'];
+    expect([await next(), await next(), await next()]).toEqual(answers);
+    replaying.reset();
+    expect(await next()).toBe(answers[0]);
+    expect(readdirSync(directory)).toHaveLength(1);
+  });
+
+  test('are needed for a replay: a missing directory is an error, and a miss names the nearest recording', async () => {
+    const directory = dataDirectory();
+    expect(() => standingEmulator({ cassettes: { directory: `${directory}/none`, mode: 'replay' } })).toThrow(
+      /none does not exist/,
+    );
+    const { emulator } = pair({ cassettes: { directory, mode: 'record' } });
+    await ask(emulator);
+    await ask(emulator, { messages: [{ role: 'user', content: 'Something else entirely.' }], temperature: 2 });
+    const replaying = standingEmulator({ cassettes: { directory, mode: 'replay' } });
+
+    const { body } = await ask(replaying, { messages: [{ role: 'user', content: 'How small is it?' }] });
+    expect(body.error.message).toMatch(
+      /^No response was recorded for this request\. The nearest recording, \w+\.json, differs in messages\.0\.content: "How small is it\?" instead of "How tall/,
+    );
   });
 
   test('contain no key, and match a request that contains another key', async () => {

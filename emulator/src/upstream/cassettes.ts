@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod/mini';
 import { HttpError } from '../base/errors.js';
@@ -11,6 +11,8 @@ import { asPiece, joinPieces, type ReplyPiece, toolCallPieceSchema } from './too
 export class RecordingSource implements ModelSource {
   readonly #inner: ModelSource;
   readonly #directory: string;
+  /** The answers of this run, by file. */
+  readonly #recorded = new Map<string, Answer[]>();
 
   constructor(inner: ModelSource, directory: string) {
     mkdirSync(directory, { recursive: true });
@@ -35,24 +37,38 @@ export class RecordingSource implements ModelSource {
     };
   }
 
+  /** A request that is repeated gets a sequence of answers. A new run records it anew. */
   #save(request: CompletionRequest, pieces: readonly ReplyPiece[], end: ModelResponseEnd): void {
     const file = fileOf(this.#directory, request);
-    const cassette = { request: identityOf(request), answer: { pieces: withoutKeys(pieces), ...end } };
-    writeFileSync(`${file}.part`, `${JSON.stringify(cassette, null, 2)}\n`);
+    const answers = this.#recorded.get(file) ?? [];
+    answers.push({ pieces: withoutKeys(pieces), ...end });
+    this.#recorded.set(file, answers);
+    writeFileSync(`${file}.part`, `${JSON.stringify({ request: identityOf(request), answers }, null, 2)}\n`);
     renameSync(`${file}.part`, file);
   }
 }
 
-/** Replays recorded responses. It opens no connection. A request without a recording is a 503. */
+/**
+ * Replays recorded responses. It opens no connection. The answers to a repeated request come in their order, and the last
+ * one again and again. A request without a recording is a 503 that names the nearest one.
+ */
 export class ReplaySource implements ModelSource {
   readonly #directory: string;
+  /** How many answers of a file were given. */
+  readonly #given = new Map<string, number>();
 
   constructor(directory: string) {
+    if (!existsSync(directory))
+      throw new RangeError(`the directory of recordings ${directory} does not exist; create it by recording`);
     this.#directory = directory;
   }
 
   async complete(request: CompletionRequest): Promise<ModelResponse> {
-    const { pieces, ...end } = this.#read(request);
+    const file = fileOf(this.#directory, request);
+    const { answers } = readCassette(file) ?? missing(this.#directory, request);
+    const next = this.#given.get(file) ?? 0;
+    this.#given.set(file, next + 1);
+    const { pieces, ...end } = answers[Math.min(next, answers.length - 1)] ?? missing(this.#directory, request);
     return {
       ended: () => end,
       pieces: (async function* () {
@@ -61,14 +77,73 @@ export class ReplaySource implements ModelSource {
     };
   }
 
-  #read(request: CompletionRequest): { pieces: ReplyPiece[] } & ModelResponseEnd {
-    try {
-      return z.parse(cassetteSchema, JSON.parse(readFileSync(fileOf(this.#directory, request), 'utf8'))).answer;
-    } catch {
-      throw new HttpError(503, 'No response was recorded for this request', { code: 'replay_miss' });
-    }
+  reset(): void {
+    this.#given.clear();
   }
 }
+
+/** A recorded request with its answers. */
+export interface Recording {
+  file: string;
+  request: Record<string, unknown>;
+  answers: readonly Answer[];
+}
+
+interface Answer extends ModelResponseEnd {
+  pieces: readonly ReplyPiece[];
+}
+
+/** The recordings in a directory. Files that are not recordings are left out. */
+export function recordingsIn(directory: string): Recording[] {
+  if (!existsSync(directory)) return [];
+  const files = readdirSync(directory).filter((file) => file.endsWith('.json'));
+  return files.flatMap((file) => {
+    const cassette = readCassette(join(directory, file));
+    return cassette === undefined ? [] : [{ file, ...cassette }];
+  });
+}
+
+function readCassette(file: string): z.infer<typeof cassetteSchema> | undefined {
+  try {
+    return z.parse(cassetteSchema, JSON.parse(readFileSync(file, 'utf8')));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Throws the error for a request without a recording. It names the nearest recording, and what differs. */
+function missing(directory: string, request: CompletionRequest): never {
+  const wanted = identityOf(request);
+  const compared = recordingsIn(directory).map((recording) => ({
+    file: recording.file,
+    differences: differencesOf(wanted, recording.request, ''),
+  }));
+  compared.sort((a, b) => a.differences.length - b.differences.length);
+  const [nearest] = compared;
+  const hint =
+    nearest === undefined
+      ? ''
+      : `. The nearest recording, ${nearest.file}, differs in ${nearest.differences.slice(0, MOST_NAMED).join(', and in ')}`;
+  throw new HttpError(503, `No response was recorded for this request${hint}`, { code: 'replay_miss' });
+}
+
+/** Where two JSON values differ, with both values. */
+function differencesOf(wanted: unknown, recorded: unknown, path: string): string[] {
+  if (typeof wanted === 'object' && wanted !== null && typeof recorded === 'object' && recorded !== null) {
+    const [one, other] = [wanted as Record<string, unknown>, recorded as Record<string, unknown>];
+    const names = new Set([...Object.keys(one), ...Object.keys(other)]);
+    return [...names].flatMap((name) => differencesOf(one[name], other[name], path === '' ? name : `${path}.${name}`));
+  }
+  return wanted === recorded ? [] : [`${path}: ${excerpt(wanted)} instead of ${excerpt(recorded)}`];
+}
+
+function excerpt(value: unknown): string {
+  const text = JSON.stringify(value) ?? 'nothing';
+  return text.length > MOST_TEXT ? `${text.slice(0, MOST_TEXT)}…` : text;
+}
+
+const MOST_NAMED = 3;
+const MOST_TEXT = 60;
 
 /** A key may span two pieces, so a reply that needs redaction is stored as one piece. */
 function withoutKeys(pieces: readonly ReplyPiece[]): readonly ReplyPiece[] {
@@ -106,9 +181,14 @@ function fileOf(directory: string, request: CompletionRequest): string {
 }
 
 const cassetteSchema = z.object({
-  answer: z.object({
-    pieces: z.array(z.union([z.string(), z.object({ tool_calls: z.array(toolCallPieceSchema) })])),
-    finishReason: z.string(),
-    usage: z.optional(z.object({ prompt_tokens: z.number(), completion_tokens: z.number() })),
-  }),
+  request: z.record(z.string(), z.unknown()),
+  answers: z
+    .array(
+      z.object({
+        pieces: z.array(z.union([z.string(), z.object({ tool_calls: z.array(toolCallPieceSchema) })])),
+        finishReason: z.string(),
+        usage: z.optional(z.object({ prompt_tokens: z.number(), completion_tokens: z.number() })),
+      }),
+    )
+    .check(z.minLength(1)),
 });

@@ -49,6 +49,8 @@ export interface ModelResponseEnd {
 /** A source of completions outside of the emulator. Throws an `HttpError` if it fails. */
 export interface ModelSource {
   complete(request: CompletionRequest, signal: AbortSignal): Promise<ModelResponse>;
+  /** Starts over, when the emulator is reset. */
+  reset?(): void;
 }
 
 /** Wraps a whole reply as a response. */

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { badRequest, HttpError, notFound } from '../base/errors.js';
+import { redact } from '../base/redact.js';
 import { eventData } from './events.js';
 import {
   type CompletionRequest,
@@ -43,7 +44,7 @@ export class UpstreamSource implements ModelSource {
       ...(stream ? { stream, stream_options: { include_usage: true } } : {}),
     });
     const response = await this.#send(body, signal);
-    if (!response.ok) throw await translatedError(response, model);
+    if (!response.ok) throw await translatedError(response, model, this.#url);
     const isStream = response.headers.get('content-type')?.includes('text/event-stream') ?? false;
     return isStream && response.body !== null ? streamedCompletion(response.body) : wholeCompletion(response, signal);
   }
@@ -119,29 +120,52 @@ function readChunk(data: string): z.infer<typeof chunkSchema> {
  * Translates an upstream's error for our caller, who does not know the upstream: for example, a 401 is not about the
  * caller's key.
  */
-async function translatedError(response: Response, model: string): Promise<HttpError> {
-  const text = await response.text().catch(() => '');
-  const message = messageIn(text);
-  if (response.status === 404) {
+async function translatedError(response: Response, model: string, url: string): Promise<HttpError> {
+  const { status } = response;
+  const message = messageIn(await response.text().catch(() => ''));
+  if (status === 404 && !/\/v\d[^/]*\/chat\/completions$/.test(url) && !message?.includes('model')) {
+    const hint = 'The upstream has nothing at /chat/completions. Its URL must include its path, which is usually /v1';
+    return new HttpError(503, hint, { code: 'upstream_without_path' });
+  }
+  if (status === 404) {
     const hint = `The upstream has no model ${model.slice(0, 100)}. Map it to one of its models, with models or --model-map`;
     return notFound('model', hint, 'model_not_found');
   }
-  if (response.status === 429) {
-    const seconds = Number(response.headers.get('retry-after'));
-    return new HttpError(429, 'Rate limit exceeded', { retryAfter: seconds >= 1 ? Math.ceil(seconds) : 1 });
-  }
-  if (response.status === 400 || response.status === 413 || response.status === 422) {
+  if (status === 429) return new HttpError(429, 'Rate limit exceeded', { retryAfter: retryAfterOf(response.headers) });
+  if (status === 400 || status === 413 || status === 422) {
     return badRequest('messages', message ?? 'The upstream rejected the request', 'upstream_refused');
   }
-  return new HttpError(503, `The upstream responded with ${response.status}`, { code: 'upstream_error' });
+  const said = message === undefined ? '' : `: ${message}`;
+  return new HttpError(503, `The upstream responded with ${status}${said}`, { code: 'upstream_error' });
 }
 
+/** Whole seconds, at least one. The header has seconds or a date, which is read by the upstream's own clock. */
+function retryAfterOf(headers: Headers): number {
+  const given = headers.get('retry-after') ?? '';
+  const now = Date.parse(headers.get('date') ?? '');
+  const until = (Date.parse(given) - (Number.isNaN(now) ? Date.now() : now)) / 1000;
+  const seconds = /^\d+(?:\.\d+)?$/.test(given) ? Number(given) : until;
+  return seconds >= 1 ? Math.ceil(seconds) : 1;
+}
+
+/** The text of an error, in the forms that servers use. Keys in it are hidden. */
 function messageIn(text: string): string | undefined {
+  let value: unknown = text;
   try {
-    return z.parse(errorSchema, JSON.parse(text)).error.message;
+    value = JSON.parse(text);
   } catch {
-    return undefined;
+    // Plain text, or a page.
   }
+  const found = z.safeParse(errorSchema, value).data;
+  const message =
+    typeof found === 'string' ? (found.trimStart().startsWith('<') ? undefined : found) : found && textOf(found);
+  return message?.trim() ? redact(message.trim().slice(0, 500)) : undefined;
+}
+
+function textOf({ error, message, detail }: Exclude<z.infer<typeof errorSchema>, string>): string | undefined {
+  if (typeof error === 'object') return error?.message;
+  const details = Array.isArray(detail) ? detail.map(({ msg }) => msg).join('; ') : detail;
+  return error ?? message ?? details;
 }
 
 function unavailable(error: unknown): HttpError {
@@ -181,4 +205,12 @@ const chunkSchema = z.object({
   usage: z.optional(z.nullable(usageSchema)),
   error: z.optional(z.object({ message: z.optional(z.string()) })),
 });
-const errorSchema = z.object({ error: z.object({ message: z.string() }) });
+/** OpenAI's, llama.cpp's and Ollama's, FastAPI's, and plain text. */
+const errorSchema = z.union([
+  z.string(),
+  z.object({
+    error: z.optional(z.union([z.string(), z.object({ message: z.string() })])),
+    message: z.optional(z.string()),
+    detail: z.optional(z.union([z.string(), z.array(z.object({ msg: z.string() }))])),
+  }),
+]);
