@@ -96,9 +96,9 @@ const RULES: readonly { rule: string; off: readonly Patch[] }[] = [
   {
     rule: 'Calibration by kind of text',
     off: [
-      change('counter', 'const kinds = Object.keys(sums) as TextKind[];', "const kinds = ['latin'] as TextKind[];"),
+      change('tokens', 'const kinds = Object.keys(sums) as TextKind[];', "const kinds = ['latin'] as TextKind[];"),
       change(
-        'counter',
+        'tokens',
         'known = { raw: this.#raw(text), kind: kindOf(text) }',
         "known = { raw: this.#raw(text), kind: 'latin' }",
       ),

@@ -20,7 +20,7 @@ export interface ContextSource {
   messages(): number;
   latest(): Snapshot | undefined;
   /** Called with each newer snapshot. */
-  store(snapshot: Snapshot): Promise<void>;
+  store(snapshot: Snapshot): Promise<void> | undefined;
   /** Runs a read behind the turn. */
   inBackground(read: (signal: AbortSignal) => Promise<unknown>): void;
   onError(error: unknown): void;

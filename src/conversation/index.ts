@@ -26,7 +26,7 @@ export type {
   SummaryDiff,
   SummaryEntry,
 } from './model.js';
-export type { ConversationOptions, ConversationSearch, SearchHit } from './options.js';
+export type { ConversationOptions } from './options.js';
 export {
   ContextBudgetError,
   type FitParams,
@@ -38,6 +38,7 @@ export {
 export { diffSummaries } from './receipt.js';
 export { renderContext } from './render.js';
 export { readTurn, type TurnEvent } from './respond.js';
+export type { ConversationSearch, SearchHit } from './search.js';
 export {
   ConversationConflictError,
   type ConversationState,

@@ -83,6 +83,31 @@ export interface Snapshot {
   readAt: number;
 }
 
+/** What earlier compactions showed. Plain JSON. */
+export interface CompactionState {
+  /** The level to use next. */
+  readonly level?: CompactionLevel | undefined;
+  /** Tokens of the context after the last attempt. */
+  readonly tokens?: number | undefined;
+  /** Whether that attempt saved nothing: then turns count only once the service has stored them. */
+  readonly savedNothing?: boolean | undefined;
+  /** Whether the strongest level leaves the context too large. */
+  readonly exhausted?: boolean | undefined;
+  /** After a rate limit: until when no attempt is made, and how many there were in a row. */
+  readonly suspended?: { since: number; until: number; refusals: number } | undefined;
+}
+
+/** The record of all summaries of one conversation. Plain JSON. */
+export interface Ledger {
+  /** The newest version that was read. -1 before the first. */
+  version: number;
+  /** The time of the last compaction, as of that version. */
+  compactedAt?: string | null | undefined;
+  /** Whether a message was excluded since: statements that go with it are not lost. */
+  hasExcluded?: boolean | undefined;
+  entries: readonly LedgerEntry[];
+}
+
 /** A part that was not sent. */
 export interface Dropped {
   section: ContextSection | 'history';

@@ -2,6 +2,7 @@ import * as z from '#zod';
 import { findBadOptions, functionOption, isFunction, option } from '../base/options.js';
 import { ConfigurationError, type ContextClient, type GatewayClient, type Undocumented } from '../index.js';
 import type { CompactionReceipt } from './model.js';
+import type { ConversationSearch } from './search.js';
 import type { ConversationStore } from './store.js';
 
 /** Options of `createConversation`. The first three are required. */
@@ -54,17 +55,6 @@ export interface ConversationOptions {
    * @default such errors are ignored
    */
   onError?: ((error: unknown) => void) | undefined;
-}
-
-/** A search in the messages of a conversation. Returns the ids of messages, best first. */
-export type ConversationSearch = (
-  query: string,
-  options: { limit: number; signal: AbortSignal },
-) => readonly SearchHit[] | Promise<readonly SearchHit[]>;
-
-/** A message that an app's own search found. */
-export interface SearchHit {
-  id: string;
 }
 
 /** The service's models have windows of 128K and 200K tokens. Which model has which is not documented. */

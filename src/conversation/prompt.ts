@@ -1,5 +1,4 @@
 import { type ChatMessage, ConfigurationError, ContextGatewayError, type ErrorData } from '../index.js';
-import { messageTokens, TokenCounter } from './counter.js';
 import { MessageIndex } from './memory.js';
 import {
   type BuiltPrompt,
@@ -15,6 +14,7 @@ import {
 import { type Found, recall } from './recall.js';
 import { normalise } from './receipt.js';
 import { type ContextLine, costsOf, linesOf, memorySection, PREFACE, renderLines, SECTIONS } from './render.js';
+import { messageTokens, TokenCounter } from './tokens.js';
 
 /** Arguments of `fitToBudget`. */
 export interface FitParams {

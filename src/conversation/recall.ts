@@ -172,17 +172,3 @@ function sentencesAround(text: string, terms: ReadonlySet<string>, fits: (text: 
   }
   return found.trim();
 }
-
-/** Joins two rankings by reciprocal rank. */
-export function joinHits(ours: readonly Hit[], theirs: readonly number[]): Hit[] {
-  const joined = new Map<number, Hit>();
-  for (const [rank, hit] of ours.entries()) joined.set(hit.position, { ...hit, score: 1 / (RANK_CONSTANT + rank) });
-  for (const [rank, position] of theirs.entries()) {
-    const hit = joined.get(position) ?? { position, score: 0 };
-    joined.set(position, { ...hit, score: hit.score + 1 / (RANK_CONSTANT + rank) });
-  }
-  return [...joined.values()].sort((a, b) => b.score - a.score);
-}
-
-/** The usual constant of reciprocal rank fusion. */
-const RANK_CONSTANT = 60;

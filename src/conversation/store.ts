@@ -1,10 +1,25 @@
-import { ConfigurationError, ContextGatewayError, type ErrorData } from '../index.js';
-import type { CompactionState } from './compaction.js';
-import type { Calibration } from './counter.js';
-import { EMPTY_LEDGER, type Ledger } from './ledger.js';
-import { MessageIndex } from './memory.js';
-import { type ChatTurn, type ConversationMessage, isMessage, type Snapshot } from './model.js';
+import { systemRuntime } from '../base/runtime.js';
+import {
+  ConfigurationError,
+  ContextGatewayError,
+  type ErrorData,
+  type RequestOptions,
+  RequestValidationError,
+} from '../index.js';
+import {
+  type ChatTurn,
+  type CompactionState,
+  type ConversationMessage,
+  isMessage,
+  type Ledger,
+  type Snapshot,
+  timeOf,
+} from './model.js';
 import type { FitState } from './prompt.js';
+import { EMPTY_LEDGER, forgetMessage } from './receipt.js';
+import { History } from './search.js';
+import type { Calibration, TokenCounter } from './tokens.js';
+import { Limits } from './turn.js';
 
 /**
  * Where an app stores conversations. Only `load` is required: an app that stores its turns itself needs nothing else.
@@ -125,42 +140,146 @@ export class ConversationConflictError extends ContextGatewayError {
   }
 }
 
-/** The loaded messages of a conversation, and the index for searching them. */
-export class History {
-  #messages: readonly ConversationMessage[] = [];
-  readonly #index = new MessageIndex();
+/** What is loaded of a conversation, and what must be stored. */
+export class Session {
+  readonly id: string;
+  readonly history = new History();
+  readonly #store: ConversationStore;
+  readonly #counter: Pick<TokenCounter, 'calibration'>;
+  readonly #onError: (error: unknown) => void;
+  #state: ConversationState = NEW_STATE;
+  /** Turns whose storing failed. They are stored with the next one. */
+  #unsaved: readonly ConversationMessage[] = [];
+  #lastSave: Promise<void> = Promise.resolve();
 
-  get messages(): readonly ConversationMessage[] {
-    return this.#messages;
+  constructor(
+    id: string,
+    store: ConversationStore,
+    counter: Pick<TokenCounter, 'calibration'>,
+    onError: (error: unknown) => void,
+  ) {
+    this.id = id;
+    this.#store = store;
+    this.#counter = counter;
+    this.#onError = onError;
   }
 
-  /** Replaces the messages. What the index has of them already stays in it. */
-  update(messages: readonly ConversationMessage[]): void {
-    const before = this.#messages;
-    let same = 0;
-    const most = Math.min(this.#index.length, messages.length);
-    while (same < most && messages[same]?.content === before[same]?.content) same += 1;
-    if (same < this.#index.length) this.#index.truncate(same);
-    this.#messages = messages;
+  get state(): ConversationState {
+    return this.#state;
   }
 
-  /** The index with all messages. Adds new ones in slices, so that a long history does not block the event loop. */
-  async index(): Promise<MessageIndex> {
-    const messages = this.#messages;
-    for (let began = performance.now(); this.#index.length < messages.length && messages === this.#messages; ) {
-      this.#index.append(messages.slice(this.#index.length, this.#index.length + SLICE));
-      if (performance.now() - began < MAX_BLOCK) continue;
-      await new Promise((resolve) => setTimeout(resolve, 0));
-      began = performance.now();
+  /** Changes the state. `save` stores it. */
+  set(changed: Partial<ConversationState>): void {
+    this.#state = { ...this.#state, ...changed };
+  }
+
+  async load(options: RequestOptions | Limits): Promise<Limits> {
+    const limits = options instanceof Limits ? options : new Limits(options);
+    const loaded = await limits.within('store.load', () => this.#store.load(this.id));
+    const { messages, state } = checkLoaded(loaded, this.history.messages);
+    if (state && state.revision > this.#state.revision) {
+      this.#state = state;
+      this.#counter.calibration = state.calibration;
     }
-    return this.#index;
+    if (this.#unsaved.length > 0) {
+      const newest = new Set(messages.slice(-2 * this.#unsaved.length).map(({ id }) => id));
+      this.#unsaved = this.#unsaved.filter(({ id }) => !newest.has(id)); // a store may fail after it has stored them
+    }
+    const all = this.#unsaved.length === 0 ? messages : [...messages, ...this.#unsaved];
+    const excluded = new Set(this.#state.excluded);
+    const isExcluded = ({ id }: ConversationMessage): boolean => id !== undefined && excluded.has(id);
+    this.history.update(
+      excluded.size === 0
+        ? all
+        : all.map((message) => (isExcluded(message) ? { ...message, excluded: true } : message)),
+    );
+    return limits;
+  }
+
+  /** One at a time, so that no older state overwrites a newer one. */
+  save(limits = new Limits({})): Promise<void> {
+    const { calibration } = this.#counter;
+    const state = { ...this.#state, calibration, revision: this.#state.revision + 1 };
+    this.#state = state;
+    const save = (): Promise<void> =>
+      this.#settled(limits)
+        .within('store.saveState', () => this.#store.saveState?.(this.id, state))
+        .catch(this.#onError);
+    this.#lastSave = this.#lastSave.then(save);
+    return this.#lastSave;
+  }
+
+  /**
+   * Stores the messages of a turn in place of those `removed`. If that fails, they are stored with the next turn.
+   * Resolves to whether any were removed.
+   */
+  async append(turn: ConversationMessage[], removed: readonly ConversationMessage[], limits: Limits): Promise<boolean> {
+    if (this.#store.append === undefined) return false; // the app stores its turns
+    const before = this.history.messages;
+    const hasRemoved = await this.#remove(removed, limits);
+    const position = before.length - removed.length - this.#unsaved.length;
+    const unsaved = [...this.#unsaved, ...turn];
+    try {
+      const ids = await this.#settled(limits).within('store.append', () =>
+        this.#store.append?.(this.id, unsaved, position),
+      );
+      this.#unsaved = [];
+      for (const [at, message] of unsaved.entries()) message.id = ids?.[at] ?? message.id;
+    } catch (error) {
+      if (ConversationConflictError.is(error)) throw error;
+      this.#unsaved = unsaved;
+      this.#onError(error);
+    }
+    this.history.update([...before.slice(0, before.length - removed.length), ...turn]);
+    return hasRemoved;
+  }
+
+  /** Removes messages from the store, and what they say from what compactions lost. */
+  async #remove(removed: readonly ConversationMessage[], limits: Limits): Promise<boolean> {
+    const first = removed[0]?.id;
+    if (first === undefined) return false;
+    await this.#settled(limits).within('store.truncate', () => this.#store.truncate?.(this.id, first));
+    this.#unsaved = [];
+    this.set({ ledger: removed.reduce((left, { content }) => forgetMessage(left, content), this.#state.ledger) });
+    return true;
+  }
+
+  /** Stores messages as another conversation, in the same store. */
+  async copy(id: string, messages: readonly ConversationMessage[]): Promise<ConversationStore> {
+    this.check('append');
+    await new Limits({}).within('store.append', () => this.#store.append?.(id, messages, 0));
+    return this.#store;
+  }
+
+  /** The position of a message. @throws {RequestValidationError} */
+  find(messageId: string): number {
+    const at = this.history.messages.findIndex(({ id }) => id === messageId);
+    if (at >= 0) return at;
+    throw new RequestValidationError([
+      { path: ['messageId'], message: 'must be the id of a message of this conversation' },
+    ]);
+  }
+
+  /** @throws {ConfigurationError} when the store lacks a function */
+  check(...names: ('append' | 'truncate')[]): void {
+    const missing = names.filter((name) => this.#store[name] === undefined);
+    if (missing.length > 0) throw new ConfigurationError(`This needs a store with ${missing.join(' and ')}.`);
+  }
+
+  /** After the reply, an abort by the caller does not end the storing. */
+  #settled({ signal }: Limits): Limits {
+    return new Limits(signal?.aborted === true ? { timeout: ABORTED_TIMEOUT } : {});
   }
 }
 
-/** Messages. */
-const SLICE = 20;
-/** Milliseconds. */
-const MAX_BLOCK = 8;
+/** Milliseconds for storing a turn that was aborted. */
+const ABORTED_TIMEOUT = 5_000;
+
+/** A message as it is stored: with an id and a time. */
+export function stored(message: ConversationMessage): ConversationMessage {
+  const now = new Date(systemRuntime.wallClock()).toISOString();
+  return { ...message, id: message.id ?? crypto.randomUUID(), createdAt: timeOf(message) ?? now };
+}
 
 /** Checks what `load` returned. Checks only messages that were not checked before. @throws {ConfigurationError} */
 export function checkLoaded(loaded: unknown, known: readonly ConversationMessage[]): StoredConversation {

@@ -1,3 +1,4 @@
+import { ignoreErrors } from '../base/ignore-errors.js';
 import { systemRuntime } from '../base/runtime.js';
 import {
   APIAbortError,
@@ -160,6 +161,51 @@ export class Reply implements ReplyStream {
     this.#piece = undefined;
     this.#wake();
     for (const resolve of this.#begun.splice(0)) resolve();
+  }
+}
+
+/** Work behind the turns. `close` ends it, and no error is reported after that. */
+export class Background {
+  readonly #tasks = new Set<Promise<unknown>>();
+  readonly #closing = new AbortController();
+  readonly #report: (error: unknown) => void;
+
+  constructor(report: (error: unknown) => void) {
+    this.#report = report;
+  }
+
+  get signal(): AbortSignal {
+    return this.#closing.signal;
+  }
+
+  readonly onError = (error: unknown): void => {
+    if (!this.signal.aborted) ignoreErrors(() => this.#report(error));
+  };
+
+  /** Makes `idle` wait for a task, whose errors the caller handles. */
+  run<T>(task: Promise<T>): Promise<T> {
+    this.#tasks.add(task);
+    task.catch(() => {}).finally(() => this.#tasks.delete(task));
+    return task;
+  }
+
+  /** Runs a task whose errors are reported. */
+  behind(task: Promise<unknown>): void {
+    this.run(task.catch(this.onError));
+  }
+
+  /** Resolves when the tasks that run now have ended. */
+  async settled(): Promise<void> {
+    await Promise.allSettled([...this.#tasks]);
+  }
+
+  /** Resolves when no task runs. */
+  async idle(): Promise<void> {
+    while (this.#tasks.size > 0) await this.settled();
+  }
+
+  close(): void {
+    this.#closing.abort();
   }
 }
 

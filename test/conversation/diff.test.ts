@@ -1,12 +1,7 @@
 import { diffSummaries } from 'context-gateway/conversation';
 import { describe, expect, test } from 'vitest';
-import {
-  EMPTY_LEDGER,
-  forgetMessage,
-  lostEntries,
-  observeSummary,
-  type Ledger as State,
-} from '../../src/conversation/ledger.js';
+import type { Ledger as State } from '../../src/conversation/model.js';
+import { EMPTY_LEDGER, forgetMessage, lostEntries, observeSummary } from '../../src/conversation/receipt.js';
 import { decision, metadata, summary } from './samples.js';
 
 /** A ledger that remembers its state. */

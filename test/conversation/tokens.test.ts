@@ -2,7 +2,7 @@ import { estimateTokens } from 'context-gateway/conversation';
 import fc from 'fast-check';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { describe, expect, test } from 'vitest';
-import { TokenCounter } from '../../src/conversation/counter.js';
+import { TokenCounter } from '../../src/conversation/tokens.js';
 import { CORPUS, OTHERS } from './corpus.js';
 import { SCRIPTS, SPACES } from './scripts.js';
 

@@ -1,0 +1,160 @@
+import { type Hit, MessageIndex } from './memory.js';
+import type { ConversationMessage, Ledger, LedgerEntry } from './model.js';
+import type { Found } from './recall.js';
+import { lostEntries, normalise } from './receipt.js';
+import { Limits } from './turn.js';
+
+/** A search in the messages of a conversation. Returns the ids of messages, best first. */
+export type ConversationSearch = (
+  query: string,
+  options: { limit: number; signal: AbortSignal },
+) => readonly SearchHit[] | Promise<readonly SearchHit[]>;
+
+/** A message that an app's own search found. */
+export interface SearchHit {
+  id: string;
+}
+
+/** The loaded messages of a conversation, and the index for searching them. */
+export class History {
+  #messages: readonly ConversationMessage[] = [];
+  readonly #index = new MessageIndex();
+
+  get messages(): readonly ConversationMessage[] {
+    return this.#messages;
+  }
+
+  /** Replaces the messages. What the index has of them already stays in it. */
+  update(messages: readonly ConversationMessage[]): void {
+    const before = this.#messages;
+    let same = 0;
+    const most = Math.min(this.#index.length, messages.length);
+    while (same < most && messages[same]?.content === before[same]?.content) same += 1;
+    if (same < this.#index.length) this.#index.truncate(same);
+    this.#messages = messages;
+  }
+
+  /** The index with all messages. Adds new ones in slices, so that a long history does not block the event loop. */
+  async index(): Promise<MessageIndex> {
+    const messages = this.#messages;
+    for (let began = performance.now(); this.#index.length < messages.length && messages === this.#messages; ) {
+      this.#index.append(messages.slice(this.#index.length, this.#index.length + SLICE));
+      if (performance.now() - began < MAX_BLOCK) continue;
+      await new Promise((resolve) => setTimeout(resolve, 0));
+      began = performance.now();
+    }
+    return this.#index;
+  }
+}
+
+/** Finds what a history and lost statements have for an input: by words, and with the app's own search. */
+export class Searcher {
+  readonly #search: ConversationSearch | undefined;
+  readonly #onError: (error: unknown) => void;
+  #lostIndex: { ledger: Ledger; entries: LedgerEntry[]; index: MessageIndex } | undefined;
+
+  constructor(search: ConversationSearch | undefined, onError: (error: unknown) => void) {
+    this.#search = search;
+    this.#onError = onError;
+  }
+
+  /** What the history and lost statements have for an input. The two user messages before it count, with less weight. */
+  async found(
+    input: readonly ConversationMessage[],
+    messages: readonly ConversationMessage[],
+    { history, limits, ledger }: { history: History; limits: Limits; ledger: Ledger },
+  ): Promise<Found> {
+    const { content: query } = input.findLast(({ role }) => role === 'user') ?? input.at(-1) ?? { content: '' };
+    const previous: string[] = [];
+    for (let at = messages.length - 1; at >= 0 && previous.length < 2; at -= 1) {
+      const { role, content } = messages[at] ?? { role: '', content: '' };
+      if (role === 'user') previous.push(content);
+    }
+    const hits = await this.hits(query, { previous, limit: MAX_HITS }, history, limits);
+    const index = await history.index();
+    const lost: LedgerEntry[] = [];
+    for (const entry of this.#lostFor(query, ledger)) {
+      const [origin] = index.search(entry.text, { limit: 1, neighbours: false });
+      const content = normalise(messages[origin?.position ?? -1]?.content ?? '');
+      if (!content.includes(normalise(entry.text))) lost.push(entry);
+      if (origin !== undefined) hits.splice(Math.min(hits.length, 3), 0, origin);
+    }
+    return { hits, lost, index, query };
+  }
+
+  #lostFor(query: string, ledger: Ledger): LedgerEntry[] {
+    if (this.#lostIndex?.ledger !== ledger) {
+      const entries = lostEntries(ledger);
+      const index = new MessageIndex();
+      index.append(entries.map(({ text, term = '' }) => ({ role: 'user', content: `${term} ${text}` })));
+      this.#lostIndex = { ledger, entries, index };
+    }
+    const { entries, index } = this.#lostIndex;
+    return index
+      .search(query, { limit: MAX_LOST, neighbours: false })
+      .flatMap(({ position }) => entries[position] ?? []);
+  }
+
+  /** Searches by words, and with the app's own search if there is one. */
+  async hits(
+    query: string,
+    options: { limit: number; previous?: readonly string[]; neighbours?: boolean },
+    history: History,
+    limits: Limits,
+  ): Promise<Hit[]> {
+    const [index, ids] = await Promise.all([history.index(), this.#idsFrom(query, options.limit, limits)]);
+    const { messages } = history;
+    const hits = index.search(query, options);
+    const positions = new Map(ids.length === 0 ? [] : messages.map(({ id }, at) => [id, at]));
+    const all =
+      ids.length === 0
+        ? hits
+        : joinHits(
+            hits,
+            ids.flatMap((id) => positions.get(id) ?? []),
+          );
+    return all.filter(({ position }) => messages[position]?.excluded !== true);
+  }
+
+  async #idsFrom(query: string, limit: number, { signal }: Limits): Promise<string[]> {
+    const search = this.#search;
+    if (search === undefined) return [];
+    const stop = new AbortController();
+    try {
+      const bounded = new Limits({ signal, timeout: SEARCH_TIMEOUT });
+      const found = await bounded.within('search', () => search(query, { limit, signal: stop.signal }));
+      return found.map(({ id }) => id);
+    } catch (error) {
+      if (signal?.aborted === true) throw error;
+      this.#onError(error);
+      return [];
+    } finally {
+      stop.abort();
+    }
+  }
+}
+
+/** Messages that a search returns for a prompt. */
+const MAX_HITS = 1000;
+/** Lost statements that a prompt repeats. */
+const MAX_LOST = 5;
+/** Milliseconds for the app's own search. */
+const SEARCH_TIMEOUT = 2_000;
+/** Messages that are added to an index at once. */
+const SLICE = 20;
+/** Milliseconds of work before other events are handled. */
+const MAX_BLOCK = 8;
+
+/** Joins two rankings by reciprocal rank. */
+function joinHits(ours: readonly Hit[], theirs: readonly number[]): Hit[] {
+  const joined = new Map<number, Hit>();
+  for (const [rank, hit] of ours.entries()) joined.set(hit.position, { ...hit, score: 1 / (RANK_CONSTANT + rank) });
+  for (const [rank, position] of theirs.entries()) {
+    const hit = joined.get(position) ?? { position, score: 0 };
+    joined.set(position, { ...hit, score: hit.score + 1 / (RANK_CONSTANT + rank) });
+  }
+  return [...joined.values()].sort((a, b) => b.score - a.score);
+}
+
+/** The usual constant of reciprocal rank fusion. */
+const RANK_CONSTANT = 60;
