@@ -8,6 +8,7 @@ import { dirname, join, relative } from 'node:path';
  */
 const LAYERS = {
   src: [
+    ['cli/'],
     ['ai-sdk/', 'otel/', 'redis/'],
     ['conversation/'],
     ['index.ts', 'schemas.ts'],
@@ -40,6 +41,7 @@ const RESERVED = {
   'eventsource-parser': ['gateway/stream/sse.ts'],
   '@ai-sdk/provider': ['ai-sdk/api-call-error.ts', 'ai-sdk/provider.ts', 'ai-sdk/prompt-parts.ts', 'ai-sdk/request.ts'],
   '@opentelemetry/api': ['otel/'],
+  '@modelcontextprotocol/sdk': ['cli/mcp-server.ts'],
   'zod/mini': ['zod.ts'], // other files import `#zod`, and types
 };
 /** The files behind `imports` in package.json. */

@@ -33,6 +33,7 @@ import type {
   DequeuedEvent,
   DerivedOptions,
   DispatcherLike,
+  ErrorData,
   ExtendedChatCompletion,
   ExtendedChatCompletionChoice,
   ExtendedChatCompletionChunk,

@@ -36,7 +36,7 @@ function* issuesIn(
 ): Generator<ValidationIssue, undefined> {
   let found = false;
   for (const { steps, schema: partSchema, value: part } of partsIn(schema, value)) {
-    if (z.validate(partSchema as AnySchema, part)) continue;
+    if (isValid(partSchema as AnySchema, part)) continue;
     found = true;
     for (const { path, message } of issuesIn(partSchema, part)) yield { path: [...steps, ...path], message };
   }
@@ -47,6 +47,15 @@ function* issuesIn(
   // All parts are valid, so only the few issues of the value itself are left.
   const { error } = z.safeParse(schema as AnySchema, value, { error: messageFor });
   for (const { message } of error?.issues ?? []) yield { path: [], message };
+}
+
+/** Not zod's `validate`, because a page's own zod may be older than 4.5, which has it. */
+function isValid(schema: AnySchema, value: unknown): boolean {
+  try {
+    return z.safeParse(schema, value).success;
+  } catch {
+    return false; // a `RangeError`: too many issues
+  }
 }
 
 interface Part {

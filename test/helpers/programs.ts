@@ -7,7 +7,7 @@ import { inject } from 'vitest';
 import { FOR_NODE } from './built.js';
 import { SOURCES } from './sources.js';
 
-/** The file of a built package, or of `emulator-cli`. */
+/** The file of a built package, or of a command: `cli`, `emulator-cli`. */
 export const builtFile = (name: string): string => join(inject('built'), `${name}.mjs`);
 
 /** The same as an import in a program, which takes no Windows path. */

@@ -1,0 +1,94 @@
+import { parseArgs } from 'node:util';
+import { OPERATIONS, type Operation } from './operations.js';
+
+/** What the user asks for. */
+export type CommandLine =
+  | { readonly kind: 'help' | 'version' | 'mcp' }
+  | {
+      readonly kind: 'operation';
+      readonly operation: Operation;
+      readonly given: Readonly<Record<string, string>>;
+      readonly json: boolean;
+    };
+
+/** A mistake of the user. The message says how to fix it. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+/** @throws {UsageError} */
+export function readCommandLine(args: readonly string[]): CommandLine {
+  const [first] = args;
+  if (first === undefined || first === 'help' || args.includes('--help') || args.includes('-h'))
+    return { kind: 'help' };
+  if (first === '--version') return { kind: 'version' };
+  if (first === 'mcp') {
+    if (args.length > 1) throw new UsageError('mcp takes no arguments; its settings are environment variables.');
+    return { kind: 'mcp' };
+  }
+  const operation = OPERATIONS.find(({ command }) => command === args.slice(0, wordsOf(command)).join(' '));
+  if (operation === undefined) throw unknownCommand(first);
+  return { kind: 'operation', operation, ...readArguments(operation, args.slice(wordsOf(operation.command))) };
+}
+
+function readArguments({ command, parameters }: Operation, args: readonly string[]) {
+  const flags = Object.keys(parameters).filter((name) => !parameters[name]?.required);
+  const options = { json: { type: 'boolean' }, ...Object.fromEntries(flags.map((name) => [name, { type: 'string' }])) };
+  let parsed: { values: Record<string, unknown>; positionals: string[] };
+  try {
+    parsed = parseArgs({
+      args: [...args],
+      options: options as Record<string, { type: 'string' }>,
+      allowPositionals: true,
+    });
+  } catch (error) {
+    throw new UsageError(`${(error as Error).message.split('. ')[0]}. Usage: ${usageOf(command)}`);
+  }
+  const required = Object.keys(parameters).filter((name) => parameters[name]?.required);
+  const missing = required[parsed.positionals.length];
+  if (missing !== undefined) throw new UsageError(`${missing} is missing. Usage: ${usageOf(command)}`);
+  if (parsed.positionals.length > required.length)
+    throw new UsageError(`Too many arguments; put texts with spaces in quotes. Usage: ${usageOf(command)}`);
+  const { json, ...flagged } = parsed.values;
+  const given: Record<string, string> = Object.fromEntries(
+    required.map((name, at) => [name, parsed.positionals[at] ?? '']),
+  );
+  for (const [name, value] of Object.entries(flagged)) if (typeof value === 'string') given[name] = value;
+  return { given, json: json === true };
+}
+
+function unknownCommand(word: string): UsageError {
+  const related = OPERATIONS.filter(({ command }) => command.split(' ')[0] === word).map(({ command }) => command);
+  const known = related.length > 0 ? related : [...OPERATIONS.map(({ command }) => command), 'mcp'];
+  const what = related.length > 0 ? `${word} needs a second word` : `There is no command ${word}`;
+  return new UsageError(`${what}: ${known.join(', ')}.`);
+}
+
+function usageOf(command: string): string {
+  const operation = OPERATIONS.find((one) => one.command === command);
+  const words = Object.entries(operation?.parameters ?? {}).map(([name, { required, values }]) =>
+    required ? name.toUpperCase() : `[--${name} ${values?.join('|') ?? 'TEXT'}]`,
+  );
+  return ['context-gateway', command, ...words].join(' ');
+}
+
+/** The text of `--help`. */
+export function helpText(): string {
+  const rows = [
+    ...OPERATIONS.map(({ command, description }) => [usageOf(command).replace('context-gateway ', ''), description]),
+    ['mcp', 'Serve these operations to a model, as an MCP server on standard input and output'],
+  ];
+  const commands = rows.map(([usage, description]) => `  ${usage}\n      ${description}`);
+  return `Usage: context-gateway COMMAND [--json]
+
+${commands.join('\n')}
+
+Reads CONTEXT_GATEWAY_BASE_URL, CONTEXT_GATEWAY_API_KEY (for usage) and CONTEXT_GATEWAY_SESSION_TOKEN (for the others).
+--json prints the result as JSON. CONTEXT_GATEWAY_LOG=debug prints what each call does.
+Exit codes: 0; 1 when a call fails; 2 for a wrong command.
+`;
+}
+
+function wordsOf(command: string): number {
+  return command.split(' ').length;
+}

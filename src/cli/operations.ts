@@ -1,0 +1,211 @@
+import { MessageIndex } from '../conversation/memory.js';
+import type {
+  CompactParams,
+  ContextClient,
+  GatewayClient,
+  MemoryCreateParams,
+  MemoryListParams,
+  PinParams,
+  RequestOptions,
+} from '../index.js';
+
+/** The clients, created when an operation needs one: a missing key must not stop a command that needs none. */
+export interface Clients {
+  readonly context: ContextClient;
+  readonly gateway: GatewayClient;
+}
+
+/** A parameter of an operation. All are strings. */
+export interface Parameter {
+  readonly description: string;
+  /** Required parameters are positional, in this order; the others are flags. */
+  readonly required?: boolean;
+  readonly values?: readonly string[];
+}
+
+type Arguments = Readonly<Record<string, string | undefined>>;
+
+/** Something that the command line and the MCP server can do. */
+export interface Operation {
+  /** The words of its command. */
+  readonly command: string;
+  /** The name of its MCP tool. Without one, it is a command only. */
+  readonly tool?: string;
+  readonly description: string;
+  readonly effect: 'reads' | 'writes' | 'deletes';
+  readonly parameters: Readonly<Record<string, Parameter>>;
+  run(clients: Clients, given: Arguments, options?: RequestOptions): Promise<unknown>;
+}
+
+const conversation: Parameter = { description: 'The id of the conversation', required: true };
+const message: Parameter = { description: 'The id of the message', required: true };
+const workspace: Parameter = { description: "The id of a workspace; without it, the user's own" };
+const types = ['preference', 'fact', 'constraint', 'definition'] as const;
+
+/** The casts are for the values of closed lists: the client checks them, and its error names the right ones. */
+export const OPERATIONS: readonly Operation[] = [
+  {
+    command: 'usage',
+    description: 'The tokens used in a period, by model',
+    effect: 'reads',
+    parameters: {
+      start: { description: 'The first day, as 2026-01-31' },
+      end: { description: 'The last day, included' },
+    },
+    run: ({ gateway }, { start, end }, options) =>
+      run(gateway.usage.retrieve({ start_date: start, end_date: end }, options)),
+  },
+  {
+    command: 'context show',
+    tool: 'retrieve',
+    description: 'The context of a conversation: its summary, its pinned messages and its token counts',
+    effect: 'reads',
+    parameters: { conversation },
+    run: ({ context }, { conversation: id = '' }, options) => run(context.retrieve(id, options)),
+  },
+  {
+    command: 'compact',
+    tool: 'compact',
+    description: 'Compact a conversation: older messages become part of its summary',
+    effect: 'writes',
+    parameters: {
+      conversation,
+      level: { description: 'How much to remove', values: ['light', 'deep', 'aggressive'] },
+    },
+    run: ({ context }, { conversation: id = '', level }, options) =>
+      run(context.compact(id, { level } as CompactParams, options)),
+  },
+  {
+    command: 'pin',
+    tool: 'pin',
+    description: 'Pin a message, so that it stays in the context word for word',
+    effect: 'writes',
+    parameters: {
+      conversation,
+      message,
+      category: { description: 'What it is', values: ['decision', 'requirement', 'reference', 'other'] },
+    },
+    run: ({ context }, { conversation: id = '', message: messageId = '', category }, options) =>
+      run(context.pin(id, { messageId, category } as PinParams, options)),
+  },
+  {
+    command: 'unpin',
+    tool: 'unpin',
+    description: 'Unpin a message',
+    effect: 'writes',
+    parameters: { conversation, message },
+    run: ({ context }, { conversation: id = '', message: messageId = '' }, options) =>
+      run(context.unpin(id, messageId, options)),
+  },
+  {
+    command: 'exclude',
+    tool: 'exclude',
+    description: 'Exclude a message from the summary of a conversation',
+    effect: 'writes',
+    parameters: { conversation, message },
+    run: ({ context }, { conversation: id = '', message: messageId = '' }, options) =>
+      run(context.exclude(id, messageId, options)),
+  },
+  {
+    command: 'include',
+    tool: 'include',
+    description: 'Include an excluded message in the summary again',
+    effect: 'writes',
+    parameters: { conversation, message },
+    run: ({ context }, { conversation: id = '', message: messageId = '' }, options) =>
+      run(context.include(id, messageId, options)),
+  },
+  {
+    command: 'memory list',
+    tool: 'memory_list',
+    description: 'What the service remembers about the user',
+    effect: 'reads',
+    parameters: { type: { description: 'Items of this type only', values: types }, workspace },
+    run: ({ context }, { type, workspace: workspaceId }, options) =>
+      run(context.memory.list({ type, workspaceId } as MemoryListParams, options)),
+  },
+  {
+    command: 'memory save',
+    tool: 'memory_save',
+    description: 'Remember something about the user. An item with the same type and key is updated',
+    effect: 'writes',
+    parameters: {
+      type: { description: 'What it is', required: true, values: types },
+      key: { description: 'Its name, such as editor', required: true },
+      content: { description: 'What to remember', required: true },
+      workspace,
+    },
+    run: ({ context }, { type, key, content, workspace: workspaceId }, options) =>
+      run(context.memory.upsert({ type, key, content, workspaceId } as MemoryCreateParams, options)),
+  },
+  {
+    command: 'memory delete',
+    tool: 'memory_delete',
+    description: 'Delete an item of the memory for good',
+    effect: 'deletes',
+    parameters: { item: { description: 'The id of the item', required: true } },
+    run: ({ context }, { item = '' }, options) => run(context.memory.delete(item, options)),
+  },
+  {
+    command: 'search',
+    tool: 'search',
+    description:
+      'Search the context of a conversation and the memory of the user by words. The best matches come first',
+    effect: 'reads',
+    parameters: { conversation, query: { description: 'The words to search for', required: true }, workspace },
+    run: search,
+  },
+];
+
+/** The result of a call. Calls without one are done. */
+async function run(call: PromiseLike<unknown>): Promise<unknown> {
+  return (await call) ?? { success: true };
+}
+
+interface Entry {
+  readonly section: string;
+  readonly id?: string;
+  readonly text: string;
+}
+
+/** The API has no endpoint for messages, so only what the context and the memory hold is searched. */
+async function search(
+  { context }: Clients,
+  { conversation: id = '', query = '', workspace: workspaceId }: Arguments,
+  options?: RequestOptions,
+): Promise<unknown> {
+  const [{ rollingSummary, pinnedMemory }, memories] = await Promise.all([
+    context.retrieve(id, options),
+    context.memory.list({ workspaceId }, options),
+  ]);
+  const texts = (section: string, list: readonly string[]) => list.map((text): Entry => ({ section, text }));
+  const entries: Entry[] = [
+    ...rollingSummary.decisions.map((one) => ({
+      section: 'decision',
+      id: one.id,
+      text: `${one.decision} ${one.reason}`,
+    })),
+    ...texts('goal', rollingSummary.goals),
+    ...texts('requirement', rollingSummary.requirements),
+    ...texts('plan', rollingSummary.currentPlan),
+    ...texts('open question', rollingSummary.openQuestions),
+    ...Object.entries(rollingSummary.definitions).map(([term, text]) => ({
+      section: 'definition',
+      text: `${term}: ${text}`,
+    })),
+    ...rollingSummary.importantReferences.map(({ label, value }) => ({
+      section: 'reference',
+      text: `${label} ${value}`,
+    })),
+    ...pinnedMemory.map(({ messageId, content }) => ({ section: 'pinned', id: messageId, text: content })),
+    ...memories.map((item) => ({
+      section: `memory (${item.type})`,
+      id: item.id,
+      text: `${item.key}: ${item.content}`,
+    })),
+  ];
+  const index = new MessageIndex();
+  index.append(entries.map(({ text }) => ({ role: 'user', content: text })));
+  const found = index.search(query, { limit: 10, neighbours: false });
+  return found.flatMap(({ position }) => entries[position] ?? []);
+}

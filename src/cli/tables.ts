@@ -1,0 +1,59 @@
+/** The longest cell of a table, in characters. `--json` has everything. */
+const MAX_CELL = 80;
+
+/** A result in tables: records as rows, fields in two columns, nested values under headings. Ends with a line end. */
+export function inTables(value: unknown): string {
+  return `${blocksOf('', value).join('\n\n')}\n`;
+}
+
+function blocksOf(heading: string, value: unknown): string[] {
+  if (Array.isArray(value)) return [titled(heading, value.some(isRecord) ? rowsOf(value) : linesOf(value))];
+  if (!isRecord(value)) return [titled(heading, cell(value))];
+  const fields = Object.entries(value);
+  const plain = fields.filter(([, field]) => !isNested(field)).map(([name, field]) => [name, cell(field)]);
+  const nested = fields.filter(([, field]) => isNested(field));
+  return [
+    ...(plain.length === 0 ? [] : [titled(heading, aligned(plain))]),
+    ...nested.flatMap(([name, field]) => blocksOf(heading === '' ? name : `${heading}.${name}`, field)),
+  ];
+}
+
+function titled(heading: string, text: string): string {
+  return heading === '' ? text : `${heading}\n${text.replace(/^/gm, '  ')}`;
+}
+
+function linesOf(values: readonly unknown[]): string {
+  return values.length === 0 ? '(none)' : values.map((value) => `- ${cell(value)}`).join('\n');
+}
+
+function rowsOf(records: readonly unknown[]): string {
+  const names = [...new Set(records.flatMap((record) => Object.keys(Object(record))))];
+  return aligned([names, ...records.map((record) => names.map((name) => cell(Object(record)[name])))]);
+}
+
+function aligned(rows: readonly (readonly string[])[]): string {
+  const widths = rows.reduce<number[]>((most, row) => row.map((text, at) => Math.max(most[at] ?? 0, text.length)), []);
+  return rows
+    .map((row) =>
+      row
+        .map((text, at) => text.padEnd(widths[at] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+}
+
+/** Text of the service may contain escape sequences, which a terminal would obey. */
+function cell(value: unknown): string {
+  const text = typeof value === 'string' ? value : value === undefined ? '' : JSON.stringify(value);
+  const line = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ');
+  return line.length > MAX_CELL ? `${line.slice(0, MAX_CELL - 1)}…` : line;
+}
+
+function isNested(value: unknown): boolean {
+  return Array.isArray(value) || (isRecord(value) && Object.keys(value).length > 0);
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

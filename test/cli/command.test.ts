@@ -1,0 +1,131 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { runCommand } from '../../src/cli/run-command.js';
+import { builtFile, runNode } from '../helpers/programs.js';
+import { emulatedService } from '../helpers/world.js';
+
+const world = emulatedService({});
+const messages = [
+  {
+    id: 'm1',
+    role: 'user' as const,
+    content: 'We decided to write Parquet because the finance team loads it directly.',
+  },
+  { id: 'm2', role: 'assistant' as const, content: 'Noted.' },
+];
+beforeEach(() => {
+  vi.stubEnv('CONTEXT_GATEWAY_BASE_URL', world.baseURL);
+  vi.stubEnv('CONTEXT_GATEWAY_API_KEY', world.emulator.apiKeys.secret);
+  vi.stubEnv('CONTEXT_GATEWAY_SESSION_TOKEN', world.emulator.sessionToken);
+  world.emulator.conversations.create({ id: 'talk', messages });
+});
+afterEach(() => void vi.unstubAllEnvs());
+
+/** Runs a command in this process. */
+async function run(...args: string[]) {
+  const printed = { out: '', err: '' };
+  const code = await runCommand(args, {
+    version: '1.2.3',
+    out: (text) => {
+      printed.out += text;
+    },
+    err: (text) => {
+      printed.err += text;
+    },
+    serve: async () => {},
+  });
+  return { code, ...printed };
+}
+
+test('usage prints the report as a table', async () => {
+  const gateway = world.gateway();
+  await gateway.chat.completions.create({ model: 'atlas-small', messages: [{ role: 'user', content: 'Hello?' }] });
+  const { code, out } = await run('usage', '--start', '2026-01-01', '--end', '2026-01-31');
+
+  expect(code).toBe(0);
+  expect(out).toMatch(/^tokens_used +\d+$/m);
+  expect(out).toMatch(/^period\n {2}start +2026-01-01\n {2}end +2026-01-31$/m);
+  expect(out).toMatch(/^breakdown_by_model\n {2}atlas-small +\d+$/m);
+});
+
+test('compact, pin and context show act on the service', async () => {
+  expect((await run('compact', 'talk', '--level', 'deep')).out).toMatch(/^success +true\npreviousTokenCount +\d+$/m);
+  expect((await run('pin', 'talk', 'm1', '--category', 'decision')).out).toMatch(/^category +decision$/m);
+  const { out } = await run('context', 'show', 'talk');
+
+  expect(out).toMatch(/^pinnedMemory\n {2}id +messageId +content +category +pinnedAt$/m);
+  expect(out).toContain('We decided to write Parquet');
+  expect((await run('unpin', 'talk', 'm1')).out).toBe('success  true\n');
+  expect((await run('exclude', 'talk', 'm1')).code).toBe(0);
+  expect((await run('include', 'talk', 'm1')).code).toBe(0);
+  expect(world.last).toMatchObject({ method: 'PATCH', path: '/api/context/exclude/talk/m1', status: 200 });
+});
+
+test('memory is saved, updated, listed and deleted', async () => {
+  await run('memory', 'save', 'preference', 'editor', 'Uses vim.');
+  const saved = JSON.parse((await run('memory', 'save', 'preference', 'editor', 'Uses emacs.', '--json')).out);
+  expect((await run('memory', 'list')).out).toMatch(/^id +type +key +content$/m);
+  expect(JSON.parse((await run('memory', 'list', '--type', 'preference', '--json')).out)).toMatchObject([
+    { id: saved.id, content: 'Uses emacs.' },
+  ]);
+  expect((await run('memory', 'delete', saved.id)).code).toBe(0);
+  expect((await run('memory', 'list')).out).toBe('(none)\n');
+});
+
+test('search finds what the context and the memory hold, the best match first', async () => {
+  await run('memory', 'save', 'fact', 'finance', 'The finance team is in Oslo.');
+  await run('pin', 'talk', 'm1');
+  const found = JSON.parse((await run('search', 'talk', 'Why Parquet?', '--json')).out);
+
+  expect(found[0]).toEqual({ section: 'pinned', id: 'm1', text: messages[0]?.content });
+  expect(JSON.parse((await run('search', 'talk', 'Oslo', '--json')).out)).toMatchObject([{ section: 'memory (fact)' }]);
+});
+
+test.each([
+  { args: ['contxt'], message: 'There is no command contxt: usage, context show' },
+  { args: ['memory'], message: 'memory needs a second word: memory list, memory save, memory delete.' },
+  { args: ['pin', 'talk'], message: 'message is missing. Usage: context-gateway pin CONVERSATION MESSAGE [--category' },
+  { args: ['compact', 'talk', 'now'], message: 'Too many arguments' },
+  { args: ['usage', '--from', 'x'], message: "Unknown option '--from'. Usage: context-gateway usage [--start TEXT]" },
+  { args: ['mcp', '--port', '1'], message: 'mcp takes no arguments' },
+])('$args is a wrong command', async ({ args, message }) => {
+  const { code, out, err } = await run(...args);
+
+  expect({ code, out }).toEqual({ code: 2, out: '' });
+  expect(err).toContain(`context-gateway: ${message}`);
+  expect(world.emulator.requests).toEqual([]);
+});
+
+test.each([
+  { args: ['context', 'show', 'nowhere'], message: '404' },
+  { args: ['compact', 'talk', '--level', 'hard'], message: 'level: expected "light" or "deep" or "aggressive"' },
+])('$args fails with the error of the client', async ({ args, message }) => {
+  const { code, err } = await run(...args);
+
+  expect(code).toBe(1);
+  expect(err).toContain(message);
+});
+
+test('a missing variable is named, and only what needs it fails', async () => {
+  vi.stubEnv('CONTEXT_GATEWAY_API_KEY', '');
+  expect((await run('memory', 'list')).code).toBe(0);
+  const { code, err } = await run('usage');
+
+  expect(code).toBe(1);
+  expect(err).toContain('set CONTEXT_GATEWAY_API_KEY');
+});
+
+test('escape sequences of the service do not reach the terminal', async () => {
+  await world.context().memory.create({ type: 'fact', key: 'k', content: 'red\u001b[31mtext\nand more' });
+
+  expect((await run('memory', 'list')).out).toContain('red [31mtext and more');
+  expect((await run('memory', 'list')).out).not.toContain('\u001b');
+});
+
+test('help lists every command, and the built command runs', async () => {
+  const { out } = await run('help');
+  expect(out).toContain('pin CONVERSATION MESSAGE [--category decision|requirement|reference|other]');
+
+  const { code, text } = await runNode([builtFile('cli'), 'usage', '--json']);
+  expect(code, text).toBe(0);
+  expect(JSON.parse(text)).toMatchObject({ tokens_used: 0 });
+});

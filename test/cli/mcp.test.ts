@@ -1,0 +1,71 @@
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { builtFile } from '../helpers/programs.js';
+import { emulatedService } from '../helpers/world.js';
+
+const world = emulatedService({});
+const client = new Client({ name: 'test', version: '1.0.0' });
+beforeAll(async () => {
+  const env = {
+    CONTEXT_GATEWAY_BASE_URL: world.baseURL,
+    CONTEXT_GATEWAY_SESSION_TOKEN: world.emulator.sessionToken,
+  };
+  await client.connect(new StdioClientTransport({ command: process.execPath, args: [builtFile('cli'), 'mcp'], env }));
+});
+afterAll(() => client.close());
+beforeEach(() => {
+  const content = 'We decided to write Parquet because the finance team loads it directly.';
+  world.emulator.conversations.create({ id: 'talk', messages: [{ id: 'm1', role: 'user', content }] });
+});
+
+/** The result of a tool, parsed. */
+async function call(name: string, given: Record<string, unknown> = {}) {
+  const { content, isError = false } = await client.callTool({ name, arguments: given });
+  const [{ text = '' } = {}] = content as { text?: string }[];
+  return isError ? { isError, text } : { isError, value: JSON.parse(text) };
+}
+
+test('lists its tools, with the parameters and effects of each', async () => {
+  const { tools } = await client.listTools();
+
+  expect(client.getServerVersion()).toMatchObject({ name: 'context-gateway' });
+  expect(tools.map(({ name }) => name)).toEqual([
+    ...['retrieve', 'compact', 'pin', 'unpin', 'exclude', 'include'],
+    ...['memory_list', 'memory_save', 'memory_delete', 'search'],
+  ]);
+  expect(tools.find(({ name }) => name === 'pin')).toMatchObject({
+    inputSchema: { required: ['conversation', 'message'], properties: { category: { type: 'string' } } },
+    annotations: { readOnlyHint: false },
+  });
+  expect(tools.find(({ name }) => name === 'memory_delete')?.annotations).toMatchObject({ destructiveHint: true });
+});
+
+test('every tool acts on the service', async () => {
+  expect((await call('compact', { conversation: 'talk', level: 'light' })).value).toMatchObject({ success: true });
+  expect((await call('pin', { conversation: 'talk', message: 'm1' })).value).toMatchObject({ messageId: 'm1' });
+  expect((await call('retrieve', { conversation: 'talk' })).value.pinnedMemory).toHaveLength(1);
+  expect((await call('search', { conversation: 'talk', query: 'Parquet' })).value[0]).toMatchObject({ id: 'm1' });
+  expect((await call('exclude', { conversation: 'talk', message: 'm1' })).value).toEqual({ success: true });
+  expect((await call('include', { conversation: 'talk', message: 'm1' })).value).toEqual({ success: true });
+  expect((await call('unpin', { conversation: 'talk', message: 'm1' })).value).toEqual({ success: true });
+  const item = { type: 'fact', key: 'city', content: 'Oslo' };
+  const { value: saved } = await call('memory_save', item);
+  expect((await call('memory_list')).value).toMatchObject([item]);
+  expect((await call('memory_delete', { item: saved.id })).value).toEqual({ success: true });
+});
+
+test.each([
+  { tool: 'retrieve', given: { conversation: 'nowhere' }, text: '404' },
+  { tool: 'retrieve', given: {}, text: 'conversation is missing' },
+  { tool: 'retrieve', given: { conversation: 7 }, text: 'conversation must be a string' },
+  { tool: 'pin', given: { id: 'x' }, text: 'There is no parameter id. Use conversation, message, category.' },
+  { tool: 'compact', given: { conversation: 'talk', level: 'hard' }, text: 'level: expected "light"' },
+  { tool: 'delete_all', given: {}, text: 'There is no tool delete_all' },
+])('$tool with $given is an error that the model can read', async ({ tool, given, text }) => {
+  const result = await call(tool, given);
+
+  expect(result.isError).toBe(true);
+  expect(result.text).toContain(text);
+  expect(result.text).not.toContain(world.emulator.sessionToken);
+});
