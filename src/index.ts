@@ -102,8 +102,9 @@ export type { ServerSentEvent } from './gateway/stream/sse.js';
 export type { StreamMetrics } from './gateway/stream/stream-owner.js';
 export type { Usage } from './gateway/usage.js';
 export type { DispatcherLike, ProgressListener } from './platform/engine.js';
-export type { ClientOptions, Credential, RequestOptions, SchemaOptions } from './transport/arguments/options.js';
+export type { ClientOptions, Credential } from './transport/arguments/client-options.js';
 export type { Method, Query } from './transport/arguments/request.js';
+export type { RequestOptions, SchemaOptions } from './transport/arguments/request-options.js';
 export type { StandardResult, StandardSchema } from './transport/arguments/validation.js';
 export type { DerivedOptions, RawRequest } from './transport/client.js';
 export type {

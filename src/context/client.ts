@@ -2,26 +2,25 @@ import * as z from '#zod';
 import type { APIPromise } from '../base/api-promise.js';
 import type { Runtime } from '../base/runtime.js';
 import { ConfigurationError } from '../errors/base.js';
-import { credentialReader } from '../transport/arguments/credential.js';
 import {
+  belongsToOtherClient,
   type ClientOptions,
   type Credential,
   checkClientOptions,
-  checkedLater,
+  checkedElsewhere,
   clientOptions,
-  elsewhere,
-  type RequestOptions,
-} from '../transport/arguments/options.js';
-import { checkHeaderName, FOR_CREDENTIALS, ownFields } from '../transport/arguments/request.js';
+} from '../transport/arguments/client-options.js';
+import { credentialReader } from '../transport/arguments/credential.js';
+import { checkHeaderName, FOR_CREDENTIALS } from '../transport/arguments/request.js';
+import type { RequestOptions } from '../transport/arguments/request-options.js';
 import type { Shared } from '../transport/call/call.js';
-import type { Transport } from '../transport/call/transport.js';
-import { createTransport, ServiceClient } from '../transport/client.js';
+import { ServiceClient } from '../transport/client.js';
 import { Memory } from './memory.js';
 import {
   type CompactionResult,
   type CompactParams,
   type ConversationContext,
-  compactBodySchema,
+  compactParamsSchema,
   compactResponseSchema,
   contextResponseSchema,
   conversationQuerySchema,
@@ -61,10 +60,10 @@ export interface ContextClientOptions extends ClientOptions {
 const MAX_USERS = 10_000;
 
 const optionsSchema = /* @__PURE__ */ z.strictObject({
-  sessionToken: checkedLater,
-  sessionHeader: checkedLater,
+  sessionToken: checkedElsewhere,
+  sessionHeader: checkedElsewhere,
   ...clientOptions,
-  apiKey: /* @__PURE__ */ elsewhere('is an option of GatewayClient; ContextClient takes sessionToken'),
+  apiKey: /* @__PURE__ */ belongsToOtherClient('is an option of GatewayClient; ContextClient takes sessionToken'),
 });
 
 /**
@@ -75,14 +74,13 @@ const optionsSchema = /* @__PURE__ */ z.strictObject({
 export class ContextClient extends ServiceClient<ContextClientOptions> {
   /** What the service remembers about the user. */
   readonly memory: Memory;
-  readonly #transport: Transport;
   /** The state of the users that `forUser` was called for last, by token. */
   readonly #users = new Map<Credential, Shared>();
 
   constructor(options?: ContextClientOptions);
   /** @internal */
   constructor(options?: ContextClientOptions, shared?: Shared, runtime?: Runtime);
-  constructor(given: ContextClientOptions = {}, givenShared?: Shared, runtime?: Runtime) {
+  constructor(given: ContextClientOptions = {}, shared?: Shared, runtime?: Runtime) {
     const options = checkClientOptions(given, optionsSchema, 'sessionToken');
     const { name, scheme } = checkSessionHeader(options.sessionHeader);
     const kind = { option: 'sessionToken', variable: 'CONTEXT_GATEWAY_SESSION_TOKEN', findProblem: findTokenProblem };
@@ -90,10 +88,8 @@ export class ContextClient extends ServiceClient<ContextClientOptions> {
       scheme === undefined ? token : `${scheme} ${token}`,
     );
     const area = { name: 'context', credentialHeader: name, authorize, explain } as const;
-    const { transport, shared } = createTransport(options, area, givenShared, runtime);
-    super(transport, shared, options);
-    this.memory = new Memory(transport);
-    this.#transport = transport;
+    super(options, area, shared, runtime);
+    this.memory = new Memory(this.transport);
   }
 
   /**
@@ -121,7 +117,7 @@ export class ContextClient extends ServiceClient<ContextClientOptions> {
    * @throws {PermissionDeniedError} when the conversation belongs to a workspace that the user is not a member of
    */
   retrieve(conversationId: string, options?: RequestOptions): APIPromise<ConversationContext> {
-    return this.#transport.request(
+    return this.transport.request(
       { method: 'GET', path: '/api/context', query: { conversationId }, accepts: conversationQuerySchema },
       { schema: contextResponseSchema, unwrap: ({ context }) => context },
       options,
@@ -134,7 +130,7 @@ export class ContextClient extends ServiceClient<ContextClientOptions> {
    * @throws {NotFoundError} when the conversation does not exist
    */
   summary(conversationId: string, options?: RequestOptions): APIPromise<RollingSummary> {
-    return this.#transport.request(
+    return this.transport.request(
       { method: 'GET', path: '/api/context/summary', query: { conversationId }, accepts: conversationQuerySchema },
       { schema: summaryResponseSchema, unwrap: ({ summary }) => summary },
       options,
@@ -150,15 +146,16 @@ export class ContextClient extends ServiceClient<ContextClientOptions> {
    * @throws {RateLimitError} when the limit is still used up after all retries; see `retryAfter`
    */
   compact(conversationId: string, params: CompactParams = {}, options?: RequestOptions): APIPromise<CompactionResult> {
-    return this.#transport.request(
-      () => ({
+    return this.transport.request(
+      {
         method: 'POST',
         path: '/api/context/compact',
-        ids: { conversationId }, // a separate argument, although it is sent in the body
-        body: { ...ownFields(params, ["level: 'deep'"]), conversationId },
-        accepts: compactBodySchema,
+        ids: { conversationId },
+        body: params,
+        accepts: compactParamsSchema,
+        shape: (checked) => ({ ...checked, conversationId }),
         bucket: 'compact',
-      }),
+      },
       { schema: compactResponseSchema, unwrap: ({ result }) => result },
       options,
     );
@@ -172,7 +169,7 @@ export class ContextClient extends ServiceClient<ContextClientOptions> {
    * @throws {NotFoundError} when the conversation or the message does not exist
    */
   pin(conversationId: string, params: PinParams, options?: RequestOptions): APIPromise<PinnedMemoryItem> {
-    return this.#transport.request(
+    return this.transport.request(
       {
         method: 'POST',
         path: '/api/context/pin/{conversationId}',
@@ -191,7 +188,7 @@ export class ContextClient extends ServiceClient<ContextClientOptions> {
    * @throws {NotFoundError} when the conversation does not exist, or the message is not pinned
    */
   unpin(conversationId: string, messageId: string, options?: RequestOptions): APIPromise<void> {
-    return this.#transport.request(
+    return this.transport.request(
       {
         method: 'DELETE',
         path: '/api/context/pin/{conversationId}',
@@ -228,7 +225,7 @@ export class ContextClient extends ServiceClient<ContextClientOptions> {
     exclude: boolean,
     options?: RequestOptions,
   ): APIPromise<void> {
-    return this.#transport.request(
+    return this.transport.request(
       {
         method: 'PATCH',
         path: '/api/context/exclude/{conversationId}/{messageId}',

@@ -1,10 +1,9 @@
 import { APIPromise } from '../base/api-promise.js';
 import type { WithResponse } from '../base/response-info.js';
-import { fieldsOf } from '../base/schema-issues.js';
-import { type RequestOptions, requestOptionsSchema } from '../transport/arguments/options.js';
-import { ownFields } from '../transport/arguments/request.js';
-import { checkArguments } from '../transport/arguments/validation.js';
-import type { Transport } from '../transport/call/transport.js';
+import { checkArguments } from '../transport/arguments/request.js';
+import type { RequestOptions } from '../transport/arguments/request-options.js';
+import { Resource } from '../transport/resource.js';
+import type { ResponseSpec } from '../transport/response/service-response.js';
 import {
   type MemoryCreateParams,
   type MemoryListParams,
@@ -18,22 +17,20 @@ import {
   type UserMemoryItem,
 } from './schemas.js';
 
+const ITEM: ResponseSpec<{ memory: UserMemoryItem }, UserMemoryItem> = {
+  schema: memoryResponseSchema,
+  unwrap: ({ memory }) => memory,
+};
+
 /** `/api/memory` */
-export class Memory {
-  readonly #transport: Transport;
-
-  /** @internal */
-  constructor(transport: Transport) {
-    this.#transport = transport;
-  }
-
+export class Memory extends Resource {
   /**
    * List memory items: your own, or those of a workspace; of one `type` or all. `GET /api/memory`
    *
    * @throws {PermissionDeniedError} when the user is not a member of the workspace
    */
   list(params?: MemoryListParams, options?: RequestOptions): APIPromise<UserMemoryItem[]> {
-    return this.#transport.request(
+    return this.transport.request(
       { method: 'GET', path: '/api/memory', query: params, accepts: memoryListQuerySchema },
       { schema: memoriesResponseSchema, unwrap: ({ memories }) => memories },
       options,
@@ -46,9 +43,9 @@ export class Memory {
    * @throws {PermissionDeniedError} when the user is not a member of the workspace
    */
   create(params: MemoryCreateParams, options?: RequestOptions): APIPromise<UserMemoryItem> {
-    return this.#transport.request(
+    return this.transport.request(
       { method: 'POST', path: '/api/memory', body: params, accepts: memoryCreateBodySchema },
-      { schema: memoryResponseSchema, unwrap: ({ memory }) => memory },
+      ITEM,
       options,
     );
   }
@@ -59,7 +56,7 @@ export class Memory {
    * @throws {NotFoundError} when the item does not exist
    */
   update(memoryId: string, params: MemoryUpdateParams, options?: RequestOptions): APIPromise<UserMemoryItem> {
-    return this.#transport.request(
+    return this.transport.request(
       {
         method: 'PATCH',
         path: '/api/memory/{memoryId}',
@@ -67,7 +64,7 @@ export class Memory {
         body: params,
         accepts: memoryUpdateBodySchema,
       },
-      { schema: memoryResponseSchema, unwrap: ({ memory }) => memory },
+      ITEM,
       options,
     );
   }
@@ -110,15 +107,14 @@ export class Memory {
 
   async #upsert(params: MemoryCreateParams, options?: RequestOptions): Promise<WithResponse<UserMemoryItem>> {
     // The same checks as in `create`, before the first request.
-    const given = ownFields(params, fieldsOf(memoryCreateBodySchema));
-    checkArguments(memoryCreateBodySchema, given, requestOptionsSchema);
-    const { type, key, content, workspaceId } = given as MemoryCreateParams; // it has passed the schema
+    const given = checkArguments(memoryCreateBodySchema, params);
+    const { type, key, content, workspaceId } = given;
     const scope = workspaceId === undefined ? {} : { workspaceId };
-    const optionsOfWrite = this.#transport.optionsAfter(options);
+    const optionsOfWrite = this.transport.optionsAfter(options);
     const known = (await this.list({ ...scope, type }, options)).find((item) => item.type === type && item.key === key);
     const write =
       known === undefined
-        ? this.create(given as MemoryCreateParams, optionsOfWrite())
+        ? this.create(given, optionsOfWrite())
         : this.activate({ id: known.id, content }, optionsOfWrite());
     return write.withResponse();
   }
@@ -129,7 +125,7 @@ export class Memory {
    * @throws {NotFoundError} when the item does not exist
    */
   delete(memoryId: string, options?: RequestOptions): APIPromise<void> {
-    return this.#transport.request(
+    return this.transport.request(
       { method: 'DELETE', path: '/api/memory/{memoryId}', ids: { memoryId } },
       SUCCESS_ONLY,
       options,

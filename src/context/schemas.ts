@@ -224,10 +224,9 @@ const memoryType = z.literal(['preference', 'fact', 'constraint', 'definition'])
 
 // Requests are strict: a misspelt field is an error, not a field that is silently ignored.
 export const conversationQuerySchema = z.strictObject({ conversationId: requiredText });
-export const compactBodySchema = z.strictObject({
-  conversationId: requiredText,
-  level: z.optional(z.literal(['light', 'deep', 'aggressive'])),
-});
+export const compactParamsSchema = exact<CompactParams>()(
+  z.strictObject({ level: z.optional(z.literal(['light', 'deep', 'aggressive'])) }),
+);
 export const pinBodySchema = exact<PinParams>()(
   z.strictObject({
     messageId: requiredText,

@@ -1,15 +1,13 @@
 import type { APIPromise } from '../base/api-promise.js';
-import type { ValidationIssue } from '../base/issues.js';
-import { fieldsOf, normalizeName } from '../base/schema-issues.js';
-import { RequestValidationError, ResponseValidationError } from '../errors/validation.js';
+import { ResponseValidationError } from '../errors/validation.js';
 import { tryJson } from '../transport/arguments/json.js';
-import { type RequestOptions, type SchemaOptions, schemaOptionsSchema } from '../transport/arguments/options.js';
-import type { Endpoint } from '../transport/arguments/request.js';
-import { isAnOption } from '../transport/arguments/validation.js';
+import type { RequestOptions } from '../transport/arguments/request-options.js';
+import type { StandardSchema } from '../transport/arguments/validation.js';
 import type { Transport } from '../transport/call/transport.js';
+import { Resource } from '../transport/resource.js';
 import type { ResponseSpec } from '../transport/response/service-response.js';
 import type { CompletionForm, CompletionTypes, Undocumented } from './extended.js';
-import type { ChatCompletion, ChatCompletionParams } from './schemas.js';
+import type { ChatCompletion } from './schemas.js';
 import type { DecodeChunk } from './stream/chunk.js';
 import type { ChatCompletionStream } from './stream/completion-stream.js';
 import { openStream } from './stream/open.js';
@@ -28,15 +26,14 @@ export class Chat<Sent extends Undocumented = undefined> {
 }
 
 /** `/v1/chat/completions` */
-export class ChatCompletions<Sent extends Undocumented = undefined> {
-  readonly #transport: Transport;
+export class ChatCompletions<Sent extends Undocumented = undefined> extends Resource {
   readonly #form: CompletionForm;
   readonly #response: ResponseSpec<ChatCompletion, ChatCompletion>;
   readonly #decodeChunk: DecodeChunk | undefined;
 
   /** @internal */
   constructor(transport: Transport, form: CompletionForm, decodeChunk: DecodeChunk | undefined) {
-    this.#transport = transport;
+    super(transport);
     this.#form = form;
     this.#response = { ...COMPLETION, schema: form.completion };
     this.#decodeChunk = decodeChunk;
@@ -50,7 +47,7 @@ export class ChatCompletions<Sent extends Undocumented = undefined> {
    */
   create<T>(
     params: CompletionTypes<Sent>['params'] & { stream?: false | undefined },
-    options: SchemaOptions<T>,
+    options: RequestOptions & { schema: StandardSchema<T> },
   ): APIPromise<T>;
 
   /**
@@ -78,23 +75,19 @@ export class ChatCompletions<Sent extends Undocumented = undefined> {
     params: CompletionTypes<Sent>['params'],
     options?: RequestOptions,
   ): APIPromise<CompletionTypes<Sent>['completion'] | ChatCompletionStream<Sent>>;
-  create(given: CompletionTypes<Sent>['params'], options?: RequestOptions): APIPromise<unknown> {
+  create(params: CompletionTypes<Sent>['params'], options?: RequestOptions): APIPromise<unknown> {
     const form = this.#form;
-    const params = given as ChatCompletionParams; // of the others, only the names are read here
-    if (!asksForStream(params)) {
-      return this.#transport.request(() => endpointOf(WHOLE, params, form), this.#response, options);
-    }
-    return this.#transport.stream(
-      () => endpointOf(STREAMED, params, form),
-      (opened) => openStream(opened, form, this.#decodeChunk),
-      options,
-    );
+    const endpoint = { method: 'POST', path: '/v1/chat/completions', body: params, accepts: form.params } as const;
+    return asksForStream(params)
+      ? this.transport.stream(
+          { ...endpoint, accept: 'text/event-stream' },
+          (opened) => openStream(opened, form, this.#decodeChunk),
+          options,
+        )
+      : this.transport.request({ ...endpoint, timeout: COMPLETION_TIMEOUT }, this.#response, options);
   }
 }
 
-// Both objects define both fields, so that those of a polluted prototype are never read.
-const WHOLE = { accept: undefined, timeout: COMPLETION_TIMEOUT };
-const STREAMED = { accept: 'text/event-stream', timeout: undefined };
 const COMPLETION = {
   unwrap: (completion: ChatCompletion) => completion,
   content: parsedReply,
@@ -122,40 +115,8 @@ function parsedReply(completion: ChatCompletion): unknown {
   });
 }
 
-/** Builds the endpoint. Throws if a parameter is certainly misplaced. */
-function endpointOf(
-  { accept, timeout }: Pick<Endpoint, 'accept' | 'timeout'>,
-  params: ChatCompletionParams,
-  { params: accepts }: CompletionForm,
-): Endpoint {
-  const given: Record<string, unknown> = Object(params); // a value that is not an object is rejected later
-  const known = fieldsOf(accepts);
-  const issues: ValidationIssue[] = [];
-  for (const field of Object.keys(given)) {
-    const message = known.includes(field) || given[field] === undefined ? undefined : findMisplaced(field, known);
-    if (message !== undefined) issues.push({ path: [field], message });
-  }
-  if (issues.length > 0) throw new RequestValidationError(issues);
-  return {
-    method: 'POST',
-    path: '/v1/chat/completions',
-    accepts,
-    accept,
-    timeout,
-    body: params,
-    model: given.model,
-  };
-}
-
-/** Names that no service will add: another spelling of a documented parameter, or an option of the call. */
-function findMisplaced(field: string, known: readonly string[]): string | undefined {
-  if (fieldsOf(schemaOptionsSchema).includes(field)) return isAnOption();
-  const meant = known.find((key) => normalizeName(key) === normalizeName(field));
-  return meant && `did you mean ${meant}?`;
-}
-
 /** Reads one field before the arguments are checked. The check reports what is wrong with them. */
-function asksForStream(params: ChatCompletionParams): boolean {
+function asksForStream(params: { stream?: boolean | undefined }): boolean {
   try {
     return Object.hasOwn(params, 'stream') && params.stream === true;
   } catch {

@@ -2,17 +2,17 @@ import { isBrowser } from '#platform';
 import * as z from '#zod';
 import { functionOption, option } from '../base/options.js';
 import type { Runtime } from '../base/runtime.js';
-import { type CredentialKind, credentialReader } from '../transport/arguments/credential.js';
 import {
+  belongsToOtherClient,
   type ClientOptions,
   type Credential,
   checkClientOptions,
-  checkedLater,
+  checkedElsewhere,
   clientOptions,
-  elsewhere,
-} from '../transport/arguments/options.js';
+} from '../transport/arguments/client-options.js';
+import { type CredentialKind, credentialReader } from '../transport/arguments/credential.js';
 import type { Shared } from '../transport/call/call.js';
-import { createTransport, ServiceClient } from '../transport/client.js';
+import { ServiceClient } from '../transport/client.js';
 import { Chat } from './chat.js';
 import { DOCUMENTED, EXTENDED, type Undocumented } from './extended.js';
 import { Files } from './files.js';
@@ -41,11 +41,11 @@ export interface GatewayClientOptions<Sent extends Undocumented = undefined> ext
 }
 
 const optionsSchema = /* @__PURE__ */ z.strictObject({
-  apiKey: checkedLater,
+  apiKey: checkedElsewhere,
   decodeChunk: functionOption,
   undocumented: /* @__PURE__ */ option<'send'>((value) => value === 'send', "must be 'send'"),
   ...clientOptions,
-  sessionToken: /* @__PURE__ */ elsewhere('is an option of ContextClient; GatewayClient takes apiKey'),
+  sessionToken: /* @__PURE__ */ belongsToOtherClient('is an option of ContextClient; GatewayClient takes apiKey'),
 });
 
 /** The kind of an API key, by its prefix. */
@@ -74,7 +74,7 @@ export class GatewayClient<Sent extends Undocumented = undefined> extends Servic
   constructor(options?: GatewayClientOptions<Sent>);
   /** @internal */
   constructor(options?: GatewayClientOptions<Sent>, shared?: Shared, runtime?: Runtime);
-  constructor(given: GatewayClientOptions<Sent> = {}, givenShared?: Shared, runtime?: Runtime) {
+  constructor(given: GatewayClientOptions<Sent> = {}, shared?: Shared, runtime?: Runtime) {
     const options = checkClientOptions(given, optionsSchema, 'apiKey');
     const key = { type: 'unknown' as KeyType };
     const kind = keyKind(options.dangerouslyAllowBrowser === true, key);
@@ -85,10 +85,10 @@ export class GatewayClient<Sent extends Undocumented = undefined> extends Servic
       authorize,
       explain: (status: number) => explain(status, key.type),
     } as const;
-    const { transport, shared } = createTransport(options, area, givenShared, runtime);
-    super(transport, shared, options);
+    super(options, area, shared, runtime);
     this.#key = key;
     this.#undocumented = options.undocumented;
+    const { transport } = this;
     const form = options.undocumented === 'send' ? EXTENDED : DOCUMENTED;
     this.chat = new Chat(transport, form, options.decodeChunk);
     this.presets = new Presets(transport);

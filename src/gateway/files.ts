@@ -1,14 +1,11 @@
 import { createForm } from '#platform';
 import type { APIPromise } from '../base/api-promise.js';
 import { ignoreErrors } from '../base/ignore-errors.js';
-import { fieldsOf } from '../base/schema-issues.js';
 import type { ProgressListener, Upload } from '../platform/engine.js';
 import { encodeJson } from '../transport/arguments/json.js';
-import { type RequestOptions, type SchemaOptions, uploadOptionsSchema } from '../transport/arguments/options.js';
-import { ownFields } from '../transport/arguments/request.js';
-import { checkArguments } from '../transport/arguments/validation.js';
-import type { Transport } from '../transport/call/transport.js';
-import { RECORD } from './records.js';
+import type { SchemaOptions } from '../transport/arguments/request-options.js';
+import { Resource } from '../transport/resource.js';
+import { record } from './records.js';
 import { type FileRecord, fileUploadParamsSchema } from './schemas.js';
 
 /** A file to upload. A stream can be sent only once, so an upload from a stream is not retried. */
@@ -31,7 +28,7 @@ export interface FileUploadParams {
 }
 
 /** Options of `files.upload`. */
-export interface UploadOptions extends RequestOptions {
+export interface UploadOptions<T = unknown> extends SchemaOptions<T> {
   /**
    * Called with the bytes sent so far and the total (`undefined` for streams). In browsers, called only at the start
    * and at the end.
@@ -40,16 +37,7 @@ export interface UploadOptions extends RequestOptions {
 }
 
 /** `/v1/files` */
-export class Files {
-  readonly #transport: Transport;
-
-  /** @internal */
-  constructor(transport: Transport) {
-    this.#transport = transport;
-  }
-
-  /** Upload a file, and validate and type the raw response with `schema`. */
-  upload<T>(params: FileUploadParams, options: UploadOptions & SchemaOptions<T>): APIPromise<T>;
+export class Files extends Resource {
   /**
    * Upload a file. `POST /v1/files` (multipart/form-data)
    *
@@ -64,25 +52,22 @@ export class Files {
    * only reading it shows this, so the request has begun by then
    * @throws {APIError} with status 413 when the file is too large for the service
    */
-  upload(params: FileUploadParams, options?: UploadOptions): APIPromise<FileRecord>;
-  upload(params: FileUploadParams, options?: UploadOptions): APIPromise<FileRecord> {
-    return this.#transport.request(
-      () => ({
+  upload<T = FileRecord>(params: FileUploadParams, options?: UploadOptions<T>): APIPromise<T> {
+    return this.transport.request(
+      {
         method: 'POST',
         path: '/v1/files',
-        upload: uploadOf(params, options?.onProgress),
+        body: params,
         accepts: fileUploadParamsSchema,
-      }),
-      RECORD,
+        upload: (checked: FileUploadParams) => uploadOf(checked, options?.onProgress),
+      },
+      record<T>(),
       options,
     );
   }
 }
 
-function uploadOf(given: FileUploadParams, onProgress: ProgressListener | undefined): Upload {
-  const params = ownFields(given, fieldsOf(fileUploadParamsSchema)) as FileUploadParams;
-  checkArguments(fileUploadParamsSchema, params, uploadOptionsSchema);
-  const { file, purpose, filename } = params;
+function uploadOf({ file, purpose, filename }: FileUploadParams, onProgress: ProgressListener | undefined): Upload {
   encodeJson({ purpose, filename }); // rejects lone surrogates, which would arrive as other characters
   const form = createForm({ fields: { purpose }, file, filename }, (sent, total) =>
     ignoreErrors(() => onProgress?.(sent, total)),

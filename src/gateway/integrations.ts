@@ -1,7 +1,7 @@
 import type { APIPromise } from '../base/api-promise.js';
-import type { RequestOptions, SchemaOptions } from '../transport/arguments/options.js';
-import type { Transport } from '../transport/call/transport.js';
-import { RECORD, RECORDS } from './records.js';
+import type { SchemaOptions } from '../transport/arguments/request-options.js';
+import { Resource } from '../transport/resource.js';
+import { record, records } from './records.js';
 import {
   type Integration,
   type IntegrationExecuteParams,
@@ -13,29 +13,17 @@ import {
 const EXECUTION_TIMEOUT = 600_000;
 
 /** `/v1/integrations` */
-export class Integrations {
-  readonly #transport: Transport;
-
-  /** @internal */
-  constructor(transport: Transport) {
-    this.#transport = transport;
-  }
-
-  /** List the integrations, and validate and type the array with `schema`. */
-  list<T>(options: SchemaOptions<T>): APIPromise<T>;
+export class Integrations extends Resource {
   /**
    * List the connected integrations. `GET /v1/integrations`
    *
    * The fields of an integration are not documented: pass a `schema`, such as `z.array(…)`, to validate and type the
    * array. To read the object around the array, use `request`.
    */
-  list(options?: RequestOptions): APIPromise<Integration[]>;
-  list(options?: RequestOptions): APIPromise<Integration[]> {
-    return this.#transport.request({ method: 'GET', path: '/v1/integrations' }, RECORDS, options);
+  list<T = Integration[]>(options?: SchemaOptions<T>): APIPromise<T> {
+    return this.transport.request({ method: 'GET', path: '/v1/integrations' }, records<T>(), options);
   }
 
-  /** Execute an action, and validate and type the raw response with `schema`. */
-  execute<T>(integration: string, params: IntegrationExecuteParams, options: SchemaOptions<T>): APIPromise<T>;
   /**
    * Execute an action of an integration:
    * `execute('chat', { action: 'post_message', channel: '#team', text: 'Done.' })`.
@@ -48,26 +36,24 @@ export class Integrations {
    * @throws {RequestValidationError} when a field cannot be converted to JSON
    * @throws {NotFoundError} when the integration does not exist
    */
-  execute(
+  execute<T = IntegrationResult>(
     integration: string,
     params: IntegrationExecuteParams,
-    options?: RequestOptions,
-  ): APIPromise<IntegrationResult>;
-  execute(
-    integration: string,
-    params: IntegrationExecuteParams,
-    options?: RequestOptions,
-  ): APIPromise<IntegrationResult> {
-    return this.#transport.request(
+    options?: SchemaOptions<T>,
+  ): APIPromise<T> {
+    const path = '/v1/integrations/{integration}/execute';
+    const accepts = integrationExecuteBodySchema;
+    return this.transport.request(
       {
         method: 'POST',
-        path: '/v1/integrations/{integration}/execute',
+        path,
         ids: { integration },
         body: params,
-        accepts: integrationExecuteBodySchema,
+        accepts,
+        takesAnyField: true,
         timeout: EXECUTION_TIMEOUT,
       },
-      RECORD,
+      record<T>(),
       options,
     );
   }

@@ -1,7 +1,7 @@
 import type { APIPromise } from '../base/api-promise.js';
-import type { RequestOptions, SchemaOptions } from '../transport/arguments/options.js';
-import type { Transport } from '../transport/call/transport.js';
-import { RECORD, RECORDS } from './records.js';
+import type { SchemaOptions } from '../transport/arguments/request-options.js';
+import { Resource } from '../transport/resource.js';
+import { record, records } from './records.js';
 import {
   type Preset,
   type PresetExecuteParams,
@@ -15,16 +15,7 @@ import {
 const EXECUTION_TIMEOUT = 600_000;
 
 /** `/v1/presets` */
-export class Presets {
-  readonly #transport: Transport;
-
-  /** @internal */
-  constructor(transport: Transport) {
-    this.#transport = transport;
-  }
-
-  /** List the presets, and validate and type the array with `schema`. */
-  list<T>(params: PresetListParams | undefined, options: SchemaOptions<T>): APIPromise<T>;
+export class Presets extends Resource {
   /**
    * List the presets, of one `category` or all, at most `limit` (the service's default is 50). `GET /v1/presets`
    *
@@ -33,17 +24,14 @@ export class Presets {
    *
    * @throws {RequestValidationError} when `limit` is not a positive whole number
    */
-  list(params?: PresetListParams, options?: RequestOptions): APIPromise<Preset[]>;
-  list(params?: PresetListParams, options?: RequestOptions): APIPromise<Preset[]> {
-    return this.#transport.request(
+  list<T = Preset[]>(params?: PresetListParams, options?: SchemaOptions<T>): APIPromise<T> {
+    return this.transport.request(
       { method: 'GET', path: '/v1/presets', query: params, accepts: presetListQuerySchema },
-      RECORDS,
+      records<T>(),
       options,
     );
   }
 
-  /** Execute a preset, and validate and type the raw response with `schema`. */
-  execute<T>(presetId: string, params: PresetExecuteParams, options: SchemaOptions<T>): APIPromise<T>;
   /**
    * Fill a template with `input` and send it to `model`. `POST /v1/presets/:presetId/execute`
    *
@@ -52,19 +40,12 @@ export class Presets {
    *
    * @throws {NotFoundError} when the preset does not exist
    */
-  execute(presetId: string, params: PresetExecuteParams, options?: RequestOptions): APIPromise<PresetResult>;
-  execute(presetId: string, params: PresetExecuteParams, options?: RequestOptions): APIPromise<PresetResult> {
-    return this.#transport.request(
-      {
-        method: 'POST',
-        path: '/v1/presets/{presetId}/execute',
-        ids: { presetId },
-        body: params,
-        model: Object(params).model,
-        accepts: presetExecuteBodySchema,
-        timeout: EXECUTION_TIMEOUT,
-      },
-      RECORD,
+  execute<T = PresetResult>(presetId: string, params: PresetExecuteParams, options?: SchemaOptions<T>): APIPromise<T> {
+    const path = '/v1/presets/{presetId}/execute';
+    const accepts = presetExecuteBodySchema;
+    return this.transport.request(
+      { method: 'POST', path, ids: { presetId }, body: params, accepts, timeout: EXECUTION_TIMEOUT },
+      record<T>(),
       options,
     );
   }

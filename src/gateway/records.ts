@@ -3,7 +3,6 @@ import { ResponseValidationError } from '../errors/validation.js';
 import { isObject } from '../transport/arguments/validation.js';
 import { completionFacts } from '../transport/response/completion-facts.js';
 import type { ResponseSpec } from '../transport/response/service-response.js';
-import type { OpenRecord } from './schemas.js';
 
 /** The fields that may hold a list. */
 const WRAPPERS = ['data', 'presets', 'integrations', 'items'];
@@ -16,28 +15,31 @@ const openResponseSchema = /* @__PURE__ */ z.custom<unknown>(
   'expected an array, or an object whose id and name are strings',
 );
 
-/** One undocumented record. */
-export const RECORD: ResponseSpec<unknown, OpenRecord> = {
+/** One undocumented record. `T` is the type of the caller's schema, or the method's default. */
+export function record<T>(): ResponseSpec<unknown, T> {
+  return RECORD as ResponseSpec<unknown, T>;
+}
+
+/** A list of records. Returns the array, whether bare or wrapped. */
+export function records<T>(): ResponseSpec<unknown, T> {
+  return RECORDS as ResponseSpec<unknown, T>;
+}
+
+const RECORD: ResponseSpec<unknown, unknown> = {
   schema: openResponseSchema,
   unwrap: recordIn,
   facts: completionFacts,
   undocumented: true,
 };
-
-/** A list of records. Returns the array, whether bare or wrapped. */
-export const RECORDS: ResponseSpec<unknown, OpenRecord[]> = {
-  schema: openResponseSchema,
-  unwrap: listIn,
-  undocumented: true,
-};
+const RECORDS: ResponseSpec<unknown, unknown> = { ...RECORD, unwrap: listIn };
 
 /** In an optional field, `null` counts as absent. */
-function recordIn(body: unknown): OpenRecord {
+function recordIn(body: unknown): unknown {
   for (const name of NAMES) if (isObject(body) && body[name] === null) delete body[name];
-  return body as OpenRecord; // every field of it is optional or unknown
+  return body;
 }
 
-function listIn(body: unknown): OpenRecord[] {
+function listIn(body: unknown): unknown[] {
   if (Array.isArray(body)) return body;
   const wrapped = WRAPPERS.map((name) => Object(body)[name]).find(Array.isArray); // `null` has no fields
   if (wrapped !== undefined) return wrapped;

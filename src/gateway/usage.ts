@@ -1,22 +1,12 @@
 import * as z from '#zod';
 import type { APIPromise } from '../base/api-promise.js';
-import { fieldsOf } from '../base/schema-issues.js';
 import { badArgument } from '../errors/validation.js';
-import { type RequestOptions, requestOptionsSchema } from '../transport/arguments/options.js';
-import { ownFields } from '../transport/arguments/request.js';
-import { checkArguments } from '../transport/arguments/validation.js';
-import type { Transport } from '../transport/call/transport.js';
+import type { RequestOptions } from '../transport/arguments/request-options.js';
+import { Resource } from '../transport/resource.js';
 import { type UsageParams, type UsageReport, usageReportSchema } from './schemas.js';
 
 /** `/v1/usage` */
-export class Usage {
-  readonly #transport: Transport;
-
-  /** @internal */
-  constructor(transport: Transport) {
-    this.#transport = transport;
-  }
-
+export class Usage extends Resource {
   /**
    * Get the tokens used in a period, by model, and how many included tokens are left. `GET /v1/usage`
    *
@@ -26,9 +16,9 @@ export class Usage {
    * @throws {RequestValidationError} when a date does not exist, or the end is before the start
    * @throws {PermissionDeniedError} with a publishable key, which has no access to usage
    */
-  retrieve(params: UsageParams = {}, options?: RequestOptions): APIPromise<UsageReport> {
-    return this.#transport.request(
-      () => ({ method: 'GET', path: '/v1/usage', query: periodOf(params), accepts: periodSchema }),
+  retrieve(params?: UsageParams, options?: RequestOptions): APIPromise<UsageReport> {
+    return this.transport.request(
+      { method: 'GET', path: '/v1/usage', query: params, accepts: periodSchema, shape: periodOf },
       USAGE,
       options,
     );
@@ -39,9 +29,7 @@ const USAGE = { schema: usageReportSchema, unwrap: (report: UsageReport) => repo
 /** `dayOf` checks the dates. */
 const periodSchema = z.strictObject({ start_date: z.optional(z.unknown()), end_date: z.optional(z.unknown()) });
 
-function periodOf(params: UsageParams): { start_date?: string | undefined; end_date?: string | undefined } {
-  const given: UsageParams = ownFields(params, fieldsOf(periodSchema));
-  checkArguments(periodSchema, given, requestOptionsSchema);
+function periodOf(given: UsageParams): { start_date?: string | undefined; end_date?: string | undefined } {
   const start_date = dayOf(given.start_date, 'start_date');
   const end_date = dayOf(given.end_date, 'end_date');
   if (start_date !== undefined && end_date !== undefined && end_date < start_date) {

@@ -1,23 +1,26 @@
 import { createEngine, userAgent } from '#platform';
 import * as z from '#zod';
 import type { APIPromise } from '../base/api-promise.js';
+import { isObject } from '../base/objects.js';
 import type { RateLimit } from '../base/response-info.js';
 import { type Runtime, systemRuntime } from '../base/runtime.js';
 import { ConfigurationError } from '../errors/base.js';
 import { badArgument, RequestValidationError } from '../errors/validation.js';
+import { baseURLReader } from './arguments/base-url.js';
+import { type ClientOptions, DEFAULTS } from './arguments/client-options.js';
 import {
-  baseURLReader,
-  type ClientOptions,
-  type RequestOptions,
-  type SchemaOptions,
-  schemaOptionsSchema,
-} from './arguments/options.js';
-import { checkHeaderName, checkHeaders, type Method, ownFields, type Query } from './arguments/request.js';
-import { checkArguments, isObject } from './arguments/validation.js';
+  checkArguments,
+  checkHeaderName,
+  checkHeaders,
+  type Endpoint,
+  type Method,
+  type Query,
+} from './arguments/request.js';
+import type { SchemaOptions } from './arguments/request-options.js';
 import type { ApiArea, Shared } from './call/call.js';
 import { LiveCalls } from './call/live-calls.js';
 import { RetryBudget } from './call/retry.js';
-import { DEFAULT_MAX_RETRY_AFTER, Transport } from './call/transport.js';
+import { Transport } from './call/transport.js';
 import type { ClientEvent } from './events/events.js';
 import { MemoryRateLimiter } from './rate-limit/memory-rate-limiter.js';
 import { completionFacts } from './response/completion-facts.js';
@@ -50,11 +53,18 @@ export class ServiceClient<Options extends ClientOptions> {
   readonly #shared: Shared;
   readonly #options: Options;
 
-  /** @internal */
-  constructor(transport: Transport, shared: Shared, options: Options) {
-    this.#transport = transport;
-    this.#shared = shared;
+  /** @internal A derived client gets the parts that it shares. */
+  constructor(options: Options, area: ApiArea, shared: Shared | undefined, runtime: Runtime = systemRuntime) {
+    const base = baseURLReader(options);
+    const headers = checkDefaultHeaders(options, area);
+    this.#shared = shared ?? createShared(options, runtime);
+    this.#transport = new Transport(area, base, headers, options, this.#shared);
     this.#options = options;
+  }
+
+  /** @internal */
+  protected get transport(): Transport {
+    return this.#transport;
   }
 
   /** Returns a client with other options. It shares connections, limits and `close()` with this one. */
@@ -90,7 +100,7 @@ export class ServiceClient<Options extends ClientOptions> {
 
   /** The longest wait for a rate limit, in milliseconds, for code that retries calls of this client itself. */
   get maxRetryAfter(): number {
-    return this.#options.maxRetryAfter ?? DEFAULT_MAX_RETRY_AFTER;
+    return this.#options.maxRetryAfter ?? DEFAULTS.maxRetryAfter;
   }
 
   /**
@@ -107,8 +117,6 @@ export class ServiceClient<Options extends ClientOptions> {
     return () => void listeners.delete(own);
   }
 
-  /** Call any endpoint, and validate and type the raw response with `schema`. */
-  request<T>(request: RawRequest, options: SchemaOptions<T>): APIPromise<T>;
   /**
    * Call any endpoint, such as one that this version does not know. The credential, retries, limits and errors are
    * those of the other methods. Returns the parsed body unchanged; pass a `schema` to validate and type it.
@@ -116,9 +124,9 @@ export class ServiceClient<Options extends ClientOptions> {
    * @throws {RequestValidationError} when `path` is not a plain path
    * @throws {APIError} when the service responds with an error
    */
-  request(request: RawRequest, options?: RequestOptions): APIPromise<unknown>;
-  request(request: RawRequest, options?: RequestOptions): APIPromise<unknown> {
-    return this.#transport.request(() => checkRawRequest(request), RAW_RESPONSE, options);
+  request<T = unknown>(request: RawRequest, options?: SchemaOptions<T>): APIPromise<T> {
+    // The body is of the type of the caller's schema, or unknown.
+    return this.#transport.request(() => checkRawRequest(request), RAW_RESPONSE as ResponseSpec<unknown, T>, options);
   }
 
   /** Closes all connections. Calls in flight and later calls fail with a `ClientClosedError`. */
@@ -137,7 +145,9 @@ const rawRequestSchema = /* @__PURE__ */ z.strictObject({
   method: z.custom<Method>((value) => METHODS.includes(value as Method), `expected ${METHODS.join(', ')}`),
   path: z.string(),
   ids: z.optional(z.record(z.string(), z.string())),
-  query: z.optional(z.record(z.string(), z.custom(isQueryValue, 'expected a string, a number or a boolean'))),
+  query: z.optional(
+    z.record(z.string(), z.custom<Query[string]>(isQueryValue, 'expected a string, a number or a boolean')),
+  ),
   body: z.optional(z.unknown()),
 });
 
@@ -152,9 +162,8 @@ const RAW_RESPONSE: ResponseSpec<unknown, unknown> = {
   undocumented: true,
 };
 
-function checkRawRequest(given: RawRequest): RawRequest {
-  const request = ownFields(given, ['method', 'path']) as RawRequest; // checked in the next line
-  checkArguments(rawRequestSchema, request, schemaOptionsSchema);
+function checkRawRequest(given: RawRequest): Endpoint {
+  const request = checkArguments(rawRequestSchema, given);
   if (request.method !== 'GET' || request.body === undefined) return request;
   throw badArgument(['body'], 'a GET request has no body; pass query instead');
 }
@@ -165,19 +174,6 @@ function deriveOptions<Options extends object>(own: Options, changes: DerivedOpt
   const shared = SHARED_OPTIONS.find((key) => Object.hasOwn(changes, key));
   if (shared === undefined) return { ...own, ...changes };
   throw new ConfigurationError(`${shared} cannot be changed, because both clients share it. Create a new client.`);
-}
-
-/** Builds the transport of a client. A derived client gets the parts that it shares. */
-export function createTransport(
-  options: ClientOptions,
-  area: ApiArea,
-  given: Shared | undefined,
-  runtime: Runtime = systemRuntime,
-): { transport: Transport; shared: Shared } {
-  const base = baseURLReader(options);
-  const headers = checkDefaultHeaders(options, area);
-  const shared = given ?? createShared(options, runtime);
-  return { transport: new Transport(area, base, headers, options, shared), shared };
 }
 
 function createShared(options: ClientOptions, runtime: Runtime): Shared {

@@ -393,11 +393,11 @@ describe('validation of other arguments', () => {
   });
 
   test('lists the fields an argument should have if it is not an object', async () => {
-    await expectRejected(() => context.compact('c', deep), [], /such as \{ level: 'deep' \}\.$/);
+    await expectRejected(() => context.compact('c', deep), [], /such as \{ level \}\.$/);
     await expectRejected(() => context.pin('c', deep), [], /such as \{ messageId, category \}\.$/);
     await expectRejected(() => gateway.chat.completions.create(deep), [], /such as \{ model, messages, .*stream \}\.$/);
     await expectRejected(() => gateway.usage.retrieve(deep), [], /such as \{ start_date, end_date \}\.$/);
-    await expectRejected(() => gateway.request('/v1/x' as never), [], /such as \{ method, path \}\.$/);
+    await expectRejected(() => gateway.request('/v1/x' as never), [], /such as \{ method, path, ids, query, body \}\.$/);
   });
 
   const { signal } = new AbortController();
@@ -429,9 +429,13 @@ describe('validation of other arguments', () => {
     },
   );
 
-  test('treats an option that only other calls take as an unknown field', async () => {
-    await expectRejected(() => context.memory.list(among({ schema: {} })), [], /unknown field schema/);
-    await expectRejected(() => gateway.presets.list(among({ onProgress: () => {} })), [], /unknown field onProgress/);
+  test('rejects an option that only other calls take, wherever it is passed', async () => {
+    await expectRejected(() => context.memory.list(among({ schema: {} })), ['schema'], /is an option of the call/);
+    await expectRejected(
+      () => context.memory.list({}, among({ schema: {} })),
+      ['options', 'schema'],
+      /is not an option of this call/,
+    );
   });
 
   test.each<{ call: () => PromiseLike<unknown>; field: string; place: string }>([

@@ -7,7 +7,8 @@ import { StreamConsumedError } from '../../errors/stream.js';
 import { badArgument } from '../../errors/validation.js';
 import { FetchHeaders } from '../../platform/fetch.js';
 import { StreamSource } from '../../platform/stream-source.js';
-import { checkRequestOptions, readStreamOptionsSchema } from '../../transport/arguments/options.js';
+import { DEFAULTS } from '../../transport/arguments/client-options.js';
+import { checkRequestOptions, readStreamOptionsSchema } from '../../transport/arguments/request-options.js';
 import { LiveCalls } from '../../transport/call/live-calls.js';
 import { CallTimeouts } from '../../transport/call/timeouts.js';
 import { ServerClock } from '../../transport/rate-limit/headers.js';
@@ -39,7 +40,10 @@ export async function readChatCompletionStream(
   source: Response | ReadableStream<Uint8Array>,
   options: ReadStreamOptions = {},
 ): Promise<ChatCompletionStream> {
-  const { signal, streamIdleTimeout = 120_000 } = checkRequestOptions(options, readStreamOptionsSchema);
+  const { signal, streamIdleTimeout = DEFAULTS.streamIdleTimeout } = checkRequestOptions(
+    options,
+    readStreamOptionsSchema,
+  );
   const { status, headers, body } = responseFrom(source);
   if (body?.locked) throw new StreamConsumedError();
   const runtime = systemRuntime;

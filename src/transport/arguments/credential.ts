@@ -1,6 +1,7 @@
 import { readEnvironment } from '#platform';
 import { ConfigurationError } from '../../errors/base.js';
-import { type Credential, orSet } from './options.js';
+import { environmentHint } from './base-url.js';
+import type { Credential } from './client-options.js';
 
 /** The names of a credential in messages. Messages never contain its value. */
 export interface CredentialKind {
@@ -60,7 +61,7 @@ function checkCredential(value: unknown, kind: CredentialKind): string {
 }
 
 function howToGive({ option, variable }: CredentialKind): string {
-  return `Pass { ${option}: … } (a string, or a function that returns one)${orSet(variable)}`;
+  return `Pass { ${option}: … } (a string, or a function that returns one)${environmentHint(variable)}`;
 }
 
 /** Only for API keys, because a session token may contain dots. */

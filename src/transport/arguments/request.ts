@@ -1,11 +1,14 @@
-import { type AnySchema, fieldsOf } from '../../base/schema-issues.js';
+import type { ValidationIssue } from '../../base/issues.js';
+import { isObject, ownField, ownProperties } from '../../base/objects.js';
+import { definitionOf, fieldsOf, normalizeName, type Schema } from '../../base/schema-issues.js';
 import { isWellFormed } from '../../base/unicode.js';
 import { ConfigurationError } from '../../errors/base.js';
-import { badArgument } from '../../errors/validation.js';
+import { badArgument, RequestValidationError } from '../../errors/validation.js';
 import type { OutgoingRequest, Upload } from '../../platform/engine.js';
+import type { Base } from './base-url.js';
 import { encodeJson } from './json.js';
-import { type Base, ownProperties, requestOptionsSchema } from './options.js';
-import { checkArguments, isObject } from './validation.js';
+import { isCallOption } from './request-options.js';
+import { findIssues } from './validation.js';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -22,21 +25,23 @@ export interface Endpoint {
   readonly query?: object | undefined;
   /** Sent as JSON. */
   readonly body?: unknown;
-  /** Sent instead of `body`. */
-  readonly upload?: Upload;
-  /** The schema of the body, or of the query if there is no body. `files.upload` checks its own parameters. */
-  readonly accepts?: AnySchema;
+  /** The schema of the body, or of the query if there is no body. */
+  readonly accepts?: Schema<object>;
+  /** The body may have a field of any name, also one that looks like a mistake. */
+  readonly takesAnyField?: boolean;
+  /** Turns the checked body or query into the one that is sent. */
+  shape?(checked: object): object;
+  /** Turns the checked body into an upload, which is sent instead. */
+  upload?(checked: object): Upload;
   /** The `accept` header. @default application/json */
   readonly accept?: string | undefined;
-  /** The requested model, for events. */
-  readonly model?: unknown;
   /** The name of a separate rate limit within the area. */
   readonly bucket?: string;
   /** The default timeout of one attempt, in milliseconds. @default 60_000 */
   readonly timeout?: number | undefined;
 }
 
-/** An endpoint, or a function that builds one from unchecked arguments. If it throws, the call rejects. */
+/** An endpoint, or a function that checks one which the caller wrote. If it throws, the call rejects. */
 export type EndpointSource = Endpoint | (() => Endpoint);
 
 /** A complete request except for the credential, which is read for each attempt. */
@@ -45,6 +50,8 @@ export type PreparedRequest = Omit<OutgoingRequest, 'body'> & {
   readonly address: string;
   readonly body: string | undefined;
   readonly upload: Upload | undefined;
+  /** The requested model, for events. */
+  readonly model: unknown;
 };
 
 const MAX_ID_LENGTH = 1_024;
@@ -53,39 +60,62 @@ const CONTROL_CHARACTERS = /[\u0000-\u001f\u007f]/;
 const DOT_SEGMENT = /^(\.|%2e){1,2}$/i;
 
 /** Checks the arguments and serialises them once, so that later changes by the caller do not affect a retry. */
-export function prepare(
-  endpoint: Endpoint,
-  base: Base,
-  headers: Record<string, string>,
-  options: AnySchema = requestOptionsSchema,
-): PreparedRequest {
-  const { method, accepts, body, query, upload, ids } = endpoint;
-  // The ids first: a caller who passes one object for everything learns that the id stands alone.
+export function prepare(endpoint: Endpoint, base: Base, headers: Record<string, string>): PreparedRequest {
+  const { method, accepts, body, query, ids } = endpoint;
+  // Check ids first: a caller who passes one object gets "presetId: expected string".
   const path = base.prefix + encodePath(endpoint.path, ids);
-  if (accepts !== undefined && upload === undefined)
-    checkArguments(accepts, ownFields(body ?? query ?? {}, fieldsOf(accepts)), options, ids);
+  const given = body ?? query;
+  const checked = accepts === undefined ? {} : checkArguments(accepts, given ?? {}, endpoint);
+  const sent = endpoint.shape === undefined ? given : endpoint.shape(checked);
+  const upload = endpoint.upload?.(checked);
   assertOrigin(base, path);
-  if (body !== undefined) headers['content-type'] = 'application/json';
-  if (upload?.contentType !== undefined) headers['content-type'] = upload.contentType;
-  const json = body === undefined ? undefined : encodeJson(body);
+  const json = body === undefined || upload !== undefined ? undefined : encodeJson(sent);
+  const contentType = upload === undefined ? json && 'application/json' : upload.contentType;
+  if (contentType !== undefined) headers['content-type'] = contentType;
+  const search = encodeQuery(body === undefined ? (sent as object | undefined) : query); // a body is not in the URL
   const address = base.origin + base.prefix + endpoint.path;
-  return { method, origin: base.origin, path: path + encodeQuery(query), address, headers, body: json, upload };
+  const model = accepts !== undefined && fieldsOf(accepts).includes('model') ? Object(checked).model : undefined;
+  return { method, origin: base.origin, path: path + search, address, headers, body: json, upload, model };
 }
 
 /**
- * Copies the own fields of an argument. Inherited fields are never sent, but zod would report them as unknown. Rejects
- * a value that is not an object, such as a string, whose characters would count as fields. `example` lists some field
- * names, for the message.
+ * Checks a caller's parameters and returns a copy of their own fields: zod would report inherited ones as unknown, which
+ * are never sent.
+ *
+ * @throws {RequestValidationError} that names each invalid field and what was expected
  */
-export function ownFields(given: unknown, example: readonly string[]): object {
-  if (isObject(given)) return ownProperties(given);
-  throw badArgument([], `expected an object with named fields, such as { ${example.join(', ')} }`);
+export function checkArguments<Params extends object>(
+  schema: Schema<Params>,
+  given: unknown,
+  { ids, takesAnyField = false }: Pick<Endpoint, 'ids' | 'takesAnyField'> = {},
+): Params {
+  const known = fieldsOf(schema);
+  if (!isObject(given)) throw badArgument([], `expected an object with named fields, such as { ${known.join(', ')} }`);
+  const params = ownProperties(given);
+  const isStrict = definitionOf(schema).catchall?._zod.def.type === 'never';
+  const unknown = takesAnyField
+    ? []
+    : Object.keys(params).filter((key) => !known.includes(key) && ownField(params, key) !== undefined);
+  const misplaced = unknown.flatMap((key) => misplacedField(key, isStrict ? [] : known, ids));
+  const issues = misplaced.length > 0 ? misplaced : findIssues(schema, params);
+  if (issues === undefined) return params as Params;
+  throw new RequestValidationError(issues);
+}
+
+/** A name that no service will add: an option of the call, or another spelling of a parameter. */
+function misplacedField(key: string, known: readonly string[], ids: object | undefined): ValidationIssue[] {
+  const place = ids === undefined ? 'second' : 'third';
+  if (isCallOption(key))
+    return [{ path: [key], message: `is an option of the call: pass it in the ${place} argument` }];
+  const meant = known.find((name) => normalizeName(name) === normalizeName(key));
+  return meant === undefined ? [] : [{ path: [key], message: `did you mean ${meant}?` }];
 }
 
 /** Puts ids into a path, each as exactly one segment. */
 export function encodePath(template: unknown, ids: Readonly<Record<string, string>> | undefined): string {
   if (typeof template !== 'string') throw badArgument(['path'], 'expected string');
   if (ids === undefined) return template;
+  for (const [name, id] of Object.entries(ids)) checkId(id, name); // also one that is sent in the body
   return template.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(checkId(ids[name], name)));
 }
 

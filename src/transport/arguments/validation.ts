@@ -1,7 +1,7 @@
 import { matches } from '#platform';
 import { describeIssues, MAX_ISSUES, type ValidationIssue } from '../../base/issues.js';
-import { type AnySchema, definitionOf, fieldsOf, issuesOf } from '../../base/schema-issues.js';
-import { RequestValidationError, ResponseValidationError } from '../../errors/validation.js';
+import { type AnySchema, issuesOf } from '../../base/schema-issues.js';
+import { ResponseValidationError } from '../../errors/validation.js';
 
 export { isObject, ownField } from '../../base/objects.js';
 
@@ -34,29 +34,6 @@ export function findIssues(
   // Nearly every value is valid, so a check without copies and messages comes first.
   if (matches(schema, value)) return undefined;
   return issuesOf(schema, value, describe);
-}
-
-/**
- * Checks a caller's parameters. `options` is the schema of the call's options, which callers sometimes pass among the
- * parameters. `ids` are the arguments before them.
- *
- * @throws {RequestValidationError} that names each invalid field and what was expected
- */
-export function checkArguments(schema: AnySchema, given: object, options: AnySchema, ids?: object): void {
-  const issues = findIssues(schema, given);
-  if (issues === undefined) return;
-  const known = fieldsOf(schema);
-  const isStrict = definitionOf(schema).catchall?._zod.def.type === 'never';
-  const isMisplaced = (key: string): boolean => isStrict && !known.includes(key) && fieldsOf(options).includes(key);
-  const misplaced = Object.keys(given).filter(isMisplaced);
-  throw new RequestValidationError(
-    misplaced.length === 0 ? issues : misplaced.map((key) => ({ path: [key], message: isAnOption(ids) })),
-  );
-}
-
-/** The message for an option that was passed among the parameters. */
-export function isAnOption(ids?: object): string {
-  return `is an option of the call: pass it in the ${ids === undefined ? 'second' : 'third'} argument`;
 }
 
 /** An error for an unexpected response, which keeps its body. */

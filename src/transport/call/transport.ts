@@ -1,5 +1,6 @@
 import { APIPromise } from '../../base/api-promise.js';
 import { ignoreErrors } from '../../base/ignore-errors.js';
+import { ownProperties } from '../../base/objects.js';
 import type { WithResponse } from '../../base/response-info.js';
 import type { AnySchema } from '../../base/schema-issues.js';
 import { APIError, apiError } from '../../errors/api.js';
@@ -8,18 +9,17 @@ import { addCallDetails, mostSent } from '../../errors/call.js';
 import { APIConnectionError, ClientClosedError } from '../../errors/connection.js';
 import { RequestValidationError } from '../../errors/validation.js';
 import type { OutgoingStream, ResponseHead } from '../../platform/engine.js';
+import type { Base } from '../arguments/base-url.js';
+import { type ClientOptions, DEFAULTS } from '../arguments/client-options.js';
+import { checkHeaders, type EndpointSource, prepare } from '../arguments/request.js';
 import {
-  type Base,
-  type ClientOptions,
   checkRequestOptions,
-  ownProperties,
   type RequestOptions,
   requestOptionsSchema,
   type SchemaOptions,
   schemaOptionsSchema,
   uploadOptionsSchema,
-} from '../arguments/options.js';
-import { checkHeaders, type EndpointSource, prepare } from '../arguments/request.js';
+} from '../arguments/request-options.js';
 import { applySchema } from '../arguments/validation.js';
 import type { Listener } from '../events/events.js';
 import { logListener } from '../events/logger.js';
@@ -35,10 +35,6 @@ import { LONGEST_BACKOFF, nextWait, operationOf, sentBy } from './retry.js';
 import { Rotation } from './rotation.js';
 import { CallTimeouts } from './timeouts.js';
 
-const DEFAULT_TIMEOUT = 60_000;
-const DEFAULT_IDLE_TIMEOUT = 120_000;
-const DEFAULT_RETRIES = 2;
-export const DEFAULT_MAX_RETRY_AFTER = 60_000;
 /** Turns a successful response into the method's return value. */
 type Reader<T> = (response: ServiceResponse, options: RequestOptions) => T | Promise<T>;
 
@@ -72,10 +68,10 @@ export class Transport {
   request<Body, T>(
     endpoint: EndpointSource,
     { schema: documented, unwrap, allowEmpty, undocumented, content, facts }: ResponseSpec<Body, T>,
-    options?: RequestOptions | SchemaOptions<T>,
+    options?: SchemaOptions<T>,
   ): APIPromise<T> {
     const read: Reader<T> = async (response, checked) => {
-      const { schema } = checked as Partial<SchemaOptions<T>>; // only undocumented endpoints accept it
+      const { schema } = checked as SchemaOptions<T>; // only undocumented endpoints accept it
       const body = (await response.json(allowEmpty)) as Body; // checked below, or wanted unchecked
       const { timeouts, redactor, call } = response.context;
       if (schema === undefined || content !== undefined) response.check(documented, body);
@@ -132,8 +128,8 @@ export class Transport {
     const options: RequestOptions = checkRequestOptions(given, schema, endpoint);
     const headers = { accept: endpoint.accept ?? 'application/json', ...this.#headers };
     this.#addHeaders(headers, options);
-    const request = prepare(endpoint, this.#base(), headers, schema);
-    const { method, path, bucket = this.#area.name, model } = endpoint;
+    const request = prepare(endpoint, this.#base(), headers);
+    const { method, path, bucket = this.#area.name } = endpoint;
     const { runtime, live } = shared;
     const own = this.#options;
     const facts = { call: live.nextNumber(), area: this.#area.name, method, path };
@@ -146,12 +142,12 @@ export class Transport {
       route,
       runtime,
       timeouts: new CallTimeouts(runtime, live, options.signal, options.deadline ?? own.deadline),
-      timeout: options.timeout ?? own.timeout ?? endpoint.timeout ?? DEFAULT_TIMEOUT,
-      idleTimeout: options.streamIdleTimeout ?? own.streamIdleTimeout ?? DEFAULT_IDLE_TIMEOUT,
-      maxRetries: options.maxRetries ?? own.maxRetries ?? DEFAULT_RETRIES,
-      maxRetryAfter: own.maxRetryAfter ?? DEFAULT_MAX_RETRY_AFTER,
+      timeout: options.timeout ?? own.timeout ?? endpoint.timeout ?? DEFAULTS.timeout,
+      idleTimeout: options.streamIdleTimeout ?? own.streamIdleTimeout ?? DEFAULTS.streamIdleTimeout,
+      maxRetries: options.maxRetries ?? own.maxRetries ?? DEFAULTS.maxRetries,
+      maxRetryAfter: own.maxRetryAfter ?? DEFAULTS.maxRetryAfter,
       reportsInvalid: own.validation === 'report',
-      reporter: openReporter(this.#listeners(), facts, { model, streamed, startedAt: runtime.now() }),
+      reporter: openReporter(this.#listeners(), facts, { model: request.model, streamed, startedAt: runtime.now() }),
       rotation: new Rotation(),
       attempts: [],
       sent: 'no',
@@ -165,7 +161,7 @@ export class Transport {
   #addHeaders(headers: Record<string, string>, { headers: given, idempotencyKey: key }: RequestOptions): void {
     const { credentialHeader } = this.#area;
     if (given !== undefined) Object.assign(headers, checkHeaders(given, credentialHeader));
-    const name = this.#options.idempotencyHeader ?? 'Idempotency-Key';
+    const name = this.#options.idempotencyHeader ?? DEFAULTS.idempotencyHeader;
     if (key !== undefined) Object.assign(headers, checkHeaders({ [name]: key }, credentialHeader));
   }
 
