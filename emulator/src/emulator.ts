@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import type { IncomingMessage } from 'node:http';
 import { contextRoutes } from './api/context-routes.js';
 import { gatewayRoutes } from './api/gateway-routes.js';
 import { Changes } from './base/changes.js';
@@ -16,6 +17,7 @@ import { Snapshots } from './control/snapshots.js';
 import { type EmulatorState, exportState, importState } from './control/state.js';
 import { Faults } from './faults/faults.js';
 import { inProcessFetch } from './http/in-process-fetch.js';
+import { errorResponse, type PlainResponse } from './http/plain-response.js';
 import { RateLimiter } from './http/rate-limit.js';
 import { type EndedRequest, RequestLog, type RequestRecord } from './http/request-log.js';
 import { type RequestChanges, resentRequest } from './http/resent.js';
@@ -93,6 +95,7 @@ export class Emulator implements ControlledEmulator {
   readonly #service: Service;
   /** Open until `close`. */
   readonly #listening = new Set<Listening>();
+  readonly #scopes = new Map<string, Emulator>();
   readonly #closed = new AbortController();
 
   constructor(options: EmulatorOptions = {}) {
@@ -295,7 +298,38 @@ export class Emulator implements ControlledEmulator {
   }
 
   /** Responds to a request in process. Works wherever a `fetch` is accepted. */
-  readonly fetch = inProcessFetch((request) => this.#service.handle(request), this.#closed.signal);
+  readonly fetch = inProcessFetch((request) => this.#handle(request), this.#closed.signal);
+
+  /**
+   * A part of this emulator for one test, which requests with the header `X-Emulator-Scope: name` reach: with data, log,
+   * faults, replies and limits of its own, in memory, from the same initial state and with the same keys. Created on first
+   * use. Throws a RangeError for an invalid name, or for more than 500 scopes at once.
+   */
+  scope(name: string): Emulator {
+    const known = this.#scopes.get(name);
+    if (known !== undefined) return known;
+    if (!/^[\w.:-]{1,200}$/.test(name)) throw new RangeError(`not a name of a scope: ${name.slice(0, 100)}`);
+    if (this.#scopes.size >= MOST_SCOPES) throw new RangeError(`there are ${MOST_SCOPES} scopes; end some`);
+    const { clock } = this.#options;
+    const scope = new Emulator({
+      ...this.#options,
+      data: undefined,
+      storage: undefined,
+      seed: this.#stores.seedRecord()?.seed,
+      // Without a position, so that no test puts back the time of the others.
+      clock: clock && { now: () => clock.now(), advance: (ms) => clock.advance(ms), sleep: clock.sleep.bind(clock) },
+    });
+    this.#scopes.set(name, scope);
+    return scope;
+  }
+
+  /** Ends a scope and its pending requests. Returns false if there is none. */
+  async endScope(name: string): Promise<boolean> {
+    const scope = this.#scopes.get(name);
+    this.#scopes.delete(name);
+    await scope?.close();
+    return scope !== undefined;
+  }
 
   /** Listens on a port; port 0 picks a free one. */
   async listen({
@@ -305,7 +339,7 @@ export class Emulator implements ControlledEmulator {
     port?: number | undefined;
     host?: string | undefined;
   } = {}): Promise<ListeningEmulator> {
-    const listening = await listenOn((request, incoming) => this.#service.handle(request, incoming), { port, host });
+    const listening = await listenOn((request, incoming) => this.#handle(request, incoming), { port, host });
     this.#listening.add(listening);
     const { secret, publishable } = this.apiKeys;
     return {
@@ -349,7 +383,8 @@ export class Emulator implements ControlledEmulator {
   /** Stops listening, and ends all pending requests. */
   async close(): Promise<void> {
     this.#closed.abort(new Error('the emulator was closed'));
-    await Promise.all([...this.#listening].map((listening) => listening.close()));
+    await Promise.all([...this.#listening, ...this.#scopes.values()].map((one) => one.close()));
+    this.#scopes.clear();
     this.#listening.clear();
     this.#stores.storage.close();
   }
@@ -357,6 +392,19 @@ export class Emulator implements ControlledEmulator {
   /** Lets `await using emulator = createEmulator()` close it at the end of the block. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
+  }
+
+  async #handle(request: Request, incoming?: IncomingMessage): Promise<PlainResponse | Response> {
+    const name = request.headers.get(SCOPE_HEADER);
+    if (name === null) return this.#service.handle(request, incoming);
+    let scope: Emulator;
+    try {
+      scope = this.scope(name);
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      return errorResponse('gateway', 400, message, { param: SCOPE_HEADER });
+    }
+    return scope.#service.handle(request, incoming);
   }
 
   #begin(seedRecord: SeedRecord): void {
@@ -367,6 +415,9 @@ export class Emulator implements ControlledEmulator {
     } else initializeStores(this.#stores, seedRecord, () => this.#options.setup?.(this));
   }
 }
+
+const SCOPE_HEADER = 'x-emulator-scope';
+const MOST_SCOPES = 500;
 
 function storageOf({ storage, data }: ServiceOptions): Storage {
   if (storage !== undefined) return storage;

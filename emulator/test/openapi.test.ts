@@ -96,6 +96,7 @@ const REQUESTS: Record<string, { query?: string; json?: unknown; form?: FormData
   listSnapshots: {},
   restoreSnapshot: { path: { name: 'kept' } },
   deleteSnapshot: { path: { name: 'kept' } },
+  endScope: { path: { name: 'test' } },
   removeReply: { path: { id: 'reply_1' } },
   clearReplies: {},
   deletePreset: { path: { id: 'shout' } },
@@ -150,6 +151,7 @@ describe('the OpenAPI description', () => {
     const { components } = closed({ components: description.components });
     const known: Record<string, string> = {};
 
+    emulator.scope('test');
     expect(operations.map(({ operationId }) => operationId).sort()).toEqual(Object.keys(REQUESTS).sort());
     for (const [operationId, { query = '', json, form, path = {} }] of Object.entries(REQUESTS)) {
       const {

@@ -45,6 +45,7 @@ export interface ControlledEmulator
   state(): EmulatorState;
   restore(state: EmulatorState): void;
   reset(): void;
+  endScope(name: string): Promise<boolean>;
 }
 
 /** The routes of the control plane, and their descriptions. */

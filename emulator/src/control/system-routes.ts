@@ -100,6 +100,17 @@ export function systemRoutes(plane: Plane, emulator: ControlledEmulator): void {
       },
     },
   });
+  plane.route('/scopes/:name', {
+    DELETE: {
+      id: 'endScope',
+      summary: 'End a scope that requests created with the header X-Emulator-Scope',
+      responses: { 200: ok },
+      handle: async (c) => {
+        if (!(await emulator.endScope(idOf(c, 'name')))) throw new HttpError(404, 'there is no such scope');
+        return c.json({ ok: true });
+      },
+    },
+  });
   plane.route('/clock', {
     POST: {
       id: 'advanceClock',

@@ -17,9 +17,16 @@ export function emulatedService(options: EmulatorOptions): EmulatedService {
   const shared = { baseURL: 'https://emulator.test', fetch: emulator.fetch };
   return {
     emulator,
-    context: new ContextClient({ ...shared, sessionToken: emulator.sessionToken }),
-    gateway: new GatewayClient({ ...shared, apiKey: emulator.apiKeys.secret }),
+    ...clientsFor(shared, { apiKey: emulator.apiKeys.secret, sessionToken: emulator.sessionToken }),
   };
+}
+
+/** Both clients of an emulator. Without credentials, they read the environment. */
+export function clientsFor(
+  shared: { baseURL: string; fetch: typeof fetch; dangerouslyAllowHTTP?: boolean },
+  { apiKey, sessionToken }: { apiKey?: string | undefined; sessionToken?: string | undefined },
+): Pick<EmulatedService, 'context' | 'gateway'> {
+  return { context: new ContextClient({ ...shared, sessionToken }), gateway: new GatewayClient({ ...shared, apiKey }) };
 }
 
 /** Closes everything, and ends pending calls. */

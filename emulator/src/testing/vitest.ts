@@ -1,9 +1,12 @@
 import { test as base, expect } from 'vitest';
 import type { Emulator, EmulatorOptions } from '../emulator.js';
+import type { RequestRecord } from '../http/request-log.js';
 import { closeService, type EmulatedService, emulatedService } from './clients.js';
 import { type ExpectedRequest, received, receivedRequests } from './received.js';
+import { type EmulatorScope, openScope, type ScopeOptions } from './scope.js';
 
 export type { ExpectedRequest } from './received.js';
+export type { EmulatorScope, ScopeOptions } from './scope.js';
 
 /** The fixtures of this `test`. */
 export interface EmulatorFixtures {
@@ -17,6 +20,10 @@ export interface EmulatorFixtures {
   context: EmulatedService['context'];
   /** A client of the Gateway API, with the secret key. */
   gateway: EmulatedService['gateway'];
+  /** Where the shared emulator of `scope` is. @default the variables that `exec` sets */
+  scopeOptions: ScopeOptions;
+  /** A part of a shared emulator for this test alone, also while other tests use it in parallel. */
+  scope: EmulatorScope;
 }
 
 /** Vitest's `test` with an emulator and both clients as fixtures. Prints the requests of a failed test. */
@@ -31,11 +38,23 @@ export const test = base.extend<EmulatorFixtures>({
   emulator: ({ emulatedService }, use) => use(emulatedService.emulator),
   context: ({ emulatedService }, use) => use(emulatedService.context),
   gateway: ({ emulatedService }, use) => use(emulatedService.gateway),
+  scopeOptions: {},
+  scope: async ({ scopeOptions, onTestFailed }, use) => {
+    const scope = openScope(scopeOptions);
+    let requests: RequestRecord[] = [];
+    onTestFailed(() => console.error(receivedRequests(requests)));
+    try {
+      await use(scope);
+      requests = await scope.requests();
+    } finally {
+      await scope.close();
+    }
+  },
 });
 
 expect.extend({
-  toHaveReceived(emulator: Pick<Emulator, 'requests'>, expected: ExpectedRequest) {
-    const { pass, message } = received(emulator.requests, expected);
+  toHaveReceived(given: Pick<Emulator, 'requests'> | readonly RequestRecord[], expected: ExpectedRequest) {
+    const { pass, message } = received('requests' in given ? given.requests : given, expected);
     return { pass, message: () => (this.isNot ? message.replace('Expected', 'Did not expect') : message) };
   },
 });
@@ -43,7 +62,7 @@ expect.extend({
 declare module 'vitest' {
   // biome-ignore lint/suspicious/noExplicitAny: as Vitest declares it
   interface Matchers<T = any> {
-    /** Asserts that the emulator has received a matching request. */
+    /** Asserts that the emulator, or `await scope.requests()`, has a matching request. */
     toHaveReceived(expected: ExpectedRequest): void;
   }
 }
