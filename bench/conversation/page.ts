@@ -1,11 +1,12 @@
 import type { Talk } from './data.js';
 import type { Row } from './measure.js';
+import type { PlayedRow } from './played.js';
 
 const OURS = 'context-gateway';
 const RIVAL = 'BM25 with neighbours and last messages';
 
 /** The published page: the figures of the unseen half. */
-export function report(rows: readonly Row[], talks: readonly Talk[]): string {
+export function report(rows: readonly Row[], played: readonly PlayedRow[], talks: readonly Talk[]): string {
   const groups = [...new Set(rows.map(groupOf))];
   const names = talks.filter(({ set }) => set !== 'long chats').map(({ name }) => name);
   return `# What a prompt still contains of a long conversation
@@ -27,6 +28,17 @@ ${groups
     ),
   )
   .join('\n\n')}
+
+## Turn by turn, with the service
+
+Every turn of the same conversations is sent with \`createConversation\`, its own estimate of tokens and the emulator, which
+compacts them; the questions follow at the end. A **stable** prompt begins with the context and the messages of the one
+before, byte for byte: the model's prompt cache can be used. **AI SDK**: the same questions through \`contextMiddleware\`,
+whose messages have no dates and no names.
+
+| | tokens | recall, % | AI SDK, % | turns | failed | that fit, % | stable, % | compactions |
+|---|---|---|---|---|---|---|---|---|
+${played.map(playedRow).join('\n')}
 
 ## In comparison with ${RIVAL}
 
@@ -54,7 +66,13 @@ The data is not part of the repository: without it, a short conversation of our 
 `;
 }
 
-function groupOf({ set, language }: Row): string {
+function playedRow(row: PlayedRow): string {
+  const { budget, recall, recallOfAiSdk, turns, failed, fitted, stable, compactions } = row;
+  const share = (part: number): string => points(part / turns);
+  return `| ${groupOf(row)} | ${budget.toLocaleString('en-US')} | ${points(recall)} | ${points(recallOfAiSdk)} | ${turns} | ${failed} | ${share(fitted)} | ${share(stable)} | ${compactions} |`;
+}
+
+function groupOf({ set, language }: Pick<Row, 'set' | 'language'>): string {
   return `${set.charAt(0).toUpperCase()}${set.slice(1)}, ${language}`;
 }
 
@@ -65,11 +83,13 @@ function section(group: string, rows: readonly Row[]): string {
     budgets.map((budget) => points(rows.find((row) => row.way === way && row.budget === budget)?.recall ?? 0));
   const fits = (way: string): string =>
     points(Math.min(...rows.filter((row) => row.way === way).map(({ fitted }) => fitted)));
+  const time = (way: string): string =>
+    Math.max(...rows.filter((row) => row.way === way).map(({ time }) => time)).toFixed(0);
   return `## ${group}
 
-| recall, % | ${budgets.map((budget) => budget.toLocaleString('en-US')).join(' | ')} | prompts that fit, % |
-|---|${budgets.map(() => '---|').join('')}---|
-${ways.map((way) => `| ${way} | ${cells(way).join(' | ')} | ${fits(way)} |`).join('\n')}`;
+| recall, % | ${budgets.map((budget) => budget.toLocaleString('en-US')).join(' | ')} | prompts that fit, % | ms |
+|---|${budgets.map(() => '---|').join('')}---|---|
+${ways.map((way) => `| ${way} | ${cells(way).join(' | ')} | ${fits(way)} | ${time(way)} |`).join('\n')}`;
 }
 
 function verdict(rows: readonly Row[]): string {

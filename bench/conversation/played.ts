@@ -2,7 +2,7 @@ import { ContextClient, GatewayClient } from 'context-gateway';
 import { contextMiddleware } from 'context-gateway/ai-sdk';
 import { type ConversationStore, createConversation } from 'context-gateway/conversation';
 import { createEmulator } from 'context-gateway-emulator';
-import type { Message, Talk } from './data.js';
+import type { Language, Message, SetName, Talk } from './data.js';
 import { recallOf } from './recall.js';
 import { promptTokens, tokensOf } from './ways.js';
 
@@ -19,6 +19,34 @@ export interface Played {
   recall: number[];
   /** The same questions, asked through the AI SDK. */
   recallOfAiSdk: number[];
+}
+
+/** The sums and means of several talks. */
+export interface PlayedRow extends Omit<Played, 'recall' | 'recallOfAiSdk'> {
+  set: SetName;
+  language: Language;
+  budget: number;
+  recall: number;
+  recallOfAiSdk: number;
+}
+
+/** Plays all talks of one kind. */
+export async function playAll(talks: readonly Talk[], budget: number): Promise<PlayedRow | undefined> {
+  const [first] = talks;
+  if (first === undefined) return undefined;
+  const all: Played[] = [];
+  for (const talk of talks) all.push(await play(talk, budget));
+  const sum = (field: 'turns' | 'failed' | 'fitted' | 'stable' | 'compactions'): number =>
+    all.reduce((total, one) => total + one[field], 0);
+  const mean = (field: 'recall' | 'recallOfAiSdk'): number => {
+    const values = all.flatMap((one) => one[field]);
+    return values.reduce((total, value) => total + value, 0) / values.length;
+  };
+  return {
+    ...{ set: first.set, language: first.language, budget },
+    ...{ turns: sum('turns'), failed: sum('failed'), fitted: sum('fitted'), stable: sum('stable') },
+    ...{ compactions: sum('compactions'), recall: mean('recall'), recallOfAiSdk: mean('recallOfAiSdk') },
+  };
 }
 
 /** Plays every turn of a talk through `createConversation`, with the service's context and compactions. */

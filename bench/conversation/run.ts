@@ -10,6 +10,7 @@ import { ablation, figures } from './ablation.js';
 import { readTalks, type SetName } from './data.js';
 import { measure, type Row } from './measure.js';
 import { chart, report } from './page.js';
+import { type PlayedRow, playAll } from './played.js';
 import { measureTime } from './time.js';
 import { WAYS } from './ways.js';
 
@@ -19,6 +20,9 @@ const BUDGETS: Record<SetName, number[]> = {
   'long chats': [2000, 4000, 8000],
   meetings: [2000, 4000, 8000, 16_000],
 };
+
+/** The budgets at which whole conversations are sent turn by turn. */
+const PLAYED: Partial<Record<SetName, number[]>> = { 'long chats': [2000, 4000, 8000], meetings: [2000, 4000, 8000] };
 
 async function main(data: string, half: string): Promise<void> {
   const isSample = !existsSync(data);
@@ -43,9 +47,24 @@ async function main(data: string, half: string): Promise<void> {
       }
     }
   }
+  const played: PlayedRow[] = [];
+  for (const [set, budgets] of Object.entries(PLAYED)) {
+    for (const language of ['English', 'Chinese']) {
+      const group = talks.filter((talk) => talk.set === set && talk.language === language);
+      for (const budget of budgets) {
+        const row = await playAll(group, budget);
+        if (row === undefined) continue;
+        played.push(row);
+        const { turns, failed, fitted, stable, compactions, recall, recallOfAiSdk } = row;
+        console.log(
+          `${set}, ${language}, turn by turn at ${budget}: recall ${percent(recall)} %, AI SDK ${percent(recallOfAiSdk)} %, ${turns} turns, ${failed} failed, ${percent(fitted / turns)} % fit, ${percent(stable / turns)} % stable, ${compactions} compactions`,
+        );
+      }
+    }
+  }
   if (isSample || half !== 'unseen') return;
   writeFileSync('docs/internals/conversation-bench.svg', chart(rows));
-  writeFileSync('docs/internals/conversation-bench.md', report(rows, talks));
+  writeFileSync('docs/internals/conversation-bench.md', report(rows, played, talks));
 }
 
 function percent(share: number): string {
