@@ -14,7 +14,7 @@ export class TokenCounter {
   readonly #raw: (text: string) => number;
   /** A cache, because each turn counts the same texts again. */
   readonly #known = new Map<string, { raw: number; kind: TextKind }>();
-  #characters = 0;
+  #bytes = 0;
   /** How far the estimate is off. A text of another kind than those measured is counted on the safe side. */
   calibration: Calibration = {};
 
@@ -68,10 +68,11 @@ export class TokenCounter {
     let known = this.#known.get(text);
     if (known === undefined) {
       known = { raw: this.#raw(text), kind: kindOf(text) };
-      this.#characters += text.length;
-      if (this.#characters > MAX_CHARACTERS) {
+      const bytes = 2 * text.length + ENTRY;
+      this.#bytes += bytes;
+      if (this.#bytes > MAX_BYTES) {
         this.#known.clear();
-        this.#characters = text.length;
+        this.#bytes = bytes;
       }
       this.#known.set(text, known);
     }
@@ -93,8 +94,9 @@ const TOKENS_PER_MESSAGE = 4;
 const SAFETY = { measured: 1.05, new: 1.12, unknown: 1.25 };
 /** Share of a prompt's tokens that must be of one kind to measure that kind. */
 const MOST_OF_A_PROMPT = 0.8;
-/** The cache's bound: 4 million characters are 4 to 8 MB. */
-const MAX_CHARACTERS = 4_000_000;
+/** Bytes of an entry of the cache beside its text, and the bound of all. */
+const ENTRY = 150;
+const MAX_BYTES = 10_000_000;
 
 function clamp(factor: number): number {
   return Math.min(4, Math.max(0.5, factor));

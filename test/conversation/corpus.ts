@@ -23,7 +23,7 @@ export const CORPUS: Readonly<Record<string, readonly string[]>> = {
     '来週の会議は火曜日に変更されました。資料がまだ完成していないため、木曜日までに共有してください。',
     'サーバーが応答しなくなった原因を調べています。ログには「接続が閉じられました」としか書かれていません。',
     '株式会社東北鉄道工業は、耐震補強工事の進捗状況を国土交通省へ報告した。',
-    'すみません、ちょっとわからないんですけど、このボタンを押すとどうなりますか?',
+    'すみません、ちょっとわからないんですけど、このボタンを押すとどうなりますか？',
   ],
   code: [
     `export async function retry<T>(work: () => Promise<T>, { attempts = 3, delay = 250 }: RetryOptions = {}): Promise<T> {
@@ -100,7 +100,7 @@ export const OTHERS: Readonly<Record<string, readonly string[]>> = {
   Turkish: [
     'Toplantıyı gelecek salıya ertelemeye karar verdik, çünkü belgeler henüz hazır değil ve kimse değişikliklerden haberdar edilmedi.',
   ],
-  Chinese: ['我们决定把会议推迟到下周二,因为文件还没有准备好。请在周四之前分享材料,并检查服务器为什么没有响应。'],
+  Chinese: ['我们决定把会议推迟到下周二，因为文件还没有准备好！请在周四之前分享材料，并检查服务器为什么没有响应？'],
   Korean: ['자료가 아직 준비되지 않아서 회의를 다음 주 화요일로 연기하기로 결정했습니다. 목요일까지 공유해 주세요.'],
   Arabic: ['قررنا تأجيل الاجتماع إلى يوم الثلاثاء القادم لأن الوثائق ليست جاهزة بعد.'],
   Hindi: ['हमने बैठक को अगले मंगलवार तक टालने का फैसला किया है क्योंकि दस्तावेज़ अभी तैयार नहीं हैं।'],

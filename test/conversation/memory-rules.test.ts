@@ -1,4 +1,5 @@
 import type { ContextMetadata } from 'context-gateway';
+import { contextMiddleware } from 'context-gateway/ai-sdk';
 import {
   type ConversationMessage,
   type ConversationOptions,
@@ -196,6 +197,21 @@ describe('the memory of a conversation', () => {
       const options = { history, compaction, contextWindow: 700, reserveOutput: 50 };
       expect((await world.open(options).buildMessages(asked)).recalled?.content).toContain('red lamp');
     }
+  });
+
+  test("works in the AI SDK's middleware, which searches the app's own messages, before any compaction", async () => {
+    const { conversation } = alone([]);
+    const messages = [user('The pier gets a red lamp.'), ...smallTalk(80), user('Which lamp does the pier get?')];
+    const prompt = messages.map(({ role, content }) => ({
+      role: role as 'user',
+      content: [{ type: 'text' as const, text: content }],
+    }));
+
+    const fitted = await contextMiddleware(conversation).transformParams({ params: { prompt } });
+
+    expect(fitted.prompt.length).toBeLessThan(40);
+    expect(JSON.stringify(fitted.prompt.at(-2))).toContain('red lamp');
+    expect(fitted.prompt.at(-1)).toEqual(prompt.at(-1));
   });
 
   test('gives search results with id, date, score and the text around the hit', async () => {
@@ -493,6 +509,22 @@ describe('a turn that waits', () => {
 
     expect(await failureOf(world.open().send('Hello?', options))).toMatchObject({ name: 'APITimeoutError' });
     never.open();
+  });
+
+  test.each([
+    { maxRetries: 0, reads: 1 },
+    { maxRetries: 1, reads: 2 },
+  ])('for the context repeats its read as often as its maxRetries says: $maxRetries', async ({ maxRetries, reads }) => {
+    const world = chatWorld();
+    world.onRequest(({ url }) =>
+      url.endsWith('/api/context/talk') || url.includes('/api/context?')
+        ? new Response('{}', { status: 503, headers: { 'retry-after': '0' } })
+        : undefined,
+    );
+
+    await failureOf(world.open().send('Hello?', { maxRetries }));
+
+    expect(world.count('context')).toBe(reads);
   });
 
   test('for the turn before ends with its own deadline', async () => {

@@ -106,15 +106,18 @@ describe('the counter of a conversation', () => {
     expect(() => new TokenCounter(countTokens as never).count('Hello.')).toThrow(says);
   });
 
-  test('forgets texts before they take much memory', () => {
-    const counted: string[] = [];
-    const counter = new TokenCounter((text) => counted.push(text));
-    for (let i = 0; i < 50; i += 1) counter.count(`${i} ${'x'.repeat(100_000)}`);
+  test.each([
+    { texts: 50, length: 100_000, because: 'long texts' },
+    { texts: 100_000, length: 1, because: 'short texts, whose entries take more than their characters' },
+  ])('forgets texts before they take 10 MB: $because', ({ texts, length }) => {
+    let counted = 0;
+    const counter = new TokenCounter(() => (counted += 1));
+    for (let i = 0; i < texts; i += 1) counter.count(`${i} ${'x'.repeat(length)}`);
 
-    counter.count('49 '.concat('x'.repeat(100_000)));
-    counter.count('0 '.concat('x'.repeat(100_000)));
-
-    expect(counted).toHaveLength(51);
+    counter.count(`${texts - 1} ${'x'.repeat(length)}`);
+    expect(counted).toBe(texts);
+    counter.count(`0 ${'x'.repeat(length)}`);
+    expect(counted).toBe(texts + 1);
   });
 
   test('does not correct an exact count', () => {
