@@ -2,8 +2,8 @@ import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { INSIDE, SOURCES } from './test/helpers/sources.js';
 
-/** What has a process of its own: it replaces modules or globals, measures memory, or watches the process. The rest shares one. */
-const APART = [
+/** Test files that need their own process: they replace modules or globals, measure memory, or watch the process. */
+const ISOLATED = [
   'test/redis/limiter.test.ts',
   'test/stream/{abandoned,load}.test.ts',
   'test/api/{pages,workers}.test.ts',
@@ -29,7 +29,7 @@ export default defineConfig({
   test: {
     // Two more than the cores we count on: many tests wait for sockets and timers.
     maxWorkers: 4,
-    // Generous: a slow machine is not a failure, and what has a time of its own to keep asserts it.
+    // Generous: a slow machine is not a failure, and tests with a time limit assert it themselves.
     testTimeout: 120_000,
     hookTimeout: 120_000,
     setupFiles: 'test/helpers/properties.ts',
@@ -41,12 +41,12 @@ export default defineConfig({
         test: {
           name: 'together',
           include: ['{test,emulator/test}/**/*.test.ts'],
-          exclude: APART,
+          exclude: ISOLATED,
           isolate: false,
           globalSetup: 'test/helpers/built.ts',
         },
       },
-      { extends: true, test: { name: 'apart', include: APART } },
+      { extends: true, test: { name: 'apart', include: ISOLATED } },
     ],
   },
 });

@@ -39,5 +39,5 @@ for (const [name, command] of CHECKS) {
     console.log(stdout.trimEnd().replace(/^/gm, '       '));
   }
 }
-console.log(failures === 0 ? '\nEverything holds.' : `\n${failures} of ${CHECKS.length} checks fail.`);
+console.log(failures === 0 ? '\nAll checks passed.' : `\n${failures} of ${CHECKS.length} checks fail.`);
 process.exitCode = failures === 0 ? 0 : 1;

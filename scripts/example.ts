@@ -18,7 +18,7 @@ const file = Object.hasOwn(APPS, name) ? APPS[name] : `examples/${name}.ts`;
 if (file === undefined || (name !== PAGE && !existsSync(file))) {
   const tasks = readdirSync('examples').filter((entry) => entry.endsWith('.ts'));
   const all = [...tasks.map((entry) => entry.replace('.ts', '')), PAGE, ...Object.keys(APPS)];
-  console.error(`Which one? ${all.map((example) => `npm run example ${example}`).join('\n           ')}`);
+  console.error(`Usage: npm run example <name>\n\n${all.map((example) => `  ${example}`).join('\n')}`);
   process.exit(2);
 }
 

@@ -14,9 +14,9 @@ const CLIENTS = `import { ContextClient, GatewayClient } from 'context-gateway';
   const context = new ContextClient({ baseURL: 'https://example.com', sessionToken: 'token' });`;
 const PROGRAMS = [
   { name: 'a streamed completion, everything checked', budget: 37.3, code: STREAMED },
-  { name: "the same beside a page's own zod/mini", budget: 30.5, code: STREAMED, external: ['zod/mini'] },
+  { name: 'the same, zod/mini already loaded', budget: 30.5, code: STREAMED, external: ['zod/mini'] },
   {
-    name: 'both clients whole',
+    name: 'both clients',
     budget: 39.2,
     code: `export { ContextClient, GatewayClient } from 'context-gateway';`,
   },

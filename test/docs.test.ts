@@ -125,7 +125,7 @@ describe('the documentation', () => {
 
 test('the table in the README lists every call of the clients, and no others', () => {
   const [baseURL, apiKey, sessionToken] = ['https://service.test', 'svc_sk_test_0123', 'session-0123'];
-  const inherited = ['withOptions', 'subscribe', 'close']; // methods that send no request
+  const inherited = ['withOptions', 'forUser', 'sharedForUser', 'subscribe', 'close']; // methods that send no request
   const calls = [
     ...callsOf('gateway', new GatewayClient({ baseURL, apiKey })),
     ...callsOf('context', new ContextClient({ baseURL, sessionToken })),

@@ -1,7 +1,7 @@
 /**
  * Measures how much of the evidence for questions about a conversation survives a compaction, compared with simpler
  * methods at the same number of tokens, and how well sentences are classified into sections.
- * Run: npm run compaction-quality [-- FOLDER]
+ * Run: npm run emulator:compaction-quality [-- FOLDER]
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';

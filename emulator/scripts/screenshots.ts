@@ -1,4 +1,4 @@
-/** Takes the screenshots of the README: `npm run emulator-screenshots`. */
+/** Takes the screenshots of the README: `npm run emulator:screenshots`. */
 import { writeFileSync } from 'node:fs';
 import { readTranscript } from '../inspector/conversations/transcript.js';
 import { createEmulator, type Emulator, type RequestRecord } from '../src/index.js';

@@ -1,7 +1,5 @@
 import { execFile } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
-import { DockerfileParser } from 'dockerfile-ast';
-import { validate } from 'dockerfile-utils';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { optionEntries, variableName } from '../src/cli/options.js';
@@ -10,8 +8,9 @@ import { createEmulator } from '../src/index.js';
 // `npm run container` builds and runs the container. This file tests what needs no docker.
 const FILE = new URL('../Dockerfile', import.meta.url);
 const dockerfile = readFileSync(FILE, 'utf8');
-const instructions = DockerfileParser.parse(dockerfile).getInstructions();
-const of = (keyword: string) => instructions.filter((instruction) => instruction.getKeyword() === keyword);
+/** The arguments of each instruction of this kind. */
+const of = (keyword: string) =>
+  Array.from(dockerfile.matchAll(new RegExp(`^${keyword} (.*)$`, 'gm')), ([, text = '']) => text);
 
 interface Compose {
   services: Record<
@@ -29,20 +28,16 @@ const compose: Compose = parse(readFileSync(new URL('../compose.example.yaml', i
 const options = optionEntries().map(([name]) => variableName(name));
 
 describe('the Dockerfile', () => {
-  test('is valid', () => {
-    expect(validate(dockerfile).map(({ message }) => message)).toEqual([]);
-  });
-
   test('pins the version of its base, runs without root, and has a health check', () => {
-    for (const from of of('FROM')) expect(from.getArgumentsContent()).toMatch(/^node:\d+-slim( AS \w+)?$/);
-    expect(of('USER').map((user) => user.getArgumentsContent())).toEqual(['node']);
+    for (const from of of('FROM')) expect(from).toMatch(/^node:\d+-slim( AS \w+)?$/);
+    expect(of('USER')).toEqual(['node']);
     expect(of('HEALTHCHECK')).toHaveLength(1);
-    expect(of('ENTRYPOINT')[0]?.getArgumentsContent()).toBe('["context-gateway-emulator"]');
+    expect(of('ENTRYPOINT')).toEqual(['["context-gateway-emulator"]']);
   });
 
   test('copies only existing files', () => {
-    const own = of('COPY').filter((copy) => !copy.toString().includes('--from'));
-    const sources = own.flatMap((copy) => copy.getArguments().slice(0, -1).map(String));
+    const own = of('COPY').filter((copy) => !copy.includes('--from'));
+    const sources = own.flatMap((copy) => copy.split(' ').slice(0, -1));
 
     expect(sources.length).toBeGreaterThan(3);
     for (const source of sources) expect(existsSync(new URL(`../../${source}`, import.meta.url)), source).toBe(true);
@@ -50,7 +45,7 @@ describe('the Dockerfile', () => {
 });
 
 test('the container files set only variables that exist', () => {
-  const set = of('ENV').map((env) => env.getArgumentsContent()?.split('=')[0] ?? '');
+  const set = of('ENV').map((env) => env.split('=')[0] ?? '');
   const named = [...set, ...Object.keys(compose.services.emulator.environment)].filter((name) => name !== 'PATH');
 
   expect(named).toContain('CONTEXT_GATEWAY_EMULATOR_HOST');

@@ -20,7 +20,7 @@ export const timestamp = /* @__PURE__ */ z
   .check(/* @__PURE__ */ z.regex(TIMESTAMP, { error: 'expected an ISO 8601 time' }));
 
 /** Keys that are text of a conversation. No issue contains such a key. */
-export const ownWords = /* @__PURE__ */ z.string();
+export const conversationText = /* @__PURE__ */ z.string();
 
 /** A closed list that a service may extend: editors offer the known values, and any other string is valid. */
 /* @__NO_SIDE_EFFECTS__ */

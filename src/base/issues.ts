@@ -9,13 +9,13 @@ export const MAX_ISSUES = 50;
 /** Limits for each issue: steps of its path, characters of a step, characters of its message. */
 const MAX_STEPS = 16;
 const MAX_KEY = 100;
-const MAX_WORDS = 500;
+const MAX_MESSAGE = 500;
 
 /** Cuts issues to these limits: a response with half a million mistakes must not become megabytes of log. */
 export function boundIssues(issues: readonly ValidationIssue[]): readonly ValidationIssue[] {
   return issues.slice(0, MAX_ISSUES).map(({ path, message }) => {
     const steps = path.slice(0, MAX_STEPS).map((key) => (typeof key === 'string' ? cut(key, MAX_KEY) : key));
-    return { path: path.length > MAX_STEPS ? [...steps, '…'] : steps, message: cut(message, MAX_WORDS) };
+    return { path: path.length > MAX_STEPS ? [...steps, '…'] : steps, message: cut(message, MAX_MESSAGE) };
   });
 }
 

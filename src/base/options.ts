@@ -1,5 +1,5 @@
 import * as z from '#zod';
-import { LONGEST_TIMER } from './runtime.js';
+import { MAX_TIMER } from './runtime.js';
 import { type AnySchema, didYouMean, fieldsOf, issuesOf, normalizeName } from './schema-issues.js';
 
 /** A zod schema of an option: its check, and the message if the check fails. */
@@ -9,12 +9,12 @@ export function option<T>(fits: (value: unknown) => boolean, message: string) {
 }
 
 export const isFunction = (value: unknown): boolean => typeof value === 'function';
-export const isTime = (value: unknown): boolean => typeof value === 'number' && value > 0 && value <= LONGEST_TIMER;
+export const isTime = (value: unknown): boolean => typeof value === 'number' && value > 0 && value <= MAX_TIMER;
 
 /** Milliseconds. */
 export const timeOption = /* @__PURE__ */ option<number>(
   isTime,
-  `must be a number of milliseconds above 0 and at most ${LONGEST_TIMER}`,
+  `must be a number of milliseconds above 0 and at most ${MAX_TIMER}`,
 );
 export const functionOption = /* @__PURE__ */ option<never>(isFunction, 'must be a function');
 export const booleanOption = /* @__PURE__ */ option<boolean>(

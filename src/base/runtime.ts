@@ -20,4 +20,4 @@ export const systemRuntime: Runtime = {
 };
 
 /** Timers fire at once above this many milliseconds. */
-export const LONGEST_TIMER = 2_147_483_647;
+export const MAX_TIMER = 2_147_483_647;

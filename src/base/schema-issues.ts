@@ -1,6 +1,6 @@
 import type { core, ZodMiniType } from 'zod/mini';
 import * as z from '#zod';
-import { ownWords } from './fields.js';
+import { conversationText } from './fields.js';
 import { MAX_ISSUES, type ValidationIssue } from './issues.js';
 import { isObject, ownField } from './objects.js';
 
@@ -75,7 +75,7 @@ function* partsIn(schema: core.$ZodType, value: unknown): Generator<Part, undefi
     for (const [key, field] of Object.entries(shape ?? {})) yield { steps: [key], schema: field, value: value[key] };
     if (valueType === undefined) return;
     for (const [key, field] of Object.entries(value)) {
-      yield { steps: keyType === ownWords ? [] : [key], schema: valueType, value: field };
+      yield { steps: keyType === conversationText ? [] : [key], schema: valueType, value: field };
     }
   }
 }

@@ -1,5 +1,14 @@
 import * as z from '#zod';
-import { count, exact, integer, openEnum, ownWords, requiredText, timestamp, wireObject } from '../base/fields.js';
+import {
+  conversationText,
+  count,
+  exact,
+  integer,
+  openEnum,
+  requiredText,
+  timestamp,
+  wireObject,
+} from '../base/fields.js';
 import type { ResponseSpec } from '../transport/response/service-response.js';
 
 /** How much a compaction removes. */
@@ -111,7 +120,7 @@ export const rollingSummarySchema = exact<RollingSummary>()(
     requirements: z.array(z.string()),
     currentPlan: z.array(z.string()),
     openQuestions: z.array(z.string()),
-    definitions: z.record(ownWords, z.string()),
+    definitions: z.record(conversationText, z.string()),
     importantReferences: z.array(referenceSchema),
     stylePreferences: z.record(z.string(), z.unknown()),
     lastUpdated: timestamp,

@@ -5,14 +5,14 @@ import type { Sent } from './connection.js';
 /** The two APIs of the service: the Context API (`/api`) and the Gateway API (`/v1`). */
 export type Area = 'context' | 'gateway';
 
-/** Read by `wordsOf`. */
-const WORDS = Symbol('wordsOf');
+/** Read by `serviceMessageOf`. */
+const SERVICE_MESSAGE = Symbol('serviceMessageOf');
 
 /** The fields of an `APIError`. */
 export interface APIErrorDetails {
   readonly message: string;
   /** The service's own part of the message, if the body was a documented error. */
-  readonly words?: string | undefined;
+  readonly serviceMessage?: string | undefined;
   readonly area: Area;
   readonly sent: Sent;
   readonly type?: string | undefined;
@@ -87,8 +87,8 @@ export class APIError extends ContextGatewayError {
   }
 
   /** @internal */
-  get [WORDS](): string | undefined {
-    return this.#details.words;
+  get [SERVICE_MESSAGE](): string | undefined {
+    return this.#details.serviceMessage;
   }
 
   protected override facts(): Record<string, unknown> {
@@ -170,6 +170,6 @@ export function apiError(status: number, details: APIErrorDetails): APIError {
 }
 
 /** The service's own message of an error, without our additions; `undefined` for a proxy's page. */
-export function wordsOf(error: APIError): string | undefined {
-  return error[WORDS];
+export function serviceMessageOf(error: APIError): string | undefined {
+  return error[SERVICE_MESSAGE];
 }

@@ -12,7 +12,7 @@ import {
   chatCompletionParamsSchema,
   chatCompletionSchema,
   completionUsageSchema,
-  MOST_CHOICES,
+  MAX_CHOICES,
   type StreamedChatCompletion,
 } from './schemas.js';
 
@@ -216,7 +216,7 @@ const extendedChunkSchema = exact<ExtendedChatCompletionChunk>()(
     model: z.optional(z.string()),
     choices: z.array(
       wireObject({
-        index: integer.check(z.minimum(0), z.maximum(MOST_CHOICES)),
+        index: integer.check(z.minimum(0), z.maximum(MAX_CHOICES)),
         delta: wireObject({
           role: z.optional(z.nullable(openEnum<'system' | 'user' | 'assistant'>())),
           content: word,

@@ -136,7 +136,7 @@ export const chatCompletionSchema = exact<ChatCompletion>()(
 );
 
 /** A stream with more choices than this is treated as malformed. */
-export const MOST_CHOICES = 1_024;
+export const MAX_CHOICES = 1_024;
 
 export const chatCompletionChunkSchema = exact<ChatCompletionChunk>()(
   wireObject({
@@ -146,7 +146,7 @@ export const chatCompletionChunkSchema = exact<ChatCompletionChunk>()(
     model: z.optional(z.string()),
     choices: z.array(
       wireObject({
-        index: integer.check(z.minimum(0), z.maximum(MOST_CHOICES)),
+        index: integer.check(z.minimum(0), z.maximum(MAX_CHOICES)),
         delta: wireObject({
           role: z.optional(z.nullable(openEnum<'system' | 'user' | 'assistant'>())),
           content: z.optional(z.nullable(z.string())),

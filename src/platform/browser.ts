@@ -12,7 +12,7 @@ export const PAGE: FetchRules = {
   init: ({ method, headers, body }) => ({
     method,
     headers,
-    body: (typeof body === 'object' ? body.takeWhole() : body) ?? null,
+    body: (typeof body === 'object' ? body.asBlob() : body) ?? null,
     mode: 'cors',
     credentials: 'omit',
     referrerPolicy: 'no-referrer',

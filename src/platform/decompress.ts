@@ -4,7 +4,7 @@ import type { ByteSource } from './engine.js';
 import { connectionError, type FailedRequest } from './failure.js';
 
 /** More layers than this are treated as an attack. */
-const MOST_LAYERS = 3;
+const MAX_LAYERS = 3;
 const CHANGES = new Set(['gzip', 'x-gzip', 'deflate', 'br']);
 const KNOWN = new Set([...CHANGES, 'identity', '']);
 
@@ -17,8 +17,8 @@ export function decompress(source: ByteSource, encodings: string | undefined, re
     .toLowerCase()
     .split(',')
     .map((layer) => layer.trim());
-  if (layers.length > MOST_LAYERS) {
-    const message = `No usable response: it is compressed ${layers.length} times, and the client supports at most ${MOST_LAYERS}.`;
+  if (layers.length > MAX_LAYERS) {
+    const message = `No usable response: it is compressed ${layers.length} times, and the client supports at most ${MAX_LAYERS}.`;
     throw new APIConnectionError(message, { phase: 'body', sent: 'yes', retryable: false });
   }
   // Unknown encodings are passed through, as in `fetch`.

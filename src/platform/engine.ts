@@ -24,11 +24,11 @@ export interface OutgoingStream {
   /** The total number of bytes, if known. */
   readonly size: number | undefined;
   /**
-   * The whole body for `fetch`, if that costs no memory. Its bytes are not counted; `wholeSent` is called when
+   * The whole body for `fetch`, if that costs no memory. Its bytes are not counted; `onBlobSent` is called when
    * all are sent.
    */
-  takeWhole(): Blob | FormData | undefined;
-  wholeSent(): void;
+  asBlob(): Blob | FormData | undefined;
+  onBlobSent(): void;
   /** Its bytes, read while they are sent. Absent in browsers, which cannot stream a body. */
   open?(): AsyncIterable<Uint8Array>;
   /** Bytes sent so far. */

@@ -67,7 +67,7 @@ class FetchExchange implements Exchange {
   async #send(request: OutgoingRequest, fetch: Fetch): Promise<ResponseHead> {
     const response = await this.#fetchWith(request, fetch);
     this.#progress = { phase: 'body', sent: 'yes' };
-    if (typeof request.body === 'object') request.body.wholeSent();
+    if (typeof request.body === 'object') request.body.onBlobSent();
     this.#body = new StreamSource(readerOf(response, this.#failed), this.#failed, (error) =>
       this.#controller.abort(error),
     );

@@ -3,7 +3,7 @@ import type { OutgoingRequest } from './engine.js';
 /** The options of `fetch` on servers and in workers. Redirects are never followed: 'manual' returns the 3xx. */
 export function init({ method, headers, body }: OutgoingRequest): RequestInit {
   const upload = typeof body === 'object' ? body : undefined;
-  const whole = typeof body === 'object' ? body.takeWhole() : body;
+  const whole = typeof body === 'object' ? body.asBlob() : body;
   const bytes = whole === undefined ? upload?.open?.() : undefined;
   if (bytes === undefined) return { method, headers, body: whole ?? null, redirect: 'manual' };
   const streamed: RequestInit & { duplex: 'half' } = {

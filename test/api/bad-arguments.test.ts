@@ -397,7 +397,11 @@ describe('validation of other arguments', () => {
     await expectRejected(() => context.pin('c', deep), [], /such as \{ messageId, category \}\.$/);
     await expectRejected(() => gateway.chat.completions.create(deep), [], /such as \{ model, messages, .*stream \}\.$/);
     await expectRejected(() => gateway.usage.retrieve(deep), [], /such as \{ start_date, end_date \}\.$/);
-    await expectRejected(() => gateway.request('/v1/x' as never), [], /such as \{ method, path, ids, query, body \}\.$/);
+    await expectRejected(
+      () => gateway.request('/v1/x' as never),
+      [],
+      /such as \{ method, path, ids, query, body \}\.$/,
+    );
   });
 
   const { signal } = new AbortController();

@@ -24,7 +24,7 @@ const SEEDS = args.length > 0 ? args.map(Number) : [11, 23, 47];
 const LOAD = 11_000;
 const LOAD_WITH_BUG = 600;
 /** How long a process may run after its work before it is killed, in ms. Above the limit of I9. */
-const LONGEST_GOODBYE = 1_050;
+const EXIT_TIMEOUT = 1_050;
 const root = resolve(import.meta.dirname, '../..');
 
 interface Run {
@@ -45,7 +45,7 @@ try {
     printRun(seed, run, verdicts);
     failed ||= verdicts.some(({ holds }) => !holds);
   }
-  console.log('\nMistakes built into the client, and the invariant that notices');
+  console.log('\nPlanted bugs, and the invariant that catches each');
   let found = 0;
   for (const bug of BUGS) {
     const startedAt = performance.now();
@@ -112,7 +112,7 @@ async function runWith(server: string, client: string, seed: number, load: numbe
     runner.once('exit', (code) => refuse(new Error(`the load ended early, with ${code}`)));
   });
   const reportedAt = performance.now();
-  const kill = setTimeout(() => runner.kill(), LONGEST_GOODBYE);
+  const kill = setTimeout(() => runner.kill(), EXIT_TIMEOUT);
   if (runner.exitCode === null) await once(runner, 'exit');
   clearTimeout(kill);
   const lingered = performance.now() - reportedAt;

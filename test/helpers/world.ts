@@ -45,7 +45,7 @@ export function emulatedService(
     /** The last received request. */
     get last() {
       const request = emulator.requests.at(-1);
-      if (request === undefined) throw new Error('nothing has arrived');
+      if (request === undefined) throw new Error('no request was received');
       return request;
     },
   };

@@ -54,7 +54,7 @@ describe.each(engines)('$engine', ({ options }) => {
 
   test.each([
     { what: 'the same key again', apiKey: () => keys(OLD) },
-    { what: 'no key the second time', apiKey: () => keys(OLD, new Error('the vault is closed')) },
+    { what: 'no key the second time', apiKey: () => keys(OLD, new Error('key store unavailable')) },
     { what: 'another key each time', apiKey: () => keys(OLD, 'svc_sk_b0123456789', 'svc_sk_c0123456789'), sends: 2 },
     { what: 'a string as the key', apiKey: () => OLD },
   ])('with $what the call fails with the 403', async ({ apiKey, sends = 1 }) => {

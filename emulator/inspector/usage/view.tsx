@@ -100,7 +100,7 @@ const MOST_COLUMNS = 30;
 function RequestsCard({ perMinute }: { perMinute: number | undefined }) {
   const columns = byMinute(requests.value);
   return (
-    <Card title="Requests a minute" aside={<span class="soft">the last {count(requests.value.length)}</span>}>
+    <Card title="Requests per minute" aside={<span class="soft">the last {count(requests.value.length)}</span>}>
       {columns.length === 0 ? (
         <Empty>No request yet.</Empty>
       ) : (

@@ -1,6 +1,6 @@
 import type { ErrorData, HasErrorData } from '../../base/error-data.js';
 import { describeIssues } from '../../base/issues.js';
-import { APIError, wordsOf } from '../../errors/api.js';
+import { APIError, serviceMessageOf } from '../../errors/api.js';
 import { ContextGatewayError } from '../../errors/base.js';
 import { APIAbortError, APIConnectionError, APITimeoutError } from '../../errors/connection.js';
 import { StreamTruncatedError } from '../../errors/stream.js';
@@ -99,7 +99,7 @@ function ofService(error: APIError): VisibleError {
   const retry_after = retryAfter === undefined ? undefined : Math.ceil(retryAfter / 1_000);
   return {
     status: sentStatus,
-    body: { message: wordsOf(error) ?? defaultMessage(sentStatus), type, param, code, retry_after },
+    body: { message: serviceMessageOf(error) ?? defaultMessage(sentStatus), type, param, code, retry_after },
   };
 }
 

@@ -4,7 +4,7 @@ import { badArgument, type RequestValidationError } from '../../errors/validatio
 const UNSEEN_PROGRESS = 1024 * 1024;
 
 /** How often an upload of this size would have reported progress. */
-export function unseenParts(size: number): number {
+export function estimatedParts(size: number): number {
   return Math.ceil(size / UNSEEN_PROGRESS);
 }
 

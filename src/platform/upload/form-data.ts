@@ -1,5 +1,5 @@
 import type { Form, ProgressListener, Upload } from '../engine.js';
-import { badFile, copyOfBytes, fileName, isPath, isStream, refusePath, unseenParts } from './file.js';
+import { badFile, copyOfBytes, estimatedParts, fileName, isPath, isStream, refusePath } from './file.js';
 
 /** A form written by the platform. It takes only files that can be sent as a whole, as in browsers. */
 export function formData({ fields, file, filename }: Form, listener: ProgressListener): Upload {
@@ -14,12 +14,12 @@ export function formData({ fields, file, filename }: Form, listener: ProgressLis
     body: (onProgress) => ({
       size,
       sent: 0,
-      takeWhole: () => {
+      asBlob: () => {
         listener(0, size);
-        onProgress(unseenParts(size));
+        onProgress(estimatedParts(size));
         return form;
       },
-      wholeSent() {
+      onBlobSent() {
         Object.assign(this, { sent: size });
         onProgress();
         listener(size, size);

@@ -1,7 +1,7 @@
 import { APIConnectionError } from '../../errors/connection.js';
 import type { Form, OutgoingStream, ProgressListener, Upload } from '../engine.js';
 import type { FileContent } from './content.js';
-import { unseenParts } from './file.js';
+import { estimatedParts } from './file.js';
 
 /** Bytes sent at a time. */
 const PART = 256 * 1024;
@@ -27,7 +27,7 @@ export function multipart({ fields }: Form, file: FileContent, listener: Progres
     isCancelled: () => boolean,
   ): AsyncGenerator<Uint8Array, undefined> {
     const checkGoing = (): void => {
-      if (isCancelled()) throw new Error('the upload is over');
+      if (isCancelled()) throw new Error('the upload was cancelled');
     };
     const left = (chunk: Uint8Array): void => {
       checkGoing();
@@ -69,14 +69,14 @@ export function multipart({ fields }: Form, file: FileContent, listener: Progres
           return sent;
         },
         open: () => bytes(onLeft, () => cancelled),
-        takeWhole: () => {
+        asBlob: () => {
           const { blob } = file;
           if (blob === undefined) return undefined;
           unseen = true;
-          onProgress(unseenParts(total ?? 0));
+          onProgress(estimatedParts(total ?? 0));
           return new Blob([head, blob, tail]);
         },
-        wholeSent: () => {
+        onBlobSent: () => {
           if (unseen) onLeft(total ?? 0);
         },
         cancel: () => {

@@ -10,7 +10,7 @@ import {
   timeOption,
 } from '../../base/options.js';
 import type { RateLimiter } from '../../base/rate-limiter.js';
-import { LONGEST_TIMER } from '../../base/runtime.js';
+import { MAX_TIMER } from '../../base/runtime.js';
 import type { AnySchema } from '../../base/schema-issues.js';
 import { ConfigurationError } from '../../errors/base.js';
 import type { DispatcherLike } from '../../platform/engine.js';
@@ -149,7 +149,7 @@ export const clientOptions = {
   baseURL: checkedElsewhere,
   maxRetryAfter: /* @__PURE__ */ option<number>(
     (value) => value === 0 || isTime(value),
-    `must be a number of milliseconds from 0 (never wait) to ${LONGEST_TIMER}`,
+    `must be a number of milliseconds from 0 (never wait) to ${MAX_TIMER}`,
   ),
   defaultHeaders: checkedElsewhere,
   fetch: functionOption,

@@ -6,7 +6,7 @@ import type { Sent } from '../../errors/connection.js';
 import { APIConnectionError, APITimeoutError } from '../../errors/connection.js';
 import { ResponseValidationError } from '../../errors/validation.js';
 import type { StopReason } from '../events/events.js';
-import { SHORTEST_ATTEMPT } from './timeouts.js';
+import { MIN_ATTEMPT } from './timeouts.js';
 
 /**
  * The effect of repeating a request: none (`safe`), the same again (`idempotent`), or the work a second time
@@ -21,7 +21,7 @@ export function operationOf(method: string): Operation {
 
 /** Milliseconds. The first backoff is a random part of `FIRST`; the range doubles with each retry, up to `LONGEST`. */
 const FIRST_BACKOFF = 500;
-export const LONGEST_BACKOFF = 8_000;
+export const MAX_BACKOFF = 8_000;
 /** The most retries after failures that may be permanent, whatever `maxRetries` is. */
 const MAX_RETRIES_BY_STATUS: Readonly<Record<number, number>> = { 408: 2, 425: 1, 500: 2, 502: 2, 504: 2 };
 
@@ -57,9 +57,9 @@ export function nextWait(error: unknown, facts: RetryFacts): RetryDecision {
   if (facts.attempts.length > facts.maxRetries || isExhausted(error, facts)) return { stop: 'retries-used-up' };
   const retryAfter = error instanceof APIError ? error.retryAfter : undefined;
   if (retryAfter !== undefined && retryAfter > facts.maxRetryAfter) return { stop: 'retry-after-too-long' };
-  const least = facts.missedRetryAfter ? Math.max(retryAfter ?? 0, LONGEST_BACKOFF) : retryAfter;
+  const least = facts.missedRetryAfter ? Math.max(retryAfter ?? 0, MAX_BACKOFF) : retryAfter;
   const wait = wasClosedOnReuse(error, facts) ? 0 : backoff(facts.attempts.length, least, facts.random);
-  if (wait + SHORTEST_ATTEMPT > facts.timeLeft) return { stop: 'no-time-left' };
+  if (wait + MIN_ATTEMPT > facts.timeLeft) return { stop: 'no-time-left' };
   return { wait };
 }
 
@@ -68,7 +68,7 @@ export function nextWait(error: unknown, facts: RetryFacts): RetryDecision {
  * do not all retry at once.
  */
 function backoff(failures: number, retryAfter: number | undefined, random: () => number): number {
-  const jitter = random() * Math.min(LONGEST_BACKOFF, FIRST_BACKOFF * 2 ** (failures - 1));
+  const jitter = random() * Math.min(MAX_BACKOFF, FIRST_BACKOFF * 2 ** (failures - 1));
   if (retryAfter === undefined) return jitter;
   return Math.max(retryAfter, jitter) + random() * Math.min(1_000, retryAfter / 10);
 }

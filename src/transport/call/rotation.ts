@@ -7,7 +7,7 @@ import { sentBy } from './retry.js';
 import type { CallTimeouts } from './timeouts.js';
 
 /** The time limit for reading a key again (ms). The error of the rejected request is already known. */
-const LONGEST_REREAD = 5_000;
+const MAX_REREAD_TIME = 5_000;
 
 /** The part of a call that reads its credential. */
 interface RotatingCall {
@@ -51,7 +51,7 @@ export class Rotation {
     const given = call.area.authorize();
     if (typeof given === 'string') return false;
     try {
-      this.#next = await within(Math.min(call.timeout, LONGEST_REREAD), given, call);
+      this.#next = await within(Math.min(call.timeout, MAX_REREAD_TIME), given, call);
     } catch {
       call.timeouts.check(); // the call is over
       return false; // the error of the request is more useful than that of the key function

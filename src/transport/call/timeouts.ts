@@ -1,4 +1,4 @@
-import { LONGEST_TIMER, type Runtime } from '../../base/runtime.js';
+import { MAX_TIMER, type Runtime } from '../../base/runtime.js';
 import type { ContextGatewayError } from '../../errors/base.js';
 import { APIAbortError, APITimeoutError, ClientClosedError } from '../../errors/connection.js';
 import type { Exchange, Progress } from '../../platform/engine.js';
@@ -8,14 +8,13 @@ import type { LiveCall, LiveCalls } from './live-calls.js';
 const UNREAD_TIMES = 5;
 
 /** With less time than this (ms), no attempt is started. */
-export const SHORTEST_ATTEMPT = 10;
+export const MIN_ATTEMPT = 10;
 
 /**
- * A timer that fires this late (ms) was held up by a blocked event loop: the awaited data may have arrived, still
- * unread.
+ * A timer that fires this late (ms) was delayed by a blocked event loop: data may have arrived that is still unread.
  */
-const HELD_UP = 25;
-const GRACE_TURNS = 8;
+const LATE_TIMER = 25;
+const GRACE_TICKS = 8;
 
 /** The cancellable work that a call waits for: an exchange, or a stream. */
 type Cancellable = Pick<Exchange, 'cancel' | 'progress'>;
@@ -95,7 +94,7 @@ export class CallTimeouts implements LiveCall {
   sleep(ms: number): Promise<void> {
     let timer: unknown;
     const slept = new Promise<void>((resolve) => {
-      timer = this.#runtime.setTimer(resolve, Math.min(ms, LONGEST_TIMER));
+      timer = this.#runtime.setTimer(resolve, Math.min(ms, MAX_TIMER));
     });
     return this.wait(slept, () => this.#runtime.clearTimer(timer));
   }
@@ -107,7 +106,7 @@ export class CallTimeouts implements LiveCall {
   startAttempt(ms: number, now: number): void {
     this.#exchange = undefined;
     this.check();
-    if (this.timeLeft < SHORTEST_ATTEMPT) throw this.#deadlineError();
+    if (this.timeLeft < MIN_ATTEMPT) throw this.#deadlineError();
     this.#watch(
       ms,
       () => {
@@ -164,7 +163,7 @@ export class CallTimeouts implements LiveCall {
 
   #watch(ms: number, onSilence: () => void, now = this.#runtime.now()): void {
     this.#watchdog?.stop();
-    this.#watchdog = new Watchdog(this.#runtime, Math.min(ms, LONGEST_TIMER), onSilence, now);
+    this.#watchdog = new Watchdog(this.#runtime, Math.min(ms, MAX_TIMER), onSilence, now);
   }
 
   #timeout(
@@ -244,7 +243,7 @@ class Watchdog {
       const unfed = this.#fedAt + this.#ms === endsAt && endsAt - armedAt <= delay;
       // Timers may fire slightly early by the monotonic clock: less than a millisecond left counts as none.
       const over = unfed || this.#fedAt + this.#ms - now < 1;
-      const heldUp = turns > 0 ? turns < GRACE_TURNS : now - armedAt - delay >= HELD_UP;
+      const heldUp = turns > 0 ? turns < GRACE_TICKS : now - armedAt - delay >= LATE_TIMER;
       if (!over) this.#arm();
       else if (!heldUp) this.#onSilence();
       else {

@@ -31,7 +31,7 @@ import { errorDetails, readErrorBody } from '../response/error-details.js';
 import { type ResponseSpec, ServiceResponse } from '../response/service-response.js';
 import { CallAttempt } from './attempt.js';
 import type { ApiArea, Call, Shared } from './call.js';
-import { LONGEST_BACKOFF, nextWait, operationOf, sentBy } from './retry.js';
+import { MAX_BACKOFF, nextWait, operationOf, sentBy } from './retry.js';
 import { Rotation } from './rotation.js';
 import { CallTimeouts } from './timeouts.js';
 
@@ -289,7 +289,7 @@ export class Transport {
     const { text, isComplete } = await readErrorBody(attempt, response);
     const error = apiError(status, errorDetails(response, parseError(text)));
     attempt.missedRetryAfter = !isComplete;
-    const retryAfter = isComplete ? error.retryAfter : Math.max(error.retryAfter ?? 0, LONGEST_BACKOFF);
+    const retryAfter = isComplete ? error.retryAfter : Math.max(error.retryAfter ?? 0, MAX_BACKOFF);
     permit.release({ ...response.observation, rejected, ...(rejected && { retryAfter }) });
     attempt.timeouts.check(); // if the call was ended meanwhile, that error takes precedence over the status
     return error;

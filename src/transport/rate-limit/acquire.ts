@@ -1,7 +1,7 @@
 import { ignoreErrors, isThenable } from '../../base/ignore-errors.js';
 import type { Permit, RateLimiter, RateLimitObservation } from '../../base/rate-limiter.js';
 import type { HeaderSource, RateLimit } from '../../base/response-info.js';
-import { LONGEST_TIMER } from '../../base/runtime.js';
+import { MAX_TIMER } from '../../base/runtime.js';
 import { QueueTimeoutError } from '../../errors/api.js';
 import { ConfigurationError, ContextGatewayError } from '../../errors/base.js';
 import type { Call } from '../call/call.js';
@@ -91,7 +91,7 @@ async function queueFor(
     };
     const longest = permit.expectedWait === undefined ? maxRetryAfter : maxRetryAfter + WHOLE_SECONDS;
     if (maxRetryAfter === 0 || expectedWait > longest) refuse();
-    else timer = runtime.setTimer(refuse, Math.min(longest, LONGEST_TIMER));
+    else timer = runtime.setTimer(refuse, Math.min(longest, MAX_TIMER));
   });
   reporter?.emit({ type: 'queued', bucket, expectedWait: permit.expectedWait });
   try {

@@ -1,7 +1,7 @@
 import { type PermitQueue, QueuedPermit } from '../../base/queued-permit.js';
 import type { Permit, RateLimiter, RateLimitObservation } from '../../base/rate-limiter.js';
 import { RateWindow } from '../../base/rate-window.js';
-import { LONGEST_TIMER, type Runtime } from '../../base/runtime.js';
+import { MAX_TIMER, type Runtime } from '../../base/runtime.js';
 
 /**
  * Holds back requests that the service would reject, and admits them first come, first served. One for each client;
@@ -83,7 +83,7 @@ class BucketQueue implements PermitQueue {
     this.#timer = undefined;
     const opensAt = this.#window.opensAt(now);
     if (this.#waiting.size === 0 || this.#holding.size > 0 || opensAt === Number.POSITIVE_INFINITY) return;
-    const wait = Math.min(Math.max(1, Math.ceil(opensAt - now)), LONGEST_TIMER);
+    const wait = Math.min(Math.max(1, Math.ceil(opensAt - now)), MAX_TIMER);
     this.#timer = this.#runtime.setTimer(() => this.#advance(), wait);
   }
 }

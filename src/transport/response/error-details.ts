@@ -47,7 +47,7 @@ export function errorDetails(response: ResponseFacts, body: unknown): APIErrorDe
     message: [status, hint === '' ? text : text.replace(/[^.!?]$/, '$&.'), hint]
       .filter((part) => part !== '')
       .join(' '),
-    words: isObject(body) && Object.hasOwn(body, 'error') ? error.message : undefined,
+    serviceMessage: isObject(body) && Object.hasOwn(body, 'error') ? error.message : undefined,
     area,
     sent,
     type: error.type,
@@ -112,7 +112,7 @@ function errorObject(body: unknown, quote: (text: string) => string): ErrorObjec
   return { message: textOf('message'), type: textOf('type'), code: textOf('code'), param: textOf('param'), retryAfter };
 }
 
-/** The title and first words of a plain text or an HTML page, such as a proxy's error page. */
+/** The title and first serviceMessage of a plain text or an HTML page, such as a proxy's error page. */
 function excerpt(body: unknown, status: number, redactor: Redactor): string {
   if (typeof body !== 'string') return '';
   // Masked before it is cut, because half a key is still a secret, and again after its entities are decoded.
