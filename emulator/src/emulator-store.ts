@@ -29,7 +29,10 @@ export function emulatorStore(emulator: Pick<Emulator, 'conversations'>): Emulat
   const messagesOf = (id: string): MessageRecord[] =>
     (conversations.get(id)?.messages ?? []).filter((message) => !removed.has(message.id));
   return {
-    load: (id) => ({ messages: messagesOf(id), state: states.get(id) }),
+    load: (id) => {
+      if (conversations.get(id) === undefined) conversations.create({ id }); // before its context is read
+      return { messages: messagesOf(id), state: states.get(id) };
+    },
     append: (id, messages) => {
       if (conversations.get(id) === undefined) conversations.create({ id });
       const inputs = messages.map(({ id, role, content, createdAt }) => ({

@@ -1,4 +1,5 @@
 /** Bundles the page of an app, as the build of any web project does. */
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { build } from 'esbuild';
 
@@ -15,9 +16,13 @@ export async function buildPage(app: string): Promise<(path: string) => Response
     platform: 'browser',
     alias: { '#platform': new URL('../../src/platform/browser.ts', folder).pathname }, // the sources of this repository
   });
+  const own = (file: string) => new URL(`${app}/${file}`, folder);
+  const read = (file: string) =>
+    readFile(existsSync(own(file)) ? own(file) : new URL(`chat-ui/${file}`, folder), 'utf8');
   const files: Record<string, { type: string; body: string }> = {
-    '/': { type: 'text/html', body: await readFile(new URL('chat-ui/index.html', folder), 'utf8') },
-    '/chat.css': { type: 'text/css', body: await readFile(new URL('chat-ui/chat.css', folder), 'utf8') },
+    '/': { type: 'text/html', body: await read('index.html') },
+    '/chat.css': { type: 'text/css', body: await read('chat.css') },
+    ...(existsSync(own('page.css')) && { '/page.css': { type: 'text/css', body: await read('page.css') } }),
     '/app.js': { type: 'text/javascript', body: outputFiles[0]?.text ?? '' },
   };
   return (path) => {

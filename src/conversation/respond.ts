@@ -131,7 +131,7 @@ async function errorOf(response: Response): Promise<ErrorData> {
   const wait = Number(retry_after ?? response.headers.get('retry-after') ?? Number.NaN);
   return {
     status: response.status,
-    code: text(code) ?? text(type) ?? 'server_error',
+    code: text(code) ?? text(type) ?? (response.status < 500 ? 'invalid_request_error' : 'server_error'),
     message: text(message) ?? 'The server could not handle the request.',
     ...(wait >= 0 && { retryAfter: wait * 1_000 }),
   };

@@ -1,0 +1,241 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { getRequestListener } from '@hono/node-server';
+import { ContextClient, GatewayClient } from 'context-gateway';
+import { createConversation, readTurn, type TurnEvent } from 'context-gateway/conversation';
+import { createEmulator, emulatorStore } from 'context-gateway-emulator';
+import Database from 'libsql';
+import type { Browser, Page } from 'puppeteer-core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { buildPage } from '../../examples/apps/build-page.js';
+import { chatServer } from '../../examples/apps/support-chat/node-server.js';
+import { supportChat } from '../../examples/apps/support-chat/server.js';
+import { sqliteStore } from '../../examples/apps/support-chat/sqlite-store.js';
+import { hasChromium, launchChromium } from './launch.js';
+
+const emulator = createEmulator({ seed: 'support' });
+const folder = mkdtempSync(join(tmpdir(), 'support-chat-'));
+const servers: Server[] = [];
+let baseURL = '';
+let gateway: GatewayClient;
+let context: ContextClient;
+let browser: Browser;
+let page: (path: string) => Response;
+const isHere = await hasChromium();
+
+async function listen(server: Server): Promise<string> {
+  servers.push(server.listen(0, '127.0.0.1'));
+  await new Promise((resolve) => server.once('listening', resolve));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** Starts the app. With a database it is stored there; otherwise in the emulator, which then can compact. */
+function start(database?: string): Promise<string> {
+  const stored = database === undefined ? { store: emulatorStore(emulator), context } : {};
+  const store = database === undefined ? undefined : sqliteStore(new Database(join(folder, database)));
+  const app = supportChat({ gateway, contextWindow: 1_000, ...stored, ...(store && { store }) } as never);
+  app.get('*', ({ req }) => page(req.path));
+  return listen(createServer(getRequestListener(app.fetch, { overrideGlobalObjects: false })));
+}
+
+beforeAll(async () => {
+  baseURL = (await emulator.listen({ port: 0 })).url;
+  context = new ContextClient({ baseURL, sessionToken: emulator.sessionToken });
+  page = await buildPage('support-chat');
+  if (isHere) browser = await launchChromium();
+});
+beforeEach(() => {
+  emulator.reset();
+  // A new one for each test: after a 429, a client goes on slowly.
+  gateway = new GatewayClient({ baseURL, apiKey: emulator.apiKeys.secret, maxRetries: 0, maxRetryAfter: 0 });
+  vi.spyOn(console, 'error').mockImplementation(() => {}); // the log of the app
+});
+afterEach(() => gateway.close());
+afterAll(async () => {
+  vi.restoreAllMocks();
+  await browser?.close();
+  for (const server of servers) server.close();
+  await context?.close();
+  await emulator.close();
+  rmSync(folder, { recursive: true });
+});
+
+async function open(address: string, width = 390): Promise<Page> {
+  const tab = await browser.newPage();
+  tab.setDefaultTimeout(60_000);
+  await tab.setViewport({ width, height: 800 });
+  await tab.goto(address);
+  return tab;
+}
+
+async function send(tab: Page, text: string): Promise<void> {
+  await tab.type('textarea', text);
+  await tab.keyboard.press('Enter');
+  await tab.waitForSelector('ol[aria-busy=false]');
+}
+
+const texts = (tab: Page): Promise<string[]> =>
+  tab.$$eval('ol > li > p', (all) => all.map((one) => one.textContent ?? ''));
+const shows = (tab: Page, selector: string, text: string) =>
+  tab.waitForFunction((css, words) => document.querySelector(css)?.textContent?.includes(words), {}, selector, text);
+const press = (tab: Page, selector: string) => tab.$eval(selector, (one) => (one as HTMLElement).click());
+const stream = { path: '/v1/chat/completions' };
+const screenshot = (tab: Page, name: string) =>
+  process.env.SCREENSHOTS === undefined
+    ? undefined
+    : tab.screenshot({ path: join(process.env.SCREENSHOTS, `${name}.png`) as `${string}.png` });
+
+describe.runIf(isHere)('the page of the support chat', () => {
+  test('shows a reply, another one, and one to an edited message, and has them after a restart', async () => {
+    emulator.chat.on('parcel', 'It arrives on Monday.');
+    const tab = await open(await start('talk.db'));
+    await send(tab, 'When does my parcel arrive?');
+    expect(await texts(tab)).toEqual(['When does my parcel arrive?', 'It arrives on Monday.']);
+    expect(await tab.$eval('.window span', (one) => one.textContent)).toMatch(/^\d+ of 875 tokens$/);
+
+    emulator.chat.on('parcel', 'It arrives on Tuesday.');
+    await press(tab, 'li.assistant .tools button');
+    await shows(tab, 'li.assistant:last-child p', 'It arrives on Tuesday.');
+    await tab.waitForSelector('ol[aria-busy=false]');
+    await send(tab, 'Thanks!');
+    await press(tab, 'li.user .tools button');
+    await tab.$eval('textarea', (one) => {
+      one.value = '';
+    });
+    emulator.chat.on('letter', 'It is on its way.');
+    await send(tab, 'Where is my letter?');
+    await shows(tab, 'li.assistant:last-child p', 'It is on its way.');
+
+    const again = await open(await start('talk.db'), 1280);
+    await again.waitForSelector('li.assistant');
+    expect(await texts(again)).toEqual(['Where is my letter?', 'It is on its way.']);
+    emulator.chat.on('letter', 'Still on its way.');
+    await press(again, 'li.assistant .tools button');
+    await shows(again, 'li.assistant:last-child p', 'Still on its way.');
+    await tab.close();
+    await again.close();
+  });
+
+  test('stops a reply and keeps its text, which the next turn knows', async () => {
+    emulator.chat.on('story', 'Once upon a time there was a lighthouse.');
+    emulator.faults.add({ match: stream, respond: { type: 'cutStream', afterEvents: 4, how: 'stall' } });
+    const tab = await open(await start('stopped.db'));
+    await tab.type('textarea', 'Tell me a story.');
+    await tab.keyboard.press('Enter');
+    await shows(tab, 'li.assistant p', 'Once');
+    await tab.click('form button');
+    await shows(tab, 'li.assistant small', 'Stopped');
+    await tab.waitForSelector('ol[aria-busy=false]');
+
+    await send(tab, 'Go on, please.');
+
+    const { messages } = JSON.parse(emulator.requests.at(-1)?.body ?? '{}');
+    expect(messages.at(-2)).toMatchObject({ role: 'assistant', content: expect.stringMatching(/^Once/) });
+    await tab.close();
+  });
+
+  test('cites earlier messages, shows the receipt of a compaction, and fits a phone and a desktop', async () => {
+    const tab = await open(await start());
+    await send(tab, 'We decided: parcels to Oslo are insured for 500 euros.');
+    for (let n = 0; n < 12; n += 1)
+      await send(
+        tab,
+        `Remark ${n}: the harbour was grey today, and the ferry to the islands was late by ${n} minutes.`,
+      );
+    await send(tab, 'For how much are parcels to Oslo insured?');
+
+    await tab.waitForSelector('li.receipt');
+    expect(await tab.$eval('li.receipt', (one) => one.textContent)).toMatch(/^Compacted: \d+ → \d+ tokens/);
+    await tab.$$eval('details', (all) => all.at(-1)?.setAttribute('open', ''));
+    for (const width of [390, 1280]) {
+      await tab.setViewport({ width, height: 800 });
+      await screenshot(tab, `support-chat-${width}`);
+      const [inner, widest] = await tab.evaluate(() => [innerWidth, document.documentElement.scrollWidth]);
+      expect(widest).toBe(inner);
+    }
+    await tab.$$eval('details:last-of-type a', (all) =>
+      all.findLast((one) => one.textContent?.includes('insured for'))?.click(),
+    );
+    expect(await tab.$eval('li:target p', (one) => one.textContent)).toContain('insured for 500 euros');
+    await screenshot(tab, 'support-chat-cited');
+    await tab.close();
+  });
+
+  test('says what is wrong, counts down after a 429, and tries again', async () => {
+    emulator.chat.on('parcel', 'On Monday.');
+    const tab = await open(await start('errors.db'));
+    emulator.faults.add({
+      match: stream,
+      respond: { status: 429, message: 'Slow down.', retryAfter: 2 },
+    });
+    await send(tab, 'When does my parcel arrive?');
+    await shows(tab, '.banner button', 'Try again in');
+    await tab.waitForSelector('.banner button:not(:disabled)');
+    await press(tab, '.banner button');
+    await shows(tab, 'li.assistant:last-child p', 'On Monday.');
+
+    await tab.$eval('textarea', (one) => {
+      one.value = 'many words '.repeat(1_000);
+    });
+    await tab.focus('textarea');
+    await tab.keyboard.press('Enter');
+    await shows(tab, '.banner', 'Your message is too long. Shorten it and send it again.');
+    await tab.close();
+  });
+});
+
+test('150 turns over the wire, with a restart in the middle, always fit the window', async () => {
+  let address = await start('long.db');
+  const totals: number[] = [];
+  const errors: unknown[] = [];
+  for (let turn = 0; turn < 150; turn += 1) {
+    if (turn === 75) address = await start('long.db');
+    const text =
+      turn === 3 ? 'The gate code of the depot is 4711.' : `Remark ${turn}: the ferry was late by ${turn} minutes.`;
+    const response = await fetch(`${address}/chat/long`, { method: 'POST', body: JSON.stringify({ text }) });
+    for await (const event of readTurn(response)) {
+      if (event.type === 'turn') totals.push(event.turn.report.tokens.total - event.turn.report.budget);
+      if (event.type === 'error') errors.push(event.error);
+    }
+  }
+  const asked = JSON.stringify({ text: 'What is the gate code of the depot?' });
+  const events: TurnEvent[] = [];
+  for await (const event of readTurn(await fetch(`${address}/chat/long`, { method: 'POST', body: asked })))
+    events.push(event);
+
+  expect(errors).toEqual([]);
+  expect(totals).toHaveLength(150);
+  expect(Math.max(...totals)).toBeLessThanOrEqual(0);
+  expect(JSON.stringify(events[0])).toContain('4711');
+});
+
+test('the server with node:http alone streams, stops, regenerates and edits', async () => {
+  emulator.chat.on('parcel', 'On Monday.');
+  const store = emulatorStore(emulator);
+  const one = createConversation({ gateway, model: 'atlas-small', conversationId: 'plain', store });
+  const address = await listen(chatServer(() => one));
+  const ask = async (action: string, body: object, signal?: AbortSignal): Promise<TurnEvent[]> => {
+    const request = { method: 'POST', body: JSON.stringify(body), ...(signal && { signal }) };
+    const events: TurnEvent[] = [];
+    for await (const event of readTurn(await fetch(`${address}/chat/plain${action}`, request))) {
+      events.push(event);
+      if (signal !== undefined) break;
+    }
+    return events;
+  };
+
+  const first = await ask('', { text: 'When does my parcel arrive?' });
+  const again = await ask('/regenerate', {});
+  const id = store.load('plain').messages[0]?.id;
+  const edited = await ask('/edit', { messageId: id, text: 'Where is my parcel?' });
+  emulator.chat.on('story', 'Once upon a time there was a lighthouse. '.repeat(200));
+  await ask('', { text: 'Tell me a story.' }, new AbortController().signal);
+
+  for (const events of [first, again, edited]) expect(events.at(-1)).toMatchObject({ turn: { text: 'On Monday.' } });
+  await vi.waitFor(() => expect(store.load('plain').messages).toHaveLength(4), { timeout: 10_000 });
+  expect(store.load('plain').messages.at(-1)?.content).toMatch(/^Once/);
+  expect(await ask('', { text: '' })).toMatchObject([{ type: 'error', error: { status: 400 } }]);
+});
