@@ -9,6 +9,7 @@ import { buildPage } from '../examples/apps/build-page.js';
 /** Apps with their own program. The page of `browser-chat` is served by this script. */
 const APPS: Record<string, string> = {
   relay: 'examples/apps/relay/server.ts',
+  batch: 'examples/apps/batch/batch.ts',
   'support-chat': 'examples/apps/support-chat/server.ts',
   'usage-report': 'examples/apps/usage-report/report.ts',
 };

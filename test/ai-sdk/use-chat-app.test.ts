@@ -1,0 +1,77 @@
+import { DefaultChatTransport, readUIMessageStream, type UIMessage } from 'ai';
+import { createEmulator } from 'context-gateway-emulator';
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { explain } from '../../examples/apps/use-chat/countdown.js';
+import { POST } from '../../examples/apps/use-chat/route.js'; // loads without variables, as `next build` does
+
+const emulator = createEmulator({ seed: 'use-chat' });
+beforeAll(async () => {
+  const { url } = await emulator.listen({ port: 0 });
+  vi.stubEnv('CONTEXT_GATEWAY_BASE_URL', url);
+  vi.stubEnv('CONTEXT_GATEWAY_API_KEY', emulator.apiKeys.secret);
+});
+beforeEach(() => {
+  emulator.reset();
+  vi.spyOn(console, 'error').mockImplementation(() => {}); // the log of the app
+});
+afterAll(async () => {
+  vi.unstubAllEnvs();
+  vi.restoreAllMocks();
+  await emulator.close();
+});
+
+const of = (role: 'user' | 'assistant', text: string, id: string): UIMessage => ({
+  id,
+  role,
+  parts: [{ type: 'text', text }],
+});
+
+/** What `useChat` does with the messages of a page. */
+async function send(messages: UIMessage[]): Promise<{ message: UIMessage | undefined; errors: Error[] }> {
+  const transport = new DefaultChatTransport({
+    api: 'https://app.test/api/chat',
+    fetch: (url, init) => POST(new Request(url, init as RequestInit)),
+  });
+  const stream = await transport.sendMessages({
+    ...{ trigger: 'submit-message', chatId: 'talk', messageId: undefined, abortSignal: undefined, messages },
+  });
+  const errors: Error[] = [];
+  let message: UIMessage | undefined;
+  for await (const one of readUIMessageStream({ stream, onError: (error) => errors.push(error as Error) }))
+    message = one;
+  return { message, errors };
+}
+
+test('the model searches what the page sent long ago', async () => {
+  emulator.chat.on('pier', 'A red one, see the message of the first day.');
+  emulator.chat.on('pier', {
+    tool_calls: [{ function: { name: 'searchConversation', arguments: { query: 'pier lamp' } } }],
+  });
+  const messages = [
+    of('user', 'The pier gets a red lamp.', 'lamp'),
+    ...Array.from({ length: 200 }, (_, n) =>
+      of(n % 2 ? 'user' : 'assistant', `Remark ${n} on the grey weather.`, `r${n}`),
+    ),
+    of('user', 'Which lamp does the pier get?', 'question'),
+  ];
+
+  const { message, errors } = await send(messages);
+
+  expect(errors).toEqual([]);
+  const tool = message?.parts.find(({ type }) => type === 'tool-searchConversation');
+  expect(tool).toMatchObject({ output: [{ id: 'lamp', role: 'user', text: 'The pier gets a red lamp.' }] });
+  expect(message?.parts.at(-1)).toMatchObject({ type: 'text', text: 'A red one, see the message of the first day.' });
+  expect((emulator.requests.at(-1)?.body ?? '').length).toBeLessThan(16_000); // 200 remarks did not all fit
+});
+
+test('a 429 is a countdown on the page', async () => {
+  const path = '/v1/chat/completions';
+  emulator.faults.add({ match: { path }, respond: { status: 429, message: 'Slow down.', retryAfter: 7 } });
+
+  const { errors } = await send([of('user', 'Hello?', '1')]);
+
+  const { message, retryAt } = explain(errors[0] as Error);
+  expect(message).toBe('Slow down.');
+  expect(retryAt - performance.now()).toBeGreaterThan(6_000);
+  expect(explain(new TypeError('fetch failed')).message).toBe('No connection to the server.');
+});
