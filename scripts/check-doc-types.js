@@ -1,4 +1,7 @@
-/** Type-checks every TypeScript block of the README and the guides against the built package, in strict mode. */
+/**
+ * Type-checks every TypeScript block of the README, of the guides and of each `@example` in a doc comment against the built
+ * package, in strict mode.
+ */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -13,6 +16,16 @@ for (const page of pages.filter((name) => name.endsWith('.md'))) {
     writeFileSync(join(folder, `${page.replace(/\W/g, '-')}-${count}.ts`), `${code}\nexport {};\n`);
   }
 }
+const sources = readdirSync('src', { recursive: true }).filter((file) => file.endsWith('.ts'));
+for (const file of sources) {
+  for (const [, commented] of readFileSync(`src/${file}`, 'utf8').matchAll(
+    /@example\n *\* ```ts\n([\s\S]*?)^ *\* ```$/gm,
+  )) {
+    count += 1;
+    const code = commented.replace(/^ *\* ?/gm, '');
+    writeFileSync(join(folder, `${file.replace(/\W/g, '-')}-${count}.ts`), preambleOf(code) + code);
+  }
+}
 const compilerOptions = {
   ...{ target: 'es2022', module: 'esnext', moduleResolution: 'bundler', types: ['node'] },
   ...{ strict: true, noEmit: true, skipLibCheck: true },
@@ -22,3 +35,28 @@ const { status, stdout } = spawnSync('tsc', ['-p', folder], { encoding: 'utf8' }
 console.log(status === 0 ? `${count} blocks` : stdout.replace(/^node_modules\/[^/]+\//gm, ''));
 rmSync(folder, { recursive: true });
 process.exitCode = count > 0 && status === 0 ? 0 : 1;
+
+/** What an example uses and does not declare: its imports, and the objects of the reader. */
+function preambleOf(code) {
+  const imports = {
+    'context-gateway': ['GatewayClient', 'ContextClient', 'readChatCompletionStream'],
+    'context-gateway/conversation': ['createConversation', 'type Conversation'],
+    'context-gateway/ai-sdk': ['createAiSdkProvider', 'contextMiddleware'],
+    'context-gateway/otel': ['observe'],
+    'context-gateway/redis': ['redisLimiter'],
+    ai: ['generateText', 'wrapLanguageModel'],
+    redis: ['createClient'],
+  };
+  const objects = {
+    gateway: 'GatewayClient',
+    context: 'ContextClient',
+    conversation: 'Conversation',
+    readSession: '() => Promise<string>',
+  };
+  const declared = Object.entries(objects).filter(([name]) => !code.includes(`const ${name} =`));
+  return [
+    ...Object.entries(imports).map(([from, names]) => `import { ${names.join(', ')} } from '${from}';`),
+    ...declared.map(([name, type]) => `declare const ${name}: ${type};`),
+    '',
+  ].join('\n');
+}

@@ -24,6 +24,12 @@ export interface ContextMiddleware {
  * older ones are searched for the last message of the user, and what is found stands right before it. The context
  * stands right after the instructions. After each reply, the conversation is compacted in the background if due. The
  * messages are not stored.
+ *
+ * @example
+ * ```ts
+ * const svc = createAiSdkProvider(gateway);
+ * const model = wrapLanguageModel({ model: svc('atlas-small'), middleware: contextMiddleware(conversation) });
+ * ```
  */
 export function contextMiddleware(
   conversation: Pick<Conversation, 'buildMessages' | 'compactWhenDue'>,

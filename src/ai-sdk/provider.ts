@@ -36,6 +36,12 @@ export interface AiSdkProvider<Version extends Specification = 'v3'> {
  * The AI SDK retries failed requests itself, so the client's `maxRetries` has no effect here. Its other options apply.
  *
  * @throws {ConfigurationError} when `gateway` is not a client, or the specification is unknown
+ *
+ * @example
+ * ```ts
+ * const svc = createAiSdkProvider(new GatewayClient());
+ * const { text } = await generateText({ model: svc('atlas-small'), prompt: 'Name three rivers.' });
+ * ```
  */
 export function createAiSdkProvider<Version extends Specification = 'v3'>(
   gateway: GatewayClient<Undocumented>,

@@ -1,9 +1,16 @@
 import type { WithResponse } from './response-info.js';
 
 /**
+ * For TypeScript, a subtype of `Promise`, so that `no-floating-promises` reports a call that is never awaited. At run time
+ * it only implements `Promise`: a subclass would create a promise for each `then` through its own constructor.
+ */
+export interface APIPromise<T> extends Promise<T> {}
+
+/**
  * The return value of every method. Await it for the data; call `withResponse()` for status, headers, rate limit and attempts too.
  * Awaiting it several times sends the request once.
  */
+// biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the class has every member of the interface
 export class APIPromise<T> implements Promise<T> {
   readonly #result: Promise<WithResponse<T>>;
   /** Created by the first `then`, so that `withResponse()` alone leaves no second promise whose rejection could go unhandled. */

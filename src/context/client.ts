@@ -70,6 +70,12 @@ const optionsSchema = /* @__PURE__ */ z.strictObject({
  * The Context API (`/api`): the compact context of a conversation, its pinned and excluded messages, and user memory.
  *
  * @throws {ConfigurationError} when an option is invalid; the message says how to fix it
+ *
+ * @example
+ * ```ts
+ * const context = new ContextClient({ baseURL: 'https://gateway.example.com', sessionToken: () => readSession() });
+ * const { rollingSummary } = await context.retrieve('conv_sample');
+ * ```
  */
 export class ContextClient extends ServiceClient<ContextClientOptions> {
   /** What the service remembers about the user. */
@@ -115,6 +121,12 @@ export class ContextClient extends ServiceClient<ContextClientOptions> {
    *
    * @throws {NotFoundError} when the conversation does not exist
    * @throws {PermissionDeniedError} when the conversation belongs to a workspace that the user is not a member of
+   *
+   * @example
+   * ```ts
+   * const { rollingSummary, pinnedMemory, metadata } = await context.retrieve('conv_sample');
+   * for (const { decision } of rollingSummary.decisions) console.log(decision);
+   * ```
    */
   retrieve(conversationId: string, options?: RequestOptions): APIPromise<ConversationContext> {
     return this.transport.request(
@@ -144,6 +156,11 @@ export class ContextClient extends ServiceClient<ContextClientOptions> {
    * This call has its own, stricter rate limit and its own queue; other calls do not wait behind it.
    *
    * @throws {RateLimitError} when the limit is still used up after all retries; see `retryAfter`
+   *
+   * @example
+   * ```ts
+   * const { previousTokenCount, newTokenCount } = await context.compact('conv_sample', { level: 'deep' });
+   * ```
    */
   compact(conversationId: string, params: CompactParams = {}, options?: RequestOptions): APIPromise<CompactionResult> {
     return this.transport.request(
@@ -167,6 +184,11 @@ export class ContextClient extends ServiceClient<ContextClientOptions> {
    * Without `category` the service picks one and returns it.
    *
    * @throws {NotFoundError} when the conversation or the message does not exist
+   *
+   * @example
+   * ```ts
+   * await context.pin('conv_sample', { messageId: 'msg_sample_7', category: 'decision' });
+   * ```
    */
   pin(conversationId: string, params: PinParams, options?: RequestOptions): APIPromise<PinnedMemoryItem> {
     return this.transport.request(

@@ -77,6 +77,11 @@ export class Memory extends Resource {
    * have the key, the first one listed is changed. `withResponse()` returns the response to the second request.
    *
    * @throws {PermissionDeniedError} when the user is not a member of the workspace
+   *
+   * @example
+   * ```ts
+   * await context.memory.upsert({ type: 'preference', key: 'editor', content: 'Uses vim.' });
+   * ```
    */
   upsert(params: MemoryCreateParams, options?: RequestOptions): APIPromise<UserMemoryItem> {
     return new APIPromise(this.#upsert(params, options));

@@ -81,6 +81,12 @@ export interface MadeReply {
  * that no longer fit. Turns of one conversation run one after the other.
  *
  * @throws {ConfigurationError} when an option is invalid
+ *
+ * @example
+ * ```ts
+ * const conversation = createConversation({ gateway, context, conversationId: 'conv_sample', model: 'atlas-small' });
+ * for await (const text of conversation.stream('When do we release?')) process.stdout.write(text);
+ * ```
  */
 export function createConversation(options: ConversationOptions): Conversation {
   return new Conversation(options, checkOptions(options));

@@ -62,6 +62,17 @@ export class ChatCompletions<Sent extends Undocumented = undefined> extends Reso
    * @throws {NotFoundError} with `code: 'model_not_found'` when the model does not exist
    * @throws {BadRequestError} when the messages do not fit the model's context window, or the service rejects a field
    * @throws {RateLimitError} when the limit is still used up after all retries; see `retryAfter`
+   *
+   * @example
+   * ```ts
+   * const stream = await gateway.chat.completions.create({
+   *   model: 'atlas-small',
+   *   messages: [{ role: 'user', content: 'When does the harbour open?' }],
+   *   stream: true,
+   * });
+   * for await (const text of stream.textStream) process.stdout.write(text);
+   * const { usage } = await stream.finalCompletion();
+   * ```
    */
   create(
     params: CompletionTypes<Sent>['params'] & { stream: true },

@@ -56,6 +56,12 @@ export type KeyType = 'secret' | 'publishable' | 'unknown';
  * is `GatewayClient<'send'>`.
  *
  * @throws {ConfigurationError} when an option is invalid; the message says how to fix it
+ *
+ * @example
+ * ```ts
+ * const gateway = new GatewayClient({ baseURL: 'https://gateway.example.com', apiKey: 'svc_sk_…' });
+ * const fromEnvironment = new GatewayClient(); // CONTEXT_GATEWAY_BASE_URL, CONTEXT_GATEWAY_API_KEY
+ * ```
  */
 export class GatewayClient<Sent extends Undocumented = undefined> extends ServiceClient<GatewayClientOptions<Sent>> {
   /** Chat completions, whole or streamed. */
@@ -114,10 +120,15 @@ export class GatewayClient<Sent extends Undocumented = undefined> extends Servic
    * they may be a generator.
    *
    * @example
-   * for await (const { item, result, error } of gateway.map(documents, (text, signal) => summarize(text, { signal }))) {
+   * ```ts
+   * const texts = ['The harbour opens at six.', 'The ferry leaves at nine.'];
+   * const summarize = (content: string, signal: AbortSignal) =>
+   *   gateway.chat.completions.create({ model: 'atlas-small', messages: [{ role: 'user', content }] }, { signal });
+   * for await (const { item, result, error } of gateway.map(texts, summarize)) {
    *   if (error !== undefined) console.error(item, error);
-   *   else await save(item, result);
+   *   else console.log(item, result?.choices[0]?.message.content);
    * }
+   * ```
    */
   map<Item, Result>(
     items: Iterable<Item> | AsyncIterable<Item>,

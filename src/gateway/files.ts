@@ -51,6 +51,14 @@ export class Files extends Resource {
    * @throws {APIConnectionError} when a generator or web stream yields nothing, probably because it was read before;
    * only reading it shows this, so the request has begun by then
    * @throws {APIError} with status 413 when the file is too large for the service
+   *
+   * @example
+   * ```ts
+   * const file = await gateway.files.upload(
+   *   { file: { path: 'report.pdf' }, purpose: 'assistants' },
+   *   { onProgress: (sent, total) => console.log(`${sent} of ${total ?? 'unknown'} bytes`) },
+   * );
+   * ```
    */
   upload<T = FileRecord>(params: FileUploadParams, options?: UploadOptions<T>): APIPromise<T> {
     return this.transport.request(

@@ -35,6 +35,11 @@ export class Integrations extends Resource {
    *
    * @throws {RequestValidationError} when a field cannot be converted to JSON
    * @throws {NotFoundError} when the integration does not exist
+   *
+   * @example
+   * ```ts
+   * await gateway.integrations.execute('chat', { action: 'post_message', channel: '#team', text: 'Done.' });
+   * ```
    */
   execute<T = IntegrationResult>(
     integration: string,

@@ -39,6 +39,11 @@ export class Presets extends Resource {
    * connection is not retried, because the completion may be done and billed.
    *
    * @throws {NotFoundError} when the preset does not exist
+   *
+   * @example
+   * ```ts
+   * const result = await gateway.presets.execute('summarize', { input: 'A long text.', model: 'atlas-small' });
+   * ```
    */
   execute<T = PresetResult>(presetId: string, params: PresetExecuteParams, options?: SchemaOptions<T>): APIPromise<T> {
     const path = '/v1/presets/{presetId}/execute';

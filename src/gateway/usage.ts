@@ -15,6 +15,11 @@ export class Usage extends Resource {
    *
    * @throws {RequestValidationError} when a date does not exist, or the end is before the start
    * @throws {PermissionDeniedError} with a publishable key, which has no access to usage
+   *
+   * @example
+   * ```ts
+   * const { tokens_used, tokens_remaining } = await gateway.usage.retrieve({ start_date: '2026-01-01' });
+   * ```
    */
   retrieve(params?: UsageParams, options?: RequestOptions): APIPromise<UsageReport> {
     return this.transport.request(

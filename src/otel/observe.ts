@@ -23,6 +23,12 @@ const SCOPE = 'context-gateway';
  * `traceparent` to the service. Never records prompts, replies, keys or ids. Returns a function that stops recording.
  *
  * @throws {ConfigurationError} when `client` is not a client
+ *
+ * @example
+ * ```ts
+ * const gateway = new GatewayClient();
+ * const stop = observe(gateway);
+ * ```
  */
 export function observe(client: Observable, options: ObserveOptions = {}): () => void {
   // Users may pass anything.

@@ -43,6 +43,12 @@ const SALT = 'context-gateway/redis';
  * Responses are reported with the next round trip, or in one of their own if no call follows.
  *
  * @throws {ConfigurationError} when an option is invalid
+ *
+ * @example
+ * ```ts
+ * const client = await createClient({ url: 'redis://localhost:6379' }).connect();
+ * const gateway = new GatewayClient({ pacing: redisLimiter({ client, name: 'my-app' }) });
+ * ```
  */
 export function redisLimiter(options: RedisLimiterOptions): RateLimiter {
   const { client, name, timeout = DEFAULT_TIMEOUT, processes = 1, onEvent } = checked(options);

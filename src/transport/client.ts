@@ -123,6 +123,11 @@ export class ServiceClient<Options extends ClientOptions> {
    *
    * @throws {RequestValidationError} when `path` is not a plain path
    * @throws {APIError} when the service responds with an error
+   *
+   * @example
+   * ```ts
+   * const model = await gateway.request({ method: 'GET', path: '/v1/models/{id}', ids: { id: 'atlas-small' } });
+   * ```
    */
   request<T = unknown>(request: RawRequest, options?: SchemaOptions<T>): APIPromise<T> {
     // The body is of the type of the caller's schema, or unknown.

@@ -35,6 +35,12 @@ export interface ReadStreamOptions {
  * @throws {RequestValidationError} when `source` is neither a `Response` nor a stream
  * @throws {APIError} when the response has an error status
  * @throws {ResponseValidationError} when the response is not an event stream
+ *
+ * @example
+ * ```ts
+ * const response = await fetch('/ask', { method: 'POST', body: 'When does the harbour open?' });
+ * for await (const text of (await readChatCompletionStream(response)).textStream) console.log(text);
+ * ```
  */
 export async function readChatCompletionStream(
   source: Response | ReadableStream<Uint8Array>,
