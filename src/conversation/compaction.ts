@@ -10,9 +10,10 @@ import {
 import type { ContextCache } from './context.js';
 import type { CompactionReceipt, CompactionReport, CompactionState, ConversationMessage, Snapshot } from './model.js';
 import { diffSummaries, entriesOf, observeSummary, sharedTerms, termsOf } from './receipt.js';
+import type { ReceiptWatch } from './respond.js';
 import type { Session } from './store.js';
 import { messageTokens } from './tokens.js';
-import { type Background, type ReceiptWatch, untilAborted } from './turn.js';
+import { type Background, untilAborted } from './turn.js';
 
 /** What a compactor works with. */
 interface CompactionSource {

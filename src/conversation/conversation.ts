@@ -35,10 +35,11 @@ import { type ConversationOptions, checkOptions, type Window } from './options.j
 import { ContextBudgetError, type FitState, fitPrompt } from './prompt.js';
 import { excerptOf } from './recall.js';
 import { forgetMessage, isBinding, lostEntries } from './receipt.js';
+import type { ReceiptWatch } from './respond.js';
 import { History, Searcher } from './search.js';
 import { ConversationConflictError, memoryStore, Session, stored } from './store.js';
 import { messageTokens, TokenCounter } from './tokens.js';
-import { Background, Limits, type ReceiptWatch, Reply, type ReplyWriter, type TurnEnd } from './turn.js';
+import { Background, Limits, Reply, type ReplyWriter, type TurnEnd } from './turn.js';
 
 /** The user's new message, or several messages. The last one is the question. */
 export type TurnInput = string | readonly ConversationMessage[];

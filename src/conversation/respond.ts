@@ -17,7 +17,14 @@ interface EventSource {
   texts: AsyncIterator<string>;
   recalled(): Recalled[];
   final(): Promise<ChatTurn>;
-  receipts(): Promise<readonly CompactionReceipt[]>;
+  watch: ReceiptWatch;
+}
+
+/** Collects the receipts of compactions. */
+export interface ReceiptWatch {
+  /** Resolves when the compaction that runs now has ended. */
+  collect(): Promise<readonly CompactionReceipt[]>;
+  end(): void;
 }
 
 /** The response with the events of a turn whose first piece of text has arrived. */
@@ -28,11 +35,15 @@ export function eventResponse(source: EventSource, first: IteratorResult<string>
     {
       async pull(controller) {
         const { value, done } = await events.next();
+        if (done) source.watch.end();
         if (done) controller.close();
         else controller.enqueue(encoder.encode(`data: ${JSON.stringify(value)}\n\n`));
       },
       // Not the generator's `return`, which would wait for the pending read.
-      cancel: async () => void (await source.texts.return?.()),
+      async cancel() {
+        source.watch.end();
+        await source.texts.return?.();
+      },
     },
     { highWaterMark: 0 },
   );
@@ -42,7 +53,7 @@ export function eventResponse(source: EventSource, first: IteratorResult<string>
 }
 
 async function* eventsOf(
-  { texts, recalled, final, receipts }: EventSource,
+  { texts, recalled, final, watch }: EventSource,
   first: IteratorResult<string>,
 ): AsyncGenerator<TurnEvent, undefined> {
   const found = recalled();
@@ -60,7 +71,7 @@ async function* eventsOf(
     failure ??= { error };
   }
   if (failure !== undefined) yield { type: 'error', error: toErrorData(failure.error) };
-  for (const receipt of await receipts()) yield { type: 'receipt', receipt };
+  for (const receipt of await watch.collect()) yield { type: 'receipt', receipt };
 }
 
 /**

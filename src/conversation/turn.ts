@@ -8,8 +8,8 @@ import {
   StreamTruncatedError,
   toErrorResponse,
 } from '../index.js';
-import type { ChatTurn, CompactionReceipt, PromptReport, ReplyStream } from './model.js';
-import { eventResponse } from './respond.js';
+import type { ChatTurn, PromptReport, ReplyStream } from './model.js';
+import { eventResponse, type ReceiptWatch } from './respond.js';
 
 /** The end of a turn: what was stored, if any text arrived, and why it ended early. */
 export interface TurnEnd {
@@ -27,13 +27,6 @@ export interface ReplyWriter {
 
 /** Makes a turn. */
 export type TurnMaker = (signal: AbortSignal, writer: ReplyWriter) => Promise<TurnEnd>;
-
-/** Collects the receipts of compactions. */
-export interface ReceiptWatch {
-  /** Resolves when the compaction that runs now has ended. */
-  collect(): Promise<readonly CompactionReceipt[]>;
-  end(): void;
-}
 
 /** A reply that can be read once, by a loop or by `final()`. */
 export class Reply implements ReplyStream {
@@ -102,13 +95,12 @@ export class Reply implements ReplyStream {
   }
 
   async toResponse(): Promise<Response> {
-    const watch = this.#watch();
     const texts = this[Symbol.asyncIterator]();
-    const receipts = () => watch.collect().finally(() => watch.end());
+    const watch = this.#watch();
     try {
       const first = await texts.next();
       const recalled = () => this.report?.recalled ?? [];
-      return eventResponse({ texts, recalled, final: () => this.final(), receipts }, first);
+      return eventResponse({ texts, recalled, final: () => this.final(), watch }, first);
     } catch (error) {
       watch.end();
       return toErrorResponse(error);
