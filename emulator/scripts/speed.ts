@@ -23,6 +23,7 @@ const COMPLETION = JSON.stringify({
     { role: 'user', content: 'How tall is the tower?' },
   ],
 });
+const STREAM = JSON.stringify({ ...JSON.parse(COMPLETION), stream: true });
 const MEMORY = JSON.stringify({ type: 'fact', key: 'city', content: 'Oslo' });
 
 interface Started {
@@ -79,8 +80,9 @@ function caller(port: number, request: Buffer, take: () => boolean): Promise<voi
       text += data.toString('latin1');
       const end = text.indexOf('\r\n\r\n');
       if (end === -1) return;
-      const length = Number(/\r\ncontent-length: (\d+)/i.exec(text)?.[1]);
-      if (text.length < end + 4 + length) return;
+      const [, length] = /\r\ncontent-length: (\d+)/i.exec(text.slice(0, end + 2)) ?? [];
+      const isWhole = length === undefined ? text.endsWith('\r\n0\r\n\r\n') : text.length >= end + 4 + Number(length);
+      if (!isWhole) return;
       if (!text.startsWith('HTTP/1.1 200')) reject(new Error(text.slice(0, 500)));
       text = '';
       send();
@@ -124,6 +126,7 @@ async function measure(row: Row): Promise<void> {
 
 const data = mkdtempSync(join(tmpdir(), 'emulator-speed-'));
 const completion = ({ key = '' }: Started): Buffer => requestBytes('POST', '/v1/chat/completions', key, COMPLETION);
+const stream = ({ key = '' }: Started): Buffer => requestBytes('POST', '/v1/chat/completions', key, STREAM);
 const presets = ({ key = '' }: Started): Buffer => requestBytes('GET', '/v1/presets', key);
 const memory = ({ token = '' }: Started): Buffer => requestBytes('POST', '/api/memory', token, MEMORY);
 const row = (what: string, file: Row['file'], requestOf: Row['requestOf'], ...args: string[]): Row => {
@@ -132,8 +135,10 @@ const row = (what: string, file: Row['file'], requestOf: Row['requestOf'], ...ar
 const rows = [
   row('bare hono: a GET', 'bare', presets),
   row('bare hono: a POST that reads its JSON', 'bare', completion),
+  row('bare hono: a stream of as many events', 'bare', stream),
   row('emulator: presets', 'emulator', presets),
   row('emulator: plain completions', 'emulator', completion),
+  row('emulator: streamed completions', 'emulator', stream),
   row('emulator: memory writes', 'emulator', memory),
   row('emulator with --data: presets', 'emulator', presets, join(data, 'a')),
   row('emulator with --data: plain completions', 'emulator', completion, join(data, 'b')),

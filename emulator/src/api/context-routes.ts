@@ -1,7 +1,7 @@
 import { checked } from '../base/checked.js';
 import { HttpError, notFound } from '../base/errors.js';
 import type { ConversationContexts } from '../context/conversation-context.js';
-import { AreaRoutes, pathParam, type RouteContext, requiredQuery } from '../http/area-routes.js';
+import { AreaRoutes, pathParam, queryOf, type RouteContext, requiredQuery } from '../http/area-routes.js';
 import { json } from '../http/plain-response.js';
 import type { ConversationState } from '../store/conversation-records.js';
 import type { UserMemoryItem } from '../store/memory.js';
@@ -35,7 +35,7 @@ export function contextRoutes(
   const area = new AreaRoutes();
 
   const conversation = (c: RouteContext, id: string): ConversationState => {
-    const { userId } = c.env.exchange;
+    const { userId } = c.exchange;
     const found = conversations.state(id);
     if (found?.workspaceId !== undefined) requireMember(workspaces, found.workspaceId, userId);
     // A conversation of another user that is in no workspace does not exist for the caller.
@@ -45,7 +45,7 @@ export function contextRoutes(
     return found;
   };
   const memoryItem = (c: RouteContext): UserMemoryItem => {
-    const { userId } = c.env.exchange;
+    const { userId } = c.exchange;
     const found = memory.get(pathParam(c, 'memoryId'));
     const workspaceId = found?.item.workspaceId;
     if (workspaceId !== undefined) requireMember(workspaces, workspaceId, userId);
@@ -91,7 +91,7 @@ export function contextRoutes(
       body: compactBody,
       responses: { 200: compactResponse },
       handle: async (c) => {
-        const body = checked(compactBody, await c.env.exchange.json(), strict);
+        const body = checked(compactBody, await c.exchange.json(), strict);
         const { id } = conversation(c, body.conversationId);
         const { result, summarizer } = await contexts.compact(id, body.level ?? 'light'); // A4
         const response = json({ success: true, result });
@@ -108,7 +108,7 @@ export function contextRoutes(
       body: pinBody,
       responses: { 200: pinResponse },
       handle: async (c) => {
-        const body = checked(pinBody, await c.env.exchange.json(), strict);
+        const body = checked(pinBody, await c.exchange.json(), strict);
         const { id } = conversation(c, pathParam(c, 'conversationId'));
         return json({ success: true, pinnedItem: contexts.pin(id, body.messageId, body.category ?? 'other') }); // A6
       },
@@ -133,7 +133,7 @@ export function contextRoutes(
       body: excludeBody,
       responses: { 200: done },
       handle: async (c) => {
-        const { exclude } = checked(excludeBody, await c.env.exchange.json(), strict);
+        const { exclude } = checked(excludeBody, await c.exchange.json(), strict);
         const { id } = conversation(c, pathParam(c, 'conversationId'));
         await contexts.exclude(id, pathParam(c, 'messageId'), exclude);
         return json({ success: true });
@@ -148,9 +148,9 @@ export function contextRoutes(
       query: memoryQuery,
       responses: { 200: memoriesResponse },
       handle: (c) => {
-        const { workspaceId, type } = checked(memoryQuery, c.req.query());
-        if (workspaceId !== undefined) requireMember(workspaces, workspaceId, c.env.exchange.userId);
-        const items = memory.list(c.env.exchange.userId, workspaceId, type);
+        const { workspaceId, type } = checked(memoryQuery, queryOf(c));
+        if (workspaceId !== undefined) requireMember(workspaces, workspaceId, c.exchange.userId);
+        const items = memory.list(c.exchange.userId, workspaceId, type);
         // A24: a list shows four fields of each item.
         const memories = items.map(({ id, type, key, content }) => ({ id, type, key, content }));
         return json({ success: true, memories });
@@ -162,10 +162,10 @@ export function contextRoutes(
       body: memoryBody,
       responses: { 200: memoryResponse },
       handle: async (c) => {
-        const body = checked(memoryBody, await c.env.exchange.json(), strict);
+        const body = checked(memoryBody, await c.exchange.json(), strict);
         const { workspaceId } = body;
-        if (workspaceId !== undefined) requireMember(workspaces, workspaceId, c.env.exchange.userId);
-        return json({ success: true, memory: memory.create(body, c.env.exchange.userId) });
+        if (workspaceId !== undefined) requireMember(workspaces, workspaceId, c.exchange.userId);
+        return json({ success: true, memory: memory.create(body, c.exchange.userId) });
       },
     },
   });
@@ -177,7 +177,7 @@ export function contextRoutes(
       body: memoryChange,
       responses: { 200: memoryResponse },
       handle: async (c) => {
-        const body = checked(memoryChange, await c.env.exchange.json(), strict);
+        const body = checked(memoryChange, await c.exchange.json(), strict);
         return json({ success: true, memory: memory.update(memoryItem(c).id, body) });
       },
     },

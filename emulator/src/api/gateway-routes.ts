@@ -3,10 +3,10 @@ import { checked } from '../base/checked.js';
 import type { Clock } from '../base/clock.js';
 import { badRequest, HttpError, notFound } from '../base/errors.js';
 import { type Completion, type Completions, usageOf } from '../completions/completions.js';
-import { completionEvents, eventBody, liveEvents, type Pace } from '../completions/stream.js';
-import { AreaRoutes, pathParam, type RouteContext } from '../http/area-routes.js';
+import { completionEvents, liveEvents, type Pace } from '../completions/stream.js';
+import { AreaRoutes, pathParam, queryOf, type RouteContext } from '../http/area-routes.js';
 import { parseMultipart } from '../http/body.js';
-import type { Exchange } from '../http/exchange.js';
+import { EventBody } from '../http/event-body.js';
 import type { LogEntry } from '../http/log-entry.js';
 import { json, type PlainResponse } from '../http/plain-response.js';
 import { fillTemplate } from '../store/presets.js';
@@ -83,12 +83,17 @@ export function gatewayRoutes(state: GatewayApiState): AreaRoutes {
   };
   const streamed = async (
     request: CompletionRequest,
-    { request: { signal: left }, entry }: Exchange,
+    { entry, signal: left }: { entry: LogEntry; signal: () => AbortSignal },
     created: number,
   ): Promise<PlainResponse> => {
     const stop = new AbortController();
-    const signal = AbortSignal.any([left, stop.signal]);
-    const completion = await completions.begin(request, () => signal);
+    let both: AbortSignal | undefined;
+    // Created only where something waits, because it is slow.
+    const signal = (): AbortSignal => {
+      both ??= AbortSignal.any([left(), stop.signal]);
+      return both;
+    };
+    const completion = await completions.begin(request, signal);
     const id = ids.next('chatcmpl');
     const { clock, pace } = settings;
     const bill = (tokens: number): void => {
@@ -98,7 +103,7 @@ export function gatewayRoutes(state: GatewayApiState): AreaRoutes {
     const context = { id, created, clock, pace, signal, bill };
     const events = 'response' in completion ? liveEvents(completion, context) : completionEvents(completion, context);
     const headers = { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' };
-    return { status: 200, headers, body: eventBody(events, stop) };
+    return { status: 200, headers, body: new EventBody(events, stop) };
   };
 
   area.route('/v1/chat/completions', {
@@ -108,10 +113,11 @@ export function gatewayRoutes(state: GatewayApiState): AreaRoutes {
       body: completionBody,
       responses: { 200: { 'application/json': completionResponse, 'text/event-stream': completionChunk } },
       handle: async (c) => {
-        const { exchange } = c.env;
+        const { exchange } = c;
         const request = completionRequest(await exchange.json(), strict);
         const created = Math.floor(now() / 1000);
-        if (request.stream) return streamed(request, exchange, created);
+        if (request.stream)
+          return streamed(request, { entry: exchange.entry, signal: () => exchange.request.signal }, created);
         const completion = await completions.complete(request, () => exchange.request.signal);
         const id = ids.next('chatcmpl');
         const { content, usage } = written(completion, exchange.entry);
@@ -135,7 +141,7 @@ export function gatewayRoutes(state: GatewayApiState): AreaRoutes {
       responses: { 200: listForm('presets', presetRecord) },
       handle: (c) => {
         const limit = limitOf(c, settings.presetsLimit);
-        return list('presets', presets.list(c.req.query('category')).slice(0, limit));
+        return list('presets', presets.list(queryOf(c).category).slice(0, limit));
       },
     },
   });
@@ -147,7 +153,7 @@ export function gatewayRoutes(state: GatewayApiState): AreaRoutes {
       body: presetBody,
       responses: { 200: presetResponse },
       handle: async (c) => {
-        const { exchange } = c.env;
+        const { exchange } = c;
         const presetId = pathParam(c, 'presetId');
         const preset = presets.get(presetId);
         if (preset === undefined) throw notFound('presetId', `There is no preset ${presetId}`, 'preset_not_found');
@@ -179,7 +185,7 @@ export function gatewayRoutes(state: GatewayApiState): AreaRoutes {
       body: { 'multipart/form-data': uploadBody },
       responses: { 200: fileRecord },
       handle: async (c) => {
-        const { exchange } = c.env;
+        const { exchange } = c;
         const form = await parseMultipart(await exchange.bytes(), exchange.request.headers.get('content-type'));
         const file = form.get('file');
         if (!(file instanceof Blob))
@@ -215,7 +221,7 @@ export function gatewayRoutes(state: GatewayApiState): AreaRoutes {
       body: integrationBody,
       responses: { 200: integrationResponse },
       handle: async (c) => {
-        const body = await c.env.exchange.json();
+        const body = await c.exchange.json();
         if (typeof body !== 'object' || body === null || Array.isArray(body))
           throw badRequest('body', 'The body must be a JSON object');
         return json(integrations.execute(pathParam(c, 'integration'), new Map(Object.entries(body)), strict));
@@ -230,7 +236,7 @@ export function gatewayRoutes(state: GatewayApiState): AreaRoutes {
       query: usageQuery,
       responses: { 200: usageResponse },
       handle: (c) => {
-        const { start_date, end_date } = c.req.query();
+        const { start_date, end_date } = queryOf(c);
         return json(usageReport(usage, { start_date, end_date }, now(), stores.account.tokens));
       },
     },
@@ -271,7 +277,7 @@ function requireEndpoint(known: readonly string[], endpoint: string): void {
 }
 
 function limitOf(c: RouteContext, bounds: { default: number; max: number }): number {
-  const value = c.req.query('limit');
+  const value = queryOf(c).limit;
   if (value === undefined) return bounds.default;
   const limit = Number(value);
   if (/^\d+$/.test(value) && limit >= 1 && limit <= bounds.max) return limit;

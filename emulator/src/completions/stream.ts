@@ -21,27 +21,29 @@ export interface StreamContext {
   clock: Clock;
   pace: Pace;
   /** Ends all waits when the client disconnects. */
-  signal: AbortSignal;
+  signal: () => AbortSignal;
   /** Called once with the tokens actually sent, at the end or when the client disconnects. */
   bill: (completionTokens: number) => void;
 }
 
 /** The events of a streamed completion (A7). */
 export async function* completionEvents(completion: Completion, context: StreamContext): AsyncGenerator<string, void> {
-  const { clock, pace, signal } = context;
+  const { clock, pace } = context;
   const { heartbeat } = pace;
   const write = chunkWriter(completion.model, context);
   const bill = once(context.bill);
+  const waitFor = (ms: number) =>
+    waitWithHeartbeat(clock, ms, { heartbeat, comment: write.comment, signal: context.signal() });
   let sentTokens = 0;
   try {
     yield write.choice({ role: 'assistant', content: '' }, null);
-    yield* waitWithHeartbeat(clock, pace.ttft, { heartbeat, comment: write.comment, signal });
+    if (pace.ttft > 0) yield* waitFor(pace.ttft);
     const startedAt = clock.now();
     for (const { text, tokens } of paced(completion.tokens.pieces, pace.chunkBy)) {
       sentTokens += tokens;
       yield write.choice({ content: text }, null);
       const wait = startedAt + (sentTokens * 1000) / pace.tokensPerSecond - clock.now();
-      if (wait > 0) yield* waitWithHeartbeat(clock, wait, { heartbeat, comment: write.comment, signal });
+      if (wait > 0) yield* waitFor(wait);
     }
     for (const delta of toolCallDeltas(completion.toolCalls)) yield write.choice(delta, null);
     sentTokens = completion.tokenCount;
@@ -75,8 +77,9 @@ export async function* liveEvents(completion: LiveCompletion, context: StreamCon
   };
   try {
     yield write.choice({ role: 'assistant', content: '' }, null);
-    const { clock, pace, signal } = context;
-    for await (const piece of withHeartbeat(clock, completion.response.pieces, { heartbeat: pace.heartbeat, signal })) {
+    const { clock, pace } = context;
+    const waits = { heartbeat: pace.heartbeat, signal: context.signal() };
+    for await (const piece of withHeartbeat(clock, completion.response.pieces, waits)) {
       if (piece === undefined) {
         yield write.comment;
         continue;
@@ -91,7 +94,7 @@ export async function* liveEvents(completion: LiveCompletion, context: StreamCon
     bill(counted);
     yield write.done;
   } catch (error) {
-    if (context.signal.aborted) throw error;
+    if (context.signal().aborted) throw error;
     const message = error instanceof HttpError ? error.message : 'The upstream closed the stream early';
     yield write.event(errorBody('gateway', 503, message, { code: 'upstream_unavailable' }));
   } finally {
@@ -152,28 +155,4 @@ function* paced(
     tokens = 0;
   }
   if (text !== '') yield { text, tokens };
-}
-
-/** A response body from a generator of events: one chunk per event, produced on demand. */
-export function eventBody(events: AsyncGenerator<string, void>, stop: AbortController): ReadableStream<Uint8Array> {
-  const encoder = new TextEncoder();
-  return new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        try {
-          const { done, value } = await events.next();
-          if (done) controller.close();
-          else controller.enqueue(encoder.encode(value));
-        } catch (error) {
-          controller.error(error);
-        }
-      },
-      async cancel(reason) {
-        stop.abort(reason);
-        // The abort may have made the generator throw. In any case its `finally` runs.
-        await events.return().catch(() => {});
-      },
-    },
-    { highWaterMark: 0 },
-  );
 }

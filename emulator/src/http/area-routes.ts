@@ -1,84 +1,108 @@
-import { type Context, Hono } from 'hono';
 import type { DescribedEndpoint, Endpoint } from '../base/endpoint.js';
 import { HttpError } from '../base/errors.js';
 import type { Exchange } from './exchange.js';
 import { errorResponse, type PlainResponse } from './plain-response.js';
 
-interface RouteEnv {
-  Bindings: { exchange: Exchange };
+/** A request at its route. */
+export interface RouteContext {
+  exchange: Exchange;
+  /** The parameters of the path, by name. */
+  params: Readonly<Record<string, string>>;
 }
 
-/** The Hono context of a route. */
-export type RouteContext = Context<RouteEnv>;
-
 type AreaHandler = (c: RouteContext) => PlainResponse | Promise<PlainResponse>;
+type Methods = Readonly<Record<string, Endpoint<AreaHandler>>>;
 
 /**
- * The routes of one area. Hono finds the handler and passes its `PlainResponse` through, in place of a `Response`. The request
- * path handles what routes throw.
+ * The routes of one area. There are about ten, so that a path is found by its text or, with parameters, by its parts. The
+ * request path handles what routes throw.
  */
 export class AreaRoutes {
   readonly endpoints: DescribedEndpoint[] = [];
-  readonly #app = new Hono<RouteEnv>();
-  /** All paths, for any method. A second router, because Hono is much slower for a path with two handlers. */
-  readonly #paths = new Hono<RouteEnv>();
-
-  constructor() {
-    for (const app of [this.#app, this.#paths]) {
-      app.onError((error) => {
-        throw error;
-      });
-    }
-    this.#app.notFound((c) => this.#paths.fetch(c.req.raw, c.env));
-    this.#paths.notFound(
-      handlerOf((c) => {
-        const message = `There is no endpoint ${c.req.method} ${c.req.path}; see the calls in the README`;
-        return errorResponse(c.env.exchange.area, 404, message, { param: 'path', code: 'not_found' });
-      }),
-    );
-  }
+  readonly #fixed = new Map<string, Methods>();
+  readonly #open: { parts: readonly string[]; methods: Methods }[] = [];
 
   /** Registers the methods of one path. Any other method is a 405. */
-  route(path: string, methods: Record<string, Endpoint<AreaHandler>>): void {
-    for (const [method, { handle, ...form }] of Object.entries(methods)) {
+  route(path: string, methods: Methods): void {
+    for (const [method, { handle: _, ...form }] of Object.entries(methods)) {
       this.endpoints.push({ method, path, ...form });
-      this.#app.on(method, path, handlerOf(handle));
     }
-    const allow = Object.keys(methods).join(', ');
-    this.#paths.all(
-      path,
-      handlerOf((c) => {
-        const { area, method } = c.env.exchange;
-        const response = errorResponse(area, 405, `${method} is not allowed here; allowed: ${allow}`, {
-          param: 'method',
-        });
-        response.headers.allow = allow;
-        return response;
-      }),
-    );
+    if (path.includes(':')) this.#open.push({ parts: path.split('/'), methods });
+    else this.#fixed.set(path, methods);
   }
 
   async handle(exchange: Exchange): Promise<PlainResponse> {
-    const response: PlainResponse | Response = await this.#app.fetch(exchange.request, { exchange });
-    // For HEAD, Hono creates a `Response` of its own without a body.
-    if (!(response instanceof Response)) return response;
-    return { status: response.status, headers: Object.fromEntries(response.headers), body: null };
+    const { area, method, path } = exchange;
+    const found = this.#find(path);
+    if (found === undefined) {
+      const message = `There is no endpoint ${method} ${path}; see the calls in the README`;
+      return errorResponse(area, 404, message, { param: 'path', code: 'not_found' });
+    }
+    const { methods, params } = found;
+    const endpoint = Object.hasOwn(methods, method) ? methods[method] : method === 'HEAD' ? methods.GET : undefined;
+    if (endpoint === undefined) {
+      const allow = Object.keys(methods).join(', ');
+      const response = errorResponse(area, 405, `${method} is not allowed here; allowed: ${allow}`, {
+        param: 'method',
+      });
+      response.headers.allow = allow;
+      return response;
+    }
+    const response = await endpoint.handle({ exchange, params });
+    return method === 'HEAD' ? { ...response, body: null } : response;
+  }
+
+  #find(path: string): { methods: Methods; params: Record<string, string> } | undefined {
+    const fixed = this.#fixed.get(path);
+    if (fixed !== undefined) return { methods: fixed, params: {} };
+    const given = path.split('/');
+    for (const { parts, methods } of this.#open) {
+      const params = matched(parts, given);
+      if (params !== undefined) return { methods, params };
+    }
+    return undefined;
   }
 }
 
-/** Hono's types require a `Response`, but Hono only passes the value through. */
-function handlerOf(handler: AreaHandler): (c: RouteContext) => Response {
-  return handler as unknown as (c: RouteContext) => Response;
+function matched(parts: readonly string[], given: readonly string[]): Record<string, string> | undefined {
+  if (parts.length !== given.length) return undefined;
+  const params: Record<string, string> = {};
+  for (const [i, part] of parts.entries()) {
+    const text = given[i] ?? '';
+    if (!part.startsWith(':')) {
+      if (part !== text) return undefined;
+    } else if (text === '') return undefined;
+    else params[part.slice(1)] = decoded(text);
+  }
+  return params;
+}
+
+/** A lone % is not an escape. */
+function decoded(text: string): string {
+  if (!text.includes('%')) return text;
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 /** The value of a path parameter. */
-export function pathParam(c: RouteContext, name: string): string {
-  return c.req.param(name) ?? '';
+export function pathParam({ params }: RouteContext, name: string): string {
+  return params[name] ?? '';
+}
+
+/** The query. Of a parameter that is repeated, the first value counts. */
+export function queryOf({ exchange }: RouteContext): Record<string, string> {
+  const { search } = new URL(exchange.request.url);
+  const values: Record<string, string> = {};
+  for (const [name, value] of new URLSearchParams(search)) if (!Object.hasOwn(values, name)) values[name] = value;
+  return values;
 }
 
 /** A query parameter. Throws a 400 if it is missing or empty. */
 export function requiredQuery(c: RouteContext, name: string): string {
-  const value = c.req.query(name);
+  const value = queryOf(c)[name];
   if (value === undefined || value === '')
     throw new HttpError(400, `${name} is required`, { param: name, code: 'missing_parameter' });
   return value;

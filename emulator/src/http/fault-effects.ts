@@ -37,7 +37,7 @@ export async function applyResponseFault(
 ): Promise<PlainResponse> {
   const { body } = response;
   if (fault.type === 'reset' && fault.when === 'after') {
-    if (body instanceof ReadableStream) await body.cancel();
+    if (body !== null && typeof body !== 'string') await body.cancel();
     return resetConnection(exchange.socket);
   }
   if (fault.type === 'contentType') response.headers['content-type'] = fault.contentType;

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { IdempotencyMemory } from '../store/idempotency.js';
+import { EventBody } from './event-body.js';
 import type { Exchange } from './exchange.js';
 import type { PlainResponse } from './plain-response.js';
 import { relayBody } from './relay.js';
@@ -27,7 +28,9 @@ export async function idempotentResponse(
     } else {
       return {
         ...response,
-        body: watched(body, (text) => found.keep(text === undefined ? undefined : { status, headers, body: text })),
+        body: watched(body instanceof EventBody ? body.stream() : body, (text) =>
+          found.keep(text === undefined ? undefined : { status, headers, body: text }),
+        ),
       };
     }
     return response;

@@ -1,4 +1,5 @@
 import { type Area, defaultMessage, type ErrorDetails, errorBody } from '../base/errors.js';
+import { EventBody } from './event-body.js';
 
 /**
  * A response in plain form. Creating a `Response` would take as long as the rest of a plain call, so it is only created
@@ -8,7 +9,7 @@ export interface PlainResponse {
   status: number;
   /** Names in lower case. */
   headers: Record<string, string>;
-  body: string | ReadableStream<Uint8Array> | null;
+  body: string | EventBody | ReadableStream<Uint8Array> | null;
 }
 
 /** A JSON response. */
@@ -41,5 +42,5 @@ export function isEventStream({ headers }: PlainResponse): boolean {
 
 /** Creates the `Response`. */
 export function toResponse({ body, status, headers }: PlainResponse): Response {
-  return new Response(body, { status, headers });
+  return new Response(body instanceof EventBody ? body.stream() : body, { status, headers });
 }

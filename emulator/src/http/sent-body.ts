@@ -1,7 +1,7 @@
 /** Records the first bytes of a streamed body as it is sent, and the time of each event. */
 export class SentBody {
   readonly #most: number;
-  #parts: Uint8Array[] = [];
+  #parts: (Uint8Array | string)[] = [];
   #size = 0;
   /** Whether more was sent than is recorded. */
   isCut = false;
@@ -10,6 +10,18 @@ export class SentBody {
 
   constructor(most: number) {
     this.#most = most;
+  }
+
+  /** Adds text, which is not encoded until it is read. */
+  addText(text: string, at: number): void {
+    const size = Buffer.byteLength(text);
+    if (this.#size + size > this.#most) {
+      this.add(Buffer.from(text), at);
+      return;
+    }
+    this.#parts.push(text);
+    this.#size += size;
+    this.#marks.push(this.#size, at);
   }
 
   add(chunk: Uint8Array, at: number): void {
@@ -24,16 +36,16 @@ export class SentBody {
 
   /** Merges the parts into one buffer. */
   close(): void {
-    if (this.#parts.length > 1) this.#parts = [new Uint8Array(Buffer.concat(this.#parts))];
+    if (this.#parts.length > 1) this.#parts = [new Uint8Array(this.#bytes())];
   }
 
   text(): string {
-    return Buffer.concat(this.#parts).toString();
+    return this.#bytes().toString();
   }
 
   /** The recorded chunks, each with the time it was sent. */
   chunks(): { at: number; text: string }[] {
-    const bytes = Buffer.concat(this.#parts);
+    const bytes = this.#bytes();
     const found: { at: number; text: string }[] = [];
     let start = 0;
     for (let i = 0; i + 1 < this.#marks.length; i += 2) {
@@ -42,5 +54,11 @@ export class SentBody {
       start = end;
     }
     return found;
+  }
+
+  #bytes(): Buffer {
+    // Usually all are texts, and then they are encoded at once.
+    if (this.#parts.every((part) => typeof part === 'string')) return Buffer.from(this.#parts.join(''));
+    return Buffer.concat(this.#parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : part)));
   }
 }

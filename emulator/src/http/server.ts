@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { getRequestListener, RequestError } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
+import { EventBody } from './event-body.js';
 import { errorResponse, type PlainResponse, toResponse } from './plain-response.js';
 
 /** An emulator that listens on a port. */
@@ -25,6 +26,10 @@ export async function listenOn(
         const response = await handle(request, message);
         if (response instanceof Response) return response;
         if (response.body instanceof ReadableStream) return toResponse(response);
+        if (response.body instanceof EventBody) {
+          await writeEvents(response, response.body, outgoing as ServerResponse);
+          return RESPONSE_ALREADY_SENT;
+        }
         writeWhole(response, response.body, outgoing as ServerResponse);
         return RESPONSE_ALREADY_SENT;
       } catch (error) {
@@ -72,6 +77,66 @@ function writeWhole({ status, headers }: PlainResponse, body: string | null, out
   outgoing.writeHead(status, headers);
   outgoing.end(body ?? undefined);
 }
+
+/**
+ * Writes events as they come. Events that are there at once are written at once: each write alone would take longer than
+ * creating the event.
+ */
+async function writeEvents(
+  { status, headers }: PlainResponse,
+  body: EventBody,
+  outgoing: ServerResponse,
+): Promise<void> {
+  let pending = '';
+  const flush = (): void => {
+    if (pending === '') return;
+    outgoing.write(pending);
+    pending = '';
+  };
+  let timer: NodeJS.Immediate | undefined;
+  const left = (): void => void body.cancel(new Error('the client disconnected'));
+  outgoing.once('close', left);
+  outgoing.writeHead(status, headers);
+  outgoing.flushHeaders();
+  try {
+    for (;;) {
+      const { done, value } = await body.next();
+      if (done) break;
+      pending += value;
+      if (pending.length > MOST_PENDING) {
+        flush();
+        if (outgoing.writableNeedDrain) await drained(outgoing);
+      }
+      timer ??= setImmediate(() => {
+        timer = undefined;
+        flush();
+      });
+    }
+    outgoing.off('close', left);
+    outgoing.end(pending);
+    pending = '';
+  } catch (error) {
+    outgoing.off('close', left);
+    outgoing.destroy();
+    throw error;
+  } finally {
+    clearImmediate(timer);
+  }
+}
+
+/** Resolves when more can be written, or no more can. */
+function drained(outgoing: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      outgoing.off('drain', done).off('close', done);
+      resolve();
+    };
+    if (outgoing.destroyed) resolve();
+    else outgoing.once('drain', done).once('close', done);
+  });
+}
+
+const MOST_PENDING = 16 * 1024;
 
 function reachableHost(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1';

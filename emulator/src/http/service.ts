@@ -10,10 +10,11 @@ import type { Stores } from '../store/stores.js';
 import type { AreaRoutes } from './area-routes.js';
 import { authenticateKey, authenticateSession, namesEndpoint } from './auth.js';
 import { addCorsHeaders, type Cors, isForeignPage, originRejection, preflightResponse } from './cors.js';
+import { EventBody } from './event-body.js';
 import { Exchange } from './exchange.js';
 import { applyRequestFault, applyResponseFault, faultBodyCut, faultGarble } from './fault-effects.js';
 import { idempotentResponse } from './idempotent-response.js';
-import type { LogEntry } from './log-entry.js';
+import type { LogEntry, Outcome } from './log-entry.js';
 import { errorResponse, isEventStream, type PlainResponse } from './plain-response.js';
 import type { RateLimiter, RateState } from './rate-limit.js';
 import { ConnectionReset, inPieces, isComment, relayBody } from './relay.js';
@@ -262,7 +263,18 @@ export class Service {
     const sent = new SentBody(LOGGED_BYTES);
     entry.response = { headers: response.headers, body: sent };
     log.changed(entry);
-    const source = response.body instanceof ReadableStream ? response.body : new Blob([response.body ?? '']).stream();
+    const finish = (outcome: Outcome): void => {
+      entry.outcome = outcome;
+      entry.finishedAt = settings.clock.now();
+      sent.close();
+      log.changed(entry);
+    };
+    const { splitBytes } = settings.pace;
+    const isSplit = isStream && splitBytes !== Number.POSITIVE_INFINITY;
+    if (response.body instanceof EventBody && fault === undefined && !isSplit)
+      return { ...response, body: watchedEvents(response.body, sent, exchange, { clock: settings.clock, finish }) };
+    const given = response.body instanceof EventBody ? response.body.stream() : response.body;
+    const source = given instanceof ReadableStream ? given : new Blob([given ?? '']).stream();
     const body = relayBody(source, {
       signals: [request.signal, closed],
       cut: fault && faultBodyCut(fault),
@@ -272,13 +284,13 @@ export class Service {
         if (entry.events !== undefined && !isComment(chunk)) entry.events += 1;
         sent.add(chunk, settings.clock.now());
       },
+      // If the client disconnected, the tokens are known only when the source has ended.
       onEnd: (outcome, sourceEnded) => {
+        if (sourceEnded === undefined) return finish(outcome);
         entry.outcome = outcome;
         entry.finishedAt = settings.clock.now();
         sent.close();
-        // If the client disconnected, the tokens are known only when the source has ended.
-        if (sourceEnded === undefined) log.changed(entry);
-        else void sourceEnded.then(() => log.changed(entry));
+        void sourceEnded.then(() => log.changed(entry));
       },
     });
     if (fault?.type === 'drip') {
@@ -286,9 +298,7 @@ export class Service {
       const pause = (): Promise<void> => settings.clock.sleep(fault.every, signal);
       return { ...response, body: inPieces(body, { bytes: fault.bytes, pause }) };
     }
-    const { splitBytes } = settings.pace;
-    const whole = !isStream || splitBytes === Number.POSITIVE_INFINITY;
-    return { ...response, body: whole ? body : inPieces(body, { bytes: splitBytes }) };
+    return { ...response, body: isSplit ? inPieces(body, { bytes: splitBytes }) : body };
   }
 
   #resetValue(rate: RateState): number {
@@ -297,6 +307,43 @@ export class Service {
     if (rateLimitReset === 'delta-seconds') return Math.max(0, Math.ceil((rate.resetAt - clock.now()) / 1000));
     return Math.ceil(rate.resetAt / 1000);
   }
+}
+
+/** Passes events on, and records each with its time. */
+function watchedEvents(
+  source: EventBody,
+  sent: SentBody,
+  { entry, request }: Exchange,
+  { clock, finish }: { clock: Clock; finish: (outcome: Outcome) => void },
+): EventBody {
+  const stop = new AbortController();
+  let isOver = false;
+  const events = (async function* () {
+    try {
+      for (;;) {
+        const { done, value } = await source.next();
+        if (done) break;
+        if (!value.startsWith(':')) entry.events = (entry.events ?? 0) + 1;
+        sent.addText(value, clock.now());
+        yield value;
+      }
+      isOver = true;
+      finish('answered');
+    } catch (error) {
+      isOver = true;
+      finish(stop.signal.aborted || request.signal.aborted ? 'aborted' : 'cut');
+      throw error;
+    } finally {
+      // The reader left between two events.
+      if (!isOver) {
+        await source.cancel();
+        finish('aborted');
+      }
+    }
+  })();
+  // While the source waits, only this ends it.
+  stop.signal.addEventListener('abort', () => void source.cancel(stop.signal.reason), { once: true });
+  return new EventBody(events, stop);
 }
 
 /** Parses the fault header. An invalid one becomes a fault that responds with 400. */
