@@ -15,7 +15,7 @@ const BUDGET = 41;
 /** Code for Node, and the output of bundlers for modules they could not bundle. */
 const STRAYS = [/undici/, /["'`]node:/, /\brequire\(/, /process\.binding/];
 
-/** Each bundles `app.js` of `folder` into `outfile`, minified as in production, or returns the files that it wrote. */
+/** Each bundles `app.js` of `folder` into `outfile`, minified as in production. */
 const BUNDLERS = {
   [`esbuild ${esbuildVersion}`]: async (folder, outfile) => {
     await esbuild({
@@ -67,14 +67,6 @@ async function parcel(file, folder, outfile) {
   cpSync(join(project, 'out', script), join(folder, outfile));
 }
 
-/** Without a bundler: the page imports the package's own file for browsers. Returns the files of the page. */
-async function unbundled(folder, outfile) {
-  const code = readFileSync(join(folder, 'app.js'), 'utf8').replace("'context-gateway'", "'./context-gateway.js'");
-  writeFileSync(join(folder, outfile), code);
-  cpSync(join(folder, 'node_modules/context-gateway/dist/browser.js'), join(folder, 'context-gateway.js'));
-  return [outfile, 'context-gateway.js'];
-}
-
 const { launchChromium } = await tsImport('../test/browser/launch.ts', import.meta.url);
 
 /** Returns the checks as `[name, check]`. Each bundles the page in a project that has the package installed. */
@@ -85,14 +77,13 @@ export async function bundlerChecks(file, project, emulator) {
   const bundlers = {
     ...BUNDLERS,
     [`Parcel ${PARCEL} with its defaults`]: (folder, outfile) => parcel(file, folder, outfile),
-    'no bundler, dist/browser.js': unbundled,
   };
   const checks = Object.entries(bundlers).map(([name, bundle]) => [
     `${name}, streaming in Chromium`,
     async () => {
       const outfile = `app-${name.split(' ')[0]}.js`;
-      const files = (await bundle(project, outfile)) ?? [outfile];
-      const code = files.map((name) => readFileSync(join(project, name), 'utf8')).join('\n');
+      await bundle(project, outfile);
+      const code = readFileSync(join(project, outfile), 'utf8');
       const stray = STRAYS.find((pattern) => pattern.test(code));
       if (stray !== undefined) throw new Error(`${stray} is in the bundle`);
       browser ??= await launchChromium();

@@ -4,22 +4,27 @@ import { existsSync, readdirSync } from 'node:fs';
 import { serve } from '@hono/node-server';
 import { GatewayClient } from 'context-gateway';
 import { addSampleConversation, createEmulator } from 'context-gateway-emulator';
-import { buildPage } from '../examples/apps/build-page.js';
+import { buildPage, unbundledPage } from '../examples/apps/build-page.js';
 
-/** Apps with their own program. The page of `browser-chat` is served by this script. */
+/** Apps with their own program. */
 const APPS: Record<string, string> = {
   relay: 'examples/apps/relay/server.ts',
   batch: 'examples/apps/batch/batch.ts',
   'support-chat': 'examples/apps/support-chat/server.ts',
   'usage-report': 'examples/apps/usage-report/report.ts',
 };
-const PAGE = 'browser-chat';
+/** Apps that are a page, which this script serves. */
+const PAGES: Record<string, () => ReturnType<typeof buildPage>> = {
+  'browser-chat': () => buildPage('browser-chat'),
+  'no-bundler': unbundledPage,
+};
 
 const [name = '', ...rest] = process.argv.slice(2);
 const file = Object.hasOwn(APPS, name) ? APPS[name] : `examples/${name}.ts`;
-if (file === undefined || (name !== PAGE && !existsSync(file))) {
+const page = Object.hasOwn(PAGES, name) ? PAGES[name] : undefined;
+if (file === undefined || (page === undefined && !existsSync(file))) {
   const tasks = readdirSync('examples').filter((entry) => entry.endsWith('.ts'));
-  const all = [...tasks.map((entry) => entry.replace('.ts', '')), PAGE, ...Object.keys(APPS)];
+  const all = [...tasks.map((entry) => entry.replace('.ts', '')), ...Object.keys(PAGES), ...Object.keys(APPS)];
   console.error(`Usage: npm run example <name>\n\n${all.map((example) => `  ${example}`).join('\n')}`);
   process.exit(2);
 }
@@ -28,7 +33,7 @@ const emulator = createEmulator({ setup: addSampleConversation, pace: { tokensPe
 const { url } = await emulator.listen({ port: 0 });
 
 if (name === 'usage-report') await useForTwoWeeks();
-if (name === PAGE) await servePage();
+if (page !== undefined) await servePage(await page());
 else process.exitCode = await runExample(file);
 
 /** Environment variables configure the example for the emulator, as they would for the service. */
@@ -47,8 +52,7 @@ async function runExample(program: string): Promise<number> {
   return code;
 }
 
-async function servePage(): Promise<void> {
-  const page = await buildPage(PAGE);
+async function servePage(page: Awaited<ReturnType<typeof buildPage>>): Promise<void> {
   serve({ fetch: ({ url: asked }) => page(new URL(asked).pathname), port: 0, hostname: '127.0.0.1' }, ({ port }) => {
     const query = new URLSearchParams({ baseURL: url, apiKey: emulator.apiKeys.publishable });
     console.log(`Open http://127.0.0.1:${port}/?${query}\nCtrl+C stops it.`);

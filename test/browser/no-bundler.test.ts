@@ -1,0 +1,50 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { getRequestListener } from '@hono/node-server';
+import { createEmulator } from 'context-gateway-emulator';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+// @ts-expect-error: plain JavaScript, shared with compat
+import { askInPage } from '../../compat/ask-in-page.js';
+import { unbundledPage } from '../../examples/apps/build-page.js';
+import { isTried } from '../helpers/endurance.js';
+import { browsers, launchBrowser, type TestBrowser } from './launch.js';
+
+const emulator = createEmulator();
+let server: Server;
+let address: string;
+
+beforeAll(async () => {
+  const { url: baseURL } = await emulator.listen({ port: 0 });
+  const page = await unbundledPage();
+  const listener = getRequestListener(({ url }) => page(new URL(url).pathname), { overrideGlobalObjects: false });
+  server = createServer(listener).listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  const query = new URLSearchParams({ baseURL, apiKey: emulator.apiKeys.publishable });
+  address = `http://127.0.0.1:${(server.address() as AddressInfo).port}/?${query}`;
+});
+afterAll(async () => {
+  server.close();
+  await emulator.close();
+});
+
+describe.each(browsers.filter(isTried))('the page without a bundler in $name', (one) => {
+  let browser: TestBrowser | undefined;
+  beforeAll(async () => {
+    browser = await launchBrowser(one);
+  }, 60_000);
+  afterAll(() => browser?.close());
+
+  test('streams a reply under its strict content security policy, and shows an error as text', async ({ skip }) => {
+    if (browser === undefined) return skip();
+    const page = await browser.newPage();
+    await page.goto(address);
+
+    const ask: (question: string) => Promise<{ reply: string; blocked: string[] }> = askInPage;
+    expect(await page.evaluate(ask, 'The harbour opens at six. When does the harbour open?')).toEqual({
+      reply: 'The harbour opens at six.',
+      blocked: [],
+    });
+    emulator.faults.add({ respond: { status: 403, message: 'Not this key.' } });
+    expect((await page.evaluate(ask, 'Why?')).reply).toContain('Not this key.');
+  });
+});
