@@ -1,614 +1,278 @@
-/**
- * Uses every public name for its purpose. It is compiled in every kind of project and never run. `noUnusedLocals` fails
- * if an import is unused, `values` if a value is missing.
- */
-import type {
-  Area,
-  Attempt,
-  Chat,
-  ChatCompletion,
-  ChatCompletionChoice,
-  ChatCompletionChunk,
-  ChatCompletionChunkChoice,
-  ChatCompletionDelta,
-  ChatCompletionParams,
-  ChatCompletionStream,
-  ChatCompletions,
-  ChatContentPart,
-  ChatMessage,
-  ChatRole,
-  ClientEvent,
-  ClientOptions,
-  CompactionLevel,
-  CompactionResult,
-  CompactParams,
-  CompletionTypes,
-  CompletionUsage,
-  ContextClientOptions,
-  ContextMetadata,
-  ConversationContext,
-  Credential,
-  Decision,
-  DecodeChunk,
-  DequeuedEvent,
-  DerivedOptions,
-  DispatcherLike,
-  ErrorData,
-  ExtendedChatCompletion,
-  ExtendedChatCompletionChoice,
-  ExtendedChatCompletionChunk,
-  ExtendedChatCompletionChunkChoice,
-  ExtendedChatCompletionDelta,
-  ExtendedChatCompletionParams,
-  ExtendedChatMessage,
-  ExtendedReply,
-  ExtendedStreamedChatCompletion,
-  FailureEvent,
-  FileRecord,
-  Files,
-  FileUploadParams,
-  FunctionTool,
-  GatewayClientOptions,
-  Integration,
-  IntegrationExecuteParams,
-  IntegrationResult,
-  Integrations,
-  KeyType,
-  Logger,
-  Memory,
-  MemoryCreateParams,
-  MemoryListParams,
-  MemoryType,
-  MemoryUpdateParams,
-  Method,
-  OpenRecord,
-  PartialChatCompletion,
-  Permit,
-  Phase,
-  PinCategory,
-  PinnedMemoryItem,
-  PinParams,
-  Preset,
-  PresetExecuteParams,
-  PresetListParams,
-  PresetResult,
-  Presets,
-  ProgressListener,
-  Query,
-  QueuedEvent,
-  RateLimit,
-  RateLimiter,
-  RateLimitObservation,
-  RawRequest,
-  ReadStreamOptions,
-  Reference,
-  RequestEvent,
-  RequestOptions,
-  ResponseEvent,
-  ResponseFormat,
-  ResponseInfo,
-  RetryEvent,
-  RollingSummary,
-  SchemaOptions,
-  Sent,
-  ServerSentEvent,
-  SessionHeader,
-  StandardResult,
-  StandardSchema,
-  StopReason,
-  StreamedChatCompletion,
-  StreamMetrics,
-  ToolCall,
-  ToolCallDelta,
-  ToolChoice,
-  Undocumented,
-  Uploadable,
-  UploadOptions,
-  Usage,
-  UsageParams,
-  UsageReport,
-  UserMemoryItem,
-  ValidationEvent,
-  ValidationIssue,
-  WithResponse,
-} from 'context-gateway';
-import {
-  APIAbortError,
-  APIConnectionError,
-  APIError,
-  APIPromise,
-  APITimeoutError,
-  AuthenticationError,
-  BadRequestError,
-  ClientClosedError,
-  ConfigurationError,
-  ContextClient,
-  ContextGatewayError,
-  GatewayClient,
-  InternalServerError,
-  NotFoundError,
-  PermissionDeniedError,
-  RateLimitError,
-  RequestValidationError,
-  ResponseTooLargeError,
-  ResponseValidationError,
-  readChatCompletionStream,
-  ServiceUnavailableError,
-  StreamConsumedError,
-  StreamError,
-  StreamTruncatedError,
-  toErrorData,
-  toErrorResponse,
-} from 'context-gateway';
-import {
-  type AiSdkModel,
-  type AiSdkProvider,
-  type AiSdkProviderOptions,
-  type ContextMiddleware,
-  contextMiddleware,
-  createAiSdkProvider,
-  type FoundMessage,
-  type SearchTool,
-  type SearchToolOptions,
-  type Specification,
-  searchTool,
-  type TurnMetadata,
-  toUIMessageStream,
-  type UIMessageChunk,
-  type UIMessageStreamOptions,
-} from 'context-gateway/ai-sdk';
-import {
-  type BuildOptions,
-  type BuiltPrompt,
-  type ChatTurn,
-  type CompactionReceipt,
-  type CompactionReport,
-  ContextBudgetError,
-  type ContextParts,
-  type ContextSection,
-  type Conversation,
-  ConversationConflictError,
-  type ConversationMessage,
-  type ConversationOptions,
-  type ConversationSearch,
-  type ConversationState,
-  type ConversationStore,
-  createConversation,
-  type Dropped,
-  diffSummaries,
-  type EntrySection,
-  estimateTokens,
-  type FitParams,
-  type FitReport,
-  type FitState,
-  type FittedPrompt,
-  fitToBudget,
-  type LedgerEntry,
-  type MadeReply,
-  memoryStore,
-  type PromptMessage,
-  type PromptReport,
-  type Recalled,
-  type ReplyStream,
-  readTurn,
-  renderContext,
-  type SearchHit,
-  type SearchOptions,
-  type SearchResult,
-  type StoredConversation,
-  type SummaryDiff,
-  type SummaryEntry,
-  type TurnEvent,
-  type TurnInput,
-  type TurnOptions,
-} from 'context-gateway/conversation';
-import {
-  type IoredisLike,
-  type NodeRedisLike,
-  type RedisClient,
-  type RedisLimiterEvent,
-  type RedisLimiterOptions,
-  redisLimiter,
-  type ScriptArguments,
-} from 'context-gateway/redis';
-import {
-  chatCompletionChunkSchema,
-  chatCompletionSchema,
-  chatMessageSchema,
-  compactionResultSchema,
-  completionUsageSchema,
-  contextMetadataSchema,
-  conversationContextSchema,
-  decisionSchema,
-  pinnedMemoryItemSchema,
-  referenceSchema,
-  rollingSummarySchema,
-  usageReportSchema,
-  userMemoryItemSchema,
-} from 'context-gateway/schemas';
-
-/**
- * Every export that exists at run time. A missing or an extra name here does not compile; all other exports are types.
- */
-export const values: Record<keyof typeof import('context-gateway'), unknown> = {
-  APIAbortError,
-  APIConnectionError,
-  APIError,
-  APIPromise,
-  APITimeoutError,
-  AuthenticationError,
-  BadRequestError,
-  ClientClosedError,
-  ConfigurationError,
-  ContextClient,
-  ContextGatewayError,
-  GatewayClient,
-  InternalServerError,
-  NotFoundError,
-  PermissionDeniedError,
-  RateLimitError,
-  RequestValidationError,
-  ResponseTooLargeError,
-  ResponseValidationError,
-  readChatCompletionStream,
-  ServiceUnavailableError,
-  StreamConsumedError,
-  StreamError,
-  StreamTruncatedError,
-  toErrorData,
-  toErrorResponse,
+// Generated from etc by `npm run api`.
+export { APIAbortError as context_gateway_APIAbortError } from 'context-gateway';
+export { APIConnectionError as context_gateway_APIConnectionError } from 'context-gateway';
+export { APIError as context_gateway_APIError } from 'context-gateway';
+export { APIPromise as context_gateway_APIPromise } from 'context-gateway';
+export { APITimeoutError as context_gateway_APITimeoutError } from 'context-gateway';
+export { type Area as context_gateway_Area } from 'context-gateway';
+export { type Attempt as context_gateway_Attempt } from 'context-gateway';
+export { AuthenticationError as context_gateway_AuthenticationError } from 'context-gateway';
+export { BadRequestError as context_gateway_BadRequestError } from 'context-gateway';
+export { type Chat as context_gateway_Chat } from 'context-gateway';
+export { type ChatCompletion as context_gateway_ChatCompletion } from 'context-gateway';
+export { type ChatCompletionChoice as context_gateway_ChatCompletionChoice } from 'context-gateway';
+export { type ChatCompletionChunk as context_gateway_ChatCompletionChunk } from 'context-gateway';
+export { type ChatCompletionChunkChoice as context_gateway_ChatCompletionChunkChoice } from 'context-gateway';
+export { type ChatCompletionDelta as context_gateway_ChatCompletionDelta } from 'context-gateway';
+export { type ChatCompletionParams as context_gateway_ChatCompletionParams } from 'context-gateway';
+export { type ChatCompletionStream as context_gateway_ChatCompletionStream } from 'context-gateway';
+export { type ChatCompletions as context_gateway_ChatCompletions } from 'context-gateway';
+export { type ChatContentPart as context_gateway_ChatContentPart } from 'context-gateway';
+export { type ChatMessage as context_gateway_ChatMessage } from 'context-gateway';
+export { type ChatRole as context_gateway_ChatRole } from 'context-gateway';
+export { ClientClosedError as context_gateway_ClientClosedError } from 'context-gateway';
+export { type ClientEvent as context_gateway_ClientEvent } from 'context-gateway';
+export { type ClientOptions as context_gateway_ClientOptions } from 'context-gateway';
+export { type CompactParams as context_gateway_CompactParams } from 'context-gateway';
+export { type CompactionLevel as context_gateway_CompactionLevel } from 'context-gateway';
+export { type CompactionResult as context_gateway_CompactionResult } from 'context-gateway';
+export { type CompletionTypes as context_gateway_CompletionTypes } from 'context-gateway';
+export { type CompletionUsage as context_gateway_CompletionUsage } from 'context-gateway';
+export { ConfigurationError as context_gateway_ConfigurationError } from 'context-gateway';
+export { ContextClient as context_gateway_ContextClient } from 'context-gateway';
+export { type ContextClientOptions as context_gateway_ContextClientOptions } from 'context-gateway';
+export { ContextGatewayError as context_gateway_ContextGatewayError } from 'context-gateway';
+export { type ContextMetadata as context_gateway_ContextMetadata } from 'context-gateway';
+export { type ConversationContext as context_gateway_ConversationContext } from 'context-gateway';
+export { type Decision as context_gateway_Decision } from 'context-gateway';
+export { type DecodeChunk as context_gateway_DecodeChunk } from 'context-gateway';
+export { type DequeuedEvent as context_gateway_DequeuedEvent } from 'context-gateway';
+export { type DerivedOptions as context_gateway_DerivedOptions } from 'context-gateway';
+export { type DispatcherLike as context_gateway_DispatcherLike } from 'context-gateway';
+export { type DoneEvent as context_gateway_DoneEvent } from 'context-gateway';
+export { type ErrorData as context_gateway_ErrorData } from 'context-gateway';
+export { type ExtendedChatCompletion as context_gateway_ExtendedChatCompletion } from 'context-gateway';
+export { type ExtendedChatCompletionChoice as context_gateway_ExtendedChatCompletionChoice } from 'context-gateway';
+export { type ExtendedChatCompletionChunk as context_gateway_ExtendedChatCompletionChunk } from 'context-gateway';
+export { type ExtendedChatCompletionChunkChoice as context_gateway_ExtendedChatCompletionChunkChoice } from 'context-gateway';
+export { type ExtendedChatCompletionDelta as context_gateway_ExtendedChatCompletionDelta } from 'context-gateway';
+export { type ExtendedChatCompletionParams as context_gateway_ExtendedChatCompletionParams } from 'context-gateway';
+export { type ExtendedChatMessage as context_gateway_ExtendedChatMessage } from 'context-gateway';
+export { type ExtendedReply as context_gateway_ExtendedReply } from 'context-gateway';
+export { type ExtendedStreamedChatCompletion as context_gateway_ExtendedStreamedChatCompletion } from 'context-gateway';
+export { type FailureEvent as context_gateway_FailureEvent } from 'context-gateway';
+export { type FileRecord as context_gateway_FileRecord } from 'context-gateway';
+export { type FileUploadParams as context_gateway_FileUploadParams } from 'context-gateway';
+export { type Files as context_gateway_Files } from 'context-gateway';
+export { type FunctionTool as context_gateway_FunctionTool } from 'context-gateway';
+export { GatewayClient as context_gateway_GatewayClient } from 'context-gateway';
+export { type GatewayClientOptions as context_gateway_GatewayClientOptions } from 'context-gateway';
+export { type Integration as context_gateway_Integration } from 'context-gateway';
+export { type IntegrationExecuteParams as context_gateway_IntegrationExecuteParams } from 'context-gateway';
+export { type IntegrationResult as context_gateway_IntegrationResult } from 'context-gateway';
+export { type Integrations as context_gateway_Integrations } from 'context-gateway';
+export { InternalServerError as context_gateway_InternalServerError } from 'context-gateway';
+export { type Logger as context_gateway_Logger } from 'context-gateway';
+export { type MapOptions as context_gateway_MapOptions } from 'context-gateway';
+export { type MapResult as context_gateway_MapResult } from 'context-gateway';
+export { type Memory as context_gateway_Memory } from 'context-gateway';
+export { type MemoryCreateParams as context_gateway_MemoryCreateParams } from 'context-gateway';
+export { type MemoryListParams as context_gateway_MemoryListParams } from 'context-gateway';
+export { type MemoryType as context_gateway_MemoryType } from 'context-gateway';
+export { type MemoryUpdateParams as context_gateway_MemoryUpdateParams } from 'context-gateway';
+export { type Method as context_gateway_Method } from 'context-gateway';
+export { NotFoundError as context_gateway_NotFoundError } from 'context-gateway';
+export { type OpenRecord as context_gateway_OpenRecord } from 'context-gateway';
+export { type PartialChatCompletion as context_gateway_PartialChatCompletion } from 'context-gateway';
+export { PermissionDeniedError as context_gateway_PermissionDeniedError } from 'context-gateway';
+export { type Permit as context_gateway_Permit } from 'context-gateway';
+export { type Phase as context_gateway_Phase } from 'context-gateway';
+export { type PinCategory as context_gateway_PinCategory } from 'context-gateway';
+export { type PinParams as context_gateway_PinParams } from 'context-gateway';
+export { type PinnedMemoryItem as context_gateway_PinnedMemoryItem } from 'context-gateway';
+export { type Preset as context_gateway_Preset } from 'context-gateway';
+export { type PresetExecuteParams as context_gateway_PresetExecuteParams } from 'context-gateway';
+export { type PresetListParams as context_gateway_PresetListParams } from 'context-gateway';
+export { type PresetResult as context_gateway_PresetResult } from 'context-gateway';
+export { type Presets as context_gateway_Presets } from 'context-gateway';
+export { type ProgressListener as context_gateway_ProgressListener } from 'context-gateway';
+export { type Query as context_gateway_Query } from 'context-gateway';
+export { type QueuedEvent as context_gateway_QueuedEvent } from 'context-gateway';
+export { type RateLimit as context_gateway_RateLimit } from 'context-gateway';
+export { RateLimitError as context_gateway_RateLimitError } from 'context-gateway';
+export { type RateLimitObservation as context_gateway_RateLimitObservation } from 'context-gateway';
+export { type RateLimiter as context_gateway_RateLimiter } from 'context-gateway';
+export { type RawRequest as context_gateway_RawRequest } from 'context-gateway';
+export { type ReadStreamOptions as context_gateway_ReadStreamOptions } from 'context-gateway';
+export { type Reference as context_gateway_Reference } from 'context-gateway';
+export { type RequestEvent as context_gateway_RequestEvent } from 'context-gateway';
+export { type RequestOptions as context_gateway_RequestOptions } from 'context-gateway';
+export { RequestValidationError as context_gateway_RequestValidationError } from 'context-gateway';
+export { type ResponseEvent as context_gateway_ResponseEvent } from 'context-gateway';
+export { type ResponseFormat as context_gateway_ResponseFormat } from 'context-gateway';
+export { type ResponseInfo as context_gateway_ResponseInfo } from 'context-gateway';
+export { ResponseTooLargeError as context_gateway_ResponseTooLargeError } from 'context-gateway';
+export { ResponseValidationError as context_gateway_ResponseValidationError } from 'context-gateway';
+export { type RetryEvent as context_gateway_RetryEvent } from 'context-gateway';
+export { type RollingSummary as context_gateway_RollingSummary } from 'context-gateway';
+export { type SchemaOptions as context_gateway_SchemaOptions } from 'context-gateway';
+export { type Sent as context_gateway_Sent } from 'context-gateway';
+export { type ServerSentEvent as context_gateway_ServerSentEvent } from 'context-gateway';
+export { ServiceUnavailableError as context_gateway_ServiceUnavailableError } from 'context-gateway';
+export { type SessionHeader as context_gateway_SessionHeader } from 'context-gateway';
+export { type StandardResult as context_gateway_StandardResult } from 'context-gateway';
+export { type StandardSchema as context_gateway_StandardSchema } from 'context-gateway';
+export { type StartEvent as context_gateway_StartEvent } from 'context-gateway';
+export { type StopReason as context_gateway_StopReason } from 'context-gateway';
+export { StreamConsumedError as context_gateway_StreamConsumedError } from 'context-gateway';
+export { StreamError as context_gateway_StreamError } from 'context-gateway';
+export { type StreamMetrics as context_gateway_StreamMetrics } from 'context-gateway';
+export { StreamTruncatedError as context_gateway_StreamTruncatedError } from 'context-gateway';
+export { type StreamedChatCompletion as context_gateway_StreamedChatCompletion } from 'context-gateway';
+export { type ToolCall as context_gateway_ToolCall } from 'context-gateway';
+export { type ToolCallDelta as context_gateway_ToolCallDelta } from 'context-gateway';
+export { type ToolChoice as context_gateway_ToolChoice } from 'context-gateway';
+export { type Undocumented as context_gateway_Undocumented } from 'context-gateway';
+export { type UploadOptions as context_gateway_UploadOptions } from 'context-gateway';
+export { type Uploadable as context_gateway_Uploadable } from 'context-gateway';
+export { type Usage as context_gateway_Usage } from 'context-gateway';
+export { type UsageParams as context_gateway_UsageParams } from 'context-gateway';
+export { type UsageReport as context_gateway_UsageReport } from 'context-gateway';
+export { type UserMemoryItem as context_gateway_UserMemoryItem } from 'context-gateway';
+export { type ValidationEvent as context_gateway_ValidationEvent } from 'context-gateway';
+export { type ValidationIssue as context_gateway_ValidationIssue } from 'context-gateway';
+export { type WithResponse as context_gateway_WithResponse } from 'context-gateway';
+export { readChatCompletionStream as context_gateway_readChatCompletionStream } from 'context-gateway';
+export { toErrorData as context_gateway_toErrorData } from 'context-gateway';
+export { toErrorResponse as context_gateway_toErrorResponse } from 'context-gateway';
+export const values_context_gateway: Record<keyof typeof import('context-gateway'), 0> = {
+  'APIAbortError': 0,
+  'APIConnectionError': 0,
+  'APIError': 0,
+  'APIPromise': 0,
+  'APITimeoutError': 0,
+  'AuthenticationError': 0,
+  'BadRequestError': 0,
+  'ClientClosedError': 0,
+  'ConfigurationError': 0,
+  'ContextClient': 0,
+  'ContextGatewayError': 0,
+  'GatewayClient': 0,
+  'InternalServerError': 0,
+  'NotFoundError': 0,
+  'PermissionDeniedError': 0,
+  'RateLimitError': 0,
+  'RequestValidationError': 0,
+  'ResponseTooLargeError': 0,
+  'ResponseValidationError': 0,
+  'ServiceUnavailableError': 0,
+  'StreamConsumedError': 0,
+  'StreamError': 0,
+  'StreamTruncatedError': 0,
+  'readChatCompletionStream': 0,
+  'toErrorData': 0,
+  'toErrorResponse': 0,
 };
-export const conversationValues: Record<keyof typeof import('context-gateway/conversation'), unknown> = {
-  ContextBudgetError,
-  createConversation,
-  diffSummaries,
-  estimateTokens,
-  fitToBudget,
-  renderContext,
-  memoryStore,
-  ConversationConflictError,
-  readTurn,
+export { chatCompletionChunkSchema as schemas_chatCompletionChunkSchema } from 'context-gateway/schemas';
+export { chatCompletionSchema as schemas_chatCompletionSchema } from 'context-gateway/schemas';
+export { chatMessageSchema as schemas_chatMessageSchema } from 'context-gateway/schemas';
+export { compactionResultSchema as schemas_compactionResultSchema } from 'context-gateway/schemas';
+export { completionUsageSchema as schemas_completionUsageSchema } from 'context-gateway/schemas';
+export { contextMetadataSchema as schemas_contextMetadataSchema } from 'context-gateway/schemas';
+export { conversationContextSchema as schemas_conversationContextSchema } from 'context-gateway/schemas';
+export { decisionSchema as schemas_decisionSchema } from 'context-gateway/schemas';
+export { pinnedMemoryItemSchema as schemas_pinnedMemoryItemSchema } from 'context-gateway/schemas';
+export { referenceSchema as schemas_referenceSchema } from 'context-gateway/schemas';
+export { rollingSummarySchema as schemas_rollingSummarySchema } from 'context-gateway/schemas';
+export { usageReportSchema as schemas_usageReportSchema } from 'context-gateway/schemas';
+export { userMemoryItemSchema as schemas_userMemoryItemSchema } from 'context-gateway/schemas';
+export const values_schemas: Record<keyof typeof import('context-gateway/schemas'), 0> = {
+  'chatCompletionChunkSchema': 0,
+  'chatCompletionSchema': 0,
+  'chatMessageSchema': 0,
+  'compactionResultSchema': 0,
+  'completionUsageSchema': 0,
+  'contextMetadataSchema': 0,
+  'conversationContextSchema': 0,
+  'decisionSchema': 0,
+  'pinnedMemoryItemSchema': 0,
+  'referenceSchema': 0,
+  'rollingSummarySchema': 0,
+  'usageReportSchema': 0,
+  'userMemoryItemSchema': 0,
 };
-export const schemas: Record<keyof typeof import('context-gateway/schemas'), unknown> = {
-  chatCompletionChunkSchema,
-  chatCompletionSchema,
-  chatMessageSchema,
-  compactionResultSchema,
-  completionUsageSchema,
-  contextMetadataSchema,
-  conversationContextSchema,
-  decisionSchema,
-  pinnedMemoryItemSchema,
-  referenceSchema,
-  rollingSummarySchema,
-  usageReportSchema,
-  userMemoryItemSchema,
+export { type BuildOptions as conversation_BuildOptions } from 'context-gateway/conversation';
+export { type BuiltPrompt as conversation_BuiltPrompt } from 'context-gateway/conversation';
+export { type ChatTurn as conversation_ChatTurn } from 'context-gateway/conversation';
+export { type CompactionReceipt as conversation_CompactionReceipt } from 'context-gateway/conversation';
+export { type CompactionReport as conversation_CompactionReport } from 'context-gateway/conversation';
+export { ContextBudgetError as conversation_ContextBudgetError } from 'context-gateway/conversation';
+export { type ContextParts as conversation_ContextParts } from 'context-gateway/conversation';
+export { type ContextSection as conversation_ContextSection } from 'context-gateway/conversation';
+export { type Conversation as conversation_Conversation } from 'context-gateway/conversation';
+export { ConversationConflictError as conversation_ConversationConflictError } from 'context-gateway/conversation';
+export { type ConversationMessage as conversation_ConversationMessage } from 'context-gateway/conversation';
+export { type ConversationOptions as conversation_ConversationOptions } from 'context-gateway/conversation';
+export { type ConversationSearch as conversation_ConversationSearch } from 'context-gateway/conversation';
+export { type ConversationState as conversation_ConversationState } from 'context-gateway/conversation';
+export { type ConversationStore as conversation_ConversationStore } from 'context-gateway/conversation';
+export { type Dropped as conversation_Dropped } from 'context-gateway/conversation';
+export { type EntrySection as conversation_EntrySection } from 'context-gateway/conversation';
+export { type FitParams as conversation_FitParams } from 'context-gateway/conversation';
+export { type FitReport as conversation_FitReport } from 'context-gateway/conversation';
+export { type FitState as conversation_FitState } from 'context-gateway/conversation';
+export { type FittedPrompt as conversation_FittedPrompt } from 'context-gateway/conversation';
+export { type LedgerEntry as conversation_LedgerEntry } from 'context-gateway/conversation';
+export { type MadeReply as conversation_MadeReply } from 'context-gateway/conversation';
+export { type PromptMessage as conversation_PromptMessage } from 'context-gateway/conversation';
+export { type PromptReport as conversation_PromptReport } from 'context-gateway/conversation';
+export { type Recalled as conversation_Recalled } from 'context-gateway/conversation';
+export { type ReplyStream as conversation_ReplyStream } from 'context-gateway/conversation';
+export { type SearchHit as conversation_SearchHit } from 'context-gateway/conversation';
+export { type SearchOptions as conversation_SearchOptions } from 'context-gateway/conversation';
+export { type SearchResult as conversation_SearchResult } from 'context-gateway/conversation';
+export { type StoredConversation as conversation_StoredConversation } from 'context-gateway/conversation';
+export { type SummaryDiff as conversation_SummaryDiff } from 'context-gateway/conversation';
+export { type SummaryEntry as conversation_SummaryEntry } from 'context-gateway/conversation';
+export { type TurnEvent as conversation_TurnEvent } from 'context-gateway/conversation';
+export { type TurnInput as conversation_TurnInput } from 'context-gateway/conversation';
+export { type TurnOptions as conversation_TurnOptions } from 'context-gateway/conversation';
+export { createConversation as conversation_createConversation } from 'context-gateway/conversation';
+export { diffSummaries as conversation_diffSummaries } from 'context-gateway/conversation';
+export { estimateTokens as conversation_estimateTokens } from 'context-gateway/conversation';
+export { fitToBudget as conversation_fitToBudget } from 'context-gateway/conversation';
+export { memoryStore as conversation_memoryStore } from 'context-gateway/conversation';
+export { readTurn as conversation_readTurn } from 'context-gateway/conversation';
+export { renderContext as conversation_renderContext } from 'context-gateway/conversation';
+export const values_conversation: Record<keyof typeof import('context-gateway/conversation'), 0> = {
+  'ContextBudgetError': 0,
+  'ConversationConflictError': 0,
+  'createConversation': 0,
+  'diffSummaries': 0,
+  'estimateTokens': 0,
+  'fitToBudget': 0,
+  'memoryStore': 0,
+  'readTurn': 0,
+  'renderContext': 0,
 };
-
-export const aiSdk: Record<keyof typeof import('context-gateway/ai-sdk'), unknown> = {
-  contextMiddleware,
-  createAiSdkProvider,
-  searchTool,
-  toUIMessageStream,
+export { type AiSdkModel as ai_sdk_AiSdkModel } from 'context-gateway/ai-sdk';
+export { type AiSdkProvider as ai_sdk_AiSdkProvider } from 'context-gateway/ai-sdk';
+export { type AiSdkProviderOptions as ai_sdk_AiSdkProviderOptions } from 'context-gateway/ai-sdk';
+export { type ContextMiddleware as ai_sdk_ContextMiddleware } from 'context-gateway/ai-sdk';
+export { type FoundMessage as ai_sdk_FoundMessage } from 'context-gateway/ai-sdk';
+export { type SearchTool as ai_sdk_SearchTool } from 'context-gateway/ai-sdk';
+export { type SearchToolOptions as ai_sdk_SearchToolOptions } from 'context-gateway/ai-sdk';
+export { type Specification as ai_sdk_Specification } from 'context-gateway/ai-sdk';
+export { type TurnMetadata as ai_sdk_TurnMetadata } from 'context-gateway/ai-sdk';
+export { type UIMessageChunk as ai_sdk_UIMessageChunk } from 'context-gateway/ai-sdk';
+export { type UIMessageStreamOptions as ai_sdk_UIMessageStreamOptions } from 'context-gateway/ai-sdk';
+export { contextMiddleware as ai_sdk_contextMiddleware } from 'context-gateway/ai-sdk';
+export { createAiSdkProvider as ai_sdk_createAiSdkProvider } from 'context-gateway/ai-sdk';
+export { searchTool as ai_sdk_searchTool } from 'context-gateway/ai-sdk';
+export { toUIMessageStream as ai_sdk_toUIMessageStream } from 'context-gateway/ai-sdk';
+export const values_ai_sdk: Record<keyof typeof import('context-gateway/ai-sdk'), 0> = {
+  'contextMiddleware': 0,
+  'createAiSdkProvider': 0,
+  'searchTool': 0,
+  'toUIMessageStream': 0,
 };
-
-export const redis: Record<keyof typeof import('context-gateway/redis'), unknown> = { redisLimiter };
-
-export function shareLimit(client: IoredisLike | NodeRedisLike): ClientOptions {
-  const either: RedisClient = client;
-  const onEvent = ({ type }: RedisLimiterEvent): void => console.log(type);
-  const options: RedisLimiterOptions = { client: either, name: 'production', onEvent };
-  return { pacing: redisLimiter(options) };
-}
-
-export function scriptKeys({ keys, arguments: given }: ScriptArguments): string[] {
-  return [...keys, ...given];
-}
-
-export function configure(credential: Credential, dispatcher?: DispatcherLike): [GatewayClient, ContextClient] {
-  const shared: ClientOptions = { baseURL: 'https://gateway.example.com', dispatcher, pacing: limiter, onEvent: log };
-  const logger: Logger = console;
-  const gatewayOptions: GatewayClientOptions = { ...shared, logger, apiKey: credential, decodeChunk };
-  const sessionHeader: SessionHeader = { name: 'authorization', scheme: 'Bearer' };
-  const contextOptions: ContextClientOptions = { ...shared, sessionToken: credential, sessionHeader };
-  const derived: DerivedOptions<GatewayClientOptions> = { timeout: 1_000 };
-  const gateway = new GatewayClient(gatewayOptions).withOptions(derived);
-  const keyType: KeyType = gateway.keyType;
-  if (keyType === 'unknown') throw new TypeError('an odd key');
-  return [gateway, new ContextClient(contextOptions)];
-}
-
-const limiter: RateLimiter = {
-  acquire: (bucket: string): Permit => ({
-    ready: bucket === 'compact' ? Promise.resolve() : undefined,
-    release: (observed?: RateLimitObservation) => void observed?.remaining,
-  }),
+export { type IoredisLike as redis_IoredisLike } from 'context-gateway/redis';
+export { type NodeRedisLike as redis_NodeRedisLike } from 'context-gateway/redis';
+export { type RedisClient as redis_RedisClient } from 'context-gateway/redis';
+export { type RedisLimiterEvent as redis_RedisLimiterEvent } from 'context-gateway/redis';
+export { type RedisLimiterOptions as redis_RedisLimiterOptions } from 'context-gateway/redis';
+export { type ScriptArguments as redis_ScriptArguments } from 'context-gateway/redis';
+export { redisLimiter as redis_redisLimiter } from 'context-gateway/redis';
+export const values_redis: Record<keyof typeof import('context-gateway/redis'), 0> = {
+  'redisLimiter': 0,
 };
-
-const decodeChunk: DecodeChunk = (event: ServerSentEvent) =>
-  event.event === 'end' ? 'done' : (JSON.parse(event.data) as ChatCompletionChunk);
-
-export async function complete(chat: Chat, options: RequestOptions): Promise<string> {
-  const completions: ChatCompletions = chat.completions;
-  const role: ChatRole = 'user';
-  const messages: ChatMessage[] = [{ role, content: 'Name three rivers.' }];
-  const params: ChatCompletionParams = { model: 'm', messages, temperature: 1, max_tokens: 100 };
-  const call: APIPromise<ChatCompletion> = completions.create({ ...params, stream: false }, options);
-  const { data, response }: WithResponse<ChatCompletion> = await call.withResponse();
-  const info: ResponseInfo = response;
-  const attempts: readonly Attempt[] = info.attempts;
-  const limit: RateLimit | undefined = info.rateLimit;
-  const choice: ChatCompletionChoice | undefined = data.choices[0];
-  const usage: CompletionUsage = data.usage;
-  return `${choice?.message.content} ${usage.total_tokens} ${attempts.length} ${limit?.remaining} ${info.status}`;
-}
-
-export async function stream(gateway: GatewayClient, relayed: Response): Promise<StreamedChatCompletion> {
-  const params = { model: 'm', messages: [{ role: 'user', content: 'Name three rivers.' }], stream: true } as const;
-  const own: ChatCompletionStream = await gateway.chat.completions.create(params);
-  for await (const chunk of own) {
-    const choice: ChatCompletionChunkChoice | undefined = chunk.choices[0];
-    const delta: ChatCompletionDelta | undefined = choice?.delta;
-    print(delta?.content);
-  }
-  const metrics: StreamMetrics = own.metrics;
-  const options: ReadStreamOptions = { streamIdleTimeout: metrics.duration };
-  for await (const text of (await readChatCompletionStream(relayed, options)).textStream) print(text);
-  await readChatCompletionStream(own.toReadableStream());
-  await readChatCompletionStream(toErrorResponse(new Error('The service is away.')));
-  return own.finalCompletion();
-}
-
-export async function callTools(gateway: GatewayClient<'send'>): Promise<ToolCall[]> {
-  const option: Undocumented = gateway.undocumented;
-  const tools: FunctionTool[] = [{ type: 'function', function: { name: 'tide' } }];
-  const content: ChatContentPart[] = [{ type: 'text', text: 'When is high tide?' }];
-  const messages: ExtendedChatMessage[] = [{ role: 'user', content }];
-  const tool_choice: ToolChoice = 'auto';
-  const response_format: ResponseFormat = { type: 'text' };
-  const params: ExtendedChatCompletionParams = { model: 'm', messages, tools, tool_choice, response_format };
-  const completion: ExtendedChatCompletion = await gateway.chat.completions.create({ ...params, stream: false });
-  const choice: ExtendedChatCompletionChoice | undefined = completion.choices[0];
-  const reply: ExtendedReply | undefined = choice?.message;
-  const stream = await gateway.chat.completions.create({ ...params, stream: true });
-  for await (const chunk of stream) {
-    const whole: ExtendedChatCompletionChunk = chunk;
-    const piece: ExtendedChatCompletionChunkChoice | undefined = whole.choices[0];
-    const delta: ExtendedChatCompletionDelta | undefined = piece?.delta;
-    const called: ToolCallDelta | undefined = delta?.tool_calls?.[0];
-    print(called?.function?.name ?? option);
-  }
-  const joined: ExtendedStreamedChatCompletion = await stream.finalCompletion();
-  const typed: CompletionTypes<'send'>['streamed'] = joined;
-  return typed.choices[0]?.message.tool_calls ?? reply?.tool_calls ?? [];
-}
-
-export async function undocumented(gateway: GatewayClient): Promise<OpenRecord[]> {
-  const presets: Presets = gateway.presets;
-  const files: Files = gateway.files;
-  const integrations: Integrations = gateway.integrations;
-  const list: PresetListParams = { category: 'mail', limit: 5 };
-  const execute: PresetExecuteParams = { input: 'Hello.', model: 'm' };
-  const act: IntegrationExecuteParams = { action: 'post_message', channel: '#team' };
-  const file: Uploadable = new Blob(['a']);
-  const upload: FileUploadParams = { file, purpose: 'test', filename: 'a.txt' };
-  const onProgress: ProgressListener = (sent, total) => print(`${sent} of ${total ?? 'an unknown number of'} bytes`);
-  const options: UploadOptions = { onProgress };
-  const preset: Preset | undefined = (await presets.list(list))[0];
-  const result: PresetResult = await presets.execute(preset?.id ?? 'none', execute);
-  const record: FileRecord = await files.upload(upload, options);
-  const integration: Integration | undefined = (await integrations.list())[0];
-  const done: IntegrationResult = await integrations.execute(integration?.name ?? 'none', act);
-  return [result, record, done];
-}
-
-export async function checkedByHand(gateway: GatewayClient): Promise<number> {
-  const validate = (value: unknown): StandardResult<number> =>
-    typeof value === 'number' ? { value } : { issues: [{ message: 'not a number' }] };
-  const schema: StandardSchema<number> = { '~standard': { version: 1, vendor: 'by-hand', validate } };
-  const options: SchemaOptions<number> = { schema };
-  const method: Method = 'GET';
-  const query: Query = { limit: 1 };
-  const request: RawRequest = { method, path: '/v1/models', query };
-  return gateway.request(request, options);
-}
-
-export async function report(usage: Usage): Promise<UsageReport> {
-  const params: UsageParams = { start_date: '2026-01-01', end_date: new Date() };
-  return usage.retrieve(params);
-}
-
-export async function context(client: ContextClient): Promise<[Decision[], Reference[], ContextMetadata]> {
-  const whole: ConversationContext = await client.retrieve('conv');
-  const summary: RollingSummary = await client.summary('conv');
-  const level: CompactionLevel = 'deep';
-  const compact: CompactParams = { level };
-  const compacted: CompactionResult = await client.compact('conv', compact);
-  const category: PinCategory = 'decision';
-  const pin: PinParams = { messageId: 'msg', category };
-  const pinned: PinnedMemoryItem = await client.pin('conv', pin);
-  await client.unpin('conv', pinned.messageId);
-  if (!compacted.success) await client.exclude('conv', 'msg');
-  return [summary.decisions, summary.importantReferences, whole.metadata];
-}
-
-export async function remember(memory: Memory): Promise<UserMemoryItem[]> {
-  const type: MemoryType = 'fact';
-  const create: MemoryCreateParams = { type, key: 'home', content: 'Oslo' };
-  const update: MemoryUpdateParams = { content: 'Bergen', isActive: true };
-  const list: MemoryListParams = { type };
-  const item = await memory.create(create);
-  await memory.update(item.id, update);
-  return memory.list(list);
-}
-
-export function log(event: ClientEvent): void {
-  const stops: StopReason[] = [];
-  const printers = {
-    request: (one: RequestEvent) => print(`${one.method} ${one.path}`),
-    response: (one: ResponseEvent) => print(one.status),
-    queued: (one: QueuedEvent) => print(one.bucket),
-    dequeued: (one: DequeuedEvent) => print(one.waited),
-    retry: (one: RetryEvent) => print(one.wait),
-    failure: (one: FailureEvent) => stops.push(one.stop),
-    validation: (one: ValidationEvent) => print(one.issues.length),
-  };
-  const area: Area = event.area;
-  print(area);
-  if (event.type === 'request') printers.request(event);
-  if (event.type === 'response') printers.response(event);
-  if (event.type === 'dequeued') printers.dequeued(event);
-  if (event.type === 'retry') printers.retry(event);
-  if (event.type === 'failure') printers.failure(event);
-  if (event.type === 'validation') printers.validation(event);
-}
-
-/** What a page shows of a turn. */
-export async function show(response: Response): Promise<ErrorData | undefined> {
-  for await (const event of readTurn(response)) {
-    const one: TurnEvent = event;
-    if (one.type === 'text') print(one.text);
-    if (one.type === 'error') return one.error;
-  }
-  return undefined;
-}
-
-/** Each class narrows to its own properties. */
-export function explain(error: unknown): unknown {
-  if (RateLimitError.is(error)) return error.retryAfter;
-  if (AuthenticationError.is(error) || PermissionDeniedError.is(error) || BadRequestError.is(error)) return error.param;
-  if (error instanceof NotFoundError || error instanceof StreamError) return error.code;
-  if (error instanceof ServiceUnavailableError || error instanceof InternalServerError) return error.status;
-  if (error instanceof APIError) return error.headers.get('x-request-id');
-  if (error instanceof APITimeoutError) return error.kind;
-  if (error instanceof APIConnectionError || error instanceof ResponseTooLargeError) {
-    const facts: [Phase, Sent] = [error.phase, error.sent];
-    return facts;
-  }
-  if (error instanceof RequestValidationError || error instanceof ResponseValidationError) {
-    const issue: ValidationIssue | undefined = error.issues[0];
-    return issue?.path;
-  }
-  if (error instanceof StreamTruncatedError || error instanceof StreamConsumedError) {
-    const partial: PartialChatCompletion | undefined = error.partial;
-    return partial?.choices[0]?.message.content;
-  }
-  if (error instanceof APIAbortError || error instanceof ClientClosedError) return error.cause;
-  if (error instanceof ConfigurationError) return error.message;
-  return error instanceof ContextGatewayError && error.retryable;
-}
-
-/** The schemas return the documented types. */
-export function parse(value: unknown): unknown[] {
-  const message: ChatMessage = chatMessageSchema.parse(value);
-  const completion: ChatCompletion = chatCompletionSchema.parse(value);
-  const chunk: ChatCompletionChunk = chatCompletionChunkSchema.parse(value);
-  const usage: CompletionUsage = completionUsageSchema.parse(value);
-  const report: UsageReport = usageReportSchema.parse(value);
-  const whole: ConversationContext = conversationContextSchema.parse(value);
-  const summary: RollingSummary = rollingSummarySchema.parse(value);
-  const decision: Decision = decisionSchema.parse(value);
-  const reference: Reference = referenceSchema.parse(value);
-  const metadata: ContextMetadata = contextMetadataSchema.parse(value);
-  const pinned: PinnedMemoryItem = pinnedMemoryItemSchema.parse(value);
-  const compacted: CompactionResult = compactionResultSchema.parse(value);
-  const item: UserMemoryItem = userMemoryItemSchema.parse(value);
-  return [
-    message,
-    completion,
-    chunk,
-    usage,
-    report,
-    whole,
-    summary,
-    decision,
-    reference,
-    metadata,
-    pinned,
-    compacted,
-    item,
-  ];
-}
-
-/** Also compiles without the AI SDK. */
-export function forTheAiSdk(
-  gateway: GatewayClient,
-  conversation: Parameters<typeof contextMiddleware>[0],
-): [AiSdkModel<'v4'>, ContextMiddleware] {
-  const specification: Specification = 'v4';
-  const options: AiSdkProviderOptions<'v4'> = { specification };
-  const provider: AiSdkProvider<'v4'> = createAiSdkProvider(gateway, options);
-  return [provider('m'), contextMiddleware(conversation)];
-}
-
-export async function pageOfTheAiSdk(
-  conversation: Conversation,
-): Promise<[ReadableStream<UIMessageChunk>, FoundMessage[], TurnMetadata | undefined]> {
-  const limited: SearchToolOptions = { limit: 3 };
-  const tool: SearchTool = searchTool(conversation, limited);
-  const options: UIMessageStreamOptions = { onError: String };
-  const stream = toUIMessageStream(conversation.stream('Hello?'), options);
-  return [stream, await tool.execute({ query: 'Hello' }), undefined];
-}
-
-/** Wraps a custom call. */
-export function wrapped<T>(answer: Promise<WithResponse<T>>): APIPromise<T> {
-  return new APIPromise(answer);
-}
-
-/** Stands in for `console`, which not every `lib` has. */
-function print(_text: unknown): void {}
-
-/** A conversation with every option and every result. */
-export async function converse(context: ContextClient, gateway: GatewayClient): Promise<unknown> {
-  const history: ConversationMessage[] = [{ role: 'user', content: 'Hello.', id: 'm1' }];
-  const stored: StoredConversation = { messages: history };
-  const store: ConversationStore = {
-    load: () => stored,
-    append: () => {
-      throw new ConversationConflictError();
-    },
-    saveState: (_id, state: ConversationState) => print(state.format),
-  };
-  const hits: SearchHit[] = [{ id: 'm1' }];
-  const search: ConversationSearch = async () => hits;
-  const seen: CompactionReceipt[] = [];
-  const options: ConversationOptions = {
-    context,
-    gateway,
-    conversationId: 'c',
-    model: 'm',
-    contextWindow: 8000,
-    store,
-    search,
-    compaction: 0.8,
-    onCompaction: (report) => seen.push(report),
-  };
-  const conversation: Conversation = createConversation({ ...options, store: memoryStore({ c: history }) });
-  const input: TurnInput = 'What did we decide?';
-  const turnOptions: TurnOptions = { temperature: 0, max_tokens: 100 };
-  const reply: ReplyStream = conversation.stream(input, turnOptions);
-  for await (const text of reply) print(text);
-  const turn: ChatTurn = await reply.final();
-  const building: BuildOptions = { messages: history };
-  const built: BuiltPrompt = await conversation.buildMessages(input, building);
-  const made: MadeReply = { text: 'Nothing.' };
-  await conversation.record(input, made);
-  conversation.compactWhenDue();
-  const sent: PromptMessage[] = built.messages;
-  const compacted: CompactionReport = await conversation.compact('light');
-  const lost: LedgerEntry[] = await conversation.lost();
-  const searching: SearchOptions = { limit: 3 };
-  const results: SearchResult[] = await conversation.search('decided', searching);
-  const copy: Conversation = await conversation.fork('m1');
-  const parts: ContextParts = await conversation.refresh();
-  const report: PromptReport = built.report;
-  const facts: [Dropped[], Recalled[], ContextSection[]] = [report.dropped, report.recalled, report.included];
-  const fit: FitParams = { parts, history, input: history, budget: 1000 };
-  const fitted: FittedPrompt = fitToBudget(fit);
-  const next: [FitReport, FitState] = [fitted.report, fitted.state];
-  const diff: SummaryDiff | undefined = seen[0]?.diff;
-  const entries: SummaryEntry[] | undefined = diff?.lost;
-  const where: EntrySection | undefined = entries?.[0]?.section;
-  return [turn, facts, next, where, sent, compacted, results, copy, lost];
-}
