@@ -136,32 +136,32 @@ export { readChatCompletionStream as context_gateway_readChatCompletionStream } 
 export { toErrorData as context_gateway_toErrorData } from 'context-gateway';
 export { toErrorResponse as context_gateway_toErrorResponse } from 'context-gateway';
 export const values_context_gateway: Record<keyof typeof import('context-gateway'), 0> = {
-  'APIAbortError': 0,
-  'APIConnectionError': 0,
-  'APIError': 0,
-  'APIPromise': 0,
-  'APITimeoutError': 0,
-  'AuthenticationError': 0,
-  'BadRequestError': 0,
-  'ClientClosedError': 0,
-  'ConfigurationError': 0,
-  'ContextClient': 0,
-  'ContextGatewayError': 0,
-  'GatewayClient': 0,
-  'InternalServerError': 0,
-  'NotFoundError': 0,
-  'PermissionDeniedError': 0,
-  'RateLimitError': 0,
-  'RequestValidationError': 0,
-  'ResponseTooLargeError': 0,
-  'ResponseValidationError': 0,
-  'ServiceUnavailableError': 0,
-  'StreamConsumedError': 0,
-  'StreamError': 0,
-  'StreamTruncatedError': 0,
-  'readChatCompletionStream': 0,
-  'toErrorData': 0,
-  'toErrorResponse': 0,
+  APIAbortError: 0,
+  APIConnectionError: 0,
+  APIError: 0,
+  APIPromise: 0,
+  APITimeoutError: 0,
+  AuthenticationError: 0,
+  BadRequestError: 0,
+  ClientClosedError: 0,
+  ConfigurationError: 0,
+  ContextClient: 0,
+  ContextGatewayError: 0,
+  GatewayClient: 0,
+  InternalServerError: 0,
+  NotFoundError: 0,
+  PermissionDeniedError: 0,
+  RateLimitError: 0,
+  RequestValidationError: 0,
+  ResponseTooLargeError: 0,
+  ResponseValidationError: 0,
+  ServiceUnavailableError: 0,
+  StreamConsumedError: 0,
+  StreamError: 0,
+  StreamTruncatedError: 0,
+  readChatCompletionStream: 0,
+  toErrorData: 0,
+  toErrorResponse: 0,
 };
 export { chatCompletionChunkSchema as schemas_chatCompletionChunkSchema } from 'context-gateway/schemas';
 export { chatCompletionSchema as schemas_chatCompletionSchema } from 'context-gateway/schemas';
@@ -177,19 +177,19 @@ export { rollingSummarySchema as schemas_rollingSummarySchema } from 'context-ga
 export { usageReportSchema as schemas_usageReportSchema } from 'context-gateway/schemas';
 export { userMemoryItemSchema as schemas_userMemoryItemSchema } from 'context-gateway/schemas';
 export const values_schemas: Record<keyof typeof import('context-gateway/schemas'), 0> = {
-  'chatCompletionChunkSchema': 0,
-  'chatCompletionSchema': 0,
-  'chatMessageSchema': 0,
-  'compactionResultSchema': 0,
-  'completionUsageSchema': 0,
-  'contextMetadataSchema': 0,
-  'conversationContextSchema': 0,
-  'decisionSchema': 0,
-  'pinnedMemoryItemSchema': 0,
-  'referenceSchema': 0,
-  'rollingSummarySchema': 0,
-  'usageReportSchema': 0,
-  'userMemoryItemSchema': 0,
+  chatCompletionChunkSchema: 0,
+  chatCompletionSchema: 0,
+  chatMessageSchema: 0,
+  compactionResultSchema: 0,
+  completionUsageSchema: 0,
+  contextMetadataSchema: 0,
+  conversationContextSchema: 0,
+  decisionSchema: 0,
+  pinnedMemoryItemSchema: 0,
+  referenceSchema: 0,
+  rollingSummarySchema: 0,
+  usageReportSchema: 0,
+  userMemoryItemSchema: 0,
 };
 export { type BuildOptions as conversation_BuildOptions } from 'context-gateway/conversation';
 export { type BuiltPrompt as conversation_BuiltPrompt } from 'context-gateway/conversation';
@@ -235,15 +235,15 @@ export { memoryStore as conversation_memoryStore } from 'context-gateway/convers
 export { readTurn as conversation_readTurn } from 'context-gateway/conversation';
 export { renderContext as conversation_renderContext } from 'context-gateway/conversation';
 export const values_conversation: Record<keyof typeof import('context-gateway/conversation'), 0> = {
-  'ContextBudgetError': 0,
-  'ConversationConflictError': 0,
-  'createConversation': 0,
-  'diffSummaries': 0,
-  'estimateTokens': 0,
-  'fitToBudget': 0,
-  'memoryStore': 0,
-  'readTurn': 0,
-  'renderContext': 0,
+  ContextBudgetError: 0,
+  ConversationConflictError: 0,
+  createConversation: 0,
+  diffSummaries: 0,
+  estimateTokens: 0,
+  fitToBudget: 0,
+  memoryStore: 0,
+  readTurn: 0,
+  renderContext: 0,
 };
 export { type AiSdkModel as ai_sdk_AiSdkModel } from 'context-gateway/ai-sdk';
 export { type AiSdkProvider as ai_sdk_AiSdkProvider } from 'context-gateway/ai-sdk';
@@ -261,10 +261,10 @@ export { createAiSdkProvider as ai_sdk_createAiSdkProvider } from 'context-gatew
 export { searchTool as ai_sdk_searchTool } from 'context-gateway/ai-sdk';
 export { toUIMessageStream as ai_sdk_toUIMessageStream } from 'context-gateway/ai-sdk';
 export const values_ai_sdk: Record<keyof typeof import('context-gateway/ai-sdk'), 0> = {
-  'contextMiddleware': 0,
-  'createAiSdkProvider': 0,
-  'searchTool': 0,
-  'toUIMessageStream': 0,
+  contextMiddleware: 0,
+  createAiSdkProvider: 0,
+  searchTool: 0,
+  toUIMessageStream: 0,
 };
 export { type IoredisLike as redis_IoredisLike } from 'context-gateway/redis';
 export { type NodeRedisLike as redis_NodeRedisLike } from 'context-gateway/redis';
@@ -274,5 +274,5 @@ export { type RedisLimiterOptions as redis_RedisLimiterOptions } from 'context-g
 export { type ScriptArguments as redis_ScriptArguments } from 'context-gateway/redis';
 export { redisLimiter as redis_redisLimiter } from 'context-gateway/redis';
 export const values_redis: Record<keyof typeof import('context-gateway/redis'), 0> = {
-  'redisLimiter': 0,
+  redisLimiter: 0,
 };
