@@ -8,6 +8,8 @@ const PROGRAMS = join(import.meta.dirname, 'projects');
 const TSC = join(import.meta.dirname, '../node_modules/typescript/bin/tsc');
 const NODE_TYPES = join(import.meta.dirname, '../node_modules/@types');
 const MOST_PACKAGES = 4;
+/** The oldest TypeScript that is supported, and newer ones than the project's own. */
+const TYPESCRIPTS = ['5.4', '6', '7'];
 
 /**
  * The strictest options a user can have. All declarations of packages are checked, and no types are available except
@@ -33,6 +35,8 @@ const RESOLUTIONS = {
   node16: { module: 'node16', moduleResolution: 'node16' },
   nodenext: { module: 'nodenext', moduleResolution: 'nodenext' },
 };
+/** Knows no `exports`. TypeScript 6 warns about it, and 7 does not have it. */
+const CLASSIC = { module: 'commonjs', moduleResolution: 'node', esModuleInterop: true };
 
 /** Creates the projects below `folder` and returns their checks as `[name, check]`. */
 export function projectChecks(file, emulatorFile, folder, emulator) {
@@ -47,6 +51,8 @@ export function projectChecks(file, emulatorFile, folder, emulator) {
     ["schemas in the project's own zod", () => checkSchemas(esm)],
     ['require: every error is an instance of its class', () => checkErrors(cjs, emulator)],
     ['the emulator beside it, in process: a call and a stream', () => checkInProcess([file, emulatorFile], tested)],
+    ['with zod 4.0, which the web build shares: a call and a stream', () => checkOldestZod(file, folder, emulator)],
+    ['beside zod 3: its schemas validate responses', () => checkZod3(file, folder, emulator)],
   ];
 }
 
@@ -61,7 +67,23 @@ export function typeChecks(folder) {
   kinds.push(["TypeScript, nodenext, Node's types instead of dom", 'esm', onNode]);
   kinds.push(["TypeScript, the emulator, Node's types instead of dom", 'tested', onNode]);
   kinds.push(['TypeScript, the emulator, dom', 'tested', { ...RESOLUTIONS.bundler, lib: dom }]);
-  return kinds.map(([name, project, options]) => [name, () => checkTypes(join(folder, project), name, options)]);
+  const own = kinds.map(([name, project, options]) => [
+    name,
+    () => checkTypes(join(folder, project), name, options, TSC),
+  ]);
+  const others = TYPESCRIPTS.flatMap((version) => {
+    const tsc = join(import.meta.dirname, `node_modules/typescript${version.replace('.', '')}/bin/tsc`);
+    const silenced = version === '6' ? { ignoreDeprecations: '6.0' } : {};
+    return [
+      ['bundler', 'esm', RESOLUTIONS.bundler],
+      ['node16', 'esm', RESOLUTIONS.node16],
+      ...(version === '7' ? [] : [['node', 'cjs', { ...CLASSIC, ...silenced }]]),
+    ].map(([resolution, project, options]) => {
+      const name = `TypeScript ${version}, ${resolution}`;
+      return [name, () => checkTypes(join(folder, project), name, { ...options, lib: dom }, tsc)];
+    });
+  });
+  return [...own, ...others];
 }
 
 function newProject(folder, name, type) {
@@ -99,18 +121,49 @@ async function checkSchemas(project) {
   return `${count.trim()} schemas`;
 }
 
+/** The web build imports the project's zod. The condition `worker` selects it on Node, too. */
+async function checkOldestZod(file, folder, emulator) {
+  const project = newProject(folder, 'zod40', 'module');
+  await install([file, 'zod@4.0.0'], project);
+  if (zodVersions(project).join() !== '4.0.0') throw new Error(`installed zod ${zodVersions(project).join(' and ')}`);
+  const { plain, streamed } = JSON.parse(
+    await runWell([process.execPath, '--conditions=worker', 'calls.js'], { cwd: project, env: emulator.env }),
+  );
+  if (!plain.includes('PostgreSQL') || streamed !== plain)
+    throw new Error(`answered "${plain}", streamed "${streamed}"`);
+  const name = await runWell([process.execPath, '--conditions=worker', 'bad-argument.js'], {
+    cwd: project,
+    env: emulator.env,
+  });
+  if (name.trim() !== 'RequestValidationError') throw new Error(`a bad argument is a ${name}`);
+  return 'one zod';
+}
+
+async function checkZod3(file, folder, emulator) {
+  const project = newProject(folder, 'zod3', 'module');
+  await install([file, 'zod@3'], project);
+  const count = await runWell([process.execPath, 'zod3.js'], { cwd: project, env: emulator.env });
+  return `${zodVersions(project).join(' and ')}, ${count.trim()} records`;
+}
+
+/** All versions of zod in a project. */
+function zodVersions(project) {
+  const { packages } = JSON.parse(readFileSync(join(project, 'node_modules/.package-lock.json'), 'utf8'));
+  return Object.entries(packages).flatMap(([path, { version }]) => (path.endsWith('node_modules/zod') ? version : []));
+}
+
 async function checkErrors(project, emulator) {
   const count = await runWell([process.execPath, 'errors.cjs'], { cwd: project, env: emulator.env });
   return `${count.trim()} classes`;
 }
 
-async function checkTypes(project, name, compilerOptions) {
+async function checkTypes(project, name, compilerOptions, tsc) {
   const config = join(project, `tsconfig.${name.replaceAll(/\W+/g, '-')}.json`);
   writeFileSync(
     config,
     JSON.stringify({ compilerOptions: { ...STRICT, ...compilerOptions }, files: [PROGRAM_OF[basename(project)]] }),
   );
-  const { out, code } = await run([process.execPath, TSC, '-p', config], { cwd: project });
+  const { out, code } = await run([process.execPath, tsc, '-p', config], { cwd: project });
   if (code !== 0) throw new Error(out.trim().split('\n').slice(0, 5).join('\n'));
   return '';
 }
