@@ -18,7 +18,7 @@ export interface MapOptions {
 /** The outcome for one item: `result`, or `error` if its call failed. */
 export type MapResult<Item, Result> =
   | { readonly item: Item; readonly result: Result; readonly error?: undefined }
-  | { readonly item: Item; readonly result?: undefined; readonly error: unknown };
+  | { readonly item: Item; readonly result?: undefined; readonly error: NonNullable<unknown> };
 
 type Items<Item> = Iterable<Item> | AsyncIterable<Item>;
 
@@ -88,6 +88,7 @@ async function outcomeOf<Item, Result>(
   try {
     return { item, result: await call(item, signal) };
   } catch (error) {
-    return { item, error };
+    // Something may throw nothing. Then `error` would say that the call succeeded.
+    return { item, error: error ?? new Error(`The call failed with ${error}.`) };
   }
 }

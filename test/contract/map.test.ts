@@ -118,3 +118,18 @@ test('rejects a concurrency that is not a positive whole number, before any call
   await expect(batch.next()).rejects.toThrow(RequestValidationError);
   expect(calls).toBe(0);
 });
+
+test('an item whose call rejects with nothing has an error, and the type of a result needs no check', async () => {
+  const gateway = service.gateway();
+  const lengths: number[] = [];
+  const errors: unknown[] = [];
+
+  const call = async (text: string) => (text === '' ? Promise.reject() : { text });
+  for await (const { result, error } of gateway.map(['a', '', 'bc'], call)) {
+    if (error !== undefined) errors.push(error);
+    else lengths.push(result.text.length);
+  }
+
+  expect(lengths.sort()).toEqual([1, 2]);
+  expect(errors).toEqual([new Error('The call failed with undefined.')]);
+});
