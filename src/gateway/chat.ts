@@ -88,14 +88,18 @@ export class ChatCompletions<Sent extends Undocumented = undefined> extends Reso
   ): APIPromise<CompletionTypes<Sent>['completion'] | ChatCompletionStream<Sent>>;
   create(params: CompletionTypes<Sent>['params'], options?: RequestOptions): APIPromise<unknown> {
     const form = this.#form;
-    const endpoint = { method: 'POST', path: '/v1/chat/completions', body: params, accepts: form.params } as const;
-    return asksForStream(params)
-      ? this.transport.stream(
-          { ...endpoint, accept: 'text/event-stream' },
-          (opened) => openStream(opened, form, this.#decodeChunk),
-          options,
-        )
-      : this.transport.request({ ...endpoint, timeout: COMPLETION_TIMEOUT }, this.#response, options);
+    const isStreamed = asksForStream(params);
+    const endpoint = {
+      method: 'POST',
+      path: '/v1/chat/completions',
+      body: params,
+      accepts: form.params,
+      accept: isStreamed ? 'text/event-stream' : undefined,
+      timeout: isStreamed ? undefined : COMPLETION_TIMEOUT,
+    } as const;
+    return isStreamed
+      ? this.transport.stream(endpoint, (opened) => openStream(opened, form, this.#decodeChunk), options)
+      : this.transport.request(endpoint, this.#response, options);
   }
 }
 

@@ -1,6 +1,6 @@
 import type { ValidationIssue } from '../../base/issues.js';
 import { isObject, ownField, ownProperties } from '../../base/objects.js';
-import { definitionOf, fieldsOf, normalizeName, type Schema } from '../../base/schema-issues.js';
+import { type AnySchema, definitionOf, fieldsOf, normalizeName, type Schema } from '../../base/schema-issues.js';
 import { isWellFormed } from '../../base/unicode.js';
 import { ConfigurationError } from '../../errors/base.js';
 import { badArgument, RequestValidationError } from '../../errors/validation.js';
@@ -92,23 +92,26 @@ export function checkArguments<Params extends object>(
   const known = fieldsOf(schema);
   if (!isObject(given)) throw badArgument([], `expected an object with named fields, such as { ${known.join(', ')} }`);
   const params = ownProperties(given);
-  const isStrict = definitionOf(schema).catchall?._zod.def.type === 'never';
-  const unknown = takesAnyField
-    ? []
-    : Object.keys(params).filter((key) => !known.includes(key) && ownField(params, key) !== undefined);
-  const misplaced = unknown.flatMap((key) => misplacedField(key, isStrict ? [] : known, ids));
+  const misplaced = takesAnyField ? [] : misplacedFields(params, schema, ids);
   const issues = misplaced.length > 0 ? misplaced : findIssues(schema, params);
   if (issues === undefined) return params as Params;
   throw new RequestValidationError(issues);
 }
 
-/** A name that no service will add: an option of the call, or another spelling of a parameter. */
-function misplacedField(key: string, known: readonly string[], ids: object | undefined): ValidationIssue[] {
-  const place = ids === undefined ? 'second' : 'third';
-  if (isCallOption(key))
-    return [{ path: [key], message: `is an option of the call: pass it in the ${place} argument` }];
-  const meant = known.find((name) => normalizeName(name) === normalizeName(key));
-  return meant === undefined ? [] : [{ path: [key], message: `did you mean ${meant}?` }];
+/** Names that no service will add: an option of the call, or another spelling of a parameter. */
+function misplacedFields(params: object, schema: AnySchema, ids: object | undefined): ValidationIssue[] {
+  const known = fieldsOf(schema);
+  const issues: ValidationIssue[] = [];
+  for (const key of Object.keys(params)) {
+    if (known.includes(key) || ownField(params, key) === undefined) continue;
+    const isStrict = definitionOf(schema).catchall?._zod.def.type === 'never'; // then the schema suggests the right name
+    const meant = isStrict ? undefined : known.find((name) => normalizeName(name) === normalizeName(key));
+    const place = ids === undefined ? 'second' : 'third';
+    if (isCallOption(key))
+      issues.push({ path: [key], message: `is an option of the call: pass it in the ${place} argument` });
+    else if (meant !== undefined) issues.push({ path: [key], message: `did you mean ${meant}?` });
+  }
+  return issues;
 }
 
 /** Puts ids into a path, each as exactly one segment. */

@@ -147,7 +147,7 @@ export class Transport {
       maxRetries: options.maxRetries ?? own.maxRetries ?? DEFAULTS.maxRetries,
       maxRetryAfter: own.maxRetryAfter ?? DEFAULTS.maxRetryAfter,
       reportsInvalid: own.validation === 'report',
-      reporter: openReporter(this.#listeners(), facts, { model: request.model, streamed, startedAt: runtime.now() }),
+      reporter: openReporter(this.#listeners(), facts, { model: request.model, streamed, runtime }),
       rotation: new Rotation(),
       attempts: [],
       sent: 'no',

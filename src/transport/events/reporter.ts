@@ -1,6 +1,7 @@
 import type { CompletionUsage } from '../../base/completion.js';
 import { ignoreErrors } from '../../base/ignore-errors.js';
 import type { RateLimit } from '../../base/response-info.js';
+import type { Runtime } from '../../base/runtime.js';
 import { APIAbortError, ClientClosedError } from '../../errors/connection.js';
 import type { ByteSource } from '../../platform/engine.js';
 import { checkHeaders } from '../arguments/request.js';
@@ -148,11 +149,11 @@ function isCount(usage: CompletionUsage | undefined): usage is CompletionUsage {
 export function openReporter(
   listeners: readonly Listener[],
   facts: EventFacts,
-  { model: asked, streamed, startedAt }: { model: unknown; streamed: boolean; startedAt: number },
+  { model: asked, streamed, runtime }: { model: unknown; streamed: boolean; runtime: Runtime },
 ): CallReporter | undefined {
   if (listeners.length === 0) return undefined;
   const model = typeof asked === 'string' ? asked : undefined; // it is not validated yet
-  const reporter = new CallReporter(listeners, facts, model, startedAt);
+  const reporter = new CallReporter(listeners, facts, model, runtime.now());
   reporter.emit({ type: 'start', model, streamed });
   return reporter;
 }

@@ -59,7 +59,8 @@ export function withoutSecrets(text: string, credential: string): string {
 }
 
 function contains(text: string, secret: string): boolean {
-  return secret.length >= SHORTEST && text.toLowerCase().includes(secret.toLowerCase());
+  if (secret.length < SHORTEST || text.length < secret.length) return false;
+  return text.toLowerCase().includes(secret.toLowerCase());
 }
 
 function masked(text: string, secret: string): string {
