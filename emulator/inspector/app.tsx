@@ -2,6 +2,10 @@ import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { AccountView } from './account/view.js';
+import { AnswersView } from './catalog/answers.js';
+import { FilesView } from './catalog/files.js';
+import { PeopleView } from './catalog/people.js';
+import { PresetsView } from './catalog/presets.js';
 import { ConversationView } from './conversation/view.js';
 import { ConversationsView } from './conversations/list.js';
 import { NewConversationView } from './conversations/new.js';
@@ -36,9 +40,18 @@ const MENU: readonly { heading: string; views: readonly (View & { icon: IconName
   {
     heading: 'Service',
     views: [
+      { name: 'answers', title: 'Answers', icon: 'answers', show: () => <AnswersView /> },
       { name: 'memory', title: 'Memory', icon: 'memory', show: () => <MemoryView /> },
       { name: 'usage', title: 'Usage and limits', icon: 'usage', show: () => <UsageView /> },
       { name: 'faults', title: 'Faults', icon: 'faults', show: () => <FaultsView /> },
+      {
+        name: 'presets',
+        title: 'Presets and integrations',
+        icon: 'presets',
+        show: () => <PresetsView />,
+      },
+      { name: 'files', title: 'Files', icon: 'files', show: () => <FilesView /> },
+      { name: 'people', title: 'Users and workspaces', icon: 'people', show: () => <PeopleView /> },
       { name: 'keys', title: 'Plan and keys', icon: 'keys', show: () => <AccountView /> },
       { name: 'system', title: 'Clock and state', icon: 'system', show: () => <SystemView /> },
     ],

@@ -4,6 +4,7 @@ import { contextRoutes } from './api/context-routes.js';
 import { gatewayRoutes } from './api/gateway-routes.js';
 import { Changes } from './base/changes.js';
 import type { Clock, ClockPosition } from './base/clock.js';
+import { redact } from './base/redact.js';
 import { Completions } from './completions/completions.js';
 import { ScriptedReplies } from './completions/scripted-replies.js';
 import type { CompactionLevel } from './context/compaction/compact.js';
@@ -40,7 +41,7 @@ import { createStores, dropCaches, initializeStores, type SeedRecord, type Store
 import { watchedStorage } from './store/watched-storage.js';
 import type { Workspaces } from './store/workspaces.js';
 import { LanguageLoader } from './text/language.js';
-import { RecordingSource, ReplaySource } from './upstream/cassettes.js';
+import { type Answers, RecordingSource, ReplaySource, readableRecording, recordingsIn } from './upstream/cassettes.js';
 import type { ModelSource } from './upstream/model-source.js';
 import { UpstreamSource } from './upstream/upstream-source.js';
 
@@ -278,6 +279,17 @@ export class Emulator implements ControlledEmulator {
   /** The data of the inspector's overview. */
   overview(search?: string | undefined): Overview {
     return overviewOf(this.#stores, this.#limiter, this.clock, search);
+  }
+
+  /** Where completions come from, and all recordings. */
+  answers(): Answers {
+    const { upstream, cassettes } = this.#options;
+    return {
+      from: this.#source?.name ?? 'built-in',
+      upstream: upstream && redact(upstream.url.replace(/\/\/[^/@]*@/, '//')),
+      directory: cassettes?.directory,
+      recordings: cassettes === undefined ? [] : recordingsIn(cassettes.directory).map(readableRecording),
+    };
   }
 
   /** @internal */

@@ -62,5 +62,6 @@ export type { Collection, Storage } from './store/storage.js';
 export type { RollingSummary } from './store/summary.js';
 export type { UsageEntry } from './store/usage.js';
 export type { Workspace, WorkspaceInput, Workspaces } from './store/workspaces.js';
+export type { Answers } from './upstream/cassettes.js';
 export type { ChatMessage, UpstreamOptions } from './upstream/model-source.js';
 export type { ScriptedToolCall } from './upstream/tool-calls.js';

@@ -47,6 +47,10 @@ const VIEWS = [
   'memory',
   'usage',
   'faults',
+  'answers',
+  'presets',
+  'files',
+  'people',
   'keys',
   'system',
   'nowhere',
@@ -323,7 +327,7 @@ describe.runIf(hasBrowser)('the inspector in a browser', () => {
     await onPage(browser).sees('#plan');
 
     const visited: string[] = [];
-    for (let i = 0; i < 18; i += 1) {
+    for (let i = 0; i < 22; i += 1) {
       await browser.press('Tab');
       visited.push(await browser.evaluate<string>('document.activeElement.id || document.activeElement.className'));
     }

@@ -4,6 +4,7 @@ import { hasChromium } from '../../test/browser/launch.js';
 import { addSampleConversation, createEmulator, type Emulator } from '../src/index.js';
 import { BrowserPage } from './browser-page.js';
 import { onPage } from './page.js';
+import { dataDirectory } from './support.js';
 
 /** What a person comes for, played by clicks on a phone and on a desktop. */
 describe.runIf(await hasChromium()).each([390, 1280])('a story at %d px', (width) => {
@@ -176,5 +177,83 @@ ${Array.from({ length: 20 }, (_, i) => `Anna: Thanks, the weather on day ${i} is
     await click('#snapshots .danger');
     await browser.until("document.querySelector('#snapshots') === null");
     await sees('#snapshot-keep');
+  });
+
+  test('answers are recorded, looked at, and replayed', async () => {
+    const directory = dataDirectory();
+    const upstream = createEmulator({ seed: 'upstream' });
+    upstream.chat.on('tall', 'It is 300 metres tall.');
+    const recording = createEmulator({
+      seed: 'record',
+      upstream: { url: 'http://upstream.test/v1', key: upstream.apiKeys.secret, fetch: upstream.fetch },
+      cassettes: { directory, mode: 'record' },
+    });
+    const { url: first } = await recording.listen();
+    const { go, click, type, reads, sees, text } = onPage(browser);
+    const askThere = async (address: string, question: string): Promise<void> => {
+      await browser.open(`${address}/_emulator#/playground`);
+      await type('#question', question);
+      await click('#send');
+    };
+    await askThere(first, 'How tall is the tower?');
+    await reads('It is 300 metres tall.');
+    await reads('answered by: upstream');
+    await go('answers');
+    await reads('Answers come from the model at http://upstream.test/v1, and recorded in');
+    await sees('#recordings li');
+    await fits();
+    await browser.open('about:blank');
+    await Promise.all([recording.close(), upstream.close()]);
+
+    const replaying = createEmulator({ seed: 'replay', cassettes: { directory, mode: 'replay' } });
+    const { url: second } = await replaying.listen();
+    await askThere(second, 'How tall is the tower?');
+    await reads('answered by: recording');
+    expect(await text()).toContain('It is 300 metres tall.');
+    await askThere(second, 'How small is the tower?');
+    await reads('No response was recorded for this request. The nearest recording');
+    await fits();
+    await browser.open(`${url}/_emulator`);
+    await replaying.close();
+  });
+
+  test('presets, posted messages, files, replies, users and workspaces have a view', async () => {
+    const { go, click, type, reads, sees } = onPage(browser);
+    const gateway = client(0);
+    await gateway.integrations.execute('team-chat', { action: 'post_message', channel: '#ops', text: 'Deployed.' });
+    await gateway.files.upload({ file: new Blob(['a,b']), purpose: 'import', filename: 'rows.csv' });
+    await gateway.close();
+    await go('presets');
+    await reads('Deployed.');
+    await reads('Meeting decisions');
+    await fits();
+    await go('files');
+    await reads('rows.csv');
+    await go('people');
+    await type('#user-name', 'anna');
+    await click('#user-create');
+    await reads('Session of anna');
+    await type('#workspace-name', 'ops');
+    await click('#workspace-create');
+    await sees('#workspaces li');
+    await fits();
+    await go('answers');
+    await reads('Answers are built in');
+    await type('#reply-match', 'weather');
+    await type('#reply-text', 'Rain.');
+    await click('#reply-add');
+    await sees('#replies li');
+    expect(emulator.chat.list()).toMatchObject([{ match: 'weather', reply: 'Rain.' }]);
+    await fits();
+  });
+
+  test('a first visit shows how to point a program here, without a key', async () => {
+    const { go, reads, sees } = onPage(browser);
+    await go('conversations');
+    await reads('Point your program here');
+    await reads(`export CONTEXT_GATEWAY_BASE_URL=${url}`);
+    await sees('#copy-environment');
+    expect(await browser.evaluate('document.documentElement.innerHTML')).not.toContain(emulator.apiKeys.secret);
+    await fits();
   });
 });

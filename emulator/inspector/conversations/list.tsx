@@ -8,6 +8,7 @@ import { ask } from '../service/control.js';
 import { linkTo } from '../service/router.js';
 import { useLoaded } from '../service/use-loaded.js';
 import { count, percent, plural } from '../service/words.js';
+import { FirstRunCard } from './first-run.js';
 
 /** Module state, so that the search and the page survive a visit to a conversation. */
 const search = signal('');
@@ -37,6 +38,7 @@ export function ConversationsView() {
         Follow a conversation, watch its context shrink, and see what was lost.
       </Title>
       <ErrorLine>{error}</ErrorLine>
+      <FirstRunCard />
       {data?.conversationCount === 0 ? (
         <Card title="No conversation yet">
           <p>

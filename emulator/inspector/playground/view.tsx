@@ -2,11 +2,14 @@ import type { Signal } from '@preact/signals';
 import type { ChatCompletionParams, ChatMessage } from 'context-gateway';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Overview } from '../../src/control/overview.js';
+import type { Answers } from '../../src/index.js';
+import { sourceText } from '../catalog/source.js';
 import { Button, CopyButton } from '../parts/button.js';
 import { Card, ErrorLine, Title } from '../parts/card.js';
 import { Code } from '../parts/code.js';
 import { Field, Segments, Select, TextArea } from '../parts/field.js';
 import { ask, conversationPath } from '../service/control.js';
+import { requests } from '../service/live.js';
 import { linkTo, route } from '../service/router.js';
 import { useAction } from '../service/use-action.js';
 import { useLoaded } from '../service/use-loaded.js';
@@ -35,6 +38,7 @@ import {
 /** A form for a completion request, its response, and the request as code. */
 export function PlaygroundView() {
   const { data, error } = useLoaded('overview', () => ask<Overview>('GET', '/overview'), ['conversations/*', 'models']);
+  const answers = useLoaded('answers', () => ask<Answers>('GET', '/answers'), []);
   const { run: act, error: failure } = useAction();
   const asked = route.value.id;
   useEffect(() => {
@@ -44,7 +48,10 @@ export function PlaygroundView() {
   const params = paramsOf(model.value || (models[0] ?? ''));
   return (
     <>
-      <Title name="Playground">Send a completion request through the SDK, as your program would.</Title>
+      <Title name="Playground">
+        Send a completion request through the SDK, as your program would.{' '}
+        {answers.data !== undefined && sourceText(answers.data)}
+      </Title>
       <ErrorLine>{error}</ErrorLine>
       <div class={`columns playground ${isCompared.value ? 'comparing' : ''}`}>
         <Card title="Request">
@@ -333,7 +340,9 @@ function ResponseCard() {
 function Answer({ run: now, id }: { run: Run; id: string }) {
   const { state, text, finishReason, usage, firstToken } = now;
   const isOpen = state === 'waiting' || state === 'arriving';
+  const answeredBy = requests.value.find(({ requestId }) => requestId === now.requestId)?.answeredBy;
   const facts = [
+    answeredBy !== undefined && `answered by: ${answeredBy}`,
     finishReason !== undefined && `finish reason ${finishReason}`,
     usage && `${count(usage.prompt_tokens)} + ${plural(usage.completion_tokens, 'token')}`,
     firstToken !== undefined && `first token after ${duration(firstToken)}`,

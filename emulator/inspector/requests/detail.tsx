@@ -99,6 +99,7 @@ function Record({ record }: { record: RequestRecord }) {
         <Fact name="Outcome">{outcome}</Fact>
         <Fact name="Key or user">{record.isForeign ? 'a page of another machine' : (caller ?? 'no valid key')}</Fact>
         {fault !== undefined && <Fact name="Fault">{fault}</Fact>}
+        {record.answeredBy !== undefined && <Fact name="Answered by">{record.answeredBy}</Fact>}
         <Fact name="Id">{requestId}</Fact>
       </dl>
       {error !== undefined && <pre class="bad">{error}</pre>}

@@ -115,7 +115,7 @@ function SnapshotCard() {
         </Button>
       </Form>
       {data !== undefined && data.length > 0 && (
-        <ul class="rows" id="snapshots">
+        <ul class="records" id="snapshots">
           {data.map((each) => (
             <li key={each.name}>
               <span class="grow">

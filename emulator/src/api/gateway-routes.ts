@@ -78,6 +78,7 @@ export function gatewayRoutes(state: GatewayApiState): AreaRoutes {
   const written = (completion: Completion, entry: LogEntry): { content: string; usage: ReturnType<typeof usageOf> } => {
     const counted = usageOf(completion.promptTokens, completion.tokenCount);
     usage.add(completion.model, counted.total_tokens);
+    entry.answeredBy = completion.answeredBy;
     entry.tokens = { prompt: counted.prompt_tokens, completion: counted.completion_tokens };
     return { content: completion.tokens.pieces.join(''), usage: counted };
   };
@@ -94,6 +95,7 @@ export function gatewayRoutes(state: GatewayApiState): AreaRoutes {
       return both;
     };
     const completion = await completions.begin(request, signal);
+    entry.answeredBy = completion.answeredBy;
     const id = ids.next('chatcmpl');
     const { clock, pace } = settings;
     const bill = (tokens: number): void => {

@@ -13,9 +13,13 @@ import { extractiveReply } from './responder.js';
 import type { ScriptedReplies } from './scripted-replies.js';
 import { Turns } from './turns.js';
 
+/** What an answer comes from. The built-in responder takes it from the messages of the request. */
+export type AnswerSource = 'built-in' | 'scripted reply' | ModelSource['name'];
+
 /** A completion before it is serialized. */
 export interface Completion {
   model: string;
+  answeredBy: AnswerSource;
   /** Of the text. */
   tokens: TokenPieces;
   toolCalls: readonly ToolCall[];
@@ -28,6 +32,7 @@ export interface Completion {
 /** A completion that the upstream is still generating. */
 export interface LiveCompletion {
   model: string;
+  answeredBy: AnswerSource;
   promptTokens: number;
   response: ModelResponse;
   countTokens: (text: string) => number;
@@ -81,7 +86,8 @@ export class Completions {
     const scripted = await this.#scripts.find({ model: request.model, messages: request.messages, sent: request.sent });
     if (scripted === undefined && this.#source !== undefined) {
       const response = await this.#source.complete(request, disconnected());
-      return { model: request.model, promptTokens, response, countTokens: language.countTokens };
+      const { model } = request;
+      return { model, answeredBy: this.#source.name, promptTokens, response, countTokens: language.countTokens };
     }
     const content = scripted?.content ?? extractiveReply(request.messages, language);
     const limit = Math.min(request.max_tokens ?? this.#maxTokens, window - promptTokens);
@@ -89,6 +95,7 @@ export class Completions {
     const toolCalls = (scripted?.toolCalls ?? []).map((call) => this.#toolCall(call));
     return {
       model: request.model,
+      answeredBy: scripted === undefined ? 'built-in' : 'scripted reply',
       tokens,
       toolCalls,
       tokenCount: tokens.count + language.countTokens(countedText(toolCalls)),
@@ -125,7 +132,8 @@ async function wholeCompletion(live: LiveCompletion, signal: AbortSignal): Promi
   const tokenCount = usage?.completion_tokens ?? live.countTokens(content + countedText(toolCalls));
   const tokens = { pieces: [content], count: tokenCount, cut: false };
   const promptTokens = usage?.prompt_tokens ?? live.promptTokens;
-  return { model: live.model, tokens, toolCalls, tokenCount, finishReason, promptTokens };
+  const { model, answeredBy } = live;
+  return { model, answeredBy, tokens, toolCalls, tokenCount, finishReason, promptTokens };
 }
 
 export function usageOf(promptTokens: number, completionTokens: number) {

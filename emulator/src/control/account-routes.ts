@@ -81,6 +81,14 @@ export function accountRoutes(plane: Plane, emulator: ControlledEmulator): void 
     },
   });
 
+  plane.route('/users', {
+    GET: {
+      id: 'listUsers',
+      summary: 'List the ids of all users who have a session',
+      responses: { 200: z.array(z.string()) },
+      handle: (c) => c.json(sessions.users()),
+    },
+  });
   plane.route('/workspaces', {
     GET: {
       id: 'listWorkspaces',

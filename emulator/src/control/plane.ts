@@ -12,6 +12,7 @@ import { readBytes } from '../http/body.js';
 import type { RequestRecord } from '../http/request-log.js';
 import type { RequestChanges } from '../http/resent.js';
 import type { Stores } from '../store/stores.js';
+import type { Answers } from '../upstream/cassettes.js';
 import type { InspectedConversation, Overview } from './overview.js';
 import type { Snapshots } from './snapshots.js';
 import type { EmulatorState } from './state.js';
@@ -41,7 +42,9 @@ export interface ControlledEmulator
   advanceClock(ms: number): void;
   inspect(conversationId: string): Promise<InspectedConversation | undefined>;
   compact(conversationId: string, level: CompactionLevel): Promise<CompactionResult | undefined>;
+  readonly sessionToken: string;
   readonly snapshots: Snapshots;
+  answers(): Answers;
   state(): EmulatorState;
   restore(state: EmulatorState): void;
   reset(): void;

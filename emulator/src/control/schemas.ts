@@ -301,6 +301,16 @@ export const stateForm = described(
   'A snapshot. PUT restores what GET returned.',
   z.looseObject({ seed: z.string(), conversations: z.array(z.unknown()) }),
 );
+/** Where completions come from. */
+export const answersResponse = z.object({
+  from: described('Unless a scripted reply matches.', z.enum(['built-in', 'upstream', 'recording'])),
+  upstream: z.optional(described('Its URL.', z.string())),
+  directory: z.optional(described('The directory of recordings.', z.string())),
+  recordings: z.array(
+    z.object({ file: z.string(), request: z.record(z.string(), z.unknown()), answers: z.array(z.string()) }),
+  ),
+});
+export const environmentResponse = z.record(z.string(), z.string());
 export const snapshotInfo = named('Snapshot', z.object({ name: z.string(), time, conversations: count }));
 const headers = described('Without keys.', z.record(z.string(), z.string()));
 const requestSummary = {
@@ -315,6 +325,7 @@ const requestSummary = {
   events: z.optional(count),
   tokens: z.optional(z.object({ prompt: count, completion: count })),
   fault: z.optional(z.string()),
+  answeredBy: z.optional(described('For a completion, what its answer came from.', z.string())),
   limit: z.optional(
     described(
       'The limit that refused it.',

@@ -5,7 +5,9 @@ import { faultInJson } from '../faults/faults.js';
 import { activeFault, type FaultRule, ruleInJson } from '../faults/rule.js';
 import { bodyOf, type ControlledEmulator, checkedBody, found, idOf, type Plane } from './plane.js';
 import {
+  answersResponse,
   clockBody,
+  environmentResponse,
   idResponse,
   ok,
   overviewQuery,
@@ -87,6 +89,27 @@ export function systemRoutes(plane: Plane, emulator: ControlledEmulator): void {
         emulator.restore(found(emulator.snapshots.get(idOf(c, 'name')), 'snapshot'));
         return c.json({ ok: true });
       },
+    },
+  });
+  plane.route('/answers', {
+    GET: {
+      id: 'getAnswers',
+      summary: 'Get where completions come from, and all recordings',
+      responses: { 200: answersResponse },
+      handle: (c) => c.json(emulator.answers()),
+    },
+  });
+  plane.route('/environment', {
+    GET: {
+      id: 'getEnvironment',
+      summary: 'Get the variables that point a program to this emulator, with its first key and token',
+      responses: { 200: environmentResponse },
+      handle: (c) =>
+        c.json({
+          CONTEXT_GATEWAY_BASE_URL: new URL(c.req.url).origin,
+          CONTEXT_GATEWAY_API_KEY: emulator.apiKeys.secret,
+          CONTEXT_GATEWAY_SESSION_TOKEN: emulator.sessionToken,
+        }),
     },
   });
   plane.route('/reset', {

@@ -43,6 +43,8 @@ export interface LogEntry {
   outcome: Outcome;
   events: number | undefined;
   tokens: { prompt: number; completion: number } | undefined;
+  /** For a completion: what its answer came from. */
+  answeredBy?: string | undefined;
   fault: string | undefined;
   error: string | undefined;
   /** The response: a string, or the recorded part of a streamed body. */

@@ -24,6 +24,8 @@ export interface RequestSummary {
   tokens: { prompt: number; completion: number } | undefined;
   /** The fault that was applied, if any. */
   fault: string | undefined;
+  /** For a completion, what its answer came from: `built-in`, `scripted reply`, `upstream` or `recording`. */
+  answeredBy?: string | undefined;
   /** The limit that refused it. */
   limit?: ReachedLimit | undefined;
   /** Given if it repeats an earlier request that failed. */
@@ -159,6 +161,7 @@ export class RequestLog {
       events: entry.events,
       tokens: entry.tokens,
       fault: entry.fault,
+      answeredBy: entry.answeredBy,
       limit: entry.limit,
       attempt: entry.attempt,
       ...(entry.isForeign && { isForeign: true }),

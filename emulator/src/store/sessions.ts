@@ -41,6 +41,11 @@ export class Sessions {
     return { token, userId };
   }
 
+  /** All users who have a session. */
+  users(): string[] {
+    return [...new Set([...this.#records.values()].map(({ userId }) => userId))];
+  }
+
   /** Ends a session: its token is no longer valid. Returns false if there is no such session. */
   expire(token: string): boolean {
     return this.#records.delete(hashKey(token));

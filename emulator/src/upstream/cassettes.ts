@@ -5,10 +5,11 @@ import * as z from 'zod/mini';
 import { HttpError } from '../base/errors.js';
 import { redact } from '../base/redact.js';
 import type { CompletionRequest, ModelResponse, ModelResponseEnd, ModelSource } from './model-source.js';
-import { asPiece, joinPieces, type ReplyPiece, toolCallPieceSchema } from './tool-calls.js';
+import { asPiece, countedText, joinPieces, type ReplyPiece, toolCallPieceSchema } from './tool-calls.js';
 
 /** Forwards requests, and records every complete response in a directory: one redacted file per request. */
 export class RecordingSource implements ModelSource {
+  readonly name = 'upstream';
   readonly #inner: ModelSource;
   readonly #directory: string;
   /** The answers of this run, by file. */
@@ -53,6 +54,7 @@ export class RecordingSource implements ModelSource {
  * one again and again. A request without a recording is a 503 that names the nearest one.
  */
 export class ReplaySource implements ModelSource {
+  readonly name = 'recording';
   readonly #directory: string;
   /** How many answers of a file were given. */
   readonly #given = new Map<string, number>();
@@ -101,6 +103,26 @@ export function recordingsIn(directory: string): Recording[] {
     const cassette = readCassette(join(directory, file));
     return cassette === undefined ? [] : [{ file, ...cassette }];
   });
+}
+
+/** Where completions come from. */
+export interface Answers {
+  /** Unless a scripted reply matches. */
+  from: 'built-in' | 'upstream' | 'recording';
+  /** The URL of the upstream. */
+  upstream?: string | undefined;
+  /** The directory of recordings. */
+  directory?: string | undefined;
+  recordings: { file: string; request: Record<string, unknown>; answers: string[] }[];
+}
+
+/** A recording with its answers as text. */
+export function readableRecording({ file, request, answers }: Recording): Answers['recordings'][number] {
+  const texts = answers.map(({ pieces }) => {
+    const { content, toolCalls } = joinPieces(pieces);
+    return [content, countedText(toolCalls)].filter(Boolean).join('\n');
+  });
+  return { file, request, answers: texts };
 }
 
 function readCassette(file: string): z.infer<typeof cassetteSchema> | undefined {

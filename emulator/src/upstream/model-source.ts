@@ -48,6 +48,7 @@ export interface ModelResponseEnd {
 
 /** A source of completions outside of the emulator. Throws an `HttpError` if it fails. */
 export interface ModelSource {
+  readonly name: 'upstream' | 'recording';
   complete(request: CompletionRequest, signal: AbortSignal): Promise<ModelResponse>;
   /** Starts over, when the emulator is reset. */
   reset?(): void;

@@ -16,6 +16,7 @@ import { asPiece, toolCallPieceSchema } from './tool-calls.js';
  * Calls an OpenAI-compatible server. It sends the body of the request and its own key, nothing else of the caller.
  */
 export class UpstreamSource implements ModelSource {
+  readonly name = 'upstream';
   readonly #url: string;
   readonly #headers: Record<string, string>;
   readonly #models: Map<string, string>;
