@@ -102,7 +102,7 @@ describe('a streamed completion', () => {
     expect(parts.slice(2, -1)).toEqual([{ type: 'text-start', id: '0' }, ...deltas, { type: 'text-end', id: '0' }]);
   });
 
-  test('without a finish_reason is an error, even if the service sends [DONE]', async () => {
+  test('a streamed completion without a finish_reason is an error, even if the service sends [DONE]', async () => {
     service.answers(stream(piece('Rhine.')));
 
     const { stream: parts } = await model().doStream(call);
@@ -113,7 +113,7 @@ describe('a streamed completion', () => {
     expect(finish).toMatchObject({ type: 'finish', finishReason: { unified: 'error', raw: undefined } });
   });
 
-  test('without text has no text parts', async () => {
+  test('a streamed completion without text has no text parts', async () => {
     service.answers(stream(piece('', 'stop')));
 
     const { stream: parts } = await model().doStream(call);
@@ -131,7 +131,7 @@ describe('a plain completion', () => {
     ['tool_calls', 'tool-calls'],
     ['tired', 'other'],
     ['constructor', 'other'],
-  ])('with the finish_reason %s has %s in the AI SDK', async (finish_reason, unified) => {
+  ])('a plain completion with the finish_reason %s has %s in the AI SDK', async (finish_reason, unified) => {
     const [choice] = completion().choices;
     service.answers(json({ ...completion(), choices: [{ ...choice, finish_reason }] } as never));
 
@@ -149,7 +149,7 @@ describe('a plain completion', () => {
     expect(response).toMatchObject({ id: 'chatcmpl-1', body: completion() });
   });
 
-  test('without text has no content', async () => {
+  test('a plain completion without text has no content', async () => {
     const [choice] = completion().choices;
     const message = { role: 'assistant', content: '' };
     service.answers(json({ ...completion(), choices: [{ ...choice, message }] } as never));
@@ -157,7 +157,7 @@ describe('a plain completion', () => {
     expect((await model().doGenerate(call)).content).toEqual([]);
   });
 
-  test('with an incomplete rate limit has null for the missing fields', async () => {
+  test('a plain completion with an incomplete rate limit has null for the missing fields', async () => {
     service.answers(json(completion(), { headers: { 'x-ratelimit-remaining': '7' } }));
 
     const { providerMetadata } = await model().doGenerate(call);
@@ -165,7 +165,7 @@ describe('a plain completion', () => {
     expect(providerMetadata).toEqual({ svc: { rateLimit: { limit: null, remaining: 7, reset: null } } });
   });
 
-  test('without a rate limit has no provider metadata', async () => {
+  test('a plain completion without a rate limit has no provider metadata', async () => {
     service.answers(json(completion()));
 
     expect(await model().doGenerate(call)).not.toHaveProperty('providerMetadata');
@@ -179,7 +179,7 @@ describe('a call', () => {
     { reasoning: 'high' },
     { responseFormat: { type: 'json' } },
     { providerOptions: { svc: { cache: true } } },
-  ])('with %j is sent without it, and with a warning', async (options) => {
+  ])('a call with %j is sent without it, and with a warning', async (options) => {
     service.answers(json(completion()));
 
     const { warnings } = await generate(options);
@@ -194,7 +194,7 @@ describe('a call', () => {
     { providerOptions: { other: { cache: true } } },
     { tools: [], toolChoice: { type: 'auto' } },
     { toolChoice: { type: 'none' } },
-  ])('with %j needs no warning', async (options) => {
+  ])('a call with %j needs no warning', async (options) => {
     service.answers(json(completion()));
 
     expect((await generate(options)).warnings).toEqual([]);
@@ -219,7 +219,7 @@ describe('a call', () => {
     { role: 'assistant', content: [{ type: 'tool-call' }], says: 'tool-call part' },
     { role: 'user', content: [{ type: 'file' }], says: 'file part' },
     { role: 'assistant', content: [{ type: 'custom' }], says: 'custom part' },
-  ])('with a $role message of $content.0.type is rejected', async ({ says, ...message }) => {
+  ])('a call with a $role message of $content.0.type is rejected', async ({ says, ...message }) => {
     const error = await failureOf(model().doGenerate({ prompt: [...call.prompt, message] }));
 
     expect(error).toBeInstanceOf(UnsupportedFunctionalityError);
@@ -227,7 +227,7 @@ describe('a call', () => {
     expect(service.requests).toEqual([]);
   });
 
-  test("with a temperature out of range is rejected with the client's own error", async () => {
+  test("a call with a temperature out of range is rejected with the client's own error", async () => {
     const error = await failureOf(generate({ temperature: 3 }));
 
     expect(error).toBeInstanceOf(RequestValidationError);
@@ -252,7 +252,7 @@ describe('a failure', () => {
     { status: 500, body: away, isRetryable: false, because: 'the work may be done' },
     { status: 502, body: away, isRetryable: false, because: 'the work may be done' },
     { status: 401, body: away, isRetryable: false, because: 'the key stays invalid' },
-  ])('with $status is retryable: $isRetryable, because $because', async ({ status, body, isRetryable }) => {
+  ])('a failure with $status is retryable: $isRetryable, because $because', async ({ status, body, isRetryable }) => {
     service.answers(typeof body === 'string' ? text(body, { status }) : json(body, { status }));
 
     expect(await failure()).toMatchObject({ name: 'AI_APICallError', statusCode: status, isRetryable });
@@ -271,7 +271,7 @@ describe('a failure', () => {
     expect((await failure()).responseHeaders?.['retry-after']).toBe(given.wait);
   });
 
-  test('of the connection is not retryable, because the work may be done', async () => {
+  test('a failure of the connection is not retryable, because the work may be done', async () => {
     service.answers(() => Response.error());
 
     expect(await failure()).toMatchObject({ name: 'AI_APICallError', isRetryable: false, cause: { sent: 'maybe' } });

@@ -268,7 +268,7 @@ describe('a response that breaks the documented schema', () => {
     ['{"a": NaN}', 'NaN is not JSON'],
     ['<html><b>Sorry</b></html>', 'it is an HTML page'],
     ['', 'it is empty'],
-  ])('with status 200 and the body %j is a ResponseValidationError: %s', async (body) => {
+  ])('a response with status 200 and the body %j is a ResponseValidationError: %s', async (body) => {
     answers(text(body, { headers: { 'content-type': 'text/html' } }));
 
     const error = await failureOf(create());

@@ -320,7 +320,7 @@ describe('baseURL', () => {
     }
   });
 
-  test('with http: on another machine is accepted with dangerouslyAllowHTTP, and requests go there', async () => {
+  test('baseURL with http: on another machine is accepted with dangerouslyAllowHTTP, and requests go there', async () => {
     const fetch = vi.fn(async (_url: string | URL | Request) => Response.json({ success: true }));
     const options = { baseURL: 'http://emulator:4010', dangerouslyAllowHTTP: true, fetch } as const;
 
@@ -331,7 +331,7 @@ describe('baseURL', () => {
     expect(sent).toEqual(['http://emulator:4010/v1/x', 'http://emulator:4010/api/memory/m']);
   });
 
-  test('with http: follows dangerouslyAllowHTTP of withOptions, set or unset', () => {
+  test('baseURL with http: follows dangerouslyAllowHTTP of withOptions, set or unset', () => {
     const baseURL = 'http://10.0.0.1';
     for (const client of [gatewayAt(), contextAt()]) {
       expect(thrownBy(() => client.withOptions({ baseURL })).message).toMatch(/dangerouslyAllowHTTP/);
@@ -341,7 +341,7 @@ describe('baseURL', () => {
     }
   });
 
-  test('with ws: is rejected even with dangerouslyAllowHTTP', () => {
+  test('baseURL with ws: is rejected even with dangerouslyAllowHTTP', () => {
     for (const construct of bothWith({ baseURL: 'ws://service.test', dangerouslyAllowHTTP: true })) {
       expect(thrownBy(construct).message).toMatch(/begin with https/);
     }
@@ -387,7 +387,7 @@ describe('baseURL', () => {
     }
   });
 
-  test('that is missing is an error of the first call, with the name of its variable', async () => {
+  test('baseURL that is missing is an error of the first call, with the name of its variable', async () => {
     expect(await messageOf(new GatewayClient({ apiKey: KEY }).usage.retrieve())).toMatch(
       /^baseURL is missing.*CONTEXT_GATEWAY_BASE_URL/,
     );

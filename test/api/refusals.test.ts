@@ -166,7 +166,7 @@ describe('a 404', () => {
     { body: 'default backend - 404', says: '404 default backend - 404. ' },
     { body: '', says: '404 ' },
     { body: '{"detail":"Not Found"}', says: '404 ' },
-  ])('that does not come from the service shows where the request went: $body', async ({ body, says }) => {
+  ])('a 404 that does not come from the service shows where the request went: $body', async ({ body, says }) => {
     answers(text(body, { status: 404 }));
 
     const errors = [

@@ -11,7 +11,7 @@ afterEach(() => vi.restoreAllMocks());
 const headersOf = (request: Request | undefined) => Object.fromEntries(request?.headers ?? []);
 
 describe('headers of the caller', () => {
-  test('of a call override those of the client in any case, and undefined removes none', async () => {
+  test('headers of a call override those of the client in any case, and undefined removes none', async () => {
     answers(json(usageReport()));
     const gateway = gatewayAt({ defaultHeaders: { 'X-Team': 'default', 'x-env': 'prod', 'X-Skip': undefined } });
 
@@ -21,7 +21,7 @@ describe('headers of the caller', () => {
     expect(headersOf(requests[0])).not.toHaveProperty('x-skip');
   });
 
-  test('of the client are kept by withOptions', async () => {
+  test('headers of the client are kept by withOptions', async () => {
     answers(json(usageReport()));
     const gateway = gatewayAt({ defaultHeaders: { 'x-team': 'one' } }).withOptions({ idempotencyHeader: 'X-Once' });
 
@@ -41,7 +41,7 @@ describe('headers of the caller', () => {
     expect(requests.map(({ headers }) => headers.get('idempotency-key'))).toEqual(['once-1', 'once-1', null]);
   });
 
-  test('can name the header and the scheme of the session token', async () => {
+  test('sessionHeader names the header and the scheme of the session token', async () => {
     answers(json(contextAnswer()));
     await contextAt({ sessionHeader: { name: 'X-Session-Token' } }).retrieve('c');
     await contextAt({ sessionHeader: { name: 'X-Auth', scheme: 'Token' } }).retrieve('c');
@@ -247,7 +247,7 @@ describe('globalThis.fetch', () => {
     expect(await gatewayAt().usage.retrieve()).toEqual(usageReport());
   });
 
-  test('can be stubbed, and the stub is no longer used once it is removed', async () => {
+  test('a stub of globalThis.fetch is used until it is removed', async () => {
     const gateway = gatewayAt();
     const seen: unknown[] = [];
     const stub = vi.spyOn(globalThis, 'fetch').mockImplementation(async (url) => {
@@ -284,13 +284,16 @@ describe('globalThis.fetch', () => {
       },
       result: 'an exception',
     },
-  ])('can be replaced by a fetch that fails with $result: the error is an APIConnectionError', async ({ returns }) => {
-    const error = await failureOf(gatewayAt({ fetch: returns as never }).chat.completions.create(chatParams));
+  ])(
+    'globalThis.fetch can be replaced by a fetch that fails with $result: the error is an APIConnectionError',
+    async ({ returns }) => {
+      const error = await failureOf(gatewayAt({ fetch: returns as never }).chat.completions.create(chatParams));
 
-    expect(error).toMatchObject({ name: 'APIConnectionError', sent: 'maybe', phase: 'headers' });
-  });
+      expect(error).toMatchObject({ name: 'APIConnectionError', sent: 'maybe', phase: 'headers' });
+    },
+  );
 
-  test('can be replaced by a fetch that never responds: the timeout ends the call', async () => {
+  test('globalThis.fetch can be replaced by a fetch that never responds: the timeout ends the call', async () => {
     const fetch = () => new Promise<Response>(() => {});
 
     const error = await failureOf(gatewayAt({ fetch, timeout: 20 }).chat.completions.create(chatParams));

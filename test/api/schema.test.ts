@@ -86,7 +86,7 @@ describe('a schema passed by the caller', () => {
     expect(JSON.stringify(error).length).toBeLessThan(150_000);
   });
 
-  test('that rejects the body leads to a ResponseValidationError with its issues and the body', async () => {
+  test('a schema that rejects the body leads to a ResponseValidationError with its issues and the body', async () => {
     answers(json({ data: [{ id: 'CANARY', at: '' }] }));
 
     const error = (await failureOf(gatewayAt().presets.list({}, { schema: rows }))) as ResponseValidationError;
@@ -110,7 +110,7 @@ describe('a schema passed by the caller', () => {
     });
   });
 
-  test('that throws leads to a ResponseValidationError with the body and the cause', async () => {
+  test('a schema that throws leads to a ResponseValidationError with the body and the cause', async () => {
     answers(json(body));
     const failure = new Error('a mistake in the schema');
     const schema: StandardSchema<never> = {

@@ -153,7 +153,7 @@ describe('a reply in JSON', () => {
     expect(response.status).toBe(200);
   });
 
-  test('that does not match is an error with the path, and the completion as its body', async () => {
+  test('a reply in JSON that does not match is an error with the path, and the completion as its body', async () => {
     world.emulator.chat.on('tide', { json: { high: '12:00' } });
     const error = (await failureOf(ask(Tide))) as ResponseValidationError;
 
@@ -166,7 +166,7 @@ describe('a reply in JSON', () => {
     { reply: 'At noon.', message: 'ask the model for JSON alone' },
     { reply: { content: '{"high":', finish_reason: 'length' }, message: 'it ended at max_tokens' },
     { reply: '', message: 'it has no text' },
-  ])('that is not JSON is an error: $message', async ({ reply, message }) => {
+  ])('a reply in JSON that is not JSON is an error: $message', async ({ reply, message }) => {
     world.emulator.chat.on('tide', reply);
     const error = await failureOf(ask(Tide));
 
@@ -188,7 +188,7 @@ describe('a reply in JSON', () => {
     });
   });
 
-  test('of a stream is rejected, because a stream has no whole reply', async () => {
+  test('a reply in JSON of a stream is rejected, because a stream has no whole reply', async () => {
     const messages = [{ role: 'user', content: 'When is the tide?' }];
     const params = { model, messages, stream: true } as const;
     const error = await failureOf(world.gateway().chat.completions.create(params, { schema: Tide } as never));

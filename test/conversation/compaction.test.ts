@@ -56,7 +56,7 @@ function fullWorld() {
 }
 
 describe('a compaction', () => {
-  test('that is due runs after the reply, and does not delay its text', async () => {
+  test('a compaction that is due runs after the reply, and does not delay its text', async () => {
     const world = fullWorld();
     const slow = gate();
     const { compact } = world.canned;
@@ -106,7 +106,7 @@ describe('a compaction', () => {
     expect(world.reports).toEqual([report]);
   });
 
-  test('that changed no version has an empty diff in its report', async () => {
+  test('a compaction that changed no version has an empty diff in its report', async () => {
     const world = fullWorld();
     world.canned.compact = () => result(900, 900, false);
 
@@ -115,7 +115,7 @@ describe('a compaction', () => {
     expect(diff).toMatchObject({ lost: [], reworded: [], added: [] });
   });
 
-  test('made elsewhere is reported once, when its version is seen', async () => {
+  test('a compaction made elsewhere is reported once, when its version is seen', async () => {
     const world = fullWorld();
     const conversation = world.open({ compaction: false });
     await conversation.buildMessages('One?');
@@ -132,7 +132,7 @@ describe('a compaction', () => {
     expect(world.reports[0]).not.toHaveProperty('level');
   });
 
-  test('whose result cannot be read resolves without a diff, and is reported after the next read', async () => {
+  test('a compaction whose result cannot be read resolves without a diff, and is reported after the next read', async () => {
     const world = fullWorld();
     const { compact } = world.canned;
     const conversation = world.open({ compaction: false });
@@ -156,7 +156,7 @@ describe('a compaction', () => {
   test.each([
     { what: 'a 500', fail: () => Response.json({ success: false, error: 'No.' }, { status: 500 }) },
     { what: 'a broken connection', fail: () => Promise.reject(new TypeError('fetch failed')) },
-  ])('that fails with $what does not fail the turn, and is passed to onError', async ({ fail }) => {
+  ])('a compaction that fails with $what does not fail the turn, and is passed to onError', async ({ fail }) => {
     const world = fullWorld();
     world.canned.compact = fail;
     const conversation = world.open();
@@ -168,7 +168,7 @@ describe('a compaction', () => {
     expect(world.errors).toHaveLength(1);
   });
 
-  test('that got a 429 is requested again after its retry-after', async () => {
+  test('a compaction that got a 429 is requested again after its retry-after', async () => {
     vi.useFakeTimers({ toFake: ['Date'], now: 1_000_000 });
     const world = fullWorld();
     const { compact } = world.canned;
@@ -188,7 +188,7 @@ describe('a compaction', () => {
     expect(await turnAt(1_046_000)).toBe(2);
   });
 
-  test('that got a 429 without retry-after is requested again after 30 s, and then after 60 s', async () => {
+  test('a compaction that got a 429 without retry-after is requested again after 30 s, and then after 60 s', async () => {
     vi.useFakeTimers({ toFake: ['Date'], now: 1_000_000 });
     const world = fullWorld();
     world.canned.compact = () => Response.json({ success: false, error: 'Slow down.' }, { status: 429 });
@@ -206,7 +206,7 @@ describe('a compaction', () => {
     ).toEqual([1, 1, 2, 2, 3]);
   });
 
-  test('that saved nothing is followed by the next level, once', async () => {
+  test('a compaction that saved nothing is followed by the next level, once', async () => {
     const world = fullWorld();
     world.canned.compact = async (request) => {
       world.levels.push(((await request.json()) as { level: string }).level);
@@ -222,7 +222,7 @@ describe('a compaction', () => {
     expect(world.levels).toEqual(['light', 'deep']);
   });
 
-  test('by the strongest level is not requested again until the context has grown by a quarter', async () => {
+  test('a compaction by the strongest level is not requested again until the context has grown by a quarter', async () => {
     const world = fullWorld();
     world.canned.compact = async (request) => {
       world.levels.push(((await request.json()) as { level: string }).level);
@@ -276,7 +276,7 @@ describe('a compaction', () => {
     expect(removed[2]).toBeGreaterThan(0);
   });
 
-  test('that saved nothing of turns stored since the last read is followed by the next level', async () => {
+  test('tries the next level if a compaction saved nothing of turns stored since the last read', async () => {
     const world = fullWorld();
     world.canned.metadata = metadata({ compressedTokens: 100, totalTokens: 100 });
     world.canned.compact = async (request) => {
@@ -292,7 +292,7 @@ describe('a compaction', () => {
     expect(world.errors).toEqual([]);
   });
 
-  test('whose level saved too little before is skipped for a stronger one', async () => {
+  test('a compaction whose level saved too little before is skipped for a stronger one', async () => {
     const world = fullWorld();
     const shares: Record<string, number> = { light: 0.6, deep: 0.35, aggressive: 0.15 };
     world.canned.compact = async (request) => {
@@ -415,7 +415,7 @@ describe('a compaction', () => {
     expect((await conversation.buildMessages('Well?')).report.compactionExhausted).toBe(false);
   });
 
-  test('that close() ends is not passed to onError', async () => {
+  test('a compaction that close() ends is not passed to onError', async () => {
     const world = fullWorld();
     const never = gate();
     world.canned.compact = () => never.passed;
@@ -431,7 +431,7 @@ describe('a compaction', () => {
     never.open();
   });
 
-  test('that the caller started rejects for the caller', async () => {
+  test("rejects compact() when the caller's compaction fails", async () => {
     const world = fullWorld();
     world.canned.compact = () => Response.json({ success: false, error: 'No.' }, { status: 500 });
 
@@ -444,7 +444,7 @@ describe('a callback that throws', () => {
     throw new Error('my bug');
   };
 
-  test('as onError fails neither the turn nor the process', async () => {
+  test('ignores an error thrown by onError', async () => {
     const world = fullWorld();
     world.canned.compact = () => Response.json({ success: false, error: 'No.' }, { status: 500 });
     const conversation = world.open({ onError: async () => fail() });
@@ -453,7 +453,7 @@ describe('a callback that throws', () => {
     await conversation.idle();
   });
 
-  test('as onCompaction is passed to onError, and the context stays fresh', async () => {
+  test('passes an error thrown by onCompaction to onError, and keeps the context fresh', async () => {
     const world = fullWorld();
     const conversation = world.open({ compaction: false, onCompaction: fail });
     await conversation.compact('deep');

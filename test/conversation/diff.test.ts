@@ -62,7 +62,7 @@ describe('the difference of two summaries', () => {
     expect(diff.added).toEqual([]);
   });
 
-  test('of equal summaries is empty, even if a text has two ids or stands in two sections', () => {
+  test('the difference of two summaries of equal summaries is empty, even if a text has two ids or stands in two sections', () => {
     const text = 'Use Postgres.';
     const decisions = [decision(text, { id: 'd1' }), decision(text, { id: 'd2' })];
     const same = summary({ decisions, requirements: [text], goals: ['Be fast.', 'Be fast.'] });

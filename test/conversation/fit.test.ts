@@ -112,7 +112,7 @@ describe('the budget of a prompt', () => {
     );
   });
 
-  test('that pins and the input exceed leads to an error with the token counts', () => {
+  test('a budget that pins and the input exceed leads to an error with the token counts', () => {
     const act = () => fitted({ parts: { pins: [pin('pinned '.repeat(80))] }, budget: 80 });
 
     expect(act).toThrow(ContextBudgetError);

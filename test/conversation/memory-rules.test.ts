@@ -496,7 +496,7 @@ describe('a turn that waits', () => {
     { options: { deadline: 50 }, error: 'APITimeoutError' },
     { options: { timeout: 50 }, error: 'APITimeoutError' },
     { options: { signal: AbortSignal.timeout(50) }, error: 'AbortError' },
-  ])('for a store that hangs ends with $error after $options', async ({ options, error }) => {
+  ])('a turn that waits for a store that hangs ends with $error after $options', async ({ options, error }) => {
     const { conversation } = alone([], { store: { load: () => new Promise(() => {}) } });
 
     expect(await failureOf(conversation.send('Hello?', options))).toMatchObject({ name: error });
@@ -514,20 +514,23 @@ describe('a turn that waits', () => {
   test.each([
     { maxRetries: 0, reads: 1 },
     { maxRetries: 1, reads: 2 },
-  ])('for the context repeats its read as often as its maxRetries says: $maxRetries', async ({ maxRetries, reads }) => {
-    const world = chatWorld();
-    world.onRequest(({ url }) =>
-      url.endsWith('/api/context/talk') || url.includes('/api/context?')
-        ? new Response('{}', { status: 503, headers: { 'retry-after': '0' } })
-        : undefined,
-    );
+  ])(
+    'a turn that waits for the context repeats its read as often as its maxRetries says: $maxRetries',
+    async ({ maxRetries, reads }) => {
+      const world = chatWorld();
+      world.onRequest(({ url }) =>
+        url.endsWith('/api/context/talk') || url.includes('/api/context?')
+          ? new Response('{}', { status: 503, headers: { 'retry-after': '0' } })
+          : undefined,
+      );
 
-    await failureOf(world.open().send('Hello?', { maxRetries }));
+      await failureOf(world.open().send('Hello?', { maxRetries }));
 
-    expect(world.count('context')).toBe(reads);
-  });
+      expect(world.count('context')).toBe(reads);
+    },
+  );
 
-  test('for the turn before ends with its own deadline', async () => {
+  test('a turn that waits for the turn before ends with its own deadline', async () => {
     const world = alone([]);
     const slow = gate();
     world.onRequest(({ url }) => (url.endsWith('/completions') ? slow.passed : undefined));
@@ -541,7 +544,7 @@ describe('a turn that waits', () => {
     expect(world.prompts).toHaveLength(1);
   });
 
-  test('for a store that hangs while saving ends after its timeout, and the turn is stored with the next', async () => {
+  test('a turn that waits for a store that hangs while saving ends after its timeout, and the turn is stored with the next', async () => {
     const store = memoryStore();
     let hangs = true;
     const errors: unknown[] = [];
@@ -563,7 +566,7 @@ describe('a turn that waits', () => {
     ).toEqual(expect.arrayContaining(['One?', 'Two?']));
   });
 
-  test('for a context read in the background ends with close()', async () => {
+  test('a turn that waits for a context read in the background ends with close()', async () => {
     const world = chatWorld();
     const never = gate();
     const conversation = world.open();
@@ -576,7 +579,7 @@ describe('a turn that waits', () => {
     never.open();
   });
 
-  test('for a silent model ends its request when the reply is left', async () => {
+  test('a turn that waits for a silent model ends its request when the reply is left', async () => {
     const world = alone([]);
     world.emulator.faults.add({
       match: { path: '/v1/chat/*' },
@@ -598,7 +601,7 @@ describe('a turn that waits', () => {
 });
 
 describe('odd text', () => {
-  test('with a lone surrogate in a pin, a stored message or a stopped reply does not fail the next turn', async () => {
+  test('text with a lone surrogate in a pin, a stored message or a stopped reply does not fail the next turn', async () => {
     const world = chatWorld();
     cannedContext(world, {
       pins: [pin('Pinned \ud83d.', 'x')],
@@ -617,7 +620,7 @@ describe('odd text', () => {
     expect(JSON.stringify(world.prompts[0])).not.toMatch(/\\ud[89ab]|\\ud[cdef]/);
   });
 
-  test('of 60 kB of dots is excluded without delay', async () => {
+  test('text of 60 kB of dots is excluded without delay', async () => {
     const world = alone([user('.'.repeat(60_000), { id: 'dots' })]);
     const began = performance.now();
 
@@ -637,13 +640,13 @@ describe('odd text', () => {
     expect(performance.now() - began).toBeLessThan(1_000); // generous: it took up to 2 s on a fast machine
   });
 
-  test('of 200,000 messages is no RangeError', async () => {
+  test('text of 200,000 messages is no RangeError', async () => {
     const { recalledFor } = alone([user('The pier gets a red lamp.'), ...smallTalk(200_000)]);
 
     expect(await recalledFor('Which lamp does the pier get?')).toContain('red lamp');
   });
 
-  test('from a service that leaves out a section is no TypeError', async () => {
+  test('text from a service that leaves out a section is no TypeError', async () => {
     const world = chatWorld();
     const context = world.context.withOptions({ validation: 'report' });
     world.onRequest(({ url, method }) =>
@@ -663,7 +666,7 @@ describe('odd text', () => {
     expect(report.summaryVersion).toBe(1);
   });
 
-  test('that the caller changes after the call is stored as it was', async () => {
+  test('text that the caller changes after the call is stored as it was', async () => {
     const store = memoryStore();
     const { conversation } = alone([], { store });
     const input = [user('Before.')];

@@ -46,7 +46,7 @@ describe('the token estimate', () => {
     );
   });
 
-  test('of two texts is at most 3 above the sum of both', () => {
+  test('the token estimate of two texts is at most 3 above the sum of both', () => {
     fc.assert(
       fc.property(fc.string(), fc.string(), (a, b) => {
         const together = estimateTokens(`${a}\n${b}`);
@@ -55,7 +55,7 @@ describe('the token estimate', () => {
     );
   });
 
-  test('of 100,000 equal characters takes linear time', () => {
+  test('the token estimate of 100,000 equal characters takes linear time', () => {
     const began = performance.now();
     for (const character of ['a', 'A', '1', ' ', '\n', '.', 'я', '漢', '😀', 'a1']) {
       expect(estimateTokens(character.repeat(100_000))).toBeGreaterThan(0);

@@ -82,7 +82,7 @@ describe('a turn', () => {
     expect(world.prompts[0]).toMatchObject({ max_tokens: 900, temperature: 0 });
   });
 
-  test('that cannot fit fails with a ContextBudgetError before the gateway is called', async () => {
+  test('a turn that cannot fit fails with a ContextBudgetError before the gateway is called', async () => {
     const world = chatWorld();
     cannedContext(world, { pins: [pin('pinned '.repeat(2000))] });
 
@@ -103,7 +103,7 @@ describe('a turn', () => {
     expect(mine).toHaveLength(1);
   });
 
-  test('can be made again if the app removes it from its messages', async () => {
+  test('a turn can be made again if the app removes it from its messages', async () => {
     const world = chatWorld();
     const messages = [
       { role: 'user', content: 'Name a harbour.' },
@@ -125,7 +125,7 @@ describe('a turn', () => {
     ]);
   });
 
-  test('that is too long for the service is shortened and sent once more', async () => {
+  test('a turn that is too long for the service is shortened and sent once more', async () => {
     const world = chatWorld();
     let refusals = 0;
     world.onRequest((request) => {
@@ -148,7 +148,7 @@ describe('a turn', () => {
     expect(second).toBeLessThan(first);
   });
 
-  test('that is too long for the service twice fails', async () => {
+  test('a turn that is too long for the service twice fails', async () => {
     const world = chatWorld();
     const error = {
       message: 'Too long.',
@@ -165,7 +165,7 @@ describe('a turn', () => {
     expect(world.count('chat')).toBe(2);
   });
 
-  test('that is too long and has nothing to drop is not sent again', async () => {
+  test('a turn that is too long and has nothing to drop is not sent again', async () => {
     const world = chatWorld();
     const error = { message: 'Too long.', type: 'invalid_request_error', code: 'context_length_exceeded' };
     world.onRequest(({ url }) =>
@@ -176,7 +176,7 @@ describe('a turn', () => {
     expect(world.count('chat')).toBe(1);
   });
 
-  test('made with another client can be recorded, and does not calibrate the token estimate', async () => {
+  test('a turn made with another client can be recorded, and does not calibrate the token estimate', async () => {
     const world = chatWorld();
     const conversation = world.open();
     const { messages } = await conversation.buildMessages('Hello?');
@@ -192,7 +192,7 @@ describe('a turn', () => {
     expect((await conversation.buildMessages('One more?')).report.tokens.input).toBe(before);
   });
 
-  test('of another client can use just the context message', async () => {
+  test('a turn of another client can use just the context message', async () => {
     const world = chatWorld();
     const conversation = world.open();
     expect(await conversation.contextMessage('Hello?')).toBeUndefined();
@@ -210,7 +210,7 @@ describe('a turn', () => {
 describe('a stopped reply', () => {
   const story = 'One two three four five six seven eight nine ten.';
 
-  test('that its reader left keeps its text in the history, with estimated usage', async () => {
+  test('a stopped reply that its reader left keeps its text in the history, with estimated usage', async () => {
     const world = chatWorld();
     world.emulator.chat.on('story', story);
     const conversation = world.open();
@@ -228,7 +228,7 @@ describe('a stopped reply', () => {
     expect(story).toContain(reply.text);
   });
 
-  test('that is aborted throws, and still keeps its text', async () => {
+  test('a stopped reply that is aborted throws, and still keeps its text', async () => {
     const world = chatWorld({ pace: { tokensPerSecond: 50 } });
     world.emulator.chat.on('story', story);
     const conversation = world.open();
@@ -246,7 +246,7 @@ describe('a stopped reply', () => {
     expect((await world.stored()).at(-1)).toMatchObject({ role: 'assistant', stopped: true, content: reply.text });
   });
 
-  test('that breaks off throws for its reader, and still keeps its text', async () => {
+  test('a stopped reply that breaks off throws for its reader, and still keeps its text', async () => {
     const world = chatWorld();
     world.emulator.chat.on('story', story);
     world.emulator.faults.add({ match: { path: '/v1/chat/*' }, respond: { type: 'cutStream', afterEvents: 4 } });
@@ -264,7 +264,7 @@ describe('a stopped reply', () => {
     expect((await world.stored()).at(-1)).toMatchObject({ stopped: true, content: expect.stringMatching(/^One/) });
   });
 
-  test('without any text leaves the history unchanged', async () => {
+  test('a stopped reply without any text leaves the history unchanged', async () => {
     const world = chatWorld();
     world.emulator.faults.add({ match: { path: '/v1/chat/*' }, respond: { status: 500 } });
     const conversation = world.open();
@@ -349,7 +349,7 @@ describe('a turn made with another client', () => {
     expect(world.count('compact')).toBe(1);
   });
 
-  test('that is not recorded can still start a compaction through compactWhenDue()', async () => {
+  test('a turn that is not recorded can still start a compaction through compactWhenDue()', async () => {
     const world = chatWorld({ messages: smallTalk(12) });
     const conversation = world.open({ contextWindow: 150, reserveOutput: 0 });
 
@@ -575,7 +575,7 @@ describe('a conversation', () => {
     { options: { store: {} }, says: 'store must have load' },
     { options: { store: Symbol('store') }, says: 'store must have load' },
     { options: { store: { load: () => undefined, append: 1 } }, says: 'may have append, truncate and saveState' },
-  ])('with $options is rejected: $says', ({ options, says }) => {
+  ])('a conversation with $options is rejected: $says', ({ options, says }) => {
     const { gateway, context } = chatWorld();
     const open = () =>
       createConversation({ gateway, context, conversationId: 'talk', model: 'atlas-small', ...options } as never);

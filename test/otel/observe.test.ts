@@ -131,7 +131,7 @@ describe('the span of a call', () => {
     expect(emulator.requests.at(-1)?.headers.tracestate).toBe(sent);
   });
 
-  test('of an error response has the status ERROR, and the HTTP status as its error.type', async () => {
+  test('the span of a call of an error response has the status ERROR, and the HTTP status as its error.type', async () => {
     const { gateway, spanOf } = await open();
 
     await gateway.usage.retrieve({ start_date: 'never' }).catch(() => {});
@@ -171,7 +171,7 @@ describe('the span of a call', () => {
     });
   });
 
-  test('that is not sampled still sends a traceparent', async () => {
+  test('the span of a call that is not sampled still sends a traceparent', async () => {
     const { gateway, emulator, receiver, flush } = await open({ sampler: new AlwaysOffSampler() });
 
     await gateway.presets.list();

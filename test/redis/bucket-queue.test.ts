@@ -90,7 +90,7 @@ test('a response that arrives during a step is reported after it, a 429 at once'
   }
 });
 
-test('while the window is closed, further calls wait without asking Redis', async () => {
+test('calls wait without asking Redis while the window is closed', async () => {
   const { runtime, redis, acquire } = queueWith({ askAfter: 5_000 });
   const first = await acquire();
   await runtime.advance(1_000);

@@ -112,7 +112,7 @@ describe.skipIf(missing)('a step', () => {
     expect(half + end).toBe(50);
   });
 
-  test('that was delayed grants nothing after its timeout, and its times have passed', async () => {
+  test('a step that was delayed grants nothing after its timeout, and its times have passed', async () => {
     const process = processOf('one');
     const late = await process.step(10, {
       ...{ sentAt: now - 2_000, limit: 100, remaining: 40, resetAfter: 5_000, retryAfter: 2_500 },
@@ -123,7 +123,7 @@ describe.skipIf(missing)('a step', () => {
     expect(await process.step(10, { sentAt: now - 499 })).toMatchObject({ granted: 1 });
   });
 
-  test('that arrives before its timeout grants what it asks for', async () => {
+  test('a step that arrives before its timeout grants what it asks for', async () => {
     const process = processOf('one');
 
     expect((await process.step(10, { sentAt: now - 500 })).granted).toBe(10);
@@ -162,7 +162,7 @@ describe.skipIf(missing)('a step', () => {
     expect((await process.step(500)).granted).toBe(1);
   });
 
-  test('of a process that was without Redis reserves the shares of those that may still be', async () => {
+  test('a step of a process that was without Redis reserves the shares of those that may still be', async () => {
     const [first, second] = [processOf('first', 4), processOf('second', 4)];
     const known = { limit: 100, remaining: 80, resetAfter: 60_000 };
 
@@ -174,7 +174,7 @@ describe.skipIf(missing)('a step', () => {
     expect(later).toBeLessThan(40);
   });
 
-  test('without a limit grants everything', async () => {
+  test('a step without a limit grants everything', async () => {
     expect(await processOf('one').step(500)).toMatchObject({ granted: 500, askAfter: 0 });
   });
 

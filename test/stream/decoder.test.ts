@@ -205,7 +205,7 @@ describe('the size', () => {
     throw new Error('it did not fail');
   }
 
-  test('of an event may be 7.9 MB, in pieces of 1 kB', async () => {
+  test('the size of an event may be 7.9 MB, in pieces of 1 kB', async () => {
     const data = 'x'.repeat(7.9 * MEGABYTE);
     const bytes = bytesOf(`data: ${data}\n\n`);
     const pieces = Array.from({ length: Math.ceil(bytes.length / 1024) }, (_, at) =>
@@ -228,7 +228,7 @@ describe('the size', () => {
     return Math.min(...times);
   };
 
-  test('of an event costs linear time', { retry: 4 }, () => {
+  test('the size of an event costs linear time', { retry: 4 }, () => {
     const piece = bytesOf('x'.repeat(64));
     const costOf = (size: number): number =>
       cost([bytesOf('data: '), ...Array.from({ length: size / 64 }, () => piece), bytesOf('\n\n')]);
@@ -237,7 +237,7 @@ describe('the size', () => {
     expect(costOf(4 * MEGABYTE) / costOf(MEGABYTE / 4)).toBeLessThan(100);
   });
 
-  test('of a long line read byte by byte takes no longer than short lines', { retry: 4 }, () => {
+  test('the size of a long line read byte by byte takes no longer than short lines', { retry: 4 }, () => {
     const costOf = (length: number): number => {
       const line = [...bytesOf(`data: ${'x'.repeat(length - 8)}\n\n`)].map((byte) => Uint8Array.of(byte));
       return cost(Array.from({ length: 120_000 / length }, () => line).flat());
@@ -258,7 +258,7 @@ describe('the size', () => {
       { what: 'endless data lines', piece: `data:${'x'.repeat(100)}\n` },
       { what: 'an endless unknown field', piece: `field: ${'x'.repeat(1_000)}` },
     ].map(({ what, piece }) => [what, piece] as const),
-  )('of %s is limited to 8 MB', async (_what, piece) => {
+  )('the size of %s is limited to 8 MB', async (_what, piece) => {
     const { error, bytes } = await failing(bytesOf(piece));
 
     expect(error).toBeInstanceOf(ResponseTooLargeError);
@@ -267,7 +267,7 @@ describe('the size', () => {
     expect(bytes).toBeLessThan(8 * MEGABYTE + 16 * 1024);
   });
 
-  test('of meaningless lines is limited to 64 kB, because each costs the parser an error', async () => {
+  test('the size of meaningless lines is limited to 64 kB, because each costs the parser an error', async () => {
     const { error, bytes } = await failing(bytesOf('x\n'.repeat(512)));
 
     expect(error).toBeInstanceOf(ResponseTooLargeError);
@@ -280,7 +280,7 @@ describe('the size', () => {
     expect(eventsOf(Array.from({ length: 20 }, () => event))).toHaveLength(20);
   });
 
-  test('of a network chunk with 100,000 events does not matter: they are decoded as they are read', async () => {
+  test('the size of a network chunk with 100,000 events does not matter: they are decoded as they are read', async () => {
     const source = new MemorySource([bytesOf('data: 1\n\n'.repeat(100_000))]);
     const reader = new EventReader();
     const decode = TextDecoder.prototype.decode;

@@ -220,7 +220,7 @@ describe('toReadableStream', () => {
     expect(await failureOf(stream.finalCompletion())).toBeInstanceOf(StreamTruncatedError);
   });
 
-  test('can be relayed twice', async () => {
+  test('a stream can be relayed twice', async () => {
     const once = await streamOf(text('The '));
     const twice = await readChatCompletionStream(once.toReadableStream());
 

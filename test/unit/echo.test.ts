@@ -56,7 +56,7 @@ describe('a text from the service', () => {
     { what: 'two letters', text: 'ab'.repeat(1_000), content: `${'ab'.repeat(8)}x`.repeat(3_000) },
     { what: 'escapes', text: '&amp;#x'.repeat(300), content: '&amp;#x26;'.repeat(5_000) },
     { what: 'short texts', text: '12345678'.repeat(250), content: '12345678' },
-  ])('of repeated $what is compared in linear time', ({ text, content }) => {
+  ])('a text from the service of repeated $what is compared in linear time', ({ text, content }) => {
     const [once = 0, eightTimes = 0] = [1, 8].map((times) => {
       const texts = callerTexts(JSON.stringify(Array(times).fill({ content })));
       const startedAt = process.cpuUsage();

@@ -107,7 +107,7 @@ describe('the limit', () => {
     expect(calls.map(({ admitted }) => admitted)).toEqual([true, true]);
   });
 
-  test('of one bucket does not delay another', () => {
+  test('the limit of one bucket does not delay another', () => {
     const { arrive } = limiterAfter({ limit: 5, remaining: 0, resetAfter: 60_000 });
 
     expect(arrive('gateway').admitted).toBe(false);

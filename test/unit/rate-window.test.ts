@@ -87,14 +87,14 @@ describe('a 429', () => {
     expect(window.available(86_400_000)).toBe(1);
   });
 
-  test('that asks for less does not shorten a block', () => {
+  test('a 429 that asks for less does not shorten a block', () => {
     const { window, respond } = windowAfter({ rejected: true, retryAfter: 5_000 }, 1);
     respond(1, { rejected: true, retryAfter: 1_000 });
 
     expect(window.opensAt(1)).toBe(5_000);
   });
 
-  test('without a wait blocks for half a second, twice as long after each block, and for 8 s at most', () => {
+  test('a 429 without a wait blocks for half a second, twice as long after each block, and for 8 s at most', () => {
     const { window, respond } = windowAfter({ rejected: true });
     const blocks = [window.opensAt(0)];
     for (let n = 0; n < 6; n += 1) {
@@ -106,7 +106,7 @@ describe('a 429', () => {
     expect(blocks).toEqual([500, 1_000, 2_000, 4_000, 8_000, 8_000, 8_000]);
   });
 
-  test('of the same burst does not extend the block', () => {
+  test('a 429 of the same burst does not extend the block', () => {
     const { window, respond } = windowAfter({ rejected: true }, 399);
     for (let now = 1; now < 400; now += 1) respond(now, { rejected: true });
 

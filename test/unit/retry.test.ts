@@ -196,7 +196,7 @@ describe('the delay', () => {
     { attempt: 3, longest: 2_000 },
     { attempt: 4, longest: 4_000 },
     { attempt: 5, longest: 8_000 },
-  ])('before retry $attempt is a random part of $longest ms', ({ attempt, longest }) => {
+  ])('the delay before retry $attempt is a random part of $longest ms', ({ attempt, longest }) => {
     const at = (random: number) =>
       nextWait(status(503), facts({ attempts: failed(attempt, { status: 503 }), random: () => random }));
 
@@ -260,7 +260,7 @@ describe('a hint', () => {
     { hint: undefined, timeLeft: 259, verdict: { stop: 'no-time-left' } },
     { hint: undefined, timeLeft: 260, verdict: { wait: 250 } },
     { hint: undefined, timeLeft: -5, verdict: { stop: 'no-time-left' } },
-  ])('of $hint ms with $timeLeft ms left leads to $verdict', ({ hint, timeLeft, verdict }) => {
+  ])('a Retry-After of $hint ms with $timeLeft ms left leads to $verdict', ({ hint, timeLeft, verdict }) => {
     expect(nextWait(status(429, hint), facts({ timeLeft }))).toEqual(verdict);
   });
 

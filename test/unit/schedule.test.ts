@@ -161,7 +161,7 @@ describe('a call on a manual clock', () => {
     expect(await Promise.all(calls.slice(0, 3))).toEqual(['sent', 'sent', 'sent']);
   });
 
-  test('with maxRetryAfter 0 waits neither for a limit nor for a hint', async () => {
+  test('a call with maxRetryAfter 0 waits neither for a limit nor for Retry-After', async () => {
     const { client, runtime, sentAt } = clientFor(
       [
         { status: 200, headers: FULL },

@@ -170,7 +170,7 @@ describe('a proxy', () => {
     return gatewayWith({ dispatcher });
   }
 
-  test('that rejects the tunnel is reported with its status, and the request was not sent', async () => {
+  test('a proxy that rejects the tunnel is reported with its status, and the request was not sent', async () => {
     const client = await clientThrough('HTTP/1.1 407 Proxy Authentication Required\r\ncontent-length: 0\r\n\r\n');
 
     const error = await failureOf(client.request(POST));
@@ -180,13 +180,13 @@ describe('a proxy', () => {
     expect(String(error.cause)).toContain('407');
   });
 
-  test('that responds with garbage has not forwarded the request', async () => {
+  test('a proxy that responds with garbage has not forwarded the request', async () => {
     const error = await failureOf((await clientThrough('no HTTP\r\n\r\n')).request(POST));
 
     expect(error).toMatchObject({ name: 'APIConnectionError', phase: 'connect', sent: 'no' });
   });
 
-  test('that does not run is not mistaken for the service', async () => {
+  test('a proxy that does not run is not mistaken for the service', async () => {
     const dispatcher = new ProxyAgent('http://127.0.0.1:1');
     open.push(dispatcher);
 
@@ -214,7 +214,7 @@ describe('a response without a web stream, as from React Native and node-fetch',
     expect(await failureOf(missing)).toMatchObject({ name: 'NotFoundError' });
   });
 
-  test('can be read as a stream, whose chunks come all at once', async () => {
+  test('a response without a web stream is read as a stream, whose chunks come all at once', async () => {
     const text = 'data: {"choices":[{"index":0,"delta":{"content":"The"}}]}\n\ndata: [DONE]\n\n';
     const messages = [{ role: 'user', content: 'hi' }];
     const stream = await gatewayWith({ fetch: answer(200, text) }).chat.completions.create({

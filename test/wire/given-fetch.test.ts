@@ -54,7 +54,7 @@ describe("a user's fetch", () => {
       does: 'resolves to an invalid status',
       fetch: wrong(async () => ({ status: 42, headers: new Headers(), body: null })),
     },
-  ])('that $does fails the call with a connection error', async ({ fetch }) => {
+  ])("a user's fetch that $does fails the call with a connection error", async ({ fetch }) => {
     const client = new GatewayClient({ baseURL: 'https://service.test', apiKey: KEY, fetch }, undefined, eager);
 
     const error = await failureOf(client.request(GET));
@@ -62,7 +62,7 @@ describe("a user's fetch", () => {
     expect(error.name).toBe('APIConnectionError');
   });
 
-  test('that never responds is ended by the timeout of the attempt, and leaves no timer', async () => {
+  test("a user's fetch that never responds is ended by the timeout of the attempt, and leaves no timer", async () => {
     const fetch = wrong(() => new Promise(() => {}));
     const runtime = watched();
     const options = { baseURL: 'https://service.test', apiKey: KEY, fetch, timeout: 50 };
@@ -90,23 +90,26 @@ describe("a user's fetch", () => {
     { failure: 'was never sent', other: () => nowhere.request(GET) },
     { failure: 'was rejected', other: () => refusing.request(GET) },
     { failure: 'has bad arguments', other: () => nowhere.usage.retrieve({ start_date: 'x' }) },
-  ])('whose own call to another client $failure does not mark this call as unsent', async ({ other }) => {
-    let sent = 0;
-    const fetch = wrong(async () => {
-      sent += 1;
-      await other();
-    });
-    const client = new GatewayClient({ baseURL: 'https://service.test', apiKey: KEY, fetch }, undefined, eager);
+  ])(
+    "a user's fetch whose own call to another client $failure does not mark this call as unsent",
+    async ({ other }) => {
+      let sent = 0;
+      const fetch = wrong(async () => {
+        sent += 1;
+        await other();
+      });
+      const client = new GatewayClient({ baseURL: 'https://service.test', apiKey: KEY, fetch }, undefined, eager);
 
-    const error = await failureOf(client.request({ method: 'POST', path: '/v1/things', body: {} }));
+      const error = await failureOf(client.request({ method: 'POST', path: '/v1/things', body: {} }));
 
-    expect(error).toBeInstanceOf(APIConnectionError);
-    expect(error).toMatchObject({ sent: 'maybe', attempts: [{}] });
-    expect(error.message).toContain('the connection failed (POST');
-    expect(sent).toBe(1);
-  });
+      expect(error).toBeInstanceOf(APIConnectionError);
+      expect(error).toMatchObject({ sent: 'maybe', attempts: [{}] });
+      expect(error.message).toContain('the connection failed (POST');
+      expect(sent).toBe(1);
+    },
+  );
 
-  test('that ignores the signal does not delay an abort', async () => {
+  test("a user's fetch that ignores the signal does not delay an abort", async () => {
     const fetch = wrong(async () => new Response(new ReadableStream()));
     const client = new GatewayClient({ baseURL: 'https://service.test', apiKey: KEY, fetch }, undefined, eager);
     const controller = new AbortController();

@@ -138,7 +138,7 @@ describe("a user's rate limiter", () => {
     await server.close();
   });
 
-  test('that throws on acquire leads to a ConfigurationError, and nothing is sent', async () => {
+  test("a user's rate limiter that throws on acquire leads to a ConfigurationError, and nothing is sent", async () => {
     const server = await FaultServer.start();
     const pacing: RateLimiter = {
       acquire: () => {
@@ -153,7 +153,7 @@ describe("a user's rate limiter", () => {
     await server.close();
   });
 
-  test('that throws on hold does not hide the 429', async () => {
+  test("a user's rate limiter that throws on hold does not hide the 429", async () => {
     const server = await FaultServer.start();
     server.answers(refused(429));
     const pacing: RateLimiter = {
@@ -171,7 +171,7 @@ describe("a user's rate limiter", () => {
     await server.close();
   });
 
-  test('whose release throws does not prevent an abort', async () => {
+  test("a user's rate limiter whose release throws does not prevent an abort", async () => {
     const controller = new AbortController();
     const stuck = {
       ready: new Promise<void>(() => {}),

@@ -57,7 +57,7 @@ describe.each(engines)('$engine', ({ options }) => {
     { what: 'no key the second time', apiKey: () => keys(OLD, new Error('key store unavailable')) },
     { what: 'another key each time', apiKey: () => keys(OLD, 'svc_sk_b0123456789', 'svc_sk_c0123456789'), sends: 2 },
     { what: 'a string as the key', apiKey: () => OLD },
-  ])('with $what the call fails with the 403', async ({ apiKey, sends = 1 }) => {
+  ])('the call fails with the 403: $what', async ({ apiKey, sends = 1 }) => {
     world.server.answers(refused(403));
 
     const error = await failureOf(world.gateway({ ...options, apiKey: apiKey() }).request(POST));
