@@ -53,6 +53,7 @@ export function projectChecks(file, emulatorFile, folder, emulator) {
     ['the emulator beside it, in process: a call and a stream', () => checkInProcess([file, emulatorFile], tested)],
     ['with zod 4.0, which the web build shares: a call and a stream', () => checkOldestZod(file, folder, emulator)],
     ['beside zod 3: its schemas validate responses', () => checkZod3(file, folder, emulator)],
+    ['msw 3 answers, on Node 22', () => checkMsw(file, folder)],
   ];
 }
 
@@ -144,6 +145,15 @@ async function checkZod3(file, folder, emulator) {
   await install([file, 'zod@3'], project);
   const count = await runWell([process.execPath, 'zod3.js'], { cwd: project, env: emulator.env });
   return `${zodVersions(project).join(' and ')}, ${count.trim()} records`;
+}
+
+async function checkMsw(file, folder) {
+  const project = newProject(folder, 'msw', 'module');
+  await install([file, 'msw@3', '--ignore-scripts'], project);
+  const node22 = join(import.meta.dirname, 'node_modules/node22/bin/node');
+  const text = await runWell([node22, 'msw.js'], { cwd: project });
+  if (text.trim() !== 'Mocked.\nMocked.') throw new Error(`printed "${text}"`);
+  return 'a client created before and after it';
 }
 
 /** All versions of zod in a project. */
