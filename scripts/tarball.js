@@ -9,6 +9,8 @@ import { posix } from 'node:path';
 const EXPECTED = [
   /^(package\.json|README\.md|LICENSE|CHANGELOG\.md)$/,
   /^dist\/([a-z]+\/){0,2}[\w-]+\.(c?js|d\.c?ts)$/,
+  /^dist\/[\w-]+\.c?js\.map$/,
+  /^src\/([a-z-]+\/){0,2}[\w.-]+\.(ts|lua)$/,
   /^docs\/(guides|reference)\/([a-z]+\/)?[\w-]+\.(md|svg|png)$/,
 ];
 const REQUIRED = [
@@ -31,12 +33,14 @@ const FORBIDDEN = {
   'a token of another service': /\b(npm_|gh[pousr]_|sk-|AKIA|eyJhbGciOi)[A-Za-z0-9_-]{16,}/,
   'a path of the machine it was built on':
     /(^|[\s"'`(])(\/(home|root|Users|work|tmp|builds?|var)\/\w|[A-Z]:\\\\?\w)|file:\/\/\//m,
-  'a source map': /[#@] ?sourceMappingURL=/,
+  // The maps of Node's files are files of their own. Bundlers make their own from the others.
+  'a source map': /[#@] ?sourceMappingURL=data:/,
   'a test': /from ['"]vitest['"]|require\(['"]vitest['"]\)/,
 };
 /** The largest sizes in bytes. Adding a large file should be a deliberate decision. */
-const LARGEST = { unpackedSize: 2_500 * 1024, size: 800 * 1024 };
-const MOST_FILES = 140;
+/** `src` and the maps are 330 KB of it, packed: with them, a stack trace names the sources. */
+const LARGEST = { unpackedSize: 4_000 * 1024, size: 1_200 * 1024 };
+const MOST_FILES = 320;
 /** The target of a Markdown link or image. */
 const LINK = /\]\(([^)\s#]+)[^)]*\)/g;
 

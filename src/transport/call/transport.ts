@@ -71,7 +71,7 @@ export class Transport {
     options?: SchemaOptions<T>,
   ): APIPromise<T> {
     const read: Reader<T> = async (response, checked) => {
-      const { schema } = checked as SchemaOptions<T>; // only undocumented endpoints accept it
+      const { schema } = checked as SchemaOptions<T>; // only some endpoints accept it
       const body = (await response.json(allowEmpty)) as Body; // checked below, or wanted unchecked
       const { timeouts, redactor, call } = response.context;
       if (schema === undefined || content !== undefined) response.check(documented, body);
