@@ -1,15 +1,11 @@
-import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { promisify } from 'node:util';
 import { ContextClient, GatewayClient } from 'context-gateway';
 import { addSampleConversation, createEmulator } from 'context-gateway-emulator';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { runNode, runVitest, USER_PROGRAM } from './helpers/programs.js';
-
-const run = promisify(execFile);
+import { runNode, runPrograms, runVitest, USER_PROGRAM } from './helpers/programs.js';
 
 const PAGES = ['README.md', ...readdirSync('docs', { recursive: true, encoding: 'utf8' }).map((file) => `docs/${file}`)]
   .filter((file) => file.endsWith('.md'))
@@ -44,63 +40,48 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-/**
- * Runs the blocks of a page one after the other, each against its own emulator, and prints what they printed as JSON. A
- * process for each block would take half a second longer per block. If a block exports a POST handler, calls it with a
- * question.
- */
-const RUNNER = `const printed = [];
-for (const stream of ['stdout', 'stderr'])
-  process[stream].write = (text) => { printed.at(-1)[stream] += text; return true; };
-process.on('uncaughtException', (error) => { printed.at(-1).stderr += error.stack; });
-for (const { program, env } of JSON.parse(process.argv[1])) {
-  printed.push({ stdout: '', stderr: '' });
-  Object.assign(process.env, env);
-  try {
-    const { POST } = await import(program);
-    if (POST) {
-      const question = 'The harbour opens at six. When does the harbour open?';
-      const messages = [{ id: '1', role: 'user', parts: [{ type: 'text', text: question }] }];
-      const body = JSON.stringify({ question, messages, message: messages[0], id: 'conv_sample' });
-      console.log(await (await POST(new Request('http://localhost/ask', { method: 'POST', body }))).text());
-    }
-  } catch (error) {
-    console.error(error);
-  }
-}
-delete process.stdout.write;
-process.stdout.write(JSON.stringify(printed), () => process.exit(0));`;
-
 describe('the documentation', () => {
-  test.for(blocks.filter(({ runner }) => runner !== undefined))('$name passes unchanged', async ({ file, runner }) => {
-    const { code, text } = await (runner === 'vitest'
-      ? runVitest(join(folder, 'src'), `${file}.ts`)
-      : runNode(['--test', join(folder, `${file}.mjs`)]));
+  const tests = (runner: string) => blocks.filter((block) => block.runner === runner).map(({ file }) => file);
+
+  test('its tests for Vitest pass unchanged', async () => {
+    const files = tests('vitest');
+    const { code, text } = await runVitest(join(folder, 'src'), `{${files}}.ts`);
 
     expect(code, text).toBe(0);
-    expect(text).toMatch(/pass 1|1 passed/);
+    expect(text).toMatch(new RegExp(`Test Files +${files.length} passed`));
+  });
+
+  test("its tests for Node's runner pass unchanged", async () => {
+    const files = tests('node:test');
+    const { code, text } = await runNode(['--test', ...files.map((file) => join(folder, `${file}.mjs`))]);
+
+    expect(code, text).toBe(0);
+    expect(text).toContain(`pass ${files.length}`);
   });
 
   const programs = blocks.filter(({ runner }) => runner === undefined);
-  test.for([...new Set(programs.map(({ page }) => page))])('the code of %s runs unchanged', async (page) => {
-    const ofPage = programs.filter((block) => block.page === page);
-    const services = ofPage.map(() => createEmulator({ seed: 'dev', setup: addSampleConversation }));
+  /** What each block printed, against an emulator of its own. */
+  const printed = new Map<string, { stdout: string; stderr: string } | undefined>();
+  beforeAll(async () => {
+    const services = programs.map(() => createEmulator({ seed: 'dev', setup: addSampleConversation }));
     const environments = services.map(async (emulator) => ({
       CONTEXT_GATEWAY_BASE_URL: (await emulator.listen({ port: 0 })).url,
       CONTEXT_GATEWAY_API_KEY: emulator.apiKeys.secret,
       CONTEXT_GATEWAY_SESSION_TOKEN: emulator.sessionToken,
     }));
     const env = await Promise.all(environments);
-    const runs = ofPage.map(({ file }, at) => ({ program: join(folder, `${file}.mjs`), env: env[at] }));
-
-    const args = ['--input-type=module', '-e', RUNNER, JSON.stringify(runs)];
-    const { stdout } = await run(process.execPath, args, { env: {}, cwd: folder });
+    const all = await runPrograms(
+      programs.map(({ file }, at) => ({ program: join(folder, `${file}.mjs`), env: env[at] })),
+    );
     await Promise.all(services.map((emulator) => emulator.close()));
+    for (const [at, { name }] of programs.entries()) printed.set(name, all[at]);
+  });
 
-    const printed: { stdout: string; stderr: string }[] = JSON.parse(stdout);
-    const results = ofPage.map(({ name, output }, at) => ({
-      ...{ name, stderr: printed[at]?.stderr },
-      ...(output !== undefined && { stdout: printed[at]?.stdout.trimEnd() }),
+  test.for([...new Set(programs.map(({ page }) => page))])('the code of %s runs unchanged', (page) => {
+    const ofPage = programs.filter((block) => block.page === page);
+    const results = ofPage.map(({ name, output }) => ({
+      ...{ name, stderr: printed.get(name)?.stderr },
+      ...(output !== undefined && { stdout: printed.get(name)?.stdout.trimEnd() }),
     }));
     expect(results).toEqual(
       ofPage.map(({ name, output }) => ({

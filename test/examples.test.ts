@@ -7,7 +7,7 @@ import { addSampleConversation, createEmulator } from 'context-gateway-emulator'
 import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { AT_LENGTH } from './helpers/endurance.js';
-import { USER_PROGRAM } from './helpers/programs.js';
+import { type Program, runPrograms, USER_PROGRAM } from './helpers/programs.js';
 
 const run = promisify(execFile);
 
@@ -37,19 +37,26 @@ describe('examples', () => {
   });
   afterAll(() => rm(folder, { recursive: true }));
 
-  test.for(Object.entries(PRINTS))('%s does its task against the emulator', async ([name, lines]) => {
-    await using emulator = createEmulator({ setup: addSampleConversation });
-    const { url } = await emulator.listen({ port: 0 });
-    const env = {
-      CONTEXT_GATEWAY_BASE_URL: url,
-      CONTEXT_GATEWAY_API_KEY: emulator.apiKeys.secret,
-      CONTEXT_GATEWAY_SESSION_TOKEN: emulator.sessionToken,
-    };
+  test('do their tasks, each against an emulator', async () => {
+    const names = Object.keys(PRINTS);
+    const services = names.map(() => createEmulator({ setup: addSampleConversation }));
+    const programs = names.map(async (name, at): Promise<Program> => {
+      const emulator = services[at] as (typeof services)[number]; // one for each
+      const { url } = await emulator.listen({ port: 0 });
+      const keys = {
+        CONTEXT_GATEWAY_API_KEY: emulator.apiKeys.secret,
+        CONTEXT_GATEWAY_SESSION_TOKEN: emulator.sessionToken,
+      };
+      return { program: join(folder, `${name}.mjs`), env: { CONTEXT_GATEWAY_BASE_URL: url, ...keys } };
+    });
 
-    const { stdout, stderr } = await run(process.execPath, [join(folder, `${name}.mjs`)], { env });
+    const printed = await runPrograms(await Promise.all(programs));
+    await Promise.all(services.map((emulator) => emulator.close()));
 
-    for (const line of lines) expect(stdout).toMatch(line);
-    expect(stderr).toBe('');
+    for (const [at, name] of names.entries()) {
+      for (const line of PRINTS[name] ?? []) expect(printed[at]?.stdout, name).toMatch(line);
+      expect(printed[at]?.stderr, name).toBe('');
+    }
   });
 
   test('the demo keeps the pinned decision, drops the password and recovers a lost decision', async () => {
@@ -87,7 +94,7 @@ test.runIf(AT_LENGTH)('npm run example finds an example by its name', async () =
   expect(stdout).toMatch(/^\d+ tokens, ended by stop$/m);
 });
 
-test('the usage report shows the usage by day and by model', async () => {
+test.runIf(AT_LENGTH)('the usage report shows the usage by day and by model', async () => {
   const report = ['--import', 'tsx', 'scripts/example.ts', 'usage-report', '7'];
   const { stdout } = await run(process.execPath, report, { env: { ...process.env, NO_COLOR: '1' } });
 

@@ -9,6 +9,7 @@ import {
   memoryStore,
 } from 'context-gateway/conversation';
 import { describe, expect, test, vi } from 'vitest';
+import { atLength } from '../helpers/endurance.js';
 import { failureOf } from '../helpers/service.js';
 import { decision, memory, metadata, pin, summary } from './samples.js';
 import { cannedContext, chatWorld, gate, smallTalk } from './world.js';
@@ -309,7 +310,7 @@ describe('a conversation in an app', () => {
       const store = memoryStore();
       const open = () => world.open({ store: withEmulator(store, world), contextWindow: 1500, reserveOutput: 100 });
       let conversation = open();
-      for (let turn = 0; turn < 240; turn += 1) {
+      for (let turn = 0; turn < atLength(80, 240); turn += 1) {
         if (isFresh) conversation = open();
         await conversation.send(
           `Turn ${turn}: we decided that berth ${turn} is for boats of ${turn % 9} metres, said Ingrid.`,

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
 import type { BuildOptions } from 'esbuild';
 import { inject } from 'vitest';
 import { FOR_NODE } from './built.js';
@@ -55,3 +56,41 @@ export async function runVitest(folder: string, file: string): Promise<Ended> {
   );
   return runNode(['node_modules/vitest/vitest.mjs', 'run', '--config', config]);
 }
+
+/** A module to import, and what it finds in its environment. */
+export interface Program {
+  program: string;
+  env?: Record<string, string> | undefined;
+}
+
+/**
+ * Runs programs one after the other in one process, which takes half a second less for each of them, and returns what
+ * they printed. If a program exports a POST handler, calls it with a question.
+ */
+export async function runPrograms(programs: readonly Program[]): Promise<{ stdout: string; stderr: string }[]> {
+  const args = ['--input-type=module', '-e', RUNNER, JSON.stringify(programs)];
+  const { stdout } = await promisify(execFile)(process.execPath, args, { env: {}, maxBuffer: 64 * 1024 * 1024 });
+  return JSON.parse(stdout);
+}
+
+const RUNNER = `const printed = [];
+for (const stream of ['stdout', 'stderr'])
+  process[stream].write = (text) => { printed.at(-1)[stream] += text; return true; };
+process.on('uncaughtException', (error) => { printed.at(-1).stderr += error.stack; });
+for (const { program, env } of JSON.parse(process.argv[1])) {
+  printed.push({ stdout: '', stderr: '' });
+  Object.assign(process.env, env);
+  try {
+    const { POST } = await import(program);
+    if (POST) {
+      const question = 'The harbour opens at six. When does the harbour open?';
+      const messages = [{ id: '1', role: 'user', parts: [{ type: 'text', text: question }] }];
+      const body = JSON.stringify({ question, messages, message: messages[0], id: 'conv_sample' });
+      console.log(await (await POST(new Request('http://localhost/ask', { method: 'POST', body }))).text());
+    }
+  } catch (error) {
+    console.error(error);
+  }
+}
+delete process.stdout.write;
+process.stdout.write(JSON.stringify(printed), () => process.exit(0));`;
