@@ -16,7 +16,7 @@ export interface Clients {
 }
 
 /** A parameter of an operation. All are strings. */
-export interface Parameter {
+interface Parameter {
   readonly description: string;
   /** Required parameters are positional, in this order; the others are flags. */
   readonly required?: boolean;
