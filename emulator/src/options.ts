@@ -41,6 +41,8 @@ export interface ServiceOptions {
         gateway?: RateLimit | number | undefined;
         context?: RateLimit | number | undefined;
         compact?: RateLimit | number | undefined;
+        /** Tokens of completions: prompt and answer. @default no limit */
+        tokens?: RateLimit | number | undefined;
       }
     | undefined;
   /** The most bytes of an uploaded file (A14). @default 32 MiB */

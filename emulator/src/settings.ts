@@ -24,6 +24,7 @@ export function resolveSettings(options: ServiceOptions): Settings {
       gateway: rateLimit('limits.gateway', options.limits?.gateway),
       context: rateLimit('limits.context', options.limits?.context),
       compact: rateLimit('limits.compact', options.limits?.compact),
+      tokens: rateLimit('limits.tokens', options.limits?.tokens),
     },
     maxFileSize: positive('maxFileSize', options.maxFileSize, 32 * 1024 * 1024),
     maxBodySize: positive('maxBodySize', options.maxBodySize, 8 * 1024 * 1024),

@@ -103,6 +103,7 @@ describe('a request of the log', () => {
     const { limit } = emulator.requests[2] ?? {};
     expect(limit).toEqual({
       name: `compact ${emulator.userId}`,
+      unit: 'requests',
       allowed: 1,
       asked: 3,
       windowMs: 60_000,

@@ -4,6 +4,28 @@ import { callsTo, standingEmulator } from './support.js';
 const rate = (headers: Headers) =>
   ['limit', 'remaining', 'reset'].map((name) => Number(headers.get(`x-ratelimit-${name}`)));
 
+test('a limit of tokens refuses completions once its window is used, and no other call', async () => {
+  const emulator = standingEmulator({ limits: { tokens: 30 } });
+  const { gateway } = callsTo(emulator);
+  const ask = async (stream: boolean) => {
+    const messages = [{ role: 'user', content: 'The key is red. What is red?' }];
+    const response = await emulator.fetch('http://emulator.test/v1/chat/completions', {
+      method: 'POST',
+      headers: { authorization: `Bearer ${emulator.apiKeys.secret}` },
+      body: JSON.stringify({ model: 'atlas-small', messages, stream }),
+    });
+    await response.text();
+    return response.status;
+  };
+
+  // Each uses 18: 13 of the prompt and 5 of the answer.
+  expect([await ask(false), await ask(true), await ask(false)]).toEqual([200, 200, 429]);
+  expect((await gateway('GET', '/v1/presets')).status).toBe(200);
+  expect(emulator.requests[2]?.limit).toMatchObject({ name: 'tokens', unit: 'tokens', allowed: 30, asked: 36 });
+  emulator.clock.advance(60_000);
+  expect(await ask(true)).toBe(200);
+});
+
 describe('the Gateway limit', () => {
   test('is in the headers of every response, also of errors', async () => {
     const emulator = standingEmulator();

@@ -58,7 +58,7 @@ test('names the fault of a request, and a client that disconnected', async () =>
   });
 
   expect(lines[0]).toBe('503  GET          0 ms                        /v1/usage  fault: status 503');
-  expect(lines[1]).toBe('---  GET          0 ms                        /v1/usage  fault: reset');
+  expect(lines[1]).toBe('---  GET          0 ms                        /v1/usage  fault: reset, attempt 2');
   expect(lines[2]).toMatch(/^--- {2}POST .* \d+ in +0 out {2}\/v1\/chat\/completions {2}client disconnected$/);
 });
 
@@ -88,6 +88,11 @@ test('has colors in a terminal only, and none with NO_COLOR', async () => {
 
   const said = async (more: { env?: Record<string, string>; isTerminal?: boolean }, ...args: string[]) => {
     let out = '';
+    let stop: (signal: NodeJS.Signals) => void = () => {};
+    const request = async (url: string): Promise<void> => {
+      await (await fetch(`${url}/v1/usage`)).text();
+      stop('SIGINT');
+    };
     await runCommand(['--port', '0', ...args], {
       env: {},
       directory: dataDirectory(),
@@ -96,12 +101,12 @@ test('has colors in a terminal only, and none with NO_COLOR', async () => {
       ...more,
       out: (text) => {
         out += text;
+        const [, url] = /^Listening on (\S+)$/m.exec(text) ?? [];
+        if (url !== undefined) void request(url);
       },
       err: () => {},
-      onSignal: async (stop) => {
-        const url = /^Listening on (\S+)$/m.exec(out)?.[1];
-        await (await fetch(`${url}/v1/usage`)).text();
-        stop('SIGINT');
+      onSignal: (listener) => {
+        stop = listener;
       },
     });
     return out.split('\n').find((line) => line.includes('/v1/usage'));

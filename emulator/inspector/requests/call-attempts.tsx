@@ -19,7 +19,7 @@ export function reasonOf({
   error,
 }: RequestSummary & { error?: string | undefined }): string {
   if (fault !== undefined) return `fault: ${fault}`;
-  if (limit !== undefined) return `limit ${limit.name}: request ${limit.asked} of ${limit.allowed}`;
+  if (limit !== undefined) return `limit ${limit.name}: ${limit.asked} of ${limit.allowed} ${limit.unit}`;
   if (outcome === 'aborted') return 'the client disconnected';
   if (outcome === 'pending') return 'in progress';
   if (error !== undefined || status === 500) return 'failed inside the emulator';

@@ -61,14 +61,15 @@ export function RequestDetail({ id, onClose }: { id: string; onClose: () => void
 }
 
 /** Which limit refused the request, and a way past it. */
-function LimitNote({ limit: { name, allowed, asked, windowMs, endsAt } }: { limit: ReachedLimit }) {
+function LimitNote({ limit: { name, unit, allowed, asked, windowMs, endsAt } }: { limit: ReachedLimit }) {
   const { run, error, isBusy } = useAction();
   const [isPast, setPast] = useState(false);
   return (
     <div class="limit-note" id="limit-note">
       <p>
-        The limit <strong>{name}</strong> allows {plural(allowed, 'request')} in {count(windowMs / 1000)} s. This was
-        request {count(asked)} of its window, which ends at {timeOf(endsAt)} UTC.
+        The limit <strong>{name}</strong> allows {plural(allowed, unit.slice(0, -1))} in {count(windowMs / 1000)} s.{' '}
+        {unit === 'tokens' ? `${count(asked)} were used before this request` : `This was request ${count(asked)}`} of
+        its window, which ends at {timeOf(endsAt)} UTC.
       </p>
       {isPast ? (
         <p role="status">The window has ended: the next request is accepted.</p>

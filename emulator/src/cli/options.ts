@@ -74,6 +74,7 @@ const limits = z.strictObject(
     gateway: z.optional(perMinute.schema),
     context: z.optional(perMinute.schema),
     compact: z.optional(perMinute.schema),
+    tokens: z.optional(perMinute.schema),
   },
   { error: (issue) => (issue.code === 'unrecognized_keys' ? undefined : notPairs.error) },
 );
@@ -153,7 +154,7 @@ export const OPTIONS = {
   limits: {
     group: 'service',
     value: 'LIST',
-    about: 'rate limits, in requests per minute',
+    about: 'rate limits, in requests (or tokens) per minute',
     byDefault: 'gateway=1000,context=300,compact=20',
     ...pairs(limits, perMinute.read),
   },

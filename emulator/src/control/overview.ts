@@ -67,7 +67,11 @@ export function overviewOf(stores: Stores, limiter: RateLimiter, clock: Clock, s
     plan: { id, gatewayAccess },
     usage: usageReport(stores.usage, {}, now, stores.account.tokens),
     usageByDay: stores.usage.entries().filter(({ day }) => day > firstDay),
-    buckets: limiter.buckets((bucket) => stores.account.limit(kindOf(bucket))),
+    buckets: limiter.buckets((bucket) =>
+      bucket === 'tokens' && stores.account.tokenLimit !== undefined
+        ? stores.account.tokenLimit
+        : stores.account.limit(kindOf(bucket)),
+    ),
     conversationCount: states.length,
     conversations: states
       .filter(({ id }) => fits(id))

@@ -329,7 +329,14 @@ const requestSummary = {
   limit: z.optional(
     described(
       'The limit that refused it.',
-      z.object({ name: z.string(), allowed: count, asked: count, windowMs: z.number(), endsAt: time }),
+      z.object({
+        name: z.string(),
+        unit: z.enum(['requests', 'tokens']),
+        allowed: count,
+        asked: count,
+        windowMs: z.number(),
+        endsAt: time,
+      }),
     ),
   ),
   attempt: z.optional(

@@ -14,11 +14,13 @@ export interface RateState {
 
 /** The limit that refused a request. */
 export interface ReachedLimit {
-  /** The bucket: `gateway`, `gateway without key`, or `context` or `compact` with a user. */
+  /** The bucket: `gateway`, `gateway without key`, `tokens`, or `context` or `compact` with a user. */
   name: string;
-  /** How many requests it allows in a window. */
+  /** What it counts. */
+  unit: 'requests' | 'tokens';
+  /** How many it allows in a window. */
   allowed: number;
-  /** The number of this request in the window. */
+  /** The number of this request in the window, or the tokens used before it. */
   asked: number;
   windowMs: number;
   /** ISO 8601. */
@@ -41,6 +43,11 @@ export class RateLimiter {
     if (allowed) window.used += 1;
     else window.refused += 1;
     return { ...this.#state(window, rule), allowed };
+  }
+
+  /** Counts what was used by a request that was allowed, such as tokens. It may exceed the limit. */
+  spend(bucket: string, rule: RateLimit, amount: number): void {
+    this.#window(bucket, rule).used += amount;
   }
 
   /** The state of the bucket, without counting a request. */

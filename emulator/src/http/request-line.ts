@@ -29,8 +29,9 @@ function noteFor({ outcome, fault, error, limit, attempt }: EndedRequest): strin
   return notes.filter((note) => note !== '').join(', ');
 }
 
-function limitNote({ name, allowed, asked, windowMs, endsAt }: ReachedLimit): string {
-  return `limit ${name}: request ${asked} of ${allowed} in ${windowMs / 1000} s, until ${endsAt.slice(11, 19)}`;
+function limitNote({ name, unit, allowed, asked, windowMs, endsAt }: ReachedLimit): string {
+  const count = unit === 'tokens' ? `${asked} used of ${allowed}` : `request ${asked} of ${allowed}`;
+  return `limit ${name}: ${count} in ${windowMs / 1000} s, until ${endsAt.slice(11, 19)}`;
 }
 
 function colorOf(status: number): number {

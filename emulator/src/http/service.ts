@@ -213,6 +213,22 @@ export class Service {
         code: 'insufficient_permissions',
       });
     }
+    this.#admitTokens(exchange);
+  }
+
+  /** Refuses a completion once the tokens of the window are used. The last one may exceed them: its size is not known before. */
+  #admitTokens(exchange: Exchange): void {
+    const { stores, limiter } = this.#parts;
+    const rule = stores.account.tokenLimit;
+    if (rule === undefined || !namesEndpoint(COMPLETING, exchange.method, exchange.path)) return;
+    const state = limiter.peek('tokens', rule);
+    if (!state.allowed) throw this.#rateLimited(exchange, 'tokens', state);
+  }
+
+  #spendTokens({ tokens }: LogEntry): void {
+    const { stores, limiter } = this.#parts;
+    const rule = stores.account.tokenLimit;
+    if (rule !== undefined && tokens !== undefined) limiter.spend('tokens', rule, tokens.prompt + tokens.completion);
   }
 
   #cors(): Cors {
@@ -221,7 +237,8 @@ export class Service {
 
   #rateLimited({ entry }: Exchange, name: string, state: RateState): HttpError {
     const { limit: allowed, asked, windowMs, resetAt } = state;
-    entry.limit = { name, allowed, asked, windowMs, endsAt: new Date(resetAt).toISOString() };
+    const unit = name === 'tokens' ? 'tokens' : 'requests';
+    entry.limit = { name, unit, allowed, asked, windowMs, endsAt: new Date(resetAt).toISOString() };
     return new HttpError(429, 'Rate limit exceeded', { retryAfter: this.#parts.limiter.retryAfter(state) });
   }
 
@@ -247,6 +264,7 @@ export class Service {
     entry.outcome = 'answered';
     entry.finishedAt = settings.clock.now();
     // Without a fault, every body that is not an event stream is a string.
+    this.#spendTokens(entry);
     const whole = typeof response.body === 'string' ? response.body : '';
     const body = truncate(whole);
     entry.response = { headers, body, isBodyCut: body.length < whole.length };
@@ -266,12 +284,14 @@ export class Service {
     const finish = (outcome: Outcome): void => {
       entry.outcome = outcome;
       entry.finishedAt = settings.clock.now();
+      this.#spendTokens(entry);
       sent.close();
       log.changed(entry);
     };
     const { splitBytes } = settings.pace;
     const isSplit = isStream && splitBytes !== Number.POSITIVE_INFINITY;
-    if (response.body instanceof EventBody && fault === undefined && !isSplit)
+    // Without a socket, only the signal of the request tells that the reader has left: `relayBody` listens to it.
+    if (response.body instanceof EventBody && fault === undefined && !isSplit && socket !== undefined)
       return { ...response, body: watchedEvents(response.body, sent, exchange, { clock: settings.clock, finish }) };
     const given = response.body instanceof EventBody ? response.body.stream() : response.body;
     const source = given instanceof ReadableStream ? given : new Blob([given ?? '']).stream();
@@ -290,7 +310,10 @@ export class Service {
         entry.outcome = outcome;
         entry.finishedAt = settings.clock.now();
         sent.close();
-        void sourceEnded.then(() => log.changed(entry));
+        void sourceEnded.then(() => {
+          this.#spendTokens(entry);
+          log.changed(entry);
+        });
       },
     });
     if (fault?.type === 'drip') {
@@ -308,6 +331,9 @@ export class Service {
     return Math.ceil(rate.resetAt / 1000);
   }
 }
+
+/** The endpoints that use tokens. */
+const COMPLETING = ['POST /v1/chat/completions', 'POST /v1/presets/:presetId/execute'];
 
 /** Passes events on, and records each with its time. */
 function watchedEvents(

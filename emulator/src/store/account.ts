@@ -28,7 +28,12 @@ export const PLAN_NAMES = ['starter', 'agency', 'enterprise'] as const;
 /** The account options of an emulator. They override the plan. */
 export interface AccountSettings {
   plan: Plan;
-  limits: { gateway: RateLimit | undefined; context: RateLimit | undefined; compact: RateLimit | undefined };
+  limits: {
+    gateway: RateLimit | undefined;
+    context: RateLimit | undefined;
+    compact: RateLimit | undefined;
+    tokens: RateLimit | undefined;
+  };
   includedTokens: number | undefined;
   overagePricePerMillion: number | undefined;
 }
@@ -56,6 +61,11 @@ export class Account {
   /** @internal The emulator's options override the plan. */
   limit(kind: 'gateway' | 'context' | 'compact'): RateLimit {
     return this.#settings.limits[kind] ?? { requests: this.#current().limits[kind], windowMs: 60_000 };
+  }
+
+  /** @internal */
+  get tokenLimit(): RateLimit | undefined {
+    return this.#settings.limits.tokens;
   }
 
   /** @internal */
