@@ -111,7 +111,7 @@ export class Memory extends Resource {
   }
 
   async #upsert(params: MemoryCreateParams, options?: RequestOptions): Promise<WithResponse<UserMemoryItem>> {
-    // The same checks as in `create`, before the first request.
+    // Checked once, before the first request.
     const given = checkArguments(memoryCreateBodySchema, params);
     const { type, key, content, workspaceId } = given;
     const scope = workspaceId === undefined ? {} : { workspaceId };
@@ -119,7 +119,7 @@ export class Memory extends Resource {
     const known = (await this.list({ ...scope, type }, options)).find((item) => item.type === type && item.key === key);
     const write =
       known === undefined
-        ? this.create(given, optionsOfWrite())
+        ? this.transport.request({ method: 'POST', path: '/api/memory', body: given }, ITEM, optionsOfWrite())
         : this.activate({ id: known.id, content }, optionsOfWrite());
     return write.withResponse();
   }

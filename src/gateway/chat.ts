@@ -1,5 +1,6 @@
 import type { APIPromise } from '../base/api-promise.js';
 import { ResponseValidationError } from '../errors/validation.js';
+import { DEFAULTS } from '../transport/arguments/client-options.js';
 import { tryJson } from '../transport/arguments/json.js';
 import type { RequestOptions } from '../transport/arguments/request-options.js';
 import type { StandardSchema } from '../transport/arguments/validation.js';
@@ -11,9 +12,6 @@ import type { ChatCompletion } from './schemas.js';
 import type { DecodeChunk } from './stream/chunk.js';
 import type { ChatCompletionStream } from './stream/completion-stream.js';
 import { openStream } from './stream/open.js';
-
-/** The default timeout for a whole completion (ms). */
-const COMPLETION_TIMEOUT = 600_000;
 
 /** `gateway.chat` */
 export class Chat<Sent extends Undocumented = undefined> {
@@ -95,7 +93,7 @@ export class ChatCompletions<Sent extends Undocumented = undefined> extends Reso
       body: params,
       accepts: form.params,
       accept: isStreamed ? 'text/event-stream' : undefined,
-      timeout: isStreamed ? undefined : COMPLETION_TIMEOUT,
+      timeout: isStreamed ? undefined : DEFAULTS.workTimeout,
     } as const;
     return isStreamed
       ? this.transport.stream(endpoint, (opened) => openStream(opened, form, this.#decodeChunk), options)

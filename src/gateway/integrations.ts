@@ -1,4 +1,5 @@
 import type { APIPromise } from '../base/api-promise.js';
+import { DEFAULTS } from '../transport/arguments/client-options.js';
 import type { SchemaOptions } from '../transport/arguments/request-options.js';
 import { Resource } from '../transport/resource.js';
 import { record, records } from './records.js';
@@ -8,9 +9,6 @@ import {
   type IntegrationResult,
   integrationExecuteBodySchema,
 } from './schemas.js';
-
-/** The default timeout for an action (ms). */
-const EXECUTION_TIMEOUT = 600_000;
 
 /** `/v1/integrations` */
 export class Integrations extends Resource {
@@ -56,7 +54,7 @@ export class Integrations extends Resource {
         body: params,
         accepts,
         takesAnyField: true,
-        timeout: EXECUTION_TIMEOUT,
+        timeout: DEFAULTS.workTimeout,
       },
       record<T>(),
       options,

@@ -1,4 +1,5 @@
 import type { APIPromise } from '../base/api-promise.js';
+import { DEFAULTS } from '../transport/arguments/client-options.js';
 import type { SchemaOptions } from '../transport/arguments/request-options.js';
 import { Resource } from '../transport/resource.js';
 import { record, records } from './records.js';
@@ -10,9 +11,6 @@ import {
   presetExecuteBodySchema,
   presetListQuerySchema,
 } from './schemas.js';
-
-/** The default timeout for executing a preset (ms). */
-const EXECUTION_TIMEOUT = 600_000;
 
 /** `/v1/presets` */
 export class Presets extends Resource {
@@ -49,7 +47,7 @@ export class Presets extends Resource {
     const path = '/v1/presets/{presetId}/execute';
     const accepts = presetExecuteBodySchema;
     return this.transport.request(
-      { method: 'POST', path, ids: { presetId }, body: params, accepts, timeout: EXECUTION_TIMEOUT },
+      { method: 'POST', path, ids: { presetId }, body: params, accepts, timeout: DEFAULTS.workTimeout },
       record<T>(),
       options,
     );

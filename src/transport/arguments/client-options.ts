@@ -118,9 +118,10 @@ export interface ClientOptions {
   dangerouslyAllowHTTP?: boolean | undefined;
 }
 
-/** The defaults. The timeout of some methods is longer. */
+/** The defaults. `workTimeout` is the timeout of completions, and of executing presets and integrations. */
 export const DEFAULTS = {
   timeout: 60_000,
+  workTimeout: 600_000,
   streamIdleTimeout: 120_000,
   maxRetries: 2,
   maxRetryAfter: 60_000,
