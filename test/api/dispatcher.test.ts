@@ -239,10 +239,15 @@ describe.each([
   test('an abort closes the connection to the service', async () => {
     const controller = new AbortController();
     const call = gateway.request({ method: 'GET', path: '/v1/silent' }, { signal: controller.signal });
-    const closed = new Promise((resolve) => server.once('request', (request) => request.once('close', resolve)));
-    setTimeout(() => controller.abort(), 20);
+    const failed = expect(call).rejects.toMatchObject({ name: 'AbortError' });
+    const closed = new Promise((resolve) => {
+      server.once('request', (request) => {
+        request.once('close', resolve);
+        controller.abort();
+      });
+    });
 
-    await expect(call).rejects.toMatchObject({ name: 'AbortError' });
+    await failed;
     await closed;
   });
 
