@@ -158,7 +158,7 @@ describe.each(engines)('the Context API through $engine', ({ options }) => {
     expect(world.last).toMatchObject({
       method: 'DELETE',
       path: '/api/context/pin/talk?messageId=dec',
-      body: undefined,
+      body: '',
     });
     expect((await context.retrieve('talk')).pinnedMemory).toEqual([]);
   });
@@ -231,7 +231,7 @@ describe.each(engines)('the Context API through $engine', ({ options }) => {
 
     expect(await context.memory.delete(id)).toBeUndefined();
 
-    expect(world.last).toMatchObject({ method: 'DELETE', path: `/api/memory/${id}`, body: undefined });
+    expect(world.last).toMatchObject({ method: 'DELETE', path: `/api/memory/${id}`, body: '' });
     await expect(context.memory.delete(id)).rejects.toMatchObject({ name: 'NotFoundError' });
   });
 
