@@ -25,12 +25,7 @@ const RULES: readonly { rule: string; off: readonly Patch[] }[] = [
     off: [
       change('memory', 'const BEFORE = 0.75', 'const BEFORE = 0'),
       change('memory', 'const AFTER = 0.25', 'const AFTER = 0'),
-      change('memory', 'const NEXT_BUT_ONE = 0.25', 'const NEXT_BUT_ONE = 0'),
     ],
-  },
-  {
-    rule: 'and for those next but one',
-    off: [change('memory', 'const NEXT_BUT_ONE = 0.25', 'const NEXT_BUT_ONE = 0')],
   },
   {
     rule: 'more for the one after it than for the one before',
@@ -79,11 +74,7 @@ const RULES: readonly { rule: string; off: readonly Patch[] }[] = [
   },
   {
     rule: 'The context may take more while there is room',
-    off: [change('prompt', '(1 - SHARES.newest - ROOM_TO_GROW) * base - newest', '0')],
-  },
-  {
-    rule: 'An eighth stays free before the first cut',
-    off: [change('prompt', 'const ROOM_TO_GROW = 0.125', 'const ROOM_TO_GROW = 0')],
+    off: [change('prompt', '(1 - SHARES.newest) * base - newest', '0')],
   },
   {
     rule: 'A compaction needs a quarter of growth',

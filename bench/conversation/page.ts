@@ -116,7 +116,10 @@ function points(share: number): string {
 
 const WIDTH = 250;
 const HEIGHT = 190;
-const COLOURS = ['#9aa5b1', '#6b7a8f', '#c98a2b', '#a8641b', '#2f6f9f', '#123f63'];
+/** One colour for two ways: the one with the summary is dashed. */
+const COLOURS = ['#8a94a0', '#d08a1d', '#12508a'];
+const strokeOf = (way: number): string =>
+  `stroke="${COLOURS[Math.floor(way / 2)]}"${way % 2 === 1 ? ' stroke-dasharray="5 3"' : ''}`;
 
 /** One diagram per set and language: recall by tokens, one line per way. */
 export function chart(rows: readonly Row[]): string {
@@ -125,11 +128,11 @@ export function chart(rows: readonly Row[]): string {
   const panels = groups.map((group, i) => {
     const own = rows.filter((row) => groupOf(row) === group);
     const budgets = [...new Set(own.map(({ budget }) => budget))];
-    const x = (budget: number): number => 34 + (budgets.indexOf(budget) * (WIDTH - 60)) / (budgets.length - 1);
+    const x = (budget: number): number => 44 + (budgets.indexOf(budget) * (WIDTH - 70)) / (budgets.length - 1);
     const y = (share: number): number => HEIGHT - 28 - share * (HEIGHT - 60);
     const grid = [0, 0.5, 1].map(
       (share) =>
-        `<path d="M30 ${y(share)}H${WIDTH - 20}" stroke="#ddd"/><text x="26" y="${y(share) + 4}" text-anchor="end">${100 * share}</text>`,
+        `<path d="M40 ${y(share)}H${WIDTH - 20}" stroke="#ddd"/><text x="36" y="${y(share) + 4}" text-anchor="end">${100 * share}%</text>`,
     );
     const marks = budgets.map(
       (budget) => `<text x="${x(budget)}" y="${HEIGHT - 10}" text-anchor="middle">${budget / 1000}k</text>`,
@@ -138,15 +141,15 @@ export function chart(rows: readonly Row[]): string {
       const line = own
         .filter((row) => row.way === way)
         .map((row) => `${x(row.budget).toFixed(0)},${y(row.recall).toFixed(1)}`);
-      return `<polyline points="${line.join(' ')}" fill="none" stroke="${COLOURS[k]}" stroke-width="2"/>`;
+      return `<polyline points="${line.join(' ')}" fill="none" ${strokeOf(k)} stroke-width="2"/>`;
     });
-    const title = `<text x="30" y="18" font-weight="600">${group}</text>`;
+    const title = `<text x="40" y="18" font-weight="600">${group}</text>`;
     return `<g transform="translate(${(i % 3) * WIDTH},${Math.floor(i / 3) * HEIGHT})">${[title, ...grid, ...marks, ...lines].join('')}</g>`;
   });
   const top = Math.ceil(groups.length / 3) * HEIGHT;
   const legend = ways.map((way, k) => {
-    const [left, line] = [30 + (k % 2) * 340, top + 16 + Math.floor(k / 2) * 20];
-    return `<path d="M${left} ${line - 4}h18" stroke="${COLOURS[k]}" stroke-width="3"/><text x="${left + 26}" y="${line}">${way}</text>`;
+    const [left, line] = [40 + (k % 2) * 340, top + 16 + Math.floor(k / 2) * 20];
+    return `<path d="M${left} ${line - 4}h18" ${strokeOf(k)} stroke-width="3"/><text x="${left + 26}" y="${line}">${way}</text>`;
   });
   const height = top + 30 + Math.ceil(ways.length / 2) * 20;
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${3 * WIDTH}" height="${height}" viewBox="0 0 ${3 * WIDTH} ${height}" role="img" aria-label="Recall by tokens of the prompt">

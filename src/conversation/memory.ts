@@ -173,7 +173,8 @@ export class MessageIndex {
     const scores = own.slice(1, size + 1);
     for (let i = 0; neighbours && i < size; i += 1) {
       const beside = BEFORE * at(own, i) + AFTER * at(own, i + 2);
-      add(scores, i, beside + SURROUNDINGS * between(blocks, (i + 0.5) / BLOCK + 0.5));
+      const score = at(scores, i) + beside + SURROUNDINGS * between(blocks, (i + 0.5) / BLOCK + 0.5);
+      scores[i] = score / ((this.#lengths[i] ?? 0) + EXTRA_WORDS) ** COST;
     }
     return scores;
   }
@@ -279,11 +280,14 @@ const COUNTS = 16;
 const K1 = 1.2;
 const B = 0.75;
 /** What the words of the passages before and after count. An answer follows its question. */
-const BEFORE = 0.8;
-const AFTER = 0.5;
+const BEFORE = 0.75;
+const AFTER = 0.25;
 /** What the surroundings count: the block of so many passages, and half of the blocks beside it. */
 const SURROUNDINGS = 0.35;
 const BLOCK = 16;
+/** A long passage takes the room of others: its score is divided by this power of its words and some more. */
+const COST = 0.3;
+const EXTRA_WORDS = 50;
 /** What the words of the two user messages before count, if the query says little. */
 const PREVIOUS = 0.2;
 /** Terms that are looked for. */

@@ -59,8 +59,6 @@ export type FitReport = Omit<PromptReport, 'stale' | 'compactionExhausted'>;
  * remains is for what is recalled.
  */
 const SHARES = { newest: 0.25, newestAtMost: 0.55, context: 0.12 };
-/** Share of the room that stays free for the input while all messages are sent. */
-const ROOM_TO_GROW = 0.125;
 /** Tokens around the lines of the context: the delimiters, with a hash, and the message itself. */
 const FRAME_TOKENS = 32;
 /** With less room than this, nothing is recalled. */
@@ -167,13 +165,10 @@ function regularLayout(
   const newest = tail.tokens(start, base);
   const isSame = previous?.key === context.key;
   // While messages leave room, the context may take more than its share.
-  const most = Math.max(SHARES.context * base, (1 - SHARES.newest - ROOM_TO_GROW) * base - newest);
+  const most = Math.max(SHARES.context * base, (1 - SHARES.newest) * base - newest);
   const lines = isSame ? previous.lines : context.within(most, start).lines;
   const { tokens } = context.first(lines, start);
-  const isFull =
-    start === 0
-      ? newest + tokens > (1 - ROOM_TO_GROW) * base
-      : newest > Math.min(SHARES.newestAtMost * base, base - tokens);
+  const isFull = start === 0 ? newest + tokens > base : newest > Math.min(SHARES.newestAtMost * base, base - tokens);
   // A new context changes the beginning anyway: the cheapest moment to cut.
   const isMoment = !isSame && start > 0 && newest > ((SHARES.newest + SHARES.newestAtMost) / 2) * base;
   if (!isFull && !isMoment) return { start, lines };

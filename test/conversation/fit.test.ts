@@ -142,7 +142,7 @@ describe('the budget of a prompt', () => {
   test('is kept by dropping the plan before decisions, and decisions before goals', () => {
     const kept = (budget: number) => fitted({ parts: { summary: plenty() }, budget }).report.included;
 
-    const seen = [180, 260, 360].map(kept);
+    const seen = [150, 220, 320].map(kept);
 
     expect(seen[0]).toEqual(['goals']);
     expect(seen[1]).toEqual(['goals', 'decisions']);
