@@ -14,8 +14,10 @@ import { buildPage } from '../../examples/apps/build-page.js';
 import { chatServer } from '../../examples/apps/support-chat/node-server.js';
 import { supportChat } from '../../examples/apps/support-chat/server.js';
 import { sqliteStore } from '../../examples/apps/support-chat/sqlite-store.js';
+import { atLength } from '../helpers/endurance.js';
 import { hasChromium, launchChromium } from './launch.js';
 
+const TURNS = atLength(40, 150);
 const emulator = createEmulator({ seed: 'support' });
 const folder = mkdtempSync(join(tmpdir(), 'support-chat-'));
 const servers: Server[] = [];
@@ -187,12 +189,12 @@ describe.runIf(isHere)('the page of the support chat', () => {
   });
 });
 
-test('150 turns over the wire, with a restart in the middle, always fit the window', async () => {
+test('a long conversation over the wire, with a restart in the middle, always fits the window', async () => {
   let address = await start('long.db');
   const totals: number[] = [];
   const errors: unknown[] = [];
-  for (let turn = 0; turn < 150; turn += 1) {
-    if (turn === 75) address = await start('long.db');
+  for (let turn = 0; turn < TURNS; turn += 1) {
+    if (turn === TURNS / 2) address = await start('long.db');
     const text =
       turn === 3 ? 'The gate code of the depot is 4711.' : `Remark ${turn}: the ferry was late by ${turn} minutes.`;
     const response = await fetch(`${address}/chat/long`, { method: 'POST', body: JSON.stringify({ text }) });
@@ -207,9 +209,20 @@ test('150 turns over the wire, with a restart in the middle, always fit the wind
     events.push(event);
 
   expect(errors).toEqual([]);
-  expect(totals).toHaveLength(150);
+  expect(totals).toHaveLength(TURNS);
   expect(Math.max(...totals)).toBeLessThanOrEqual(0);
   expect(JSON.stringify(events[0])).toContain('4711');
+});
+
+test('the app rejects a request that is not of its page with 400', async () => {
+  const address = await start('bad.db');
+  for (const [path, body] of [
+    ['/chat/a', ''],
+    ['/chat/a', '{"text":5}'],
+    ['/chat/a/edit', '{"text":"Which message?"}'],
+  ] as const)
+    expect((await fetch(address + path, { method: 'POST', body })).status).toBe(400);
+  expect(emulator.requests).toEqual([]);
 });
 
 test('the server with node:http alone streams, stops, regenerates and edits', async () => {

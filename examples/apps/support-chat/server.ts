@@ -14,8 +14,10 @@ import * as z from 'zod';
 import { buildPage } from '../build-page.js';
 import { sqliteStore } from './sqlite-store.js';
 
+/** What the page may send. */
 const message = z.object({ text: z.string() });
 const edit = z.object({ messageId: z.string(), text: z.string() });
+const BAD_REQUEST = { error: { message: 'The request is incomplete.', type: 'invalid_request_error' } };
 
 type Options = Pick<ConversationOptions, 'gateway' | 'context' | 'contextWindow'> & {
   store: ConversationStore;
@@ -36,16 +38,18 @@ export function supportChat(options: Options): Hono {
 
   // A real app checks here that the visitor may use the conversation.
   app.get('/chat/:id', async ({ req, json }) => json((await options.store.load(req.param('id')))?.messages ?? []));
-  app.post('/chat/:id', async ({ req }) => {
-    const { text } = message.parse(await req.json());
-    return conversation(req.param('id')).respond(text, { signal: req.raw.signal });
+  app.post('/chat/:id', async ({ req, json }) => {
+    const { data } = message.safeParse(await req.json().catch(() => undefined));
+    if (data === undefined) return json(BAD_REQUEST, 400);
+    return conversation(req.param('id')).respond(data.text, { signal: req.raw.signal });
   });
   app.post('/chat/:id/regenerate', ({ req }) =>
     conversation(req.param('id')).regenerate({ signal: req.raw.signal }).toResponse(),
   );
-  app.post('/chat/:id/edit', async ({ req }) => {
-    const { messageId, text } = edit.parse(await req.json());
-    return conversation(req.param('id')).edit(messageId, text, { signal: req.raw.signal }).toResponse();
+  app.post('/chat/:id/edit', async ({ req, json }) => {
+    const { data } = edit.safeParse(await req.json().catch(() => undefined));
+    if (data === undefined) return json(BAD_REQUEST, 400);
+    return conversation(req.param('id')).edit(data.messageId, data.text, { signal: req.raw.signal }).toResponse();
   });
   app.onError((error) => {
     console.error(error);
