@@ -386,7 +386,11 @@ describe.runIf(hasBrowser)('the inspector in a browser', () => {
   });
 
   test('stops a stream, which aborts its request', async () => {
-    const slow = createEmulator({ seed: 'slow', pace: { tokensPerSecond: 20 } });
+    const slow = createEmulator({ seed: 'slow' });
+    slow.faults.add({
+      match: { path: '/v1/chat/completions' },
+      respond: { type: 'cutStream', afterEvents: 3, how: 'stall' },
+    });
     const { url: address, close } = await slow.listen();
     const { click, type, reads, sees } = onPage(browser);
     await browser.open(`${address}/_emulator#/playground`);
