@@ -1,0 +1,55 @@
+import type { ToolCallDelta } from 'context-gateway';
+import { expect, test } from 'vitest';
+import { ToolInputs } from '../../src/ai-sdk/tool-inputs.js';
+
+const call = (id: string, name: string, input: string) => [
+  { type: 'tool-input-end', id },
+  { type: 'tool-call', toolCallId: id, toolName: name, input },
+];
+const start = (id: string, toolName: string) => ({ type: 'tool-input-start', id, toolName });
+const delta = (id: string, text: string) => ({ type: 'tool-input-delta', id, delta: text });
+
+test.each<{ because: string; deltas: ToolCallDelta[]; parts: object[] }>([
+  {
+    because: 'the id, the name and the input come one after the other',
+    deltas: [
+      { index: 0, id: 'c1', function: null },
+      { index: 0, function: { name: 'tide' } },
+      { index: 0, id: null, function: { arguments: '{}' } },
+    ],
+    parts: [start('c1', 'tide'), delta('c1', '{}'), ...call('c1', 'tide', '{}')],
+  },
+  {
+    because: 'some input comes before the name',
+    deltas: [
+      { index: 0, id: 'c1', function: { arguments: '{"a"' } },
+      { index: 0, function: { name: 'tide', arguments: ':1' } },
+      { index: 0, function: { arguments: '}' } },
+    ],
+    parts: [start('c1', 'tide'), delta('c1', '{"a":1'), delta('c1', '}'), ...call('c1', 'tide', '{"a":1}')],
+  },
+  {
+    because: 'two calls come in turn, and each piece belongs to its index',
+    deltas: [
+      { index: 0, id: 'c1', function: { name: 'a', arguments: '{' } },
+      { index: 1, id: 'c2', function: { name: 'b', arguments: '[' } },
+      { index: 0, function: { arguments: '}' } },
+    ],
+    parts: [
+      ...[start('c1', 'a'), delta('c1', '{'), start('c2', 'b'), delta('c2', '['), delta('c1', '}')],
+      ...[...call('c1', 'a', '{}'), ...call('c2', 'b', '[')],
+    ],
+  },
+  {
+    because: 'whole calls may have no index, and a call without input has an empty object',
+    deltas: [
+      { id: 'c1', function: { name: 'a' } },
+      { id: 'c2', function: { name: 'b', arguments: '{}' } },
+    ],
+    parts: [start('c1', 'a'), start('c2', 'b'), delta('c2', '{}'), ...call('c1', 'a', '{}'), ...call('c2', 'b', '{}')],
+  },
+])('tool calls become parts when $because', ({ deltas, parts }) => {
+  const inputs = new ToolInputs();
+
+  expect([...deltas.flatMap((one) => [...inputs.add([one])]), ...inputs.end()]).toEqual(parts);
+});
