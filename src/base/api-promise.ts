@@ -43,7 +43,7 @@ export class APIPromise<T> implements Promise<T> {
     return this.then().finally(onFinally);
   }
 
-  /** @internal A loop over a call that was not awaited: TypeScript refuses it, plain JavaScript is told. */
+  /** @internal A loop over a call that was not awaited: TypeScript rejects it; this message is for plain JavaScript. */
   [Symbol.asyncIterator](): never {
     throw new TypeError('Await the call first: for await (const chunk of await create(…)).');
   }

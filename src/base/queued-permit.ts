@@ -11,7 +11,7 @@ export class QueuedPermit implements Permit {
   readonly #queue: PermitQueue;
   /** Called once, when it is admitted or has to wait. */
   readonly #onDecided: ((permit: QueuedPermit) => void) | undefined;
-  #go: (() => void) | undefined;
+  #resolveReady: (() => void) | undefined;
   ready: Promise<void> | undefined;
   expectedWait: number | undefined;
   /** The window in which it was admitted. */
@@ -25,14 +25,14 @@ export class QueuedPermit implements Permit {
   wait(expectedWait: number): void {
     this.expectedWait = expectedWait;
     this.ready = new Promise((resolve) => {
-      this.#go = resolve;
+      this.#resolveReady = resolve;
     });
     this.#onDecided?.(this);
   }
 
   admit(window: number): void {
     this.window = window;
-    if (this.#go !== undefined) this.#go();
+    if (this.#resolveReady !== undefined) this.#resolveReady();
     else this.#onDecided?.(this);
   }
 

@@ -9,7 +9,7 @@ export { formData as createForm } from './upload/form-data.js';
 
 /** The options of `fetch` in a page: no cookies, no cache, no redirects. */
 export const PAGE: FetchRules = {
-  init: ({ method, headers, body }) => ({
+  requestInit: ({ method, headers, body }) => ({
     method,
     headers,
     body: (typeof body === 'object' ? body.asBlob() : body) ?? null,

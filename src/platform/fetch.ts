@@ -9,7 +9,7 @@ type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 /** The differences between platforms that send through `fetch`. */
 export interface FetchRules extends Pick<FailedRequest, 'meaningOf' | 'sendsOnce'> {
   /** The options of `fetch` besides the signal. */
-  init(request: OutgoingRequest): RequestInit;
+  requestInit(request: OutgoingRequest): RequestInit;
   /** Explains a failure without a code. */
   explain?(error: unknown, request: OutgoingRequest): string | undefined;
 }
@@ -80,7 +80,7 @@ class FetchExchange implements Exchange {
 
   async #fetchWith(request: OutgoingRequest, fetch: Fetch): Promise<Response> {
     // Without a prototype: a polluted Object.prototype could add a body to a GET.
-    const init = { __proto__: null, ...this.#rules.init(request), signal: this.#controller.signal };
+    const init = { __proto__: null, ...this.#rules.requestInit(request), signal: this.#controller.signal };
     let response: unknown;
     try {
       response = await fetch(request.origin + request.path, init);

@@ -27,7 +27,7 @@ import type {
 } from './engine.js';
 import { connectionError, type FailedRequest } from './failure.js';
 import { FetchEngine } from './fetch.js';
-import { init } from './server-fetch.js';
+import { requestInit } from './server-fetch.js';
 import { contentOf } from './upload/content.js';
 import { openFile } from './upload/disk.js';
 import { multipart } from './upload/multipart.js';
@@ -47,7 +47,7 @@ export function createForm(form: Form, listener: ProgressListener): Upload {
  */
 export function createEngine(options: EngineOptions): Engine {
   if (options.fetch !== undefined)
-    return new FetchEngine(options.fetch, { init, meaningOf, sendsOnce: sendsOnce(options.fetch) });
+    return new FetchEngine(options.fetch, { requestInit, meaningOf, sendsOnce: sendsOnce(options.fetch) });
   if (options.dispatcher !== undefined && typeof options.dispatcher.dispatch !== 'function') {
     throw new ConfigurationError('dispatcher must be an undici Dispatcher, such as a new ProxyAgent(url).');
   }
@@ -56,7 +56,7 @@ export function createEngine(options: EngineOptions): Engine {
 
 class NodeEngine implements Engine {
   readonly #given: Dispatch | undefined;
-  readonly #fetchEngine = new FetchEngine(undefined, { init, meaningOf });
+  readonly #fetchEngine = new FetchEngine(undefined, { requestInit, meaningOf });
   #own: Promise<Agent> | undefined;
   #agent: Dispatch | undefined;
   #nativeFetch: unknown;

@@ -1,7 +1,7 @@
 import type { OutgoingRequest } from './engine.js';
 
 /** The options of `fetch` on servers and in workers. Redirects are never followed: 'manual' returns the 3xx. */
-export function init({ method, headers, body }: OutgoingRequest): RequestInit {
+export function requestInit({ method, headers, body }: OutgoingRequest): RequestInit {
   const upload = typeof body === 'object' ? body : undefined;
   const whole = typeof body === 'object' ? body.asBlob() : body;
   const bytes = whole === undefined ? upload?.open?.() : undefined;

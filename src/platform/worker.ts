@@ -1,7 +1,7 @@
 import * as page from './browser.js';
 import type { Engine, EngineOptions, Form, ProgressListener, Upload } from './engine.js';
 import { isBrowser } from './environment.js';
-import { init } from './server-fetch.js';
+import { requestInit } from './server-fetch.js';
 import { contentOf } from './upload/content.js';
 import { refusePath } from './upload/file.js';
 import { multipart } from './upload/multipart.js';
@@ -11,7 +11,7 @@ export { isBrowser, readEnvironment } from './environment.js';
 
 /** Workers of servers, which can stream uploads, and of browsers, which cannot. */
 export function createEngine(options: EngineOptions): Engine {
-  return page.createEngine(options, isBrowser() ? page.PAGE : { init });
+  return page.createEngine(options, isBrowser() ? page.PAGE : { requestInit });
 }
 
 export function createForm(form: Form, listener: ProgressListener): Upload {

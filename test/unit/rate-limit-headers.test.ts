@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { HeaderSource } from '../../src/base/response-info.js';
-import { parseRateLimit, resetAfter, retryHint, ServerClock } from '../../src/transport/rate-limit/headers.js';
+import { parseRateLimit, parseRetryAfter, resetAfter, ServerClock } from '../../src/transport/rate-limit/headers.js';
 import { atLength } from '../helpers/endurance.js';
 import { anyString } from '../helpers/strings.js';
 
@@ -21,7 +21,7 @@ const nowBy = (given: HeaderSource, wallClock: number) => new ServerClock().read
 const hintOf = (headers: Record<string, string | undefined>, bodyHint?: unknown, wallClock = NOW) => {
   const given = source(headers);
   const now = nowBy(given, wallClock);
-  return retryHint(given, bodyHint, parseRateLimit(given, now), now);
+  return parseRetryAfter(given, bodyHint, parseRateLimit(given, now), now);
 };
 
 describe('Retry-After', () => {

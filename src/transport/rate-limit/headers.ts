@@ -33,14 +33,14 @@ export function resetAfter({ resetAt }: RateLimit, now: number): number | undefi
 /**
  * The wait that the service asks for, in milliseconds: the longest of header and body, else the end of an empty window.
  */
-export function retryHint(
+export function parseRetryAfter(
   headers: HeaderSource,
-  bodyHint: unknown,
+  inBody: unknown,
   limit: RateLimit | undefined,
   now: number,
 ): number | undefined {
-  const hints = [retryAfterHeader(headers, now), retryAfterBody(bodyHint)].filter((hint) => hint !== undefined);
-  if (hints.length > 0) return Math.max(...hints);
+  const waits = [retryAfterHeader(headers, now), retryAfterBody(inBody)].filter((wait) => wait !== undefined);
+  if (waits.length > 0) return Math.max(...waits);
   if (limit?.remaining !== 0) return undefined;
   const untilEnd = resetAfter(limit, now);
   return untilEnd === undefined || untilEnd <= 0 || untilEnd > MAX_WINDOW ? undefined : untilEnd;
@@ -48,12 +48,12 @@ export function retryHint(
 
 /** Proxies may add a second header: the largest valid value counts. */
 function retryAfterHeader(headers: HeaderSource, now: number): number | undefined {
-  const hints = retryAfterValues(headers.get('retry-after')).flatMap((value) => {
+  const waits = retryAfterValues(headers.get('retry-after')).flatMap((value) => {
     if (/^\d+$/.test(value)) return Math.min(Number(value) * 1_000, Number.MAX_SAFE_INTEGER);
     const date = parseHttpDate(value);
     return date === undefined ? [] : Math.max(0, date - now);
   });
-  return hints.length === 0 ? undefined : Math.max(...hints);
+  return waits.length === 0 ? undefined : Math.max(...waits);
 }
 
 /** Splits at commas, but not after the weekday of a date. */

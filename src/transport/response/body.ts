@@ -13,7 +13,7 @@ const MAX_ERROR_BYTES = 64 * 1024;
 /** Milliseconds for reading it. */
 const MAX_ERROR_TIME = 1_000;
 /** The most bytes of a body that may contain a wait. */
-const MAX_HINT_BYTES = 1024 * 1024;
+const MAX_RETRY_AFTER_BYTES = 1024 * 1024;
 /** Milliseconds for reading the unwanted rest of a response, so that its connection can be reused. */
 const DRAIN_TIME = 100;
 const DRAIN_BYTES = 64 * 1024;
@@ -63,8 +63,8 @@ export interface ErrorText {
 }
 
 /** The body of a 429 or 503, which may contain the wait. Read for as long as the attempt lasts. */
-export function readHintText(body: ByteSource): Promise<ErrorText> {
-  return readStart(body, MAX_HINT_BYTES);
+export function readWholeError(body: ByteSource): Promise<ErrorText> {
+  return readStart(body, MAX_RETRY_AFTER_BYTES);
 }
 
 async function readStart(body: ByteSource, limit: number): Promise<ErrorText> {

@@ -4,8 +4,8 @@ import type { Sent } from '../../errors/connection.js';
 import type { ResponseHead } from '../../platform/engine.js';
 import { isObject, ownField } from '../arguments/validation.js';
 import type { CallAttempt, ResponseFacts } from '../call/attempt.js';
-import { retryHint } from '../rate-limit/headers.js';
-import { type ErrorText, readErrorText, readHintText } from './body.js';
+import { parseRetryAfter } from '../rate-limit/headers.js';
+import { type ErrorText, readErrorText, readWholeError } from './body.js';
 import { unescaped } from './escapes.js';
 import type { Redactor } from './secrets.js';
 
@@ -18,9 +18,9 @@ export async function readErrorBody(
   { head, rateLimit, serverTime }: ResponseFacts,
 ): Promise<ErrorText> {
   const { status, headers, body } = head;
-  const hint = retryHint(headers, undefined, rateLimit, serverTime) ?? 0;
-  const isLast = call.attempts.length > call.maxRetries + call.rotation.extraRetries || hint > call.maxRetryAfter;
-  if ((status === 429 || status === 503) && !isLast) return readHintText(body);
+  const retryAfter = parseRetryAfter(headers, undefined, rateLimit, serverTime) ?? 0;
+  const isLast = call.attempts.length > call.maxRetries + call.rotation.extraRetries || retryAfter > call.maxRetryAfter;
+  if ((status === 429 || status === 503) && !isLast) return readWholeError(body);
   return { text: await readErrorText(body, runtime), isComplete: true };
 }
 
@@ -34,17 +34,17 @@ export function errorDetails(response: ResponseFacts, body: unknown): APIErrorDe
   const said = error.message ?? excerpt(body, status, redactor);
   // With other statuses, an empty window is not the reason, so its end is not the time to retry.
   const window = status === 429 || status === 503 ? rateLimit : undefined;
-  const retryAfter = retryHint(headers, error.retryAfter, window, serverTime);
-  const hint =
+  const retryAfter = parseRetryAfter(headers, error.retryAfter, window, serverTime);
+  const advice =
     redirectTarget(head) ??
     doubt(status, sent, call?.request.method) ??
     (status === 404 && error.message === undefined
       ? wrongPath(call?.request.address)
       : call?.area.explain(status, description)) ??
     (retryAfter && (status < 300 || isTemporary(status)) ? `Try again in ${Math.ceil(retryAfter / 1_000)} s.` : '');
-  const text = said || (hint === '' ? 'The response contains no message.' : '');
+  const text = said || (advice === '' ? 'The response contains no message.' : '');
   return {
-    message: [status, hint === '' ? text : text.replace(/[^.!?]$/, '$&.'), hint]
+    message: [status, advice === '' ? text : text.replace(/[^.!?]$/, '$&.'), advice]
       .filter((part) => part !== '')
       .join(' '),
     serviceMessage: isObject(body) && Object.hasOwn(body, 'error') ? error.message : undefined,
