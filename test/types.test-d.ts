@@ -7,7 +7,10 @@ import type {
   CompactionResult,
   ContextGatewayError,
   ConversationContext,
+  ExtendedChatCompletion,
+  ExtendedChatCompletionChunk,
   FileRecord,
+  GatewayClientOptions,
   Integration,
   OpenRecord,
   PinnedMemoryItem,
@@ -21,6 +24,8 @@ import type {
   UserMemoryItem,
 } from 'context-gateway';
 import { APIError, APITimeoutError, ContextClient, GatewayClient, RateLimitError } from 'context-gateway';
+import { createAiSdkProvider } from 'context-gateway/ai-sdk';
+import { createConversation } from 'context-gateway/conversation';
 import { rollingSummarySchema, usageReportSchema } from 'context-gateway/schemas';
 import { expectTypeOf } from 'vitest';
 import * as z from 'zod';
@@ -213,6 +218,30 @@ export async function answers(): Promise<void> {
   expectTypeOf(context.summary('c').catch(() => null)).toEqualTypeOf<Promise<RollingSummary | null>>();
   // @ts-expect-error a call is awaited before its result is read
   context.summary('c').goals;
+}
+
+/** Type-checked, and never called. */
+export async function extendedClients(options: GatewayClientOptions): Promise<void> {
+  const extended = new GatewayClient({ undocumented: 'send' });
+  expectTypeOf(extended).toEqualTypeOf<GatewayClient<'send'>>();
+  expectTypeOf(new GatewayClient()).toEqualTypeOf<GatewayClient>();
+  expectTypeOf(new GatewayClient(options)).toEqualTypeOf<GatewayClient>();
+  const tools = [{ type: 'function', function: { name: 'tide' } }] as const;
+  expectTypeOf(extended.chat.completions.create({ ...chat, tools })).toEqualTypeOf<
+    APIPromise<ExtendedChatCompletion>
+  >();
+  for await (const chunk of await extended.chat.completions.create({ ...chat, stream: true }))
+    expectTypeOf(chunk).toEqualTypeOf<ExtendedChatCompletionChunk>();
+  // A reply can be sent back as it is.
+  const reply = (await extended.chat.completions.create(chat)).choices[0]?.message;
+  if (reply) extended.chat.completions.create({ model: 'm', messages: [...messages, reply] });
+  // @ts-expect-error tools need the option
+  gateway.chat.completions.create({ ...chat, tools: [] });
+  // @ts-expect-error the option is the client's from the start
+  gateway.withOptions({ undocumented: 'send' });
+  createConversation({ gateway: extended, model: 'm', conversationId: 'c' });
+  createAiSdkProvider(extended);
+  createAiSdkProvider(gateway, { undocumented: 'send' });
 }
 
 /** Type-checked, and never called. */
