@@ -156,7 +156,7 @@ export class MessageIndex {
     // Arrays with a margin on both sides: reading beyond the end of one is slow.
     const own = new Float64Array(size + 2);
     const blocks = new Float64Array(count + 2);
-    for (const { list, weight, isWord } of this.#rarest(weights)) {
+    for (const { list, weight, isWord } of this.#rarest(weights, neighbours ? MAX_TERMS : FEW_TERMS)) {
       const counts = neighbours ? new Float64Array(count + 2) : NONE;
       for (const entry of list) {
         const passage = Math.floor(entry / COUNTS);
@@ -180,13 +180,16 @@ export class MessageIndex {
   }
 
   /** The rarest terms, so that a pasted document as a query costs no more than a long message. */
-  #rarest(weights: ReadonlyMap<string, number>): { list: readonly number[]; weight: number; isWord: boolean }[] {
+  #rarest(
+    weights: ReadonlyMap<string, number>,
+    most: number,
+  ): { list: readonly number[]; weight: number; isWord: boolean }[] {
     const terms = [...weights].map(([term, factor]) => {
       const list = this.#terms.get(term) ?? [];
       const rarity = Math.log(1 + (this.#positions.length - list.length + 0.5) / (list.length + 0.5));
       return { list, weight: factor * rarity, isWord: !term.startsWith('@') };
     });
-    return terms.sort((a, b) => b.weight - a.weight).slice(0, MAX_TERMS);
+    return terms.sort((a, b) => b.weight - a.weight).slice(0, most);
   }
 }
 
@@ -292,3 +295,5 @@ const EXTRA_WORDS = 50;
 const PREVIOUS = 0.2;
 /** Terms that are looked for. */
 const MAX_TERMS = 48;
+/** For a statement or a message that others repeat, fewer are enough. */
+const FEW_TERMS = 12;
