@@ -14,6 +14,7 @@ const run = promisify(execFile);
 /** What each example prints. The last test fails if an example is missing here. */
 const PRINTS: Record<string, RegExp[]> = {
   'stream-chat': [/^The export is written as Parquet\.$/m, /^\d+ tokens, ended by stop$/m],
+  'json-reply': [/^Parquet, at 2:00$/m],
   'ai-sdk': [/It runs every night at two\.$/m, /^\d+ tokens, ended by stop$/m, /limit: 1000, remaining: 999/],
   'ai-sdk-context': [/Parquet/, /^\d+ tokens were read, the context among them$/m],
   'pin-decision': [

@@ -1,0 +1,24 @@
+/** Get a reply in JSON, parsed and validated. Run: npm run example json-reply */
+import { GatewayClient, ResponseValidationError } from 'context-gateway';
+import * as z from 'zod';
+
+await using gateway = new GatewayClient(); // address and key from the environment
+
+const Export = z.object({ format: z.string(), hour: z.number() });
+
+try {
+  const { format, hour } = await gateway.chat.completions.create(
+    {
+      model: 'atlas-large',
+      messages: [
+        { role: 'system', content: '{ "format": "Parquet", "hour": 2 }' },
+        { role: 'user', content: 'Which format? Reply with JSON alone.' },
+      ],
+    },
+    { schema: Export },
+  );
+  console.log(`${format}, at ${hour}:00`);
+} catch (error) {
+  if (!(error instanceof ResponseValidationError)) throw error;
+  console.error(`The reply is not as asked: ${error.message}`);
+}
