@@ -1,5 +1,5 @@
 /**
- * Several processes share one limit in one Redis: `npm run bench:redis`. Prints the table of docs/guides/rate-limits.md and
+ * Several processes share one limit in one Redis: `npm run bench:redis`. Prints the table of docs/internals/rate-limits.md and
  * draws the calls that each process completed per second.
  */
 import { writeFileSync } from 'node:fs';
@@ -25,8 +25,8 @@ for (const { plan, served, used, refusedShare, fairness } of outcomes) {
   );
 }
 const drawn = outcomes.filter(({ plan }) => DRAWN.includes(plan.trouble));
-writeFileSync('docs/guides/rate-limits.svg', draw(drawn));
-console.log('\ndocs/guides/rate-limits.svg is drawn.');
+writeFileSync('docs/internals/rate-limits.svg', draw(drawn));
+console.log('\ndocs/internals/rate-limits.svg is drawn.');
 process.exit(); // connections to the emulators may still be open
 
 /** One panel per run, one bar per second, one color per process. */

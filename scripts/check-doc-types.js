@@ -3,7 +3,7 @@
  * package, in strict mode.
  */
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
 const pages = ['README.md', ...readdirSync('docs', { recursive: true }).map((file) => `docs/${file}`)];
@@ -13,7 +13,9 @@ let count = 0;
 for (const page of pages.filter((name) => name.endsWith('.md'))) {
   for (const [, code] of readFileSync(page, 'utf8').matchAll(/^```ts\n([\s\S]*?)^```$/gm)) {
     count += 1;
-    writeFileSync(join(folder, `${page.replace(/\W/g, '-')}-${count}.ts`), `${code}\nexport {};\n`);
+    const name = /^\/\/ ([\w-]+)\.ts\n/.exec(code)?.[1] ?? count; // other blocks of the page import it by its name
+    mkdirSync(join(folder, page.replace(/\W/g, '-')), { recursive: true });
+    writeFileSync(join(folder, page.replace(/\W/g, '-'), `${name}.ts`), `${code}\nexport {};\n`);
   }
 }
 const sources = readdirSync('src', { recursive: true }).filter((file) => file.endsWith('.ts'));
@@ -21,8 +23,9 @@ for (const file of sources) {
   for (const [, commented] of readFileSync(`src/${file}`, 'utf8').matchAll(
     /@example\n *\* ```ts\n([\s\S]*?)^ *\* ```$/gm,
   )) {
-    count += 1;
     const code = commented.replace(/^ *\* ?/gm, '');
+    if (/^import /m.test(code)) continue; // checked on its page in docs/reference
+    count += 1;
     writeFileSync(join(folder, `${file.replace(/\W/g, '-')}-${count}.ts`), preambleOf(code) + code);
   }
 }
@@ -30,7 +33,7 @@ const compilerOptions = {
   ...{ target: 'es2022', module: 'esnext', moduleResolution: 'bundler', types: ['node'] },
   ...{ strict: true, noEmit: true, skipLibCheck: true },
 };
-writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.ts'] }));
+writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['**/*.ts'] }));
 const { status, stdout } = spawnSync('tsc', ['-p', folder], { encoding: 'utf8' });
 console.log(status === 0 ? `${count} blocks` : stdout.replace(/^node_modules\/[^/]+\//gm, ''));
 rmSync(folder, { recursive: true });

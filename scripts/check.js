@@ -15,6 +15,7 @@ const CHECKS = [
   ['declarations, in a browser project', 'tsc -p scripts/tsconfig.consumer.json'],
   ['declarations, in a Node project', 'tsc -p scripts/tsconfig.consumer.json --lib es2022 --types node'],
   ['types of the code in the docs', 'node scripts/check-doc-types.js'],
+  ['reference pages', 'npm run reference --silent -- --check'],
   ['public types', 'node scripts/api-report.js'],
   ['package contents', 'node scripts/tarball.js'],
   ['size', 'node scripts/size.js'],

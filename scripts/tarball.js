@@ -11,7 +11,7 @@ const EXPECTED = [
   /^dist\/([a-z]+\/){0,2}[\w-]+\.(c?js|d\.c?ts)$/,
   /^dist\/[\w-]+\.c?js\.map$/,
   /^src\/([a-z-]+\/){0,2}[\w.-]+\.(ts|lua)$/,
-  /^docs\/(guides|reference)\/([a-z]+\/)?[\w-]+\.(md|svg|png)$/,
+  /^docs\/(guides|reference)\/([a-z]+\/)?[\w-]+\.(md|webp|json)$/,
 ];
 const REQUIRED = [
   'package.json',

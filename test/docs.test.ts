@@ -6,6 +6,7 @@ import { addSampleConversation, createEmulator } from 'context-gateway-emulator'
 import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runNode, runPrograms, runVitest, USER_PROGRAM } from './helpers/programs.js';
+import { plain, startReceiver } from './otel/receiver.js';
 
 const PAGES = ['README.md', ...readdirSync('docs', { recursive: true, encoding: 'utf8' }).map((file) => `docs/${file}`)]
   .filter((file) => file.endsWith('.md'))
@@ -18,7 +19,8 @@ const blocks = PAGES.flatMap((page) =>
   [...readFileSync(page, 'utf8').matchAll(BLOCK)].map(([, code = '', output], at) => ({
     page,
     name: `${page}, block ${at + 1}`,
-    file: `${page.replace(/\W/g, '-')}-${at + 1}`,
+    /** A block that begins with its name, such as `// store.ts`, can be imported by the others of its page. */
+    file: `${page.replace(/\W/g, '-')}/${/^\/\/ ([\w-]+)\.ts\n/.exec(code)?.[1] ?? at + 1}`,
     code,
     output,
     /** The test runner, if the block is a test. */
@@ -27,18 +29,25 @@ const blocks = PAGES.flatMap((page) =>
 );
 
 let folder: string;
+let collector: Awaited<ReturnType<typeof startReceiver>>;
 beforeAll(async () => {
+  collector = await startReceiver();
   // Inside the project, so that its dependencies resolve.
   folder = await mkdtemp(resolve('node_modules/.docs-'));
-  mkdirSync(join(folder, 'src'));
-  for (const { file, code } of blocks) writeFileSync(join(folder, 'src', `${file}.ts`), code);
+  for (const { file, code } of blocks) {
+    mkdirSync(join(folder, 'src', dirname(file)), { recursive: true });
+    writeFileSync(join(folder, 'src', `${file}.ts`), code);
+  }
   await build({
     entryPoints: blocks.map(({ file }) => join(folder, 'src', `${file}.ts`)),
-    outdir: folder,
+    ...{ outbase: join(folder, 'src'), outdir: folder },
     ...USER_PROGRAM,
   });
 });
-afterAll(() => rm(folder, { recursive: true }));
+afterAll(async () => {
+  await collector.close();
+  await rm(folder, { recursive: true });
+});
 
 describe('the documentation', () => {
   const tests = (runner: string) => blocks.filter((block) => block.runner === runner).map(({ file }) => file);
@@ -68,10 +77,12 @@ describe('the documentation', () => {
       CONTEXT_GATEWAY_BASE_URL: (await emulator.listen({ port: 0 })).url,
       CONTEXT_GATEWAY_API_KEY: emulator.apiKeys.secret,
       CONTEXT_GATEWAY_SESSION_TOKEN: emulator.sessionToken,
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
     }));
     const env = await Promise.all(environments);
     const all = await runPrograms(
       programs.map(({ file }, at) => ({ program: join(folder, `${file}.mjs`), env: env[at] })),
+      folder,
     );
     await Promise.all(services.map((emulator) => emulator.close()));
     for (const [at, { name }] of programs.entries()) printed.set(name, all[at]);
@@ -89,6 +100,26 @@ describe('the documentation', () => {
         ...(output !== undefined && { stdout: output.trimEnd() }),
       })),
     );
+  });
+
+  test('has a program that exports to a collector, and reaches it', () => {
+    const { spans, metrics } = collector;
+
+    expect(spans.map(({ name, attributes }) => [name, plain(attributes)['gen_ai.usage.input_tokens']])).toEqual([
+      ['chat atlas-small', 16],
+    ]);
+    expect(metrics.map(({ name }) => name)).toContain('gen_ai.client.token.usage');
+  });
+
+  test('has guides of at most 600 words, besides their code', () => {
+    const guides = PAGES.filter((page) => page.startsWith('docs/guides/')).map((page) => ({
+      page,
+      words: readFileSync(page, 'utf8')
+        .replace(/^```[\s\S]*?^```$/gm, '')
+        .split(/\s+/).length,
+    }));
+
+    expect(guides.filter(({ words }) => words > 600)).toEqual([]);
   });
 
   test('links only to existing files and headings', () => {

@@ -3,7 +3,7 @@ import { styleText } from 'node:util';
 type Format = Parameters<typeof styleText>[0];
 
 /** Colours in a terminal; plain text in a file or a pipe. */
-const colourful = process.stdout.isTTY && process.env.NO_COLOR === undefined;
+const colourful = (process.stdout.isTTY || process.env.FORCE_COLOR) && process.env.NO_COLOR === undefined;
 
 export function paint(format: Format, text: string): string {
   return colourful ? styleText(format, text) : text;

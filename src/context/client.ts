@@ -104,6 +104,11 @@ export class ContextClient extends ServiceClient<ContextClientOptions> {
    * client for the same token. (A `RateLimiter` that you passed as `pacing` is shared.) Create it for each request.
    *
    * @throws {ConfigurationError} when the token is missing or malformed
+   * @example
+   * ```ts
+   * const token = process.env.CONTEXT_GATEWAY_SESSION_TOKEN ?? ''; // of the user, from your session
+   * console.log((await context.forUser(token).memory.list()).length);
+   * ```
    */
   forUser(sessionToken: Credential): ContextClient {
     if (!sessionToken) throw new ConfigurationError('forUser needs the session token of the user.');
@@ -124,8 +129,10 @@ export class ContextClient extends ServiceClient<ContextClientOptions> {
    *
    * @example
    * ```ts
-   * const { rollingSummary, pinnedMemory, metadata } = await context.retrieve('conv_sample');
+   * await context.compact('conv_sample', { level: 'deep' });
+   * const { rollingSummary, metadata } = await context.retrieve('conv_sample');
    * for (const { decision } of rollingSummary.decisions) console.log(decision);
+   * console.log(`${metadata.compressedTokens} of ${metadata.totalTokens} tokens`);
    * ```
    */
   retrieve(conversationId: string, options?: RequestOptions): APIPromise<ConversationContext> {
@@ -140,6 +147,11 @@ export class ContextClient extends ServiceClient<ContextClientOptions> {
    * Get only the rolling summary. `GET /api/context/summary`
    *
    * @throws {NotFoundError} when the conversation does not exist
+   * @example
+   * ```ts
+   * const { version, decisions } = await context.summary('conv_sample');
+   * console.log(version, decisions.length); // of a new conversation
+   * ```
    */
   summary(conversationId: string, options?: RequestOptions): APIPromise<RollingSummary> {
     return this.transport.request(
@@ -159,7 +171,8 @@ export class ContextClient extends ServiceClient<ContextClientOptions> {
    *
    * @example
    * ```ts
-   * const { previousTokenCount, newTokenCount } = await context.compact('conv_sample', { level: 'deep' });
+   * const { previousTokenCount, newTokenCount } = await context.compact('conv_sample', { level: 'light' });
+   * console.log(`${previousTokenCount} -> ${newTokenCount} tokens`);
    * ```
    */
   compact(conversationId: string, params: CompactParams = {}, options?: RequestOptions): APIPromise<CompactionResult> {
@@ -187,7 +200,8 @@ export class ContextClient extends ServiceClient<ContextClientOptions> {
    *
    * @example
    * ```ts
-   * await context.pin('conv_sample', { messageId: 'msg_sample_7', category: 'decision' });
+   * const item = await context.pin('conv_sample', { messageId: 'msg_sample_7', category: 'decision' });
+   * console.log(`${item.category}: ${item.content}`);
    * ```
    */
   pin(conversationId: string, params: PinParams, options?: RequestOptions): APIPromise<PinnedMemoryItem> {
@@ -208,6 +222,11 @@ export class ContextClient extends ServiceClient<ContextClientOptions> {
    * Unpin a message. `DELETE /api/context/pin/{conversationId}`
    *
    * @throws {NotFoundError} when the conversation does not exist, or the message is not pinned
+   * @example
+   * ```ts
+   * await context.pin('conv_sample', { messageId: 'msg_sample_7' });
+   * await context.unpin('conv_sample', 'msg_sample_7');
+   * ```
    */
   unpin(conversationId: string, messageId: string, options?: RequestOptions): APIPromise<void> {
     return this.transport.request(
@@ -227,6 +246,12 @@ export class ContextClient extends ServiceClient<ContextClientOptions> {
    * Exclude a message from the rolling summary. `PATCH /api/context/exclude/{conversationId}/{messageId}`
    *
    * @throws {NotFoundError} when the conversation or the message does not exist
+   * @example
+   * ```ts
+   * await context.exclude('conv_sample', 'msg_sample_7');
+   * await context.compact('conv_sample', { level: 'deep' });
+   * for (const { decision } of (await context.summary('conv_sample')).decisions) console.log(decision);
+   * ```
    */
   exclude(conversationId: string, messageId: string, options?: RequestOptions): APIPromise<void> {
     return this.#setExcluded(conversationId, messageId, true, options);
@@ -236,6 +261,11 @@ export class ContextClient extends ServiceClient<ContextClientOptions> {
    * Include an excluded message in the rolling summary again. `PATCH /api/context/exclude/{conversationId}/{messageId}`
    *
    * @throws {NotFoundError} when the conversation or the message does not exist
+   * @example
+   * ```ts
+   * await context.exclude('conv_sample', 'msg_sample_7');
+   * await context.include('conv_sample', 'msg_sample_7');
+   * ```
    */
   include(conversationId: string, messageId: string, options?: RequestOptions): APIPromise<void> {
     return this.#setExcluded(conversationId, messageId, false, options);

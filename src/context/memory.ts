@@ -28,6 +28,11 @@ export class Memory extends Resource {
    * List memory items: your own, or those of a workspace; of one `type` or all. `GET /api/memory`
    *
    * @throws {PermissionDeniedError} when the user is not a member of the workspace
+   * @example
+   * ```ts
+   * await context.memory.create({ type: 'preference', key: 'dates', content: 'Dates look like 2026-01-31.' });
+   * for (const { key, content } of await context.memory.list({ type: 'preference' })) console.log(key, content);
+   * ```
    */
   list(params?: MemoryListParams, options?: RequestOptions): APIPromise<UserMemoryItem[]> {
     return this.transport.request(
@@ -41,6 +46,11 @@ export class Memory extends Resource {
    * Create a memory item. `POST /api/memory`
    *
    * @throws {PermissionDeniedError} when the user is not a member of the workspace
+   * @example
+   * ```ts
+   * const item = await context.memory.create({ type: 'preference', key: 'dates', content: 'Dates look like 2026-01-31.' });
+   * console.log(item.content);
+   * ```
    */
   create(params: MemoryCreateParams, options?: RequestOptions): APIPromise<UserMemoryItem> {
     return this.transport.request(
@@ -54,6 +64,12 @@ export class Memory extends Resource {
    * Change an item, or deactivate it with `isActive: false`. `PATCH /api/memory/{memoryId}`
    *
    * @throws {NotFoundError} when the item does not exist
+   * @example
+   * ```ts
+   * const { id } = await context.memory.create({ type: 'preference', key: 'dates', content: 'Dates look like 2026-01-31.' });
+   * const item = await context.memory.update(id, { content: 'Dates look like 31 January 2026.' });
+   * console.log(item.content);
+   * ```
    */
   update(memoryId: string, params: MemoryUpdateParams, options?: RequestOptions): APIPromise<UserMemoryItem> {
     return this.transport.request(
@@ -80,7 +96,9 @@ export class Memory extends Resource {
    *
    * @example
    * ```ts
-   * await context.memory.upsert({ type: 'preference', key: 'editor', content: 'Uses vim.' });
+   * await context.memory.upsert({ type: 'preference', key: 'dates', content: 'Dates look like 2026-01-31.' });
+   * await context.memory.upsert({ type: 'preference', key: 'dates', content: 'Dates look like 31 January 2026.' });
+   * for (const { key, content } of await context.memory.list()) console.log(key, content);
    * ```
    */
   upsert(params: MemoryCreateParams, options?: RequestOptions): APIPromise<UserMemoryItem> {
@@ -94,6 +112,12 @@ export class Memory extends Resource {
    * since you read it, this call changes it back.
    *
    * @throws {NotFoundError} when the item does not exist
+   * @example
+   * ```ts
+   * const item = await context.memory.create({ type: 'preference', key: 'dates', content: 'Dates look like 2026-01-31.' });
+   * await context.memory.deactivate(item);
+   * console.log((await context.memory.activate(item)).isActive);
+   * ```
    */
   activate(item: Pick<UserMemoryItem, 'id' | 'content'>, options?: RequestOptions): APIPromise<UserMemoryItem> {
     return this.update(item?.id, { content: item?.content, isActive: true }, options);
@@ -105,6 +129,11 @@ export class Memory extends Resource {
    * Takes the item, as `activate` does. Lists still contain the item and do not say that it is inactive.
    *
    * @throws {NotFoundError} when the item does not exist
+   * @example
+   * ```ts
+   * const item = await context.memory.create({ type: 'preference', key: 'dates', content: 'Dates look like 2026-01-31.' });
+   * console.log((await context.memory.deactivate(item)).isActive);
+   * ```
    */
   deactivate(item: Pick<UserMemoryItem, 'id' | 'content'>, options?: RequestOptions): APIPromise<UserMemoryItem> {
     return this.update(item?.id, { content: item?.content, isActive: false }, options);
@@ -128,6 +157,12 @@ export class Memory extends Resource {
    * Delete an item. `DELETE /api/memory/{memoryId}`
    *
    * @throws {NotFoundError} when the item does not exist
+   * @example
+   * ```ts
+   * const { id } = await context.memory.create({ type: 'preference', key: 'dates', content: 'Dates look like 2026-01-31.' });
+   * await context.memory.delete(id);
+   * console.log((await context.memory.list()).length);
+   * ```
    */
   delete(memoryId: string, options?: RequestOptions): APIPromise<void> {
     return this.transport.request(

@@ -85,8 +85,10 @@ export interface MadeReply {
  *
  * @example
  * ```ts
- * const conversation = createConversation({ gateway, context, conversationId: 'conv_sample', model: 'atlas-small' });
- * for await (const text of conversation.stream('When do we release?')) process.stdout.write(text);
+ * import { createConversation } from 'context-gateway/conversation';
+ * const conversation = createConversation({ gateway, conversationId: 'pier', model: 'atlas-small' });
+ * await conversation.send('The pier gets a red lamp.');
+ * console.log((await conversation.send('Which lamp does the pier get?')).text);
  * ```
  */
 export function createConversation(options: ConversationOptions): Conversation {
@@ -146,6 +148,12 @@ export class Conversation {
    * Sends the input and streams the reply: `for await (const text of conversation.stream('…'))`.
    *
    * @throws {ContextBudgetError} before anything is sent, when the instructions, the pins and the input do not fit
+   * @example
+   * ```ts
+   * for await (const text of conversation.stream('The harbour opens at six. When does the harbour open?')) {
+   *   process.stdout.write(text);
+   * }
+   * ```
    */
   stream(input: TurnInput, options: TurnOptions = {}): ReplyStream {
     return this.#stream(options, givenInput(input));
@@ -155,6 +163,11 @@ export class Conversation {
    * Sends the input and waits for the whole reply.
    *
    * @throws {ContextBudgetError} before anything is sent, when the instructions, the pins and the input do not fit
+   * @example
+   * ```ts
+   * const { text, usage } = await conversation.send('The harbour opens at six. When does the harbour open?');
+   * console.log(text, usage.prompt_tokens > 0);
+   * ```
    */
   async send(input: TurnInput, options: TurnOptions = {}): Promise<ChatTurn> {
     const request: TurnRequest = { input: messagesOf(input) };
@@ -169,6 +182,12 @@ export class Conversation {
   /**
    * Sends the input and resolves to the response for a page: `stream(input, options).toResponse()`. Pass the signal of
    * the request, so that a page that leaves early stops the reply.
+   *
+   * @example
+   * ```ts
+   * const response = await conversation.respond('The harbour opens at six. When does the harbour open?');
+   * console.log(response.status, (await response.text()).split('\n')[0]);
+   * ```
    */
   respond(input: TurnInput, options: TurnOptions = {}): Promise<Response> {
     return this.stream(input, options).toResponse();
@@ -178,6 +197,11 @@ export class Conversation {
    * Generates the last reply again, in place of the old one.
    *
    * @throws {ConfigurationError} when the store has no `append` and `truncate`
+   * @example
+   * ```ts
+   * await conversation.send('The harbour opens at six. When does the harbour open?');
+   * console.log((await conversation.regenerate().final()).text);
+   * ```
    */
   regenerate(options: TurnOptions = {}): ReplyStream {
     return this.#stream(options, () => {
@@ -193,6 +217,12 @@ export class Conversation {
    * Replaces the text of a message of the user, removes all messages after it, and streams the reply.
    *
    * @throws {ConfigurationError} when the store has no `append` and `truncate`
+   * @example
+   * ```ts
+   * const { messages } = await conversation.send('The harbour opens at six. When does the harbour open?');
+   * const reply = conversation.edit(messages[0]?.id ?? '', 'The harbour opens at nine. When does the harbour open?');
+   * console.log((await reply.final()).text);
+   * ```
    */
   edit(messageId: string, text: string, options: TurnOptions = {}): ReplyStream {
     return this.#stream(options, () => {
@@ -209,6 +239,13 @@ export class Conversation {
   /**
    * Copies the messages up to and including one into another conversation. With the id of a conversation that the
    * service has, it uses that context; otherwise it has none.
+   *
+   * @example
+   * ```ts
+   * const { messages } = await conversation.send('The harbour opens at six.');
+   * const fork = await conversation.fork(messages[0]?.id ?? '');
+   * console.log((await fork.send('When does the harbour open?')).text);
+   * ```
    */
   async fork(messageId: string, conversationId?: string): Promise<Conversation> {
     await this.#session.load({});
@@ -221,7 +258,15 @@ export class Conversation {
     return new Conversation({ ...this.#options, conversationId: id, context, store }, this.#window);
   }
 
-  /** Finds messages by their words, names and dates: for citations, and as a tool for the model. */
+  /**
+   * Finds messages by their words, names and dates: for citations, and as a tool for the model.
+   *
+   * @example
+   * ```ts
+   * await conversation.send('The harbour opens at six.');
+   * for (const { role, excerpt } of await conversation.search('harbour', { limit: 1 })) console.log(role, excerpt);
+   * ```
+   */
   async search(query: string, { limit = 10, signal }: SearchOptions = {}): Promise<SearchResult[]> {
     const limits = await this.#session.load({ signal });
     const hits = await this.#searcher.hits(query, { limit, neighbours: false }, this.#session.history, limits);
@@ -233,7 +278,16 @@ export class Conversation {
     });
   }
 
-  /** Builds the prompt for an input, to send with any client. Pass the reply to `record`. */
+  /**
+   * Builds the prompt for an input, to send with any client. Pass the reply to `record`.
+   *
+   * @example
+   * ```ts
+   * const { chatMessages } = await conversation.buildMessages('The harbour opens at six. When does the harbour open?');
+   * const { choices } = await gateway.chat.completions.create({ model: 'atlas-small', messages: chatMessages });
+   * console.log(choices[0]?.message.content);
+   * ```
+   */
   async buildMessages(input: TurnInput, options: BuildOptions = {}): Promise<BuiltPrompt> {
     const asked = messagesOf(input);
     const { messages } = options;
@@ -253,6 +307,13 @@ export class Conversation {
   /**
    * Builds one message with the context and what is found for a question, within half of the window, for prompts that
    * you build yourself. Resolves to `undefined` if there is nothing to send.
+   *
+   * @example
+   * ```ts
+   * await context.pin('conv_sample', { messageId: 'msg_sample_7' });
+   * const message = await conversation.contextMessage('Why Parquet?');
+   * console.log(message?.content.includes('finance team'));
+   * ```
    */
   async contextMessage(
     question: string,
@@ -265,7 +326,15 @@ export class Conversation {
     return texts.length === 0 ? undefined : { role: 'user', content: texts.join('\n\n') };
   }
 
-  /** Stores a turn that was made with another client, and compacts in the background if due. */
+  /**
+   * Stores a turn that was made with another client, and compacts in the background if due.
+   *
+   * @example
+   * ```ts
+   * await conversation.record('The harbour opens at six.', { text: 'Noted.' });
+   * console.log((await conversation.send('When does the harbour open?')).text);
+   * ```
+   */
   record(input: TurnInput, reply: MadeReply): Promise<void> {
     const messages = messagesOf(input);
     if (typeof reply?.text !== 'string') throw badArgument('reply', 'must be { text }');
@@ -278,7 +347,15 @@ export class Conversation {
     return this.#background.run(recorded); // whose errors a caller may ignore
   }
 
-  /** Compacts in the background if due. Call it after turns that you do not pass to `record`. */
+  /**
+   * Compacts in the background if due. Call it after turns that you do not pass to `record`.
+   *
+   * @example
+   * ```ts
+   * conversation.compactWhenDue();
+   * await conversation.idle();
+   * ```
+   */
   compactWhenDue(): void {
     const read = this.#session.load({ signal: this.#background.signal }).then((limits) => this.#context(limits));
     this.#background.behind(read.then(() => this.#compactor?.compactIfDue()));
@@ -287,12 +364,27 @@ export class Conversation {
   /**
    * Compacts now. Only one compaction runs at a time: calls made meanwhile share its result. An abort ends the wait,
    * not the compaction.
+   *
+   * @example
+   * ```ts
+   * const { tokens } = await conversation.compact('light');
+   * console.log(`${tokens.before} -> ${tokens.after} tokens`);
+   * ```
    */
   compact(level?: CompactionLevel, { signal, ...request }: RequestOptions = {}): Promise<CompactionReport> {
     return this.#compactor?.compact(level, request, signal) ?? Promise.reject(contextMissing('compact'));
   }
 
-  /** Reads the context from the service again. */
+  /**
+   * Reads the context from the service again.
+   *
+   * @example
+   * ```ts
+   * await context.pin('conv_sample', { messageId: 'msg_sample_7' }); // by another process
+   * const { pins } = await conversation.refresh();
+   * console.log(pins?.length);
+   * ```
+   */
   async refresh(options: RequestOptions = {}): Promise<ContextParts> {
     const limits = await this.#session.load(options);
     const { cache } = this.#withContext('refresh');
@@ -301,22 +393,55 @@ export class Conversation {
     return { summary, pins, memory };
   }
 
-  /** Statements that compactions dropped, oldest first. An app can offer to pin them. */
+  /**
+   * Statements that compactions dropped, oldest first. An app can offer to pin them.
+   *
+   * @example
+   * ```ts
+   * await conversation.compact('light');
+   * await conversation.compact('aggressive');
+   * for (const { section, text } of await conversation.lost()) console.log(`${section}: ${text}`);
+   * ```
+   */
   async lost(): Promise<LedgerEntry[]> {
     await this.#session.load({});
     return lostEntries(this.#session.state.ledger).filter(isBinding);
   }
 
-  /** Calls `context.pin`. The next turn includes the message. */
+  /**
+   * Calls `context.pin`. The next turn includes the message.
+   *
+   * @example
+   * ```ts
+   * const { content } = await conversation.pin({ messageId: 'msg_sample_7' });
+   * console.log(content);
+   * ```
+   */
   async pin(params: PinParams, options?: RequestOptions): Promise<PinnedMemoryItem> {
     return this.#change(await this.#withContext('pin').client.pin(this.id, params, options));
   }
 
+  /**
+   * Calls `context.unpin`. The next turn sees the change.
+   *
+   * @example
+   * ```ts
+   * await conversation.pin({ messageId: 'msg_sample_7' });
+   * await conversation.unpin('msg_sample_7');
+   * ```
+   */
   async unpin(messageId: string, options?: RequestOptions): Promise<void> {
     return this.#change(await this.#withContext('unpin').client.unpin(this.id, messageId, options));
   }
 
-  /** Leaves a message out of prompts and searches, and calls `context.exclude` if there is a context. */
+  /**
+   * Leaves a message out of prompts and searches, and calls `context.exclude` if there is a context.
+   *
+   * @example
+   * ```ts
+   * await conversation.exclude('msg_sample_7');
+   * ```
+   */
   async exclude(messageId: string, options?: RequestOptions): Promise<void> {
     await this.#options.context?.exclude(this.id, messageId, options);
     await this.#session.load({});
@@ -329,6 +454,15 @@ export class Conversation {
     await this.#change(undefined);
   }
 
+  /**
+   * Undoes `exclude`: calls `context.include` if there is a context.
+   *
+   * @example
+   * ```ts
+   * await conversation.exclude('msg_sample_7');
+   * await conversation.include('msg_sample_7');
+   * ```
+   */
   async include(messageId: string, options?: RequestOptions): Promise<void> {
     await this.#options.context?.include(this.id, messageId, options);
     await this.#session.load({});
@@ -336,19 +470,42 @@ export class Conversation {
     await this.#change(undefined);
   }
 
-  /** Calls `context.memory.upsert` in the conversation's workspace. The next turn includes the item. */
+  /**
+   * Calls `context.memory.upsert` in the conversation's workspace. The next turn includes the item.
+   *
+   * @example
+   * ```ts
+   * const { content } = await conversation.remember({ type: 'fact', key: 'port', content: 'The user lives in Oslo.' });
+   * console.log(content);
+   * ```
+   */
   async remember(params: Omit<MemoryCreateParams, 'workspaceId'>, options?: RequestOptions): Promise<UserMemoryItem> {
     const { workspaceId } = this.#options;
     const { client } = this.#withContext('remember');
     return this.#change(await client.memory.upsert({ ...params, workspaceId }, options));
   }
 
-  /** Resolves when no background work is running. For tests, and before a serverless function returns. */
+  /**
+   * Resolves when no background work is running. For tests, and before a serverless function returns.
+   *
+   * @example
+   * ```ts
+   * await conversation.send('The harbour opens at six.');
+   * await conversation.idle(); // before a serverless function returns
+   * ```
+   */
   async idle(): Promise<void> {
     await this.#background.idle();
   }
 
-  /** Stops background work. The two clients stay open. */
+  /**
+   * Stops background work. The two clients stay open.
+   *
+   * @example
+   * ```ts
+   * conversation.close(); // or `await using conversation = createConversation({ … })`
+   * ```
+   */
   close(): void {
     this.#background.close();
   }
@@ -358,7 +515,7 @@ export class Conversation {
     await this.idle();
   }
 
-  /** Runs turns one after the other. A reply that nobody reads on does not hold up the next turn. */
+  /** Runs turns one after the other. A reply that no one goes on reading does not delay the next turn. */
   async #inOrder<T>(options: RequestOptions, turn: (limits: Limits) => Promise<T>): Promise<T> {
     const limits = new Limits(options);
     const before = this.#lastTurn;

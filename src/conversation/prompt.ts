@@ -70,6 +70,14 @@ const MIN_RECALL = 80;
  *
  * @throws {ContextBudgetError} when the instructions, the pins and the input do not fit
  * @throws {RequestValidationError} when `history` or `input` is not an array of messages
+ * @example
+ * ```ts
+ * import { fitToBudget } from 'context-gateway/conversation';
+ * const history = Array.from({ length: 500 }, (_, i) => ({ role: 'user', content: `Remark ${i} about the weather.` }));
+ * const input = [{ role: 'user', content: 'What was remark 7?' }];
+ * const { messages, recalled } = fitToBudget({ parts: {}, history, input, budget: 1_000 });
+ * console.log(messages.length < 500, recalled?.content.includes('Remark 7 '));
+ * ```
  */
 export function fitToBudget(params: FitParams): FittedPrompt {
   checkMessages(params.history, 'history');

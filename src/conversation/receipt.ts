@@ -42,6 +42,16 @@ export function compare(a: string, b: string): number {
  * Compares two versions of a summary: which statements the newer one kept, reworded, lost and added. Statements are
  * matched by normalised text, and decisions also by id. A statement that occurs twice in `before` is listed twice. A
  * repetition of a known statement is not `added`.
+ *
+ * @example
+ * ```ts
+ * import { diffSummaries } from 'context-gateway/conversation';
+ * await context.compact('conv_sample', { level: 'light' });
+ * const before = await context.summary('conv_sample');
+ * await context.compact('conv_sample', { level: 'aggressive' });
+ * const { kept, lost } = diffSummaries(before, await context.summary('conv_sample'));
+ * console.log(`${kept.length} kept, ${lost.length} lost`);
+ * ```
  */
 export function diffSummaries(before: RollingSummary, after: RollingSummary): SummaryDiff {
   const { lost, ...rest } = compareEntries(entriesOf(before), entriesOf(after));

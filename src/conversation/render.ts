@@ -78,6 +78,14 @@ function withReason(text: string, reason = ''): string {
  * Renders the text of a context message: its lines under headings, in a fixed order. The text starts by saying that it
  * is data, not instructions, and its content cannot forge the delimiters around it. This weakens injected instructions,
  * but does not make them harmless.
+ *
+ * @example
+ * ```ts
+ * import { renderContext } from 'context-gateway/conversation';
+ * await context.pin('conv_sample', { messageId: 'msg_sample_7' });
+ * const { rollingSummary: summary, pinnedMemory: pins } = await context.retrieve('conv_sample');
+ * console.log(renderContext({ summary, pins, memory: await context.memory.list() }));
+ * ```
  */
 export function renderContext(parts: ContextParts): string {
   return renderLines(linesOf(parts));

@@ -82,6 +82,12 @@ async function* eventsOf(
  * @throws {StreamTruncatedError} when the response ends before the turn does
  * @throws {APIAbortError} when your signal aborts the request
  * @throws {ResponseValidationError} when the response contains something else
+ * @example
+ * ```ts
+ * import { readTurn } from 'context-gateway/conversation';
+ * const response = await conversation.respond('The harbour opens at six. When does the harbour open?');
+ * for await (const event of readTurn(response)) if (event.type === 'text') process.stdout.write(event.text);
+ * ```
  */
 export async function* readTurn(response: Response): AsyncGenerator<TurnEvent, undefined> {
   if (!response.ok) {

@@ -84,6 +84,14 @@ export const NEW_STATE: ConversationState = {
 /**
  * Stores conversations in memory, for as long as the program runs.
  * `memoryStore({ conv_1: messages })` begins with messages.
+ *
+ * @example
+ * ```ts
+ * import { createConversation, memoryStore } from 'context-gateway/conversation';
+ * const store = memoryStore({ pier: [{ role: 'user', content: 'The pier gets a red lamp.' }] });
+ * const conversation = createConversation({ gateway, conversationId: 'pier', model: 'atlas-small', store });
+ * console.log((await conversation.send('Which lamp does the pier get?')).text);
+ * ```
  */
 export function memoryStore(
   conversations: Readonly<Record<string, readonly ConversationMessage[]>> = {},

@@ -126,6 +126,12 @@ function checked(countTokens: (text: string) => number): (text: string) => numbe
  * Estimates the tokens of a text without a tokenizer. It tends to be too high rather than too low. The costs are fitted
  * to the o200k encoding. For a text of one kind (prose in any script, code, JSON, ids, numbers, emoji, white space), the
  * estimate is at most 10 % below the exact count.
+ *
+ * @example
+ * ```ts
+ * import { estimateTokens } from 'context-gateway/conversation';
+ * console.log(estimateTokens('The harbour opens at six.'));
+ * ```
  */
 export function estimateTokens(text: string): number {
   const letterCost = isEnglish(text) ? ENGLISH_LETTER : FOREIGN_LETTER;

@@ -21,7 +21,7 @@ export interface TurnEnd {
 export interface ReplyWriter {
   /** Called once, before the first piece. */
   begin(report: PromptReport): void;
-  /** Resolves to `false` if nobody takes the piece. */
+  /** Resolves to `false` if no one reads the piece. */
   push(piece: string): Promise<boolean>;
 }
 

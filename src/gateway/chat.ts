@@ -63,13 +63,11 @@ export class ChatCompletions<Sent extends Undocumented = undefined> extends Reso
    *
    * @example
    * ```ts
-   * const stream = await gateway.chat.completions.create({
+   * const { choices } = await gateway.chat.completions.create({
    *   model: 'atlas-small',
-   *   messages: [{ role: 'user', content: 'When does the harbour open?' }],
-   *   stream: true,
+   *   messages: [{ role: 'user', content: 'The harbour opens at six. When does the harbour open?' }],
    * });
-   * for await (const text of stream.textStream) process.stdout.write(text);
-   * const { usage } = await stream.finalCompletion();
+   * console.log(choices[0]?.message.content);
    * ```
    */
   create(

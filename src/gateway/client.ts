@@ -119,14 +119,15 @@ export class GatewayClient<Sent extends Undocumented = undefined> extends Servic
    * The calls wait in the client's queue while its rate limit is used up (see `pacing`). Items are read as calls end, so
    * they may be a generator.
    *
+   *
    * @example
    * ```ts
-   * const texts = ['The harbour opens at six.', 'The ferry leaves at nine.'];
-   * const summarize = (content: string, signal: AbortSignal) =>
+   * const questions = ['Ferries leave at nine. When do ferries leave?', 'The pier is red. Which colour is the pier?'];
+   * const ask = (content: string, signal: AbortSignal) =>
    *   gateway.chat.completions.create({ model: 'atlas-small', messages: [{ role: 'user', content }] }, { signal });
-   * for await (const { item, result, error } of gateway.map(texts, summarize)) {
+   * for await (const { item, result, error } of gateway.map(questions, ask, { concurrency: 1 })) {
    *   if (error !== undefined) console.error(item, error);
-   *   else console.log(item, result?.choices[0]?.message.content);
+   *   else console.log(result.choices[0]?.message.content);
    * }
    * ```
    */

@@ -54,10 +54,12 @@ export class Files extends Resource {
    *
    * @example
    * ```ts
-   * const file = await gateway.files.upload(
-   *   { file: { path: 'report.pdf' }, purpose: 'assistants' },
-   *   { onProgress: (sent, total) => console.log(`${sent} of ${total ?? 'unknown'} bytes`) },
+   * const file = new File(['port,ships\nOslo,3\n'], 'ports.csv');
+   * const { filename, bytes } = await gateway.files.upload(
+   *   { file, purpose: 'assistants' },
+   *   { onProgress: (sent, total) => console.log(`${sent} of ${total} bytes`) },
    * );
+   * console.log(filename, bytes);
    * ```
    */
   upload<T = FileRecord>(params: FileUploadParams, options?: UploadOptions<T>): APIPromise<T> {

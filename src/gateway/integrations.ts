@@ -17,6 +17,11 @@ export class Integrations extends Resource {
    *
    * The fields of an integration are not documented: pass a `schema`, such as `z.array(…)`, to validate and type the
    * array. To read the object around the array, use `request`.
+   *
+   * @example
+   * ```ts
+   * for (const { id, connected } of await gateway.integrations.list()) console.log(id, connected);
+   * ```
    */
   list<T = Integration[]>(options?: SchemaOptions<T>): APIPromise<T> {
     return this.transport.request({ method: 'GET', path: '/v1/integrations' }, records<T>(), options);
@@ -24,7 +29,7 @@ export class Integrations extends Resource {
 
   /**
    * Execute an action of an integration:
-   * `execute('chat', { action: 'post_message', channel: '#team', text: 'Done.' })`.
+   * `execute('team-chat', { action: 'post_message', channel: '#team', text: 'Done.' })`.
    * `POST /v1/integrations/:integration/execute`
    *
    * The fields of an action and its response are not documented. All fields are sent as JSON; pass a `schema` to
@@ -36,7 +41,9 @@ export class Integrations extends Resource {
    *
    * @example
    * ```ts
-   * await gateway.integrations.execute('chat', { action: 'post_message', channel: '#team', text: 'Done.' });
+   * const message = { action: 'post_message', channel: '#team', text: 'The release is out.' };
+   * const { status } = await gateway.integrations.execute('team-chat', message);
+   * console.log(status);
    * ```
    */
   execute<T = IntegrationResult>(

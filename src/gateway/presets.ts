@@ -21,6 +21,10 @@ export class Presets extends Resource {
    * To read the object around the array, use `request`.
    *
    * @throws {RequestValidationError} when `limit` is not a positive whole number
+   * @example
+   * ```ts
+   * for (const { id } of await gateway.presets.list({ limit: 2 })) console.log(id);
+   * ```
    */
   list<T = Preset[]>(params?: PresetListParams, options?: SchemaOptions<T>): APIPromise<T> {
     return this.transport.request(
@@ -40,7 +44,9 @@ export class Presets extends Resource {
    *
    * @example
    * ```ts
-   * const result = await gateway.presets.execute('summarize', { input: 'A long text.', model: 'atlas-small' });
+   * const input = 'We release on Tuesdays because support is fully staffed then.';
+   * const { output } = await gateway.presets.execute('summarize', { input, model: 'atlas-small' });
+   * console.log(output);
    * ```
    */
   execute<T = PresetResult>(presetId: string, params: PresetExecuteParams, options?: SchemaOptions<T>): APIPromise<T> {

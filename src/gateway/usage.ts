@@ -18,7 +18,8 @@ export class Usage extends Resource {
    *
    * @example
    * ```ts
-   * const { tokens_used, tokens_remaining } = await gateway.usage.retrieve({ start_date: '2026-01-01' });
+   * const march = await gateway.usage.retrieve({ start_date: '2026-03-01', end_date: '2026-03-31' });
+   * console.log(`${march.tokens_used} of ${march.tokens_included} tokens used`);
    * ```
    */
   retrieve(params?: UsageParams, options?: RequestOptions): APIPromise<UsageReport> {

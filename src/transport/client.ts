@@ -67,7 +67,15 @@ export class ServiceClient<Options extends ClientOptions> {
     return this.#transport;
   }
 
-  /** Returns a client with other options. It shares connections, limits and `close()` with this one. */
+  /**
+   * Returns a client with other options. It shares connections, limits and `close()` with this one.
+   *
+   * @example
+   * ```ts
+   * const patient = gateway.withOptions({ timeout: 120_000, maxRetries: 5 });
+   * console.log((await patient.presets.list()).length, 'presets');
+   * ```
+   */
   withOptions(options: DerivedOptions<Options>): this {
     const Client = this.constructor as new (options: Options, shared: Shared) => this; // as both clients are constructed
     return new Client(deriveOptions(this.#options, options), this.#shared);
@@ -108,6 +116,12 @@ export class ServiceClient<Options extends ClientOptions> {
    * Their `onEvent` is still called. For tracing and metrics. Returns a function that unsubscribes.
    *
    * @throws {ConfigurationError} when `listener` is not a function
+   * @example
+   * ```ts
+   * const unsubscribe = gateway.subscribe(({ type }) => console.log(type));
+   * await gateway.presets.list();
+   * unsubscribe();
+   * ```
    */
   subscribe(listener: (event: ClientEvent) => void): () => void {
     if (typeof listener !== 'function') throw new ConfigurationError('subscribe takes a function.');
@@ -126,7 +140,10 @@ export class ServiceClient<Options extends ClientOptions> {
    *
    * @example
    * ```ts
-   * const model = await gateway.request({ method: 'GET', path: '/v1/models/{id}', ids: { id: 'atlas-small' } });
+   * import { z } from 'zod';
+   * const schema = z.object({ data: z.array(z.object({ id: z.string() })) });
+   * const { data } = await gateway.request({ method: 'GET', path: '/v1/presets' }, { schema });
+   * console.log(data.length, 'presets');
    * ```
    */
   request<T = unknown>(request: RawRequest, options?: SchemaOptions<T>): APIPromise<T> {
@@ -134,7 +151,14 @@ export class ServiceClient<Options extends ClientOptions> {
     return this.#transport.request(() => checkRawRequest(request), RAW_RESPONSE as ResponseSpec<unknown, T>, options);
   }
 
-  /** Closes all connections. Calls in flight and later calls fail with a `ClientClosedError`. */
+  /**
+   * Closes all connections. Calls in flight and later calls fail with a `ClientClosedError`.
+   *
+   * @example
+   * ```ts
+   * await gateway.close(); // or `await using gateway = new GatewayClient()`
+   * ```
+   */
   async close(): Promise<void> {
     this.#shared.live.closeAll();
     await this.#shared.engine.close();

@@ -1,6 +1,5 @@
 /** The same chat with nothing but node:http. */
 import { createServer, type Server } from 'node:http';
-import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Conversation } from 'context-gateway/conversation';
 
@@ -20,6 +19,8 @@ export function chatServer(conversation: (id: string) => Conversation): Server {
           : one.stream(text, options);
     const response = await reply.toResponse();
     res.writeHead(response.status, Object.fromEntries(response.headers));
-    await pipeline(response.body ?? Readable.from([]), res).catch(() => {}); // the visitor left
+    // TypeScript 5 does not know that a web stream is iterable.
+    const body = (response.body ?? []) as unknown as AsyncIterable<Uint8Array>;
+    await pipeline(body, res).catch(() => {}); // the visitor left
   });
 }

@@ -68,6 +68,16 @@ export class ChatCompletionStream<Sent extends Undocumented = undefined>
    * to its end, and the loop then gets the chunks that were read. `usage` is set if the service sent it.
    *
    * @throws {StreamTruncatedError} when the loop was left early; otherwise the error that ended the stream
+   * @example
+   * ```ts
+   * const stream = await gateway.chat.completions.create({
+   *   model: 'atlas-small',
+   *   messages: [{ role: 'user', content: 'The harbour opens at six. When does the harbour open?' }],
+   *   stream: true,
+   * });
+   * const { choices, usage } = await stream.finalCompletion();
+   * console.log(choices[0]?.message.content, usage?.total_tokens);
+   * ```
    */
   finalCompletion(): Promise<CompletionTypes<Sent>['streamed']> {
     const inLoop = this.#isBetweenReads;
@@ -86,6 +96,17 @@ export class ChatCompletionStream<Sent extends Undocumented = undefined>
   /**
    * The stream as server-sent events, to relay it to a browser. There, `readChatCompletionStream` reads it. An error
    * becomes an error event. Cancelling the returned stream closes this one.
+   *
+   * @example
+   * ```ts
+   * const stream = await gateway.chat.completions.create({
+   *   model: 'atlas-small',
+   *   messages: [{ role: 'user', content: 'The harbour opens at six. When does the harbour open?' }],
+   *   stream: true,
+   * });
+   * const response = new Response(stream.toReadableStream(), { headers: { 'content-type': 'text/event-stream' } });
+   * console.log((await response.text()).split('\n')[0]?.slice(0, 6));
+   * ```
    */
   toReadableStream(): ReadableStream<Uint8Array> {
     return eventStreamOf(this[Symbol.asyncIterator]());
@@ -94,6 +115,20 @@ export class ChatCompletionStream<Sent extends Undocumented = undefined>
   /**
    * Closes the stream and frees its connection. A loop over it throws a `StreamTruncatedError`, unless the completion
    * was complete.
+   *
+   * @example
+   * ```ts
+   * const stream = await gateway.chat.completions.create({
+   *   model: 'atlas-small',
+   *   messages: [{ role: 'user', content: 'The harbour opens at six. When does the harbour open?' }],
+   *   stream: true,
+   * });
+   * for await (const text of stream.textStream) {
+   *   console.log(text);
+   *   break; // closes the stream, too
+   * }
+   * stream.close();
+   * ```
    */
   close(): void {
     this.#owner.close();

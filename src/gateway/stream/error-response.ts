@@ -10,6 +10,17 @@ import { RequestValidationError, ResponseValidationError } from '../../errors/va
  * Creates the `Response` that your server sends to its page when a call fails before the stream begins. On the page,
  * `readChatCompletionStream(response)` throws it as a typed error again, with `type`, `code`, `param` and `retryAfter`.
  * Status and message are those of `toErrorData`.
+ *
+ * @example
+ * ```ts
+ * import { toErrorResponse } from 'context-gateway';
+ * try {
+ *   await gateway.presets.execute('no-such-preset', { input: 'Hello', model: 'atlas-small' });
+ * } catch (error) {
+ *   const response = toErrorResponse(error);
+ *   console.log(response.status, (await response.json()).error.message);
+ * }
+ * ```
  */
 export function toErrorResponse(error: unknown): Response {
   const { status, body = { message: defaultMessage(status), type: 'server_error' } } = visibleError(error);
@@ -23,9 +34,19 @@ export function toErrorResponse(error: unknown): Response {
  * others, such as the AI SDK's `APICallError` and `RetryError`, and accepts any other value.
  *
  * Errors about the request keep the service's status and message (400, 404, 429, 503 and the like). A message that is
- * too long is a 413, an expired session of the visitor a 401, a conversation of somebody else a 403. Problems of your
+ * too long is a 413, an expired session of the visitor a 401, a conversation of another user a 403. Problems of your
  * own server are hidden: a rejected key and unknown errors become a 500, an unreachable service or an unusable response
  * a 502, a timeout a 504. An aborted call becomes a 499; its page has usually gone.
+ *
+ * @example
+ * ```ts
+ * import { toErrorData } from 'context-gateway';
+ * try {
+ *   await gateway.presets.execute('no-such-preset', { input: 'Hello', model: 'atlas-small' });
+ * } catch (error) {
+ *   console.log(toErrorData(error));
+ * }
+ * ```
  */
 export function toErrorData(error: unknown): ErrorData {
   const { status, body } = visibleError(error);

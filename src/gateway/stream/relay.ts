@@ -38,8 +38,14 @@ export interface ReadStreamOptions {
  *
  * @example
  * ```ts
- * const response = await fetch('/ask', { method: 'POST', body: 'When does the harbour open?' });
- * for await (const text of (await readChatCompletionStream(response)).textStream) console.log(text);
+ * import { readChatCompletionStream } from 'context-gateway';
+ * const stream = await gateway.chat.completions.create({
+ *   model: 'atlas-small',
+ *   messages: [{ role: 'user', content: 'The harbour opens at six. When does the harbour open?' }],
+ *   stream: true,
+ * });
+ * const response = new Response(stream.toReadableStream(), { headers: { 'content-type': 'text/event-stream' } });
+ * for await (const text of (await readChatCompletionStream(response)).textStream) process.stdout.write(text);
  * ```
  */
 export async function readChatCompletionStream(

@@ -1,0 +1,349 @@
+/**
+ * Writes docs/reference from the doc comments: an entry for each method, with arguments, returns, errors, an example and
+ * its output. `npm run reference`; with `--check` it only says which pages are out of date.
+ */
+import { execFile } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { promisify } from 'node:util';
+import { addSampleConversation, createEmulator } from 'context-gateway-emulator';
+import {
+  Application,
+  type Comment,
+  type DeclarationReflection,
+  ReflectionKind,
+  type SignatureReflection,
+  type SomeType,
+  TSConfigReader,
+  TypeDocReader,
+} from 'typedoc';
+
+interface Page {
+  file: string;
+  title: string;
+  text: string;
+  /** The name by which examples call the object, and its class. */
+  classes: readonly (readonly [name: string, type: string])[];
+  /** Functions of these entries. */
+  functionsOf?: readonly string[];
+}
+
+const PAGES: readonly Page[] = [
+  {
+    file: 'gateway',
+    title: 'GatewayClient',
+    text: 'Every call of `/v1`, with an API key. Each takes [options](options.md) as its last argument.',
+    classes: [['gateway', 'GatewayClient']],
+  },
+  {
+    file: 'context',
+    title: 'ContextClient',
+    text: "Every call of `/api`, with a user's session token. Each takes [options](options.md) as its last argument.",
+    classes: [['context', 'ContextClient']],
+  },
+  {
+    file: 'streams',
+    title: 'Streams',
+    text: 'What `gateway.chat.completions.create({ stream: true, … })` returns, and what relays it to a browser.',
+    classes: [['stream', 'ChatCompletionStream']],
+    functionsOf: ['index'],
+  },
+  {
+    file: 'conversations',
+    title: 'Conversations',
+    text: 'What `context-gateway/conversation` exports. [The rules](conversation-rules.md) say how prompts are built.',
+    classes: [['conversation', 'Conversation']],
+    functionsOf: ['conversation'],
+  },
+  {
+    file: 'entries',
+    title: 'The AI SDK, OpenTelemetry and Redis',
+    text: 'The functions of `context-gateway/ai-sdk`, `context-gateway/otel` and `context-gateway/redis`.',
+    classes: [],
+    functionsOf: ['ai-sdk', 'otel', 'redis'],
+  },
+];
+/** Interfaces whose fields are the options page. */
+const OPTIONS = ['RequestOptions', 'SchemaOptions', 'ClientOptions', 'GatewayClientOptions', 'ContextClientOptions'];
+const FOLDER = 'docs/reference';
+const NOTE = '<!-- Written by npm run reference, from the doc comments. -->';
+
+const run = promisify(execFile);
+const check = process.argv.includes('--check');
+const project = await read();
+const named = new Map(project.map((reflection) => [reflection.name, reflection]));
+const problems: string[] = [];
+const pages = [
+  ...PAGES.map((page) => ({ file: `${FOLDER}/${page.file}.md`, text: pageText(page) })),
+  { file: `${FOLDER}/options.md`, text: optionsPage() },
+  { file: `${FOLDER}/types.md`, text: typesPage() },
+];
+let written = 0;
+for (const { file, text } of pages) {
+  const before = existsSync(file) ? readFileSync(file, 'utf8') : '';
+  // An output is kept while its example is the same; the tests run the examples and compare.
+  const known = new Map(
+    [...before.matchAll(/^```ts\n([\s\S]*?)^```\n\n```text\n([\s\S]*?)^```$/gm)].map(([, a, b]) => [a, b]),
+  );
+  let complete = '';
+  for (const part of text.split(/^(?=```ts\n)/m)) {
+    const code = /^```ts\n([\s\S]*?)^```\n/m.exec(part)?.[1];
+    const output = code && (known.get(code) ?? (check ? undefined : await outputOf(code)));
+    complete += output ? part.replace(/^```\n/m, () => `\`\`\`\n\n\`\`\`text\n${output}\`\`\`\n`) : part;
+  }
+  if (complete === before) continue;
+  written += 1;
+  console.log(check ? `${file} is out of date: npm run reference` : file);
+  if (!check) writeFileSync(file, complete);
+}
+for (const problem of problems) console.error(problem);
+process.exitCode = problems.length > 0 || (check && written > 0) ? 1 : 0;
+
+/** The exported declarations of all entries, without duplicates. */
+async function read(): Promise<(DeclarationReflection & { entry: string })[]> {
+  const app = await Application.bootstrap({ logLevel: 'Error', plugin: [], sort: ['source-order'] }, [
+    new TypeDocReader(),
+    new TSConfigReader(),
+  ]);
+  const converted = await app.convert();
+  if (converted === undefined) throw new Error('the sources do not compile');
+  return (converted.children ?? []).flatMap((entry) =>
+    (entry.children ?? []).map((child) => Object.assign(child, { entry: entry.name.replace(/\/index$/, '') })),
+  );
+}
+
+function pageText({ file, title, text, classes, functionsOf = [] }: Page): string {
+  const methods = classes.flatMap(([name, type]) => methodsOf(name, type));
+  const functions = project.filter(
+    ({ kind, entry }) => kind === ReflectionKind.Function && functionsOf.includes(entry),
+  );
+  const entries = [...functions.map((reflection) => ({ call: reflection.name, reflection })), ...methods].map(
+    ({ call, reflection }) => entryText(call, reflection, file),
+  );
+  return `# ${title}\n\n${NOTE}\n\n${text}\n\n${entries.join('\n')}`;
+}
+
+/** The methods of a class, and of the resources that its properties hold: `gateway.chat.completions.create`. */
+function methodsOf(name: string, type: string): { call: string; reflection: DeclarationReflection }[] {
+  const owner = named.get(type);
+  const members = (owner?.children ?? []).filter((member) => !member.name.startsWith('['));
+  const resources = members.filter(({ kind }) => kind === ReflectionKind.Property);
+  return [
+    ...resources.flatMap((member) => {
+      const held = member.type?.type === 'reference' ? named.get(member.type.name) : undefined;
+      return held === undefined ? [] : methodsOf(`${name}.${member.name}`, held.name);
+    }),
+    ...members
+      // What both clients inherit is on the page of the first.
+      .filter(({ kind, inheritedFrom }) => kind === ReflectionKind.Method && (name === 'gateway' || !inheritedFrom))
+      .map((reflection) => ({ call: `${name}.${reflection.name}`, reflection })),
+  ];
+}
+
+function entryText(call: string, { signatures = [] }: DeclarationReflection, file: string): string {
+  // Of several forms, the one with the longest comment is the general one.
+  const signature = [...signatures].sort((a, b) => sizeOf(b.comment) - sizeOf(a.comment))[0];
+  if (signature === undefined) return '';
+  const { comment, parameters = [] } = signature;
+  const names = parameters.map(({ name, flags, defaultValue }) =>
+    flags.isOptional || defaultValue !== undefined ? `${name}?` : name,
+  );
+  const thrown = comment?.getTags('@throws').map(({ content, typeAnnotation }) => {
+    const error = typeAnnotation?.slice(1, -1);
+    return `- ${error === undefined ? '' : `\`${error}\` `}${plain(content).replaceAll('\n', ' ')}`;
+  });
+  const example = comment?.getTag('@example');
+  if (example === undefined && file !== 'entries') problems.push(`${call} has no @example`);
+  return [
+    `## ${call}\n`,
+    `\`${call}(${names.join(', ')})\`\n`,
+    `${plain(comment?.summary ?? [])}\n`,
+    ...argumentsTable(signature),
+    `**Returns** ${returned(signatures)}\n`,
+    ...(thrown?.length ? [`**Throws**\n\n${thrown.join('\n')}\n`] : []),
+    ...(example === undefined
+      ? []
+      : [file === 'entries' ? shown(plain(example.content)) : `${completed(plain(example.content))}\n`]),
+  ].join('\n');
+}
+
+/** What the forms of a method return. Without the last one of several, which joins the others. */
+function returned(signatures: readonly SignatureReflection[]): string {
+  const forms = signatures.length > 2 ? signatures.slice(0, -1) : signatures;
+  return [...new Set(forms.map(({ type }) => `${code(type)}${linksOf(type)}`))].join(', or ');
+}
+
+function argumentsTable({ parameters = [] }: SignatureReflection): string[] {
+  const rows = parameters.flatMap(({ name, type, comment, flags, defaultValue }) => {
+    const fields = /^(params|options|request)$/.test(name) ? fieldsOf(type) : [];
+    const own = plain(comment?.summary ?? []);
+    const isOption = (field: DeclarationReflection): boolean =>
+      field.inheritedFrom?.name.startsWith('RequestOptions.') ?? false;
+    const others = `| \`${name}?\` | [options](options.md) | |`;
+    if (OPTIONS.includes(typeName(type))) return [others];
+    if (fields.length > 0)
+      return [
+        ...fields.filter((field) => !isOption(field)).map((field) => row(`${name}.${field.name}`, field)),
+        ...(fields.some(isOption) ? [others] : []),
+      ];
+    const optional = flags.isOptional || defaultValue !== undefined ? '?' : '';
+    return [`| \`${name}${optional}\` | ${code(type)} | ${own} |`];
+  });
+  return rows.length === 0 ? [] : [`| argument | type | |\n|---|---|---|\n${rows.join('\n')}\n`];
+}
+
+function row(name: string, { type, comment, flags }: DeclarationReflection): string {
+  const summary = plain(comment?.summary ?? []).replaceAll('\n', ' ');
+  const initial = comment?.getTag('@default');
+  const text = initial === undefined ? summary : `${summary} Default: ${plain(initial.content).replaceAll('\n', ' ')}`;
+  return `| \`${name}${flags.isOptional ? '?' : ''}\` | ${code(type)} | ${text.trim()} |`;
+}
+
+function optionsPage(): string {
+  const sections = OPTIONS.map((name) => {
+    const type = named.get(name);
+    const inherited = OPTIONS.slice(0, 3).filter((other) => other !== name);
+    const fields = (type?.children ?? []).filter(
+      (field) => !(field.inheritedFrom && inherited.some((other) => field.inheritedFrom?.name.startsWith(`${other}.`))),
+    );
+    const rows = fields.map((field) => row(field.name, field)).join('\n');
+    return `## ${name}\n\n${plain(type?.comment?.summary ?? [])}\n\n| option | type | |\n|---|---|---|\n${rows}\n`;
+  });
+  return `# Options\n\n${NOTE}\n\nAll times are milliseconds.\n\n${sections.join('\n')}`;
+}
+
+/** Every exported object type that is no option of a client or a call. */
+function typesPage(): string {
+  const types = [...named.values()]
+    .filter(({ kind, name }) => kind === ReflectionKind.Interface && !OPTIONS.includes(name))
+    .sort((a, b) => a.name.localeCompare(b.name, 'en'));
+  const sections = types.map(({ name, comment, children = [] }) => {
+    const rows = children.map((field) => row(field.name, field)).join('\n');
+    const table = rows === '' ? '' : `\n| field | type | |\n|---|---|---|\n${rows}\n`;
+    return `## ${name}\n\n${plain(comment?.summary ?? [])}\n${table}`;
+  });
+  return `# Types\n\n${NOTE}\n\n${sections.join('\n')}`;
+}
+
+/** Links to the object types that a type names. */
+function linksOf(type: SomeType | undefined): string {
+  const names = new Set(nameOf(type).match(/\w+/g));
+  const known = [...names].filter((name) => named.get(name)?.kind === ReflectionKind.Interface);
+  return known.length === 0 ? '' : ` (${known.map((name) => `[${name}](types.md#${name.toLowerCase()})`).join(', ')})`;
+}
+
+/** The fields of an object type that the package names, or of a combination of them. */
+function fieldsOf(type: SomeType | undefined): DeclarationReflection[] {
+  if (type?.type === 'intersection') return type.types.flatMap(fieldsOf);
+  if (type?.type === 'union') return type.types.flatMap(fieldsOf); // of `T | undefined`
+  if (type?.type === 'reflection') return type.declaration.children ?? [];
+  if (type?.type === 'conditional') return fieldsOf(type.falseType); // without `undocumented: 'send'`
+  const declared = named.get(typeName(type));
+  return declared?.kind === ReflectionKind.Interface ? (declared.children ?? []) : [];
+}
+
+/** A type as a reader writes it: without the forms of `undocumented: 'send'`, which only compilers need. */
+function nameOf(type: SomeType | undefined): string {
+  return String(type)
+    .replaceAll(/\(?Sent extends "send" \? \w+ : (\w+)\)?/g, '$1')
+    .replaceAll('<Sent>', '')
+    .replaceAll('undefined | ', '')
+    .replaceAll(' | undefined', '')
+    .replace(/\s+/g, ' ');
+}
+
+function typeName(type: SomeType | undefined): string {
+  return type?.type === 'reference' ? type.name : '';
+}
+
+function code(type: SomeType | undefined): string {
+  const text = nameOf(type);
+  return `\`${text}\``.replaceAll('|', '\\|');
+}
+
+/** The text of a comment. TypeDoc puts defaults in a code block. */
+function plain(parts: Comment['summary']): string {
+  const text = parts.map((part) => part.text).join('');
+  return text.replace(/^```ts\n(.*)\n```$/s, '$1').trim();
+}
+
+function sizeOf(comment: Comment | undefined): number {
+  return plain(comment?.summary ?? []).length + (comment?.blockTags.length ?? 0);
+}
+
+/** An example that needs another package or server: the tests check its types, and do not run it. */
+function shown(example: string): string {
+  return `\`\`\`typescript\n${example}\n\`\`\`\n`;
+}
+
+/** A program of an example: with the imports and objects that it uses. */
+function completed(example: string): string {
+  const lines = example.split('\n');
+  const isImport = (line: string): boolean => line.startsWith('import ');
+  const body = lines
+    .filter((line) => !isImport(line))
+    .join('\n')
+    .trim();
+  const uses = (name: string): boolean =>
+    new RegExp(`(?<![\\w.'])${name}\\b[.,:]`).test(`${body}\n`.replaceAll(' }', ',')) &&
+    !body.includes(`const ${name} `);
+  const makesConversation = uses('conversation');
+  const head = [
+    ['context', 'ContextClient', 'const context = new ContextClient();'],
+    ['gateway', 'GatewayClient', 'const gateway = new GatewayClient();'],
+  ].filter(([name = '']) => makesConversation || uses(name));
+  const imports = [
+    ...head.map(([, name]) => `import { ${name} } from 'context-gateway';`),
+    ...(makesConversation ? ["import { createConversation } from 'context-gateway/conversation';"] : []),
+    ...lines.filter(isImport),
+  ];
+  const objects = [
+    ...head.map(([, , line]) => line),
+    ...(makesConversation
+      ? [
+          "const options = { conversationId: 'conv_sample', model: 'atlas-small' };",
+          'const conversation = createConversation({ context, gateway, ...options });',
+        ]
+      : []),
+  ];
+  return `\`\`\`ts\n${[...joined(imports), '', ...objects, body].join('\n').trim()}\n\`\`\``;
+}
+
+/** One import for each module. */
+function joined(imports: readonly string[]): string[] {
+  const names = new Map<string, string[]>();
+  for (const line of imports) {
+    const [, list = '', from = ''] = /^import \{ (.*) \} from '(.*)';$/.exec(line) ?? [];
+    names.set(from, [...(names.get(from) ?? []), ...list.split(', ')]);
+  }
+  return [...names].map(([from, list]) => `import { ${[...new Set(list)].join(', ')} } from '${from}';`);
+}
+
+/** What an example prints with a new emulator. */
+async function outputOf(code: string): Promise<string> {
+  await using emulator = createEmulator({ seed: 'dev', setup: addSampleConversation });
+  const { url } = await emulator.listen({ port: 0 });
+  // Inside the project, so that imports resolve.
+  const folder = mkdtempSync('examples/.reference-');
+  try {
+    const program = `${folder}/example.ts`;
+    writeFileSync(program, code);
+    const { stdout } = await run(
+      process.execPath,
+      ['--import', 'tsx', '--import', './scripts/import-lua.js', program],
+      {
+        timeout: 60_000, // an example that does not end, such as one that leaves a stream open
+        env: {
+          CONTEXT_GATEWAY_BASE_URL: url,
+          CONTEXT_GATEWAY_API_KEY: emulator.apiKeys.secret,
+          CONTEXT_GATEWAY_SESSION_TOKEN: emulator.sessionToken,
+        },
+      },
+    );
+    return stdout === '' || stdout.endsWith('\n') ? stdout : `${stdout}\n`;
+  } catch (error) {
+    problems.push(String(error));
+    return '';
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
