@@ -1,26 +1,38 @@
 import { mkdir, writeFile } from 'node:fs/promises';
-import { defineConfig } from 'tsup';
+import { defineConfig, type Options } from 'tsup';
 import { buildInspector } from './inspector/build.js';
 
-export default defineConfig({
-  entry: {
-    index: 'src/index.ts',
-    vitest: 'src/testing/vitest.ts',
-    'node-test': 'src/testing/node-test.ts',
-    cli: 'src/cli/cli.ts',
+/** What can also be required. The command is started, and Vitest is only imported. */
+const BOTH = { index: 'src/index.ts', 'node-test': 'src/testing/node-test.ts', jest: 'src/testing/jest.ts' };
+
+// Its `@internal` names are part of other types, so that leaving them out would leave holes.
+// The paths are relative to here, not to the tsconfig.json at the root.
+const compilerOptions = { stripInternal: false, paths: { 'context-gateway': ['../src/index.ts'] } };
+const common: Options = { target: 'node20', tsconfig: '../tsconfig.json' };
+
+// Not with `clean`: each of the two would remove what the other has written.
+export default defineConfig([
+  {
+    ...common,
+    entry: { ...BOTH, vitest: 'src/testing/vitest.ts', cli: 'src/cli/cli.ts' },
+    format: 'esm',
+    dts: { entry: { ...BOTH, vitest: 'src/testing/vitest.ts' }, compilerOptions },
+    onSuccess: async () => {
+      await mkdir('dist/inspector', { recursive: true });
+      for (const [name, text] of Object.entries(await buildInspector()))
+        await writeFile(`dist/inspector/${name}`, text);
+    },
   },
-  format: ['esm'],
-  target: 'node20',
-  // Its `@internal` names are part of other types, so that leaving them out would leave holes.
-  dts: {
-    entry: { index: 'src/index.ts', vitest: 'src/testing/vitest.ts', 'node-test': 'src/testing/node-test.ts' },
-    // Relative to here, not to the tsconfig.json at the root.
-    compilerOptions: { stripInternal: false, paths: { 'context-gateway': ['../src/index.ts'] } },
+  {
+    ...common,
+    entry: BOTH,
+    format: 'cjs',
+    dts: { entry: BOTH, compilerOptions },
+    // `import.meta.url` in CommonJS.
+    shims: true,
+    esbuildOptions: (options) => {
+      // Jest without ESM has no `import()`.
+      options.supported = { 'dynamic-import': false };
+    },
   },
-  clean: true,
-  tsconfig: '../tsconfig.json',
-  onSuccess: async () => {
-    await mkdir('dist/inspector', { recursive: true });
-    for (const [name, text] of Object.entries(await buildInspector())) await writeFile(`dist/inspector/${name}`, text);
-  },
-});
+]);

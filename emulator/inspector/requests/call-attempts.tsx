@@ -5,19 +5,13 @@ import { duration, timeOf } from '../service/words.js';
 import { isFailed } from './filter.js';
 
 /** The attempts of the call that a request belongs to, oldest first; only itself if nothing was repeated. */
-export function attemptsOf(all: readonly RequestSummary[], id: string): RequestSummary[] {
+function attemptsOf(all: readonly RequestSummary[], id: string): RequestSummary[] {
   const call = all.find(({ requestId }) => requestId === id)?.attempt?.call ?? id;
   return all.filter(({ requestId, attempt }) => requestId === call || attempt?.call === call);
 }
 
 /** Why an attempt ended as it did, in a few words. */
-export function reasonOf({
-  fault,
-  limit,
-  outcome,
-  status,
-  error,
-}: RequestSummary & { error?: string | undefined }): string {
+function reasonOf({ fault, limit, outcome, status, error }: RequestSummary & { error?: string | undefined }): string {
   if (fault !== undefined) return `fault: ${fault}`;
   if (limit !== undefined) return `limit ${limit.name}: ${limit.asked} of ${limit.allowed} ${limit.unit}`;
   if (outcome === 'aborted') return 'the client disconnected';

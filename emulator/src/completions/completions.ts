@@ -14,7 +14,7 @@ import type { ScriptedReplies } from './scripted-replies.js';
 import { Turns } from './turns.js';
 
 /** What an answer comes from. The built-in responder takes it from the messages of the request. */
-export type AnswerSource = 'built-in' | 'scripted reply' | ModelSource['name'];
+type AnswerSource = 'built-in' | 'scripted reply' | ModelSource['name'];
 
 /** A completion before it is serialized. */
 export interface Completion {
