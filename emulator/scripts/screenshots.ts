@@ -24,16 +24,21 @@ await keep('after', 1060);
 await go('playground/invoice-export');
 await reads('Background from earlier');
 await type('#question', 'In which format do we write?');
+await click('#compare');
 await click('#send');
-await reads('finish reason stop');
+await sees('#evidence mark');
+await sees('#bare-answer-facts');
 await keep('playground', 900);
 
 await doSomeWork(emulator);
 await go('requests');
-await reads('8 requests');
+await browser.until("document.querySelectorAll('.log li').length >= 8");
 await go(`requests/${emulator.requests.find(isStreamOfProgram)?.requestId}`);
 await reads('data: [DONE]');
 await keep('requests', 900);
+await go(`requests/${emulator.requests.find(({ attempt }) => attempt !== undefined)?.requestId}`);
+await reads('2 attempts of one call');
+await keep('attempts', 900);
 
 await browser.close();
 await emulator.close();
