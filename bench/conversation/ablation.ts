@@ -25,7 +25,12 @@ const RULES: readonly { rule: string; off: readonly Patch[] }[] = [
     off: [
       change('memory', 'const BEFORE = 0.75', 'const BEFORE = 0'),
       change('memory', 'const AFTER = 0.25', 'const AFTER = 0'),
+      change('memory', 'const NEXT_BUT_ONE = 0.25', 'const NEXT_BUT_ONE = 0'),
     ],
+  },
+  {
+    rule: 'and for those next but one',
+    off: [change('memory', 'const NEXT_BUT_ONE = 0.25', 'const NEXT_BUT_ONE = 0')],
   },
   {
     rule: 'more for the one after it than for the one before',
@@ -73,7 +78,7 @@ const RULES: readonly { rule: string; off: readonly Patch[] }[] = [
     off: [change('prompt', 'const isMoment = !isSame', 'const isMoment = false && !isSame')],
   },
   {
-    rule: 'The context may take more while there is room',
+    rule: 'The context may take more while all messages are sent',
     off: [change('prompt', '(1 - SHARES.newest) * base - newest', '0')],
   },
   {

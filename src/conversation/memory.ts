@@ -154,7 +154,7 @@ export class MessageIndex {
     const average = this.#words / size || 1;
     const count = Math.ceil(size / BLOCK);
     // Arrays with a margin on both sides: reading beyond the end of one is slow.
-    const own = new Float64Array(size + 2);
+    const own = new Float64Array(size + 4);
     const blocks = new Float64Array(count + 2);
     for (const { list, weight, isWord } of this.#rarest(weights, neighbours ? MAX_TERMS : FEW_TERMS)) {
       const counts = neighbours ? new Float64Array(count + 2) : NONE;
@@ -162,7 +162,7 @@ export class MessageIndex {
         const passage = Math.floor(entry / COUNTS);
         const times = entry % COUNTS;
         const length = (this.#lengths[passage] ?? 0) / average;
-        add(own, passage + 1, isWord ? weight * saturated(times, K1 * (1 - B + B * length)) : weight);
+        add(own, passage + 2, isWord ? weight * saturated(times, K1 * (1 - B + B * length)) : weight);
         if (isWord && neighbours) add(counts, Math.floor(passage / BLOCK) + 1, times);
       }
       for (let i = 1; neighbours && i <= count; i += 1) {
@@ -170,9 +170,9 @@ export class MessageIndex {
         if (times > 0) add(blocks, i, weight * saturated(times, 1));
       }
     }
-    const scores = own.slice(1, size + 1);
+    const scores = own.slice(2, size + 2);
     for (let i = 0; neighbours && i < size; i += 1) {
-      const beside = BEFORE * at(own, i) + AFTER * at(own, i + 2);
+      const beside = BEFORE * at(own, i + 1) + AFTER * at(own, i + 3) + NEXT_BUT_ONE * (at(own, i) + at(own, i + 4));
       const score = at(scores, i) + beside + SURROUNDINGS * between(blocks, (i + 0.5) / BLOCK + 0.5);
       scores[i] = score / ((this.#lengths[i] ?? 0) + EXTRA_WORDS) ** COST;
     }
@@ -282,9 +282,10 @@ const COUNTS = 16;
 /** The usual constants of BM25. */
 const K1 = 1.2;
 const B = 0.75;
-/** What the words of the passages before and after count. An answer follows its question. */
+/** What the words of the passages before and after count, and of those beside them. An answer follows its question. */
 const BEFORE = 0.75;
 const AFTER = 0.25;
+const NEXT_BUT_ONE = 0.25;
 /** What the surroundings count: the block of so many passages, and half of the blocks beside it. */
 const SURROUNDINGS = 0.35;
 const BLOCK = 16;

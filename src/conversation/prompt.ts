@@ -172,8 +172,8 @@ function regularLayout(
   const start = tail.find(previous);
   const newest = tail.tokens(start, base);
   const isSame = previous?.key === context.key;
-  // While messages leave room, the context may take more than its share.
-  const most = Math.max(SHARES.context * base, (1 - SHARES.newest) * base - newest);
+  // While all messages are sent, the context may take more than its share.
+  const most = start > 0 ? SHARES.context * base : Math.max(SHARES.context * base, (1 - SHARES.newest) * base - newest);
   const lines = isSame ? previous.lines : context.within(most, start).lines;
   const { tokens } = context.first(lines, start);
   const isFull = start === 0 ? newest + tokens > base : newest > Math.min(SHARES.newestAtMost * base, base - tokens);
