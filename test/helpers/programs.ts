@@ -52,7 +52,7 @@ export async function runVitest(folder: string, file: string): Promise<Ended> {
   const config = join(folder, 'vitest.config.mjs');
   await writeFile(
     config,
-    `export default { root: ${JSON.stringify(folder)}, resolve: { alias: [${alias}] }, test: { include: ['**/${file}'] } };`,
+    `export default { root: ${JSON.stringify(folder)}, resolve: { alias: [${alias}] }, test: { include: ['**/${file}'], testTimeout: 60_000 } };`,
   );
   return runNode(['node_modules/vitest/vitest.mjs', 'run', '--config', config]);
 }
