@@ -42,7 +42,7 @@ export const isUnknownHost = (_failure: unknown): boolean => false;
 
 /** A page has no environment variables, and browsers send their own user agent. */
 export const readEnvironment = (): undefined => undefined;
-export const userAgent = readEnvironment;
+export const userAgent = (): undefined => undefined;
 
 /** The likely cause of a failed request. A browser shows the reason in its console, but not to the page. */
 function whyInPage(error: unknown, { origin, headers }: OutgoingRequest): string | undefined {

@@ -9,27 +9,31 @@ import Database from 'libsql';
 import { afterAll, describe, expect, test } from 'vitest';
 import { postgresStore, TABLES } from '../../examples/apps/support-chat/postgres-store.js';
 import { sqliteStore } from '../../examples/apps/support-chat/sqlite-store.js';
+import { AT_LENGTH } from '../helpers/endurance.js';
 import { failureOf } from '../helpers/service.js';
 import { chatWorld } from './world.js';
 
 const sqlite = new Database(':memory:');
-const postgres = new PGlite();
+/** Takes seconds to start, so `npm test` leaves it out. */
+const postgres = AT_LENGTH ? new PGlite() : undefined;
 afterAll(async () => {
   sqlite.close();
-  await postgres.close();
+  await postgres?.close();
 });
 
 const stores: [string, () => Promise<Required<ConversationStore>>][] = [
   ['memory', async () => memoryStore()],
   ['SQLite', async () => sqliteStore(sqlite)],
-  [
+];
+if (postgres !== undefined) {
+  stores.push([
     'PostgreSQL',
     async () => {
       await postgres.exec(TABLES);
       return postgresStore(postgres);
     },
-  ],
-];
+  ]);
+}
 
 describe.each(stores)('a store in %s', (name, open) => {
   const id = `it's ${name}`;
