@@ -6,9 +6,15 @@ import { BrowserPage } from './browser-page.js';
 import { onPage } from './page.js';
 import { dataDirectory } from './support.js';
 
+const hasBrowser = await hasChromium();
+let browser: BrowserPage;
+beforeAll(async () => {
+  if (hasBrowser) browser = await BrowserPage.start(390, 900);
+}, 60_000);
+afterAll(() => browser?.close());
+
 /** What a person comes for, played by clicks on a phone and on a desktop. */
-describe.runIf(await hasChromium()).each([390, 1280])('a story at %d px', (width) => {
-  let browser: BrowserPage;
+describe.runIf(hasBrowser).each([390, 1280])('a story at %d px', (width) => {
   let emulator: Emulator;
   let url: string;
 
@@ -20,7 +26,7 @@ describe.runIf(await hasChromium()).each([390, 1280])('a story at %d px', (width
       limits: { gateway: 3 },
     });
     url = (await emulator.listen()).url;
-    browser = await BrowserPage.start(width, 900);
+    await browser.resize(width, 900);
     await browser.open(`${url}/_emulator`);
   }, 60_000);
   beforeEach(async () => {
@@ -28,7 +34,7 @@ describe.runIf(await hasChromium()).each([390, 1280])('a story at %d px', (width
     await onPage(browser).go('memory');
   });
   afterAll(async () => {
-    await browser?.close();
+    await browser.open('about:blank');
     await emulator?.close();
   });
 
