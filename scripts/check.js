@@ -11,7 +11,10 @@ const CHECKS = [
   ['package lint', 'publint --strict'],
   ['package types', 'attw --pack . --format ascii --no-color --no-emoji'],
   ['package lint, emulator', 'publint --strict emulator'],
-  ['package types, emulator', 'attw --pack emulator --profile node16 --ignore-rules cjs-resolves-to-esm --format ascii --no-color --no-emoji'],
+  [
+    'package types, emulator',
+    'attw --pack emulator --profile node16 --ignore-rules cjs-resolves-to-esm --format ascii --no-color --no-emoji',
+  ],
   ['declarations, in a browser project', 'tsc -p scripts/tsconfig.consumer.json'],
   ['declarations, in a Node project', 'tsc -p scripts/tsconfig.consumer.json --lib es2022 --types node'],
   ['types of the code in the docs', 'node scripts/check-doc-types.js'],

@@ -18,7 +18,7 @@ export async function measureTime(): Promise<void> {
   }
 }
 
-export async function timesOf(length: number) {
+async function timesOf(length: number) {
   const messages = Array.from({ length }, (_, i) => messageAt(i));
   globalThis.gc?.();
   const heap = process.memoryUsage().heapUsed;

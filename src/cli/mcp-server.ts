@@ -10,7 +10,7 @@ const TOOLS = OPERATIONS.filter(({ tool }) => tool !== undefined);
  *
  * @throws {UsageError} when the SDK, an optional peer, is not installed
  */
-export async function createMcpServer(clients: Clients, version: string): Promise<Server> {
+async function createMcpServer(clients: Clients, version: string): Promise<Server> {
   const { Server, CallToolRequestSchema, ListToolsRequestSchema } = await load();
   const server = new Server({ name: 'context-gateway', version }, { capabilities: { tools: {} } });
   server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: TOOLS.map(describe) }));

@@ -59,7 +59,7 @@ export function diffSummaries(before: RollingSummary, after: RollingSummary): Su
 }
 
 /** Compares entries. Here `lost` contains every missing entry, goals and plans included. */
-export function compareEntries<Before extends SummaryEntry>(
+function compareEntries<Before extends SummaryEntry>(
   before: readonly Before[],
   after: readonly SummaryEntry[],
 ): SummaryDiff<Before> {
@@ -137,7 +137,7 @@ function sentencesOf(text: string): string[] {
 }
 
 /** Entries with equal keys state the same. */
-export function keyOf({ term, text }: SummaryEntry): string {
+function keyOf({ term, text }: SummaryEntry): string {
   return normalise(term === undefined ? text : `${term} ${text}`);
 }
 

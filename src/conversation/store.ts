@@ -72,7 +72,7 @@ export interface ConversationState {
   readonly excluded: readonly string[];
 }
 
-export const NEW_STATE: ConversationState = {
+const NEW_STATE: ConversationState = {
   format: 1,
   revision: 0,
   ledger: EMPTY_LEDGER,
@@ -290,7 +290,7 @@ export function stored(message: ConversationMessage): ConversationMessage {
 }
 
 /** Checks what `load` returned. Checks only messages that were not checked before. @throws {ConfigurationError} */
-export function checkLoaded(loaded: unknown, known: readonly ConversationMessage[]): StoredConversation {
+function checkLoaded(loaded: unknown, known: readonly ConversationMessage[]): StoredConversation {
   const { messages = [], state } = Object(loaded ?? {}) as Partial<StoredConversation>;
   const isObject = loaded === undefined || loaded === null || (typeof loaded === 'object' && !Array.isArray(loaded));
   if (!isObject || !Array.isArray(messages) || !messages.every((one, at) => one === known[at] || isMessage(one))) {
