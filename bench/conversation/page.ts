@@ -34,7 +34,8 @@ ${groups
 Every turn of the same conversations is sent with \`createConversation\`, its own estimate of tokens and the emulator, which
 compacts them; the questions follow at the end. A **stable** prompt begins with the context and the messages of the one
 before, byte for byte: the model's prompt cache can be used. **AI SDK**: the same questions through \`contextMiddleware\`,
-whose messages have no dates and no names.
+whose messages have no dates and no names. An empty message is rejected: it counts as failed, and as a prompt that does
+not fit. A prompt that is too long all the same is shortened and sent again when the service rejects it.
 
 | | tokens | recall, % | AI SDK, % | turns | failed | that fit, % | stable, % | compactions |
 |---|---|---|---|---|---|---|---|---|
