@@ -40,7 +40,7 @@ const FORBIDDEN = {
 /** The largest sizes in bytes. Adding a large file should be a deliberate decision. */
 /** `src` and the maps are 330 KB of it, packed: with them, a stack trace names the sources. */
 const LARGEST = { unpackedSize: 4_000 * 1024, size: 1_200 * 1024 };
-const MOST_FILES = 320;
+const MOST_FILES = 340;
 /** The target of a Markdown link or image. */
 const LINK = /\]\(([^)\s#]+)[^)]*\)/g;
 
