@@ -1,7 +1,7 @@
 import { ContextClient, ContextGatewayError, GatewayClient } from '../index.js';
 import { helpText, readCommandLine, UsageError } from './command-line.js';
 import type { Clients } from './operations.js';
-import { inTables } from './tables.js';
+import { inJSON, inTables } from './tables.js';
 
 /** The process of the command. */
 export interface CommandContext {
@@ -20,7 +20,7 @@ export async function runCommand(args: readonly string[], context: CommandContex
     const line = readCommandLine(args);
     if (line.kind === 'operation') {
       const result = await line.operation.run(clients, line.given);
-      out(line.json ? `${JSON.stringify(result, null, 2)}\n` : inTables(result));
+      out(line.json ? inJSON(result) : inTables(result));
     } else if (line.kind === 'mcp') await context.serve(clients, version);
     else out(line.kind === 'help' ? helpText() : `${version}\n`);
     return 0;

@@ -6,11 +6,18 @@ export function inTables(value: unknown): string {
   return `${blocksOf('', value).join('\n\n')}\n`;
 }
 
+/** A result as JSON. Also escapes what JSON does not and a terminal would obey. Ends with a line end. */
+export function inJSON(value: unknown): string {
+  const text = JSON.stringify(value, null, 2);
+  const escaped = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  return `${text.replace(/[\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g, escaped)}\n`;
+}
+
 function blocksOf(heading: string, value: unknown): string[] {
   if (Array.isArray(value)) return [titled(heading, value.some(isRecord) ? rowsOf(value) : linesOf(value))];
   if (!isRecord(value)) return [titled(heading, cell(value))];
   const fields = Object.entries(value);
-  const plain = fields.filter(([, field]) => !isNested(field)).map(([name, field]) => [name, cell(field)]);
+  const plain = fields.filter(([, field]) => !isNested(field)).map(([name, field]) => [cell(name), cell(field)]);
   const nested = fields.filter(([, field]) => isNested(field));
   return [
     ...(plain.length === 0 ? [] : [titled(heading, aligned(plain))]),
@@ -19,7 +26,7 @@ function blocksOf(heading: string, value: unknown): string[] {
 }
 
 function titled(heading: string, text: string): string {
-  return heading === '' ? text : `${heading}\n${text.replace(/^/gm, '  ')}`;
+  return heading === '' ? text : `${cell(heading)}\n${text.replace(/^/gm, '  ')}`;
 }
 
 function linesOf(values: readonly unknown[]): string {
@@ -28,7 +35,7 @@ function linesOf(values: readonly unknown[]): string {
 
 function rowsOf(records: readonly unknown[]): string {
   const names = [...new Set(records.flatMap((record) => Object.keys(Object(record))))];
-  return aligned([names, ...records.map((record) => names.map((name) => cell(Object(record)[name])))]);
+  return aligned([names.map(cell), ...records.map((record) => names.map((name) => cell(Object(record)[name])))]);
 }
 
 function aligned(rows: readonly (readonly string[])[]): string {

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { runCommand } from '../../src/cli/run-command.js';
+import { inJSON, inTables } from '../../src/cli/tables.js';
 import { builtFile, runNode } from '../helpers/programs.js';
 import { emulatedService } from '../helpers/world.js';
 
@@ -119,6 +120,14 @@ test('escape sequences of the service do not reach the terminal', async () => {
 
   expect((await run('memory', 'list')).out).toContain('red [31mtext and more');
   expect((await run('memory', 'list')).out).not.toContain('\u001b');
+});
+
+test('nor do those in the names of fields, nor those that JSON does not escape', () => {
+  const result = { definitions: { 'CSV\u001b]0;title\u0007': 'a\u009b31m\u202eb' }, 'x\u001b': [{ 'y\u001b': 1 }] };
+
+  expect(inTables(result)).toBe('definitions\n  CSV ]0;title   a 31m b\n\nx \n  y\n  1\n');
+  expect(inJSON(result)).not.toMatch(/[\u001b\u0007\u009b\u202e]/);
+  expect(JSON.parse(inJSON(result))).toEqual(result);
 });
 
 test('help lists every command, and the built command runs', async () => {
