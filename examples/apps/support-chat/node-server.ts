@@ -1,26 +1,30 @@
 /** The same chat with nothing but node:http. */
-import { createServer, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { json } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
+import { toErrorResponse } from 'context-gateway';
 import type { Conversation } from 'context-gateway/conversation';
 
 export function chatServer(conversation: (id: string) => Conversation): Server {
   return createServer(async (req, res) => {
     const left = new AbortController();
     res.once('close', () => left.abort());
-    const [, , id = '', action] = (req.url ?? '').split('/');
-    const { text, messageId } = JSON.parse((await req.toArray()).join('') || '{}');
-    const options = { signal: left.signal };
-    const one = conversation(id);
-    const reply =
-      action === 'regenerate'
-        ? one.regenerate(options)
-        : action === 'edit'
-          ? one.edit(messageId, text, options)
-          : one.stream(text, options);
-    const response = await reply.toResponse();
+    // An error that is not caught here ends the process.
+    const response = await reply(req, left.signal).catch(toErrorResponse);
     res.writeHead(response.status, Object.fromEntries(response.headers));
     // TypeScript 5 does not know that a web stream is iterable.
     const body = (response.body ?? []) as unknown as AsyncIterable<Uint8Array>;
     await pipeline(body, res).catch(() => {}); // the visitor left
   });
+
+  async function reply(req: IncomingMessage, signal: AbortSignal): Promise<Response> {
+    const [, , id = '', action] = (req.url ?? '').split('/');
+    // The page may send anything. A body without text is a 400.
+    const { text, messageId } = Object(await json(req).catch(() => undefined));
+    const input = typeof text === 'string' ? text : '';
+    const one = conversation(id);
+    if (action === 'regenerate') return one.regenerate({ signal }).toResponse();
+    if (action === 'edit') return one.edit(messageId, input, { signal }).toResponse();
+    return one.respond(input, { signal });
+  }
 }
