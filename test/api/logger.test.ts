@@ -1,5 +1,5 @@
 import { ConfigurationError, GatewayClient } from 'context-gateway';
-import { afterEach, expect, test, vi } from 'vitest';
+import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import { chatParams, completion } from '../helpers/samples.js';
 import { BASE, cannedService, failureOf, gatewayAt, json, KEY } from '../helpers/service.js';
 
@@ -70,6 +70,19 @@ test('a logger of the client wins over the environment', async () => {
 
   expect(lines).toHaveLength(4);
   expect(error).not.toHaveBeenCalled();
+});
+
+test('an asynchronous logger that fails ends neither the call nor the process', async () => {
+  const unhandled = vi.fn();
+  process.on('unhandledRejection', unhandled);
+  onTestFinished(() => void process.off('unhandledRejection', unhandled));
+  const fail = async () => Promise.reject(new Error('the disk is full'));
+  answers(json({ error: { message: 'no' } }, { status: 400 }));
+
+  await failureOf(gatewayAt({ logger: { debug: fail, warn: fail } }).chat.completions.create(chatParams));
+  await new Promise((resolve) => setImmediate(resolve));
+
+  expect(unhandled).not.toHaveBeenCalled();
 });
 
 test('prints issues of a response that is only reported', async () => {

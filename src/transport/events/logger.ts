@@ -22,8 +22,8 @@ export function logListener(logger: Logger | undefined): Listener | undefined {
   if (output === undefined) return undefined;
   return (event) => {
     const line = describeEvent(event);
-    if (isProblem(event)) output.warn(line);
-    else output.debug(line);
+    // Returned, so that the rejection of an asynchronous logger is ignored like an error.
+    return isProblem(event) ? output.warn(line) : output.debug(line);
   };
 }
 
