@@ -3,6 +3,12 @@ import packageJson from '../../package.json' with { type: 'json' };
 import { serveMcp } from './mcp-server.js';
 import { runCommand } from './run-command.js';
 
+// A reader such as `head` may leave early. Otherwise, such as on a full disk, the output is lost.
+process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
+  if (code !== 'EPIPE') process.stderr.write(`context-gateway: ${message}\n`);
+  process.exit(code === 'EPIPE' ? 0 : 1);
+});
+
 runCommand(process.argv.slice(2), {
   version: packageJson.version,
   out: (text) => process.stdout.write(text),

@@ -19,7 +19,9 @@ export class UsageError extends Error {
 /** @throws {UsageError} */
 export function readCommandLine(args: readonly string[]): CommandLine {
   const [first] = args;
-  if (first === undefined || first === 'help' || args.includes('--help') || args.includes('-h'))
+  const end = args.indexOf('--'); // after it, everything is a text
+  const words = end === -1 ? args : args.slice(0, end);
+  if (first === undefined || first === 'help' || words.includes('--help') || words.includes('-h'))
     return { kind: 'help' };
   if (first === '--version') return { kind: 'version' };
   if (first === 'mcp') {
@@ -32,6 +34,7 @@ export function readCommandLine(args: readonly string[]): CommandLine {
 }
 
 function readArguments({ command, parameters }: Operation, args: readonly string[]) {
+  const required = Object.keys(parameters).filter((name) => parameters[name]?.required);
   const flags = Object.keys(parameters).filter((name) => !parameters[name]?.required);
   const options = { json: { type: 'boolean' }, ...Object.fromEntries(flags.map((name) => [name, { type: 'string' }])) };
   let parsed: { values: Record<string, unknown>; positionals: string[] };
@@ -42,9 +45,10 @@ function readArguments({ command, parameters }: Operation, args: readonly string
       allowPositionals: true,
     });
   } catch (error) {
-    throw new UsageError(`${(error as Error).message.split('. ')[0]}. Usage: ${usageOf(command)}`);
+    const what = (error as Error).message.split('. ')[0];
+    const advice = required.length === 0 ? '' : '; put texts that begin with - after --';
+    throw new UsageError(`${what}${advice}. Usage: ${usageOf(command)}`);
   }
-  const required = Object.keys(parameters).filter((name) => parameters[name]?.required);
   const missing = required[parsed.positionals.length];
   if (missing !== undefined) throw new UsageError(`${missing} is missing. Usage: ${usageOf(command)}`);
   if (parsed.positionals.length > required.length)

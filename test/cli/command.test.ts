@@ -1,3 +1,6 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { runCommand } from '../../src/cli/run-command.js';
 import { inJSON, inTables } from '../../src/cli/tables.js';
@@ -130,11 +133,27 @@ test('nor do those in the names of fields, nor those that JSON does not escape',
   expect(JSON.parse(inJSON(result))).toEqual(result);
 });
 
+test('what follows -- is a text, also if it looks like an option', async () => {
+  expect((await run('memory', 'save', 'fact', 'low', '-5')).err).toContain(
+    "'-5'; put texts that begin with - after --.",
+  );
+  expect((await run('memory', 'save', 'fact', 'flag', '--', '--help')).code).toBe(0);
+  expect(await world.context().memory.list()).toMatchObject([{ key: 'flag', content: '--help' }]);
+});
+
+test('a reader that leaves early, such as head, is no error', async () => {
+  const child = spawn(process.execPath, [builtFile('cli'), 'help']);
+  child.stdout.destroy();
+  const [errors, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
+
+  expect({ code, errors }).toEqual({ code: 0, errors: '' });
+});
+
 test('help lists every command, and the built command runs', async () => {
   const { out } = await run('help');
   expect(out).toContain('pin CONVERSATION MESSAGE [--category decision|requirement|reference|other]');
 
-  const { code, text } = await runNode([builtFile('cli'), 'usage', '--json']);
-  expect(code, text).toBe(0);
-  expect(JSON.parse(text)).toMatchObject({ tokens_used: 0 });
+  const { code, text: printed } = await runNode([builtFile('cli'), 'usage', '--json']);
+  expect(code, printed).toBe(0);
+  expect(JSON.parse(printed)).toMatchObject({ tokens_used: 0 });
 });
