@@ -33,12 +33,13 @@ ${groups
 
 Every turn of the same conversations is sent with \`createConversation\`, its own estimate of tokens and the emulator, which
 compacts them; the questions follow at the end. A **stable** prompt begins with the context and the messages of the one
-before, byte for byte: the model's prompt cache can be used. **AI SDK**: the same questions through \`contextMiddleware\`,
-whose messages have no dates and no names. An empty message is rejected: it counts as failed, and as a prompt that does
+before, byte for byte: the model's prompt cache can be used. **AI SDK**: the same questions through \`contextMiddleware\`.
+Messages of the AI SDK have no dates and no names, so that no question about a day finds them by their date. **Undated**: the
+same messages, without dates and names, passed to \`buildMessages\`. An empty message is rejected: it counts as failed, and as a prompt that does
 not fit. A prompt that is too long all the same is shortened and sent again when the service rejects it.
 
-| | tokens | recall, % | AI SDK, % | turns | failed | that fit, % | stable, % | compactions |
-|---|---|---|---|---|---|---|---|---|
+| | tokens | recall, % | undated, % | AI SDK, % | turns | failed | that fit, % | stable, % | compactions |
+|---|---|---|---|---|---|---|---|---|---|
 ${played.map(playedRow).join('\n')}
 
 ## In comparison with ${RIVAL}
@@ -68,9 +69,9 @@ The data is not part of the repository: without it, a short conversation of our 
 }
 
 function playedRow(row: PlayedRow): string {
-  const { budget, recall, recallOfAiSdk, turns, failed, fitted, stable, compactions } = row;
+  const { budget, recall, recallUndated, recallOfAiSdk, turns, failed, fitted, stable, compactions } = row;
   const share = (part: number): string => points(part / turns);
-  return `| ${groupOf(row)} | ${budget.toLocaleString('en-US')} | ${points(recall)} | ${points(recallOfAiSdk)} | ${turns} | ${failed} | ${share(fitted)} | ${share(stable)} | ${compactions} |`;
+  return `| ${groupOf(row)} | ${budget.toLocaleString('en-US')} | ${points(recall)} | ${points(recallUndated)} | ${points(recallOfAiSdk)} | ${turns} | ${failed} | ${share(fitted)} | ${share(stable)} | ${compactions} |`;
 }
 
 function groupOf({ set, language }: Pick<Row, 'set' | 'language'>): string {

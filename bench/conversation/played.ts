@@ -17,16 +17,21 @@ export interface Played {
   stable: number;
   compactions: number;
   recall: number[];
+  /** Of messages without dates and names. */
+  recallUndated: number[];
   /** The same questions, asked through the AI SDK. */
   recallOfAiSdk: number[];
 }
 
+type Recalls = 'recall' | 'recallUndated' | 'recallOfAiSdk';
+
 /** The sums and means of several talks. */
-export interface PlayedRow extends Omit<Played, 'recall' | 'recallOfAiSdk'> {
+export interface PlayedRow extends Omit<Played, Recalls> {
   set: SetName;
   language: Language;
   budget: number;
   recall: number;
+  recallUndated: number;
   recallOfAiSdk: number;
 }
 
@@ -38,14 +43,19 @@ export async function playAll(talks: readonly Talk[], budget: number): Promise<P
   for (const talk of talks) all.push(await play(talk, budget));
   const sum = (field: 'turns' | 'failed' | 'fitted' | 'stable' | 'compactions'): number =>
     all.reduce((total, one) => total + one[field], 0);
-  const mean = (field: 'recall' | 'recallOfAiSdk'): number => {
+  const mean = (field: Recalls): number => {
     const values = all.flatMap((one) => one[field]);
     return values.reduce((total, value) => total + value, 0) / values.length;
   };
   return {
     ...{ set: first.set, language: first.language, budget },
     ...{ turns: sum('turns'), failed: sum('failed'), fitted: sum('fitted'), stable: sum('stable') },
-    ...{ compactions: sum('compactions'), recall: mean('recall'), recallOfAiSdk: mean('recallOfAiSdk') },
+    ...{
+      compactions: sum('compactions'),
+      recall: mean('recall'),
+      recallUndated: mean('recallUndated'),
+      recallOfAiSdk: mean('recallOfAiSdk'),
+    },
   };
 }
 
@@ -53,7 +63,16 @@ export async function playAll(talks: readonly Talk[], budget: number): Promise<P
 export async function play(talk: Talk, budget: number): Promise<Played> {
   await using emulator = createEmulator({ seed: talk.name, limits: { context: 1e6, compact: 1e6 } });
   const { id } = emulator.conversations.create({});
-  const played: Played = { turns: 0, failed: 0, fitted: 0, stable: 0, compactions: 0, recall: [], recallOfAiSdk: [] };
+  const played: Played = {
+    turns: 0,
+    failed: 0,
+    fitted: 0,
+    stable: 0,
+    compactions: 0,
+    recall: [],
+    recallUndated: [],
+    recallOfAiSdk: [],
+  };
   const messages: (Message & { id: string })[] = [];
   let before: string[] = [];
   const answer: typeof fetch = async (input, init) => {
@@ -101,25 +120,37 @@ export async function play(talk: Talk, budget: number): Promise<Played> {
   }
 
   const wrapped = createConversation({ ...options, context: undefined, store: undefined, reserveOutput: 0 });
+  const middleware = contextMiddleware(wrapped);
+  const plain = talk.messages.map(({ role, content }) => ({ role, content }));
   for (const { question, evidence } of talk.questions) {
     const wanted = evidence.map((at) => talk.messages[at]?.content ?? '');
     const { chatMessages } = await conversation.buildMessages(question);
-    const recall = recallOf(
-      wanted,
-      chatMessages.slice(0, -1).map(({ content }) => content),
-    );
+    const recall = recallOf(wanted, chatMessages.slice(0, -1).map(contentOf));
     if (recall === undefined) continue;
     played.recall.push(recall);
-    const prompt = [...talk.messages, { role: 'user', content: question }].map(({ role, content }) => ({
+    const { chatMessages: undated } = await conversation.buildMessages(question, { messages: plain });
+    played.recallUndated.push(recallOf(wanted, undated.slice(0, -1).map(contentOf)) ?? 0);
+    const prompt = [...plain, { role: 'user', content: question }].map(({ role, content }) => ({
       ...{ role: role as 'user', content: [{ type: 'text' as const, text: content }] },
     }));
-    const { prompt: sent } = await contextMiddleware(wrapped).transformParams({
+    const params = await middleware.transformParams({
       params: { prompt: [{ role: 'system', content: INSTRUCTIONS }, ...prompt] },
     });
-    const texts = sent.slice(0, -1).map(({ content }) => (content[0] as { text?: string }).text ?? String(content));
-    played.recallOfAiSdk.push(recallOf(wanted, texts) ?? 0);
+    const texts = params.prompt.map(({ content }) => (typeof content === 'string' ? content : textOf(content)));
+    const inputTokens = promptTokens(texts.map((content) => ({ role: 'user', content })));
+    await middleware.wrapGenerate({ params, doGenerate: async () => ({ usage: { inputTokens } }) });
+    await wrapped.idle();
+    played.recallOfAiSdk.push(recallOf(wanted, texts.slice(0, -1)) ?? 0);
   }
   return played;
+}
+
+function contentOf({ content }: { content: string }): string {
+  return content;
+}
+
+function textOf(parts: readonly { text?: unknown }[]): string {
+  return parts.map(({ text }) => String(text)).join('\n');
 }
 
 const INSTRUCTIONS = 'Answer briefly, from what was said.';

@@ -55,9 +55,9 @@ async function main(data: string, half: string): Promise<void> {
         const row = await playAll(group, budget);
         if (row === undefined) continue;
         played.push(row);
-        const { turns, failed, fitted, stable, compactions, recall, recallOfAiSdk } = row;
+        const { turns, failed, fitted, stable, compactions, recall, recallUndated, recallOfAiSdk } = row;
         console.log(
-          `${set}, ${language}, turn by turn at ${budget}: recall ${percent(recall)} %, AI SDK ${percent(recallOfAiSdk)} %, ${turns} turns, ${failed} failed, ${percent(fitted / turns)} % fit, ${percent(stable / turns)} % stable, ${compactions} compactions`,
+          `${set}, ${language}, turn by turn at ${budget}: recall ${percent(recall)} %, without dates ${percent(recallUndated)} %, AI SDK ${percent(recallOfAiSdk)} %, ${turns} turns, ${failed} failed, ${percent(fitted / turns)} % fit, ${percent(stable / turns)} % stable, ${compactions} compactions`,
         );
       }
     }

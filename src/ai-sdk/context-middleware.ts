@@ -1,4 +1,4 @@
-import type { Conversation, ConversationMessage } from '../conversation/index.js';
+import type { Conversation, ConversationMessage, SentPrompt } from '../conversation/index.js';
 import type { PromptMessage } from './specification.js';
 
 /** The used part of a call, the same in every version of the AI SDK. */
@@ -6,14 +6,21 @@ interface Params {
   prompt: PromptMessage[];
   maxOutputTokens?: number | undefined;
   abortSignal?: AbortSignal | undefined;
+  tools?: readonly unknown[] | undefined;
 }
 
 /** Middleware for `wrapLanguageModel` of `ai` 5, 6 and 7. */
 export interface ContextMiddleware {
   readonly specificationVersion: 'v3';
   transformParams<P extends Params>(call: { params: P }): Promise<P>;
-  wrapGenerate<Result extends object>(call: { doGenerate: () => PromiseLike<Result> }): Promise<Result>;
-  wrapStream<Result extends { stream: ReadableStream }>(call: { doStream: () => PromiseLike<Result> }): Promise<Result>;
+  wrapGenerate<Result extends object>(call: {
+    doGenerate: () => PromiseLike<Result>;
+    params?: Params | undefined;
+  }): Promise<Result>;
+  wrapStream<Result extends { stream: ReadableStream }>(call: {
+    doStream: () => PromiseLike<Result>;
+    params?: Params | undefined;
+  }): Promise<Result>;
 }
 
 /**
@@ -22,8 +29,8 @@ export interface ContextMiddleware {
  *
  * Pass all messages that your app has. The newest are sent as they are, calls of tools together with their results;
  * older ones are searched for the last message of the user, and what is found stands right before it. The context
- * stands right after the instructions. After each reply, the conversation is compacted in the background if due. The
- * messages are not stored.
+ * stands right after the instructions. After each reply, the conversation is compacted in the background if due, and the
+ * estimate of tokens is corrected by the reported usage, unless the call has tools or files. The messages are not stored.
  *
  * @example
  * ```ts
@@ -61,15 +68,16 @@ export function contextMiddleware(
       };
     },
 
-    async wrapGenerate({ doGenerate }) {
+    async wrapGenerate({ doGenerate, params }) {
       const result = await doGenerate();
-      conversation.compactWhenDue();
+      conversation.compactWhenDue(sentPrompt(params, result));
       return result;
     },
 
-    async wrapStream({ doStream }) {
+    async wrapStream({ doStream, params }) {
       const result = await doStream();
-      return { ...result, stream: watched(result.stream, () => conversation.compactWhenDue()) };
+      const stream = watched(result.stream, (finish) => conversation.compactWhenDue(sentPrompt(params, finish)));
+      return { ...result, stream };
     },
   };
 }
@@ -92,12 +100,31 @@ function asPrompt(text: string | undefined): PromptMessage[] {
   return text === undefined ? [] : [{ role: 'user', content: [{ type: 'text', text }] }];
 }
 
-/** Wraps a stream. Calls `onEnd` once, when the stream completes, fails, or is cancelled by its reader. */
-function watched(stream: ReadableStream, onEnd: () => void): ReadableStream {
+/**
+ * What was sent and its tokens, from a response or the last part of a stream. `undefined` if no tokens were reported, or
+ * if they are also those of tools and files, whose length as text says nothing of them.
+ */
+function sentPrompt(params: Params | undefined, reported: object | undefined): SentPrompt | undefined {
+  const { inputTokens } = Object((reported as { usage?: unknown } | undefined)?.usage) as { inputTokens?: unknown };
+  // A number in `ai` 5.
+  const total: unknown = typeof inputTokens === 'number' ? inputTokens : Object(inputTokens).total;
+  if (params === undefined || typeof total !== 'number' || (params.tools?.length ?? 0) > 0) return undefined;
+  const isText = ({ content }: PromptMessage): boolean =>
+    typeof content === 'string' || content.every(({ type }) => type === 'text');
+  if (!params.prompt.every(isText)) return undefined;
+  return { messages: params.prompt.map((message) => ({ content: textOf(message) })), prompt_tokens: total };
+}
+
+/**
+ * Wraps a stream. Calls `onEnd` once, when the stream completes, fails, or is cancelled by its reader, with the part
+ * `finish` if there was one.
+ */
+function watched(stream: ReadableStream, onEnd: (finish?: object) => void): ReadableStream {
   const reader = stream.getReader();
   let hasEnded = false;
+  let finish: object | undefined;
   const end = (): void => {
-    if (!hasEnded) onEnd();
+    if (!hasEnded) onEnd(finish);
     hasEnded = true;
   };
   return new ReadableStream(
@@ -105,6 +132,7 @@ function watched(stream: ReadableStream, onEnd: () => void): ReadableStream {
       async pull(controller) {
         try {
           const { done, value } = await reader.read();
+          if (value?.type === 'finish') finish = value;
           if (done) controller.close();
           else controller.enqueue(value);
           if (done) end();

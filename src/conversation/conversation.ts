@@ -77,6 +77,13 @@ export interface MadeReply {
   stopped?: boolean | undefined;
 }
 
+/** A prompt that another client has sent, and its length as the service reported it. */
+export interface SentPrompt {
+  messages: readonly { content: string }[];
+  /** From the `usage` of the response. */
+  prompt_tokens: number;
+}
+
 /**
  * Creates a conversation whose prompts always fit the model's context window, and which finds what was said in messages
  * that no longer fit. Turns of one conversation run one after the other.
@@ -348,16 +355,25 @@ export class Conversation {
   }
 
   /**
-   * Compacts in the background if due. Call it after turns that you do not pass to `record`.
+   * Compacts in the background if due. Call it after turns that you do not pass to `record`. With `sent`, the estimate
+   * of tokens is corrected by the reported length of a prompt: later prompts use more of the window.
    *
    * @example
    * ```ts
-   * conversation.compactWhenDue();
+   * const { chatMessages: messages } = await conversation.buildMessages('When does the harbour open?');
+   * const { usage } = await gateway.chat.completions.create({ model: 'atlas-small', messages });
+   * conversation.compactWhenDue(usage && { messages, prompt_tokens: usage.prompt_tokens });
    * await conversation.idle();
    * ```
    */
-  compactWhenDue(): void {
-    const read = this.#session.load({ signal: this.#background.signal }).then((limits) => this.#context(limits));
+  compactWhenDue(sent?: SentPrompt): void {
+    const read = this.#session.load({ signal: this.#background.signal }).then(async (limits) => {
+      await this.#context(limits);
+      if (sent === undefined) return;
+      const contents = sent.messages.map(({ content }) => content);
+      this.#counter.calibrate(contents, sent.prompt_tokens);
+      await this.#session.save();
+    });
     this.#background.behind(read.then(() => this.#compactor?.compactIfDue()));
   }
 

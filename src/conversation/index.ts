@@ -3,6 +3,7 @@ export type {
   Conversation,
   MadeReply,
   SearchOptions,
+  SentPrompt,
   TurnInput,
   TurnOptions,
 } from './conversation.js';

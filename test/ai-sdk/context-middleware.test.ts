@@ -96,6 +96,16 @@ describe.each(majors)('$name', ({ ai, createProvider }) => {
     expect(compactWhenDue).toHaveBeenCalledTimes(1);
   });
 
+  test('passes on what was sent and the reported tokens, for plain and for streamed replies', async () => {
+    await ai.generateText({ model: model(), prompt });
+    for await (const _ of ai.streamText({ model: model(), prompt }).textStream);
+    const sent = {
+      messages: [{ content: background.content }, { content: prompt }],
+      prompt_tokens: expect.any(Number),
+    };
+    expect(compactWhenDue.mock.calls).toEqual([[sent], [expect.toBeOneOf([sent, undefined])]]);
+  });
+
   test('calls compactWhenDue() when a streamed reply is complete', async () => {
     const result = ai.streamText({ model: model(), prompt });
     for await (const _ of result.textStream) expect(compactWhenDue).not.toHaveBeenCalled();
@@ -134,6 +144,30 @@ describe.each(majors)('$name', ({ ai, createProvider }) => {
 });
 
 describe('the middleware with a model of another provider', () => {
+  const reported = { inputTokens: { total: 7 } };
+  const params = { prompt: [{ role: 'user', content: [{ type: 'text', text: 'Hello.' }] }] };
+  const sent = { messages: [{ content: 'Hello.' }], prompt_tokens: 7 };
+
+  test.each([
+    ['text', params, reported, sent],
+    ['text, as ai 5 reports usage', params, { inputTokens: 7 }, sent],
+    ['tools, which take tokens too', { ...params, tools: [{}] }, reported, undefined],
+    ['a file', { prompt: [{ role: 'user', content: [{ type: 'file' }] }] }, reported, undefined],
+    ['no reported usage', params, { inputTokens: { total: undefined } }, undefined],
+  ])('measures the prompt of a call with %s', async (_, params, usage, expected) => {
+    const middleware = contextMiddleware(conversation);
+    await middleware.wrapGenerate({ params, doGenerate: async () => ({ usage }) });
+    const stream = new ReadableStream({
+      start: (controller) => {
+        controller.enqueue({ type: 'finish', usage });
+        controller.close();
+      },
+    });
+    const result = await middleware.wrapStream({ params, doStream: async () => ({ stream }) });
+    await result.stream.pipeTo(new WritableStream());
+    expect(compactWhenDue.mock.calls).toEqual([[expected], [expected]]);
+  });
+
   const usage = {
     inputTokens: { total: 5, noCache: 5, cacheRead: 0, cacheWrite: 0 },
     outputTokens: { total: 7, text: 7, reasoning: 0 },

@@ -215,6 +215,18 @@ describe('the memory of a conversation', () => {
     expect(fitted.prompt.at(-1)).toEqual(prompt.at(-1));
   });
 
+  test('sends more once it knows the length of a prompt that another client has sent', async () => {
+    const { conversation } = alone(
+      Array.from({ length: 400 }, (_, i) => user(`Buoy ${i} gets a lamp of colour ${i}.`)),
+    );
+    const build = async () => (await conversation.buildMessages('Which colour has buoy 7?')).chatMessages;
+    const characters = (messages: readonly { content: string }[]) => messages.map((one) => one.content).join('').length;
+    const messages = await build();
+    conversation.compactWhenDue({ messages, prompt_tokens: Math.round(characters(messages) / 5) });
+    await conversation.idle();
+    expect(characters(await build())).toBeGreaterThan(1.1 * characters(messages));
+  });
+
   test('gives search results with id, date, score and the text around the hit', async () => {
     const long = `${'The sea was calm. '.repeat(60)}The lamp is red. ${'The sea was calm. '.repeat(60)}`;
     const { conversation } = alone([
