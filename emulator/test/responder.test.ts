@@ -30,6 +30,14 @@ test.each([
     says: 'We keep invoices in PostgreSQL.',
   },
   {
+    because: 'the speakers of recalled messages are removed, and other brackets are not',
+    contents: [
+      '[3 May 2026, user] We keep invoices in PostgreSQL.\n[Ana] Invoices are sent on Fridays.\n[x] Invoices are free.',
+      'What about invoices?',
+    ],
+    says: 'We keep invoices in PostgreSQL. Invoices are sent on Fridays. [x] Invoices are free.',
+  },
+  {
     because: 'a question does not answer a question',
     contents: ['Which colour has the case? The case has a yellow colour.', 'Which colour has the case?'],
     says: 'The case has a yellow colour.',

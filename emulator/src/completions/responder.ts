@@ -35,9 +35,9 @@ export function extractiveReply(messages: readonly ChatMessage[], language: Pick
 const NOTHING_FOUND = 'Nothing in this conversation answers that.';
 const NOTED = 'Noted.';
 
-/** The sentences of a message, without the headings and tags that structure a context or a document. */
+/** The sentences of a message, without the headings, tags and speakers that structure a context or a document. */
 function sentencesOf(message: ChatMessage | undefined, language: Pick<Language, 'sentences'>): readonly string[] {
-  return language.sentences((message?.content ?? '').replace(STRUCTURE, ''));
+  return language.sentences((message?.content ?? '').replace(STRUCTURE, '').replace(SPEAKER, '$1'));
 }
 
 /** The index of the last question, or of the first sentence if there is no question. */
@@ -118,4 +118,6 @@ function withoutMark(sentence: string): string {
 const ASKS = /[?？]["'”’)\]]*\s*$/;
 /** Lines that are a tag, a Markdown heading, or a heading right above a list. */
 const STRUCTURE = /^[ \t]*(?:<\/?[\w-]+>|#{1,6} .*|[^-*\n.!?]{1,60}(?=\n[-*] ))[ \t]*$/gm;
+/** `[3 May 2026, user]` or `[Ana]`, with which a recalled message begins. */
+const SPEAKER = /^([ \t]*(?:[-*] )?)\[(?:\d{1,2} \p{L}+ \d{4}, )?\p{L}[^\]\n]{1,40}\] /gmu;
 const LIST_MARK = /^\s*(?:[-*•]|\d+[.)]|#{1,6})\s+/;
