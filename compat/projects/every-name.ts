@@ -221,6 +221,7 @@ export { type ReplyStream as conversation_ReplyStream } from 'context-gateway/co
 export { type SearchHit as conversation_SearchHit } from 'context-gateway/conversation';
 export { type SearchOptions as conversation_SearchOptions } from 'context-gateway/conversation';
 export { type SearchResult as conversation_SearchResult } from 'context-gateway/conversation';
+export { type SentPrompt as conversation_SentPrompt } from 'context-gateway/conversation';
 export { type StoredConversation as conversation_StoredConversation } from 'context-gateway/conversation';
 export { type SummaryDiff as conversation_SummaryDiff } from 'context-gateway/conversation';
 export { type SummaryEntry as conversation_SummaryEntry } from 'context-gateway/conversation';
