@@ -1,5 +1,5 @@
 /** Installs the package file into empty projects of every kind, which then make calls, read streams and compile. */
-import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { run, runWell } from './child.js';
 import { install } from './package-file.js';
@@ -7,6 +7,7 @@ import { install } from './package-file.js';
 const PROGRAMS = join(import.meta.dirname, 'projects');
 const TSC = join(import.meta.dirname, '../node_modules/typescript/bin/tsc');
 const NODE_TYPES = join(import.meta.dirname, '../node_modules/@types');
+const YARN = join(import.meta.dirname, 'node_modules/@yarnpkg/cli-dist/bin/yarn.js');
 const MOST_PACKAGES = 4;
 /** The oldest TypeScript that is supported, and newer ones than the project's own. */
 const TYPESCRIPTS = ['5.4', '6', '7'];
@@ -54,6 +55,7 @@ export function projectChecks(file, emulatorFile, folder, emulator) {
     ['with zod 4.0, which the web build shares: a call and a stream', () => checkOldestZod(file, folder, emulator)],
     ['beside zod 3: its schemas validate responses', () => checkZod3(file, folder, emulator)],
     ['msw 3 answers, on Node 22', () => checkMsw(file, folder)],
+    ["Yarn 4 with Plug'n'Play: a call and a stream, import and require", () => checkPnp(file, folder, emulator)],
   ];
 }
 
@@ -87,10 +89,10 @@ export function typeChecks(folder) {
   return [...own, ...others];
 }
 
-function newProject(folder, name, type) {
+function newProject(folder, name, type, settings = {}) {
   const project = join(folder, name);
   mkdirSync(project);
-  writeFileSync(join(project, 'package.json'), JSON.stringify({ name, private: true, type }));
+  writeFileSync(join(project, 'package.json'), JSON.stringify({ name, private: true, type, ...settings }));
   cpSync(PROGRAMS, project, { recursive: true });
   return project;
 }
@@ -111,10 +113,15 @@ async function checkInProcess(files, project) {
 }
 
 async function checkCalls(project, program, { env }) {
-  const { plain, streamed } = JSON.parse(await runWell([process.execPath, program], { cwd: project, env }));
+  checkTexts(await runWell([process.execPath, program], { cwd: project, env }));
+  return '';
+}
+
+/** `printed` is the output of `calls.js`. */
+function checkTexts(printed) {
+  const { plain, streamed } = JSON.parse(printed);
   if (!plain.includes('PostgreSQL') || streamed !== plain)
     throw new Error(`answered "${plain}", streamed "${streamed}"`);
-  return '';
 }
 
 async function checkSchemas(project) {
@@ -127,11 +134,7 @@ async function checkOldestZod(file, folder, emulator) {
   const project = newProject(folder, 'zod40', 'module');
   await install([file, 'zod@4.0.0'], project);
   if (zodVersions(project).join() !== '4.0.0') throw new Error(`installed zod ${zodVersions(project).join(' and ')}`);
-  const { plain, streamed } = JSON.parse(
-    await runWell([process.execPath, '--conditions=worker', 'calls.js'], { cwd: project, env: emulator.env }),
-  );
-  if (!plain.includes('PostgreSQL') || streamed !== plain)
-    throw new Error(`answered "${plain}", streamed "${streamed}"`);
+  checkTexts(await runWell([process.execPath, '--conditions=worker', 'calls.js'], { cwd: project, env: emulator.env }));
   const name = await runWell([process.execPath, '--conditions=worker', 'bad-argument.js'], {
     cwd: project,
     env: emulator.env,
@@ -154,6 +157,21 @@ async function checkMsw(file, folder) {
   const text = await runWell([node22, 'msw.js'], { cwd: project });
   if (text.trim() !== 'Mocked.\nMocked.') throw new Error(`printed "${text}"`);
   return 'a client created before and after it';
+}
+
+/** Without `node_modules`: Yarn resolves every import, and rejects one that package.json does not declare. */
+async function checkPnp(file, folder, { env }) {
+  const project = newProject(folder, 'pnp', 'module', { dependencies: { 'context-gateway': `file:${file}` } });
+  const settings = { nodeLinker: 'pnp', enableTelemetry: false, enableImmutableInstalls: false };
+  writeFileSync(join(project, '.yarnrc.yml'), JSON.stringify(settings));
+  writeFileSync(join(project, 'yarn.lock'), '');
+  const yarn = [process.execPath, YARN];
+  await runWell([...yarn, 'install'], { cwd: project });
+  if (existsSync(join(project, 'node_modules'))) throw new Error('there is a node_modules');
+  for (const program of ['calls.js', 'calls.cjs']) {
+    checkTexts(await runWell([...yarn, 'node', program], { cwd: project, env }));
+  }
+  return (await runWell([...yarn, '--version'], { cwd: project })).trim();
 }
 
 /** All versions of zod in a project. */
