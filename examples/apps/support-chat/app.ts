@@ -7,7 +7,7 @@ const list = find('ol');
 const form = find<HTMLFormElement>('form');
 const input = find<HTMLTextAreaElement>('textarea');
 const gauge = find('.window');
-const url = `/chat/${new URLSearchParams(location.search).get('id') ?? 'first'}`;
+const url = `/chat/${encodeURIComponent(new URLSearchParams(location.search).get('id') ?? 'first')}`;
 /** The message that the next text replaces. */
 let editing: HTMLElement | undefined;
 let running: AbortController | undefined;
