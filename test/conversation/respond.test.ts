@@ -1,4 +1,11 @@
-import { APIError, AuthenticationError, toErrorData } from 'context-gateway';
+import {
+  APIAbortError,
+  APIError,
+  APITimeoutError,
+  AuthenticationError,
+  toErrorData,
+  toErrorResponse,
+} from 'context-gateway';
 import { readTurn, type TurnEvent } from 'context-gateway/conversation';
 import { describe, expect, test, vi } from 'vitest';
 import { failureOf } from '../helpers/service.js';
@@ -265,4 +272,14 @@ describe('toErrorData', () => {
       message: 'You have no access to this conversation.',
     });
   });
+});
+
+test.each([
+  new APITimeoutError('too late', { kind: 'deadline', phase: 'body', sent: 'yes' }),
+  new APIAbortError({}),
+  new Error('a bug'),
+])('a page reads the code of %s that toErrorData returns, also before the first text', async (error) => {
+  const events = await eventsOf(toErrorResponse(error));
+
+  expect(events).toEqual([{ type: 'error', error: toErrorData(error) }]);
 });

@@ -23,7 +23,10 @@ import { RequestValidationError, ResponseValidationError } from '../../errors/va
  * ```
  */
 export function toErrorResponse(error: unknown): Response {
-  const { status, body = { message: defaultMessage(status), type: 'server_error' } } = visibleError(error);
+  const { status, body: visible = { message: defaultMessage(status), type: 'server_error' } } = visibleError(error);
+  // So that the page reads the same code as `toErrorData` returns: `timeout`, not `server_error`.
+  const needsCode = visible.type === undefined || visible.type === 'server_error';
+  const body = needsCode ? { ...visible, code: visible.code ?? DEFAULT_CODES[status] } : visible;
   const headers = new Headers({ 'content-type': 'application/json', 'cache-control': 'no-store' });
   if (body.retry_after !== undefined) headers.set('retry-after', String(body.retry_after));
   return new Response(JSON.stringify({ error: body }), { status, headers });
