@@ -140,8 +140,7 @@ function methodsOf(name: string, type: string): { call: string; reflection: Decl
 }
 
 function entryText(call: string, { signatures = [] }: DeclarationReflection, file: string): string {
-  // Of several forms, the one with the longest comment is the general one.
-  const signature = [...signatures].sort((a, b) => sizeOf(b.comment) - sizeOf(a.comment))[0];
+  const signature = longest(signatures);
   if (signature === undefined) return '';
   const { comment, parameters = [] } = signature;
   const names = parameters.map(({ name, flags, defaultValue }) =>
@@ -191,11 +190,28 @@ function argumentsTable({ parameters = [] }: SignatureReflection): string[] {
   return rows.length === 0 ? [] : [`| argument | type | |\n|---|---|---|\n${rows.join('\n')}\n`];
 }
 
-function row(name: string, { type, comment, flags }: DeclarationReflection): string {
+function row(name: string, field: DeclarationReflection): string {
+  const signature = longest(field.signatures ?? []);
+  const comment = field.comment ?? signature?.comment ?? field.getSignature?.comment;
   const summary = plain(comment?.summary ?? []).replaceAll('\n', ' ');
   const initial = comment?.getTag('@default');
   const text = initial === undefined ? summary : `${summary} Default: ${plain(initial.content).replaceAll('\n', ' ')}`;
-  return `| \`${name}${flags.isOptional ? '?' : ''}\` | ${code(type)} | ${text.trim()} |`;
+  const type = signature === undefined ? code(field.type ?? field.getSignature?.type) : method(signature);
+  return `| \`${name}${field.flags.isOptional ? '?' : ''}\` | ${type} | ${text.trim()} |`;
+}
+
+/** A method as a field of a table: `(id: string, options?: Options) => Promise<Item>`. */
+function method({ parameters = [], type }: SignatureReflection): string {
+  const list = parameters.map((parameter) => {
+    const optional = parameter.flags.isOptional || parameter.defaultValue !== undefined ? '?' : '';
+    return `${parameter.name}${optional}: ${nameOf(parameter.type)}`;
+  });
+  return `\`(${list.join(', ')}) => ${nameOf(type)}\``.replaceAll('|', '\\|');
+}
+
+/** Of several forms, the one with the longest comment: it is the general one. */
+function longest(signatures: readonly SignatureReflection[]): SignatureReflection | undefined {
+  return [...signatures].sort((a, b) => sizeOf(b.comment) - sizeOf(a.comment))[0];
 }
 
 function optionsPage(): string {
