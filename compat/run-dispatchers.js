@@ -1,6 +1,6 @@
 /** Runs the suite through dispatchers of the user's own undici: `run-dispatchers.js <package> <server>`. */
 import * as sdk from 'context-gateway';
-import { startProxy } from './proxy.js';
+import { startProxy } from './connect-proxy.js';
 import { runSuite } from './suite.js';
 
 const [, , name, server] = process.argv;

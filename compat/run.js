@@ -8,6 +8,7 @@ import { runChecks } from './checks.js';
 import { checkColdImport } from './cold-import.js';
 import { startEmulator } from './emulator.js';
 import { metroChecks } from './metro.js';
+import { nextChecks } from './next.js';
 import { unbundledChecks } from './no-bundler.js';
 import { installHere, pack } from './package-file.js';
 import { projectChecks, typeChecks } from './projects.js';
@@ -39,6 +40,7 @@ async function checkUses() {
       ...(await runChecks(aiSdkChecks(file, folder, emulator))),
       ...(await runChecks(bundlers.checks)),
       ...(await runChecks(unbundledChecks(join(folder, 'esm'), emulator))),
+      ...(await runChecks(nextChecks(emulator))),
       ...(await runChecks(metroChecks(file, folder))),
       ...(await runChecks([['cold import on Node', checkColdImport]])),
     ];

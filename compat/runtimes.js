@@ -1,7 +1,7 @@
 /** Runs the same suite on every runtime. */
 import { existsSync } from 'node:fs';
 import { run } from './child.js';
-import { startProxy } from './proxy.js';
+import { startProxy } from './connect-proxy.js';
 import { startServer } from './server.js';
 
 const bin = (path) => new URL(`node_modules/${path}`, import.meta.url).pathname;

@@ -1,0 +1,5 @@
+import { Answers } from './answers.js';
+
+export default function Page() {
+  return <Answers />;
+}
