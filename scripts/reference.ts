@@ -82,7 +82,10 @@ for (const { file, text } of pages) {
   const before = existsSync(file) ? readFileSync(file, 'utf8') : '';
   // An output is kept while its example is the same; the tests run the examples and compare.
   const known = new Map(
-    [...before.matchAll(/^```ts\n([\s\S]*?)^```\n\n```text\n([\s\S]*?)^```$/gm)].map(([, a, b]) => [a, b]),
+    [...before.matchAll(/^```ts\n((?:(?!```).*\n)*)```\n\n```text\n((?:(?!```).*\n)*)```$/gm)].map(([, a, b]) => [
+      a,
+      b,
+    ]),
   );
   let complete = '';
   for (const part of text.split(/^(?=```ts\n)/m)) {
