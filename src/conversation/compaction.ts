@@ -35,7 +35,7 @@ export class Compactor {
   readonly #session: Session;
   #running: Promise<CompactionReport> | undefined;
   #isCompacting = false;
-  /** A compaction of ours whose result was not read yet, and the receipt of the newest that was. */
+  /** The compaction whose result has not been read yet, and the receipt of the last one that has been. */
   #cause: Cause | undefined;
   #receipt: Promise<CompactionReceipt> | undefined;
   readonly #watches = new Set<(receipt: CompactionReceipt) => void>();

@@ -145,11 +145,11 @@ const SLICE = 20;
 /** Milliseconds of work before other events are handled. */
 const MAX_BLOCK = 8;
 
-/** Joins two rankings by reciprocal rank. */
-function joinHits(ours: readonly Hit[], theirs: readonly number[]): Hit[] {
+/** Joins the ranking by words with that of the app's own search, by reciprocal rank. */
+function joinHits(byWords: readonly Hit[], byApp: readonly number[]): Hit[] {
   const joined = new Map<number, Hit>();
-  for (const [rank, hit] of ours.entries()) joined.set(hit.position, { ...hit, score: 1 / (RANK_CONSTANT + rank) });
-  for (const [rank, position] of theirs.entries()) {
+  for (const [rank, hit] of byWords.entries()) joined.set(hit.position, { ...hit, score: 1 / (RANK_CONSTANT + rank) });
+  for (const [rank, position] of byApp.entries()) {
     const hit = joined.get(position) ?? { position, score: 0 };
     joined.set(position, { ...hit, score: hit.score + 1 / (RANK_CONSTANT + rank) });
   }

@@ -11,6 +11,7 @@ import {
   chatCompletionChunkSchema,
   chatCompletionParamsSchema,
   chatCompletionSchema,
+  chunkHead,
   completionUsageSchema,
   MAX_CHOICES,
   type StreamedChatCompletion,
@@ -210,10 +211,7 @@ const toolCallDeltaSchema = exact<ToolCallDelta>()(
 
 const extendedChunkSchema = exact<ExtendedChatCompletionChunk>()(
   wireObject({
-    id: z.optional(z.string()),
-    object: z.optional(z.string()),
-    created: z.optional(integer),
-    model: z.optional(z.string()),
+    ...chunkHead,
     choices: z.array(
       wireObject({
         index: integer.check(z.minimum(0), z.maximum(MAX_CHOICES)),

@@ -138,12 +138,17 @@ export const chatCompletionSchema = exact<ChatCompletion>()(
 /** A stream with more choices than this is treated as malformed. */
 export const MAX_CHOICES = 1_024;
 
+/** The fields that every chunk may have, with tools and without. */
+export const chunkHead = {
+  id: z.optional(z.string()),
+  object: z.optional(z.string()),
+  created: z.optional(integer),
+  model: z.optional(z.string()),
+};
+
 export const chatCompletionChunkSchema = exact<ChatCompletionChunk>()(
   wireObject({
-    id: z.optional(z.string()),
-    object: z.optional(z.string()),
-    created: z.optional(integer),
-    model: z.optional(z.string()),
+    ...chunkHead,
     choices: z.array(
       wireObject({
         index: integer.check(z.minimum(0), z.maximum(MAX_CHOICES)),
