@@ -6,6 +6,7 @@ const STREAMERS = ['groq-sdk', 'openai', 'ai'];
 /** Labels of contestants in the tables, if not the name of their file. */
 export const LABELS = {
   'by-hand': 'undici by hand',
+  'by-hand-checked': 'the same, checked with zod',
   bare: 'bare undici, bytes only',
   'global-fetch': 'global fetch by hand',
   'context-gateway-fetch': 'context-gateway, fetch',
@@ -17,7 +18,7 @@ export const TABLES = [
   {
     title: 'A plain completion, everything checked',
     unit: 'call',
-    contestants: ['by-hand', 'context-gateway', ...PEERS],
+    contestants: ['by-hand', 'by-hand-checked', 'context-gateway', ...PEERS],
     items: ['1', '100'].flatMap((size) =>
       [1, 16, 128].map((inFlight) => ({
         name: `plain-${size}k-${inFlight}`,

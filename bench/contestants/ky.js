@@ -3,6 +3,6 @@ import ky from 'ky';
 import { key, messages } from './call.js';
 
 export function create(origin) {
-  const client = ky.create({ prefixUrl: origin, headers: { authorization: `Bearer ${key}` } });
+  const client = ky.create({ prefix: origin, headers: { authorization: `Bearer ${key}` } });
   return { plain: (model) => client.post('v1/chat/completions', { json: { model, messages } }).json() };
 }
