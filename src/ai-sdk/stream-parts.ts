@@ -1,4 +1,4 @@
-import { TextPieces } from '../base/unicode.js';
+import { CharacterJoiner } from '../base/unicode.js';
 import {
   APIAbortError,
   type ChatCompletionStream,
@@ -47,7 +47,7 @@ async function* partsOf<Version extends Specification>(
   { specification, warnings, includeRawChunks }: StreamTelling<Version>,
 ): AsyncGenerator<StreamPart<Version>, undefined> {
   let [hasMetadata, hasText, hasFailed] = [false, false, false];
-  const pieces = new TextPieces();
+  const pieces = new CharacterJoiner();
   const tools = new ToolInputs();
   let usage: CompletionUsage | null | undefined;
   let reason: string | undefined;

@@ -17,7 +17,7 @@ export function toWellFormed(text: string): string {
 const FIRST_HALF = /[\ud800-\udbff]$/;
 
 /** Reads a text that arrives in pieces, and never returns half a character. */
-export class TextPieces {
+export class CharacterJoiner {
   #half = '';
 
   /** What is complete with this piece. The first half of a character waits for the next piece. */

@@ -1,6 +1,6 @@
 import * as z from '#zod';
+import { isObject } from '../base/objects.js';
 import { ResponseValidationError } from '../errors/validation.js';
-import { isObject } from '../transport/arguments/validation.js';
 import { completionFacts } from '../transport/response/completion-facts.js';
 import type { ResponseSpec } from '../transport/response/service-response.js';
 

@@ -1,5 +1,5 @@
 import type { CompletionUsage, PartialChatCompletion } from '../../base/completion.js';
-import { ownField } from '../../transport/arguments/validation.js';
+import { ownField } from '../../base/objects.js';
 import type { CompletionFacts } from '../../transport/events/events.js';
 import type { ChatCompletionChunk, StreamedChatCompletion } from '../schemas.js';
 import { FieldPieces, TextPieces } from './pieces.js';

@@ -1,10 +1,10 @@
 import { ignoreErrors, isThenable } from '../../base/ignore-errors.js';
+import { isObject, ownField } from '../../base/objects.js';
 import type { APIError } from '../../errors/api.js';
 import { ContextGatewayError } from '../../errors/base.js';
 import { StreamError, StreamTruncatedError } from '../../errors/stream.js';
 import { ResponseValidationError } from '../../errors/validation.js';
 import { checkDepth, tryJson } from '../../transport/arguments/json.js';
-import { isObject, ownField } from '../../transport/arguments/validation.js';
 import { reportsError } from '../../transport/response/body.js';
 import { errorDetails } from '../../transport/response/error-details.js';
 import type { ServiceResponse } from '../../transport/response/service-response.js';

@@ -1,5 +1,5 @@
 import type { ResponseInfo } from '../../base/response-info.js';
-import { TextPieces } from '../../base/unicode.js';
+import { CharacterJoiner } from '../../base/unicode.js';
 import { StreamConsumedError } from '../../errors/stream.js';
 import type { ServiceResponse } from '../../transport/response/service-response.js';
 import type { CompletionForm, CompletionTypes, Undocumented } from '../extended.js';
@@ -204,7 +204,7 @@ export class ChatCompletionStream<Sent extends Undocumented = undefined>
 }
 
 async function* textsOf(chunks: AsyncIterator<ChatCompletionChunk, undefined>): AsyncGenerator<string, undefined> {
-  const pieces = new TextPieces();
+  const pieces = new CharacterJoiner();
   for await (const chunk of { [Symbol.asyncIterator]: () => chunks }) {
     const text = pieces.add(firstText(chunk));
     if (text !== '') yield text;

@@ -1,5 +1,5 @@
+import { isObject } from '../../base/objects.js';
 import { toWellFormed } from '../../base/unicode.js';
-import { isObject } from '../../transport/arguments/validation.js';
 
 /** Repeated in every chunk, not continued. */
 const REPEATED: readonly string[] = ['id', 'type', 'index'];

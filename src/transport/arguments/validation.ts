@@ -3,8 +3,6 @@ import { describeIssues, MAX_ISSUES, type ValidationIssue } from '../../base/iss
 import { type AnySchema, issuesOf } from '../../base/schema-issues.js';
 import { ResponseValidationError } from '../../errors/validation.js';
 
-export { isObject, ownField } from '../../base/objects.js';
-
 /** The used part of Standard Schema (standardschema.dev, version 1), which zod, valibot and arktype implement. */
 export interface StandardSchema<Output> {
   readonly '~standard': {

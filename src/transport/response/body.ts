@@ -1,10 +1,10 @@
+import { isObject, ownField } from '../../base/objects.js';
 import type { HeaderSource } from '../../base/response-info.js';
 import type { Runtime } from '../../base/runtime.js';
 import { ResponseTooLargeError } from '../../errors/connection.js';
 import { ResponseValidationError } from '../../errors/validation.js';
 import type { ByteSource, ResponseHead } from '../../platform/engine.js';
 import { checkDepth } from '../arguments/json.js';
-import { isObject, ownField } from '../arguments/validation.js';
 
 /** The most decoded bytes of one JSON response. */
 export const MAX_JSON_BYTES = 32 * 1024 * 1024;

@@ -1,5 +1,5 @@
 import type { CompletionUsage } from '../../base/completion.js';
-import { isObject, ownField } from '../arguments/validation.js';
+import { isObject, ownField } from '../../base/objects.js';
 import type { CompletionFacts } from '../events/events.js';
 
 /** What an undocumented response says about a completion, where it has the fields of one. Copies numbers and names only. */

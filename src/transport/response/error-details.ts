@@ -1,8 +1,8 @@
+import { isObject, ownField } from '../../base/objects.js';
 import { parseURL } from '../../base/url.js';
 import { type APIErrorDetails, isTemporary } from '../../errors/api.js';
 import type { Sent } from '../../errors/connection.js';
 import type { ResponseHead } from '../../platform/engine.js';
-import { isObject, ownField } from '../arguments/validation.js';
 import type { CallAttempt, ResponseFacts } from '../call/attempt.js';
 import { parseRetryAfter } from '../rate-limit/headers.js';
 import { type ErrorText, readErrorText, readWholeError } from './body.js';
@@ -112,7 +112,7 @@ function errorObject(body: unknown, quote: (text: string) => string): ErrorObjec
   return { message: textOf('message'), type: textOf('type'), code: textOf('code'), param: textOf('param'), retryAfter };
 }
 
-/** The title and first serviceMessage of a plain text or an HTML page, such as a proxy's error page. */
+/** The title and the first words of a plain text or an HTML page, such as a proxy's error page. */
 function excerpt(body: unknown, status: number, redactor: Redactor): string {
   if (typeof body !== 'string') return '';
   // Masked before it is cut, because half a key is still a secret, and again after its entities are decoded.
