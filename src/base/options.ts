@@ -21,6 +21,7 @@ export const booleanOption = /* @__PURE__ */ option<boolean>(
   (value) => typeof value === 'boolean',
   'must be true or false',
 );
+export const undocumentedOption = /* @__PURE__ */ option<'send'>((value) => value === 'send', "must be 'send'");
 
 /** What is wrong with options, in one sentence for a `ConfigurationError`; `undefined` if nothing is. */
 export function findBadOptions(schema: AnySchema, options: object, owner: string): string | undefined {

@@ -1,6 +1,6 @@
 import { isBrowser } from '#platform';
 import * as z from '#zod';
-import { functionOption, option } from '../base/options.js';
+import { functionOption, undocumentedOption } from '../base/options.js';
 import type { Runtime } from '../base/runtime.js';
 import {
   belongsToOtherClient,
@@ -14,7 +14,7 @@ import { type CredentialKind, credentialReader } from '../transport/arguments/cr
 import type { Shared } from '../transport/call/call.js';
 import { ServiceClient } from '../transport/client.js';
 import { Chat } from './chat.js';
-import { DOCUMENTED, EXTENDED, type Undocumented } from './extended.js';
+import { formOf, type Undocumented } from './extended.js';
 import { Files } from './files.js';
 import { Integrations } from './integrations.js';
 import { type MapOptions, type MapResult, map } from './map.js';
@@ -43,7 +43,7 @@ export interface GatewayClientOptions<Sent extends Undocumented = undefined> ext
 const optionsSchema = /* @__PURE__ */ z.strictObject({
   apiKey: checkedElsewhere,
   decodeChunk: functionOption,
-  undocumented: /* @__PURE__ */ option<'send'>((value) => value === 'send', "must be 'send'"),
+  undocumented: undocumentedOption,
   ...clientOptions,
   sessionToken: /* @__PURE__ */ belongsToOtherClient('is an option of ContextClient; GatewayClient takes apiKey'),
 });
@@ -95,8 +95,7 @@ export class GatewayClient<Sent extends Undocumented = undefined> extends Servic
     this.#key = key;
     this.#undocumented = options.undocumented;
     const { transport } = this;
-    const form = options.undocumented === 'send' ? EXTENDED : DOCUMENTED;
-    this.chat = new Chat(transport, form, options.decodeChunk);
+    this.chat = new Chat(transport, formOf(options.undocumented), options.decodeChunk);
     this.presets = new Presets(transport);
     this.files = new Files(transport);
     this.integrations = new Integrations(transport);

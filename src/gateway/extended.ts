@@ -43,7 +43,7 @@ export interface ToolCall {
 
 /** What a chunk adds to a tool call. */
 export interface ToolCallDelta {
-  /** The position of the tool call. Some services omit it when a chunk has the whole call. */
+  /** The position of the tool call. A chunk that you read has it, even if the service omits it. */
   index?: number | undefined;
   id?: string | null | undefined;
   type?: 'function' | (string & {}) | null | undefined;
@@ -296,16 +296,19 @@ export interface CompletionForm {
   readonly streamed: typeof streamedSchema | undefined;
 }
 
-/** As documented. */
-export const DOCUMENTED: CompletionForm = {
+/** The schemas for the option `undocumented`. The casts are for code that reads only documented fields. */
+export function formOf(undocumented: Undocumented): CompletionForm {
+  return undocumented === 'send' ? EXTENDED : DOCUMENTED;
+}
+
+const DOCUMENTED: CompletionForm = {
   params: chatCompletionParamsSchema,
   completion: chatCompletionSchema,
   chunk: chatCompletionChunkSchema,
   streamed: undefined,
 };
 
-/** With `undocumented: 'send'`. The casts are for code that reads only documented fields. */
-export const EXTENDED: CompletionForm = {
+const EXTENDED: CompletionForm = {
   params: extendedParamsSchema as unknown as typeof chatCompletionParamsSchema,
   completion: extendedChatCompletionSchema as unknown as typeof chatCompletionSchema,
   chunk: extendedChunkSchema as unknown as typeof chatCompletionChunkSchema,

@@ -41,12 +41,20 @@ test.each<{ because: string; deltas: ToolCallDelta[]; parts: object[] }>([
     ],
   },
   {
-    because: 'whole calls may have no index, and a call without input has an empty object',
+    because: 'the name comes in pieces, and a call without input has an empty object',
     deltas: [
-      { id: 'c1', function: { name: 'a' } },
-      { id: 'c2', function: { name: 'b', arguments: '{}' } },
+      { index: 0, id: 'c1', function: { name: 'a', arguments: '' } },
+      { index: 1, id: 'c2', function: { name: 'wind_' } },
+      { index: 1, function: { name: 'speed' } },
+      { index: 1, function: { arguments: '[]' } },
     ],
-    parts: [start('c1', 'a'), start('c2', 'b'), delta('c2', '{}'), ...call('c1', 'a', '{}'), ...call('c2', 'b', '{}')],
+    parts: [
+      start('c2', 'wind_speed'),
+      delta('c2', '[]'),
+      start('c1', 'a'),
+      ...call('c1', 'a', '{}'),
+      ...call('c2', 'wind_speed', '[]'),
+    ],
   },
 ])('tool calls become parts when $because', ({ deltas, parts }) => {
   const inputs = new ToolInputs();

@@ -1,6 +1,7 @@
 import {
   type ChatCompletionStream,
   GatewayClient,
+  type ReadStreamOptions,
   readChatCompletionStream,
   StreamConsumedError,
   StreamTruncatedError,
@@ -14,8 +15,8 @@ import { DONE, finish, RHINE, text } from './script.js';
 watchProcess();
 
 const EVENT_STREAM = { 'content-type': 'text/event-stream' };
-const open = (events: string): Promise<ChatCompletionStream> =>
-  readChatCompletionStream(new Response(events, { headers: EVENT_STREAM }));
+const open = <Sent extends 'send' | undefined = undefined>(events: string, options?: ReadStreamOptions<Sent>) =>
+  readChatCompletionStream(new Response(events, { headers: EVENT_STREAM }), options);
 const turn = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0));
 
 /** The ways to read a stream. */
@@ -124,6 +125,65 @@ test('finalCompletion() joins what the API does not document, such as tool calls
       finish_reason: 'tool_calls',
     },
   ]);
+});
+
+test.each([
+  {
+    because: 'its name and id are repeated in each piece',
+    pieces: [
+      { index: 0, id: 'a', type: 'function', function: { name: 'tide', arguments: '{"port":' } },
+      { index: 0, id: 'a', type: 'function', function: { name: 'tide', arguments: '"Oslo"}' } },
+    ],
+  },
+  {
+    because: 'its name comes in pieces, and later ids are empty or new',
+    pieces: [
+      { index: 0, id: 'a', type: 'function', function: { name: 'ti', arguments: '' } },
+      { index: 0, id: '', function: { name: 'de', arguments: '{"port":' } },
+      { index: 0, id: 'z', function: { name: '', arguments: '"Oslo"}' } },
+    ],
+  },
+  {
+    because: 'the calls have no index',
+    pieces: [
+      { id: 'a', type: 'function', function: { name: 'tide', arguments: '{"port":' } },
+      { function: { arguments: '"Oslo"}' } },
+      { id: 'b', type: 'function', function: { name: 'tide', arguments: '{}' } },
+    ],
+    and: 'b',
+  },
+  {
+    because: 'the calls have the same index, and other ids',
+    pieces: [
+      { index: 0, id: 'a', type: 'function', function: { name: 'tide', arguments: '{"port":"Oslo"}' } },
+      { index: 0, id: 'b', type: 'function', function: { name: 'tide', arguments: '{' } },
+      { index: 0, function: { arguments: '}' } },
+    ],
+    and: 'b',
+  },
+])('a tool call is whole although $because', async ({ pieces, and }) => {
+  const stream = await open(events(...pieces.map((piece) => ({ tool_calls: [piece] }))), { undocumented: 'send' });
+  const joined: { id: string; name: string; input: string }[] = [];
+
+  for await (const { choices } of stream) {
+    for (const { index = -1, id, function: part } of choices[0]?.delta.tool_calls ?? []) {
+      const call = joined[index] ?? { id: '', name: '', input: '' };
+      joined[index] = call;
+      call.id ||= id ?? '';
+      call.name += part?.name ?? '';
+      call.input += part?.arguments ?? '';
+    }
+  }
+  const whole = await stream.finalCompletion();
+
+  const expected = [
+    { id: 'a', name: 'tide', input: '{"port":"Oslo"}' },
+    ...(and === undefined ? [] : [{ id: and, name: 'tide', input: '{}' }]),
+  ];
+  expect(joined).toEqual(expected);
+  expect(whole.choices[0]?.message.tool_calls).toEqual(
+    expected.map(({ id, name, input }) => ({ id, type: 'function', function: { name, arguments: input } })),
+  );
 });
 
 /** Entries of a list that count how often their `index` is read. */

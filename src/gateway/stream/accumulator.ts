@@ -3,10 +3,12 @@ import { ownField } from '../../base/objects.js';
 import type { CompletionFacts } from '../../transport/events/events.js';
 import type { ChatCompletionChunk, StreamedChatCompletion } from '../schemas.js';
 import { FieldPieces, TextPieces } from './pieces.js';
+import { ToolCalls } from './tool-calls.js';
 
 interface Choice {
   role: string;
   readonly text: TextPieces;
+  readonly tools: ToolCalls;
   readonly others: FieldPieces;
   finishReason: string | null;
 }
@@ -19,6 +21,7 @@ export class CompletionAccumulator {
   #created: number | undefined;
   #usage: CompletionUsage | undefined;
 
+  /** Adds a chunk. Its tool calls get the form that `ToolCalls` describes, also for the reader of the stream. */
   add(chunk: ChatCompletionChunk): void {
     this.#id ??= chunk.id;
     this.#model ??= chunk.model;
@@ -84,7 +87,8 @@ export class CompletionAccumulator {
   #choice(index: number): Choice {
     let choice = this.#choices.get(index);
     if (choice === undefined) {
-      choice = { role: 'assistant', text: new TextPieces(), others: new FieldPieces(), finishReason: null };
+      const pieces = { text: new TextPieces(), tools: new ToolCalls(), others: new FieldPieces() };
+      choice = { role: 'assistant', ...pieces, finishReason: null };
       this.#choices.set(index, choice);
     }
     return choice;
@@ -103,7 +107,8 @@ function isReadable(choice: ChatCompletionChunk['choices'][number] | null): bool
   return Number.isSafeInteger(choice?.index) && choice?.delta instanceof Object && typeof content === 'string';
 }
 
-function addOther({ others }: Choice, name: string, delta: object): void {
+function addOther({ others, tools }: Choice, name: string, delta: object): void {
   const value = ownField(delta, name);
+  if (name === 'tool_calls') tools.tidy(value);
   if (value !== undefined) others.addField(name, value);
 }

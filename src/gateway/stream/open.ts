@@ -2,7 +2,7 @@ import { ResponseValidationError } from '../../errors/validation.js';
 import type { ByteSource, ResponseHead } from '../../platform/engine.js';
 import { mediaType, readErrorText } from '../../transport/response/body.js';
 import type { ServiceResponse } from '../../transport/response/service-response.js';
-import type { CompletionForm } from '../extended.js';
+import type { CompletionForm, Undocumented } from '../extended.js';
 import type { ChatCompletionChunk } from '../schemas.js';
 import { type DecodeChunk, useDelta } from './chunk.js';
 import { ChatCompletionStream } from './completion-stream.js';
@@ -13,11 +13,11 @@ const DONE = 'data: [DONE]\n\n';
 /**
  * Opens the response to a streamed request: usually events, but also an error or a whole completion as JSON, or a page.
  */
-export async function openStream(
+export async function openStream<Sent extends Undocumented>(
   response: ServiceResponse,
   form: CompletionForm,
   decode: DecodeChunk | undefined,
-): Promise<ChatCompletionStream> {
+): Promise<ChatCompletionStream<Sent>> {
   const { timeouts, idleTimeout, runtime } = response.context;
   // From its headers on, a stream has its own timeout, so that an unread one does not hold its connection forever.
   timeouts.startIdle(idleTimeout);

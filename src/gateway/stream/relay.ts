@@ -16,16 +16,18 @@ import { parseError, readErrorText } from '../../transport/response/body.js';
 import { errorDetails } from '../../transport/response/error-details.js';
 import { Redactor } from '../../transport/response/secrets.js';
 import { ServiceResponse } from '../../transport/response/service-response.js';
-import { DOCUMENTED } from '../extended.js';
+import { formOf, type Undocumented } from '../extended.js';
 import type { ChatCompletionStream } from './completion-stream.js';
 import { openStream } from './open.js';
 
 /** Options of `readChatCompletionStream`. */
-export interface ReadStreamOptions {
+export interface ReadStreamOptions<Sent extends Undocumented = undefined> {
   /** Aborts the stream. */
   signal?: AbortSignal | undefined;
   /** The longest wait for an event with data, in milliseconds. @default 120_000 */
   streamIdleTimeout?: number | undefined;
+  /** `'send'`, as on the client of your server: the chunks are typed and validated with tool calls. */
+  undocumented?: Sent | undefined;
 }
 
 /**
@@ -48,14 +50,12 @@ export interface ReadStreamOptions {
  * for await (const text of (await readChatCompletionStream(response)).textStream) process.stdout.write(text);
  * ```
  */
-export async function readChatCompletionStream(
+export async function readChatCompletionStream<Sent extends Undocumented = undefined>(
   source: Response | ReadableStream<Uint8Array>,
-  options: ReadStreamOptions = {},
-): Promise<ChatCompletionStream> {
-  const { signal, streamIdleTimeout = DEFAULTS.streamIdleTimeout } = checkRequestOptions(
-    options,
-    readStreamOptionsSchema,
-  );
+  options: ReadStreamOptions<Sent> = {},
+): Promise<ChatCompletionStream<Sent>> {
+  const checked = checkRequestOptions(options, readStreamOptionsSchema);
+  const { signal, streamIdleTimeout = DEFAULTS.streamIdleTimeout, undocumented } = checked;
   const { status, headers, body } = responseFrom(source);
   if (body?.locked) throw new StreamConsumedError();
   const runtime = systemRuntime;
@@ -73,7 +73,7 @@ export async function readChatCompletionStream(
   } as const;
   try {
     const received = new ServiceResponse(head, context, new ServerClock());
-    if (status >= 200 && status <= 299) return await openStream(received, DOCUMENTED, undefined);
+    if (status >= 200 && status <= 299) return await openStream(received, formOf(undocumented), undefined);
     const text = await readErrorText(head.body, runtime);
     timeouts.check(); // an abort takes precedence over the status
     throw apiError(status, errorDetails(received, parseError(text)));

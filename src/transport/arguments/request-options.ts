@@ -1,6 +1,13 @@
 import * as z from '#zod';
 import { isObject, ownProperties } from '../../base/objects.js';
-import { functionOption, isFunction, option, timeOption, unknownOption } from '../../base/options.js';
+import {
+  functionOption,
+  isFunction,
+  option,
+  timeOption,
+  undocumentedOption,
+  unknownOption,
+} from '../../base/options.js';
 import { type AnySchema, fieldsOf } from '../../base/schema-issues.js';
 import { badArgument, RequestValidationError } from '../../errors/validation.js';
 import { checkedElsewhere, clientOptions, commonOptions } from './client-options.js';
@@ -39,7 +46,11 @@ export interface SchemaOptions<T> extends RequestOptions {
 const signal = /* @__PURE__ */ option<AbortSignal>(isSignal, 'must be an AbortSignal, such as controller.signal');
 
 /** Options of `readChatCompletionStream`. */
-export const readStreamOptionsSchema = /* @__PURE__ */ z.strictObject({ signal, streamIdleTimeout: timeOption });
+export const readStreamOptionsSchema = /* @__PURE__ */ z.strictObject({
+  signal,
+  streamIdleTimeout: timeOption,
+  undocumented: undocumentedOption,
+});
 
 export const requestOptionsSchema = /* @__PURE__ */ z.strictObject({
   ...commonOptions,
