@@ -1,4 +1,4 @@
-import { isObject } from '../../transport/arguments/validation.js';
+import { isObject } from '../../base/objects.js';
 
 interface Call {
   readonly index: number;
