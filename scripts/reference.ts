@@ -62,6 +62,30 @@ const PAGES: readonly Page[] = [
     functionsOf: ['ai-sdk', 'otel', 'redis'],
   },
 ];
+interface TypePage {
+  file: string;
+  title: string;
+  /** Of the sources. */
+  folders: readonly string[];
+}
+
+/** Types that are in no folder of the other pages. */
+const CLIENT_TYPES: TypePage = {
+  file: 'types-client',
+  title: 'Types of every client: responses, limits, events',
+  folders: [],
+};
+const TYPE_PAGES: readonly TypePage[] = [
+  { file: 'types-gateway', title: 'Types of the Gateway', folders: ['gateway'] },
+  { file: 'types-context', title: 'Types of contexts and memory', folders: ['context'] },
+  { file: 'types-conversation', title: 'Types of conversations', folders: ['conversation'] },
+  {
+    file: 'types-entries',
+    title: 'Types of the AI SDK, OpenTelemetry and Redis',
+    folders: ['ai-sdk', 'otel', 'redis'],
+  },
+  CLIENT_TYPES,
+];
 /** Interfaces whose fields are the options page. */
 const OPTIONS = ['RequestOptions', 'SchemaOptions', 'ClientOptions', 'GatewayClientOptions', 'ContextClientOptions'];
 const FOLDER = 'docs/reference';
@@ -75,7 +99,7 @@ const problems: string[] = [];
 const pages = [
   ...PAGES.map((page) => ({ file: `${FOLDER}/${page.file}.md`, text: pageText(page) })),
   { file: `${FOLDER}/options.md`, text: optionsPage() },
-  { file: `${FOLDER}/types.md`, text: typesPage() },
+  ...TYPE_PAGES.map((page) => ({ file: `${FOLDER}/${page.file}.md`, text: typesPage(page) })),
 ];
 let written = 0;
 for (const { file, text } of pages) {
@@ -230,24 +254,35 @@ function optionsPage(): string {
   return `# Options\n\n${NOTE}\n\nAll times are milliseconds.\n\n${sections.join('\n')}`;
 }
 
-/** Every exported object type that is no option of a client or a call. */
-function typesPage(): string {
+/** The exported object types of a page, without the options of clients and calls. */
+function typesPage(page: TypePage): string {
   const types = [...named.values()]
     .filter(({ kind, name }) => kind === ReflectionKind.Interface && !OPTIONS.includes(name))
+    .filter((type) => typePageOf(type) === page)
     .sort((a, b) => a.name.localeCompare(b.name, 'en'));
   const sections = types.map(({ name, comment, children = [] }) => {
     const rows = children.map((field) => row(field.name, field)).join('\n');
     const table = rows === '' ? '' : `\n| field | type | |\n|---|---|---|\n${rows}\n`;
     return `## ${name}\n\n${plain(comment?.summary ?? [])}\n${table}`;
   });
-  return `# Types\n\n${NOTE}\n\n${sections.join('\n')}`;
+  return `# ${page.title}\n\n${NOTE}\n\n${sections.join('\n')}`;
+}
+
+function typePageOf({ sources }: DeclarationReflection): TypePage {
+  const folder = /src\/([\w-]+)\//.exec(sources?.[0]?.fullFileName ?? '')?.[1] ?? '';
+  return TYPE_PAGES.find(({ folders }) => folders.includes(folder)) ?? CLIENT_TYPES;
 }
 
 /** Links to the object types that a type names. */
 function linksOf(type: SomeType | undefined): string {
   const names = new Set(nameOf(type).match(/\w+/g));
-  const known = [...names].filter((name) => named.get(name)?.kind === ReflectionKind.Interface);
-  return known.length === 0 ? '' : ` (${known.map((name) => `[${name}](types.md#${name.toLowerCase()})`).join(', ')})`;
+  const links = [...names].flatMap((name) => {
+    const type = named.get(name);
+    if (type?.kind !== ReflectionKind.Interface) return [];
+    const file = OPTIONS.includes(name) ? 'options' : typePageOf(type).file;
+    return `[${name}](${file}.md#${name.toLowerCase()})`;
+  });
+  return links.length === 0 ? '' : ` (${links.join(', ')})`;
 }
 
 /** The fields of an object type that the package names, or of a combination of them. */
