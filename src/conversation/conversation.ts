@@ -1,15 +1,13 @@
 import {
   APIAbortError,
   APIError,
+  type ChatCompletionStream,
   type ChatCompletions,
   type ChatMessage,
   type CompactionLevel,
-  type CompletionUsage,
   ConfigurationError,
-  type ContextClient,
   type GatewayClient,
   type MemoryCreateParams,
-  NotFoundError,
   type PinnedMemoryItem,
   type PinParams,
   type RequestOptions,
@@ -17,8 +15,7 @@ import {
   type StreamedChatCompletion,
   type UserMemoryItem,
 } from '../index.js';
-import { Compactor } from './compaction.js';
-import { ContextCache, type CurrentContext } from './context.js';
+import { type CurrentContext, ServiceContext } from './context.js';
 import {
   type BuiltPrompt,
   type ChatTurn,
@@ -35,11 +32,11 @@ import { type ConversationOptions, checkOptions, type Window } from './options.j
 import { ContextBudgetError, type FitState, fitPrompt } from './prompt.js';
 import { excerptOf } from './recall.js';
 import { forgetMessage, isBinding, lostEntries } from './receipt.js';
-import type { ReceiptWatch } from './respond.js';
+import type { TurnEnd } from './respond.js';
 import { History, Searcher } from './search.js';
 import { ConversationConflictError, memoryStore, Session, stored } from './store.js';
 import { messageTokens, TokenCounter } from './tokens.js';
-import { Background, Limits, Reply, type ReplyWriter, type TurnEnd } from './turn.js';
+import { Background, Limits, Reply } from './turn.js';
 
 /** The user's new message, or several messages. The last one is the question. */
 export type TurnInput = string | readonly ConversationMessage[];
@@ -113,42 +110,32 @@ export class Conversation {
   readonly #background = new Background((error) => this.#options.onError?.(error));
   readonly #session: Session;
   readonly #searcher: Searcher;
-  readonly #cache: ContextCache | undefined;
-  readonly #compactor: Compactor | undefined;
+  readonly #service: ServiceContext | undefined;
   /** Messages that the app passes to `buildMessages`, and the layout of their prompts. */
   readonly #passed = new History();
   #passedLayout: FitState | undefined;
   #hasWarned = false;
   /** The reply of the turn that runs. */
-  #reply: Reply | undefined;
+  #running: Reply | undefined;
   #lastTurn: Promise<unknown> = Promise.resolve();
 
   /** @internal */
   constructor(options: ConversationOptions, window: Window) {
-    const { context: client, conversationId, workspaceId, onContextError, countTokens, onCompaction } = options;
+    const { context, conversationId, store = memoryStore(), countTokens, search } = options;
     const { onError } = this.#background;
     this.id = conversationId;
     this.#options = { ...options };
     this.#completions = (options.gateway as GatewayClient).chat.completions;
     this.#window = window;
     this.#counter = new TokenCounter(countTokens);
-    this.#session = new Session(conversationId, options.store ?? memoryStore(), this.#counter, onError);
-    this.#searcher = new Searcher(options.search, onError);
-    if (client === undefined) return;
-    const session = this.#session;
-    this.#cache = new ContextCache({
-      ...{ client, conversationId, workspaceId, onContextError, onError },
-      messages: () => session.history.messages.length,
-      latest: () => session.state.snapshot,
-      store: (snapshot) => this.#compactor?.observe(snapshot),
-      inBackground: (read) => this.#background.behind(read(this.#background.signal).then(() => session.save())),
-    });
-    this.#compactor = new Compactor({
-      ...{ client, session, cache: this.#cache, background: this.#background, onCompaction },
-      count: this.#counter.count,
-      limit: (options.compaction || DEFAULT_LIMIT) * (window.contextWindow - window.reserveOutput),
-      isAutomatic: options.compaction !== false,
-    });
+    this.#session = new Session(conversationId, store, this.#counter, onError);
+    this.#searcher = new Searcher(search, onError);
+    this.#service =
+      context &&
+      new ServiceContext(context, this.#options, {
+        ...{ session: this.#session, background: this.#background, count: this.#counter.count },
+        budget: window.contextWindow - window.reserveOutput,
+      });
   }
 
   /**
@@ -163,7 +150,7 @@ export class Conversation {
    * ```
    */
   stream(input: TurnInput, options: TurnOptions = {}): ReplyStream {
-    return this.#stream(options, givenInput(input));
+    return this.#reply(options, givenInput(input));
   }
 
   /**
@@ -176,14 +163,8 @@ export class Conversation {
    * console.log(text, usage.prompt_tokens > 0);
    * ```
    */
-  async send(input: TurnInput, options: TurnOptions = {}): Promise<ChatTurn> {
-    const request: TurnRequest = { input: messagesOf(input) };
-    return this.#inOrder(options, async (limits) => {
-      const { answer, built } = await this.#ask(request, options, limits, (params, request) =>
-        this.#completions.create({ ...params, stream: false }, request),
-      );
-      return this.#completed(request, built, answer, limits);
-    });
+  send(input: TurnInput, options: TurnOptions = {}): Promise<ChatTurn> {
+    return this.#reply(options, givenInput(input), false).final();
   }
 
   /**
@@ -211,7 +192,7 @@ export class Conversation {
    * ```
    */
   regenerate(options: TurnOptions = {}): ReplyStream {
-    return this.#stream(options, () => {
+    return this.#reply(options, () => {
       const { messages } = this.#session.history;
       const end = messages.findLastIndex(({ role }) => role === 'user') + 1;
       const start = messages.slice(0, end).findLastIndex(({ role }) => role !== 'user') + 1;
@@ -232,7 +213,7 @@ export class Conversation {
    * ```
    */
   edit(messageId: string, text: string, options: TurnOptions = {}): ReplyStream {
-    return this.#stream(options, () => {
+    return this.#reply(options, () => {
       const at = this.#session.find(messageId);
       const { name } = this.#session.history.messages[at] ?? {};
       return {
@@ -345,13 +326,18 @@ export class Conversation {
   record(input: TurnInput, reply: MadeReply): Promise<void> {
     const messages = messagesOf(input);
     if (typeof reply?.text !== 'string') throw badArgument('reply', 'must be { text }');
-    const recorded = this.#inOrder({}, async (limits) => {
-      await this.#store({ input: messages }, reply.text, reply.stopped, limits);
-      await this.#context(limits).catch(this.#background.onError);
-      await this.#session.save(limits);
-      this.#compactor?.compactIfDue();
-    });
-    return this.#background.run(recorded); // whose errors a caller may ignore
+    const record = async (): Promise<void> => {
+      const { limits, end } = await this.#inOrder({});
+      try {
+        await this.#store({ input: messages }, reply.text, reply.stopped, limits);
+        await this.#current(limits).catch(this.#background.onError);
+        await this.#session.save(limits);
+        void this.#service?.compactIfDue();
+      } finally {
+        end();
+      }
+    };
+    return this.#background.run(record()); // whose errors a caller may ignore
   }
 
   /**
@@ -368,13 +354,13 @@ export class Conversation {
    */
   compactWhenDue(sent?: SentPrompt): void {
     const read = this.#session.load({ signal: this.#background.signal }).then(async (limits) => {
-      await this.#context(limits);
+      await this.#current(limits);
       if (sent === undefined) return;
       const contents = sent.messages.map(({ content }) => content);
       this.#counter.calibrate(contents, sent.prompt_tokens);
       await this.#session.save();
     });
-    this.#background.behind(read.then(() => this.#compactor?.compactIfDue()));
+    this.#background.behind(read.then(() => this.#service?.compactIfDue()));
   }
 
   /**
@@ -387,8 +373,8 @@ export class Conversation {
    * console.log(`${tokens.before} -> ${tokens.after} tokens`);
    * ```
    */
-  compact(level?: CompactionLevel, { signal, ...request }: RequestOptions = {}): Promise<CompactionReport> {
-    return this.#compactor?.compact(level, request, signal) ?? Promise.reject(contextMissing('compact'));
+  compact(level?: CompactionLevel, options: RequestOptions = {}): Promise<CompactionReport> {
+    return this.#service?.compact(level, options) ?? Promise.reject(contextMissing('compact'));
   }
 
   /**
@@ -403,8 +389,7 @@ export class Conversation {
    */
   async refresh(options: RequestOptions = {}): Promise<ContextParts> {
     const limits = await this.#session.load(options);
-    const { cache } = this.#withContext('refresh');
-    const { summary, pins, memory } = await cache.fetch({ ...options, ...limits.request() });
+    const { summary, pins, memory } = await this.#context('refresh').read({ ...options, ...limits.request() });
     await this.#session.save();
     return { summary, pins, memory };
   }
@@ -434,7 +419,7 @@ export class Conversation {
    * ```
    */
   async pin(params: PinParams, options?: RequestOptions): Promise<PinnedMemoryItem> {
-    return this.#change(await this.#withContext('pin').client.pin(this.id, params, options));
+    return this.#change(await this.#context('pin').client.pin(this.id, params, options));
   }
 
   /**
@@ -447,7 +432,7 @@ export class Conversation {
    * ```
    */
   async unpin(messageId: string, options?: RequestOptions): Promise<void> {
-    return this.#change(await this.#withContext('unpin').client.unpin(this.id, messageId, options));
+    return this.#change(await this.#context('unpin').client.unpin(this.id, messageId, options));
   }
 
   /**
@@ -497,7 +482,7 @@ export class Conversation {
    */
   async remember(params: Omit<MemoryCreateParams, 'workspaceId'>, options?: RequestOptions): Promise<UserMemoryItem> {
     const { workspaceId } = this.#options;
-    const { client } = this.#withContext('remember');
+    const { client } = this.#context('remember');
     return this.#change(await client.memory.upsert({ ...params, workspaceId }, options));
   }
 
@@ -531,69 +516,69 @@ export class Conversation {
     await this.idle();
   }
 
-  /** Runs turns one after the other. A reply that no one goes on reading does not delay the next turn. */
-  async #inOrder<T>(options: RequestOptions, turn: (limits: Limits) => Promise<T>): Promise<T> {
+  /** Waits for the turns before. A reply that no one goes on reading does not delay the next turn. */
+  async #inOrder(options: RequestOptions): Promise<{ limits: Limits; end: () => void }> {
     const limits = new Limits(options);
     const before = this.#lastTurn;
-    let done = (): void => {};
-    const mine = new Promise<void>((resolve) => {
-      done = resolve;
+    let end = (): void => {};
+    this.#lastTurn = new Promise((resolve) => {
+      end = () => resolve(before);
     });
-    this.#lastTurn = before.then(() => mine);
-    this.#reply?.readOn();
+    void this.#running?.readOn();
     try {
       await limits.within('The turn before', () => before, Number.POSITIVE_INFINITY);
-      return await turn(await this.#session.load(limits));
-    } finally {
-      done();
+      return { limits: await this.#session.load(limits), end };
+    } catch (error) {
+      end();
+      throw error;
     }
   }
 
-  #stream(options: TurnOptions, request: () => TurnRequest): Reply {
-    const reply: Reply = new Reply(
-      (signal, writer) =>
-        this.#inOrder({ ...options, signal }, async (limits) => {
-          this.#reply = reply;
-          try {
-            return await this.#write(request, { ...options, signal }, limits, writer);
-          } finally {
-            this.#reply = undefined;
-          }
-        }),
-      options.signal,
-      () => this.#compactor?.watch() ?? NO_RECEIPTS,
-    );
-    return reply;
+  #reply({ signal: caller, ...options }: TurnOptions, request: () => TurnRequest, stream = true): Reply {
+    return new Reply((signal, reply) => this.#turn(request, { ...options, signal, stream }, reply), caller);
   }
 
-  async #write(
+  async *#turn(
     make: () => TurnRequest,
-    options: TurnOptions,
-    limits: Limits,
-    { begin, push }: ReplyWriter,
-  ): Promise<TurnEnd> {
-    const request = make();
-    if (request.stored !== undefined) {
-      this.#session.check('append', 'truncate');
-      const removed = this.#session.history.messages[request.stored];
-      if (removed !== undefined && removed.id === undefined)
-        throw new ConfigurationError('To replace messages, store.load must return them with their ids.');
-    }
-    const { answer: stream, built } = await this.#ask(request, options, limits, (params, request) =>
-      this.#completions.create({ ...params, stream: true }, request),
-    );
-    begin(built.prompt.report);
+    options: TurnOptions & { signal: AbortSignal; stream: boolean },
+    reply: Reply,
+  ): AsyncGenerator<string, TurnEnd> {
+    const { signal } = options;
+    if (signal.aborted) throw new APIAbortError({ cause: signal.reason });
+    const { limits, end } = await this.#inOrder(options);
+    this.#running = reply;
     let text = '';
     try {
-      for await (const piece of stream.textStream) {
-        if (!(await push(piece))) throw new APIAbortError({ cause: options.signal?.reason });
-        text += piece;
+      const request = make();
+      this.#checkStore(request);
+      const { answer, built } = await this.#ask(request, options, limits);
+      reply.report = built.prompt.report;
+      if (!('textStream' in answer)) return await this.#ended(request, built, limits, textOf(answer), answer);
+      try {
+        for await (const piece of answer.textStream) {
+          text += piece;
+          yield piece;
+          if (signal.aborted) throw new APIAbortError({ cause: signal.reason });
+        }
+        const completion = await answer.finalCompletion();
+        return await this.#ended(request, built, limits, textOf(completion), completion);
+      } catch (error) {
+        if (text === '' || ConversationConflictError.is(error)) throw error;
+        return { ...(await this.#ended(request, built, limits, text)), error };
       }
-      return { turn: await this.#completed(request, built, await stream.finalCompletion(), limits) };
-    } catch (error) {
-      if (text === '' || ConversationConflictError.is(error)) throw error;
-      return { turn: await this.#turn(request, built, { text, stopped: true }, limits), error };
+    } finally {
+      this.#running = undefined;
+      end();
     }
+  }
+
+  /** @throws {ConfigurationError} when the store cannot replace messages */
+  #checkStore({ stored: kept }: TurnRequest): void {
+    if (kept === undefined) return;
+    this.#session.check('append', 'truncate');
+    const removed = this.#session.history.messages[kept];
+    if (removed !== undefined && removed.id === undefined)
+      throw new ConfigurationError('To replace messages, store.load must return them with their ids.');
   }
 
   /** Before the first compaction, messages that are left out and not found are in no summary either. */
@@ -607,26 +592,27 @@ export class Conversation {
   }
 
   /** Builds and sends a prompt. If the service rejects it as too long, builds a smaller one and sends that, once. */
-  async #ask<T>(
+  async #ask(
     request: TurnRequest,
-    { temperature, max_tokens, ...options }: TurnOptions,
+    { temperature, max_tokens, stream, ...options }: TurnOptions & { stream: boolean },
     limits: Limits,
-    send: (params: { model: string; messages: ChatMessage[] }, request: RequestOptions) => PromiseLike<T>,
-  ): Promise<{ answer: T; built: Built }> {
-    const params = { model: this.#options.model, temperature, max_tokens };
+  ): Promise<{ answer: StreamedChatCompletion | ChatCompletionStream; built: Built }> {
+    const send = ({ prompt: { chatMessages: messages } }: Built) => {
+      const params = { model: this.#options.model, temperature, max_tokens, messages, stream };
+      return this.#completions.create(params, { ...options, ...limits.request() });
+    };
     const built = await this.#build(request, { max_tokens }, limits);
-    const { chatMessages } = built.prompt;
     try {
-      return { built, answer: await send({ ...params, messages: chatMessages }, { ...options, ...limits.request() }) };
+      return { built, answer: await send(built) };
     } catch (error) {
       if (!APIError.is(error) || error.code !== 'context_length_exceeded') throw error;
       this.#counter.undercounted();
-      const share = SMALLER * (messageTokens(chatMessages, this.#counter.count) / built.prompt.report.budget);
+      const { chatMessages, report } = built.prompt;
+      const share = SMALLER * (messageTokens(chatMessages, this.#counter.count) / report.budget);
       const smaller = await this.#build(request, { max_tokens }, limits, { share }).catch((reason: unknown) => {
         throw ContextBudgetError.is(reason) ? error : reason; // nothing is left to drop: report the service's error
       });
-      const messages = smaller.prompt.chatMessages;
-      return { built: smaller, answer: await send({ ...params, messages }, { ...options, ...limits.request() }) };
+      return { built: smaller, answer: await send(smaller) };
     }
   }
 
@@ -637,11 +623,14 @@ export class Conversation {
     { history = this.#session.history, share = 1, tail }: { history?: History; share?: number; tail?: false } = {},
   ): Promise<Built> {
     const budget = Math.floor(share * this.#budgetBeside(max_tokens));
-    const { parts, stale, snapshot } = await this.#context(limits);
+    const { stale, snapshot } = await this.#current(limits);
     const messages = end === undefined ? history.messages : history.messages.slice(0, end);
     const previous = history === this.#passed ? this.#passedLayout : this.#session.state.layout;
     const { count: countTokens, estimated } = this.#counter;
-    const params = { ...{ parts, input, instructions, budget, countTokens, previous, tail }, history: messages };
+    const params = {
+      ...{ parts: snapshot ?? {}, input, instructions, budget, countTokens, previous, tail },
+      history: messages,
+    };
     // Without a search, as long as all messages fit.
     const plain = fitPrompt({ ...params, found: { hits: [] } });
     const isAll = plain.start === 0 && lostEntries(this.#session.state.ledger).length === 0;
@@ -651,7 +640,7 @@ export class Conversation {
           ...params,
           found: await this.#searcher.found(input, messages, { history, limits, ledger: this.#session.state.ledger }),
         });
-    const compactionExhausted = snapshot !== undefined && this.#compactor?.isExhausted(snapshot) === true;
+    const compactionExhausted = snapshot !== undefined && this.#service?.isExhausted(snapshot) === true;
     return { layout: state, prompt: { ...prompt, report: { ...report, estimated, stale, compactionExhausted } } };
   }
 
@@ -662,41 +651,37 @@ export class Conversation {
     throw badArgument('max_tokens', `must be a whole number of tokens below contextWindow, which is ${contextWindow}`);
   }
 
-  async #context(limits: Limits): Promise<CurrentContext> {
-    return (await this.#cache?.read(limits.request())) ?? { snapshot: undefined, parts: {}, stale: false };
+  async #current(limits: Limits): Promise<CurrentContext> {
+    return (await this.#service?.current(limits.request())) ?? { stale: false };
   }
 
-  async #completed(
+  /** Stores a turn. Without a completion, it was stopped. */
+  async #ended(
     request: TurnRequest,
-    built: Built,
-    completion: StreamedChatCompletion,
+    { prompt: { report, chatMessages }, layout }: Built,
     limits: Limits,
-  ): Promise<ChatTurn> {
-    const { usage } = completion;
-    const text = completion.choices[0]?.message.content ?? '';
-    const contents = built.prompt.chatMessages.map(({ content }) => content);
-    if (usage !== undefined) this.#counter.calibrate(contents, usage.prompt_tokens);
-    return { ...(await this.#turn(request, built, { text, stopped: false, usage }, limits)), completion };
-  }
-
-  async #turn(
-    request: TurnRequest,
-    { prompt: { report }, layout }: Built,
-    { text, stopped, usage }: { text: string; stopped: boolean; usage?: CompletionUsage | undefined },
-    limits: Limits,
-  ): Promise<ChatTurn> {
-    const prompt_tokens = report.tokens.total;
+    text: string,
+    completion?: StreamedChatCompletion,
+  ): Promise<TurnEnd> {
+    const { total: prompt_tokens } = report.tokens;
     const completion_tokens = this.#counter.count(text);
     const estimated = { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens };
-    const turn = { text, stopped, usage: usage ?? estimated, usageEstimated: usage === undefined, report };
+    const { usage } = completion ?? {};
+    if (usage !== undefined)
+      this.#counter.calibrate(
+        chatMessages.map(({ content }) => content),
+        usage.prompt_tokens,
+      );
+    const stopped = completion === undefined;
+    const turn = { text, stopped, usage: usage ?? estimated, usageEstimated: usage === undefined, completion, report };
     this.#session.set({ layout });
     const messages = await this.#store(request, text, stopped, limits).catch((error: unknown) => {
       if (ConversationConflictError.is(error)) error.setTurn({ ...turn, messages: [] });
       throw error;
     });
     await this.#session.save(limits);
-    this.#compactor?.compactIfDue();
-    return { ...turn, messages };
+    const compaction = this.#service?.compactIfDue() ?? [];
+    return { turn: { ...turn, messages }, receipts: this.#background.settled().then(() => compaction) };
   }
 
   /** Stores a turn, in place of the messages that it replaces. */
@@ -710,42 +695,18 @@ export class Conversation {
     const turn = kept !== undefined && kept !== end ? [reply] : [...input.map(stored), reply];
     const removed = kept === undefined ? [] : this.#session.history.messages.slice(kept);
     const forgotten = await this.#session.append(turn, removed, limits);
-    if (forgotten) this.#excludeAll(removed);
+    if (forgotten) this.#service?.exclude(removed.flatMap(({ id }) => id ?? []));
     return turn;
   }
 
-  /** Removes messages from the summaries of the service. It may not have them. */
-  #excludeAll(removed: readonly ConversationMessage[]): void {
-    const { context } = this.#options;
-    if (context === undefined) return;
-    this.#compactor?.invalidate();
-    const exclude = async (): Promise<void> => {
-      for (const { id } of removed) {
-        const excluded = id && context.exclude(this.id, id, { signal: this.#background.signal });
-        await Promise.resolve(excluded).catch(
-          (error: unknown) => NotFoundError.is(error) || this.#background.onError(error),
-        );
-      }
-      this.#compactor?.invalidate();
-    };
-    this.#background.behind(exclude());
-  }
-
   async #change<T>(changed: T): Promise<T> {
-    this.#compactor?.invalidate();
+    this.#service?.invalidate();
     await this.#session.save();
     return changed;
   }
 
-  #invalidate(): void {
-    this.#cache?.invalidate();
-    const { snapshot } = this.#session.state;
-    if (snapshot !== undefined) this.#session.set({ snapshot: { ...snapshot, readAt: 0 } });
-  }
-
-  #withContext(what: string): { client: ContextClient; cache: ContextCache } {
-    const [client, cache] = [this.#options.context, this.#cache];
-    if (client !== undefined && cache !== undefined) return { client, cache };
+  #context(what: string): ServiceContext {
+    if (this.#service !== undefined) return this.#service;
     throw contextMissing(what);
   }
 }
@@ -764,12 +725,8 @@ interface Built {
   prompt: BuiltPrompt;
 }
 
-/** Without a context, nothing is compacted. */
-const NO_RECEIPTS: ReceiptWatch = { collect: async () => [], end: () => {} };
 /** A prompt that was too long shrinks to this share of its counted tokens. How wrong the count was is unknown. */
 const SMALLER = 0.75;
-/** Share of the prompt's budget from which on the context is compacted. */
-const DEFAULT_LIMIT = 0.75;
 
 /** Checks and copies the input now. An error is thrown by the reply. */
 function givenInput(input: TurnInput): () => TurnRequest {
@@ -785,6 +742,10 @@ function givenInput(input: TurnInput): () => TurnRequest {
 
 function contextMissing(what: string): ConfigurationError {
   return new ConfigurationError(`${what} needs the option context: a ContextClient.`);
+}
+
+function textOf({ choices }: StreamedChatCompletion): string {
+  return choices[0]?.message.content ?? '';
 }
 
 function badArgument(name: string, message: string): RequestValidationError {

@@ -93,8 +93,8 @@ export interface CompactionState {
   readonly savedNothing?: boolean | undefined;
   /** Whether the strongest level leaves the context too large. */
   readonly exhausted?: boolean | undefined;
-  /** After a rate limit: until when no attempt is made, and how many there were in a row. */
-  readonly suspended?: { since: number; until: number; refusals: number } | undefined;
+  /** After a rate limit: until when no attempt is made, and how long that is. */
+  readonly suspended?: { until: number; wait: number } | undefined;
 }
 
 /** The record of all summaries of one conversation. Plain JSON. */

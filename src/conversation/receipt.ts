@@ -82,30 +82,39 @@ function compareEntries<Before extends SummaryEntry>(
 export const EMPTY_LEDGER: Ledger = { version: -1, entries: [] };
 
 /**
- * Records a newer version of the summary. If no compaction created it, missing statements are forgotten, not lost:
- * excluding a message removes its statements. If the service does not say when it compacted, the first version after an
- * exclude is attributed to the exclude.
+ * Whether a compaction made this version of the summary. Excluding a message makes a new version too, so the time of the
+ * last compaction decides. If the service does not report it, the first version after an exclude is attributed to that.
  */
-export function observeSummary(ledger: Ledger, summary: RollingSummary, { lastCompactionAt }: ContextMetadata): Ledger {
-  const { version, entries, compactedAt, hasExcluded = false } = ledger;
-  const isCompaction = lastCompactionAt === undefined ? !hasExcluded : lastCompactionAt !== compactedAt;
-  if (summary.version <= version) return hasExcluded ? { ...ledger, hasExcluded: false } : ledger;
-  const now = entriesOf(summary);
-  const since = new Map<string, number>();
+export function isCompaction(
+  { version, compactedAt, hasExcluded = false }: Ledger,
+  summary: RollingSummary,
+  { lastCompactionAt }: ContextMetadata,
+): boolean {
+  return (
+    summary.version > version && (lastCompactionAt === undefined ? !hasExcluded : lastCompactionAt !== compactedAt)
+  );
+}
+
+/**
+ * Records a version of the summary. If no compaction made it, missing statements are forgotten, not lost: excluding a
+ * message removes its statements.
+ */
+export function observeSummary(ledger: Ledger, summary: RollingSummary, metadata: ContextMetadata): Ledger {
+  const { version, entries } = ledger;
+  const compactedAt = metadata.lastCompactionAt;
+  if (summary.version < version) return ledger;
+  if (summary.version === version) return { ...ledger, compactedAt, hasExcluded: false };
   // `entries` includes statements lost earlier, because they may be back.
-  const { kept, reworded, lost } = compareEntries(entries, now);
-  for (const entry of kept) since.set(keyOf(entry), entry.since);
+  const { kept, reworded, lost } = compareEntries(entries, entriesOf(summary));
+  const since = new Map(kept.map((entry) => [keyOf(entry), entry.since]));
   for (const { before, after } of reworded) since.set(keyOf(after), before.since);
-  const older = isCompaction ? lost : lost.filter(({ until }) => until < version);
-  const transient = older.filter((entry) => !isBinding(entry));
-  const forgotten = new Set(transient.slice(0, Math.max(0, transient.length - MAX_TRANSIENT)));
-  const fresh = now.map((entry): LedgerEntry => {
-    const first = since.get(keyOf(entry)) ?? summary.version;
-    return { ...entry, since: first, until: summary.version };
+  const older = isCompaction(ledger, summary, metadata) ? lost : lost.filter(({ until }) => until < version);
+  const forgotten = new Set(older.filter((entry) => !isBinding(entry)).slice(0, -MAX_TRANSIENT));
+  const fresh = entriesOf(summary).map((entry): LedgerEntry => {
+    return { ...entry, since: since.get(keyOf(entry)) ?? summary.version, until: summary.version };
   });
   return {
-    version: summary.version,
-    compactedAt: lastCompactionAt,
+    ...{ version: summary.version, compactedAt },
     entries: [...older.filter((entry) => !forgotten.has(entry)), ...fresh],
   };
 }

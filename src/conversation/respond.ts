@@ -1,5 +1,5 @@
 import { APIAbortError, type ErrorData, ResponseValidationError, StreamTruncatedError, toErrorData } from '../index.js';
-import type { ChatTurn, CompactionReceipt, Recalled } from './model.js';
+import type { ChatTurn, CompactionReceipt, Recalled, ReplyStream } from './model.js';
 
 /**
  * What a page learns about a turn, in this order: `recalled` if something was, the `text` in pieces, the `turn` as it
@@ -12,38 +12,32 @@ export type TurnEvent =
   | { type: 'error'; error: ErrorData }
   | { type: 'receipt'; receipt: CompactionReceipt };
 
-/** What the events of a turn are made from. */
-interface EventSource {
-  texts: AsyncIterator<string>;
-  recalled(): Recalled[];
-  final(): Promise<ChatTurn>;
-  watch: ReceiptWatch;
-}
-
-/** Collects the receipts of compactions. */
-export interface ReceiptWatch {
-  /** Resolves when the compaction that runs now has ended. */
-  collect(): Promise<readonly CompactionReceipt[]>;
-  end(): void;
+/** The end of a turn: what was stored, if any text arrived, and why it ended early. */
+export interface TurnEnd {
+  turn?: ChatTurn | undefined;
+  error?: unknown;
+  /** Resolves when the work behind the turn has ended, to the receipts of its compactions. */
+  receipts?: Promise<readonly CompactionReceipt[]> | undefined;
 }
 
 /** The response with the events of a turn whose first piece of text has arrived. */
-export function eventResponse(source: EventSource, first: IteratorResult<string>): Response {
-  const events = eventsOf(source, first);
+export function eventResponse(
+  reply: ReplyStream,
+  texts: AsyncIterator<string>,
+  first: IteratorResult<string>,
+  ended: Promise<TurnEnd>,
+): Response {
+  const events = eventsOf(reply, texts, first, ended);
   const encoder = new TextEncoder();
   const body = new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
         const { value, done } = await events.next();
-        if (done) source.watch.end();
         if (done) controller.close();
         else controller.enqueue(encoder.encode(`data: ${JSON.stringify(value)}\n\n`));
       },
       // Not the generator's `return`, which would wait for the pending read.
-      async cancel() {
-        source.watch.end();
-        await source.texts.return?.();
-      },
+      cancel: async () => void (await texts.return?.()),
     },
     { highWaterMark: 0 },
   );
@@ -53,25 +47,23 @@ export function eventResponse(source: EventSource, first: IteratorResult<string>
 }
 
 async function* eventsOf(
-  { texts, recalled, final, watch }: EventSource,
+  { report }: ReplyStream,
+  texts: AsyncIterator<string>,
   first: IteratorResult<string>,
+  ended: Promise<TurnEnd>,
 ): AsyncGenerator<TurnEvent, undefined> {
-  const found = recalled();
-  if (found.length > 0) yield { type: 'recalled', recalled: found };
-  let failure: { error: unknown } | undefined;
+  const { recalled = [] } = report ?? {};
+  if (recalled.length > 0) yield { type: 'recalled', recalled };
   try {
     for (let step = first; !step.done; step = await texts.next()) yield { type: 'text', text: step.value };
-  } catch (error) {
-    failure = { error };
+  } catch {} // below, as the turn's error
+  const { turn, error, receipts } = await ended;
+  if (turn !== undefined) {
+    const { completion: _, ...stored } = turn;
+    yield { type: 'turn', turn: stored };
   }
-  try {
-    const { completion: _, ...turn } = await final();
-    yield { type: 'turn', turn };
-  } catch (error) {
-    failure ??= { error };
-  }
-  if (failure !== undefined) yield { type: 'error', error: toErrorData(failure.error) };
-  for (const receipt of await watch.collect()) yield { type: 'receipt', receipt };
+  if (error !== undefined) yield { type: 'error', error: toErrorData(error) };
+  for (const receipt of (await receipts) ?? []) yield { type: 'receipt', receipt };
 }
 
 /**

@@ -37,14 +37,24 @@ export class History {
   /** The index with all messages. Adds new ones in slices, so that a long history does not block the event loop. */
   async index(): Promise<MessageIndex> {
     const messages = this.#messages;
-    for (let began = performance.now(); this.#index.length < messages.length && messages === this.#messages; ) {
+    const pause = pauses();
+    while (this.#index.length < messages.length && messages === this.#messages) {
       this.#index.append(messages.slice(this.#index.length, this.#index.length + SLICE));
-      if (performance.now() - began < MAX_BLOCK) continue;
-      await new Promise((resolve) => setTimeout(resolve, 0));
-      began = performance.now();
+      await pause();
     }
     return this.#index;
   }
+}
+
+/** For work in slices: a function that lets other events be handled, if the last time is long ago. */
+export function pauses(): () => Promise<void> | undefined {
+  let began = performance.now();
+  return () => {
+    if (performance.now() - began < MAX_BLOCK) return undefined;
+    return new Promise((resolve) => setTimeout(resolve, 0)).then(() => {
+      began = performance.now();
+    });
+  };
 }
 
 /** Finds what a history and lost statements have for an input: by words, and with the app's own search. */

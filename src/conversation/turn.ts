@@ -9,72 +9,51 @@ import {
   toErrorResponse,
 } from '../index.js';
 import type { ChatTurn, PromptReport, ReplyStream } from './model.js';
-import { eventResponse, type ReceiptWatch } from './respond.js';
+import { eventResponse, type TurnEnd } from './respond.js';
 
-/** The end of a turn: what was stored, if any text arrived, and why it ended early. */
-export interface TurnEnd {
-  turn?: ChatTurn | undefined;
-  error?: unknown;
-}
+/** Makes a turn: the pieces of its reply, then its end. */
+export type TurnMaker = (signal: AbortSignal, reply: Reply) => AsyncGenerator<string, TurnEnd>;
 
-/** Where a turn writes its reply. */
-export interface ReplyWriter {
-  /** Called once, before the first piece. */
-  begin(report: PromptReport): void;
-  /** Resolves to `false` if no one reads the piece. */
-  push(piece: string): Promise<boolean>;
-}
-
-/** Makes a turn. */
-export type TurnMaker = (signal: AbortSignal, writer: ReplyWriter) => Promise<TurnEnd>;
-
-/** A reply that can be read once, by a loop or by `final()`. */
+/** A reply that can be read once, by a loop or by `final()`. The turn begins, and goes on, as its pieces are taken. */
 export class Reply implements ReplyStream {
-  readonly #make: TurnMaker;
+  readonly #pieces: AsyncGenerator<string, TurnEnd>;
   readonly #caller: AbortSignal | undefined;
-  readonly #watch: () => ReceiptWatch;
   readonly #stop = new AbortController();
-  #ending: Promise<TurnEnd> | undefined;
-  #end: TurnEnd | undefined;
+  readonly #ended: Promise<TurnEnd>;
+  #end: (end: TurnEnd) => void = () => {};
   #isRead = false;
   #hasLeft = false;
-  /** Whether pieces are taken without a reader. */
-  #isFlowing = false;
-  #piece: { text: string; taken: (isTaken: boolean) => void } | undefined;
-  #wake: () => void = () => {};
+  #hasEnded = false;
   text = '';
   report: PromptReport | undefined;
 
-  constructor(make: TurnMaker, caller: AbortSignal | undefined, watch: () => ReceiptWatch) {
-    this.#make = make;
+  constructor(make: TurnMaker, caller: AbortSignal | undefined) {
+    this.#pieces = make(this.#stop.signal, this);
     this.#caller = caller;
-    this.#watch = watch;
+    this.#ended = new Promise((resolve) => {
+      this.#end = resolve;
+    });
   }
 
   /** @throws {StreamConsumedError} on a second loop */
   [Symbol.asyncIterator](): AsyncIterator<string> {
     if (this.#isRead) throw new StreamConsumedError();
-    this.#isRead = true;
+    this.#begin();
     let seen = 0;
     return {
       next: async () => {
-        this.#begin();
-        while (this.#piece === undefined && seen === this.text.length && this.#end === undefined && !this.#hasLeft) {
-          await new Promise<void>((resolve) => {
-            this.#wake = resolve;
-          });
-        }
-        this.#take();
+        while (seen === this.text.length && !this.#hasEnded) await this.#take();
         const value = this.text.slice(seen);
         seen = this.text.length;
         if (value !== '') return { done: false, value };
-        if (this.#end?.error !== undefined && !this.#hasLeft) throw this.#end.error;
+        const { error } = await this.#ended;
+        if (error !== undefined && !this.#hasLeft) throw error;
         return { done: true, value: undefined };
       },
       return: async () => {
         this.#hasLeft = true;
-        this.#abort();
-        await this.#ending;
+        this.#stop.abort();
+        await this.readOn();
         return { done: true, value: undefined };
       },
     };
@@ -82,77 +61,46 @@ export class Reply implements ReplyStream {
 
   async final(): Promise<ChatTurn> {
     if (!this.#isRead) {
-      this.#isRead = true;
-      this.readOn();
       this.#begin();
+      void this.readOn();
     }
-    if (this.#ending === undefined && !this.#hasLeft) await new Promise<void>((resolve) => this.#begun.push(resolve));
-    const { turn, error } = (await this.#ending) ?? {};
+    const { turn, error } = await this.#ended;
     if (turn !== undefined) return turn;
-    throw this.#hasLeft || error === undefined
-      ? new StreamTruncatedError('The stream was closed before any text arrived.')
-      : error;
+    throw this.#hasLeft ? new StreamTruncatedError('The stream was closed before any text arrived.') : error;
   }
 
   async toResponse(): Promise<Response> {
     const texts = this[Symbol.asyncIterator]();
-    const watch = this.#watch();
     try {
-      const first = await texts.next();
-      const recalled = () => this.report?.recalled ?? [];
-      return eventResponse({ texts, recalled, final: () => this.final(), watch }, first);
+      return eventResponse(this, texts, await texts.next(), this.#ended);
     } catch (error) {
-      watch.end();
       return toErrorResponse(error);
     }
   }
 
-  readonly #begun: (() => void)[] = [];
-
   /** Takes all pieces, so that the turn ends even if its reader is slow or gone. */
-  readOn(): void {
-    this.#isFlowing = true;
-    this.#take();
+  async readOn(): Promise<void> {
+    while (!this.#hasEnded) await this.#take();
   }
 
   #begin(): void {
-    this.#ending ??= this.#run();
-    for (const resolve of this.#begun.splice(0)) resolve();
-  }
-
-  async #run(): Promise<TurnEnd> {
-    const abort = (): void => this.#abort();
-    this.#caller?.addEventListener('abort', abort);
-    if (this.#caller?.aborted === true) abort();
-    const push = (text: string): Promise<boolean> =>
-      new Promise((taken) => {
-        if (this.#stop.signal.aborted) return taken(false);
-        this.#piece = { text, taken };
-        if (this.#isFlowing) this.#take();
-        this.#wake();
-      });
-    const begin = (report: PromptReport): void => {
-      this.report = report;
+    this.#isRead = true;
+    const abort = (): void => {
+      this.#stop.abort(this.#caller?.reason);
+      void this.readOn();
     };
-    this.#end = await this.#make(this.#stop.signal, { begin, push }).catch((error: unknown) => ({ error }));
-    this.#caller?.removeEventListener('abort', abort);
-    this.#wake();
-    return this.#end;
+    this.#caller?.addEventListener('abort', abort);
+    void this.#ended.then(() => this.#caller?.removeEventListener('abort', abort));
+    if (this.#caller?.aborted === true) abort();
   }
 
-  #take(): void {
-    const piece = this.#piece;
-    this.#piece = undefined;
-    this.text += piece?.text ?? '';
-    piece?.taken(true);
-  }
-
-  #abort(): void {
-    this.#stop.abort(this.#caller?.reason);
-    this.#piece?.taken(false);
-    this.#piece = undefined;
-    this.#wake();
-    for (const resolve of this.#begun.splice(0)) resolve();
+  async #take(): Promise<void> {
+    const { done, value } = await this.#pieces.next().catch((error: unknown) => ({ done: true, value: { error } }));
+    if (!done) this.text += value;
+    else if (!this.#hasEnded) {
+      this.#hasEnded = true;
+      this.#end(value);
+    }
   }
 }
 
@@ -182,8 +130,8 @@ export class Background {
   }
 
   /** Runs a task whose errors are reported. */
-  behind(task: Promise<unknown>): void {
-    this.run(task.catch(this.onError));
+  behind(task: Promise<unknown>): Promise<unknown> {
+    return this.run(task.catch(this.onError));
   }
 
   /** Resolves when the tasks that run now have ended. */
