@@ -1,12 +1,14 @@
 /**
- * Type-checks every TypeScript block of the README, of the guides and of each `@example` in a doc comment against the built
+ * Type-checks every TypeScript block of the documentation and of each `@example` in a doc comment against the built
  * package, in strict mode.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
-const pages = ['README.md', ...readdirSync('docs', { recursive: true }).map((file) => `docs/${file}`)];
+const pages = ['docs', 'emulator/docs']
+  .flatMap((at) => readdirSync(at, { recursive: true }).map((file) => `${at}/${file}`))
+  .concat('README.md', 'emulator/README.md');
 // Inside node_modules, so that imports resolve.
 const folder = mkdtempSync(resolve('node_modules/.doc-types-'));
 let count = 0;

@@ -11,7 +11,7 @@ const SECTIONS = {
   Start: ['README.md'],
   Guides: pagesIn('docs/guides'),
   Reference: pagesIn('docs/reference'),
-  'The emulator': ['emulator/README.md'],
+  'The emulator': ['emulator/README.md', ...pagesIn('emulator/docs')],
 };
 /** A Markdown link or image with a relative target. */
 const RELATIVE_LINK = /\]\((?![a-z]+:|#)([^)\s]+)\)/g;

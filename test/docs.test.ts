@@ -8,7 +8,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runNode, runPrograms, runVitest, USER_PROGRAM } from './helpers/programs.js';
 import { plain, startReceiver } from './otel/receiver.js';
 
-const PAGES = ['README.md', ...readdirSync('docs', { recursive: true, encoding: 'utf8' }).map((file) => `docs/${file}`)]
+const PAGES = ['docs', 'emulator/docs']
+  .flatMap((at) => readdirSync(at, { recursive: true, encoding: 'utf8' }).map((file) => `${at}/${file}`))
+  .concat('README.md', 'emulator/README.md')
   .filter((file) => file.endsWith('.md'))
   .sort();
 /** The address of a file in the repository. Pages of the package link to files outside it by their address. */

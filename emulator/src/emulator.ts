@@ -76,6 +76,26 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
 
 /** An emulator of the whole service. Its members read and change its state. */
 export class Emulator implements ControlledEmulator {
+  /** The account's plan. */
+  readonly account: Account;
+  /** The account's keys. */
+  readonly apiKeys: ApiKeys;
+  /** Users and their session tokens. */
+  readonly sessions: Sessions;
+  /** Conversations and their messages. */
+  readonly conversations: Conversations;
+  /** Workspaces and their members. */
+  readonly workspaces: Workspaces;
+  /** User memory. */
+  readonly memory: UserMemory;
+  /** The available models. */
+  readonly models: Models;
+  /** Stored templates. */
+  readonly presets: Presets;
+  /** Uploaded files and their bytes. */
+  readonly files: Files;
+  /** Connected integrations and their executed actions. */
+  readonly integrations: Integrations;
   /** Faults for the next requests. */
   readonly faults: Faults;
   /** Scripted replies. */
@@ -107,6 +127,18 @@ export class Emulator implements ControlledEmulator {
     const summarizer = settings.summarizer === 'upstream' ? upstreamSummarizer(source, language) : undefined;
     const stores = createStores(watchedStorage(storageOf(options), this.#changes), settings);
     const { ids } = stores;
+    ({
+      account: this.account,
+      apiKeys: this.apiKeys,
+      sessions: this.sessions,
+      conversations: this.conversations,
+      workspaces: this.workspaces,
+      memory: this.memory,
+      models: this.models,
+      presets: this.presets,
+      files: this.files,
+      integrations: this.integrations,
+    } = stores);
     this.#contexts = new ConversationContexts(stores.conversations, language, ids, settings.clock, summarizer);
     this.#options = options;
     this.#stores = stores;
@@ -150,56 +182,6 @@ export class Emulator implements ControlledEmulator {
     this.#start = this.clock.position?.();
     if (isNew) this.#begin({ seed: String(options.seed ?? crypto.randomUUID()), isKnown: options.seed !== undefined });
     else options.setup?.resume?.(this);
-  }
-
-  /** The account's plan. */
-  get account(): Account {
-    return this.#stores.account;
-  }
-
-  /** The account's keys. */
-  get apiKeys(): ApiKeys {
-    return this.#stores.apiKeys;
-  }
-
-  /** Users and their session tokens. */
-  get sessions(): Sessions {
-    return this.#stores.sessions;
-  }
-
-  /** Conversations and their messages. */
-  get conversations(): Conversations {
-    return this.#stores.conversations;
-  }
-
-  /** Workspaces and their members. */
-  get workspaces(): Workspaces {
-    return this.#stores.workspaces;
-  }
-
-  /** User memory. */
-  get memory(): UserMemory {
-    return this.#stores.memory;
-  }
-
-  /** The available models. */
-  get models(): Models {
-    return this.#stores.models;
-  }
-
-  /** Stored templates. */
-  get presets(): Presets {
-    return this.#stores.presets;
-  }
-
-  /** Uploaded files and their bytes. */
-  get files(): Files {
-    return this.#stores.files;
-  }
-
-  /** Connected integrations and their executed actions. */
-  get integrations(): Integrations {
-    return this.#stores.integrations;
   }
 
   /** A session token of the first user, for the Context API. */

@@ -1,6 +1,6 @@
 import type { ListForm } from './api/gateway-routes.js';
 import type { Clock } from './base/clock.js';
-import type { RateLimitReset } from './http/service.js';
+import type { RateLimitReset } from './http/admission.js';
 import type { Plan, PlanName, RateLimit } from './store/account.js';
 import type { SummarizerName } from './store/conversation-records.js';
 import type { Storage } from './store/storage.js';

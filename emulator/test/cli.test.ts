@@ -161,6 +161,24 @@ describe('the command', () => {
     expect([code, ...order]).toEqual([0, 'signals', 'greeting']);
   });
 
+  test('ends by an early SIGINT with 0, or by the signal before anything is started, and loses nothing', async () => {
+    const data = dataDirectory();
+    const first = await start('--data', data);
+    expect(await first.interrupt()).toBe(0);
+
+    for (let wait = 0; wait <= 280; wait += 40) {
+      const child = spawn(process.execPath, [...command, '--port', '0', '--data', data], { stdio: 'ignore' });
+      const ended = new Promise((resolve) => child.once('exit', (code, signal) => resolve(code ?? signal)));
+      await new Promise((resolve) => setTimeout(resolve, wait));
+      child.kill('SIGINT');
+      expect([0, 'SIGINT']).toContain(await ended);
+    }
+
+    const last = await start('--data', data);
+    expect([last.secret, last.token]).toEqual([first.secret, first.token]);
+    expect(await last.interrupt()).toBe(0);
+  });
+
   test('keeps its state in the data directory across restarts', async () => {
     const data = dataDirectory();
     const first = await start('--data', data);
@@ -334,11 +352,11 @@ describe('the command', () => {
     expect(err).not.toContain('top one');
   });
 
-  test('lists its options in the help and in the README', async () => {
+  test('lists its options in the help and in the documentation', async () => {
     const { out } = await runHere('--help');
 
     for (const [, { about }] of optionEntries()) expect(out).toContain(about);
-    expect(readFileSync(new URL('../README.md', import.meta.url), 'utf8')).toContain(optionTable());
+    expect(readFileSync(new URL('../docs/command.md', import.meta.url), 'utf8')).toContain(optionTable());
   });
 
   test('suggests --control-token if other machines cannot reach the control plane', async () => {

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { sectionScores, writtenSentences } from '../scripts/quality/sections.js';
 import { runSync } from '../src/base/slices.js';
@@ -73,30 +74,61 @@ test('every construction has an example', () => {
   expect(firsts).toEqual(CONSTRUCTIONS.map((_, at) => at));
 });
 
-test.each(['light', 'deep', 'aggressive'] as const)('plain talk outranks no requirement at the %s level', (level) => {
-  const contents = Array.from({ length: 120 }, (_, i) =>
-    i % 3 === 0
-      ? `The gate ${i} must carry at least ${100 + i} visitors in one hour.`
-      : `We stood at gate ${i} all morning, and the crew of boat ${i * 7} told us about the storm and the harbour ${i}.`,
-  );
-  const messages = contents.map((content, i) => {
-    const source = { id: `m${i}`, role: i % 2 === 0 ? 'user' : 'assistant', content, createdAt: '' };
-    const extraction = runSync(extract(source, { split: language.sentences, countTokens: language.countTokens }));
-    const tokens = language.countTokens(content) + 4;
-    return { role: source.role, tokens, live: true, pinned: false, summarized: false, extraction: () => extraction };
-  });
+/** A word that stands for a number, so that no two statements are alike. */
+const word = (i: number) => `k${[...i.toString(6)].map((digit) => 'arelit'[Number(digit)]).join('')}n`;
+const STATEMENTS = [
+  (i: number) => `We decided to paint boat ${word(i)} in the colour ${word(i + 500)}.`,
+  (i: number) => `The gate ${word(i)} must carry at least ${100 + i} visitors of ${word(i + 500)}.`,
+  (i: number) => `Our goal is to open pier ${word(i)} for ${word(i + 500)}.`,
+];
+const TALK = (i: number) =>
+  `We stood at gate ${word(i)} all morning, and the crew told us about the storm, the harbour and ${word(i + 500)}. `;
 
-  const { items, folded } = runSync(
-    compact(messages, level, { folded: 0, items: [], budget: 0 }, language.countingTokens),
-  );
+test.each(['light', 'deep', 'aggressive'] as const)(
+  'plain talk outranks no decision, requirement or goal at the %s level',
+  (level) => {
+    const talks = fc.array(fc.oneof(fc.constantFrom(...STATEMENTS), fc.constant(TALK)), {
+      minLength: 5,
+      maxLength: 80,
+    });
+    fc.assert(
+      fc.property(talks, fc.integer({ min: 1, max: 4 }), (kinds, length) => {
+        const contents = kinds.map((kind, i) => (kind === TALK ? TALK(i).repeat(length) : kind(i)));
+        const messages = contents.map((content, i) => {
+          const source = { id: `m${i}`, role: i % 2 === 0 ? 'user' : 'assistant', content, createdAt: '' };
+          const extraction = runSync(extract(source, { split: language.sentences, countTokens: language.countTokens }));
+          const tokens = language.countTokens(content) + 4;
+          return {
+            role: source.role,
+            tokens,
+            live: true,
+            pinned: false,
+            summarized: false,
+            extraction: () => extraction,
+          };
+        });
 
-  const required = contents.slice(0, folded).filter((content) => content.includes('must carry'));
-  const kept = items.filter(({ section }) => section === 'requirements');
-  const plain = items.filter(({ type }) => type === 'excerpt');
-  expect(required.length).toBeGreaterThan(20);
-  if (kept.length < required.length) expect(plain).toEqual([]);
-  else expect(kept.map(({ text }) => text)).toEqual(required);
-});
+        const { items, folded } = runSync(
+          compact(messages, level, { folded: 0, items: [], budget: 0 }, language.countingTokens),
+        );
+
+        const isStated = ({ section }: { section: string }) => /decisions|requirements|goals/.test(section);
+        const stated = messages.slice(0, folded).flatMap(({ extraction }) =>
+          extraction()
+            .candidates.map(({ item }) => item)
+            .filter(isStated),
+        );
+        expect(stated).toHaveLength(kinds.slice(0, folded).filter((kind) => kind !== TALK).length);
+        const kept = new Set(items.filter(isStated).map(({ text }) => text));
+        const missing = stated.filter(({ text }) => !kept.has(text)).map(({ tokens }) => tokens);
+        const plain = items.filter((item) => !isStated(item)).reduce((sum, { tokens }) => sum + tokens, 0);
+        // What is missing would not fit in the place of all the talk that was kept.
+        for (const tokens of missing) expect(plain).toBeLessThan(tokens);
+      }),
+      { numRuns: 60 },
+    );
+  },
+);
 
 test.each([
   "Let's keep going!",

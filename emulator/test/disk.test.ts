@@ -89,6 +89,24 @@ describe.skipIf(process.platform === 'win32')('a data directory', () => {
     await again.close();
   });
 
+  test('on a full disk can still be started, to read', async () => {
+    const data = dataDirectory();
+    const before = createEmulator({ data, seed: 'disk' });
+    before.memory.create(fact('kept'));
+    await before.close();
+
+    const { url, token, stop } = await started(data, { blocks: 0 });
+    const memory = (init: RequestInit = {}) =>
+      fetch(`${url}/api/memory`, { ...init, headers: { authorization: `Bearer ${token}` } });
+
+    expect((await (await memory()).json()).memories[0].content).toBe('kept');
+    expect((await memory({ method: 'POST', body: JSON.stringify(fact('lost')) })).status).toBe(507);
+    expect(await stop()).toBe(0);
+    const after = createEmulator({ data });
+    expect(after.memory.all().map(({ item }) => item.content)).toEqual(['kept']);
+    await after.close();
+  });
+
   test('is not written to by requests that only read', async () => {
     const data = dataDirectory();
     const emulator = standingEmulator({ data });

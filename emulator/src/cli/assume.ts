@@ -1,5 +1,5 @@
 import { LIST_FORMS } from '../api/gateway-routes.js';
-import { RATE_LIMIT_RESETS } from '../http/service.js';
+import { RATE_LIMIT_RESETS } from '../http/admission.js';
 import type { ServiceOptions } from '../options.js';
 import { oneOf } from './one-of.js';
 

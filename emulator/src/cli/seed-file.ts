@@ -12,7 +12,7 @@ import {
   replyFrom,
   replySchema,
   workspaceSchema,
-} from '../control/schemas.js';
+} from '../control/bodies.js';
 import type { Emulator, EmulatorSetup } from '../emulator.js';
 
 /** Reads initial data from a JSON file. Pass the result as the `setup` option, so that a reset restores the data. */

@@ -1,20 +1,17 @@
 import * as z from 'zod/mini';
 import { HttpError } from '../base/errors.js';
 import { PLANS } from '../store/account.js';
+import { accountBody, keyBody, sessionBody, workspaceSchema } from './bodies.js';
 import { type ControlledEmulator, checkedBody, found, idOf, type Plane } from './plane.js';
 import {
-  accountBody,
   accountResponse,
-  keyBody,
   keysResponse,
   newKeyResponse,
   ok,
   planResponse,
-  sessionBody,
   sessionResponse,
   workspaceRecord,
-  workspaceSchema,
-} from './schemas.js';
+} from './responses.js';
 
 /** The service's dashboard as endpoints: plan, keys, users and workspaces. */
 export function accountRoutes(plane: Plane, emulator: ControlledEmulator): void {

@@ -1,21 +1,17 @@
 import * as z from 'zod/mini';
 import { integrationRecord, presetRecord } from '../api/schemas.js';
 import { HttpError } from '../base/errors.js';
-import { type ControlledEmulator, checkedBody, idOf, type Plane } from './plane.js';
 import {
   activeReply,
-  executionList,
-  idResponse,
-  integrationList,
   integrationSchema,
   modelSchema,
-  ok,
-  presetList,
   presetSchema,
   replyFrom,
   replyInJson,
   replySchema,
-} from './schemas.js';
+} from './bodies.js';
+import { type ControlledEmulator, checkedBody, idOf, type Plane } from './plane.js';
+import { executionList, idResponse, integrationList, ok, presetList } from './responses.js';
 
 /** The contents of the Gateway: models, presets, integrations and scripted replies. */
 export function catalogRoutes(plane: Plane, { models, presets, integrations, chat }: ControlledEmulator): void {

@@ -2,17 +2,9 @@ import * as z from 'zod/mini';
 import { compactionResult, fileRecord } from '../api/schemas.js';
 import { checked } from '../base/checked.js';
 import { HttpError } from '../base/errors.js';
+import { compactBody, conversationSchema, messageListSchema, messagesSchema } from './bodies.js';
 import { bodyOf, type ControlledEmulator, checkedBody, found, idOf, type Plane } from './plane.js';
-import {
-  compactBody,
-  conversationRecord,
-  conversationSchema,
-  inspectedConversation,
-  messageListSchema,
-  messageRecord,
-  messagesSchema,
-  ok,
-} from './schemas.js';
+import { conversationRecord, inspectedConversation, messageRecord, ok } from './responses.js';
 
 /** Conversations and uploaded files. */
 export function conversationRoutes(plane: Plane, emulator: ControlledEmulator): void {

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { contextError, gatewayError } from '../api/schemas.js';
 import { type BodyForm, type DescribedEndpoint, descriptions } from '../base/endpoint.js';
-import { controlError } from './schemas.js';
+import { controlError } from './responses.js';
 
 /** A JSON Schema. */
 export type JsonSchema = z.core.JSONSchema.BaseSchema;

@@ -12,7 +12,7 @@ import { type OpenApi, openApi } from './openapi.js';
 import { signInPage } from './pages.js';
 import { type ControlledEmulator, idOf, Plane, PREFIX } from './plane.js';
 import { referencePage } from './reference.js';
-import { indexResponse, ok } from './schemas.js';
+import { indexResponse, ok } from './responses.js';
 import { systemRoutes } from './system-routes.js';
 import { type WorkbenchParts, workbenchRoutes } from './workbench-routes.js';
 

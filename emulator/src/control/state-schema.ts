@@ -5,7 +5,8 @@ import { COMPACTION_LEVELS } from '../context/compaction/compact.js';
 import { API_KEY_KINDS } from '../store/api-keys.js';
 import { MESSAGE_ROLES, SUMMARIZERS } from '../store/conversation-records.js';
 import { SECTIONS } from '../store/summary.js';
-import { executionList, integrationList, modelSchema, planSchema } from './schemas.js';
+import { modelSchema, planSchema } from './bodies.js';
+import { executionList, integrationList } from './responses.js';
 import type { EmulatorState } from './state.js';
 
 /** Checks a state from JSON. Throws a 400 that names the first invalid field. */

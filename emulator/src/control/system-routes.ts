@@ -3,22 +3,19 @@ import { checked } from '../base/checked.js';
 import { HttpError } from '../base/errors.js';
 import { faultInJson } from '../faults/faults.js';
 import { activeFault, type FaultRule, ruleInJson } from '../faults/rule.js';
+import { clockBody, overviewQuery, requestsQuery, resendBody } from './bodies.js';
 import { bodyOf, type ControlledEmulator, checkedBody, found, idOf, type Plane } from './plane.js';
 import {
   answersResponse,
-  clockBody,
   environmentResponse,
   idResponse,
   ok,
-  overviewQuery,
   overviewResponse,
   requestRecord,
-  requestsQuery,
-  resendBody,
   snapshotInfo,
   stateForm,
   timeResponse,
-} from './schemas.js';
+} from './responses.js';
 import { checkedState } from './state-schema.js';
 
 /** State, faults, received requests, and the clock. */

@@ -5,9 +5,10 @@ import { HttpError } from '../base/errors.js';
 import type { ConversationContexts } from '../context/conversation-context.js';
 import type { RequestLog } from '../http/request-log.js';
 import type { Stores } from '../store/stores.js';
+import { memoryChange, memorySchema, messageChange, pinBody } from './bodies.js';
 import { pushedEvents } from './events.js';
 import { type ControlledEmulator, checkedBody, found, idOf, type Plane } from './plane.js';
-import { memoryChange, memorySchema, messageChange, ok, pinBody, pushedEvent } from './schemas.js';
+import { ok, pushedEvent } from './responses.js';
 
 /** Further dependencies of the inspector's endpoints. */
 export interface WorkbenchParts {

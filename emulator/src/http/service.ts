@@ -7,8 +7,8 @@ import type { Faults } from '../faults/faults.js';
 import type { FaultResponse } from '../faults/rule.js';
 import { FAULT_HEADER, parseFault } from '../faults/syntax.js';
 import type { Stores } from '../store/stores.js';
+import { Admission, type AdmissionSettings } from './admission.js';
 import type { AreaRoutes } from './area-routes.js';
-import { authenticateKey, authenticateSession, namesEndpoint } from './auth.js';
 import { addCorsHeaders, type Cors, isForeignPage, originRejection, preflightResponse } from './cors.js';
 import { EventBody } from './event-body.js';
 import { Exchange } from './exchange.js';
@@ -16,24 +16,15 @@ import { applyRequestFault, applyResponseFault, faultBodyCut, faultGarble } from
 import { idempotentResponse } from './idempotent-response.js';
 import type { LogEntry, Outcome } from './log-entry.js';
 import { errorResponse, isEventStream, type PlainResponse } from './plain-response.js';
-import type { RateLimiter, RateState } from './rate-limit.js';
+import type { RateLimiter } from './rate-limit.js';
 import { ConnectionReset, inPieces, isComment, relayBody } from './relay.js';
 import { LOGGED_BYTES, type RequestLog, truncate } from './request-log.js';
 import { SentBody } from './sent-body.js';
 
-/** The unit of `X-RateLimit-Reset` (A13). */
-export type RateLimitReset = (typeof RATE_LIMIT_RESETS)[number];
-/** All units of `X-RateLimit-Reset`. */
-export const RATE_LIMIT_RESETS = ['epoch-seconds', 'epoch-milliseconds', 'delta-seconds'] as const;
-
 /** The settings of the request path. */
-export interface ServiceSettings {
-  clock: Clock;
+export interface ServiceSettings extends AdmissionSettings {
   maxFileSize: number;
   maxBodySize: number;
-  publishableEndpoints: readonly string[];
-  sessionHeader: { name: string; scheme: string };
-  rateLimitReset: RateLimitReset;
   /** Without `origins`, any page may call; if the seed is known, only pages of this machine. */
   cors: { origins: '*' | readonly string[] | undefined; exposeHeaders: boolean } | undefined;
   latency: number;
@@ -58,12 +49,14 @@ export interface ServiceParts {
 /** The path of a request: log it, apply a fault, authenticate the caller, count it, handle it, add headers. */
 export class Service {
   readonly #parts: ServiceParts;
+  readonly #admission: Admission;
   readonly #corsOfKnownSeed: Cors;
   readonly #corsOfOwnSeed: Cors;
 
   constructor(parts: ServiceParts) {
     const { cors } = parts.settings;
     this.#parts = parts;
+    this.#admission = new Admission(parts.stores, parts.settings, parts.limiter);
     this.#corsOfKnownSeed = cors && { ...cors, origins: cors.origins ?? 'loopback' };
     this.#corsOfOwnSeed = cors && { ...cors, origins: cors.origins ?? '*' };
   }
@@ -169,8 +162,7 @@ export class Service {
     const { context, gateway, stores } = this.#parts;
     const rejection = originRejection(exchange.request, exchange.socket?.localAddress, this.#cors());
     if (rejection !== undefined) throw new HttpError(403, rejection, { param: 'Origin', code: 'origin_not_allowed' });
-    if (exchange.area === 'context') this.#admitToContext(exchange);
-    else this.#admitToGateway(exchange);
+    this.#admission.admit(exchange);
     const routes = exchange.area === 'context' ? context : gateway;
     const work = (): Promise<PlainResponse> => routes.handle(exchange);
     const key = exchange.request.headers.get('idempotency-key');
@@ -178,72 +170,12 @@ export class Service {
     return idempotentResponse(stores.idempotency, key, exchange, work);
   }
 
-  #admitToContext(exchange: Exchange): void {
-    const { stores, settings, limiter } = this.#parts;
-    const { name, scheme } = settings.sessionHeader;
-    exchange.userId = authenticateSession(stores.sessions, exchange.request.headers.get(name), scheme);
-    const kind = exchange.path === '/api/context/compact' ? 'compact' : 'context';
-    const bucket = `${kind} ${exchange.userId}`;
-    const state = limiter.take(bucket, stores.account.limit(kind));
-    if (!state.allowed) throw this.#rateLimited(exchange, bucket, state);
-  }
-
-  #admitToGateway(exchange: Exchange): void {
-    const { stores, settings, limiter } = this.#parts;
-    const rule = stores.account.limit('gateway');
-    try {
-      exchange.keyKind = authenticateKey(stores.apiKeys, exchange.request.headers.get('authorization'));
-    } catch (error) {
-      // Requests without a valid key do not count towards the account's limit.
-      exchange.rate = limiter.take('gateway without key', rule);
-      throw exchange.rate.allowed ? error : this.#rateLimited(exchange, 'gateway without key', exchange.rate);
-    }
-    exchange.rate = limiter.take('gateway', rule);
-    if (!exchange.rate.allowed) throw this.#rateLimited(exchange, 'gateway', exchange.rate);
-    if (!stores.account.gatewayAccess) {
-      const message = `The ${stores.account.plan.id} plan has no Gateway access; it comes with the Agency plan`;
-      throw new HttpError(403, message, { param: 'Authorization', code: 'plan_without_gateway' });
-    }
-    if (
-      exchange.keyKind === 'publishable' &&
-      !namesEndpoint(settings.publishableEndpoints, exchange.method, exchange.path)
-    ) {
-      throw new HttpError(403, 'This endpoint needs a secret key', {
-        param: 'Authorization',
-        code: 'insufficient_permissions',
-      });
-    }
-    this.#admitTokens(exchange);
-  }
-
-  /** Refuses a completion once the tokens of the window are used. The last one may exceed them: its size is not known before. */
-  #admitTokens(exchange: Exchange): void {
-    const { stores, limiter } = this.#parts;
-    const rule = stores.account.tokenLimit;
-    if (rule === undefined || !namesEndpoint(COMPLETING, exchange.method, exchange.path)) return;
-    const state = limiter.peek('tokens', rule);
-    if (!state.allowed) throw this.#rateLimited(exchange, 'tokens', state);
-  }
-
-  #spendTokens({ tokens }: LogEntry): void {
-    const { stores, limiter } = this.#parts;
-    const rule = stores.account.tokenLimit;
-    if (rule !== undefined && tokens !== undefined) limiter.spend('tokens', rule, tokens.prompt + tokens.completion);
-  }
-
   #cors(): Cors {
     return this.#parts.stores.seedRecord()?.isKnown ? this.#corsOfKnownSeed : this.#corsOfOwnSeed;
   }
 
-  #rateLimited({ entry }: Exchange, name: string, state: RateState): HttpError {
-    const { limit: allowed, asked, windowMs, resetAt } = state;
-    const unit = name === 'tokens' ? 'tokens' : 'requests';
-    entry.limit = { name, unit, allowed, asked, windowMs, endsAt: new Date(resetAt).toISOString() };
-    return new HttpError(429, 'Rate limit exceeded', { retryAfter: this.#parts.limiter.retryAfter(state) });
-  }
-
   #close(exchange: Exchange, response: PlainResponse, fault: FaultResponse | undefined): PlainResponse {
-    const { settings, stores, limiter, log } = this.#parts;
+    const { settings, log } = this.#parts;
     const { entry, request } = exchange;
     const { headers } = response;
     entry.status = response.status;
@@ -251,12 +183,7 @@ export class Service {
     headers['x-request-id'] = entry.requestId;
     // From the emulator's clock, as all other times in the response.
     headers.date = new Date(settings.clock.now()).toUTCString();
-    if (exchange.area === 'gateway') {
-      const rate = exchange.rate ?? limiter.peek('gateway', stores.account.limit('gateway'));
-      headers['x-ratelimit-limit'] = String(rate.limit);
-      headers['x-ratelimit-remaining'] = String(rate.remaining);
-      headers['x-ratelimit-reset'] = String(this.#resetValue(rate));
-    }
+    this.#admission.addRateHeaders(headers, exchange);
     addCorsHeaders(headers, request.headers.get('origin'), this.#cors());
     if (response.body !== null && (fault !== undefined || isEventStream(response))) {
       return this.#watchBody(exchange, response, fault);
@@ -264,7 +191,7 @@ export class Service {
     entry.outcome = 'answered';
     entry.finishedAt = settings.clock.now();
     // Without a fault, every body that is not an event stream is a string.
-    this.#spendTokens(entry);
+    this.#admission.spendTokens(entry);
     const whole = typeof response.body === 'string' ? response.body : '';
     const body = truncate(whole);
     entry.response = { headers, body, isBodyCut: body.length < whole.length };
@@ -284,7 +211,7 @@ export class Service {
     const finish = (outcome: Outcome): void => {
       entry.outcome = outcome;
       entry.finishedAt = settings.clock.now();
-      this.#spendTokens(entry);
+      this.#admission.spendTokens(entry);
       sent.close();
       log.changed(entry);
     };
@@ -311,7 +238,7 @@ export class Service {
         entry.finishedAt = settings.clock.now();
         sent.close();
         void sourceEnded.then(() => {
-          this.#spendTokens(entry);
+          this.#admission.spendTokens(entry);
           log.changed(entry);
         });
       },
@@ -323,17 +250,7 @@ export class Service {
     }
     return { ...response, body: isSplit ? inPieces(body, { bytes: splitBytes }) : body };
   }
-
-  #resetValue(rate: RateState): number {
-    const { rateLimitReset, clock } = this.#parts.settings;
-    if (rateLimitReset === 'epoch-milliseconds') return rate.resetAt;
-    if (rateLimitReset === 'delta-seconds') return Math.max(0, Math.ceil((rate.resetAt - clock.now()) / 1000));
-    return Math.ceil(rate.resetAt / 1000);
-  }
 }
-
-/** The endpoints that use tokens. */
-const COMPLETING = ['POST /v1/chat/completions', 'POST /v1/presets/:presetId/execute'];
 
 /** Passes events on, and records each with its time. */
 function watchedEvents(

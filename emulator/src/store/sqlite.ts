@@ -161,13 +161,20 @@ class InFile {
 function prepareFile(db: Database.Database): void {
   // Held until the process ends: a second process would not see the records in this one's memory.
   db.pragma('locking_mode = EXCLUSIVE');
-  db.pragma('journal_mode = WAL');
-  // A write reaches the operating system before it is acknowledged, so it survives the end of the process. Waiting for
-  // the disk would only protect against a power failure.
-  db.pragma('synchronous = NORMAL');
   const [found] = db.pragma('user_version') as { user_version: number }[];
   const format = found?.user_version ?? 0;
   if (format > FORMAT) throw new RangeError(`the file was written by a newer version (format ${format})`);
+  try {
+    db.pragma('journal_mode = WAL');
+  } catch (error) {
+    // The disk is full. What is there can still be read, and writes are rejected until there is room.
+    if (format < FORMAT || !UNWRITABLE.test(codeOf(error))) throw error;
+    db.exec('BEGIN EXCLUSIVE; COMMIT');
+  }
+  // A write reaches the operating system before it is acknowledged, so it survives the end of the process. Waiting for
+  // the disk would only protect against a power failure.
+  db.pragma('synchronous = NORMAL');
+  if (format === FORMAT) return;
   db.exec(
     'CREATE TABLE IF NOT EXISTS records (position INTEGER PRIMARY KEY, collection TEXT NOT NULL, id TEXT NOT NULL, value NOT NULL, UNIQUE (collection, id))',
   );
