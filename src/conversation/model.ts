@@ -11,6 +11,8 @@ import {
   type UserMemoryItem,
 } from '../index.js';
 
+export { toWellFormed as wellFormed } from '../base/unicode.js';
+
 /** A message of a conversation. */
 export interface ConversationMessage extends ChatMessage {
   /** Must be the service's id, if the service has the message. Set when a turn is stored without one. */
@@ -253,16 +255,10 @@ export interface CompactionReport {
   onlyInHistory?: number | undefined;
 }
 
-/** The result of a compaction after which the context was read. */
+/** The result of a compaction after which the context was read. If the version did not change, all is kept. */
 export interface CompactionReceipt extends CompactionReport {
-  /** Statements kept, reworded, lost and added. If the version did not change, all are kept. */
   diff: SummaryDiff;
   onlyInHistory: number;
-}
-
-/** Replaces lone halves of surrogate pairs, which no JSON can carry. */
-export function wellFormed(text: string): string {
-  return /\p{Surrogate}/u.test(text) ? text.replace(/\p{Surrogate}/gu, '\uFFFD') : text;
 }
 
 /** Returns a short hash of a text (FNV-1a). Not for security. */

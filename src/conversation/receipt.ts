@@ -1,5 +1,6 @@
 import type { ContextMetadata, RollingSummary } from '../index.js';
 import type { Ledger, LedgerEntry, SummaryDiff, SummaryEntry } from './model.js';
+import { wordsOf } from './words.js';
 
 /** Lists the statements of a summary. Ignores fields that are missing or damaged. */
 export function entriesOf(summary: RollingSummary): SummaryEntry[] {
@@ -178,44 +179,33 @@ const MOST_OF_IT = 0.8;
 /** What a rewording must not change. */
 interface Meaning {
   terms: ReadonlySet<string>;
-  /** Numbers, in digits and in words, with their signs. */
-  numbers: string;
-  negations: number;
-  /** Words that begin with a capital, or contain one. */
+  /** Numbers, in digits and in words, with their signs, and how often something is negated. */
+  facts: string;
+  /** The terms of words that begin with a capital, or contain one. */
   names: readonly string[];
 }
 
 function meaningOf(text: string): Meaning {
   const words = text.normalize('NFKC').match(WORDS) ?? [];
   const lower = words.map((word) => word.toLowerCase());
-  const all = ` ${lower.join(' ')} `;
+  const negations = ` ${lower.join(' ')} `.match(NEGATION) ?? [];
   return {
     terms: termsOf(text),
-    numbers: lower
-      .filter((word) => NUMBER.test(word))
-      .sort(compare)
-      .join(' '),
-    negations: (all.match(NEGATION) ?? []).length,
-    names: words.filter((word) => /\p{Lu}/u.test(word) && !COMMON.test(word.toLowerCase())).map(stemOf),
+    facts: [...lower.filter((word) => NUMBER.test(word)).sort(compare), negations.length].join(' '),
+    names: words.filter((word) => /\p{Lu}/u.test(word)).flatMap((word) => [...termsOf(word)]),
   };
 }
 
 function agree(a: Meaning, b: Meaning): boolean {
-  if (a.numbers !== b.numbers || a.negations !== b.negations) return false;
-  return a.names.every((name) => b.terms.has(name)) && b.names.every((name) => a.terms.has(name));
+  return (
+    a.facts === b.facts && a.names.every((name) => b.terms.has(name)) && b.names.every((name) => a.terms.has(name))
+  );
 }
 
-/** The stems of the significant words of a text. For scripts without spaces, pairs of characters. */
+/** The words of a text, cut to their beginnings, so that "decide", "decided" and "decides" become equal. */
 export function termsOf(text: string): Set<string> {
-  const terms = new Set<string>();
-  for (const [word] of text.normalize('NFKC').matchAll(WORDS)) {
-    if (/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u.test(word)) {
-      for (let i = 0; i < word.length - 1; i += 1) terms.add(word.slice(i, i + 2));
-    } else if (!COMMON.test(word.toLowerCase())) {
-      terms.add(stemOf(word));
-    }
-  }
-  return terms;
+  const words = wordsOf(text).filter((word) => !/^(?:because|every|each|all|any|die)$/.test(word));
+  return new Set(words.map((word) => word.slice(0, 6).replace(/(?<=..)ed?$/, '')));
 }
 
 /** Counts the terms that two texts share. */
@@ -228,19 +218,10 @@ export function sharedTerms(a: ReadonlySet<string>, b: ReadonlySet<string>): num
 /** Letters and digits, with the signs that change their meaning: C++ and C#, -20 and 20, 1.5 and 15, < 5 and > 5. */
 const WORDS = /(?<![\p{L}\p{N}])-(?=\p{N})|\p{N}+(?:[.,:]\p{N}+)+|[\p{L}\p{M}\p{N}]+[+#]*|[<>≤≥]/gu;
 
+/** Also C++ and C#. */
 const NUMBER =
-  /\p{N}|^[-<>≤≥]$|^(?:zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|sixty|hundred|thousand|million|once|twice|half|both|null|ein[se]?|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf|zwanzig|dreißig|hundert|tausend|une?|deux|trois|quatre|cinq|sept|huit|neuf|dix|cent|mille|uno|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|cien|mil)$|[一二三四五六七八九十百千万两]/u;
+  /\p{N}|^[-<>≤≥]$|[+#]$|^(?:zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|sixty|hundred|thousand|million|once|twice|half|both|null|ein[se]?|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf|zwanzig|dreißig|hundert|tausend|une?|deux|trois|quatre|cinq|sept|huit|neuf|dix|cent|mille|uno|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|cien|mil)$|[一二三四五六七八九十百千万两]/u;
 
 /** Counted in words that are separated by spaces: the apostrophe of "don't" is such a space. */
 const NEGATION =
   / (?:not?|never|none|nothing|nobody|neither|nor|without|cannot|t(?= )|nicht|nie(?:mals|mand)?|kein\w*|nichts|ohne|weder|ne|pas|jamais|aucune?|rien|sans|nunca|ningun[oa]?|ningún|nada|sin|tampoco)(?= )|[不没沒無无未非勿別别]|ない|ません|ไม่/gu;
-
-/** Cuts a word to its beginning, so that "decide", "decided" and "decides" become equal. */
-function stemOf(word: string): string {
-  const lower = word.toLowerCase();
-  return lower.length > 6 ? lower.slice(0, 6) : lower.replace(/(?<=..)(?:ies|es|ed|s)$/, '');
-}
-
-/** Words that carry no meaning of their own. */
-const COMMON =
-  /^(?:an?|the|and|or|that|this|these|those|it|its|i|we|he|she|they|you|my|our|your|his|her|their|with|for|from|of|to|in|on|at|by|as|is|are|was|were|be|been|has|have|had|will|would|shall|should|can|could|may|must|do|does|did|not?|but|if|so|then|what|when|where|which|who|why|how|because|about|into|every|all|each|any|there|der|die|das|den|dem|ein|eine|und|oder|ist|sind|wir|ihr|sie|er|es|ich|nicht|mit|für|von|zu|im|in|auf|les?|la|un|une|et|est|nous|vous|il|elle|que|qui|el|los|las|y|es|nosotros|una?)$/;

@@ -1,35 +1,20 @@
 import { type ContextParts, type ContextSection, hashText, wellFormed } from './model.js';
 import { compare, entriesOf, listOf, textsOf } from './receipt.js';
 
-/** The heading of each section, in rendering order. */
-const HEADINGS: Readonly<Record<ContextSection, string>> = {
-  constraints: 'Constraints',
-  definitions: 'Definitions',
-  preferences: 'Preferences',
-  facts: 'Facts',
-  goals: 'Goals',
-  requirements: 'Requirements',
-  decisions: 'Decisions',
-  currentPlan: 'Current plan',
-  openQuestions: 'Open questions',
-  pinnedMemory: 'Pinned',
-  importantReferences: 'References',
+/** The heading of each section, in rendering order, and its rank: the section of the highest rank is dropped first. */
+const HEADINGS: Readonly<Record<ContextSection, readonly [heading: string, rank: number]>> = {
+  constraints: ['Constraints', 1],
+  definitions: ['Definitions', 9],
+  preferences: ['Preferences', 6],
+  facts: ['Facts', 7],
+  goals: ['Goals', 3],
+  requirements: ['Requirements', 2],
+  decisions: ['Decisions', 4],
+  currentPlan: ['Current plan', 5],
+  openQuestions: ['Open questions', 8],
+  pinnedMemory: ['Pinned', 0],
+  importantReferences: ['References', 10],
 };
-
-/** The order of value: the last section is dropped first. */
-const PRIORITY: readonly ContextSection[] = [
-  'pinnedMemory',
-  'constraints',
-  'requirements',
-  'goals',
-  'decisions',
-  'currentPlan',
-  'preferences',
-  'facts',
-  'openQuestions',
-  'definitions',
-  'importantReferences',
-];
 
 // The cast is true: the record has these keys and no others.
 export const SECTIONS = /* @__PURE__ */ Object.keys(HEADINGS) as readonly ContextSection[];
@@ -62,7 +47,7 @@ export function linesOf({ summary, pins, memory }: ContextParts): readonly Conte
       add('importantReferences', withReason(value, label));
   }
   for (const { id, messageId, content } of listOf(pins)) add('pinnedMemory', content, { id, messageId });
-  return lines.reverse().sort((a, b) => PRIORITY.indexOf(a.section) - PRIORITY.indexOf(b.section));
+  return lines.reverse().sort((a, b) => HEADINGS[a.section][1] - HEADINGS[b.section][1]);
 }
 
 /** The section for a type of memory. Undocumented types are facts. */
@@ -95,14 +80,14 @@ export function renderContext(parts: ContextParts): string {
 export function renderLines(lines: readonly ContextLine[]): string {
   const blocks = SECTIONS.flatMap((section) => {
     const texts = lines.filter((line) => line.section === section).map(({ text }) => renderItem(`- ${text.trim()}`));
-    return texts.length === 0 ? [] : [[HEADINGS[section], ...texts.reverse()].join('\n')];
+    return texts.length === 0 ? [] : [[HEADINGS[section][0], ...texts.reverse()].join('\n')];
   });
   return blocks.length === 0 ? '' : enclosed('context', PREFACE, blocks.join('\n\n'));
 }
 
 /** The texts whose tokens a line and its heading add to a context. */
 export function costsOf({ section, text }: ContextLine): { line: string; heading: string } {
-  return { line: renderItem(`- ${text.trim()}`), heading: HEADINGS[section] };
+  return { line: renderItem(`- ${text.trim()}`), heading: HEADINGS[section][0] };
 }
 
 /** Puts a text between delimiters that it cannot contain, below a sentence that says what it is. */

@@ -1,3 +1,4 @@
+import { isObject } from '../base/objects.js';
 import { systemRuntime } from '../base/runtime.js';
 import {
   ConfigurationError,
@@ -291,31 +292,28 @@ export function stored(message: ConversationMessage): ConversationMessage {
 
 /** Checks what `load` returned. Checks only messages that were not checked before. @throws {ConfigurationError} */
 function checkLoaded(loaded: unknown, known: readonly ConversationMessage[]): StoredConversation {
-  const { messages = [], state } = Object(loaded ?? {}) as Partial<StoredConversation>;
-  const isObject = loaded === undefined || loaded === null || (typeof loaded === 'object' && !Array.isArray(loaded));
-  if (!isObject || !Array.isArray(messages) || !messages.every((one, at) => one === known[at] || isMessage(one))) {
+  const { messages = [], state } = (loaded ?? {}) as Partial<StoredConversation>;
+  const isMessages = Array.isArray(messages) && messages.every((one, at) => one === known[at] || isMessage(one));
+  if (typeof (loaded ?? {}) !== 'object' || Array.isArray(loaded) || !isMessages) {
     throw new ConfigurationError(
       "store.load must return { messages, state }: messages as an array of { role, content } with role 'user' or 'assistant' and text content.",
     );
   }
-  if (state !== undefined && state !== null && !isState(state)) {
+  if (state !== undefined && state !== null && !isState(state))
     throw new ConfigurationError('store.load must return the state that store.saveState got, unchanged.');
-  }
   return { messages, state };
 }
 
-function isState(state: unknown): state is ConversationState {
-  const { format, revision, ledger, compaction, calibration, excluded, snapshot } = Object(
-    state,
-  ) as Partial<ConversationState>;
-  const isRecord = (value: unknown): boolean => typeof value === 'object' && value !== null;
+function isState(state: unknown): boolean {
+  const { format, revision, ledger, compaction, calibration, excluded, snapshot } = Object(state);
   return (
     format === 1 &&
     typeof revision === 'number' &&
-    [ledger, compaction, calibration].every(isRecord) &&
+    isObject(compaction) &&
+    isObject(calibration) &&
     Array.isArray(excluded) &&
     Array.isArray(ledger?.entries) &&
-    ledger.entries.every((entry) => isRecord(entry) && typeof entry.text === 'string') &&
-    (snapshot === undefined || (isRecord(snapshot.summary) && isRecord(snapshot.metadata)))
+    ledger.entries.every((entry: unknown) => typeof Object(entry).text === 'string') &&
+    (snapshot === undefined || (isObject(snapshot?.summary) && isObject(snapshot.metadata)))
   );
 }
