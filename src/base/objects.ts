@@ -7,10 +7,14 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+const EMPTY = {};
+
 /**
- * A copy without a prototype, so that a polluted `Object.prototype` sets no option. `{ __proto__: null, ...given }` is
- * much slower.
+ * A copy of an object's own fields that inherits none, so that a polluted `Object.prototype` sets no option. Removing
+ * the prototype takes a microsecond, so it is done only where something is inherited.
  */
 export function ownProperties<Given extends object>(given: Given): Given {
-  return Object.setPrototypeOf({ ...given }, null);
+  const own = { ...given };
+  for (const _ in EMPTY) return Object.setPrototypeOf(own, null);
+  return own;
 }

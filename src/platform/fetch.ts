@@ -1,3 +1,4 @@
+import { ownProperties } from '../base/objects.js';
 import type { HeaderSource } from '../base/response-info.js';
 import { APIConnectionError } from '../errors/connection.js';
 import type { Engine, Exchange, OutgoingRequest, Progress, ResponseHead } from './engine.js';
@@ -80,7 +81,7 @@ class FetchExchange implements Exchange {
 
   async #fetchWith(request: OutgoingRequest, fetch: Fetch): Promise<Response> {
     // Without a prototype: a polluted Object.prototype could add a body to a GET.
-    const init = { __proto__: null, ...this.#rules.requestInit(request), signal: this.#controller.signal };
+    const init = ownProperties({ ...this.#rules.requestInit(request), signal: this.#controller.signal });
     let response: unknown;
     try {
       response = await fetch(request.origin + request.path, init);

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { ownProperties } from '../base/objects.js';
 import type { HeaderSource } from '../base/response-info.js';
 import { ConfigurationError } from '../errors/base.js';
 import {
@@ -168,7 +169,7 @@ class NodeExchange implements Exchange, ByteSource, DispatchHandler {
     };
     try {
       // Without a prototype: undici would read `upgrade`, `reset` and others from a polluted Object.prototype.
-      agent.dispatch(Object.setPrototypeOf(options, null), this);
+      agent.dispatch(ownProperties(options), this);
     } catch (error) {
       // undici 7 and 8 report an invalid request to the handler. undici 6 throws if the handler is invalid.
       const isOld = (error as { code?: unknown } | null | undefined)?.code === 'UND_ERR_INVALID_ARG';
