@@ -35,7 +35,7 @@ export function toGatewayRequest(model: string, options: CallOptions, sends: boo
     ...(maxOutputTokens !== undefined && { max_tokens: maxOutputTokens }),
     ...(sends && undocumentedParams(options)),
   };
-  return { params, unsupported: sends ? notSendable(options) : leftOut(options) };
+  return { params, unsupported: sends ? notSendable(options) : ignoredSettings(options) };
 }
 
 function toMessage({ role, content }: PromptMessage) {
@@ -44,7 +44,7 @@ function toMessage({ role, content }: PromptMessage) {
   if (typeof content === 'string') return { role, content };
   const texts = content.flatMap(({ type, text }) => {
     if (type === 'text') return [String(text)];
-    if (type === 'reasoning') return []; // `leftOut` adds a warning
+    if (type === 'reasoning') return []; // `ignoredSettings` adds a warning
     throw unsupported(
       `${type} parts`,
       `Only text is documented, and this ${role} message has a ${type} part. To send it, ${SENDS}.`,
@@ -114,7 +114,7 @@ const SENDS = "pass undocumented: 'send' to createAiSdkProvider";
 const NOT_SENT = `The API does not document it. It was not sent. To send it, ${SENDS}.`;
 
 /** The given settings that have no effect. */
-function leftOut(options: CallOptions): Unsupported[] {
+function ignoredSettings(options: CallOptions): Unsupported[] {
   const { responseFormat, tools, reasoning, providerOptions, prompt } = options;
   const settings = ['stopSequences', 'topP', 'topK', 'presencePenalty', 'frequencyPenalty', 'seed'] as const;
   const features: string[] = settings.filter((name) => options[name] !== undefined);

@@ -13,7 +13,7 @@ import type { Specification, StreamPart, Warning } from './specification.js';
 import { ToolInputs } from './tool-inputs.js';
 
 /** Options of `toPartStream`. */
-export interface StreamTelling<Version extends Specification> {
+export interface StreamPartOptions<Version extends Specification> {
   readonly specification: Version;
   readonly warnings: Warning<Version>[];
   readonly includeRawChunks: boolean | undefined;
@@ -22,9 +22,9 @@ export interface StreamTelling<Version extends Specification> {
 /** Converts a streamed completion to the AI SDK's parts. Reads only on demand. Cancelling it ends the request. */
 export function toPartStream<Version extends Specification>(
   completion: ChatCompletionStream<'send'>,
-  telling: StreamTelling<Version>,
+  options: StreamPartOptions<Version>,
 ): ReadableStream<StreamPart<Version>> {
-  const parts = partsOf(completion, telling);
+  const parts = partsOf(completion, options);
   return new ReadableStream<StreamPart<Version>>(
     {
       async pull(controller) {
@@ -44,7 +44,7 @@ const TEXT = { id: '0' };
 
 async function* partsOf<Version extends Specification>(
   completion: ChatCompletionStream<'send'>,
-  { specification, warnings, includeRawChunks }: StreamTelling<Version>,
+  { specification, warnings, includeRawChunks }: StreamPartOptions<Version>,
 ): AsyncGenerator<StreamPart<Version>, undefined> {
   let [hasMetadata, hasText, hasFailed] = [false, false, false];
   const pieces = new CharacterJoiner();

@@ -23,30 +23,30 @@ export function multipart({ fields }: Form, file: FileContent, listener: Progres
   const total = file.size === undefined ? undefined : head.byteLength + file.size + tail.byteLength;
 
   async function* bytes(
-    onLeft: (size: number) => void,
+    onSent: (size: number) => void,
     isCancelled: () => boolean,
   ): AsyncGenerator<Uint8Array, undefined> {
     const checkGoing = (): void => {
       if (isCancelled()) throw new Error('the upload was cancelled');
     };
-    const left = (chunk: Uint8Array): void => {
+    const reportSent = (chunk: Uint8Array): void => {
       checkGoing();
-      onLeft(chunk.byteLength);
+      onSent(chunk.byteLength);
     };
     yield head;
-    left(head);
+    reportSent(head);
     for await (const chunk of contentOf(file)) {
       checkGoing();
       // A source may yield everything at once. Progress and timeout still count it in parts.
       for (let at = 0; at < chunk.byteLength; at += PART) {
         const piece = chunk.subarray(at, at + PART);
         yield piece;
-        left(piece);
+        reportSent(piece);
       }
     }
     checkGoing(); // a cancelled source looks as if it had ended
     yield tail;
-    left(tail);
+    reportSent(tail);
   }
 
   return {
@@ -58,7 +58,7 @@ export function multipart({ fields }: Form, file: FileContent, listener: Progres
       let sent = 0;
       let unseen = false;
       let cancelled = false;
-      const onLeft = (size: number): void => {
+      const onSent = (size: number): void => {
         sent += size;
         onProgress();
         listener(sent, total);
@@ -68,7 +68,7 @@ export function multipart({ fields }: Form, file: FileContent, listener: Progres
         get sent() {
           return sent;
         },
-        open: () => bytes(onLeft, () => cancelled),
+        open: () => bytes(onSent, () => cancelled),
         asBlob: () => {
           const { blob } = file;
           if (blob === undefined) return undefined;
@@ -77,7 +77,7 @@ export function multipart({ fields }: Form, file: FileContent, listener: Progres
           return new Blob([head, blob, tail]);
         },
         onBlobSent: () => {
-          if (unseen) onLeft(total ?? 0);
+          if (unseen) onSent(total ?? 0);
         },
         cancel: () => {
           cancelled = true;
