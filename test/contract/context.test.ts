@@ -284,4 +284,8 @@ describe.each(engines)('the Context API through $engine', ({ options }) => {
     expect((await context.retrieve(id)).pinnedMemory).toMatchObject([{ messageId: id }]);
     await context.unpin(id, id);
   });
+
+  test('the tests above call every endpoint of /api with the session token as a bearer token', async () => {
+    expect(await world.uncalled('/api', 'Bearer session_local_***'), 'endpoints that need a test here').toEqual([]);
+  });
 });

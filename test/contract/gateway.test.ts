@@ -222,4 +222,8 @@ describe.each(engines)('the Gateway API through $engine', ({ options }) => {
     expect(body).toMatchObject({ object: 'list', data: [{ id: 'summarize' }, {}] });
     expect(world.last.path).toBe('/v1/presets?limit=2');
   });
+
+  test('the tests above call every endpoint of /v1 with Authorization: Bearer <API_KEY>', async () => {
+    expect(await world.uncalled('/v1', 'Bearer svc_sk_***'), 'endpoints that need a test in this file').toEqual([]);
+  });
 });

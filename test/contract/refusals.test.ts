@@ -15,45 +15,7 @@ describe.each(engines)('authentication and errors through $engine', ({ options }
 
   afterEach(() => vi.restoreAllMocks());
 
-  // Authentication, Context API
-
-  test('every Context endpoint sends the session token as a bearer token', async () => {
-    const context = world.context();
-    const { id } = await context.memory.create({ type: 'fact', key: 'k', content: 'c' });
-    await context.retrieve('talk');
-    await context.summary('talk');
-    await context.compact('talk');
-    await context.pin('talk', { messageId: 'm1' });
-    await context.unpin('talk', 'm1');
-    await context.exclude('talk', 'm1');
-    await context.include('talk', 'm1');
-    await context.memory.list();
-    await context.memory.update(id, { content: 'd' });
-    await context.memory.delete(id);
-
-    expect(world.emulator.requests).toHaveLength(11);
-    expect(new Set(world.emulator.requests.map(({ status }) => status))).toEqual(new Set([200]));
-    expect(new Set(world.emulator.requests.map(({ headers }) => headers.authorization))).toEqual(
-      new Set(['Bearer session_local_***']),
-    );
-  });
-
-  test('every Gateway endpoint sends Authorization: Bearer <API_KEY>', async () => {
-    const gateway = world.gateway();
-    await gateway.chat.completions.create(chatParams);
-    await gateway.presets.list();
-    await gateway.presets.execute('summarize', { input: 'a', model: 'atlas-small' });
-    await gateway.files.upload({ file: new Blob(['a']), purpose: 'notes' });
-    await gateway.integrations.list();
-    await gateway.integrations.execute('team-chat', { action: 'post_message', channel: '#a', text: 'b' });
-    await gateway.usage.retrieve();
-
-    expect(world.emulator.requests).toHaveLength(7);
-    expect(new Set(world.emulator.requests.map(({ status }) => status))).toEqual(new Set([200]));
-    expect(new Set(world.emulator.requests.map(({ headers }) => headers.authorization))).toEqual(
-      new Set(['Bearer svc_sk_***']),
-    );
-  });
+  // Authentication
 
   test('sessionHeader names the header of the session token, which then has no scheme', async () => {
     const { createEmulator } = await import('context-gateway-emulator');

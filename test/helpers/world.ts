@@ -6,7 +6,7 @@ import {
   type Undocumented,
 } from 'context-gateway';
 import { createEmulator, type EmulatorOptions } from 'context-gateway-emulator';
-import { afterAll, beforeAll, beforeEach } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
 
 /** The emulator on a local port, with both clients. It is reset before every test. */
 export function emulatedService(
@@ -19,6 +19,11 @@ export function emulatedService(
     baseURL = (await emulator.listen({ port: 0 })).url;
   });
   beforeEach(() => emulator.reset());
+  const answered: string[] = [];
+  afterEach(() => {
+    for (const { method, path, status, headers } of emulator.requests)
+      if (status === 200) answered.push(`${method} ${path.split('?')[0]} ${headers.authorization}`);
+  });
   const open: { close(): Promise<void> }[] = [];
   afterAll(async () => {
     await Promise.all(open.map((client) => client.close()));
@@ -42,6 +47,18 @@ export function emulatedService(
       keep(
         new ContextClient({ baseURL, sessionToken: emulator.sessionToken, maxRetries: 0, ...clientOptions, ...more }),
       ),
+    /** The endpoints under `prefix` that no earlier test called with success and this `authorization`. */
+    async uncalled(prefix: string, authorization: string): Promise<string[]> {
+      const response = await emulator.fetch('http://127.0.0.1/_emulator/openapi.json');
+      const { paths } = (await response.json()) as { paths: Record<string, object> };
+      const endpoints = Object.entries(paths).flatMap(([path, methods]) =>
+        Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+      );
+      return endpoints.filter((endpoint) => {
+        const called = new RegExp(`^${endpoint.replace(/\{\w+\}/g, '[^/]+')} ${authorization.replaceAll('*', '\\*')}$`);
+        return endpoint.includes(` ${prefix}/`) && !answered.some((request) => called.test(request));
+      });
+    },
     /** The last received request. */
     get last() {
       const request = emulator.requests.at(-1);

@@ -25,7 +25,7 @@ const details: APIErrorDetails = {
 const all = (from: typeof errors = errors, pick = apiError): InstanceType<typeof errors.ContextGatewayError>[] => [
   new from.ConfigurationError('bad option'),
   new from.RequestValidationError([{ path: ['messages', 0, 'content'], message: 'expected string' }]),
-  ...[400, 401, 402, 403, 404, 429, 500, 503].map((status) => pick(status, details)),
+  ...[400, 401, 403, 404, 418, 429, 500, 503].map((status) => pick(status, details)),
   new from.StreamError(200, details),
   new from.APIConnectionError('cut', { phase: 'body', sent: 'yes' }),
   new from.APITimeoutError('late', { kind: 'idle', phase: 'stream', sent: 'yes' }),
@@ -60,6 +60,16 @@ const classes = [
 ] as const;
 
 type ErrorName = (typeof classes)[number][number];
+
+test('the lists above have every error class', () => {
+  const exported = Object.values(errors).filter(
+    (one) => typeof one === 'function' && one.prototype instanceof errors.ContextGatewayError,
+  );
+  const names = exported.map((one) => one.name).sort();
+
+  expect(classes.map(([name]) => name).sort()).toEqual(names);
+  expect([...new Set(all().map((error) => error.constructor.name))].sort()).toEqual(names);
+});
 
 test.each(classes)('%s extends %s', (name, parent) => {
   expect(Object.getPrototypeOf(byName[name])).toBe(byName[parent]);

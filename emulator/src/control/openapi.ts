@@ -183,7 +183,12 @@ function jsonSchema(schema: z.ZodMiniType, schemas: Record<string, JsonSchema>):
     '"#/components/schemas/',
   );
   const rewritten: { it: JsonSchema; $defs: Record<string, JsonSchema> } = JSON.parse(text);
-  Object.assign(schemas, rewritten.$defs);
+  for (const [name, form] of Object.entries(rewritten.$defs)) {
+    const other = schemas[name];
+    if (other !== undefined && JSON.stringify(other) !== JSON.stringify(form))
+      throw new Error(`Two schemas are named '${name}' in the OpenAPI description. Give one of them another name.`);
+    schemas[name] = form;
+  }
   return rewritten.it;
 }
 
