@@ -3,18 +3,17 @@ import {
   type CompactionLevel,
   type CompactionResult,
   type ContextClient,
-  type ContextMetadata,
   NotFoundError,
   type RequestOptions,
   type RollingSummary,
 } from '../index.js';
 import { afterCompaction, afterFailure, type ContextSize, countOnlyInHistory, dueLevel } from './compaction.js';
+import { type Background, untilAborted } from './limits.js';
 import type { CompactionReceipt, CompactionReport, Snapshot } from './model.js';
 import type { ConversationOptions } from './options.js';
 import { diffSummaries, isCompaction, listOf, observeSummary } from './receipt.js';
 import type { Session } from './store.js';
 import { messageTokens } from './tokens.js';
-import { type Background, untilAborted } from './turn.js';
 
 /** The context for one prompt. */
 export interface CurrentContext {
@@ -35,6 +34,7 @@ interface Surroundings {
   budget: number;
 }
 
+const NO_METADATA = { totalTokens: 0, compressedTokens: 0, preservationRatio: 1, recentMessageCount: 0 };
 /** Milliseconds for which a context is reused. After that it is still used, and read again behind the turn. */
 const FRESH = 30_000;
 /** Milliseconds after which a turn waits for a new context. */
@@ -113,7 +113,8 @@ export class ServiceContext {
       this.client.memory.list({ workspaceId: this.#options.workspaceId }, options),
     ]);
     const snapshot: Snapshot = {
-      summary: { ...EMPTY_SUMMARY, ...context.rollingSummary },
+      // With `validation: 'report'`, the service may leave out any field. Only these are used without a check.
+      summary: { version: 0, ...(context.rollingSummary as Partial<RollingSummary>) } as RollingSummary,
       pins: listOf(context.pinnedMemory),
       memory: listOf(memory),
       metadata: { ...NO_METADATA, ...context.metadata },
@@ -253,23 +254,3 @@ export class ServiceContext {
 function tokensOf({ previousTokenCount, newTokenCount }: CompactionResult): CompactionReport['tokens'] {
   return { before: previousTokenCount, after: newTokenCount };
 }
-
-/** For fields that are missing: with `validation: 'report'`, the service may send anything. */
-const EMPTY_SUMMARY: RollingSummary = {
-  goals: [],
-  decisions: [],
-  requirements: [],
-  currentPlan: [],
-  openQuestions: [],
-  definitions: {},
-  importantReferences: [],
-  stylePreferences: {},
-  lastUpdated: '',
-  version: 0,
-};
-const NO_METADATA: ContextMetadata = {
-  totalTokens: 0,
-  compressedTokens: 0,
-  preservationRatio: 1,
-  recentMessageCount: 0,
-};

@@ -1,13 +1,4 @@
-export type {
-  BuildOptions,
-  Conversation,
-  MadeReply,
-  SearchOptions,
-  SentPrompt,
-  TurnInput,
-  TurnOptions,
-} from './conversation.js';
-export { createConversation } from './conversation.js';
+export { type Conversation, createConversation } from './conversation.js';
 export type {
   BuiltPrompt,
   ChatTurn,
@@ -27,7 +18,14 @@ export type {
   SummaryDiff,
   SummaryEntry,
 } from './model.js';
-export type { ConversationOptions } from './options.js';
+export type {
+  BuildOptions,
+  ConversationOptions,
+  SearchOptions,
+  SentPrompt,
+  TurnInput,
+  TurnOptions,
+} from './options.js';
 export {
   ContextBudgetError,
   type FitParams,
@@ -38,7 +36,7 @@ export {
 } from './prompt.js';
 export { diffSummaries } from './receipt.js';
 export { renderContext } from './render.js';
-export { readTurn, type TurnEvent } from './respond.js';
+export { readTurn, type TurnEvent } from './reply.js';
 export type { ConversationSearch, SearchHit } from './search.js';
 export {
   ConversationConflictError,

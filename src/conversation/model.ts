@@ -279,7 +279,7 @@ export function messagesOf(input: string | readonly ConversationMessage[]): Conv
   const messages = typeof input === 'string' ? [{ role: 'user', content: input }] : input;
   checkMessages(messages, 'input');
   if (messages.length === 0 || messages.some(({ content }) => content.trim() === '')) {
-    throw new RequestValidationError([{ path: ['input'], message: 'must not be empty' }]);
+    throw badArgument('input', 'must not be empty');
   }
   return messages.map((message) => ({ ...message }));
 }
@@ -287,13 +287,14 @@ export function messagesOf(input: string | readonly ConversationMessage[]): Conv
 /** @throws {RequestValidationError} */
 export function checkMessages(messages: unknown, name: string): asserts messages is readonly ConversationMessage[] {
   if (Array.isArray(messages) && messages.every(isMessage)) return;
-  throw new RequestValidationError([
-    {
-      path: [name],
-      message:
-        "must be an array of { role, content } with role 'user' or 'assistant' and text content; pass a system message as instructions",
-    },
-  ]);
+  throw badArgument(
+    name,
+    "must be an array of { role, content } with role 'user' or 'assistant' and text content; pass a system message as instructions",
+  );
+}
+
+export function badArgument(name: string, message: string): RequestValidationError {
+  return new RequestValidationError([{ path: [name], message }]);
 }
 
 /** Whether a value is a message of a user or the assistant. */

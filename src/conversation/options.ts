@@ -1,7 +1,13 @@
 import * as z from '#zod';
 import { findBadOptions, functionOption, isFunction, option } from '../base/options.js';
-import { ConfigurationError, type ContextClient, type GatewayClient, type Undocumented } from '../index.js';
-import type { CompactionReceipt } from './model.js';
+import {
+  ConfigurationError,
+  type ContextClient,
+  type GatewayClient,
+  type RequestOptions,
+  type Undocumented,
+} from '../index.js';
+import type { CompactionReceipt, ConversationMessage } from './model.js';
 import type { ConversationSearch } from './search.js';
 import type { ConversationStore } from './store.js';
 
@@ -57,6 +63,42 @@ export interface ConversationOptions {
   onError?: ((error: unknown) => void) | undefined;
 }
 
+/** The user's new message, or several messages. The last one is the question. */
+export type TurnInput = string | readonly ConversationMessage[];
+
+/** Options of one turn. */
+export interface TurnOptions extends RequestOptions {
+  /** From 0 to 2. @default 1 */
+  temperature?: number | undefined;
+  /**
+   * Maximum tokens of the reply. The prompt leaves room for them.
+   * @default not sent; the prompt leaves room for `reserveOutput` tokens
+   */
+  max_tokens?: number | undefined;
+}
+
+/** Options of a prompt for another client. */
+export interface BuildOptions
+  extends Pick<TurnOptions, 'signal' | 'timeout' | 'deadline' | 'maxRetries' | 'max_tokens'> {
+  /** The messages before the input, in place of those of the store. */
+  messages?: readonly ConversationMessage[] | undefined;
+  /** In place of the conversation's instructions. */
+  instructions?: string | undefined;
+}
+
+/** Options of `search`. */
+export interface SearchOptions extends Pick<RequestOptions, 'signal'> {
+  /** Maximum number of messages. @default 10 */
+  limit?: number | undefined;
+}
+
+/** A prompt that another client has sent, and its length as the service reported it. */
+export interface SentPrompt {
+  messages: readonly { content: string }[];
+  /** From the `usage` of the response. */
+  prompt_tokens: number;
+}
+
 /** The service's models have windows of 128K and 200K tokens. Which model has which is not documented. */
 const SMALLEST_WINDOW = 128_000;
 
@@ -94,14 +136,11 @@ function hasOptional(value: unknown, name: string): boolean {
   return (value as Record<string, unknown>)[name] === undefined || has(value, name);
 }
 
-/** The token budget of a prompt and its reply. */
-export interface Window {
-  contextWindow: number;
-  reserveOutput: number;
-}
+/** Options with defaults. */
+export type CheckedOptions = ConversationOptions & { contextWindow: number; reserveOutput: number };
 
 /** Checks options before any work starts. @throws {ConfigurationError} that names all invalid options */
-export function checkOptions(options: ConversationOptions): Window {
+export function checkOptions(options: ConversationOptions): CheckedOptions {
   if (typeof options !== 'object' || options === null) {
     throw new ConfigurationError('createConversation takes options: { gateway, model, conversationId, … }.');
   }
@@ -109,7 +148,7 @@ export function checkOptions(options: ConversationOptions): Window {
   if (problem !== undefined) throw new ConfigurationError(problem);
   const { contextWindow = SMALLEST_WINDOW } = options;
   const { reserveOutput = Math.min(4096, Math.floor(contextWindow / 8)) } = options;
-  if (contextWindow > reserveOutput) return { contextWindow, reserveOutput };
+  if (contextWindow > reserveOutput) return { ...options, contextWindow, reserveOutput };
   throw new ConfigurationError(
     `contextWindow (${contextWindow}) must be larger than reserveOutput (${reserveOutput}).`,
   );

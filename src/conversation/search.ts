@@ -1,8 +1,8 @@
+import { Limits } from './limits.js';
 import { type Hit, MessageIndex } from './memory.js';
 import type { ConversationMessage, Ledger, LedgerEntry } from './model.js';
 import type { Found } from './recall.js';
 import { lostEntries, normalise } from './receipt.js';
-import { Limits } from './turn.js';
 
 /** A search in the messages of a conversation. Returns the ids of messages, best first. */
 export type ConversationSearch = (

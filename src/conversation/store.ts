@@ -1,13 +1,9 @@
 import { isObject } from '../base/objects.js';
 import { systemRuntime } from '../base/runtime.js';
+import { ConfigurationError, ContextGatewayError, type ErrorData, type RequestOptions } from '../index.js';
+import { Limits } from './limits.js';
 import {
-  ConfigurationError,
-  ContextGatewayError,
-  type ErrorData,
-  type RequestOptions,
-  RequestValidationError,
-} from '../index.js';
-import {
+  badArgument,
   type ChatTurn,
   type CompactionState,
   type ConversationMessage,
@@ -20,7 +16,6 @@ import type { FitState } from './prompt.js';
 import { EMPTY_LEDGER, forgetMessage } from './receipt.js';
 import { History } from './search.js';
 import type { Calibration, TokenCounter } from './tokens.js';
-import { Limits } from './turn.js';
 
 /**
  * Where an app stores conversations. Only `load` is required: an app that stores its turns itself needs nothing else.
@@ -219,15 +214,16 @@ export class Session {
   }
 
   /**
-   * Stores the messages of a turn in place of those `removed`. If that fails, they are stored with the next turn.
-   * Resolves to whether any were removed.
+   * Stores the messages of a turn, in place of those from a position on. If that fails, they are stored with the next
+   * turn. Resolves to the ids of the messages that were removed.
    */
-  async append(turn: ConversationMessage[], removed: readonly ConversationMessage[], limits: Limits): Promise<boolean> {
-    if (this.#store.append === undefined) return false; // the app stores its turns
-    const before = this.history.messages;
-    const hasRemoved = await this.#remove(removed, limits);
-    const position = before.length - removed.length - this.#unsaved.length;
+  async append(turn: ConversationMessage[], from: number | undefined, limits: Limits): Promise<string[]> {
+    if (this.#store.append === undefined) return []; // the app stores its turns
+    const before = this.history.messages.slice(0, from);
+    const removed = this.history.messages.slice(before.length);
+    await this.#remove(removed, limits);
     const unsaved = [...this.#unsaved, ...turn];
+    const position = before.length - this.#unsaved.length;
     try {
       const ids = await this.#settled(limits).within('store.append', () =>
         this.#store.append?.(this.id, unsaved, position),
@@ -239,38 +235,51 @@ export class Session {
       this.#unsaved = unsaved;
       this.#onError(error);
     }
-    this.history.update([...before.slice(0, before.length - removed.length), ...turn]);
-    return hasRemoved;
+    this.history.update([...before, ...turn]);
+    return removed.flatMap(({ id }) => id ?? []);
   }
 
   /** Removes messages from the store, and what they say from what compactions lost. */
-  async #remove(removed: readonly ConversationMessage[], limits: Limits): Promise<boolean> {
+  async #remove(removed: readonly ConversationMessage[], limits: Limits): Promise<void> {
     const first = removed[0]?.id;
-    if (first === undefined) return false;
+    if (first === undefined) return;
     await this.#settled(limits).within('store.truncate', () => this.#store.truncate?.(this.id, first));
     this.#unsaved = [];
     this.set({ ledger: removed.reduce((left, { content }) => forgetMessage(left, content), this.#state.ledger) });
-    return true;
   }
 
-  /** Stores messages as another conversation, in the same store. */
+  /** Stores messages as another conversation. Returns the store. */
   async copy(id: string, messages: readonly ConversationMessage[]): Promise<ConversationStore> {
-    this.check('append');
+    this.#check('append');
     await new Limits({}).within('store.append', () => this.#store.append?.(id, messages, 0));
     return this.#store;
+  }
+
+  /** Leaves a message out of prompts and searches, or takes it in again. */
+  exclude(messageId: string, excluded: boolean): void {
+    const others = this.#state.excluded.filter((id) => id !== messageId);
+    this.set({ excluded: excluded ? [...others, messageId] : others });
+    const message = this.history.messages.find(({ id }) => id === messageId);
+    if (excluded) this.set({ ledger: forgetMessage(this.#state.ledger, message?.content) });
   }
 
   /** The position of a message. @throws {RequestValidationError} */
   find(messageId: string): number {
     const at = this.history.messages.findIndex(({ id }) => id === messageId);
     if (at >= 0) return at;
-    throw new RequestValidationError([
-      { path: ['messageId'], message: 'must be the id of a message of this conversation' },
-    ]);
+    throw badArgument('messageId', 'must be the id of a message of this conversation');
   }
 
-  /** @throws {ConfigurationError} when the store lacks a function */
-  check(...names: ('append' | 'truncate')[]): void {
+  /** @throws {ConfigurationError} when messages from a position on cannot be replaced */
+  checkReplaceable(from: number | undefined): void {
+    if (from === undefined) return;
+    this.#check('append', 'truncate');
+    const first = this.history.messages[from];
+    if (first !== undefined && first.id === undefined)
+      throw new ConfigurationError('To replace messages, store.load must return them with their ids.');
+  }
+
+  #check(...names: ('append' | 'truncate')[]): void {
     const missing = names.filter((name) => this.#store[name] === undefined);
     if (missing.length > 0) throw new ConfigurationError(`This needs a store with ${missing.join(' and ')}.`);
   }

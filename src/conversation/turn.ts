@@ -1,212 +1,285 @@
-import { ignoreErrors } from '../base/ignore-errors.js';
-import { systemRuntime } from '../base/runtime.js';
 import {
   APIAbortError,
-  APITimeoutError,
+  APIError,
+  type ChatCompletionStream,
+  ConfigurationError,
+  type GatewayClient,
   type RequestOptions,
-  StreamConsumedError,
-  StreamTruncatedError,
-  toErrorResponse,
+  type StreamedChatCompletion,
 } from '../index.js';
-import type { ChatTurn, PromptReport, ReplyStream } from './model.js';
-import { eventResponse, type TurnEnd } from './respond.js';
+import { type CurrentContext, ServiceContext } from './context.js';
+import { Background, Limits } from './limits.js';
+import { type BuiltPrompt, badArgument, type ConversationMessage, wellFormed } from './model.js';
+import type { BuildOptions, CheckedOptions, SentPrompt, TurnOptions } from './options.js';
+import { ContextBudgetError, type FitState, fitPrompt } from './prompt.js';
+import { lostEntries } from './receipt.js';
+import { Reply, type TurnEnd } from './reply.js';
+import { History, Searcher } from './search.js';
+import { ConversationConflictError, memoryStore, Session, stored } from './store.js';
+import { messageTokens, TokenCounter } from './tokens.js';
 
-/** Makes a turn: the pieces of its reply, then its end. */
-export type TurnMaker = (signal: AbortSignal, reply: Reply) => AsyncGenerator<string, TurnEnd>;
-
-/** A reply that can be read once, by a loop or by `final()`. The turn begins, and goes on, as its pieces are taken. */
-export class Reply implements ReplyStream {
-  readonly #pieces: AsyncGenerator<string, TurnEnd>;
-  readonly #caller: AbortSignal | undefined;
-  readonly #stop = new AbortController();
-  readonly #ended: Promise<TurnEnd>;
-  #end: (end: TurnEnd) => void = () => {};
-  #isRead = false;
-  #hasLeft = false;
-  #hasEnded = false;
-  text = '';
-  report: PromptReport | undefined;
-
-  constructor(make: TurnMaker, caller: AbortSignal | undefined) {
-    this.#pieces = make(this.#stop.signal, this);
-    this.#caller = caller;
-    this.#ended = new Promise((resolve) => {
-      this.#end = resolve;
-    });
-  }
-
-  /** @throws {StreamConsumedError} on a second loop */
-  [Symbol.asyncIterator](): AsyncIterator<string> {
-    if (this.#isRead) throw new StreamConsumedError();
-    this.#begin();
-    let seen = 0;
-    return {
-      next: async () => {
-        while (seen === this.text.length && !this.#hasEnded) await this.#take();
-        const value = this.text.slice(seen);
-        seen = this.text.length;
-        if (value !== '') return { done: false, value };
-        const { error } = await this.#ended;
-        if (error !== undefined && !this.#hasLeft) throw error;
-        return { done: true, value: undefined };
-      },
-      return: async () => {
-        this.#hasLeft = true;
-        this.#stop.abort();
-        await this.readOn();
-        return { done: true, value: undefined };
-      },
-    };
-  }
-
-  async final(): Promise<ChatTurn> {
-    if (!this.#isRead) {
-      this.#begin();
-      void this.readOn();
-    }
-    const { turn, error } = await this.#ended;
-    if (turn !== undefined) return turn;
-    throw this.#hasLeft ? new StreamTruncatedError('The stream was closed before any text arrived.') : error;
-  }
-
-  async toResponse(): Promise<Response> {
-    const texts = this[Symbol.asyncIterator]();
-    try {
-      return eventResponse(this, texts, await texts.next(), this.#ended);
-    } catch (error) {
-      return toErrorResponse(error);
-    }
-  }
-
-  /** Takes all pieces, so that the turn ends even if its reader is slow or gone. */
-  async readOn(): Promise<void> {
-    while (!this.#hasEnded) await this.#take();
-  }
-
-  #begin(): void {
-    this.#isRead = true;
-    const abort = (): void => {
-      this.#stop.abort(this.#caller?.reason);
-      void this.readOn();
-    };
-    this.#caller?.addEventListener('abort', abort);
-    void this.#ended.then(() => this.#caller?.removeEventListener('abort', abort));
-    if (this.#caller?.aborted === true) abort();
-  }
-
-  async #take(): Promise<void> {
-    const { done, value } = await this.#pieces.next().catch((error: unknown) => ({ done: true, value: { error } }));
-    if (!done) this.text += value;
-    else if (!this.#hasEnded) {
-      this.#hasEnded = true;
-      this.#end(value);
-    }
-  }
+/** What a turn sends, and what it replaces. */
+export interface TurnRequest {
+  input: readonly ConversationMessage[];
+  /** The number of messages before the input. @default all */
+  history?: number;
+  /** The number of messages that stay in the store. If there are more than in `history`, the input is among them. */
+  stored?: number;
 }
 
-/** Work behind the turns. `close` ends it, and no error is reported after that. */
-export class Background {
-  readonly #tasks = new Set<Promise<unknown>>();
-  readonly #closing = new AbortController();
-  readonly #report: (error: unknown) => void;
-
-  constructor(report: (error: unknown) => void) {
-    this.#report = report;
-  }
-
-  get signal(): AbortSignal {
-    return this.#closing.signal;
-  }
-
-  readonly onError = (error: unknown): void => {
-    if (!this.signal.aborted) ignoreErrors(() => this.#report(error));
-  };
-
-  /** Makes `idle` wait for a task, whose errors the caller handles. */
-  run<T>(task: Promise<T>): Promise<T> {
-    this.#tasks.add(task);
-    task.catch(() => {}).finally(() => this.#tasks.delete(task));
-    return task;
-  }
-
-  /** Runs a task whose errors are reported. */
-  behind(task: Promise<unknown>): Promise<unknown> {
-    return this.run(task.catch(this.onError));
-  }
-
-  /** Resolves when the tasks that run now have ended. */
-  async settled(): Promise<void> {
-    await Promise.allSettled([...this.#tasks]);
-  }
-
-  /** Resolves when no task runs. */
-  async idle(): Promise<void> {
-    while (this.#tasks.size > 0) await this.settled();
-  }
-
-  close(): void {
-    this.#closing.abort();
-  }
+interface Built {
+  layout: FitState;
+  prompt: BuiltPrompt;
 }
 
-/** The time limits of a turn, for everything that the turn waits for. */
-export class Limits {
-  readonly #options: RequestOptions;
-  readonly #end: number;
+/** A prompt that was too long shrinks to this share of its counted tokens. How wrong the count was is unknown. */
+const SMALLER = 0.75;
 
-  constructor(options: RequestOptions) {
+/** Makes the turns of a conversation, one after the other. */
+export class Turns {
+  readonly #options: CheckedOptions;
+  readonly background: Background;
+  readonly #counter: TokenCounter;
+  readonly session: Session;
+  readonly searcher: Searcher;
+  readonly service: ServiceContext | undefined;
+  /** Messages that the app passes to `buildMessages`, and the layout of their prompts. */
+  readonly #passed = new History();
+  #passedLayout: FitState | undefined;
+  #hasWarned = false;
+  /** The reply of the turn that runs. */
+  #running: Reply | undefined;
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(options: CheckedOptions) {
+    const { conversationId, store = memoryStore(), contextWindow, reserveOutput } = options;
     this.#options = options;
-    this.#end = systemRuntime.now() + (options.deadline ?? Number.POSITIVE_INFINITY);
+    this.background = new Background((error) => options.onError?.(error));
+    this.#counter = new TokenCounter(options.countTokens);
+    this.session = new Session(conversationId, store, this.#counter, this.background.onError);
+    this.searcher = new Searcher(options.search, this.background.onError);
+    this.service =
+      options.context &&
+      new ServiceContext(options.context, options, {
+        ...{ session: this.session, background: this.background, count: this.#counter.count },
+        budget: contextWindow - reserveOutput,
+      });
   }
 
-  get signal(): AbortSignal | undefined {
-    return this.#options.signal;
+  reply({ signal: caller, ...options }: TurnOptions, request: () => TurnRequest, stream = true): Reply {
+    return new Reply((signal, reply) => this.#turn(request, { ...options, signal, stream }, reply), caller);
   }
 
-  /** The limits for one more request. */
-  request(): RequestOptions {
-    const { signal, timeout, maxRetries } = this.#options;
-    return { signal, timeout, maxRetries, deadline: this.#left() };
+  /** Stores a turn that was made elsewhere. */
+  async record(
+    input: readonly ConversationMessage[],
+    { text, stopped }: { text: string; stopped?: boolean | undefined },
+  ): Promise<void> {
+    const { limits, end } = await this.#inOrder({});
+    try {
+      await this.#store({ input }, text, stopped, limits);
+      await this.compactWhenDue(limits);
+    } finally {
+      end();
+    }
   }
 
-  /** Waits for other work. An abort or the end of its time ends the wait, not the work. */
-  within<T>(
-    what: string,
-    work: () => T | Promise<T>,
-    longest: number = this.#options.timeout ?? STORE_TIMEOUT,
-  ): Promise<T> {
-    const time = Math.min(longest, this.#left() ?? Number.POSITIVE_INFINITY);
-    const done = Promise.resolve().then(work);
-    if (time === Number.POSITIVE_INFINITY) return untilAborted(done, this.signal);
-    let timer: unknown;
-    const late = new Promise<never>((_, reject) => {
-      timer = systemRuntime.setTimer(() => reject(timeoutError(`${what} took longer than ${time} ms.`)), time);
+  /** After a turn that was made elsewhere: reads the context, and compacts in the background if due. */
+  async compactWhenDue(limits: Limits, sent?: SentPrompt): Promise<void> {
+    await this.#current(limits).catch(this.background.onError);
+    if (sent !== undefined) this.#calibrate(sent);
+    await this.session.save(limits);
+    void this.service?.compactIfDue();
+  }
+
+  /** Builds a prompt for another client, with the stored messages or those that the app passes. */
+  async prompt(input: readonly ConversationMessage[], options: BuildOptions): Promise<BuiltPrompt> {
+    const limits = await this.session.load(options);
+    if (options.messages === undefined) {
+      const { prompt, layout } = await this.build({ input }, options, limits);
+      this.session.set({ layout });
+      return prompt;
+    }
+    this.#passed.update(options.messages);
+    const { prompt, layout } = await this.build({ input }, options, limits, { history: this.#passed });
+    this.#passedLayout = layout;
+    this.#warnOfLeftOut(prompt);
+    return prompt;
+  }
+
+  async #current(limits: Limits): Promise<CurrentContext> {
+    return (await this.service?.current(limits.request())) ?? { stale: false };
+  }
+
+  async build(
+    { input, history: end }: TurnRequest,
+    { max_tokens = this.#options.reserveOutput, instructions = this.#options.instructions }: BuildOptions,
+    limits: Limits,
+    { history = this.session.history, share = 1, tail }: { history?: History; share?: number; tail?: false } = {},
+  ): Promise<Built> {
+    const { contextWindow } = this.#options;
+    if (!Number.isInteger(max_tokens) || max_tokens < 0 || max_tokens >= contextWindow)
+      throw badArgument(
+        'max_tokens',
+        `must be a whole number of tokens below contextWindow, which is ${contextWindow}`,
+      );
+    const { stale, snapshot } = await this.#current(limits);
+    const { layout, ledger } = this.session.state;
+    const messages = history.messages.slice(0, end);
+    const params = {
+      ...{ parts: snapshot ?? {}, history: messages, input, instructions, tail },
+      budget: Math.floor(share * (contextWindow - max_tokens)),
+      countTokens: this.#counter.count,
+      previous: history === this.#passed ? this.#passedLayout : layout,
+    };
+    // Without a search, as long as all messages fit.
+    let fitted = fitPrompt({ ...params, found: { hits: [] } });
+    if (fitted.start > 0 || lostEntries(ledger).length > 0) {
+      const found = await this.searcher.found(input, messages, { history, limits, ledger });
+      fitted = fitPrompt({ ...params, found });
+    }
+    const { state, report, ...prompt } = fitted;
+    const { estimated } = this.#counter;
+    const compactionExhausted = snapshot !== undefined && this.service?.isExhausted(snapshot) === true;
+    return { layout: state, prompt: { ...prompt, report: { ...report, estimated, stale, compactionExhausted } } };
+  }
+
+  /** Waits for the turns before. A reply that no one goes on reading does not delay the next turn. */
+  async #inOrder(options: RequestOptions): Promise<{ limits: Limits; end: () => void }> {
+    const limits = new Limits(options);
+    const before = this.#last;
+    let end = (): void => {};
+    this.#last = new Promise((resolve) => {
+      end = () => resolve(before);
     });
-    return untilAborted(Promise.race([done, late]), this.signal).finally(() => systemRuntime.clearTimer(timer));
+    void this.#running?.readOn();
+    try {
+      await limits.within('The turn before', () => before, Number.POSITIVE_INFINITY);
+      return { limits: await this.session.load(limits), end };
+    } catch (error) {
+      end();
+      throw error;
+    }
   }
 
-  #left(): number | undefined {
-    if (this.#options.deadline === undefined) return undefined;
-    const left = Math.ceil(this.#end - systemRuntime.now());
-    if (left <= 0) throw timeoutError(`The turn took longer than its deadline of ${this.#options.deadline} ms.`);
-    return left;
+  async *#turn(
+    make: () => TurnRequest,
+    options: TurnOptions & { signal: AbortSignal; stream: boolean },
+    reply: Reply,
+  ): AsyncGenerator<string, TurnEnd> {
+    const { signal } = options;
+    if (signal.aborted) throw new APIAbortError({ cause: signal.reason });
+    const { limits, end } = await this.#inOrder(options);
+    this.#running = reply;
+    let text = '';
+    try {
+      const request = make();
+      this.session.checkReplaceable(request.stored);
+      const { answer, built } = await this.#ask(request, options, limits);
+      reply.report = built.prompt.report;
+      if (!('textStream' in answer)) return await this.#ended(request, built, limits, textOf(answer), answer);
+      try {
+        for await (const piece of answer.textStream) {
+          text += piece;
+          yield piece;
+          if (signal.aborted) throw new APIAbortError({ cause: signal.reason });
+        }
+        const completion = await answer.finalCompletion();
+        return await this.#ended(request, built, limits, textOf(completion), completion);
+      } catch (error) {
+        if (text === '' || ConversationConflictError.is(error)) throw error;
+        return { ...(await this.#ended(request, built, limits, text)), error };
+      }
+    } finally {
+      this.#running = undefined;
+      end();
+    }
+  }
+
+  /** Builds and sends a prompt. If the service rejects it as too long, builds a smaller one and sends that, once. */
+  async #ask(
+    request: TurnRequest,
+    { temperature, max_tokens, stream, ...options }: TurnOptions & { stream: boolean },
+    limits: Limits,
+  ): Promise<{ answer: StreamedChatCompletion | ChatCompletionStream; built: Built }> {
+    const { model, gateway } = this.#options;
+    const send = ({ prompt: { chatMessages: messages } }: Built) =>
+      // The cast is true: only text is sent, so the documented types are those of the replies.
+      (gateway as GatewayClient).chat.completions.create(
+        { model, temperature, max_tokens, messages, stream },
+        { ...options, ...limits.request() },
+      );
+    const built = await this.build(request, { max_tokens }, limits);
+    try {
+      return { built, answer: await send(built) };
+    } catch (error) {
+      if (!APIError.is(error) || error.code !== 'context_length_exceeded') throw error;
+      this.#counter.undercounted();
+      const { chatMessages, report } = built.prompt;
+      const share = SMALLER * (messageTokens(chatMessages, this.#counter.count) / report.budget);
+      const smaller = await this.build(request, { max_tokens }, limits, { share }).catch((reason: unknown) => {
+        throw ContextBudgetError.is(reason) ? error : reason; // nothing is left to drop: report the service's error
+      });
+      return { built: smaller, answer: await send(smaller) };
+    }
+  }
+
+  /** Stores a turn. Without a completion, it was stopped. */
+  async #ended(
+    request: TurnRequest,
+    { prompt: { report, chatMessages }, layout }: Built,
+    limits: Limits,
+    text: string,
+    completion?: StreamedChatCompletion,
+  ): Promise<TurnEnd> {
+    const { total: prompt_tokens } = report.tokens;
+    const completion_tokens = this.#counter.count(text);
+    const estimate = { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens };
+    const { usage = estimate } = completion ?? {};
+    const usageEstimated = usage === estimate;
+    if (!usageEstimated) this.#calibrate({ messages: chatMessages, ...usage });
+    const stopped = completion === undefined;
+    const turn = { text, stopped, usage, usageEstimated, completion, report };
+    this.session.set({ layout });
+    const messages = await this.#store(request, text, stopped, limits).catch((error: unknown) => {
+      if (ConversationConflictError.is(error)) error.setTurn({ ...turn, messages: [] });
+      throw error;
+    });
+    await this.session.save(limits);
+    const compaction = this.service?.compactIfDue() ?? [];
+    return { turn: { ...turn, messages }, receipts: this.background.settled().then(() => compaction) };
+  }
+
+  #calibrate({ messages, prompt_tokens }: SentPrompt): void {
+    const contents = messages.map(({ content }) => content);
+    this.#counter.calibrate(contents, prompt_tokens);
+  }
+
+  /** Stores a turn, in place of the messages that it replaces. */
+  async #store(
+    { input, history, stored: kept }: TurnRequest,
+    text: string,
+    stopped = false,
+    limits: Limits,
+  ): Promise<ConversationMessage[]> {
+    const reply = stored({ role: 'assistant', content: wellFormed(text), ...(stopped && { stopped }) });
+    const turn = kept === history ? [...input.map(stored), reply] : [reply];
+    const removed = await this.session.append(turn, kept, limits);
+    if (removed.length > 0) this.service?.exclude(removed);
+    return turn;
+  }
+
+  /** Before the first compaction, messages that are left out and not found are in no summary either. */
+  #warnOfLeftOut({ report: { dropped, recalled, summaryVersion } }: BuiltPrompt): void {
+    const { messages = 0 } = dropped.find(({ section, reason }) => section === 'history' && reason === 'budget') ?? {};
+    const left = messages - recalled.filter(({ role }) => role !== 'summary').length;
+    if (this.#hasWarned || left <= 0 || summaryVersion > 0 || this.service === undefined) return;
+    this.#hasWarned = true;
+    const message = `${left} older messages are in no prompt: they do not fit, nothing in them matches the input, and the service has no summary of them. Call compact(), if the service has these messages; otherwise leave out context.`;
+    this.background.onError(new ConfigurationError(message));
   }
 }
 
-/** Milliseconds, as for a request. */
-const STORE_TIMEOUT = 60_000;
-
-function timeoutError(message: string): APITimeoutError {
-  return new APITimeoutError(message, { kind: 'deadline', phase: 'connect', sent: 'no' });
-}
-
-/** Waits for a task that other callers may share. An abort ends this wait only, not the task. */
-export function untilAborted<T>(task: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (signal === undefined) return task;
-  return new Promise((resolve, reject) => {
-    const abort = (): void => reject(new APIAbortError({ cause: signal.reason }));
-    if (signal.aborted) abort();
-    signal.addEventListener('abort', abort);
-    task.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
-  });
+function textOf({ choices }: StreamedChatCompletion): string {
+  return choices[0]?.message.content ?? '';
 }

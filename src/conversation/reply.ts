@@ -1,5 +1,13 @@
-import { APIAbortError, type ErrorData, ResponseValidationError, StreamTruncatedError, toErrorData } from '../index.js';
-import type { ChatTurn, CompactionReceipt, Recalled, ReplyStream } from './model.js';
+import {
+  APIAbortError,
+  type ErrorData,
+  ResponseValidationError,
+  StreamConsumedError,
+  StreamTruncatedError,
+  toErrorData,
+  toErrorResponse,
+} from '../index.js';
+import type { ChatTurn, CompactionReceipt, PromptReport, Recalled, ReplyStream } from './model.js';
 
 /**
  * What a page learns about a turn, in this order: `recalled` if something was, the `text` in pieces, the `turn` as it
@@ -20,14 +28,119 @@ export interface TurnEnd {
   receipts?: Promise<readonly CompactionReceipt[]> | undefined;
 }
 
-/** The response with the events of a turn whose first piece of text has arrived. */
-export function eventResponse(
-  reply: ReplyStream,
-  texts: AsyncIterator<string>,
-  first: IteratorResult<string>,
-  ended: Promise<TurnEnd>,
-): Response {
-  const events = eventsOf(reply, texts, first, ended);
+/** A reply that can be read once, by a loop or by `final()`. The turn begins, and goes on, as its pieces are taken. */
+export class Reply implements ReplyStream {
+  readonly #pieces: AsyncGenerator<string, TurnEnd>;
+  readonly #caller: AbortSignal | undefined;
+  readonly #stop = new AbortController();
+  readonly #ended: Promise<TurnEnd>;
+  #end: (end: TurnEnd) => void = () => {};
+  #isRead = false;
+  #hasLeft = false;
+  #hasEnded = false;
+  text = '';
+  report: PromptReport | undefined;
+
+  constructor(
+    makeTurn: (signal: AbortSignal, reply: Reply) => AsyncGenerator<string, TurnEnd>,
+    caller: AbortSignal | undefined,
+  ) {
+    this.#pieces = makeTurn(this.#stop.signal, this);
+    this.#caller = caller;
+    this.#ended = new Promise((resolve) => {
+      this.#end = resolve;
+    });
+  }
+
+  /** @throws {StreamConsumedError} on a second loop */
+  [Symbol.asyncIterator](): AsyncIterator<string> {
+    if (this.#isRead) throw new StreamConsumedError();
+    this.#begin();
+    let seen = 0;
+    return {
+      next: async () => {
+        while (seen === this.text.length && !this.#hasEnded) await this.#take();
+        const value = this.text.slice(seen);
+        seen = this.text.length;
+        if (value !== '') return { done: false, value };
+        const { error } = await this.#ended;
+        if (error !== undefined && !this.#hasLeft) throw error;
+        return { done: true, value: undefined };
+      },
+      return: async () => {
+        this.#hasLeft = true;
+        this.#stop.abort();
+        await this.readOn();
+        return { done: true, value: undefined };
+      },
+    };
+  }
+
+  async final(): Promise<ChatTurn> {
+    if (!this.#isRead) {
+      this.#begin();
+      void this.readOn();
+    }
+    const { turn, error } = await this.#ended;
+    if (turn !== undefined) return turn;
+    throw this.#hasLeft ? new StreamTruncatedError('The stream was closed before any text arrived.') : error;
+  }
+
+  async toResponse(): Promise<Response> {
+    const texts = this[Symbol.asyncIterator]();
+    try {
+      const events = this.#events(texts, await texts.next());
+      return eventResponse(events, async () => void (await texts.return?.()));
+    } catch (error) {
+      return toErrorResponse(error);
+    }
+  }
+
+  /** Takes all pieces, so that the turn ends even if its reader is slow or gone. */
+  async readOn(): Promise<void> {
+    while (!this.#hasEnded) await this.#take();
+  }
+
+  #begin(): void {
+    this.#isRead = true;
+    const abort = (): void => {
+      this.#stop.abort(this.#caller?.reason);
+      void this.readOn();
+    };
+    this.#caller?.addEventListener('abort', abort);
+    void this.#ended.then(() => this.#caller?.removeEventListener('abort', abort));
+    if (this.#caller?.aborted === true) abort();
+  }
+
+  async #take(): Promise<void> {
+    const { done, value } = await this.#pieces.next().catch((error: unknown) => ({ done: true, value: { error } }));
+    if (!done) {
+      this.text += value;
+    } else if (!this.#hasEnded) {
+      this.#hasEnded = true;
+      this.#end(value);
+    }
+  }
+
+  /** The events for a page, after the first piece of text has arrived. */
+  async *#events(texts: AsyncIterator<string>, first: IteratorResult<string>): AsyncGenerator<TurnEvent, undefined> {
+    const { recalled = [] } = this.report ?? {};
+    if (recalled.length > 0) yield { type: 'recalled', recalled };
+    try {
+      for (let step = first; !step.done; step = await texts.next()) yield { type: 'text', text: step.value };
+    } catch {} // below, as the error of the turn
+    const { turn, error, receipts } = await this.#ended;
+    if (turn !== undefined) {
+      const { completion: _, ...stored } = turn;
+      yield { type: 'turn', turn: stored };
+    }
+    if (error !== undefined) yield { type: 'error', error: toErrorData(error) };
+    for (const receipt of (await receipts) ?? []) yield { type: 'receipt', receipt };
+  }
+}
+
+/** A response of server-sent events. `leave` is called if the page leaves. */
+function eventResponse(events: AsyncGenerator<TurnEvent>, leave: () => Promise<void>): Response {
   const encoder = new TextEncoder();
   const body = new ReadableStream<Uint8Array>(
     {
@@ -36,34 +149,13 @@ export function eventResponse(
         if (done) controller.close();
         else controller.enqueue(encoder.encode(`data: ${JSON.stringify(value)}\n\n`));
       },
-      // Not the generator's `return`, which would wait for the pending read.
-      cancel: async () => void (await texts.return?.()),
+      cancel: leave, // not the generator's `return`, which would wait for the pending read
     },
     { highWaterMark: 0 },
   );
   // nginx buffers a response without the last header.
   const headers = { 'content-type': 'text/event-stream', 'cache-control': 'no-store', 'x-accel-buffering': 'no' };
   return new Response(body, { headers });
-}
-
-async function* eventsOf(
-  { report }: ReplyStream,
-  texts: AsyncIterator<string>,
-  first: IteratorResult<string>,
-  ended: Promise<TurnEnd>,
-): AsyncGenerator<TurnEvent, undefined> {
-  const { recalled = [] } = report ?? {};
-  if (recalled.length > 0) yield { type: 'recalled', recalled };
-  try {
-    for (let step = first; !step.done; step = await texts.next()) yield { type: 'text', text: step.value };
-  } catch {} // below, as the turn's error
-  const { turn, error, receipts } = await ended;
-  if (turn !== undefined) {
-    const { completion: _, ...stored } = turn;
-    yield { type: 'turn', turn: stored };
-  }
-  if (error !== undefined) yield { type: 'error', error: toErrorData(error) };
-  for (const receipt of (await receipts) ?? []) yield { type: 'receipt', receipt };
 }
 
 /**

@@ -1,0 +1,110 @@
+import { ignoreErrors } from '../base/ignore-errors.js';
+import { systemRuntime } from '../base/runtime.js';
+import { APIAbortError, APITimeoutError, type RequestOptions } from '../index.js';
+
+/** Work behind the turns. `close` ends it, and no error is reported after that. */
+export class Background {
+  readonly #tasks = new Set<Promise<unknown>>();
+  readonly #closing = new AbortController();
+  readonly #report: (error: unknown) => void;
+
+  constructor(report: (error: unknown) => void) {
+    this.#report = report;
+  }
+
+  get signal(): AbortSignal {
+    return this.#closing.signal;
+  }
+
+  readonly onError = (error: unknown): void => {
+    if (!this.signal.aborted) ignoreErrors(() => this.#report(error));
+  };
+
+  /** Makes `idle` wait for a task, whose errors the caller handles. */
+  run<T>(task: Promise<T>): Promise<T> {
+    this.#tasks.add(task);
+    task.catch(() => {}).finally(() => this.#tasks.delete(task));
+    return task;
+  }
+
+  /** Runs a task whose errors are reported. */
+  behind(task: Promise<unknown>): Promise<unknown> {
+    return this.run(task.catch(this.onError));
+  }
+
+  /** Resolves when the tasks that run now have ended. */
+  async settled(): Promise<void> {
+    await Promise.allSettled([...this.#tasks]);
+  }
+
+  /** Resolves when no task runs. */
+  async idle(): Promise<void> {
+    while (this.#tasks.size > 0) await this.settled();
+  }
+
+  close(): void {
+    this.#closing.abort();
+  }
+}
+
+/** The time limits of a turn, for everything that the turn waits for. */
+export class Limits {
+  readonly #options: RequestOptions;
+  readonly #end: number;
+
+  constructor(options: RequestOptions) {
+    this.#options = options;
+    this.#end = systemRuntime.now() + (options.deadline ?? Number.POSITIVE_INFINITY);
+  }
+
+  get signal(): AbortSignal | undefined {
+    return this.#options.signal;
+  }
+
+  /** The limits for one more request. */
+  request(): RequestOptions {
+    const { signal, timeout, maxRetries } = this.#options;
+    return { signal, timeout, maxRetries, deadline: this.#left() };
+  }
+
+  /** Waits for other work. An abort or the end of its time ends the wait, not the work. */
+  within<T>(
+    what: string,
+    work: () => T | Promise<T>,
+    longest: number = this.#options.timeout ?? STORE_TIMEOUT,
+  ): Promise<T> {
+    const time = Math.min(longest, this.#left() ?? Number.POSITIVE_INFINITY);
+    const done = Promise.resolve().then(work);
+    if (time === Number.POSITIVE_INFINITY) return untilAborted(done, this.signal);
+    let timer: unknown;
+    const late = new Promise<never>((_, reject) => {
+      timer = systemRuntime.setTimer(() => reject(timeoutError(`${what} took longer than ${time} ms.`)), time);
+    });
+    return untilAborted(Promise.race([done, late]), this.signal).finally(() => systemRuntime.clearTimer(timer));
+  }
+
+  #left(): number | undefined {
+    if (this.#options.deadline === undefined) return undefined;
+    const left = Math.ceil(this.#end - systemRuntime.now());
+    if (left <= 0) throw timeoutError(`The turn took longer than its deadline of ${this.#options.deadline} ms.`);
+    return left;
+  }
+}
+
+/** Milliseconds, as for a request. */
+const STORE_TIMEOUT = 60_000;
+
+function timeoutError(message: string): APITimeoutError {
+  return new APITimeoutError(message, { kind: 'deadline', phase: 'connect', sent: 'no' });
+}
+
+/** Waits for a task that other callers may share. An abort ends this wait only, not the task. */
+export function untilAborted<T>(task: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return task;
+  return new Promise((resolve, reject) => {
+    const abort = (): void => reject(new APIAbortError({ cause: signal.reason }));
+    if (signal.aborted) abort();
+    signal.addEventListener('abort', abort);
+    task.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+  });
+}
