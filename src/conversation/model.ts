@@ -257,6 +257,7 @@ export interface CompactionReport {
 
 /** The result of a compaction after which the context was read. If the version did not change, all is kept. */
 export interface CompactionReceipt extends CompactionReport {
+  /** Statements kept, reworded, lost and added. */
   diff: SummaryDiff;
   onlyInHistory: number;
 }
