@@ -1,11 +1,19 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { getRequestListener } from '@hono/node-server';
-import { ContextClient, GatewayClient } from 'context-gateway';
-import { createConversation, readTurn, type TurnEvent } from 'context-gateway/conversation';
+import { ContextClient, GatewayClient, StreamTruncatedError } from 'context-gateway';
+import {
+  type ConversationMessage,
+  createConversation,
+  readTurn,
+  type StoredConversation,
+  type TurnEvent,
+} from 'context-gateway/conversation';
 import { createEmulator, emulatorStore } from 'context-gateway-emulator';
 import Database from 'libsql';
 import type { Browser, Page } from 'puppeteer-core';
@@ -21,6 +29,7 @@ const TURNS = atLength(40, 150);
 const emulator = createEmulator({ seed: 'support' });
 const folder = mkdtempSync(join(tmpdir(), 'support-chat-'));
 const servers: Server[] = [];
+const children: ChildProcess[] = [];
 let baseURL = '';
 let gateway: GatewayClient;
 let context: ContextClient;
@@ -60,6 +69,7 @@ afterAll(async () => {
   vi.restoreAllMocks();
   await browser?.close();
   for (const server of servers) server.close();
+  for (const child of children) child.kill('SIGKILL');
   await context?.close();
   await emulator.close();
   rmSync(folder, { recursive: true });
@@ -212,6 +222,54 @@ test('a long conversation over the wire, with a restart in the middle, always fi
   expect(totals).toHaveLength(TURNS);
   expect(Math.max(...totals)).toBeLessThanOrEqual(0);
   expect(JSON.stringify(events[0])).toContain('4711');
+});
+
+/** The app as `npm run example support-chat` starts it, with a database. */
+async function startProcess(database: string): Promise<{ child: ChildProcess; address: string }> {
+  const args = ['--import', 'tsx', '--import', './scripts/import-lua.js', 'examples/apps/support-chat/server.ts'];
+  const keys = { CONTEXT_GATEWAY_BASE_URL: baseURL, CONTEXT_GATEWAY_API_KEY: emulator.apiKeys.secret };
+  const env = { PATH: process.env.PATH, DATABASE: join(folder, database), ...keys };
+  const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'inherit'] });
+  children.push(child);
+  const [printed] = await once(child.stdout, 'data');
+  return { child, address: String(printed).match(/http:\S+/)?.[0] ?? '' };
+}
+
+test('after kill -9, a decision is found again, and a reply that was being written is absent with its question', async () => {
+  const post = (address: string, text: string) =>
+    fetch(`${address}/chat/killed`, { method: 'POST', body: JSON.stringify({ text }) });
+  const read = async (response: Response): Promise<TurnEvent[]> => {
+    const events: TurnEvent[] = [];
+    for await (const event of readTurn(response)) events.push(event);
+    return events;
+  };
+  const first = await startProcess('killed.db');
+  await read(await post(first.address, 'We decided: parcels to Oslo are insured for 500 euros.'));
+  for (let n = 0; n < 8; n += 1) await read(await post(first.address, `Remark ${n}. ${'Grey harbour. '.repeat(150)}`));
+  emulator.chat.on('story', 'Once upon a time there was a lighthouse.');
+  emulator.faults.add({ match: stream, respond: { type: 'cutStream', afterEvents: 4, how: 'stall' } });
+  const half = readTurn(await post(first.address, 'Tell me a story.'));
+  expect(await half.next()).toMatchObject({ value: { type: 'text', text: expect.stringMatching(/^Once/) } });
+  first.child.kill('SIGKILL'); // in the middle of a reply
+  await expect(async () => {
+    for await (const _ of half);
+  }).rejects.toThrow(StreamTruncatedError);
+
+  const second = await startProcess('killed.db');
+  const kept: ConversationMessage[] = await (await fetch(`${second.address}/chat/killed`)).json();
+  const [found] = await read(await post(second.address, 'For how much are parcels to Oslo insured?'));
+  second.child.kill('SIGKILL'); // between two turns
+  const { messages } = sqliteStore(new Database(join(folder, 'killed.db'))).load('killed') as StoredConversation;
+
+  expect(kept.map(({ role, stopped }) => [role, stopped])).toEqual(
+    Array.from({ length: 18 }, (_, n) => [n % 2 ? 'assistant' : 'user', undefined]),
+  );
+  expect(found).toMatchObject({ recalled: expect.arrayContaining([expect.objectContaining({ id: kept[0]?.id })]) });
+  expect(messages.slice(0, 18)).toEqual(kept);
+  expect(messages.slice(18)).toMatchObject([
+    { content: 'For how much are parcels to Oslo insured?' },
+    { role: 'assistant' },
+  ]);
 });
 
 test('the app rejects a request that is not of its page with 400', async () => {
