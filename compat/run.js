@@ -40,7 +40,7 @@ async function checkUses() {
       ...(await runChecks(aiSdkChecks(file, folder, emulator))),
       ...(await runChecks(bundlers.checks)),
       ...(await runChecks(unbundledChecks(join(folder, 'esm'), emulator))),
-      ...(await runChecks(nextChecks(emulator))),
+      ...(await runChecks(nextChecks(file, folder))),
       ...(await runChecks(metroChecks(file, folder))),
       ...(await runChecks([['cold import on Node', checkColdImport]])),
     ];

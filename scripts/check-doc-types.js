@@ -4,7 +4,7 @@
  */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 
 const pages = ['docs', 'emulator/docs']
   .flatMap((at) => readdirSync(at, { recursive: true }).map((file) => `${at}/${file}`))
@@ -15,9 +15,10 @@ let count = 0;
 for (const page of pages.filter((name) => name.endsWith('.md'))) {
   for (const [, code] of readFileSync(page, 'utf8').matchAll(/^```ts\n([\s\S]*?)^```$/gm)) {
     count += 1;
-    const name = /^\/\/ ([\w-]+)\.ts\n/.exec(code)?.[1] ?? count; // other blocks of the page import it by its name
-    mkdirSync(join(folder, page.replace(/\W/g, '-')), { recursive: true });
-    writeFileSync(join(folder, page.replace(/\W/g, '-'), `${name}.ts`), `${code}\nexport {};\n`);
+    const name = /^\/\/ ([\w/-]+)\.ts\n/.exec(code)?.[1] ?? count; // other blocks of the page import it by its name
+    const file = join(folder, page.replace(/\W/g, '-'), `${name}.ts`);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, `${code}\nexport {};\n`);
   }
 }
 const sources = readdirSync('src', { recursive: true }).filter((file) => file.endsWith('.ts'));

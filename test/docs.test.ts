@@ -22,7 +22,7 @@ const blocks = PAGES.flatMap((page) =>
     page,
     name: `${page}, block ${at + 1}`,
     /** A block that begins with its name, such as `// store.ts`, can be imported by the others of its page. */
-    file: `${page.replace(/\W/g, '-')}/${/^\/\/ ([\w-]+)\.ts\n/.exec(code)?.[1] ?? at + 1}`,
+    file: `${page.replace(/\W/g, '-')}/${/^\/\/ ([\w/-]+)\.ts\n/.exec(code)?.[1] ?? at + 1}`,
     code,
     output,
     /** The test runner, if the block is a test. */
@@ -111,6 +111,14 @@ describe('the documentation', () => {
       ['chat atlas-small', 16],
     ]);
     expect(metrics.map(({ name }) => name)).toContain('gen_ai.client.token.usage');
+  });
+
+  test('has the code of the app with useChat', () => {
+    const guide = readFileSync('docs/guides/chat-page.md', 'utf8');
+    const files = [...guide.matchAll(/^```tsx?\n\/\/ (.*)\n([\s\S]*?)^```$/gm)];
+
+    expect(files).toHaveLength(5);
+    for (const [, path, code] of files) expect(readFileSync(`examples/apps/use-chat/${path}`, 'utf8'), path).toBe(code);
   });
 
   test('has guides of at most 600 words, besides their code', () => {

@@ -1,8 +1,9 @@
 import { DefaultChatTransport, readUIMessageStream, type UIMessage } from 'ai';
 import { createEmulator } from 'context-gateway-emulator';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
-import { explain } from '../../examples/apps/use-chat/countdown.js';
-import { POST } from '../../examples/apps/use-chat/route.js'; // loads without variables, as `next build` does
+// They load without variables, as `next build` does. `npm run compat` tests the page.
+import { POST as chat } from '../../examples/apps/use-chat/app/api/chat/route.js';
+import { POST as tools } from '../../examples/apps/use-chat/app/api/tools/route.js';
 
 const emulator = createEmulator({ seed: 'use-chat' });
 beforeAll(async () => {
@@ -27,10 +28,13 @@ const of = (role: 'user' | 'assistant', text: string, id: string): UIMessage => 
 });
 
 /** What `useChat` does with the messages of a page. */
-async function send(messages: UIMessage[]): Promise<{ message: UIMessage | undefined; errors: Error[] }> {
+async function send(
+  route: typeof chat,
+  messages: UIMessage[],
+): Promise<{ message: UIMessage | undefined; errors: Error[] }> {
   const transport = new DefaultChatTransport({
     api: 'https://app.test/api/chat',
-    fetch: (url, init) => POST(new Request(url, init as RequestInit)),
+    fetch: (url, init) => route(new Request(url, init as RequestInit)),
   });
   const stream = await transport.sendMessages({
     ...{ trigger: 'submit-message', chatId: 'talk', messageId: undefined, abortSignal: undefined, messages },
@@ -55,7 +59,7 @@ test('the model searches what the page sent long ago', async () => {
     of('user', 'Which lamp does the pier get?', 'question'),
   ];
 
-  const { message, errors } = await send(messages);
+  const { message, errors } = await send(tools, messages);
 
   expect(errors).toEqual([]);
   const tool = message?.parts.find(({ type }) => type === 'tool-searchConversation');
@@ -64,14 +68,20 @@ test('the model searches what the page sent long ago', async () => {
   expect((emulator.requests.at(-1)?.body ?? '').length).toBeLessThan(16_000); // 200 remarks did not all fit
 });
 
-test('a 429 is a countdown on the page', async () => {
+test('a question that failed is asked again, one that was answered gets another reply, and a 429 has its wait', async () => {
   const path = '/v1/chat/completions';
+  const question = [of('user', 'When does the harbour open?', '1')];
+  emulator.faults.add({ match: { path }, respond: { status: 500 } });
+  emulator.chat.on('harbour', 'At six.');
+
+  const failed = await send(chat, question);
+  const replies = [await send(chat, question), await send(chat, question)];
   emulator.faults.add({ match: { path }, respond: { status: 429, message: 'Slow down.', retryAfter: 7 } });
+  const limited = await send(chat, question);
 
-  const { errors } = await send([of('user', 'Hello?', '1')]);
-
-  const { message, retryAt } = explain(errors[0] as Error);
-  expect(message).toBe('Slow down.');
-  expect(retryAt - performance.now()).toBeGreaterThan(6_000);
-  expect(explain(new TypeError('fetch failed')).message).toBe('No connection to the server.');
+  const dataOf = ({ errors }: typeof failed) => JSON.parse((errors[0] as Error).message);
+  expect(dataOf(failed)).toMatchObject({ status: 500 });
+  for (const { message } of replies) expect(message?.parts).toMatchObject([{ type: 'text', text: 'At six.' }]);
+  for (const { body = '' } of emulator.requests) expect(JSON.parse(body).messages).toHaveLength(1);
+  expect(dataOf(limited)).toMatchObject({ status: 429, message: 'Slow down.', retryAfter: 7_000 });
 });

@@ -1,27 +1,21 @@
 'use client';
 
 import { GatewayClient } from 'context-gateway';
-import { useEffect } from 'react';
+import { useEffect, useState } from 'react';
 import { ask } from './actions.js';
 import { streamedText } from './question.js';
 
-/** Asks through a server action, through the edge route and from the page, and writes the answers into the title. */
+/** Asks through a server action, through the edge route and from the page, and shows the answers. */
 export function Answers() {
+  const [answers, setAnswers] = useState();
   useEffect(() => {
     const { baseURL, apiKey } = Object.fromEntries(new URL(location.href).searchParams);
-    const answers = [
+    const asked = [
       ask(),
-      fetch('/edge').then((response) => response.text()),
+      fetch('/kinds/edge').then((response) => response.text()),
       streamedText(new GatewayClient({ baseURL, apiKey })),
     ];
-    Promise.all(answers).then(
-      ([action, edge, client]) => {
-        document.title = JSON.stringify({ action, edge, client });
-      },
-      (error) => {
-        document.title = String(error);
-      },
-    );
+    Promise.all(asked).then(setAnswers, (error) => setAnswers([String(error)]));
   }, []);
-  return null;
+  return answers && <pre>{JSON.stringify(answers)}</pre>;
 }

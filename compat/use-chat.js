@@ -1,0 +1,101 @@
+/** Uses the page of `examples/apps/use-chat` as a visitor does, by clicks and keys. */
+import { join } from 'node:path';
+
+export const WIDTHS = [390, 1280];
+const match = { path: '/v1/chat/completions' };
+
+export async function useChat({ page, url, emulator }) {
+  const problems = [];
+  page.on('pageerror', (error) => problems.push(String(error)));
+  page.on('console', (message) => message.type() === 'error' && problems.push(message.text()));
+  page.setDefaultTimeout(20_000);
+  for (const width of WIDTHS) {
+    await page.setViewport({ width, height: 800 });
+    await chat({ page, url: `${url}/chat/at-${width}`, emulator });
+    await search({ page, url: `${url}/tools`, emulator });
+  }
+  if (problems.length > 0) throw new Error(`the console says: ${problems.join('\n')}`);
+}
+
+/** The conversation is on the server. */
+async function chat({ page, url, emulator }) {
+  emulator.reset();
+  await page.goto(url);
+
+  emulator.faults.add({ match, respond: { status: 429, message: 'Slow down.', retryAfter: 7 } });
+  emulator.chat.on('harbour', 'At six.');
+  await send(page, 'When does the harbour open?');
+  await shows(page, '[role=alert]', 'Slow down.');
+  await shows(page, 'form', 'Again in 6 s');
+  await picture(page, 'countdown');
+  await press(page, 'Again'); // when it is enabled
+  await shows(page, 'li:last-child', 'At six.');
+
+  emulator.chat.on('harbour', 'At seven.');
+  await press(page, 'Again');
+  await shows(page, 'li:last-child', 'At seven.');
+  expectSent(emulator, ['When does the harbour open?']);
+
+  emulator.chat.on('story', 'Once upon a time there was a lighthouse.');
+  emulator.faults.add({ match, respond: { type: 'cutStream', afterEvents: 4, how: 'stall' } });
+  await send(page, 'Tell me a story.');
+  await shows(page, 'li:last-child', 'Once');
+  await picture(page, 'writing');
+  await press(page, 'Stop');
+  await page.locator('button ::-p-text(Again)').wait();
+  const half = await page.$eval('li:last-child', (item) => item.textContent);
+
+  await page.reload();
+  await shows(page, 'li:last-child', half);
+  emulator.chat.on('go on', 'It was white.');
+  await send(page, 'Please go on.');
+  await shows(page, 'li:last-child', 'It was white.');
+  expectSent(emulator, ['When does the harbour open?', 'At seven.', 'Tell me a story.', half, 'Please go on.']);
+  await picture(page, 'chat');
+}
+
+/** The page has the messages, and the model searches them. */
+async function search({ page, url, emulator }) {
+  emulator.reset();
+  await page.goto(url);
+  emulator.chat.on('pier', 'Noted.');
+  await send(page, 'The pier gets a red lamp.');
+  await shows(page, 'li:last-child', 'Noted.');
+
+  const query = { function: { name: 'searchConversation', arguments: { query: 'pier lamp' } } };
+  emulator.chat.on('Which lamp', 'A red one.');
+  emulator.chat.on('Which lamp', { tool_calls: [query] });
+  await send(page, 'Which lamp does the pier get?');
+  await shows(page, 'li:last-child', 'Searched for “pier lamp”');
+  await shows(page, 'li:last-child', 'A red one.');
+  const found = JSON.parse(emulator.requests.at(-1).body).messages.find(({ role }) => role === 'tool');
+  if (!found?.content.includes('The pier gets a red lamp.')) throw new Error(`found: ${JSON.stringify(found)}`);
+  await picture(page, 'search');
+}
+
+async function send(page, text) {
+  await page.type('input', text);
+  await page.keyboard.press('Enter');
+}
+
+const press = (page, label) => page.locator(`button ::-p-text(${label})`).click();
+
+async function shows(page, selector, text) {
+  const found = (css, words) => document.querySelector(css)?.textContent.includes(words);
+  await page.waitForFunction(found, {}, selector, text).catch(async (error) => {
+    throw new Error(`"${text}" is not in: ${await page.$eval('body', (body) => body.innerText)}`, { cause: error });
+  });
+}
+
+function expectSent(emulator, texts) {
+  const sent = JSON.parse(emulator.requests.at(-1).body).messages.map(({ content }) => content);
+  if (JSON.stringify(sent) !== JSON.stringify(texts)) throw new Error(`sent: ${JSON.stringify(sent)}`);
+}
+
+/** Fails if the page is wider than the screen. */
+async function picture(page, name) {
+  const [inner, widest] = await page.evaluate(() => [innerWidth, document.documentElement.scrollWidth]);
+  if (inner !== widest) throw new Error(`${name}: ${widest} px wide on a screen of ${inner} px`);
+  const folder = process.env.SCREENSHOTS;
+  if (folder !== undefined) await page.screenshot({ path: join(folder, `use-chat-${name}-${inner}.png`) });
+}
