@@ -1,13 +1,14 @@
 import type { Language } from '../text/language.js';
-import { contentTerms } from '../text/terms.js';
 import type { ChatMessage } from '../upstream/model-source.js';
+
+type Reading = Pick<Language, 'sentences' | 'terms'>;
 
 /**
  * Answers a question from the request itself, without a model: it ranks the sentences of the messages against the last
  * question (BM25), and quotes one to three of them. To results of tools, it replies with their text. The same request
  * always gets the same answer.
  */
-export function extractiveReply(messages: readonly ChatMessage[], language: Pick<Language, 'sentences'>): string {
+export function extractiveReply(messages: readonly ChatMessage[], language: Reading): string {
   const results = messages.slice(messages.findLastIndex(({ role }) => role !== 'tool') + 1);
   if (results.length > 0) return results.map(({ content }) => content).join('\n');
 
@@ -22,12 +23,12 @@ export function extractiveReply(messages: readonly ChatMessage[], language: Pick
     const sentences = i === last ? own.filter((_, j) => j !== questionAt) : sentencesOf(message, language);
     for (const sentence of sentences) if (isStatement(sentence)) statements.push(withoutMark(sentence));
   });
-  const found = bestSentences(question, statements);
+  const found = bestSentences(question, statements, language);
   if (found.length > 0) return found.join(' ');
 
   // An instruction about a text ("give the main points") shares no word with it. It gets the most central sentences.
   const given = own.filter((sentence, j) => j !== questionAt && isStatement(sentence)).map(withoutMark);
-  if (given.length >= 2) return centralSentences(given).join(' ');
+  if (given.length >= 2) return centralSentences(given, language).join(' ');
   return own.some((sentence) => ASKS.test(sentence)) ? NOTHING_FOUND : NOTED;
 }
 
@@ -36,7 +37,7 @@ const NOTHING_FOUND = 'Nothing in this conversation answers that.';
 const NOTED = 'Noted.';
 
 /** The sentences of a message, without the headings, tags and speakers that structure a context or a document. */
-function sentencesOf(message: ChatMessage | undefined, language: Pick<Language, 'sentences'>): readonly string[] {
+function sentencesOf(message: ChatMessage | undefined, language: Reading): readonly string[] {
   return language.sentences((message?.content ?? '').replace(STRUCTURE, '').replace(SPEAKER, '$1'));
 }
 
@@ -46,9 +47,9 @@ function questionIndex(sentences: readonly string[]): number {
   return asked === -1 ? 0 : asked;
 }
 
-function bestSentences(question: string, statements: readonly string[]): string[] {
-  const asked = [...new Set(contentTerms(question))];
-  const documents = statements.map(contentTerms);
+function bestSentences(question: string, statements: readonly string[], language: Reading): string[] {
+  const asked = [...new Set(language.terms(question))];
+  const documents = statements.map((statement) => language.terms(statement));
   const frequency = documentFrequency(documents);
   const weight = (term: string): number => {
     const df = frequency.get(term) ?? 0;
@@ -83,8 +84,8 @@ const LEAST_COVERAGE = 0.3;
 /** Further sentences need at least this fraction of the best score. */
 const CLOSE_TO_BEST = 0.6;
 
-function centralSentences(statements: readonly string[]): string[] {
-  const documents = statements.map((statement) => new Set(contentTerms(statement)));
+function centralSentences(statements: readonly string[], language: Reading): string[] {
+  const documents = statements.map((statement) => new Set(language.terms(statement)));
   const frequency = documentFrequency(documents.map((terms) => [...terms]));
   const scored = documents.map((terms, index) => {
     let shared = 0;

@@ -1,6 +1,7 @@
 import { runSync, type Sliced } from '../base/slices.js';
 import { Memo } from './memo.js';
 import { parts, wholeCharacters } from './parts.js';
+import { contentTerms } from './terms.js';
 
 /** Token counts and sentence boundaries. The libraries behind it are loaded on first use. */
 export interface Language {
@@ -11,6 +12,8 @@ export interface Language {
   /** Cuts the text at its token boundaries, at most `limit` tokens. No piece splits a character. */
   tokenPieces(text: string, limit?: number): TokenPieces;
   sentences(text: string): readonly string[];
+  /** Its words that carry meaning. */
+  terms(sentence: string): readonly string[];
 }
 
 /** A text as the tokens a model would generate for it. */
@@ -67,6 +70,8 @@ async function loadLanguage(): Promise<Language> {
   const split = (text: string): string[] => rejoinCode(one.tokenize.splitSentences(text, world));
   const counts = new Memo<number>();
   const splits = new Memo<readonly string[]>();
+  const pieces = new Memo<readonly string[]>();
+  const terms = new Memo<readonly string[]>();
   return {
     countTokens: (text) => counts.get(text, () => runSync(counting(text))),
     *countingTokens(text) {
@@ -74,15 +79,15 @@ async function loadLanguage(): Promise<Language> {
       return counts.get(text, () => count);
     },
     tokenPieces: (text, limit = Number.POSITIVE_INFINITY) => {
-      const tokens = encode(text);
-      const pieces = tokenTexts(tokens, encoding.decode);
-      const count = Math.min(tokens.length, limit);
-      return { pieces: pieces.slice(0, count), count, cut: count < tokens.length };
+      const all = pieces.get(text, () => tokenTexts(encode(text), encoding.decode));
+      const count = Math.min(all.length, limit);
+      return { pieces: all.slice(0, count), count, cut: count < all.length };
     },
     sentences: (text) =>
       splits.get(text, () =>
         [...parts(text, LONGEST_SPLIT)].flatMap((part) => split(part.replace(ENDLESS_MARKS, '$1'))),
       ),
+    terms: (sentence) => terms.get(sentence, () => contentTerms(sentence)),
   };
 }
 

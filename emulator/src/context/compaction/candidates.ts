@@ -55,7 +55,6 @@ export function* extract(message: SourceMessage, tools: TextTools): Sliced<Extra
     for (const piece of more) {
       yield;
       const terms = new Set(contentTerms(piece.text));
-      if (piece.lines === undefined && terms.size < LEAST_TERMS) continue;
       candidates.push(pieceCandidate(piece, { terms, at: pieces.length, isFirst, hasBlocks }, message, tools));
       pieces.push(piece);
       isFirst = false;
@@ -90,7 +89,7 @@ function* readProse(
   for (const line of part.lines) {
     for (const sentence of yield* lineSentences(line, tools.split)) {
       yield;
-      const cue = classify(sentence);
+      const cue = classify(sentence, message.role);
       const rest = cue === undefined ? plainText(sentence) : undefined;
       if (cue !== undefined) items.push(cuedCandidate(sentence, cue, message, tools));
       if (rest !== undefined) plain.push(rest);
@@ -164,7 +163,5 @@ export const EXCERPT = 'excerpt';
 const TOKENS_PER_GAP = 3;
 /** Tokens for "… 64 lines left out" on a line of its own. */
 const TOKENS_PER_MARK = 9;
-/** In distinct terms. A sentence with fewer says nothing. */
-const LEAST_TERMS = 2;
 const BLOCK_HEAD = 0;
 const BLOCK = -2;

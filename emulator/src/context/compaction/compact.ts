@@ -131,7 +131,7 @@ function foldPoint(
     const message = messages[at];
     const cost = message?.live && !message.pinned ? message.tokens : 0;
     const isInTail = kept + cost <= total * tail || (kept === 0 && cost <= SMALL_MESSAGE);
-    const isNeeded = kept + supply * USABLE < room;
+    const isNeeded = kept + supply < room;
     const fits = kept + cost <= most || (kept === 0 && cost <= SMALL_MESSAGE);
     if (cost > 0 && !(fits && (isInTail || isNeeded))) return at + 1;
     kept += cost;
@@ -142,8 +142,6 @@ function foldPoint(
 
 /** In tokens. A newest message up to this size stays in full at every level. */
 const SMALL_MESSAGE = 500;
-/** The usable share of the supply. Parts are counted as if alone, and cost less together. */
-const USABLE = 0.9;
 
 /** A18: tokens of summary, pins and recent messages. A pinned message counts once. */
 export function contextTokens(messages: readonly CompactableMessage[], items: readonly SummaryItem[]): number {

@@ -1,6 +1,6 @@
 import type { Section } from '../../store/summary.js';
 import { contentTerms } from '../../text/terms.js';
-import { CONSTRUCTIONS, DEFINITIONS, NO_TERM, OPENNESS, QUESTION_OPEN, QUESTION_SMALL_TALK } from './constructions.js';
+import { CONSTRUCTIONS, DEFINITIONS, NO_TERM, OPENNESS, QUESTION_OPEN } from './constructions.js';
 import { isQuestion } from './sentences.js';
 
 /** What the wording of a sentence reveals. */
@@ -18,15 +18,15 @@ export interface Cue {
  * The section of a sentence, by its construction. A keyword is not enough: "let's keep going" decides nothing, and
  * "I must have missed it" requires nothing.
  */
-export function classify(sentence: string): Cue | undefined {
+export function classify(sentence: string, role: string): Cue | undefined {
   const substance = countTerms(sentence);
   const words = sentence.split(' ').length;
   if (words < 3 || substance < 1 || sentence.length > LONGEST_SENTENCE || BROKEN_OFF.test(sentence)) return undefined;
   if (isQuestion(sentence)) return questionCue(sentence, substance);
   const definition = definitionIn(sentence);
   if (definition !== undefined) return definition;
-  const fit = CONSTRUCTIONS.find(({ pattern, unless }) => {
-    const match = pattern.exec(sentence);
+  const fit = CONSTRUCTIONS.find(({ pattern, unless, isOfUser }) => {
+    const match = isOfUser && role !== 'user' ? null : pattern.exec(sentence);
     return match !== null && unless?.test(sentence.slice(0, match.index)) !== true;
   });
   if (fit === undefined) return undefined;
@@ -58,7 +58,7 @@ function withReason(sentence: string): { text: string; reason: string } {
 }
 
 function questionCue(sentence: string, substance: number): Cue | undefined {
-  if (substance < 2 || QUESTION_SMALL_TALK.test(sentence) || !QUESTION_OPEN.test(sentence)) return undefined;
+  if (substance < 2 || !QUESTION_OPEN.test(sentence)) return undefined;
   return { section: 'openQuestions', weight: /\bopen (?:question|issue|point)\b/i.test(sentence) ? 3 : 2 };
 }
 

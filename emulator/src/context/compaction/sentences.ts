@@ -38,8 +38,6 @@ function tidySentence(sentence: string): string {
     .replace(FILLERS, '')
     .replace(/\s+/g, ' ')
     .replace(/ ([,.;:!?])(?=\s|$)/g, '$1')
-    .replace(STUTTER, '')
-    .replace(SAID_TWICE, '$1')
     .replace(WORD_TWICE, '$1')
     .replace(/([,;:])(?: ?[,;:])+/g, '$1')
     .replace(/[,;:]\.$/, '.')
@@ -54,12 +52,7 @@ const LIST_MARK = /^\s*(?:(?:[-*•>]|\d{1,3}[.)]|#{1,6})\s+)+(?:\[[ xX]\]\s+)?/
 const NOISE =
   /[{[(<](?:vocal ?sound|nonvocal ?sound|disfmarker|gap|pause|silence|noise|music|applause|crosstalk|cough(?:s|ing)?|sigh(?:s|ing)?|laugh(?:s|ter|ing)?|inaudible|unintelligible|unclear|breath(?:es|ing)?)[}\])>]/gi;
 const FILLERS = /(?<![\w'-])(?:uh|um|uhm|er|erm|mm|hmm|mm-hmm|uh-huh)(?![\w'-])\s*,?/gi;
-/** "w we", "sh should": the first sound of a word by itself. Lower case only, and never with a vowel. */
-const STUTTER = /(?<![\w'’.])([b-df-hj-np-tv-xz]{1,3}) (?=\1[a-z])/g;
-/** "the the", "it's just it's just": a repeated function word, or a repeated phrase that begins with one. */
-const SAID_TWICE =
-  /(?<![\w'’])((?:i|i'm|i'll|i've|i'd|you|you're|he|she|we|we're|we'll|we've|they|they're|it|it's|the|a|an|this|that's|there's|and|or|but|so|if|what|which|to|of|in|on|at|for|with|is|are|be|my|our|your|can|could|should|yeah|okay)(?: [a-z'’]+){0,2})(?:,? \1)+(?![\w'’])/gi;
-/** "was was": any other repeated word, except those that English itself doubles ("had had"). */
+/** "was was": a repeated word, except those that English itself doubles ("had had"). */
 const WORD_TWICE = /(?<![\w'’`.-])(?!(?:that|had|very|no) )([a-z][a-z'’]*)(?: \1)+(?![\w'’`-])/g;
 /** "Okay so", "Well,": openings without content. "Actually" signals a change, and stays. */
 const OPENING =
