@@ -59,7 +59,8 @@ export default defineConfig([
       // Files of their own, so that a bundler leaves out the client that is not used.
       'context/client': 'src/context/client.ts',
       'gateway/client': 'src/gateway/client.ts',
-      // So that a program which only looks at errors carries nothing else.
+      // So that a program which only looks at errors, or reads turns, carries nothing else.
+      'base/error-data': 'src/base/error-data.ts',
       'errors/api': 'src/errors/api.ts',
       'errors/stream': 'src/errors/stream.ts',
       'errors/validation': 'src/errors/validation.ts',

@@ -15,3 +15,16 @@ export interface HasErrorData {
   /** @internal */
   readonly errorData: ErrorData;
 }
+
+/** The code for an error whose response has none. */
+export function defaultCode(status: number): string {
+  return DEFAULT_CODES[status] ?? (status < 500 ? 'invalid_request_error' : 'server_error');
+}
+
+export const DEFAULT_CODES: Readonly<Record<number, string>> = {
+  404: 'not_found',
+  429: 'rate_limit_error',
+  499: 'aborted',
+  503: 'service_unavailable',
+  504: 'timeout',
+};

@@ -1,6 +1,8 @@
+import { defaultCode } from '../base/error-data.js';
 import {
   APIAbortError,
   type ErrorData,
+  RequestValidationError,
   ResponseValidationError,
   StreamConsumedError,
   StreamTruncatedError,
@@ -163,6 +165,7 @@ function eventResponse(events: AsyncGenerator<TurnEvent>, leave: () => Promise<v
  * server, which is that of `conversation.respond`. A response with an error status is one event, `error`. Leaving the
  * loop before the `turn` stops the reply.
  *
+ * @throws {RequestValidationError} when `response` is not a response, such as a promise of one
  * @throws {StreamTruncatedError} when the response ends before the turn does
  * @throws {APIAbortError} when your signal aborts the request
  * @throws {ResponseValidationError} when the response contains something else
@@ -174,6 +177,10 @@ function eventResponse(events: AsyncGenerator<TurnEvent>, leave: () => Promise<v
  * ```
  */
 export async function* readTurn(response: Response): AsyncGenerator<TurnEvent, undefined> {
+  if (typeof response?.ok !== 'boolean')
+    throw new RequestValidationError([
+      { path: ['response'], message: 'expected a Response; await it if it is a promise' },
+    ]);
   if (!response.ok) {
     yield { type: 'error', error: await errorOf(response) };
     return;
@@ -232,7 +239,7 @@ async function errorOf(response: Response): Promise<ErrorData> {
   const wait = Number(retry_after ?? response.headers.get('retry-after') ?? Number.NaN);
   return {
     status: response.status,
-    code: text(code) ?? text(type) ?? (response.status < 500 ? 'invalid_request_error' : 'server_error'),
+    code: text(code) ?? text(type) ?? defaultCode(response.status),
     message: text(message) ?? 'The server could not handle the request.',
     ...(wait >= 0 && { retryAfter: wait * 1_000 }),
   };

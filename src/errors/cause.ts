@@ -11,6 +11,9 @@ export interface Redaction {
 /** The form of an error code. Any other value may contain a secret. */
 const CODE = /^(?!svc_)[\w.-]{1,64}$/;
 
+/** The lines of a stack that name a place in the code. */
+const PLACES = /^ +at .*|^.*@.*:\d+:\d+$/gm;
+
 type Failure = Error & { readonly syscall?: unknown };
 
 /** A foreign error and its causes, at most five. */
@@ -64,7 +67,7 @@ export function safeCause(failure: unknown, redaction: Redaction): unknown {
     const cause: Error & { code?: string } = new Error(message || code || name);
     cause.name = name;
     if (code !== undefined && redaction.mask(code) === code) cause.code = code;
-    const places = String(first.stack).match(/^ +at .*|^.*@.*:\d+:\d+$/gm) ?? [];
+    const places = String(first.stack).match(PLACES) ?? [];
     cause.stack = `${name}: ${cause.message}\n${places.map((place) => redaction.mask(place)).join('\n')}`;
     return cause;
   } catch {
@@ -83,6 +86,8 @@ function isSafe(error: unknown, redaction: Redaction, depth = 0): boolean {
     const value = (error as unknown as Record<PropertyKey, unknown>)[key];
     if (key === 'cause') return value === undefined || isSafe(value, redaction, depth + 1);
     if (typeof value !== 'string') return Object(value) !== value;
-    return !/\*\*\*|…/.test(key === 'stack' ? redaction.mask(value) : redaction.quote(value));
+    // A stack keeps the message of its creation when the message changes.
+    const message = key === 'stack' ? value.replace(PLACES, '') : value;
+    return !/\*\*\*|…/.test(redaction.mask(value) + redaction.quote(message));
   });
 }

@@ -19,7 +19,7 @@ export function appWideDispatcher(): Dispatch | 'fetch' | undefined {
 function isSpecial(given: unknown): given is Dispatch {
   const dispatcher = given as Partial<Dispatch> | undefined;
   if (typeof dispatcher?.dispatch !== 'function') return false;
-  const { name } = dispatcher.constructor;
+  const name = dispatcher.constructor?.name;
   if (name === 'Dispatcher1Wrapper') return false; // in undici 8, `CURRENT` for older versions
   // One with interceptors looks like its Agent, except for this method.
   return name !== 'Agent' || dispatcher.dispatch !== Object.getPrototypeOf(dispatcher).dispatch;

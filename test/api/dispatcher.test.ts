@@ -81,6 +81,14 @@ describe.each([
       kind: 'a ProxyAgent with interceptors',
       create: (uri: string) => new ProxyAgent({ uri, proxyTunnel: true }).compose(retry(TRIES)),
     },
+    {
+      kind: 'an object without a prototype',
+      create: (uri: string) => {
+        const agent = new ProxyAgent({ uri, proxyTunnel: true });
+        const dispatcher: ProxyAgent = Object.create(null);
+        return Object.assign(dispatcher, { dispatch: agent.dispatch.bind(agent), destroy: () => agent.destroy() });
+      },
+    },
   ])('is used if it is $kind', async ({ create }) => {
     const emulator = createEmulator();
     const { url: baseURL } = await emulator.listen({ port: 0 });

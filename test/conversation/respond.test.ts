@@ -7,7 +7,7 @@ import {
   toErrorResponse,
 } from 'context-gateway';
 import { readTurn, type TurnEvent } from 'context-gateway/conversation';
-import { describe, expect, test, vi } from 'vitest';
+import { assert, describe, expect, test, vi } from 'vitest';
 import { failureOf } from '../helpers/service.js';
 import { metadata, summary } from './samples.js';
 import { cannedContext, chatWorld, gate, smallTalk } from './world.js';
@@ -187,22 +187,6 @@ describe('before any text, an error is the status of the response, and one event
     expect(response.status).toBe(status);
     expect(await eventsOf(response)).toEqual([{ type: 'error', error: { status, ...error } }]);
   });
-
-  test("a proxy's page has no text for a visitor", async () => {
-    const response = new Response('<h1>nginx</h1>', { status: 503, headers: { 'retry-after': '3' } });
-
-    expect(await eventsOf(response)).toEqual([
-      {
-        type: 'error',
-        error: {
-          status: 503,
-          code: 'server_error',
-          message: 'The server could not handle the request.',
-          retryAfter: 3_000,
-        },
-      },
-    ]);
-  });
 });
 
 describe('readTurn', () => {
@@ -228,6 +212,28 @@ describe('readTurn', () => {
       message: 'Expected the response of conversation.respond, but this one is text/html.',
     });
     expect(await failureOf(eventsOf(events('data: nonsense\n\n')))).toMatchObject({ name: 'ResponseValidationError' });
+  });
+
+  test.each([undefined, 'text', Promise.resolve(new Response())])(
+    'throws for %s, which is no response',
+    async (given) => {
+      expect(await failureOf(eventsOf(given as never))).toMatchObject({
+        name: 'RequestValidationError',
+        issues: [{ path: ['response'], message: 'expected a Response; await it if it is a promise' }],
+      });
+    },
+  );
+
+  test.each([
+    { status: 404, code: 'not_found' },
+    { status: 429, code: 'rate_limit_error' },
+    { status: 502, code: 'server_error' },
+    { status: 503, code: 'service_unavailable' },
+  ])("a proxy's page with status $status is an error with the code $code", async ({ status, code }) => {
+    const events = await eventsOf(new Response('<h1>nginx</h1>', { status, headers: { 'retry-after': '3' } }));
+
+    const message = 'The server could not handle the request.';
+    expect(events).toEqual([{ type: 'error', error: { status, code, message, retryAfter: 3_000 } }]);
   });
 
   test('throws an abort if the page aborts its request', async () => {
@@ -259,8 +265,11 @@ describe('toErrorData', () => {
   test('hides everything else', () => {
     const loop = new Error('a loop');
     loop.cause = loop;
+    const unreadable = Object.defineProperty(new Error('unreadable'), 'cause', { get: assert.fail });
+    const { proxy, revoke } = Proxy.revocable(new Error('revoked'), {});
+    revoke();
 
-    for (const error of [new Error('db-7'), undefined, null, 'canary', loop, { status: 400 }])
+    for (const error of [new Error('db-7'), undefined, null, 'canary', loop, { status: 400 }, unreadable, proxy])
       expect(toErrorData(error)).toEqual({
         status: 500,
         code: 'server_error',

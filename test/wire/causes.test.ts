@@ -29,6 +29,20 @@ describe('the cause of a connection error', () => {
     expect((error.cause as Error).stack).toMatch(/^RangeError: no handler.*\n.*at mine .*causes\.test\.ts/);
   });
 
+  test('does not contain the request, which a stack keeps after the message has changed', async () => {
+    const fetch: Fetch = async (_, init) => {
+      const error = new Error(`cannot send ${init?.body}`);
+      expect(error.stack).toContain(PROMPT);
+      error.message = 'cannot send the request';
+      throw error;
+    };
+
+    const error = await failureOf(gatewayWith({ fetch }).request(POST));
+
+    expect((error.cause as Error).stack).toMatch(/^Error: cannot send the request\n +at .*causes\.test\.ts/);
+    expect(leaksOf(error, [PROMPT])).toEqual([]);
+  });
+
   const params = { model: 'm', messages: [{ role: 'user', content: `the "secret" ${PROMPT}` }] };
   const quoting: {
     how: string;

@@ -1,19 +1,8 @@
 import { createHash } from 'node:crypto';
-
-/** Tagged template for markup. Escapes inserted text. */
-export function html(parts: TemplateStringsArray, ...values: readonly (string | Markup)[]): Markup {
-  return new Markup(parts.reduce((text, part, i) => text + asMarkup(values[i - 1] ?? '') + part));
-}
+import { html, raw } from 'hono/html';
 
 /** Markup, which is inserted without escaping. */
-export class Markup {
-  constructor(readonly text: string) {}
-}
-
-/** Concatenates markup. */
-export function all(parts: readonly Markup[]): Markup {
-  return new Markup(parts.map(({ text }) => text).join(''));
-}
+export type Markup = ReturnType<typeof html>;
 
 /** A self-contained page without scripts or external resources. */
 export function page(title: string, body: Markup, status = 200): Response {
@@ -22,7 +11,7 @@ export function page(title: string, body: Markup, status = 200): Response {
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${title}</title>
-<style>${new Markup(STYLE)}</style>
+<style>${raw(STYLE)}</style>
 ${body}
 </html>
 `;
@@ -32,7 +21,7 @@ ${body}
     'x-content-type-options': 'nosniff',
     'content-security-policy': `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'`,
   };
-  return new Response(text.text, { status, headers });
+  return new Response(String(text), { status, headers });
 }
 
 /** Asks for the control token. It is a POST form, so that no URL, history or log contains the token. */
@@ -43,7 +32,7 @@ export function signInPage(problem?: string, status = 401): Response {
 <h1>Emulator</h1>
 <form method="post" action="/_emulator/sign-in">
 <label for="token">Control token</label>
-<input id="token" name="token" type="password" autocomplete="current-password" required autofocus${problem !== undefined ? new Markup(' aria-invalid="true" aria-describedby="wrong"') : ''}>
+<input id="token" name="token" type="password" autocomplete="current-password" required autofocus${problem !== undefined ? raw(' aria-invalid="true" aria-describedby="wrong"') : ''}>
 ${problem !== undefined ? html`<p id="wrong" role="alert">${problem}</p>` : ''}
 <button>Sign in</button>
 </form>
@@ -51,11 +40,6 @@ ${problem !== undefined ? html`<p id="wrong" role="alert">${problem}</p>` : ''}
 </main>`,
     status,
   );
-}
-
-function asMarkup(value: string | Markup): string {
-  if (value instanceof Markup) return value.text;
-  return value.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
 const STYLE = `

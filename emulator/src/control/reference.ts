@@ -1,5 +1,6 @@
+import { html } from 'hono/html';
 import type { JsonSchema, OpenApi, Operation } from './openapi.js';
-import { all, html, type Markup, page } from './pages.js';
+import { type Markup, page } from './pages.js';
 
 /** The description as a page. `origin` is the emulator's origin, for the commands to copy. */
 export function referencePage(description: OpenApi, origin: string): Response {
@@ -9,7 +10,7 @@ export function referencePage(description: OpenApi, origin: string): Response {
   const sections = description.tags.map(
     (tag) => html`<h2 id="${anchor(tag.name)}">${tag.name}</h2>
 <p class="quiet">${tag.description}</p>
-${all(operations.filter(({ operation }) => operation.tags.includes(tag.name)).map((one) => operationBlock(one, origin)))}`,
+${operations.filter(({ operation }) => operation.tags.includes(tag.name)).map((one) => operationBlock(one, origin))}`,
   );
   const schemas = Object.entries(description.components.schemas).map(
     ([name, schema]) => html`<h3 id="schema-${name}">${name}</h3>
@@ -22,12 +23,12 @@ ${all(operations.filter(({ operation }) => operation.tags.includes(tag.name)).ma
 <h1>API of the emulator</h1>
 <p>${description.info.description} Also as <a href="/_emulator/openapi.json">OpenAPI 3.1</a>.</p>
 <nav aria-label="Sections">
-${all(description.tags.map(({ name }) => html`<a href="#${anchor(name)}">${name}</a>\n`))}<a href="#types">Types</a>
+${description.tags.map(({ name }) => html`<a href="#${anchor(name)}">${name}</a>\n`)}<a href="#types">Types</a>
 <a href="/_emulator">Inspector</a>
 </nav>
-${all(sections)}
+${sections}
 <h2 id="types">Types</h2>
-${all(schemas)}
+${schemas}
 </main>`,
   );
 }
@@ -48,8 +49,8 @@ function operationBlock({ path, method, operation }: OneOperation, origin: strin
   return html`<details id="${operationId}">
 <summary><span class="method">${method}</span><span class="path">${path}</span><span class="what">${summary}</span></summary>
 <div>
-${rows.length === 0 ? '' : html`<h3>Parameters</h3>\n<table>${all(rows)}</table>\n`}${requestBody === undefined ? '' : bodies('Body', requestBody.content)}
-${all(Object.entries(responses).map(([status, { content }]) => bodies(status === 'default' ? 'Error' : status, content)))}
+${rows.length === 0 ? '' : html`<h3>Parameters</h3>\n<table>${rows}</table>\n`}${requestBody === undefined ? '' : bodies('Body', requestBody.content)}
+${Object.entries(responses).map(([status, { content }]) => bodies(status === 'default' ? 'Error' : status, content))}
 <h3>Try it</h3>
 <pre>${curl({ path, method, operation }, origin)}</pre>
 </div>
@@ -57,13 +58,11 @@ ${all(Object.entries(responses).map(([status, { content }]) => bodies(status ===
 `;
 }
 
-function bodies(title: string, content: Record<string, { schema: JsonSchema }>): Markup {
-  return all(
-    Object.entries(content).map(
-      ([type, { schema }]) => html`<h3>${title} <span class="quiet">${type}</span></h3>
+function bodies(title: string, content: Record<string, { schema: JsonSchema }>): Markup[] {
+  return Object.entries(content).map(
+    ([type, { schema }]) => html`<h3>${title} <span class="quiet">${type}</span></h3>
 <pre>${typeMarkup(schema)}</pre>
 `,
-    ),
   );
 }
 
@@ -82,10 +81,10 @@ function curl({ path, method, operation }: OneOperation, origin: string): string
 }
 
 /** The type as text, with links to named types. */
-function typeMarkup(schema: JsonSchema): Markup {
+function typeMarkup(schema: JsonSchema): (string | Markup)[] {
   // `typeText` puts NUL around names, so every other part is a name.
   const parts = typeText(schema).split('\0');
-  return all(parts.map((part, i) => (i % 2 === 0 ? html`${part}` : html`<a href="#schema-${part}">${part}</a>`)));
+  return parts.map((part, i) => (i % 2 === 0 ? part : html`<a href="#schema-${part}">${part}</a>`));
 }
 
 /** A schema in TypeScript's notation, with NUL on both sides of the names of other schemas. */

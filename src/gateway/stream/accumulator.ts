@@ -87,8 +87,13 @@ export class CompletionAccumulator {
   #choice(index: number): Choice {
     let choice = this.#choices.get(index);
     if (choice === undefined) {
-      const pieces = { text: new TextPieces(), tools: new ToolCalls(), others: new FieldPieces() };
-      choice = { role: 'assistant', ...pieces, finishReason: null };
+      choice = {
+        role: 'assistant',
+        text: new TextPieces(),
+        tools: new ToolCalls(),
+        others: new FieldPieces(),
+        finishReason: null,
+      };
       this.#choices.set(index, choice);
     }
     return choice;

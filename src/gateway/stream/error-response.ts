@@ -1,4 +1,4 @@
-import type { ErrorData, HasErrorData } from '../../base/error-data.js';
+import { DEFAULT_CODES, defaultCode, type ErrorData, type HasErrorData } from '../../base/error-data.js';
 import { describeIssues } from '../../base/issues.js';
 import { APIError, serviceMessageOf } from '../../errors/api.js';
 import { ContextGatewayError } from '../../errors/base.js';
@@ -56,7 +56,7 @@ export function toErrorData(error: unknown): ErrorData {
   const { message = defaultMessage(status), code, type, retry_after } = body ?? {};
   return {
     status,
-    code: code ?? type ?? DEFAULT_CODES[status] ?? (status < 500 ? 'invalid_request_error' : 'server_error'),
+    code: code ?? type ?? defaultCode(status),
     message,
     ...(retry_after !== undefined && { retryAfter: retry_after * 1_000 }),
   };
@@ -99,8 +99,12 @@ function hasErrorData(error: unknown): error is HasErrorData {
 /** The error of this package in a chain of others: `cause`, or `lastError` of the AI SDK's `RetryError`. */
 function ownError(thrown: unknown): unknown {
   let error = thrown;
-  for (let depth = 0; depth < MAX_CAUSES && error instanceof Error && !ContextGatewayError.is(error); depth += 1)
-    error = (error as { lastError?: unknown }).lastError ?? error.cause;
+  try {
+    for (let depth = 0; depth < MAX_CAUSES && error instanceof Error && !ContextGatewayError.is(error); depth += 1)
+      error = (error as { lastError?: unknown }).lastError ?? error.cause;
+  } catch {
+    return undefined; // its fields cannot be read
+  }
   return error;
 }
 
@@ -147,14 +151,6 @@ function defaultMessage(status: number): string {
 /** The Context API's credential is the visitor's own session. */
 const SESSION_EXPIRED = { message: 'Your session has expired. Sign in again.', code: 'session_expired' };
 const NOT_ALLOWED = { message: 'You have no access to this conversation.', code: 'permission_denied' };
-
-const DEFAULT_CODES: Readonly<Record<number, string>> = {
-  404: 'not_found',
-  429: 'rate_limit_error',
-  499: 'aborted',
-  503: 'service_unavailable',
-  504: 'timeout',
-};
 
 const DEFAULT_MESSAGES: Readonly<Record<number, string>> = {
   429: 'Too many requests.',
