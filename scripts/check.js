@@ -8,6 +8,7 @@ const CHECKS = [
   ['layers and rings', 'node scripts/check-layers.js'],
   ['unused code', 'knip'],
   ['build', 'npm run build --silent'],
+  ['public types', 'node scripts/api-report.js'],
   ['package lint', 'publint --strict'],
   ['package types', 'attw --pack . --format ascii --no-color --no-emoji'],
   ['package lint, emulator', 'publint --strict emulator'],
@@ -19,7 +20,6 @@ const CHECKS = [
   ['declarations, in a Node project', 'tsc -p scripts/tsconfig.consumer.json --lib es2022 --types node'],
   ['types of the code in the docs', 'node scripts/check-doc-types.js'],
   ['reference pages', 'npm run reference --silent -- --check'],
-  ['public types', 'node scripts/api-report.js'],
   ['package contents', 'node scripts/tarball.js'],
   ['size', 'node scripts/size.js'],
 ];

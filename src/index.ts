@@ -68,10 +68,11 @@ export type {
   ToolChoice,
   Undocumented,
 } from './gateway/extended.js';
-export type { Files, FileUploadParams, Uploadable, UploadOptions } from './gateway/files.js';
-export type { Integrations } from './gateway/integrations.js';
+export type { FileRecord, Files, FileUploadParams, Uploadable, UploadOptions } from './gateway/files.js';
+export type { Integration, IntegrationExecuteParams, IntegrationResult, Integrations } from './gateway/integrations.js';
 export type { MapOptions, MapResult } from './gateway/map.js';
-export type { Presets } from './gateway/presets.js';
+export type { Preset, PresetExecuteParams, PresetListParams, PresetResult, Presets } from './gateway/presets.js';
+export type { OpenRecord } from './gateway/records.js';
 export type {
   ChatCompletion,
   ChatCompletionChoice,
@@ -81,18 +82,7 @@ export type {
   ChatCompletionParams,
   ChatMessage,
   ChatRole,
-  FileRecord,
-  Integration,
-  IntegrationExecuteParams,
-  IntegrationResult,
-  OpenRecord,
-  Preset,
-  PresetExecuteParams,
-  PresetListParams,
-  PresetResult,
   StreamedChatCompletion,
-  UsageParams,
-  UsageReport,
 } from './gateway/schemas.js';
 export type { DecodeChunk } from './gateway/stream/chunk.js';
 export type { ChatCompletionStream } from './gateway/stream/completion-stream.js';
@@ -100,7 +90,7 @@ export { toErrorData, toErrorResponse } from './gateway/stream/error-response.js
 export { type ReadStreamOptions, readChatCompletionStream } from './gateway/stream/relay.js';
 export type { ServerSentEvent } from './gateway/stream/sse.js';
 export type { StreamMetrics } from './gateway/stream/stream-owner.js';
-export type { Usage } from './gateway/usage.js';
+export type { Usage, UsageParams, UsageReport } from './gateway/usage.js';
 export type { DispatcherLike, ProgressListener } from './platform/engine.js';
 export type { ClientOptions, Credential } from './transport/arguments/client-options.js';
 export type { Method, Query } from './transport/arguments/request.js';

@@ -14,5 +14,5 @@ export {
   chatCompletionSchema,
   chatMessageSchema,
   completionUsageSchema,
-  usageReportSchema,
 } from './gateway/schemas.js';
+export { usageReportSchema } from './gateway/usage.js';

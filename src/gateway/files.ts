@@ -1,12 +1,16 @@
 import { createForm } from '#platform';
+import * as z from '#zod';
 import type { APIPromise } from '../base/api-promise.js';
+import { requiredText } from '../base/fields.js';
 import { ignoreErrors } from '../base/ignore-errors.js';
 import type { ProgressListener, Upload } from '../platform/engine.js';
 import { encodeJson } from '../transport/arguments/json.js';
 import type { SchemaOptions } from '../transport/arguments/request-options.js';
 import { Resource } from '../transport/resource.js';
-import { record } from './records.js';
-import { type FileRecord, fileUploadParamsSchema } from './schemas.js';
+import { type OpenRecord, record } from './records.js';
+
+/** An uploaded file. Undocumented. */
+export interface FileRecord extends OpenRecord {}
 
 /** A file to upload. A stream can be sent only once, so an upload from a stream is not retried. */
 export type Uploadable =
@@ -35,6 +39,12 @@ export interface UploadOptions<T = unknown> extends SchemaOptions<T> {
    */
   onProgress?: ProgressListener | undefined;
 }
+
+const uploadParamsSchema = z.strictObject({
+  file: z.optional(z.unknown()),
+  purpose: requiredText,
+  filename: z.optional(requiredText),
+});
 
 /** `/v1/files` */
 export class Files extends Resource {
@@ -68,7 +78,7 @@ export class Files extends Resource {
         method: 'POST',
         path: '/v1/files',
         body: params,
-        accepts: fileUploadParamsSchema,
+        accepts: uploadParamsSchema,
         upload: (checked: FileUploadParams) => uploadOf(checked, options?.onProgress),
       },
       record<T>(),

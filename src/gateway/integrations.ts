@@ -1,14 +1,23 @@
 import type { APIPromise } from '../base/api-promise.js';
+import { requiredText, wireObject } from '../base/fields.js';
 import { DEFAULTS } from '../transport/arguments/client-options.js';
 import type { SchemaOptions } from '../transport/arguments/request-options.js';
 import { Resource } from '../transport/resource.js';
-import { record, records } from './records.js';
-import {
-  type Integration,
-  type IntegrationExecuteParams,
-  type IntegrationResult,
-  integrationExecuteBodySchema,
-} from './schemas.js';
+import { type OpenRecord, record, records } from './records.js';
+
+/** A connected integration. Undocumented. */
+export interface Integration extends OpenRecord {}
+/** The result of an integration's action. Undocumented: an object, or an array (check with `Array.isArray`). */
+export interface IntegrationResult extends OpenRecord {}
+
+/** Arguments of `integrations.execute`: the action and its fields. */
+export interface IntegrationExecuteParams {
+  /** The name of the action, such as `post_message`, which takes `channel` and `text`. */
+  action: string;
+  [field: string]: unknown;
+}
+
+const executeBodySchema = wireObject({ action: requiredText });
 
 /** `/v1/integrations` */
 export class Integrations extends Resource {
@@ -52,7 +61,7 @@ export class Integrations extends Resource {
     options?: SchemaOptions<T>,
   ): APIPromise<T> {
     const path = '/v1/integrations/{integration}/execute';
-    const accepts = integrationExecuteBodySchema;
+    const accepts = executeBodySchema;
     return this.transport.request(
       {
         method: 'POST',

@@ -1,16 +1,35 @@
+import * as z from '#zod';
 import type { APIPromise } from '../base/api-promise.js';
+import { exact, integer, requiredText } from '../base/fields.js';
 import { DEFAULTS } from '../transport/arguments/client-options.js';
 import type { SchemaOptions } from '../transport/arguments/request-options.js';
 import { Resource } from '../transport/resource.js';
-import { record, records } from './records.js';
-import {
-  type Preset,
-  type PresetExecuteParams,
-  type PresetListParams,
-  type PresetResult,
-  presetExecuteBodySchema,
-  presetListQuerySchema,
-} from './schemas.js';
+import { type OpenRecord, record, records } from './records.js';
+
+/** A template for completions. Undocumented. */
+export interface Preset extends OpenRecord {}
+/** The result of a preset. Undocumented: an object, or an array (check with `Array.isArray`). */
+export interface PresetResult extends OpenRecord {}
+
+/** Arguments of `presets.list`. */
+export interface PresetListParams {
+  /** Presets of this category only. */
+  category?: string | undefined;
+  /** The maximum number of presets. @default 50, set by the service */
+  limit?: number | undefined;
+}
+
+/** Arguments of `presets.execute`. */
+export interface PresetExecuteParams {
+  /** The text to fill the template with. */
+  input: string;
+  model: string;
+}
+
+const listQuerySchema = exact<PresetListParams>()(
+  z.strictObject({ category: z.optional(requiredText), limit: z.optional(integer.check(z.minimum(1))) }),
+);
+const executeBodySchema = exact<PresetExecuteParams>()(z.strictObject({ input: z.string(), model: requiredText }));
 
 /** `/v1/presets` */
 export class Presets extends Resource {
@@ -28,7 +47,7 @@ export class Presets extends Resource {
    */
   list<T = Preset[]>(params?: PresetListParams, options?: SchemaOptions<T>): APIPromise<T> {
     return this.transport.request(
-      { method: 'GET', path: '/v1/presets', query: params, accepts: presetListQuerySchema },
+      { method: 'GET', path: '/v1/presets', query: params, accepts: listQuerySchema },
       records<T>(),
       options,
     );
@@ -51,7 +70,7 @@ export class Presets extends Resource {
    */
   execute<T = PresetResult>(presetId: string, params: PresetExecuteParams, options?: SchemaOptions<T>): APIPromise<T> {
     const path = '/v1/presets/{presetId}/execute';
-    const accepts = presetExecuteBodySchema;
+    const accepts = executeBodySchema;
     return this.transport.request(
       { method: 'POST', path, ids: { presetId }, body: params, accepts, timeout: DEFAULTS.workTimeout },
       record<T>(),

@@ -4,6 +4,13 @@ import { ResponseValidationError } from '../errors/validation.js';
 import { completionFacts } from '../transport/response/completion-facts.js';
 import type { ResponseSpec } from '../transport/response/service-response.js';
 
+/** A record that the API does not document. Pass a `schema` to validate and type it. */
+export interface OpenRecord {
+  id?: string | undefined;
+  name?: string | undefined;
+  [field: string]: unknown;
+}
+
 /** The fields that may hold a list. */
 const WRAPPERS = ['data', 'presets', 'integrations', 'items'];
 

@@ -73,37 +73,6 @@ export interface ChatCompletionChunk {
   usage?: CompletionUsage | null | undefined;
 }
 
-/** Token usage in a period. */
-export interface UsageReport {
-  /** Dates, the end day included. */
-  period: { start: string; end: string };
-  tokens_used: number;
-  tokens_included: number;
-  tokens_remaining: number;
-  overage_tokens: number;
-  estimated_overage_cost: number;
-  /** Model id to tokens. */
-  breakdown_by_model: Record<string, number>;
-}
-
-/** A record that the API does not document. Pass a `schema` to validate and type it. */
-export interface OpenRecord {
-  id?: string | undefined;
-  name?: string | undefined;
-  [field: string]: unknown;
-}
-
-/** A template for completions. Undocumented. */
-export interface Preset extends OpenRecord {}
-/** The result of a preset. Undocumented: an object, or an array (check with `Array.isArray`). */
-export interface PresetResult extends OpenRecord {}
-/** An uploaded file. Undocumented. */
-export interface FileRecord extends OpenRecord {}
-/** A connected integration. Undocumented. */
-export interface Integration extends OpenRecord {}
-/** The result of an integration's action. Undocumented: an object, or an array (check with `Array.isArray`). */
-export interface IntegrationResult extends OpenRecord {}
-
 export const completionUsageSchema = exact<CompletionUsage>()(
   wireObject({ prompt_tokens: count, completion_tokens: count, total_tokens: count }),
 );
@@ -163,48 +132,6 @@ export const chatCompletionChunkSchema = exact<ChatCompletionChunk>()(
   }),
 );
 
-export const usageReportSchema = exact<UsageReport>()(
-  wireObject({
-    period: wireObject({ start: z.string(), end: z.string() }),
-    tokens_used: count,
-    tokens_included: count,
-    tokens_remaining: integer,
-    overage_tokens: count,
-    estimated_overage_cost: z.number(),
-    breakdown_by_model: z.record(z.string(), count),
-  }),
-);
-
-/** Arguments of `presets.list`. */
-export interface PresetListParams {
-  /** Presets of this category only. */
-  category?: string | undefined;
-  /** The maximum number of presets. @default 50, set by the service */
-  limit?: number | undefined;
-}
-
-/** Arguments of `presets.execute`. */
-export interface PresetExecuteParams {
-  /** The text to fill the template with. */
-  input: string;
-  model: string;
-}
-
-/** Arguments of `integrations.execute`: the action and its fields. */
-export interface IntegrationExecuteParams {
-  /** The name of the action, such as `post_message`, which takes `channel` and `text`. */
-  action: string;
-  [field: string]: unknown;
-}
-
-/** Arguments of `usage.retrieve`. A `Date` stands for its day in UTC. */
-export interface UsageParams {
-  /** The first day: `'2026-01-31'` or a `Date`. */
-  start_date?: string | Date | undefined;
-  /** The last day, included. */
-  end_date?: string | Date | undefined;
-}
-
 /** Passes undocumented parameters on, because the service may add some. */
 export const chatCompletionParamsSchema = wireObject({
   model: requiredText,
@@ -212,16 +139,4 @@ export const chatCompletionParamsSchema = wireObject({
   temperature: z.optional(z.number().check(z.minimum(0), z.maximum(2))),
   max_tokens: z.optional(integer.check(z.minimum(1))),
   stream: z.optional(z.boolean()),
-});
-export const presetListQuerySchema = exact<PresetListParams>()(
-  z.strictObject({ category: z.optional(requiredText), limit: z.optional(integer.check(z.minimum(1))) }),
-);
-export const presetExecuteBodySchema = exact<PresetExecuteParams>()(
-  z.strictObject({ input: z.string(), model: requiredText }),
-);
-export const integrationExecuteBodySchema = wireObject({ action: requiredText });
-export const fileUploadParamsSchema = z.strictObject({
-  file: z.optional(z.unknown()),
-  purpose: requiredText,
-  filename: z.optional(requiredText),
 });

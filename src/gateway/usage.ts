@@ -1,9 +1,42 @@
 import * as z from '#zod';
 import type { APIPromise } from '../base/api-promise.js';
+import { count, exact, integer, wireObject } from '../base/fields.js';
 import { badArgument } from '../errors/validation.js';
 import type { RequestOptions } from '../transport/arguments/request-options.js';
 import { Resource } from '../transport/resource.js';
-import { type UsageParams, type UsageReport, usageReportSchema } from './schemas.js';
+
+/** Token usage in a period. */
+export interface UsageReport {
+  /** Dates, the end day included. */
+  period: { start: string; end: string };
+  tokens_used: number;
+  tokens_included: number;
+  tokens_remaining: number;
+  overage_tokens: number;
+  estimated_overage_cost: number;
+  /** Model id to tokens. */
+  breakdown_by_model: Record<string, number>;
+}
+
+export const usageReportSchema = exact<UsageReport>()(
+  wireObject({
+    period: wireObject({ start: z.string(), end: z.string() }),
+    tokens_used: count,
+    tokens_included: count,
+    tokens_remaining: integer,
+    overage_tokens: count,
+    estimated_overage_cost: z.number(),
+    breakdown_by_model: z.record(z.string(), count),
+  }),
+);
+
+/** Arguments of `usage.retrieve`. A `Date` stands for its day in UTC. */
+export interface UsageParams {
+  /** The first day: `'2026-01-31'` or a `Date`. */
+  start_date?: string | Date | undefined;
+  /** The last day, included. */
+  end_date?: string | Date | undefined;
+}
 
 /** `/v1/usage` */
 export class Usage extends Resource {

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { contextMetadataSchema, rollingSummarySchema } from '../../src/context/schemas.js';
-import { chatCompletionSchema, usageReportSchema } from '../../src/gateway/schemas.js';
+import { chatCompletionSchema } from '../../src/gateway/schemas.js';
+import { usageReportSchema } from '../../src/gateway/usage.js';
 import { findIssues } from '../../src/transport/arguments/validation.js';
 import { atLength } from '../helpers/endurance.js';
 
