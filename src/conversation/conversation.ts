@@ -187,10 +187,10 @@ export class Conversation {
     const limits = await this.#session.load({ signal });
     const { history } = this.#session;
     const hits = await this.#turns.searcher.hits(query, { limit, neighbours: false }, history, limits);
-    return hits.slice(0, limit).flatMap(({ position, score, excerpt }) => {
+    return hits.slice(0, limit).flatMap(({ position, score }) => {
       const message = history.messages[position];
       if (message === undefined) return [];
-      return { ...message, score, excerpt: excerpt ?? excerptOf(message.content, query, isExcerpt) };
+      return { ...message, score, excerpt: excerptOf(message.content, query, EXCERPT) };
     });
   }
 
@@ -438,6 +438,5 @@ function contextMissing(what: string): ConfigurationError {
   return new ConfigurationError(`${what} needs the option context: a ContextClient.`);
 }
 
-const isExcerpt = (text: string): boolean => text.length <= EXCERPT;
 /** Characters. */
 const EXCERPT = 400;

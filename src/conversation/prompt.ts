@@ -27,8 +27,6 @@ export interface FitParams {
   budget: number;
   /** Counts the tokens of a text. @default an estimate on the safe side */
   countTokens?: ((text: string) => number) | undefined;
-  /** @internal What a search in the history found for the input. */
-  found?: Found | undefined;
   /** The `state` of the previous prompt, so that this one begins with the same bytes. */
   previous?: FitState | undefined;
   /** With `false`, no message is sent as it is: all may be recalled. @default true */
@@ -54,11 +52,11 @@ export type FittedPrompt = Omit<BuiltPrompt, 'report'> & { report: FitReport; st
 export type FitReport = Omit<PromptReport, 'stale' | 'compactionExhausted'>;
 
 /**
- * Shares of the room beside the instructions. The newest messages are cut to the first and grow to the second, so that
- * prompts in between begin with the same bytes. The context takes at most `context`, once messages no longer fit. What
- * remains is for what is recalled.
+ * Shares of the room beside the instructions. The newest messages are cut to `newest`, or to `turn` if a turn begins
+ * there, and grow to `newestAtMost`, so that prompts in between begin with the same bytes. The context takes at most
+ * `context`, once messages no longer fit. What remains is for what is recalled.
  */
-const SHARES = { newest: 0.25, newestAtMost: 0.55, context: 0.12 };
+const SHARES = { newest: 0.25, turn: 0.35, newestAtMost: 0.55, context: 0.12 };
 /** Tokens around the lines of the context: the delimiters, with a hash, and the message itself. */
 const FRAME_TOKENS = 32;
 /** With less room than this, nothing is recalled. */
@@ -83,14 +81,23 @@ export function fitToBudget(params: FitParams): FittedPrompt {
   checkMessages(params.history, 'history');
   checkMessages(params.input, 'input');
   if (!(params.budget > 0)) throw new ConfigurationError('budget must be a positive number of tokens.');
-  return fitPrompt(params);
+  const layout = layoutPrompt(params);
+  return layout.fill(layout.start > 0 ? search(params) : { hits: [] });
 }
 
-/** The same without checks, for messages that were checked before. */
-export function fitPrompt(params: FitParams): FittedPrompt {
-  const { parts, history, input, budget, previous, countTokens: count = new TokenCounter().count } = params;
-  const instructionTokens =
-    params.instructions === undefined ? 0 : messageTokens([{ content: params.instructions }], count);
+/** A prompt whose context and newest messages are chosen. */
+export interface PromptLayout {
+  /** Index of the first message of the history that is sent as it is. */
+  start: number;
+  /** Adds what a search found for the input, as far as it fits. */
+  fill(found: Found): FittedPrompt;
+}
+
+/** The same in two steps and without checks, so that nothing is searched while all messages are sent. */
+export function layoutPrompt(params: FitParams): PromptLayout {
+  const { parts, history, input, instructions, budget, previous } = params;
+  const { countTokens: count = new TokenCounter().count } = params;
+  const instructionTokens = instructions === undefined ? 0 : messageTokens([{ content: instructions }], count);
   const inputTokens = messageTokens(input, count);
   /** For all but the instructions: the same in every turn, so that a long input changes no later prompt. */
   const base = budget - instructionTokens;
@@ -113,54 +120,51 @@ export function fitPrompt(params: FitParams): FittedPrompt {
     layout = { start: history.length, ...context.within(0, history.length) };
     if (layout.tokens > room) throw new ContextBudgetError(budget, tokensOf(layout.tokens));
   }
+  return { start: layout.start, fill };
 
-  const { start: from, selected } = layout;
-  const text = renderLines(selected);
-  const tailTokens = tail.tokens(from);
-  const left = room - layout.tokens - tailTokens;
-  const sent = new Set(selected.map((line) => normalise(line.text)));
-  const found = params.found ?? (from > 0 ? search(history, input) : { hits: [] });
-  const isSent = (content: string): boolean => sent.has(normalise(content));
-  const recalled = left < MIN_RECALL ? undefined : recall(found, { history, end: from, room: left, count, isSent });
+  function fill(found: Found): FittedPrompt {
+    const { start: from, selected } = layout;
+    const text = renderLines(selected);
+    const tailTokens = tail.tokens(from);
+    const left = room - layout.tokens - tailTokens;
+    const sent = new Set(selected.map((line) => normalise(line.text)));
+    const isSent = (content: string): boolean => sent.has(normalise(content));
+    const recalled = left < MIN_RECALL ? undefined : recall(found, { history, end: from, room: left, count, isSent });
 
-  const asMessage = (content: string | undefined): PromptMessage[] => (content ? [{ role: 'user', content }] : []);
-  const [contextMessage] = asMessage(text);
-  const [recalledMessage] = asMessage(recalled?.text);
-  // The casts are true: other roles were rejected, or come from the AI SDK, which takes its own messages instead.
-  const messages = [
-    ...asMessage(text),
-    ...tail.messages(from).map(({ role, content }) => ({ role, content: wellFormed(content) }) as PromptMessage),
-    ...asMessage(recalled?.text),
-    ...input.map(({ role, content }) => ({ role, content }) as PromptMessage),
-  ];
-  const { instructions } = params;
-  const chatMessages: ChatMessage[] =
-    instructions === undefined ? messages : [{ role: 'system', content: instructions }, ...messages];
-  return {
-    ...{ instructions, messages, chatMessages, context: contextMessage, recalled: recalledMessage, start: from },
-    state: { start, first: identify(history[start]), key: context.key, lines },
-    report: {
-      tokens: tokensOf(layout.tokens, tailTokens, recalled?.tokens),
-      budget,
-      estimated: params.countTokens === undefined,
-      included: SECTIONS.filter((section) => selected.some((line) => line.section === section)),
-      dropped: droppedOf(params, new Set(selected), from, count),
-      recalled: recalled?.items ?? [],
-      cacheKey: hashText(text),
-      summaryVersion: parts.summary?.version ?? 0,
-    },
-  };
-
-  function tokensOf(contextTokens: number, tailTokens = 0, recalled = 0): PromptReport['tokens'] {
-    const total = instructionTokens + contextTokens + tailTokens + recalled + inputTokens;
+    const asMessage = (content: string | undefined): PromptMessage[] => (content ? [{ role: 'user', content }] : []);
+    const [contextMessage] = asMessage(text);
+    const [recalledMessage] = asMessage(recalled?.text);
+    // The casts are true: other roles were rejected, or come from the AI SDK, which takes its own messages instead.
+    const messages = [
+      ...asMessage(text),
+      ...tail.messages(from).map(({ role, content }) => ({ role, content: wellFormed(content) }) as PromptMessage),
+      ...asMessage(recalled?.text),
+      ...input.map(({ role, content }) => ({ role, content }) as PromptMessage),
+    ];
+    const chatMessages: ChatMessage[] =
+      instructions === undefined ? messages : [{ role: 'system', content: instructions }, ...messages];
     return {
-      instructions: instructionTokens,
-      context: contextTokens,
-      tail: tailTokens,
-      recalled,
-      input: inputTokens,
-      total,
+      ...{ instructions, messages, chatMessages, context: contextMessage, recalled: recalledMessage, start: from },
+      state: { start, first: identify(history[start]), key: context.key, lines },
+      report: {
+        tokens: tokensOf(layout.tokens, tailTokens, recalled?.tokens),
+        budget,
+        estimated: params.countTokens === undefined,
+        included: SECTIONS.filter((section) => selected.some((line) => line.section === section)),
+        dropped: [...inactive(parts, count), ...context.dropped(selected, from), ...tail.dropped(from)],
+        recalled: recalled?.items ?? [],
+        cacheKey: hashText(text),
+        summaryVersion: parts.summary?.version ?? 0,
+      },
     };
+  }
+
+  function tokensOf(contextTokens: number, tailTokens = 0, recalledTokens = 0): PromptReport['tokens'] {
+    const total = Math.ceil(instructionTokens + contextTokens + tailTokens + recalledTokens + inputTokens);
+    const [instructions = 0, context = 0, tail = 0, recalled = 0, input = 0] = [
+      ...[instructionTokens, contextTokens, tailTokens, recalledTokens, inputTokens].map(Math.ceil),
+    ];
+    return { instructions, context, tail, recalled, input, total };
   }
 }
 
@@ -180,11 +184,11 @@ function regularLayout(
   // A new context changes the beginning anyway: the cheapest moment to cut.
   const isMoment = !isSame && start > 0 && newest > ((SHARES.newest + SHARES.newestAtMost) / 2) * base;
   if (!isFull && !isMoment) return { start, lines };
-  const cut = tail.cut(SHARES.newest * base, SHARES.newestAtMost * base, start);
+  const cut = tail.cut(SHARES.newest * base, SHARES.turn * base, start);
   return { start: cut, lines: context.within(SHARES.context * base, cut).lines };
 }
 
-function search(history: readonly ConversationMessage[], input: readonly ConversationMessage[]): Found {
+function search({ history, input }: FitParams): Found {
   const index = new MessageIndex();
   index.append(history);
   const query = input.at(-1)?.content ?? '';
@@ -210,6 +214,18 @@ class Tail {
 
   messages(start: number): readonly ConversationMessage[] {
     return this.#history.slice(start).filter(({ excluded }) => excluded !== true);
+  }
+
+  /** Old messages are not counted in tokens, because there may be very many. */
+  dropped(start: number): Dropped[] {
+    const isExcluded = ({ excluded }: ConversationMessage): boolean => excluded === true;
+    const excluded = this.#history.filter(isExcluded).length;
+    const old = start - this.#history.slice(0, start).filter(isExcluded).length;
+    const dropped: Dropped[] = [
+      { section: 'history', messages: old, reason: 'budget' },
+      { section: 'history', messages: excluded, reason: 'excluded' },
+    ];
+    return dropped.filter(({ messages }) => messages !== 0);
   }
 
   /** Stops counting above `most`. */
@@ -300,6 +316,15 @@ class Context {
     return this.first(low, start);
   }
 
+  /** The lines that are in neither the context nor the tail. */
+  dropped(selected: readonly ContextLine[], start: number): Dropped[] {
+    const chosen = new Set(selected);
+    return this.#lines
+      .filter((line) => !chosen.has(line))
+      .filter(this.#isBeside(start))
+      .map(({ section, id, text }) => ({ section, id, tokens: Math.ceil(this.#count(text)), reason: 'budget' }));
+  }
+
   get #pins(): number {
     const end = this.#lines.findIndex(({ section }) => section !== 'pinnedMemory');
     return end === -1 ? this.#lines.length : end;
@@ -312,34 +337,12 @@ class Context {
   }
 }
 
-/** Lists what was not sent, and why. Old messages are not counted in tokens, because there may be very many. */
-function droppedOf(
-  { parts, history }: FitParams,
-  selected: ReadonlySet<ContextLine>,
-  start: number,
-  count: (text: string) => number,
-): Dropped[] {
-  const pinned = new Set(history.slice(start).map(({ id }) => id));
-  const lines = linesOf(parts).filter(
-    ({ section, text, messageId }) =>
-      ![...selected].some((one) => one.section === section && one.text === text) &&
-      (messageId === undefined || !pinned.has(messageId)),
-  );
-  const excluded = history.filter((message) => message.excluded === true).length;
-  let old = start;
-  for (let at = 0; at < start; at += 1) if (history[at]?.excluded === true) old -= 1;
-  const messages = (count: number, reason: Dropped['reason']): Dropped[] =>
-    count === 0 ? [] : [{ section: 'history', messages: count, reason }];
-  return [
-    ...(parts.memory ?? [])
-      .filter(({ isActive }) => isActive === false)
-      .map(({ id, type, content }): Dropped => {
-        return { section: memorySection(type), id, tokens: count(content), reason: 'inactive' };
-      }),
-    ...lines.map(({ section, id, text }): Dropped => ({ section, id, tokens: count(text), reason: 'budget' })),
-    ...messages(old, 'budget'),
-    ...messages(excluded, 'excluded'),
-  ];
+function inactive({ memory = [] }: ContextParts, count: (text: string) => number): Dropped[] {
+  return memory
+    .filter(({ isActive }) => isActive === false)
+    .map(({ id, type, content }) => {
+      return { section: memorySection(type), id, tokens: Math.ceil(count(content)), reason: 'inactive' };
+    });
 }
 
 /** The parts that must not be dropped (instructions, pins, the new input) do not fit in the budget. Nothing was sent. */

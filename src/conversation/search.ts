@@ -29,7 +29,7 @@ export class History {
     const before = this.#messages;
     let same = 0;
     const most = Math.min(this.#index.length, messages.length);
-    while (same < most && messages[same]?.content === before[same]?.content) same += 1;
+    while (same < most && isSame(messages[same], before[same])) same += 1;
     if (same < this.#index.length) this.#index.truncate(same);
     this.#messages = messages;
   }
@@ -55,6 +55,10 @@ export function pauses(): () => Promise<void> | undefined {
       began = performance.now();
     });
   };
+}
+
+function isSame(one: ConversationMessage | undefined, other: ConversationMessage | undefined): boolean {
+  return one === other || one?.content === other?.content;
 }
 
 /** Finds what a history and lost statements have for an input: by words, and with the app's own search. */

@@ -20,13 +20,13 @@ export class TokenCounter {
 
   constructor(countTokens?: (text: string) => number) {
     this.estimated = countTokens === undefined;
-    this.#raw = countTokens === undefined ? estimateTokens : checked(countTokens);
+    this.#raw = countTokens === undefined ? estimate : checked(countTokens);
   }
 
-  /** A count on the safe side. */
+  /** A count on the safe side. Not rounded, because a prompt has many short texts. */
   readonly count = (text: string): number => {
     const { raw, kind } = this.#look(text);
-    return this.estimated ? Math.ceil(raw * this.#factor(kind)) : raw;
+    return this.estimated ? raw * this.#factor(kind) : raw;
   };
 
   /** Calibrates the estimate with the actual token count of a prompt. */
@@ -45,8 +45,10 @@ export class TokenCounter {
     const changed = kinds
       .filter((kind) => sums[kind] > 0)
       .map((kind) => {
-        const isMost = sums[kind] >= MOST_OF_A_PROMPT * all;
-        return [kind, isMost ? factor : Math.max(factor, this.calibration[kind] ?? 1)] as const;
+        const before = this.calibration[kind];
+        if (sums[kind] < MOST_OF_A_PROMPT * all) return [kind, Math.max(factor, before ?? 1)] as const;
+        // It rises at once and falls slowly, because the next prompt may be of other texts.
+        return [kind, before === undefined ? factor : Math.max(factor, before + FALL * (factor - before))] as const;
       });
     this.calibration = { ...this.calibration, ...Object.fromEntries(changed) };
   }
@@ -94,6 +96,8 @@ const TOKENS_PER_MESSAGE = 4;
 const SAFETY = { measured: 1.05, new: 1.12, unknown: 1.25 };
 /** Share of a prompt's tokens that must be of one kind to measure that kind. */
 const MOST_OF_A_PROMPT = 0.8;
+/** Share of a difference by which a factor falls. */
+const FALL = 0.2;
 /** Bytes of an entry of the cache beside its text, and the bound of all. */
 const ENTRY = 150;
 const MAX_BYTES = 10_000_000;
@@ -134,10 +138,14 @@ function checked(countTokens: (text: string) => number): (text: string) => numbe
  * ```
  */
 export function estimateTokens(text: string): number {
+  return Math.ceil(estimate(text));
+}
+
+function estimate(text: string): number {
   const letterCost = isEnglish(text) ? ENGLISH_LETTER : FOREIGN_LETTER;
   let tokens = 0;
   for (const [piece] of text.matchAll(PIECES)) tokens += cost(piece, letterCost);
-  return Math.ceil(tokens);
+  return tokens;
 }
 
 /**

@@ -11,7 +11,7 @@ import { type CurrentContext, ServiceContext } from './context.js';
 import { Background, Limits } from './limits.js';
 import { type BuiltPrompt, badArgument, type ConversationMessage, wellFormed } from './model.js';
 import type { BuildOptions, CheckedOptions, SentPrompt, TurnOptions } from './options.js';
-import { ContextBudgetError, type FitState, fitPrompt } from './prompt.js';
+import { ContextBudgetError, type FitState, layoutPrompt } from './prompt.js';
 import { lostEntries } from './receipt.js';
 import { Reply, type TurnEnd } from './reply.js';
 import { History, Searcher } from './search.js';
@@ -132,13 +132,11 @@ export class Turns {
       countTokens: this.#counter.count,
       previous: history === this.#passed ? this.#passedLayout : layout,
     };
+    const plan = layoutPrompt(params);
     // Without a search, as long as all messages fit.
-    let fitted = fitPrompt({ ...params, found: { hits: [] } });
-    if (fitted.start > 0 || lostEntries(ledger).length > 0) {
-      const found = await this.searcher.found(input, messages, { history, limits, ledger });
-      fitted = fitPrompt({ ...params, found });
-    }
-    const { state, report, ...prompt } = fitted;
+    const isAll = plan.start === 0 && lostEntries(ledger).length === 0;
+    const found = isAll ? { hits: [] } : await this.searcher.found(input, messages, { history, limits, ledger });
+    const { state, report, ...prompt } = plan.fill(found);
     const { estimated } = this.#counter;
     const compactionExhausted = snapshot !== undefined && this.service?.isExhausted(snapshot) === true;
     return { layout: state, prompt: { ...prompt, report: { ...report, estimated, stale, compactionExhausted } } };
@@ -233,7 +231,7 @@ export class Turns {
     completion?: StreamedChatCompletion,
   ): Promise<TurnEnd> {
     const { total: prompt_tokens } = report.tokens;
-    const completion_tokens = this.#counter.count(text);
+    const completion_tokens = Math.ceil(this.#counter.count(text));
     const estimate = { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens };
     const { usage = estimate } = completion ?? {};
     const usageEstimated = usage === estimate;

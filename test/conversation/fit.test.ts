@@ -2,6 +2,7 @@ import { ContextGatewayError } from 'context-gateway';
 import { ContextBudgetError, type FitParams, fitToBudget } from 'context-gateway/conversation';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { layoutPrompt } from '../../src/conversation/prompt.js';
 import { decision, everything, memory, pin, summary } from './samples.js';
 import { smallTalk } from './world.js';
 
@@ -364,7 +365,7 @@ describe('the beginning of a prompt', () => {
       return countTokens(text);
     };
 
-    fitted({ history: smallTalk(1000), budget: 200, countTokens: count, found: { hits: [] } });
+    layoutPrompt({ parts: {}, history: smallTalk(1000), input: ask(), budget: 200, countTokens: count });
 
     expect(counted.size).toBeLessThan(30);
   });

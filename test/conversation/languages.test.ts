@@ -1,7 +1,7 @@
 import { fitToBudget } from 'context-gateway/conversation';
 import { expect, test } from 'vitest';
 import { MessageIndex } from '../../src/conversation/memory.js';
-import { fitPrompt } from '../../src/conversation/prompt.js';
+import { layoutPrompt } from '../../src/conversation/prompt.js';
 import { LANGUAGES, type Language } from './languages.js';
 
 const EXCHANGES = 330;
@@ -27,7 +27,7 @@ test.each(Object.entries(LANGUAGES))('%s: nine of ten facts are found at 2,000 t
     return [question, task].filter((query) => {
       const found = { hits: index.search(query, { limit: 1000 }), index, query };
       const input = [{ role: 'user', content: query }];
-      const { recalled } = fitPrompt({ parts: {}, history, input, budget: 2000, found });
+      const { recalled } = layoutPrompt({ parts: {}, history, input, budget: 2000 }).fill(found);
       return !recalled?.content.includes(said);
     });
   });
