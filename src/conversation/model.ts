@@ -60,8 +60,6 @@ export interface SummaryEntry {
 
 /** A statement that some version of the summary contained. */
 export interface LedgerEntry extends SummaryEntry {
-  /** The first version of the summary that contained it. */
-  since: number;
   /** The last version that contained it. The statement is lost if this is not the newest version. */
   until: number;
 }
@@ -225,15 +223,15 @@ export interface SearchResult extends ConversationMessage {
 }
 
 /** The differences between two versions of a summary. */
-export interface SummaryDiff<Before extends SummaryEntry = SummaryEntry> {
-  kept: Before[];
+export interface SummaryDiff {
+  kept: SummaryEntry[];
   /** The same statement in other words. A changed number, name or negation is another statement. */
-  reworded: { before: Before; after: SummaryEntry }[];
+  reworded: { before: SummaryEntry; after: SummaryEntry }[];
   /**
    * Decisions, requirements and definitions that are missing from the newer version. Goals and plans are expected to
    * change.
    */
-  lost: Before[];
+  lost: SummaryEntry[];
   added: SummaryEntry[];
 }
 

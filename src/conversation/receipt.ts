@@ -60,14 +60,11 @@ export function diffSummaries(before: RollingSummary, after: RollingSummary): Su
 }
 
 /** Compares entries. Here `lost` contains every missing entry, goals and plans included. */
-function compareEntries<Before extends SummaryEntry>(
-  before: readonly Before[],
-  after: readonly SummaryEntry[],
-): SummaryDiff<Before> {
+function compareEntries(before: readonly SummaryEntry[], after: readonly SummaryEntry[]): SummaryDiff {
   const byText = new Map(after.map((entry) => [keyOf(entry), entry]));
   const known = new Set<string>();
   const later = after.map((entry) => ({ entry, meaning: meaningOf(entry.text) }));
-  const diff: SummaryDiff<Before> = { kept: [], reworded: [], lost: [], added: [] };
+  const diff: SummaryDiff = { kept: [], reworded: [], lost: [], added: [] };
   for (const entry of before) {
     const same = byText.get(keyOf(entry));
     const match = same ?? findReworded(entry, later);
@@ -105,18 +102,15 @@ export function observeSummary(ledger: Ledger, summary: RollingSummary, metadata
   const compactedAt = metadata.lastCompactionAt;
   if (summary.version < version) return ledger;
   if (summary.version === version) return { ...ledger, compactedAt, hasExcluded: false };
+  const now = entriesOf(summary).map((entry): LedgerEntry => ({ ...entry, until: summary.version }));
   // `entries` includes statements lost earlier, because they may be back.
-  const { kept, reworded, lost } = compareEntries(entries, entriesOf(summary));
-  const since = new Map(kept.map((entry) => [keyOf(entry), entry.since]));
-  for (const { before, after } of reworded) since.set(keyOf(after), before.since);
-  const older = isCompaction(ledger, summary, metadata) ? lost : lost.filter(({ until }) => until < version);
+  const missing = new Set<SummaryEntry>(compareEntries(entries, now).lost);
+  const isNewLoss = isCompaction(ledger, summary, metadata);
+  const older = entries.filter((entry) => missing.has(entry) && (isNewLoss || entry.until < version));
   const forgotten = new Set(older.filter((entry) => !isBinding(entry)).slice(0, -MAX_TRANSIENT));
-  const fresh = entriesOf(summary).map((entry): LedgerEntry => {
-    return { ...entry, since: since.get(keyOf(entry)) ?? summary.version, until: summary.version };
-  });
   return {
     ...{ version: summary.version, compactedAt },
-    entries: [...older.filter((entry) => !forgotten.has(entry)), ...fresh],
+    entries: [...older.filter((entry) => !forgotten.has(entry)), ...now],
   };
 }
 

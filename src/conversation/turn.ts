@@ -166,7 +166,6 @@ export class Turns {
     reply: Reply,
   ): AsyncGenerator<string, TurnEnd> {
     const { signal } = options;
-    if (signal.aborted) throw new APIAbortError({ cause: signal.reason });
     const { limits, end } = await this.#inOrder(options);
     this.#running = reply;
     let text = '';

@@ -473,7 +473,7 @@ describe('a statement that a compaction lost', () => {
 
     expect(recalled?.content).toContain('[summary] We use Postgres.');
     expect(report.recalled).toEqual([{ role: 'summary', text: 'We use Postgres.' }]);
-    expect(await conversation.lost()).toMatchObject([{ text: 'We use Postgres.', since: 1, until: 1 }]);
+    expect(await conversation.lost()).toMatchObject([{ text: 'We use Postgres.', until: 1 }]);
   });
 
   test('is not repeated if a message that contains it is', async () => {

@@ -246,6 +246,19 @@ describe('a stopped reply', () => {
     expect((await world.stored()).at(-1)).toMatchObject({ role: 'assistant', stopped: true, content: reply.text });
   });
 
+  test('a stopped reply whose reader is idle is stored when it is aborted', async () => {
+    const world = chatWorld();
+    world.emulator.chat.on('story', story);
+    const stop = new AbortController();
+    const reply = world.open().stream('Tell a story.', { signal: stop.signal })[Symbol.asyncIterator]();
+    await reply.next();
+
+    stop.abort();
+
+    await vi.waitFor(async () => expect((await world.stored()).at(-1)).toMatchObject({ stopped: true }));
+    expect(await failureOf(reply.next() as Promise<unknown>)).toBeInstanceOf(APIAbortError);
+  });
+
   test('a stopped reply that breaks off throws for its reader, and still keeps its text', async () => {
     const world = chatWorld();
     world.emulator.chat.on('story', story);
@@ -274,12 +287,14 @@ describe('a stopped reply', () => {
   });
 });
 
-test('final() of a reply that is left before its first text rejects', async () => {
-  const reply = chatWorld().open().stream('Hello?');
+test('a reply that is left before it begins sends nothing, and its final() rejects', async () => {
+  const world = chatWorld();
+  const reply = world.open().stream('Hello?');
 
   await reply[Symbol.asyncIterator]().return?.();
 
   expect(await failureOf(reply.final())).toBeInstanceOf(StreamTruncatedError);
+  expect([world.count('context'), world.count('chat')]).toEqual([0, 0]);
 });
 
 describe('the next prompt', () => {
