@@ -84,7 +84,8 @@ async function checkBudgets() {
       `${ok ? 'ok  ' : 'FAIL'} ${size.toFixed(3).padStart(5)} KB of ${budget} KB  ${name}${stray ? `, with ${stray} in it` : ''}`,
     );
   }
-  if (failed) console.log('What each source file adds: node scripts/size.js parts. The budgets are in scripts/size.js.');
+  if (failed)
+    console.log('What each source file adds: node scripts/size.js parts. The budgets are in scripts/size.js.');
   process.exitCode = failed ? 1 : 0;
 }
 

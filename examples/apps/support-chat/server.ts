@@ -2,18 +2,14 @@
 import { fileURLToPath } from 'node:url';
 import { serve } from '@hono/node-server';
 import { GatewayClient, toErrorResponse } from 'context-gateway';
-import {
-  type Conversation,
-  type ConversationOptions,
-  type ConversationStore,
-  createConversation,
-} from 'context-gateway/conversation';
+import { type ConversationOptions, type ConversationStore, createConversation } from 'context-gateway/conversation';
 import { Hono } from 'hono';
 import Database from 'libsql';
 import * as z from 'zod';
 import { buildPage } from '../build-page.js';
 import { sqliteStore } from './sqlite-store.js';
 
+const INSTRUCTIONS = 'You are the support of a shipping company. Answer briefly.';
 /** What the page may send. */
 const message = z.object({ text: z.string() });
 const edit = z.object({ messageId: z.string(), text: z.string() });
@@ -25,16 +21,9 @@ type Options = Pick<ConversationOptions, 'gateway' | 'context' | 'contextWindow'
 
 export function supportChat(options: Options): Hono {
   const app = new Hono();
-  /** One object for each conversation, so that its turns run in order. All else is in the store. */
-  const opened = new Map<string, Conversation>();
-  const conversation = (conversationId: string): Conversation => {
-    const known = opened.get(conversationId);
-    const instructions = 'You are the support of a shipping company. Answer briefly.';
-    const settings = { ...options, conversationId, model: 'atlas-small', instructions, onError: console.error };
-    const one = known ?? createConversation(settings);
-    opened.set(conversationId, one);
-    return one;
-  };
+  const settings = { ...options, model: 'atlas-small', instructions: INSTRUCTIONS, onError: console.error };
+  /** A new object for each request: all that it knows is in the store. */
+  const conversation = (conversationId: string) => createConversation({ ...settings, conversationId });
 
   // A real app checks here that the visitor may use the conversation.
   app.get('/chat/:id', async ({ req, json }) => json((await options.store.load(req.param('id')))?.messages ?? []));
