@@ -272,7 +272,8 @@ describe.each([
     }
 
     expect(read).toBe(4_001);
-    expect(ahead).toBeLessThan(12 * MEGABYTE);
+    // The kernel buffers up to 10 MB in each of the two connections that a proxy has.
+    expect(ahead).toBeLessThan(24 * MEGABYTE);
     await client.close();
     await firehose.close();
   });
