@@ -14,7 +14,7 @@ const common: Options = { target: 'node20', tsconfig: '../tsconfig.json' };
 export default defineConfig([
   {
     ...common,
-    entry: { ...BOTH, vitest: 'src/testing/vitest.ts', cli: 'src/cli/cli.ts' },
+    entry: { ...BOTH, vitest: 'src/testing/vitest.ts', cli: 'src/cli/main.ts' },
     format: 'esm',
     dts: { entry: { ...BOTH, vitest: 'src/testing/vitest.ts' }, compilerOptions },
     onSuccess: async () => {

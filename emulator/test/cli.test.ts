@@ -179,6 +179,24 @@ describe('the command', () => {
     expect(await last.interrupt()).toBe(0);
   });
 
+  test.each([
+    { args: ['--port', '0'], code: 0, because: 'nothing was started' },
+    { args: ['exec', 'true'], code: 130, because: 'the command has not run' },
+  ])('ends with $code on a SIGINT while it loads, because $because', async ({ args, code }) => {
+    // As soon as it listens for the signal.
+    const interruption =
+      'setInterval(() => process.listenerCount("SIGINT") > 0 && process.kill(process.pid, "SIGINT"), 1)';
+    const child = spawn(process.execPath, ['--import', `data:text/javascript,${interruption}`, ...command, ...args]);
+    let out = '';
+    child.stdout.on('data', (data) => {
+      out += data;
+    });
+
+    const ended = await new Promise((resolve) => child.once('close', resolve));
+
+    expect([ended, out]).toEqual([code, '']);
+  });
+
   test('keeps its state in the data directory across restarts', async () => {
     const data = dataDirectory();
     const first = await start('--data', data);

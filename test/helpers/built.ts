@@ -46,7 +46,7 @@ export default async function setup(project: TestProject): Promise<void> {
 async function buildInto(folder: string, root: string): Promise<void> {
   await build({
     ...FOR_NODE,
-    entryPoints: { ...SOURCES, cli: 'src/cli/cli.ts', 'emulator-cli': 'emulator/src/cli/cli.ts' },
+    entryPoints: { ...SOURCES, cli: 'src/cli/cli.ts', 'emulator-cli': 'emulator/src/cli/main.ts' },
     absWorkingDir: root,
     outdir: folder,
     splitting: true,

@@ -1,6 +1,4 @@
-#!/usr/bin/env node
-import { realpathSync, writeFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { writeFileSync } from 'node:fs';
 import packageJson from '../../package.json' with { type: 'json' };
 import { isLoopback } from '../base/loopback.js';
 import { createEmulator, type Emulator, type ListeningEmulator } from '../emulator.js';
@@ -21,7 +19,7 @@ export interface CommandContext {
   isInteractive: boolean;
   out: (text: string) => void;
   err: (text: string) => void;
-  /** Adds a listener for termination signals. */
+  /** Sets the listener for termination signals. */
   onSignal: (listener: (signal: NodeJS.Signals) => void) => void;
 }
 
@@ -119,26 +117,4 @@ function listenErrorMessage(error: unknown, port: number, host: string): string 
 
 function firstLine(text: string): string {
   return text.split('\n')[0] ?? text;
-}
-
-/** npm starts commands through symbolic links, so the path is resolved first. */
-function isMain(): boolean {
-  const started = process.argv[1];
-  return started !== undefined && realpathSync(started) === fileURLToPath(import.meta.url);
-}
-
-if (isMain()) {
-  // A reader that closes the pipe, such as `head`, must not end the service.
-  process.stdout.on('error', () => {});
-  process.exitCode = await runCommand(process.argv.slice(2), {
-    env: process.env,
-    directory: process.cwd(),
-    isTerminal: process.stdout.isTTY ?? false,
-    isInteractive: process.stdin.isTTY ?? false,
-    out: (text) => process.stdout.write(text),
-    err: (text) => process.stderr.write(text),
-    onSignal: (listener) => {
-      for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, listener);
-    },
-  });
 }

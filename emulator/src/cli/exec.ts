@@ -6,7 +6,7 @@ export interface ExecOptions {
   env: Readonly<Record<string, string | undefined>>;
   /** Whether there is a terminal, which sends Ctrl+C to the command as well. */
   isInteractive: boolean;
-  /** Adds a listener for signals sent to this process. */
+  /** Sets the listener for signals sent to this process. */
   onSignal: (listener: (signal: NodeJS.Signals) => void) => void;
 }
 

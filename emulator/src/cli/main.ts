@@ -1,0 +1,26 @@
+#!/usr/bin/env node
+import { constants } from 'node:os';
+
+const args = process.argv.slice(2);
+
+// Set before the other modules load, which takes most of the start: an early Ctrl+C also ends with 0. Only `exec` has not
+// succeeded then, because its command has not run.
+let onSignal = (signal: NodeJS.Signals): void => {
+  process.exit(args[0] === 'exec' ? 128 + constants.signals[signal] : 0);
+};
+for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, (signal) => onSignal(signal));
+// A reader that closes the pipe, such as `head`, must not end the service.
+process.stdout.on('error', () => {});
+
+const { runCommand } = await import('./cli.js');
+process.exitCode = await runCommand(args, {
+  env: process.env,
+  directory: process.cwd(),
+  isTerminal: process.stdout.isTTY ?? false,
+  isInteractive: process.stdin.isTTY ?? false,
+  out: (text) => process.stdout.write(text),
+  err: (text) => process.stderr.write(text),
+  onSignal: (listener) => {
+    onSignal = listener;
+  },
+});
