@@ -83,11 +83,7 @@ const RULES: readonly { rule: string; off: readonly Patch[] }[] = [
   },
   {
     rule: 'A compaction needs a quarter of growth',
-    off: [change('compaction', 'const MIN_GROWTH = 0.25', 'const MIN_GROWTH = 0')],
-  },
-  {
-    rule: 'A level that saves under 10 % is left',
-    off: [change('compaction', 'const WORTHWHILE = 0.9', 'const WORTHWHILE = 1')],
+    off: [change('context', 'const MIN_GROWTH = 0.25', 'const MIN_GROWTH = 0')],
   },
   {
     rule: 'Calibration by kind of text',

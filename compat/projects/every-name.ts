@@ -212,7 +212,7 @@ export { type FitParams as conversation_FitParams } from 'context-gateway/conver
 export { type FitReport as conversation_FitReport } from 'context-gateway/conversation';
 export { type FitState as conversation_FitState } from 'context-gateway/conversation';
 export { type FittedPrompt as conversation_FittedPrompt } from 'context-gateway/conversation';
-export { type LedgerEntry as conversation_LedgerEntry } from 'context-gateway/conversation';
+export { type LostEntry as conversation_LostEntry } from 'context-gateway/conversation';
 export { type PromptMessage as conversation_PromptMessage } from 'context-gateway/conversation';
 export { type PromptReport as conversation_PromptReport } from 'context-gateway/conversation';
 export { type Recalled as conversation_Recalled } from 'context-gateway/conversation';

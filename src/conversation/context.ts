@@ -2,16 +2,18 @@ import { systemRuntime } from '../base/runtime.js';
 import {
   type CompactionLevel,
   type CompactionResult,
+  ConfigurationError,
   type ContextClient,
   NotFoundError,
+  RateLimitError,
   type RequestOptions,
   type RollingSummary,
 } from '../index.js';
-import { afterCompaction, afterFailure, type ContextSize, countOnlyInHistory, dueLevel } from './compaction.js';
-import { type Background, untilAborted } from './limits.js';
-import type { CompactionReceipt, CompactionReport, Snapshot } from './model.js';
-import type { ConversationOptions } from './options.js';
-import { diffSummaries, isCompaction, listOf, observeSummary } from './receipt.js';
+import { type Background, Limits, untilAborted } from './limits.js';
+import type { CompactionReceipt, CompactionReport, CompactionState, Snapshot } from './model.js';
+import type { CheckedOptions } from './options.js';
+import { diffSummaries, entriesOf, listOf, lostWith, sharedTerms, termsOf } from './receipt.js';
+import { type History, pauses } from './search.js';
 import type { Session } from './store.js';
 import { messageTokens } from './tokens.js';
 
@@ -21,17 +23,18 @@ export interface CurrentContext {
   stale: boolean;
 }
 
+/** A compaction that this conversation asked for. */
 interface Cause {
   level: CompactionLevel | undefined;
   result: CompactionResult;
 }
 
-interface Surroundings {
-  session: Session;
-  background: Background;
-  count: (text: string) => number;
-  /** Maximum tokens of a prompt. */
-  budget: number;
+/** Tokens of the context. */
+interface ContextSize {
+  /** With the messages since it was read. */
+  now: number;
+  /** As the service counted. */
+  stored: number;
 }
 
 const NO_METADATA = { totalTokens: 0, compressedTokens: 0, preservationRatio: 1, recentMessageCount: 0 };
@@ -41,47 +44,49 @@ const FRESH = 30_000;
 const TOO_OLD = 300_000;
 /** Share of the prompt's budget from which on the context is compacted. */
 const DEFAULT_LIMIT = 0.75;
+/**
+ * Share of the context by which it must grow before the next compaction. Each costs one of few requests per minute, and
+ * invalidates the cached prefix of the prompts.
+ */
+const MIN_GROWTH = 0.25;
+/** Milliseconds without a compaction after one that failed, unless the service says how long. Each failure doubles them. */
+const FIRST_WAIT = 30_000;
+const LONGEST_WAIT = 600_000;
+const STRONGER = { light: 'deep', deep: 'aggressive', aggressive: undefined } as const;
 
 /** The service's context of a conversation: reads it, compacts it, and reports what each compaction lost. */
 export class ServiceContext {
   readonly client: ContextClient;
-  readonly #options: ConversationOptions;
+  readonly #options: CheckedOptions;
   readonly #session: Session;
   readonly #background: Background;
-  readonly #count: (text: string) => number;
   /** Tokens of the context from which on it is compacted. */
   readonly #limit: number;
   /** Grows with each change. A context requested before one is not kept. */
   #generation = 0;
   #refreshing: Promise<unknown> | undefined;
+  #excluding: Promise<unknown> | undefined;
   #compacting: Promise<CompactionReport> | undefined;
-  #automatic: Promise<CompactionReceipt[]> | undefined;
   /** The compaction whose result has not been read yet, and the receipt of the last one that has been. */
   #cause: Cause | undefined;
   #receipt: Promise<CompactionReceipt> | undefined;
 
-  constructor(
-    client: ContextClient,
-    options: ConversationOptions,
-    { session, background, count, budget }: Surroundings,
-  ) {
+  constructor(client: ContextClient, options: CheckedOptions, session: Session, background: Background) {
     this.client = client;
     this.#options = options;
     this.#session = session;
     this.#background = background;
-    this.#count = count;
-    this.#limit = (options.compaction || DEFAULT_LIMIT) * budget;
+    this.#limit = (options.compaction || DEFAULT_LIMIT) * (options.contextWindow - options.reserveOutput);
   }
 
   /** The context for a prompt. If it cannot be read: the one before, or none if the app set `onContextError: 'skip'`. */
   async current(options: RequestOptions): Promise<CurrentContext> {
     const { snapshot } = this.#session.state;
-    const age = snapshot === undefined ? Number.POSITIVE_INFINITY : systemRuntime.wallClock() - snapshot.readAt;
-    // A negative age: the clock was set back.
-    if (age >= 0 && age < FRESH) return { snapshot, stale: false };
-    if (age < TOO_OLD && snapshot?.readAt !== 0) {
-      this.#refresh();
-      return { snapshot, stale: true };
+    const age = snapshot?.readAt ? systemRuntime.wallClock() - snapshot.readAt : Number.POSITIVE_INFINITY;
+    if (age < TOO_OLD) {
+      const stale = age < 0 || age >= FRESH; // below 0 if the clock was set back
+      if (stale) this.#refresh();
+      return { snapshot, stale };
     }
     try {
       return { snapshot: await this.read(options), stale: false };
@@ -145,96 +150,125 @@ export class ServiceContext {
       this.invalidate();
     };
     this.invalidate();
-    this.#background.behind(exclude());
+    this.#excluding = this.#background.behind(exclude());
   }
 
   /** Compacts now, or waits for the compaction that runs. */
   compact(level: CompactionLevel | undefined, { signal, ...request }: RequestOptions): Promise<CompactionReport> {
-    // Set before any `await`: a second call in the same tick must see it.
-    this.#compacting ??= this.#background.run(
-      this.#compact(level, { ...request, signal: this.#background.signal }).finally(() => {
-        this.#compacting = undefined;
-      }),
+    return untilAborted(
+      this.#start(() => this.#compact(level, request)),
+      signal,
     );
-    return untilAborted(this.#compacting, signal);
   }
 
-  /** Compacts behind the turn if due. Resolves to the receipts. */
-  async compactIfDue(): Promise<readonly CompactionReceipt[]> {
+  /** Compacts behind the turn if due. Resolves to the receipt, if there is one. */
+  async compactIfDue(): Promise<CompactionReceipt | undefined> {
     const { snapshot, compaction } = this.#session.state;
-    if (this.#automatic !== undefined) return this.#automatic;
-    if (this.#options.compaction === false || snapshot === undefined) return [];
-    if (this.#background.signal.aborted || this.#compacting !== undefined) return [];
+    if (this.#options.compaction === false || snapshot === undefined) return undefined;
+    if (this.#background.signal.aborted || this.#compacting !== undefined) return undefined;
     const size = this.#sizeOf(snapshot);
-    const level = dueLevel(compaction, size);
-    if (level === undefined) return [];
-    this.#automatic = this.#background.run(
-      this.#compactFrom(level, size).finally(() => {
-        this.#automatic = undefined;
-      }),
-    );
-    return this.#automatic;
+    const level = this.#dueLevel(compaction, size);
+    if (level === undefined) return undefined;
+    const report = await this.#start(() => this.#compactFrom(level, size)).catch(this.#background.onError);
+    return report && isReceipt(report) ? report : undefined;
   }
 
   /** Whether even the strongest level leaves the context too large. */
   isExhausted(snapshot: Snapshot): boolean {
-    return this.#session.state.compaction.exhausted === true && this.#sizeOf(snapshot).now >= this.#limit;
+    const { level, tokens = 0 } = this.#session.state.compaction;
+    return level === 'aggressive' && tokens >= this.#limit && this.#sizeOf(snapshot).now >= this.#limit;
   }
 
   #sizeOf({ metadata: { compressedTokens: stored }, messages }: Snapshot): ContextSize {
     const since = this.#session.history.messages.slice(messages);
-    return { now: stored + messageTokens(since, this.#count), stored, limit: this.#limit };
+    return { now: stored + messageTokens(since, this.#session.counter.count), stored };
   }
 
-  async #compactFrom(first: CompactionLevel, size: ContextSize): Promise<CompactionReceipt[]> {
-    const receipts: CompactionReceipt[] = [];
+  /** The level to compact with now, or `undefined` if no compaction is due. */
+  #dueLevel(state: CompactionState, { now, stored }: ContextSize): CompactionLevel | undefined {
+    const { level, tokens = 0, savedNothing, suspended: { until, wait } = { until: 0, wait: 0 } } = state;
+    const left = until - systemRuntime.wallClock();
+    if (now < this.#limit || (left > 0 && left <= wait)) return undefined; // more is left if the clock was set back
+    if (level === undefined) return 'light';
+    const grown = (savedNothing ? stored : now) - tokens;
+    if (grown < MIN_GROWTH * Math.max(this.#limit, tokens)) return undefined;
+    return tokens >= this.#limit ? (STRONGER[level] ?? level) : level;
+  }
+
+  /** One compaction at a time. */
+  #start(compact: () => Promise<CompactionReport>): Promise<CompactionReport> {
+    // Set before any `await`: a second call in the same tick must see it.
+    this.#compacting ??= this.#background.run(
+      compact().finally(() => {
+        this.#compacting = undefined;
+        return this.#session.save();
+      }),
+    );
+    return this.#compacting;
+  }
+
+  /** If the level saves nothing, tries the next one, once. */
+  async #compactFrom(level: CompactionLevel, size: ContextSize): Promise<CompactionReport> {
+    const { report, retry } = await this.#attempt(level, size);
+    return retry === undefined ? report : (await this.#attempt(retry, size)).report;
+  }
+
+  async #attempt(
+    level: CompactionLevel,
+    { stored }: ContextSize,
+  ): Promise<{ report: CompactionReport; retry?: CompactionLevel | undefined }> {
     try {
-      let level: CompactionLevel | undefined = first;
-      // If a level saves nothing, try the next one, once. No retries here: after a failure, a later turn tries again.
-      for (let attempt = 0; level !== undefined && attempt < 2; attempt += 1) {
-        const report: CompactionReport = await this.compact(level, { maxRetries: 0 });
-        const receipt = await this.#receipt;
-        if (receipt !== undefined) receipts.push(receipt);
-        if (report.result === undefined) break;
-        const { state, retry, error } = afterCompaction(report.level ?? level, report.result, size);
-        this.#session.set({ compaction: state });
-        if (error !== undefined) this.#background.onError(error);
-        level = retry;
-      }
+      const report = await this.#compact(level, { maxRetries: 0 }); // a later turn tries again
+      const { newTokenCount: tokens, previousTokenCount, summaryUpdated } = report.result;
+      const savedNothing = tokens >= previousTokenCount || !summaryUpdated;
+      this.#session.set({ compaction: { level, tokens, savedNothing } });
+      if (!savedNothing) return { report };
+      if (previousTokenCount > stored || stored >= this.#limit) return { report, retry: STRONGER[level] };
+      const message =
+        `The compaction removed nothing: the service has only ${previousTokenCount} tokens of this conversation. ` +
+        'Store each turn with the service, or set compaction: false.';
+      this.#background.onError(new ConfigurationError(message));
+      return { report };
     } catch (error) {
-      this.#session.set({ compaction: afterFailure(this.#session.state.compaction, error, size) });
-      this.#background.onError(error);
+      const { compaction } = this.#session.state;
+      const longer = Math.min(LONGEST_WAIT, Math.max(FIRST_WAIT, 2 * (compaction.suspended?.wait ?? 0)));
+      const wait = (RateLimitError.is(error) ? error.retryAfter : undefined) ?? longer;
+      const until = systemRuntime.wallClock() + wait;
+      this.#session.set({ compaction: { ...compaction, suspended: { until, wait } } });
+      throw error;
     }
-    await this.#session.save();
-    return receipts;
   }
 
   /** Compacts, then reads the context to report the difference. */
-  async #compact(level: CompactionLevel | undefined, options: RequestOptions): Promise<CompactionReport> {
-    const limits = await this.#session.load(options);
+  async #compact(
+    level: CompactionLevel | undefined,
+    options: RequestOptions,
+  ): Promise<CompactionReport & { result: CompactionResult }> {
+    const limits = new Limits({ ...options, signal: this.#background.signal });
+    await this.#session.load(limits);
+    await this.#excluding; // what it removes is not lost
     const { snapshot: before } = await this.current(limits.request());
     const result = await this.client.compact(this.#session.id, { level }, { ...options, ...limits.request() });
     this.invalidate();
     this.#cause = { level, result };
     this.#receipt = undefined;
-    // Read at once, so that the ledger sees every version even if no turn follows. A failed read does not fail the
-    // compaction, which is already done.
+    // Read at once, so that every version is seen even if no turn follows. A failed read does not fail the compaction,
+    // which is already done.
     const after = await this.read(limits.request()).catch(this.#background.onError);
     const receipt = await (this.#receipt as Promise<CompactionReceipt> | undefined); // set when the read was kept
-    await this.#session.save();
     const version = before?.summary.version ?? 0;
     const versions = { before: version, after: after?.summary.version ?? version };
-    return receipt ?? { level, result, versions, tokens: tokensOf(result) };
+    return { versions, tokens: tokensOf(result), ...receipt, level, result };
   }
 
   /** Keeps each snapshot once: if a compaction made a new version, records what that version lost. */
   #keep(snapshot: Snapshot): void {
-    const { snapshot: before, ledger } = this.#session.state;
+    const { snapshot: before, lost } = this.#session.state;
     const cause = this.#cause;
     this.#cause = undefined;
-    this.#session.set({ snapshot, ledger: observeSummary(ledger, snapshot.summary, snapshot.metadata) });
-    if (before === undefined || (cause === undefined && !isCompaction(ledger, snapshot.summary, snapshot.metadata)))
-      return;
+    const isCompacted = before !== undefined && (cause !== undefined || isCompaction(before, snapshot));
+    this.#session.set({ snapshot, lost: lostWith(snapshot.summary, lost, isCompacted ? before.summary : undefined) });
+    if (!isCompacted) return;
     this.#receipt = this.#background.run(this.#receiptOf(before, snapshot, cause));
     this.#receipt.then(this.#options.onCompaction).catch(this.#background.onError);
   }
@@ -251,6 +285,45 @@ export class ServiceContext {
   }
 }
 
+/** Excluding a message makes a new version of the summary too, so the time of the last compaction decides. */
+function isCompaction(before: Snapshot, after: Snapshot): boolean {
+  return (
+    after.summary.version > before.summary.version &&
+    after.metadata.lastCompactionAt !== before.metadata.lastCompactionAt
+  );
+}
+
+function isReceipt(report: CompactionReport): report is CompactionReceipt {
+  return report.diff !== undefined;
+}
+
 function tokensOf({ previousTokenCount, newTokenCount }: CompactionResult): CompactionReport['tokens'] {
   return { before: previousTokenCount, after: newTokenCount };
 }
+
+/**
+ * Counts old messages that are neither pinned nor the origin of a statement of the summary. Pauses now and then, because
+ * there may be many statements.
+ */
+async function countOnlyInHistory({ summary, pins, metadata }: Snapshot, history: History): Promise<number> {
+  const { messages } = history;
+  const end = Math.max(0, messages.length - metadata.recentMessageCount);
+  const pinned = new Set<string | undefined>(pins.map(({ messageId }) => messageId));
+  const represented = new Set<number>();
+  for (const [at, { id, excluded }] of messages.slice(0, end).entries())
+    if (excluded === true || (id !== undefined && pinned.has(id))) represented.add(at);
+  const index = await history.index();
+  const pause = pauses();
+  for (const { text } of entriesOf(summary)) {
+    const terms = termsOf(text);
+    for (const { position } of index.search(text, { limit: 3, neighbours: false })) {
+      const shared = sharedTerms(terms, termsOf(messages[position]?.content ?? ''));
+      if (position < end && shared >= SAME_STATEMENT * terms.size) represented.add(position);
+    }
+    await pause();
+  }
+  return end - represented.size;
+}
+
+/** Share of a statement's terms that the message has from which it comes. */
+const SAME_STATEMENT = 0.8;

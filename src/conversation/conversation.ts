@@ -9,14 +9,14 @@ import {
   type UserMemoryItem,
 } from '../index.js';
 import type { ServiceContext } from './context.js';
-import type { Background } from './limits.js';
+import { type Background, Limits } from './limits.js';
 import {
   type BuiltPrompt,
   badArgument,
   type ChatTurn,
   type CompactionReport,
   type ContextParts,
-  type LedgerEntry,
+  type LostEntry,
   messagesOf,
   type ReplyStream,
   type SearchResult,
@@ -32,7 +32,6 @@ import {
   type TurnOptions,
 } from './options.js';
 import { excerptOf } from './recall.js';
-import { isBinding, lostEntries } from './receipt.js';
 import { type Session, stored } from './store.js';
 import { type TurnRequest, Turns } from './turn.js';
 
@@ -164,7 +163,7 @@ export class Conversation {
    * ```
    */
   async fork(messageId: string): Promise<Conversation> {
-    await this.#session.load({});
+    await this.#session.load(new Limits({}));
     const copied = this.#session.history.messages.slice(0, this.#session.find(messageId) + 1);
     const conversationId = crypto.randomUUID();
     const store = await this.#session.copy(
@@ -184,7 +183,8 @@ export class Conversation {
    * ```
    */
   async search(query: string, { limit = 10, signal }: SearchOptions = {}): Promise<SearchResult[]> {
-    const limits = await this.#session.load({ signal });
+    const limits = new Limits({ signal });
+    await this.#session.load(limits);
     const { history } = this.#session;
     const hits = await this.#turns.searcher.hits(query, { limit, neighbours: false }, history, limits);
     return hits.slice(0, limit).flatMap(({ position, score }) => {
@@ -224,7 +224,8 @@ export class Conversation {
     options: Pick<RequestOptions, 'signal'> = {},
   ): Promise<ChatMessage | undefined> {
     const input = messagesOf(question);
-    const limits = await this.#session.load(options);
+    const limits = new Limits(options);
+    await this.#session.load(limits);
     const { prompt } = await this.#turns.build({ input }, options, limits, { share: 0.5, tail: false });
     const texts = [prompt.context, prompt.recalled].flatMap((message) => message?.content ?? []);
     return texts.length === 0 ? undefined : { role: 'user', content: texts.join('\n\n') };
@@ -258,8 +259,8 @@ export class Conversation {
    * ```
    */
   compactWhenDue(sent?: SentPrompt): void {
-    const load = this.#session.load({ signal: this.#background.signal });
-    this.#background.behind(load.then((limits) => this.#turns.compactWhenDue(limits, sent)));
+    const limits = new Limits({ signal: this.#background.signal });
+    this.#background.behind(this.#session.load(limits).then(() => this.#turns.compactWhenDue(limits, sent)));
   }
 
   /**
@@ -287,7 +288,8 @@ export class Conversation {
    * ```
    */
   async refresh(options: RequestOptions = {}): Promise<ContextParts> {
-    const limits = await this.#session.load(options);
+    const limits = new Limits(options);
+    await this.#session.load(limits);
     const { summary, pins, memory } = await this.#context('refresh').read({ ...options, ...limits.request() });
     await this.#session.save();
     return { summary, pins, memory };
@@ -303,9 +305,9 @@ export class Conversation {
    * for (const { section, text } of await conversation.lost()) console.log(`${section}: ${text}`);
    * ```
    */
-  async lost(): Promise<LedgerEntry[]> {
-    await this.#session.load({});
-    return lostEntries(this.#session.state.ledger).filter(isBinding);
+  async lost(): Promise<LostEntry[]> {
+    await this.#session.load(new Limits({}));
+    return [...this.#session.state.lost];
   }
 
   /**
@@ -344,7 +346,7 @@ export class Conversation {
    */
   async exclude(messageId: string, options?: RequestOptions): Promise<void> {
     await this.#options.context?.exclude(this.id, messageId, options);
-    await this.#session.load({});
+    await this.#session.load(new Limits({}));
     this.#session.exclude(messageId, true);
     await this.#change(undefined);
   }
@@ -360,7 +362,7 @@ export class Conversation {
    */
   async include(messageId: string, options?: RequestOptions): Promise<void> {
     await this.#options.context?.include(this.id, messageId, options);
-    await this.#session.load({});
+    await this.#session.load(new Limits({}));
     this.#session.exclude(messageId, false);
     await this.#change(undefined);
   }

@@ -9,7 +9,7 @@ export type {
   ConversationMessage,
   Dropped,
   EntrySection,
-  LedgerEntry,
+  LostEntry,
   PromptMessage,
   PromptReport,
   Recalled,

@@ -68,19 +68,9 @@ export class Limits {
   }
 
   /** Waits for other work. An abort or the end of its time ends the wait, not the work. */
-  within<T>(
-    what: string,
-    work: () => T | Promise<T>,
-    longest: number = this.#options.timeout ?? STORE_TIMEOUT,
-  ): Promise<T> {
-    const time = Math.min(longest, this.#left() ?? Number.POSITIVE_INFINITY);
-    const done = Promise.resolve().then(work);
-    if (time === Number.POSITIVE_INFINITY) return untilAborted(done, this.signal);
-    let timer: unknown;
-    const late = new Promise<never>((_, reject) => {
-      timer = systemRuntime.setTimer(() => reject(timeoutError(`${what} took longer than ${time} ms.`)), time);
-    });
-    return untilAborted(Promise.race([done, late]), this.signal).finally(() => systemRuntime.clearTimer(timer));
+  within<T>(what: string, work: () => T | Promise<T>, longest = this.#options.timeout ?? TIMEOUT): Promise<T> {
+    const waiting = async (): Promise<T> => untilAborted(Promise.resolve(work()), this.signal);
+    return within(what, waiting, Math.min(longest, this.#left() ?? longest));
   }
 
   #left(): number | undefined {
@@ -92,7 +82,17 @@ export class Limits {
 }
 
 /** Milliseconds, as for a request. */
-const STORE_TIMEOUT = 60_000;
+const TIMEOUT = 60_000;
+
+/** Waits for the work of an app. The end of its time ends the wait, not the work. */
+export function within<T>(what: string, work: () => T | Promise<T>, longest = TIMEOUT): Promise<T> {
+  let timer: unknown;
+  const late = new Promise<never>((_, reject) => {
+    timer = systemRuntime.setTimer(() => reject(timeoutError(`${what} took longer than ${longest} ms.`)), longest);
+  });
+  const done = Promise.resolve().then(work);
+  return Promise.race([done, late]).finally(() => systemRuntime.clearTimer(timer));
+}
 
 function timeoutError(message: string): APITimeoutError {
   return new APITimeoutError(message, { kind: 'deadline', phase: 'connect', sent: 'no' });

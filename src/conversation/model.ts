@@ -58,9 +58,9 @@ export interface SummaryEntry {
   term?: string | undefined;
 }
 
-/** A statement that some version of the summary contained. */
-export interface LedgerEntry extends SummaryEntry {
-  /** The last version that contained it. The statement is lost if this is not the newest version. */
+/** A decision, requirement or definition that a compaction lost. */
+export interface LostEntry extends SummaryEntry {
+  /** The last version of the summary that contained it. */
   until: number;
 }
 
@@ -85,27 +85,14 @@ export interface Snapshot {
 
 /** What earlier compactions showed. Plain JSON. */
 export interface CompactionState {
-  /** The level to use next. */
+  /** The level of the last one. */
   readonly level?: CompactionLevel | undefined;
-  /** Tokens of the context after the last attempt. */
+  /** Tokens of the context after it. */
   readonly tokens?: number | undefined;
-  /** Whether that attempt saved nothing: then turns count only once the service has stored them. */
+  /** Whether it saved nothing: then turns count only once the service has stored them. */
   readonly savedNothing?: boolean | undefined;
-  /** Whether the strongest level leaves the context too large. */
-  readonly exhausted?: boolean | undefined;
-  /** After a rate limit: until when no attempt is made, and how long that is. */
+  /** After a failed attempt: until when no other is made, and how long that is. */
   readonly suspended?: { until: number; wait: number } | undefined;
-}
-
-/** The record of all summaries of one conversation. Plain JSON. */
-export interface Ledger {
-  /** The newest version that was read. -1 before the first. */
-  version: number;
-  /** The time of the last compaction, as of that version. */
-  compactedAt?: string | null | undefined;
-  /** Whether a message was excluded since: statements that go with it are not lost. */
-  hasExcluded?: boolean | undefined;
-  entries: readonly LedgerEntry[];
 }
 
 /** A part that was not sent. */

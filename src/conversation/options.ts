@@ -105,19 +105,20 @@ const SMALLEST_WINDOW = 128_000;
 const isText = (value: unknown): boolean => typeof value === 'string';
 const isId = (value: unknown): boolean => isText(value) && (value as string).trim() !== '';
 const isTokens = (value: unknown): boolean => Number.isInteger(value) && (value as number) >= 0;
-const has = (value: unknown, ...path: string[]): boolean =>
-  isFunction(path.reduce((at: unknown, key) => (at as Record<string, unknown> | null | undefined)?.[key], value));
+const isGateway = (value: unknown): boolean => isFunction(Object(value).chat?.completions?.create);
+const isContext = (value: unknown): boolean => isFunction(Object(value).memory?.list);
+const isStore = (value: unknown): boolean => {
+  const { load, append = load, truncate = load, saveState = load } = Object(value) as Partial<ConversationStore>;
+  return [load, append, truncate, saveState].every(isFunction);
+};
 
 const optionsSchema = /* @__PURE__ */ z.strictObject({
-  gateway: /* @__PURE__ */ z.custom((value) => has(value, 'chat', 'completions', 'create'), 'must be a GatewayClient'),
+  gateway: /* @__PURE__ */ z.custom(isGateway, 'must be a GatewayClient'),
   model: /* @__PURE__ */ z.custom(isId, 'must be the id of a model'),
   conversationId: /* @__PURE__ */ z.custom(isId, 'must be a non-empty string'),
-  context: /* @__PURE__ */ option((value) => has(value, 'memory', 'list'), 'must be a ContextClient'),
+  context: /* @__PURE__ */ option(isContext, 'must be a ContextClient'),
   workspaceId: /* @__PURE__ */ option(isId, 'must be a non-empty string'),
-  store: /* @__PURE__ */ option(
-    (value) => has(value, 'load') && ['append', 'truncate', 'saveState'].every((name) => hasOptional(value, name)),
-    'must have load, and may have append, truncate and saveState',
-  ),
+  store: /* @__PURE__ */ option(isStore, 'must have load, and may have append, truncate and saveState'),
   instructions: /* @__PURE__ */ option(isText, 'must be a string'),
   contextWindow: /* @__PURE__ */ option(isTokens, 'must be a whole number of tokens'),
   reserveOutput: /* @__PURE__ */ option(isTokens, 'must be a whole number of tokens'),
@@ -131,10 +132,6 @@ const optionsSchema = /* @__PURE__ */ z.strictObject({
   onCompaction: functionOption,
   onError: functionOption,
 });
-
-function hasOptional(value: unknown, name: string): boolean {
-  return (value as Record<string, unknown>)[name] === undefined || has(value, name);
-}
 
 /** Options with defaults. */
 export type CheckedOptions = ConversationOptions & { contextWindow: number; reserveOutput: number };

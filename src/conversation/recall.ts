@@ -1,5 +1,5 @@
 import { type Hit, LONG, type MessageIndex, PASSAGE, passagesOf } from './memory.js';
-import { type ConversationMessage, type LedgerEntry, type Recalled, timeOf, wellFormed } from './model.js';
+import { type ConversationMessage, type LostEntry, type Recalled, timeOf, wellFormed } from './model.js';
 import { enclosed, renderItem } from './render.js';
 import { wordsOf } from './words.js';
 
@@ -8,7 +8,7 @@ export interface Found {
   /** Messages, best first. */
   hits: readonly Hit[];
   /** Lost statements, best first. */
-  lost?: readonly LedgerEntry[] | undefined;
+  lost?: readonly LostEntry[] | undefined;
   /** What was searched for, to select the part of a long message that matches. */
   query?: string | undefined;
   /** Finds later messages on the same subject: they may revoke what an earlier one says. */

@@ -1,5 +1,5 @@
-import type { ContextMetadata, RollingSummary } from '../index.js';
-import type { Ledger, LedgerEntry, SummaryDiff, SummaryEntry } from './model.js';
+import type { RollingSummary } from '../index.js';
+import type { LostEntry, SummaryDiff, SummaryEntry } from './model.js';
 import { wordsOf } from './words.js';
 
 /** Lists the statements of a summary. Ignores fields that are missing or damaged. */
@@ -30,7 +30,7 @@ export function textsOf(list: readonly string[] | undefined): readonly string[] 
 }
 
 /** Whether an entry is valid until it is revoked. Goals and plans are not. */
-export function isBinding({ section }: SummaryEntry): boolean {
+function isBinding({ section }: SummaryEntry): boolean {
   return section === 'decisions' || section === 'requirements' || section === 'definitions';
 }
 
@@ -60,79 +60,49 @@ export function diffSummaries(before: RollingSummary, after: RollingSummary): Su
 }
 
 /** Compares entries. Here `lost` contains every missing entry, goals and plans included. */
-function compareEntries(before: readonly SummaryEntry[], after: readonly SummaryEntry[]): SummaryDiff {
+function compareEntries<Entry extends SummaryEntry>(before: readonly Entry[], after: readonly SummaryEntry[]) {
   const byText = new Map(after.map((entry) => [keyOf(entry), entry]));
   const known = new Set<string>();
   const later = after.map((entry) => ({ entry, meaning: meaningOf(entry.text) }));
-  const diff: SummaryDiff = { kept: [], reworded: [], lost: [], added: [] };
+  const kept: Entry[] = [];
+  const reworded: SummaryDiff['reworded'] = [];
+  const lost: Entry[] = [];
   for (const entry of before) {
     const same = byText.get(keyOf(entry));
     const match = same ?? findReworded(entry, later);
     if (match !== undefined) known.add(keyOf(match));
-    if (same !== undefined) diff.kept.push(entry);
-    else if (match !== undefined) diff.reworded.push({ before: entry, after: match });
-    else diff.lost.push(entry);
+    if (same !== undefined) kept.push(entry);
+    else if (match !== undefined) reworded.push({ before: entry, after: match });
+    else lost.push(entry);
   }
-  diff.added = after.filter((entry) => !known.has(keyOf(entry)));
-  return diff;
-}
-
-export const EMPTY_LEDGER: Ledger = { version: -1, entries: [] };
-
-/**
- * Whether a compaction made this version of the summary. Excluding a message makes a new version too, so the time of the
- * last compaction decides. If the service does not report it, the first version after an exclude is attributed to that.
- */
-export function isCompaction(
-  { version, compactedAt, hasExcluded = false }: Ledger,
-  summary: RollingSummary,
-  { lastCompactionAt }: ContextMetadata,
-): boolean {
-  return (
-    summary.version > version && (lastCompactionAt === undefined ? !hasExcluded : lastCompactionAt !== compactedAt)
-  );
+  return { kept, reworded, lost, added: after.filter((entry) => !known.has(keyOf(entry))) };
 }
 
 /**
- * Records a version of the summary. If no compaction made it, missing statements are forgotten, not lost: excluding a
- * message removes its statements.
+ * The statements that are lost with a new version of the summary: those of `before` that it lacks, and those lost earlier,
+ * unless it contains them again. `before` is the version before a compaction. Other changes lose nothing: excluding a
+ * message also removes statements.
  */
-export function observeSummary(ledger: Ledger, summary: RollingSummary, metadata: ContextMetadata): Ledger {
-  const { version, entries } = ledger;
-  const compactedAt = metadata.lastCompactionAt;
-  if (summary.version < version) return ledger;
-  if (summary.version === version) return { ...ledger, compactedAt, hasExcluded: false };
-  const now = entriesOf(summary).map((entry): LedgerEntry => ({ ...entry, until: summary.version }));
-  // `entries` includes statements lost earlier, because they may be back.
-  const missing = new Set<SummaryEntry>(compareEntries(entries, now).lost);
-  const isNewLoss = isCompaction(ledger, summary, metadata);
-  const older = entries.filter((entry) => missing.has(entry) && (isNewLoss || entry.until < version));
-  const forgotten = new Set(older.filter((entry) => !isBinding(entry)).slice(0, -MAX_TRANSIENT));
-  return {
-    ...{ version: summary.version, compactedAt },
-    entries: [...older.filter((entry) => !forgotten.has(entry)), ...now],
-  };
-}
-
-/** Lost goals and plans to remember. Unlike decisions, they go out of date. */
-const MAX_TRANSIENT = 100;
-
-/** Statements that the newest summary lacks, oldest first. */
-export function lostEntries({ entries, version }: Ledger): LedgerEntry[] {
-  return entries.filter(({ until }) => until < version);
+export function lostWith(
+  after: RollingSummary,
+  lost: readonly LostEntry[],
+  before: RollingSummary | undefined,
+): LostEntry[] {
+  const binding = before === undefined ? [] : entriesOf(before).filter(isBinding);
+  const candidates = [...lost, ...binding.map((entry) => ({ ...entry, until: before?.version ?? 0 }))];
+  return compareEntries(candidates, entriesOf(after)).lost;
 }
 
 /** Forgets the statements of a message that was excluded or replaced. */
-export function forgetMessage(ledger: Ledger, content = ''): Ledger {
+export function forgetMessage(lost: readonly LostEntry[], content = ''): LostEntry[] {
   const sentences = sentencesOf(content).map(termsOf);
-  const entries = ledger.entries.filter(({ text }) => {
+  return lost.filter(({ text }) => {
     const terms = termsOf(text);
     // A sentence makes the statement if it contains all its terms, and at most twice as many in total.
     return !sentences.some(
       (sentence) => terms.size > 0 && sharedTerms(terms, sentence) === terms.size && sentence.size <= 2 * terms.size,
     );
   });
-  return { ...ledger, entries, hasExcluded: true };
 }
 
 /** The text itself, and its sentences. */

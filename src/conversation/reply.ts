@@ -26,8 +26,8 @@ export type TurnEvent =
 export interface TurnEnd {
   turn?: ChatTurn | undefined;
   error?: unknown;
-  /** Resolves when the work behind the turn has ended, to the receipts of its compactions. */
-  receipts?: Promise<readonly CompactionReceipt[]> | undefined;
+  /** Resolves when the work behind the turn has ended, to the receipt of its compaction. */
+  receipt?: Promise<CompactionReceipt | undefined> | undefined;
 }
 
 /** A reply that can be read once, by a loop or by `final()`. The turn begins, and goes on, as its pieces are taken. */
@@ -35,11 +35,8 @@ export class Reply implements ReplyStream {
   readonly #pieces: AsyncGenerator<string, TurnEnd>;
   readonly #caller: AbortSignal | undefined;
   readonly #stop = new AbortController();
-  readonly #ended: Promise<TurnEnd>;
-  #end: (end: TurnEnd) => void = () => {};
   #isRead = false;
-  #hasLeft = false;
-  #hasEnded = false;
+  #end: TurnEnd | undefined;
   text = '';
   report: PromptReport | undefined;
 
@@ -49,9 +46,6 @@ export class Reply implements ReplyStream {
   ) {
     this.#pieces = makeTurn(this.#stop.signal, this);
     this.#caller = caller;
-    this.#ended = new Promise((resolve) => {
-      this.#end = resolve;
-    });
   }
 
   /** @throws {StreamConsumedError} on a second loop */
@@ -59,18 +53,18 @@ export class Reply implements ReplyStream {
     if (this.#isRead) throw new StreamConsumedError();
     this.#begin();
     let seen = 0;
+    let hasLeft = false;
     return {
       next: async () => {
-        while (seen === this.text.length && !this.#hasEnded) await this.#take();
+        while (seen === this.text.length && this.#end === undefined) await this.#take();
         const value = this.text.slice(seen);
         seen = this.text.length;
         if (value !== '') return { done: false, value };
-        const { error } = await this.#ended;
-        if (error !== undefined && !this.#hasLeft) throw error;
+        if (this.#end?.error !== undefined && !hasLeft) throw this.#end.error;
         return { done: true, value: undefined };
       },
       return: async () => {
-        this.#hasLeft = true;
+        hasLeft = true;
         this.#stop.abort();
         await this.readOn();
         return { done: true, value: undefined };
@@ -79,13 +73,10 @@ export class Reply implements ReplyStream {
   }
 
   async final(): Promise<ChatTurn> {
-    if (!this.#isRead) {
-      this.#begin();
-      void this.readOn();
-    }
-    const { turn, error } = await this.#ended;
+    if (!this.#isRead) this.#begin();
+    const { turn, error } = await this.readOn();
     if (turn !== undefined) return turn;
-    throw this.#hasLeft ? new StreamTruncatedError('The stream was closed before any text arrived.') : error;
+    throw error;
   }
 
   async toResponse(): Promise<Response> {
@@ -99,28 +90,29 @@ export class Reply implements ReplyStream {
   }
 
   /** Takes all pieces, so that the turn ends even if its reader is slow or gone. */
-  async readOn(): Promise<void> {
-    while (!this.#hasEnded) await this.#take();
+  async readOn(): Promise<TurnEnd> {
+    while (this.#end === undefined) await this.#take();
+    return this.#end;
   }
 
   #begin(): void {
     this.#isRead = true;
-    const abort = (): void => {
-      this.#stop.abort(this.#caller?.reason);
-      void this.readOn();
-    };
-    this.#caller?.addEventListener('abort', abort);
-    void this.#ended.then(() => this.#caller?.removeEventListener('abort', abort));
-    if (this.#caller?.aborted === true) abort();
+    this.#caller?.addEventListener('abort', this.#abort);
+    if (this.#caller?.aborted === true) this.#abort();
   }
+
+  readonly #abort = (): void => {
+    this.#stop.abort(this.#caller?.reason);
+    void this.readOn();
+  };
 
   async #take(): Promise<void> {
     const { done, value } = await this.#pieces.next().catch((error: unknown) => ({ done: true, value: { error } }));
     if (!done) {
       this.text += value;
-    } else if (!this.#hasEnded) {
-      this.#hasEnded = true;
-      this.#end(value);
+    } else {
+      this.#end ??= value;
+      this.#caller?.removeEventListener('abort', this.#abort);
     }
   }
 
@@ -131,13 +123,14 @@ export class Reply implements ReplyStream {
     try {
       for (let step = first; !step.done; step = await texts.next()) yield { type: 'text', text: step.value };
     } catch {} // below, as the error of the turn
-    const { turn, error, receipts } = await this.#ended;
+    const { turn, error, receipt: behind } = await this.readOn();
     if (turn !== undefined) {
       const { completion: _, ...stored } = turn;
       yield { type: 'turn', turn: stored };
     }
     if (error !== undefined) yield { type: 'error', error: toErrorData(error) };
-    for (const receipt of (await receipts) ?? []) yield { type: 'receipt', receipt };
+    const receipt = await behind;
+    if (receipt !== undefined) yield { type: 'receipt', receipt };
   }
 }
 

@@ -1,8 +1,8 @@
 import { Limits } from './limits.js';
 import { type Hit, MessageIndex } from './memory.js';
-import type { ConversationMessage, Ledger, LedgerEntry } from './model.js';
+import type { ConversationMessage, LostEntry } from './model.js';
 import type { Found } from './recall.js';
-import { lostEntries, normalise } from './receipt.js';
+import { normalise } from './receipt.js';
 
 /** A search in the messages of a conversation. Returns the ids of messages, best first. */
 export type ConversationSearch = (
@@ -65,7 +65,7 @@ function isSame(one: ConversationMessage | undefined, other: ConversationMessage
 export class Searcher {
   readonly #search: ConversationSearch | undefined;
   readonly #onError: (error: unknown) => void;
-  #lostIndex: { ledger: Ledger; entries: LedgerEntry[]; index: MessageIndex } | undefined;
+  #lostIndex: { entries: readonly LostEntry[]; index: MessageIndex } | undefined;
 
   constructor(search: ConversationSearch | undefined, onError: (error: unknown) => void) {
     this.#search = search;
@@ -76,7 +76,7 @@ export class Searcher {
   async found(
     input: readonly ConversationMessage[],
     messages: readonly ConversationMessage[],
-    { history, limits, ledger }: { history: History; limits: Limits; ledger: Ledger },
+    { history, limits, lost: entries }: { history: History; limits: Limits; lost: readonly LostEntry[] },
   ): Promise<Found> {
     const { content: query } = input.findLast(({ role }) => role === 'user') ?? input.at(-1) ?? { content: '' };
     const previous: string[] = [];
@@ -86,8 +86,8 @@ export class Searcher {
     }
     const hits = await this.hits(query, { previous, limit: MAX_HITS }, history, limits);
     const index = await history.index();
-    const lost: LedgerEntry[] = [];
-    for (const entry of this.#lostFor(query, ledger)) {
+    const lost: LostEntry[] = [];
+    for (const entry of this.#lostFor(query, entries)) {
       const [origin] = index.search(entry.text, { limit: 1, neighbours: false });
       const content = normalise(messages[origin?.position ?? -1]?.content ?? '');
       if (!content.includes(normalise(entry.text))) lost.push(entry);
@@ -96,15 +96,12 @@ export class Searcher {
     return { hits, lost, index, query };
   }
 
-  #lostFor(query: string, ledger: Ledger): LedgerEntry[] {
-    if (this.#lostIndex?.ledger !== ledger) {
-      const entries = lostEntries(ledger);
-      const index = new MessageIndex();
-      index.append(entries.map(({ text, term = '' }) => ({ role: 'user', content: `${term} ${text}` })));
-      this.#lostIndex = { ledger, entries, index };
+  #lostFor(query: string, entries: readonly LostEntry[]): LostEntry[] {
+    if (this.#lostIndex?.entries !== entries) {
+      this.#lostIndex = { entries, index: new MessageIndex() };
+      this.#lostIndex.index.append(entries.map(({ text, term = '' }) => ({ content: `${term} ${text}` })));
     }
-    const { entries, index } = this.#lostIndex;
-    return index
+    return this.#lostIndex.index
       .search(query, { limit: MAX_LOST, neighbours: false })
       .flatMap(({ position }) => entries[position] ?? []);
   }

@@ -1,19 +1,20 @@
+import * as z from '#zod';
 import { isObject } from '../base/objects.js';
 import { systemRuntime } from '../base/runtime.js';
-import { ConfigurationError, ContextGatewayError, type ErrorData, type RequestOptions } from '../index.js';
-import { Limits } from './limits.js';
+import { ConfigurationError, ContextGatewayError, type ErrorData } from '../index.js';
+import { type Limits, within } from './limits.js';
 import {
   badArgument,
   type ChatTurn,
   type CompactionState,
   type ConversationMessage,
   isMessage,
-  type Ledger,
+  type LostEntry,
   type Snapshot,
   timeOf,
 } from './model.js';
 import type { FitState } from './prompt.js';
-import { EMPTY_LEDGER, forgetMessage } from './receipt.js';
+import { forgetMessage } from './receipt.js';
 import { History } from './search.js';
 import type { Calibration, TokenCounter } from './tokens.js';
 
@@ -55,7 +56,7 @@ export interface ConversationState {
   /** Grows with each change. */
   readonly revision: number;
   /** @internal */
-  readonly ledger: Ledger;
+  readonly lost: readonly LostEntry[];
   /** @internal */
   readonly snapshot?: Snapshot | undefined;
   /** @internal */
@@ -71,7 +72,7 @@ export interface ConversationState {
 const NEW_STATE: ConversationState = {
   format: 1,
   revision: 0,
-  ledger: EMPTY_LEDGER,
+  lost: [],
   compaction: {},
   calibration: {},
   excluded: [],
@@ -148,23 +149,18 @@ export class ConversationConflictError extends ContextGatewayError {
 export class Session {
   readonly id: string;
   readonly history = new History();
+  readonly counter: TokenCounter;
   readonly #store: ConversationStore;
-  readonly #counter: Pick<TokenCounter, 'calibration'>;
   readonly #onError: (error: unknown) => void;
   #state: ConversationState = NEW_STATE;
   /** Turns whose storing failed. They are stored with the next one. */
   #unsaved: readonly ConversationMessage[] = [];
   #lastSave: Promise<void> = Promise.resolve();
 
-  constructor(
-    id: string,
-    store: ConversationStore,
-    counter: Pick<TokenCounter, 'calibration'>,
-    onError: (error: unknown) => void,
-  ) {
+  constructor(id: string, store: ConversationStore, counter: TokenCounter, onError: (error: unknown) => void) {
     this.id = id;
     this.#store = store;
-    this.#counter = counter;
+    this.counter = counter;
     this.#onError = onError;
   }
 
@@ -177,39 +173,29 @@ export class Session {
     this.#state = { ...this.#state, ...changed };
   }
 
-  async load(options: RequestOptions | Limits): Promise<Limits> {
-    const limits = options instanceof Limits ? options : new Limits(options);
-    const loaded = await limits.within('store.load', () => this.#store.load(this.id));
-    const { messages, state } = checkLoaded(loaded, this.history.messages);
+  async load(limits: Limits): Promise<void> {
+    const { messages, state } = checkLoaded(await limits.within('store.load', () => this.#store.load(this.id)));
     if (state && state.revision > this.#state.revision) {
       this.#state = state;
-      this.#counter.calibration = state.calibration;
+      this.counter.calibration = state.calibration;
     }
     if (this.#unsaved.length > 0) {
       const newest = new Set(messages.slice(-2 * this.#unsaved.length).map(({ id }) => id));
       this.#unsaved = this.#unsaved.filter(({ id }) => !newest.has(id)); // a store may fail after it has stored them
     }
-    const all = this.#unsaved.length === 0 ? messages : [...messages, ...this.#unsaved];
-    const excluded = new Set(this.#state.excluded);
-    const isExcluded = ({ id }: ConversationMessage): boolean => id !== undefined && excluded.has(id);
-    this.history.update(
-      excluded.size === 0
-        ? all
-        : all.map((message) => (isExcluded(message) ? { ...message, excluded: true } : message)),
-    );
-    return limits;
+    const excluded = new Set<string | undefined>(this.#state.excluded);
+    const marked = (message: ConversationMessage): ConversationMessage =>
+      excluded.has(message.id) ? { ...message, excluded: true } : message;
+    this.history.update([...messages, ...this.#unsaved].map(marked));
   }
 
   /** One at a time, so that no older state overwrites a newer one. */
-  save(limits = new Limits({})): Promise<void> {
-    const { calibration } = this.#counter;
-    const state = { ...this.#state, calibration, revision: this.#state.revision + 1 };
+  save(): Promise<void> {
+    const state = { ...this.#state, calibration: this.counter.calibration, revision: this.#state.revision + 1 };
     this.#state = state;
-    const save = (): Promise<void> =>
-      this.#settled(limits)
-        .within('store.saveState', () => this.#store.saveState?.(this.id, state))
-        .catch(this.#onError);
-    this.#lastSave = this.#lastSave.then(save);
+    this.#lastSave = this.#lastSave
+      .then(() => within('store.saveState', () => this.#store.saveState?.(this.id, state)))
+      .catch(this.#onError);
     return this.#lastSave;
   }
 
@@ -217,17 +203,15 @@ export class Session {
    * Stores the messages of a turn, in place of those from a position on. If that fails, they are stored with the next
    * turn. Resolves to the ids of the messages that were removed.
    */
-  async append(turn: ConversationMessage[], from: number | undefined, limits: Limits): Promise<string[]> {
+  async append(turn: ConversationMessage[], from: number | undefined): Promise<string[]> {
     if (this.#store.append === undefined) return []; // the app stores its turns
     const before = this.history.messages.slice(0, from);
     const removed = this.history.messages.slice(before.length);
-    await this.#remove(removed, limits);
+    await this.#remove(removed);
     const unsaved = [...this.#unsaved, ...turn];
     const position = before.length - this.#unsaved.length;
     try {
-      const ids = await this.#settled(limits).within('store.append', () =>
-        this.#store.append?.(this.id, unsaved, position),
-      );
+      const ids = await within('store.append', () => this.#store.append?.(this.id, unsaved, position));
       this.#unsaved = [];
       for (const [at, message] of unsaved.entries()) message.id = ids?.[at] ?? message.id;
     } catch (error) {
@@ -240,18 +224,18 @@ export class Session {
   }
 
   /** Removes messages from the store, and what they say from what compactions lost. */
-  async #remove(removed: readonly ConversationMessage[], limits: Limits): Promise<void> {
+  async #remove(removed: readonly ConversationMessage[]): Promise<void> {
     const first = removed[0]?.id;
     if (first === undefined) return;
-    await this.#settled(limits).within('store.truncate', () => this.#store.truncate?.(this.id, first));
+    await within('store.truncate', () => this.#store.truncate?.(this.id, first));
     this.#unsaved = [];
-    this.set({ ledger: removed.reduce((left, { content }) => forgetMessage(left, content), this.#state.ledger) });
+    this.set({ lost: removed.reduce((lost, { content }) => forgetMessage(lost, content), this.#state.lost) });
   }
 
   /** Stores messages as another conversation. Returns the store. */
   async copy(id: string, messages: readonly ConversationMessage[]): Promise<ConversationStore> {
     this.#check('append');
-    await new Limits({}).within('store.append', () => this.#store.append?.(id, messages, 0));
+    await within('store.append', () => this.#store.append?.(id, messages, 0));
     return this.#store;
   }
 
@@ -260,7 +244,7 @@ export class Session {
     const others = this.#state.excluded.filter((id) => id !== messageId);
     this.set({ excluded: excluded ? [...others, messageId] : others });
     const message = this.history.messages.find(({ id }) => id === messageId);
-    if (excluded) this.set({ ledger: forgetMessage(this.#state.ledger, message?.content) });
+    if (excluded) this.set({ lost: forgetMessage(this.#state.lost, message?.content) });
   }
 
   /** The position of a message. @throws {RequestValidationError} */
@@ -283,15 +267,7 @@ export class Session {
     const missing = names.filter((name) => this.#store[name] === undefined);
     if (missing.length > 0) throw new ConfigurationError(`This needs a store with ${missing.join(' and ')}.`);
   }
-
-  /** After the reply, an abort by the caller does not end the storing. */
-  #settled({ signal }: Limits): Limits {
-    return new Limits(signal?.aborted === true ? { timeout: ABORTED_TIMEOUT } : {});
-  }
 }
-
-/** Milliseconds for storing a turn that was aborted. */
-const ABORTED_TIMEOUT = 5_000;
 
 /** A message as it is stored: with an id and a time. */
 export function stored(message: ConversationMessage): ConversationMessage {
@@ -299,30 +275,26 @@ export function stored(message: ConversationMessage): ConversationMessage {
   return { ...message, id: message.id ?? crypto.randomUUID(), createdAt: timeOf(message) ?? now };
 }
 
-/** Checks what `load` returned. Checks only messages that were not checked before. @throws {ConfigurationError} */
-function checkLoaded(loaded: unknown, known: readonly ConversationMessage[]): StoredConversation {
+/** Checks what `load` returned. @throws {ConfigurationError} */
+function checkLoaded(loaded: unknown): StoredConversation {
   const { messages = [], state } = (loaded ?? {}) as Partial<StoredConversation>;
-  const isMessages = Array.isArray(messages) && messages.every((one, at) => one === known[at] || isMessage(one));
-  if (typeof (loaded ?? {}) !== 'object' || Array.isArray(loaded) || !isMessages) {
+  if (!isObject(loaded ?? {}) || !Array.isArray(messages) || !messages.every(isMessage)) {
     throw new ConfigurationError(
       "store.load must return { messages, state }: messages as an array of { role, content } with role 'user' or 'assistant' and text content.",
     );
   }
-  if (state !== undefined && state !== null && !isState(state))
+  if (!z.safeParse(z.optional(stateSchema), state ?? undefined).success)
     throw new ConfigurationError('store.load must return the state that store.saveState got, unchanged.');
   return { messages, state };
 }
 
-function isState(state: unknown): boolean {
-  const { format, revision, ledger, compaction, calibration, excluded, snapshot } = Object(state);
-  return (
-    format === 1 &&
-    typeof revision === 'number' &&
-    isObject(compaction) &&
-    isObject(calibration) &&
-    Array.isArray(excluded) &&
-    Array.isArray(ledger?.entries) &&
-    ledger.entries.every((entry: unknown) => typeof Object(entry).text === 'string') &&
-    (snapshot === undefined || (isObject(snapshot?.summary) && isObject(snapshot.metadata)))
-  );
-}
+const anObject = /* @__PURE__ */ z.looseObject({});
+const stateSchema = /* @__PURE__ */ z.looseObject({
+  format: /* @__PURE__ */ z.literal(1),
+  revision: /* @__PURE__ */ z.number(),
+  lost: /* @__PURE__ */ z.array(/* @__PURE__ */ z.looseObject({ text: /* @__PURE__ */ z.string() })),
+  snapshot: /* @__PURE__ */ z.optional(/* @__PURE__ */ z.looseObject({ summary: anObject, metadata: anObject })),
+  compaction: anObject,
+  calibration: anObject,
+  excluded: /* @__PURE__ */ z.array(/* @__PURE__ */ z.string()),
+});

@@ -1,3 +1,4 @@
+import { MAX_TIMER } from '../base/runtime.js';
 import {
   APIAbortError,
   APIError,
@@ -12,7 +13,6 @@ import { Background, Limits } from './limits.js';
 import { type BuiltPrompt, badArgument, type ConversationMessage, wellFormed } from './model.js';
 import type { BuildOptions, CheckedOptions, SentPrompt, TurnOptions } from './options.js';
 import { ContextBudgetError, type FitState, layoutPrompt } from './prompt.js';
-import { lostEntries } from './receipt.js';
 import { Reply, type TurnEnd } from './reply.js';
 import { History, Searcher } from './search.js';
 import { ConversationConflictError, memoryStore, Session, stored } from './store.js';
@@ -43,27 +43,21 @@ export class Turns {
   readonly session: Session;
   readonly searcher: Searcher;
   readonly service: ServiceContext | undefined;
-  /** Messages that the app passes to `buildMessages`, and the layout of their prompts. */
+  /** Messages that the app passes to `buildMessages`. */
   readonly #passed = new History();
-  #passedLayout: FitState | undefined;
   #hasWarned = false;
   /** The reply of the turn that runs. */
   #running: Reply | undefined;
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(options: CheckedOptions) {
-    const { conversationId, store = memoryStore(), contextWindow, reserveOutput } = options;
+    const { conversationId, store = memoryStore(), context } = options;
     this.#options = options;
     this.background = new Background((error) => options.onError?.(error));
     this.#counter = new TokenCounter(options.countTokens);
     this.session = new Session(conversationId, store, this.#counter, this.background.onError);
     this.searcher = new Searcher(options.search, this.background.onError);
-    this.service =
-      options.context &&
-      new ServiceContext(options.context, options, {
-        ...{ session: this.session, background: this.background, count: this.#counter.count },
-        budget: contextWindow - reserveOutput,
-      });
+    this.service = context && new ServiceContext(context, options, this.session, this.background);
   }
 
   reply({ signal: caller, ...options }: TurnOptions, request: () => TurnRequest, stream = true): Reply {
@@ -77,7 +71,7 @@ export class Turns {
   ): Promise<void> {
     const { limits, end } = await this.#inOrder({});
     try {
-      await this.#store({ input }, text, stopped, limits);
+      await this.#store({ input }, text, stopped);
       await this.compactWhenDue(limits);
     } finally {
       end();
@@ -88,22 +82,20 @@ export class Turns {
   async compactWhenDue(limits: Limits, sent?: SentPrompt): Promise<void> {
     await this.#current(limits).catch(this.background.onError);
     if (sent !== undefined) this.#calibrate(sent);
-    await this.session.save(limits);
+    await this.session.save();
     void this.service?.compactIfDue();
   }
 
   /** Builds a prompt for another client, with the stored messages or those that the app passes. */
   async prompt(input: readonly ConversationMessage[], options: BuildOptions): Promise<BuiltPrompt> {
-    const limits = await this.session.load(options);
-    if (options.messages === undefined) {
-      const { prompt, layout } = await this.build({ input }, options, limits);
-      this.session.set({ layout });
-      return prompt;
-    }
-    this.#passed.update(options.messages);
-    const { prompt, layout } = await this.build({ input }, options, limits, { history: this.#passed });
-    this.#passedLayout = layout;
-    this.#warnOfLeftOut(prompt);
+    const limits = new Limits(options);
+    await this.session.load(limits);
+    const { messages } = options;
+    if (messages !== undefined) this.#passed.update(messages);
+    const history = messages === undefined ? this.session.history : this.#passed;
+    const { prompt, layout } = await this.build({ input }, options, limits, { history });
+    this.session.set({ layout });
+    if (messages !== undefined) this.#warnOfLeftOut(prompt);
     return prompt;
   }
 
@@ -124,18 +116,18 @@ export class Turns {
         `must be a whole number of tokens below contextWindow, which is ${contextWindow}`,
       );
     const { stale, snapshot } = await this.#current(limits);
-    const { layout, ledger } = this.session.state;
+    const { layout, lost } = this.session.state;
     const messages = history.messages.slice(0, end);
     const params = {
       ...{ parts: snapshot ?? {}, history: messages, input, instructions, tail },
       budget: Math.floor(share * (contextWindow - max_tokens)),
       countTokens: this.#counter.count,
-      previous: history === this.#passed ? this.#passedLayout : layout,
+      previous: layout,
     };
     const plan = layoutPrompt(params);
     // Without a search, as long as all messages fit.
-    const isAll = plan.start === 0 && lostEntries(ledger).length === 0;
-    const found = isAll ? { hits: [] } : await this.searcher.found(input, messages, { history, limits, ledger });
+    const isAll = plan.start === 0 && lost.length === 0;
+    const found = isAll ? { hits: [] } : await this.searcher.found(input, messages, { history, limits, lost });
     const { state, report, ...prompt } = plan.fill(found);
     const { estimated } = this.#counter;
     const compactionExhausted = snapshot !== undefined && this.service?.isExhausted(snapshot) === true;
@@ -152,8 +144,9 @@ export class Turns {
     });
     void this.#running?.readOn();
     try {
-      await limits.within('The turn before', () => before, Number.POSITIVE_INFINITY);
-      return { limits: await this.session.load(limits), end };
+      await limits.within('The turn before', () => before, MAX_TIMER);
+      await this.session.load(limits);
+      return { limits, end };
     } catch (error) {
       end();
       throw error;
@@ -174,7 +167,7 @@ export class Turns {
       this.session.checkReplaceable(request.stored);
       const { answer, built } = await this.#ask(request, options, limits);
       reply.report = built.prompt.report;
-      if (!('textStream' in answer)) return await this.#ended(request, built, limits, textOf(answer), answer);
+      if (!('textStream' in answer)) return await this.#ended(request, built, textOf(answer), answer);
       try {
         for await (const piece of answer.textStream) {
           text += piece;
@@ -182,10 +175,10 @@ export class Turns {
           if (signal.aborted) throw new APIAbortError({ cause: signal.reason });
         }
         const completion = await answer.finalCompletion();
-        return await this.#ended(request, built, limits, textOf(completion), completion);
+        return await this.#ended(request, built, textOf(completion), completion);
       } catch (error) {
         if (text === '' || ConversationConflictError.is(error)) throw error;
-        return { ...(await this.#ended(request, built, limits, text)), error };
+        return { ...(await this.#ended(request, built, text)), error };
       }
     } finally {
       this.#running = undefined;
@@ -225,7 +218,6 @@ export class Turns {
   async #ended(
     request: TurnRequest,
     { prompt: { report, chatMessages }, layout }: Built,
-    limits: Limits,
     text: string,
     completion?: StreamedChatCompletion,
   ): Promise<TurnEnd> {
@@ -238,13 +230,13 @@ export class Turns {
     const stopped = completion === undefined;
     const turn = { text, stopped, usage, usageEstimated, completion, report };
     this.session.set({ layout });
-    const messages = await this.#store(request, text, stopped, limits).catch((error: unknown) => {
+    const messages = await this.#store(request, text, stopped).catch((error: unknown) => {
       if (ConversationConflictError.is(error)) error.setTurn({ ...turn, messages: [] });
       throw error;
     });
-    await this.session.save(limits);
-    const compaction = this.service?.compactIfDue() ?? [];
-    return { turn: { ...turn, messages }, receipts: this.background.settled().then(() => compaction) };
+    await this.session.save();
+    const compaction = this.service?.compactIfDue();
+    return { turn: { ...turn, messages }, receipt: this.background.settled().then(() => compaction) };
   }
 
   #calibrate({ messages, prompt_tokens }: SentPrompt): void {
@@ -257,11 +249,10 @@ export class Turns {
     { input, history, stored: kept }: TurnRequest,
     text: string,
     stopped = false,
-    limits: Limits,
   ): Promise<ConversationMessage[]> {
     const reply = stored({ role: 'assistant', content: wellFormed(text), ...(stopped && { stopped }) });
     const turn = kept === history ? [...input.map(stored), reply] : [reply];
-    const removed = await this.session.append(turn, kept, limits);
+    const removed = await this.session.append(turn, kept);
     if (removed.length > 0) this.service?.exclude(removed);
     return turn;
   }

@@ -570,6 +570,24 @@ describe('a statement that a compaction lost', () => {
     expect(JSON.stringify(await open().buildMessages('What about Postgres?'))).not.toContain('use Postgres');
   });
 
+  test('is not one of a message that was edited before the same compaction', async () => {
+    const world = fullWorld();
+    vi.spyOn(world.context, 'exclude').mockImplementation((() => {
+      const excluded = async () => {
+        await new Promise((resolve) => setTimeout(resolve, 50));
+        world.canned.summary = summary({ version: 2, requirements: ['Be fast.'] });
+      };
+      return excluded();
+    }) as never);
+    const conversation = world.open({ history: [{ id: 'm1', role: 'user', content: 'We use Postgres.' }] });
+
+    await conversation.edit('m1', 'We use MySQL.').final();
+    await conversation.idle();
+
+    expect(world.levels).toEqual(['light']);
+    expect(await conversation.lost()).toEqual([]);
+  });
+
   test('does not come back if its message was excluded', async () => {
     const messages = [
       ...smallTalk(2),

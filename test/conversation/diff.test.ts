@@ -1,25 +1,9 @@
+import type { RollingSummary } from 'context-gateway';
 import { diffSummaries } from 'context-gateway/conversation';
 import { describe, expect, test } from 'vitest';
-import type { Ledger as State } from '../../src/conversation/model.js';
-import { EMPTY_LEDGER, forgetMessage, lostEntries, observeSummary } from '../../src/conversation/receipt.js';
-import { decision, metadata, summary } from './samples.js';
-
-/** A ledger that remembers its state. */
-class Ledger {
-  state: State = EMPTY_LEDGER;
-
-  observe(...observed: Parameters<typeof observeSummary> extends [unknown, ...infer Rest] ? Rest : never): void {
-    this.state = observeSummary(this.state, ...observed);
-  }
-
-  forget(content?: string): void {
-    this.state = forgetMessage(this.state, content);
-  }
-
-  lost() {
-    return lostEntries(this.state);
-  }
-}
+import type { LostEntry } from '../../src/conversation/model.js';
+import { forgetMessage, lostWith } from '../../src/conversation/receipt.js';
+import { decision, summary } from './samples.js';
 
 const textsOf = (entries: readonly { text: string }[]) => entries.map(({ text }) => text);
 
@@ -139,115 +123,68 @@ describe('the difference of two summaries', () => {
   });
 });
 
-/** The metadata of a context that was compacted at this version. */
-const at = (version: number) => metadata({ lastCompactionAt: `2026-01-15T10:00:0${version}.000Z` });
+/** What is lost after compactions that led from one summary to the next. */
+function lostAfter(...[first, ...others]: RollingSummary[]): LostEntry[] {
+  let before = first;
+  let lost: LostEntry[] = [];
+  for (const after of others) {
+    lost = lostWith(after, lost, before);
+    before = after;
+  }
+  return lost;
+}
 
-describe('the ledger', () => {
-  test('lists statements of earlier versions that are not in the newest', () => {
-    const ledger = new Ledger();
-    ledger.observe(summary({ version: 1, decisions: [decision('Use Postgres.')], requirements: ['Be fast.'] }), at(1));
-    ledger.observe(summary({ version: 2, requirements: ['Be fast.'] }), at(2));
-    ledger.observe(summary({ version: 3 }), at(3));
+describe('what compactions lost', () => {
+  const fast = { requirements: ['Be fast.'] };
 
-    expect(ledger.lost().map(({ text, until }) => [text, until])).toEqual([
+  test('is what earlier versions had and the newest has not, without goals and plans', () => {
+    const lost = lostAfter(
+      summary({ version: 1, ...fast, decisions: [decision('Use Postgres.')], currentPlan: ['Write tests.'] }),
+      summary({ version: 2, ...fast }),
+      summary({ version: 3 }),
+    );
+
+    expect(lost.map(({ text, until }) => [text, until])).toEqual([
       ['Use Postgres.', 1],
       ['Be fast.', 2],
     ]);
   });
 
-  test('drops a statement that comes back', () => {
-    const ledger = new Ledger();
-    ledger.observe(summary({ version: 1, requirements: ['Six hours offline at the pier.'] }), at(1));
-    ledger.observe(summary({ version: 2 }), at(2));
-    ledger.observe(summary({ version: 3, requirements: ['At the pier: six hours offline!'] }), at(3));
+  test('is no longer lost if it comes back', () => {
+    const lost = lostAfter(
+      summary({ version: 1, requirements: ['Six hours offline at the pier.'] }),
+      summary({ version: 2 }),
+      summary({ version: 3, requirements: ['At the pier: six hours offline!'] }),
+    );
 
-    expect(ledger.lost()).toEqual([]);
+    expect(lost).toEqual([]);
   });
 
-  test('keeps every lost decision, and the newest 100 plans', () => {
-    const ledger = new Ledger();
-    for (let version = 1; version < 60; version += 1) {
-      const currentPlan = [1, 2, 3, 4, 5].map((i) => `${version}x${i}a, ${version}x${i}b and ${version}x${i}c.`);
-      const time = metadata({ lastCompactionAt: String(version) });
-      ledger.observe(
-        summary({ version, currentPlan, decisions: [decision(`${version}d, ${version}e and ${version}f.`)] }),
-        time,
-      );
-    }
+  test('is every decision, however many', () => {
+    const summaries = Array.from({ length: 59 }, (_, i) =>
+      summary({ version: i, decisions: [decision(`${i}d, ${i}e and ${i}f.`)] }),
+    );
 
-    expect(ledger.lost().filter(({ section }) => section === 'decisions')).toHaveLength(58);
-    expect(ledger.lost().filter(({ section }) => section === 'currentPlan')).toHaveLength(100);
+    expect(lostAfter(...summaries)).toHaveLength(58);
   });
 
-  test('forgets a statement that vanished without a compaction, because its message was excluded', () => {
-    const ledger = new Ledger();
-    ledger.observe(summary({ version: 1, requirements: ['The password is sesame.'] }), at(1));
-    ledger.observe(summary({ version: 2 }), at(1));
-
-    expect(ledger.lost()).toEqual([]);
-    expect(JSON.stringify(ledger.state)).not.toContain('sesame');
+  test('does not include what vanished without a compaction, because its message was excluded', () => {
+    expect(lostWith(summary({ version: 2 }), [], undefined)).toEqual([]);
   });
 
-  test('forgets a lost statement if its message is excluded', () => {
-    const ledger = new Ledger();
-    ledger.observe(summary({ version: 1, requirements: ['The password is sesame.', 'Be fast.'] }), at(1));
-    ledger.observe(summary({ version: 2 }), at(2));
+  test('is forgotten if its message is excluded', () => {
+    const lost = lostAfter(
+      summary({ version: 1, requirements: ['The password is sesame.', 'Be fast.'] }),
+      summary({ version: 2 }),
+    );
 
-    ledger.forget('By the way, the password is sesame. Keep it safe.');
-
-    expect(textsOf(ledger.lost())).toEqual(['Be fast.']);
+    expect(textsOf(forgetMessage(lost, 'By the way, the password is sesame. Keep it safe.'))).toEqual(['Be fast.']);
   });
 
-  test('keeps a statement if the excluded message mentions it among other things', () => {
-    const ledger = new Ledger();
-    ledger.observe(summary({ version: 1, requirements: ['Every export is signed.'] }), at(1));
-    ledger.observe(summary({ version: 2 }), at(2));
+  test('is kept if the excluded message mentions it among other things', () => {
+    const lost = lostAfter(summary({ version: 1, requirements: ['Every export is signed.'] }), summary({ version: 2 }));
+    const content = 'I do not like that every export of the week is signed by Bob, nor the berth fee of 40 euros.';
 
-    ledger.forget('I do not like that every export of the week is signed by Bob, nor the berth fee of 40 euros.');
-
-    expect(ledger.lost()).toHaveLength(1);
-  });
-
-  test('lists a statement that a compaction drops after an exclude that changed nothing', () => {
-    const ledger = new Ledger();
-    ledger.observe(summary({ version: 1, requirements: ['Be fast.'] }), at(1));
-    ledger.forget('Good morning.');
-    ledger.observe(summary({ version: 1, requirements: ['Be fast.'] }), at(1));
-    ledger.observe(summary({ version: 2 }), at(2));
-
-    expect(ledger.lost()).toHaveLength(1);
-  });
-
-  test('forgets what an exclude removes if the service sends no lastCompactionAt, and lists later losses', () => {
-    const untold = metadata();
-    delete untold.lastCompactionAt;
-    const ledger = new Ledger();
-    ledger.observe(summary({ version: 1, requirements: ['The code is 12.', 'Be fast.'] }), untold);
-    ledger.forget();
-    ledger.observe(summary({ version: 2, requirements: ['Be fast.'] }), untold);
-    expect(ledger.lost()).toEqual([]);
-
-    ledger.observe(summary({ version: 3 }), untold);
-    expect(textsOf(ledger.lost())).toEqual(['Be fast.']);
-  });
-
-  test('continues from a state stored as JSON', () => {
-    const ledger = new Ledger();
-    ledger.observe(summary({ version: 1, decisions: [decision('Use Postgres.')] }), at(1));
-    const again = new Ledger();
-    again.state = JSON.parse(JSON.stringify(ledger.state));
-
-    again.observe(summary({ version: 2 }), at(2));
-
-    expect(textsOf(again.lost())).toEqual(['Use Postgres.']);
-  });
-
-  test('ignores an older version', () => {
-    const ledger = new Ledger();
-    ledger.observe(summary({ version: 2, decisions: [decision('Use Postgres.')] }), at(2));
-
-    ledger.observe(summary({ version: 1 }), at(1));
-
-    expect(ledger.lost()).toEqual([]);
+    expect(forgetMessage(lost, content)).toHaveLength(1);
   });
 });

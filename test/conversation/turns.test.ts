@@ -293,7 +293,7 @@ test('a reply that is left before it begins sends nothing, and its final() rejec
 
   await reply[Symbol.asyncIterator]().return?.();
 
-  expect(await failureOf(reply.final())).toBeInstanceOf(StreamTruncatedError);
+  expect(await failureOf(reply.final())).toBeInstanceOf(APIAbortError);
   expect([world.count('context'), world.count('chat')]).toEqual([0, 0]);
 });
 
@@ -647,7 +647,7 @@ describe('a conversation', () => {
     {
       loaded: {
         messages: [],
-        state: { format: 1, revision: 1, ledger: { entries: [null] }, compaction: {}, calibration: {}, excluded: [] },
+        state: { format: 1, revision: 1, lost: [null], compaction: {}, calibration: {}, excluded: [] },
       },
       because: 'a damaged statement',
     },
