@@ -273,8 +273,8 @@ export class Conversation {
    * console.log(`${tokens.before} -> ${tokens.after} tokens`);
    * ```
    */
-  compact(level?: CompactionLevel, options: RequestOptions = {}): Promise<CompactionReport> {
-    return this.#turns.service?.compact(level, options) ?? Promise.reject(contextMissing('compact'));
+  async compact(level?: CompactionLevel, options: RequestOptions = {}): Promise<CompactionReport> {
+    return this.#context('compact').compact(level, options);
   }
 
   /**
@@ -320,7 +320,7 @@ export class Conversation {
    * ```
    */
   async pin(params: PinParams, options?: RequestOptions): Promise<PinnedMemoryItem> {
-    return this.#change(await this.#context('pin').client.pin(this.id, params, options));
+    return this.#change(options, () => this.#context('pin').client.pin(this.id, params, options));
   }
 
   /**
@@ -333,7 +333,7 @@ export class Conversation {
    * ```
    */
   async unpin(messageId: string, options?: RequestOptions): Promise<void> {
-    return this.#change(await this.#context('unpin').client.unpin(this.id, messageId, options));
+    return this.#change(options, () => this.#context('unpin').client.unpin(this.id, messageId, options));
   }
 
   /**
@@ -345,10 +345,10 @@ export class Conversation {
    * ```
    */
   async exclude(messageId: string, options?: RequestOptions): Promise<void> {
-    await this.#options.context?.exclude(this.id, messageId, options);
-    await this.#session.load(new Limits({}));
-    this.#session.exclude(messageId, true);
-    await this.#change(undefined);
+    await this.#change(options, async () => {
+      await this.#options.context?.exclude(this.id, messageId, options);
+      this.#session.exclude(messageId, true);
+    });
   }
 
   /**
@@ -361,10 +361,10 @@ export class Conversation {
    * ```
    */
   async include(messageId: string, options?: RequestOptions): Promise<void> {
-    await this.#options.context?.include(this.id, messageId, options);
-    await this.#session.load(new Limits({}));
-    this.#session.exclude(messageId, false);
-    await this.#change(undefined);
+    await this.#change(options, async () => {
+      await this.#options.context?.include(this.id, messageId, options);
+      this.#session.exclude(messageId, false);
+    });
   }
 
   /**
@@ -377,9 +377,8 @@ export class Conversation {
    * ```
    */
   async remember(params: Omit<MemoryCreateParams, 'workspaceId'>, options?: RequestOptions): Promise<UserMemoryItem> {
-    const { workspaceId } = this.#options;
-    const { client } = this.#context('remember');
-    return this.#change(await client.memory.upsert({ ...params, workspaceId }, options));
+    const item = { ...params, workspaceId: this.#options.workspaceId };
+    return this.#change(options, () => this.#context('remember').client.memory.upsert(item, options));
   }
 
   /**
@@ -412,7 +411,10 @@ export class Conversation {
     await this.idle();
   }
 
-  async #change<T>(changed: T): Promise<T> {
+  /** Makes a change after which the context is read again. */
+  async #change<T>(options: RequestOptions = {}, change: () => T | Promise<T>): Promise<T> {
+    await this.#session.load(new Limits(options));
+    const changed = await change();
     this.#turns.service?.invalidate();
     await this.#session.save();
     return changed;
@@ -420,7 +422,7 @@ export class Conversation {
 
   #context(what: string): ServiceContext {
     if (this.#turns.service !== undefined) return this.#turns.service;
-    throw contextMissing(what);
+    throw new ConfigurationError(`${what} needs the option context: a ContextClient.`);
   }
 }
 
@@ -434,10 +436,6 @@ function givenInput(input: TurnInput): () => TurnRequest {
       throw error;
     };
   }
-}
-
-function contextMissing(what: string): ConfigurationError {
-  return new ConfigurationError(`${what} needs the option context: a ContextClient.`);
 }
 
 /** Characters. */
