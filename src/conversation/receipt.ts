@@ -133,7 +133,7 @@ function findReworded(
     if (!agree(meaning, otherMeaning)) return false;
     if (entry.term !== undefined) return entry.term === other.term;
     const shared = sharedTerms(meaning.terms, otherMeaning.terms);
-    if (entry.id !== undefined && entry.id !== '' && entry.id === other.id) return shared > 0;
+    if (entry.id && entry.id === other.id) return shared > 0;
     return meaning.terms.size > 2 && shared >= MOST_OF_IT * meaning.terms.size;
   })?.entry;
 }

@@ -20,7 +20,7 @@ import type { Calibration, TokenCounter } from './tokens.js';
 
 /**
  * Where an app stores conversations. Only `load` is required: an app that stores its turns itself needs nothing else.
- * If a function throws, `onError` is called and the turn continues, except after `load`.
+ * If a function throws, `onError` is called and the turn continues, except after `load` and `truncate`.
  */
 export interface ConversationStore {
   /**

@@ -46,9 +46,9 @@ export class Turns {
   /** Messages that the app passes to `buildMessages`. */
   readonly #passed = new History();
   #hasWarned = false;
-  /** The reply of the turn that runs. */
-  #running: Reply | undefined;
+  /** The newest turn, and its reply. */
   #last: Promise<unknown> = Promise.resolve();
+  #lastReply: Reply | undefined;
 
   constructor(options: CheckedOptions) {
     const { conversationId, store = memoryStore(), context } = options;
@@ -135,14 +135,15 @@ export class Turns {
   }
 
   /** Waits for the turns before. A reply that no one goes on reading does not delay the next turn. */
-  async #inOrder(options: RequestOptions): Promise<{ limits: Limits; end: () => void }> {
+  async #inOrder(options: RequestOptions, reply?: Reply): Promise<{ limits: Limits; end: () => void }> {
     const limits = new Limits(options);
     const before = this.#last;
     let end = (): void => {};
     this.#last = new Promise((resolve) => {
       end = () => resolve(before);
     });
-    void this.#running?.readOn();
+    void this.#lastReply?.readOn();
+    this.#lastReply = reply;
     try {
       await limits.within('The turn before', () => before, MAX_TIMER);
       await this.session.load(limits);
@@ -159,29 +160,29 @@ export class Turns {
     reply: Reply,
   ): AsyncGenerator<string, TurnEnd> {
     const { signal } = options;
-    const { limits, end } = await this.#inOrder(options);
-    this.#running = reply;
-    let text = '';
+    const { limits, end } = await this.#inOrder(options, reply);
     try {
       const request = make();
       this.session.checkReplaceable(request.stored);
       const { answer, built } = await this.#ask(request, options, limits);
       reply.report = built.prompt.report;
-      if (!('textStream' in answer)) return await this.#ended(request, built, textOf(answer), answer);
+      if (!('textStream' in answer)) return await this.#ended(request, built, answer);
+      let text = '';
+      let completion: StreamedChatCompletion | undefined;
+      let error: unknown;
       try {
         for await (const piece of answer.textStream) {
           text += piece;
           yield piece;
           if (signal.aborted) throw new APIAbortError({ cause: signal.reason });
         }
-        const completion = await answer.finalCompletion();
-        return await this.#ended(request, built, textOf(completion), completion);
-      } catch (error) {
-        if (text === '' || ConversationConflictError.is(error)) throw error;
-        return { ...(await this.#ended(request, built, text)), error };
+        completion = await answer.finalCompletion();
+      } catch (reason) {
+        if (text === '') throw reason;
+        error = reason;
       }
+      return { ...(await this.#ended(request, built, completion, text)), error };
     } finally {
-      this.#running = undefined;
       end();
     }
   }
@@ -218,9 +219,10 @@ export class Turns {
   async #ended(
     request: TurnRequest,
     { prompt: { report, chatMessages }, layout }: Built,
-    text: string,
-    completion?: StreamedChatCompletion,
+    completion: StreamedChatCompletion | undefined,
+    partial = '',
   ): Promise<TurnEnd> {
+    const text = completion === undefined ? partial : (completion.choices[0]?.message.content ?? '');
     const { total: prompt_tokens } = report.tokens;
     const completion_tokens = Math.ceil(this.#counter.count(text));
     const estimate = { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens };
@@ -266,8 +268,4 @@ export class Turns {
     const message = `${left} older messages are in no prompt: they do not fit, nothing in them matches the input, and the service has no summary of them. Call compact(), if the service has these messages; otherwise leave out context.`;
     this.background.onError(new ConfigurationError(message));
   }
-}
-
-function textOf({ choices }: StreamedChatCompletion): string {
-  return choices[0]?.message.content ?? '';
 }

@@ -370,6 +370,19 @@ describe('a conversation in an app', () => {
     expect(world.prompts[1]?.messages[1]).toEqual({ role: 'assistant', content: 'One two three four five six seven.' });
   });
 
+  test('does not wait for a reader who stopped reading a turn that was itself waiting', async () => {
+    const world = alone([]);
+    const first = world.conversation.stream('One?')[Symbol.asyncIterator]();
+    await first.next();
+    const second = world.conversation.stream('Two?')[Symbol.asyncIterator]();
+    const piece = second.next();
+
+    await world.conversation.send('Three?', { deadline: 5_000 });
+
+    expect(await piece).toMatchObject({ done: false });
+    expect(world.prompts[2]?.messages).toHaveLength(5);
+  });
+
   test('loses no turn to another process: a conflict is a typed error with the turn', async () => {
     const store = memoryStore();
     const one = alone([], { store });
