@@ -228,7 +228,7 @@ export class Session {
     const first = removed[0]?.id;
     if (first === undefined) return;
     await within('store.truncate', () => this.#store.truncate?.(this.id, first));
-    this.#unsaved = [];
+    this.#unsaved = this.#unsaved.filter((message) => !removed.includes(message));
     this.set({ lost: removed.reduce((lost, { content }) => forgetMessage(lost, content), this.#state.lost) });
   }
 

@@ -425,6 +425,19 @@ describe('a conversation in an app', () => {
     ).toEqual([before[1]?.id]);
   });
 
+  test('regenerates a reply that could not be stored: its question is stored with the new one', async () => {
+    const store = memoryStore();
+    let fails = true;
+    const append: typeof store.append = (...turn) => (fails ? Promise.reject(new Error('full')) : store.append(...turn));
+    const { conversation } = alone([], { store: { ...store, append } });
+    await conversation.send('Name a harbour.');
+    fails = false;
+
+    await conversation.regenerate().final();
+
+    expect((await store.load('talk'))?.messages.map(({ role }) => role)).toEqual(['user', 'assistant']);
+  });
+
   test('keeps the old reply if the new one fails', async () => {
     const world = alone([]);
     await world.conversation.send('Name a harbour.');
