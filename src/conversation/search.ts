@@ -65,7 +65,7 @@ function isSame(one: ConversationMessage | undefined, other: ConversationMessage
 export class Searcher {
   readonly #search: ConversationSearch | undefined;
   readonly #onError: (error: unknown) => void;
-  #lostIndex: { entries: readonly LostEntry[]; index: MessageIndex } | undefined;
+  readonly #lost = new History();
 
   constructor(search: ConversationSearch | undefined, onError: (error: unknown) => void) {
     this.#search = search;
@@ -79,31 +79,20 @@ export class Searcher {
     { history, limits, lost: entries }: { history: History; limits: Limits; lost: readonly LostEntry[] },
   ): Promise<Found> {
     const { content: query } = input.findLast(({ role }) => role === 'user') ?? input.at(-1) ?? { content: '' };
-    const previous: string[] = [];
-    for (let at = messages.length - 1; at >= 0 && previous.length < 2; at -= 1) {
-      const { role, content } = messages[at] ?? { role: '', content: '' };
-      if (role === 'user') previous.push(content);
-    }
+    const ofUser = messages.filter(({ role }) => role === 'user').slice(-2);
+    const previous = ofUser.map(({ content }) => content);
     const hits = await this.hits(query, { previous, limit: MAX_HITS }, history, limits);
     const index = await history.index();
+    this.#lost.update(entries.map(({ text, term = '' }) => ({ role: 'summary', content: `${term} ${text}` })));
+    const statements = (await this.#lost.index()).search(query, { limit: MAX_LOST, neighbours: false });
     const lost: LostEntry[] = [];
-    for (const entry of this.#lostFor(query, entries)) {
+    for (const entry of statements.flatMap(({ position }) => entries[position] ?? [])) {
       const [origin] = index.search(entry.text, { limit: 1, neighbours: false });
       const content = normalise(messages[origin?.position ?? -1]?.content ?? '');
       if (!content.includes(normalise(entry.text))) lost.push(entry);
       if (origin !== undefined) hits.splice(Math.min(hits.length, 3), 0, origin);
     }
     return { hits, lost, index, query };
-  }
-
-  #lostFor(query: string, entries: readonly LostEntry[]): LostEntry[] {
-    if (this.#lostIndex?.entries !== entries) {
-      this.#lostIndex = { entries, index: new MessageIndex() };
-      this.#lostIndex.index.append(entries.map(({ text, term = '' }) => ({ content: `${term} ${text}` })));
-    }
-    return this.#lostIndex.index
-      .search(query, { limit: MAX_LOST, neighbours: false })
-      .flatMap(({ position }) => entries[position] ?? []);
   }
 
   /** Searches by words, and with the app's own search if there is one. */
@@ -115,16 +104,13 @@ export class Searcher {
   ): Promise<Hit[]> {
     const [index, ids] = await Promise.all([history.index(), this.#idsFrom(query, options.limit, limits)]);
     const { messages } = history;
-    const hits = index.search(query, options);
-    const positions = new Map(ids.length === 0 ? [] : messages.map(({ id }, at) => [id, at]));
-    const all =
-      ids.length === 0
-        ? hits
-        : joinHits(
-            hits,
-            ids.flatMap((id) => positions.get(id) ?? []),
-          );
-    return all.filter(({ position }) => messages[position]?.excluded !== true);
+    let hits = index.search(query, options);
+    if (ids.length > 0) {
+      const positions = new Map(messages.map(({ id }, at) => [id, at]));
+      const byApp = ids.flatMap((id) => positions.get(id) ?? []);
+      hits = joinHits(hits, byApp);
+    }
+    return hits.filter(({ position }) => messages[position]?.excluded !== true);
   }
 
   async #idsFrom(query: string, limit: number, { signal }: Limits): Promise<string[]> {
