@@ -129,7 +129,7 @@ export class Conversation {
       const end = messages.findLastIndex(({ role }) => role === 'user') + 1;
       const start = messages.slice(0, end).findLastIndex(({ role }) => role !== 'user') + 1;
       if (end === 0) throw badArgument('regenerate', 'there is no message of the user to reply to');
-      return { input: messages.slice(start, end), history: start, stored: end };
+      return { input: messages.slice(start, end), before: start, kept: end };
     });
   }
 
@@ -148,7 +148,7 @@ export class Conversation {
     return this.#turns.reply(options, () => {
       const at = this.#session.find(messageId);
       const { name } = this.#session.history.messages[at] ?? {};
-      return { input: messagesOf([{ role: 'user', content: text, name }]), history: at, stored: at };
+      return { input: messagesOf([{ role: 'user', content: text, name }]), before: at, kept: at };
     });
   }
 

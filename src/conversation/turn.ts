@@ -22,9 +22,9 @@ import { messageTokens, TokenCounter } from './tokens.js';
 export interface TurnRequest {
   input: readonly ConversationMessage[];
   /** The number of messages before the input. @default all */
-  history?: number;
-  /** The number of messages that stay in the store. If there are more than in `history`, the input is among them. */
-  stored?: number;
+  before?: number;
+  /** The number of messages that stay in the store. If there are more than `before`, the input is among them. */
+  kept?: number;
 }
 
 interface Built {
@@ -35,7 +35,10 @@ interface Built {
 /** A prompt that was too long shrinks to this share of its counted tokens. How wrong the count was is unknown. */
 const SMALLER = 0.75;
 
-/** Makes the turns of a conversation, one after the other. */
+/**
+ * Makes the turns of a conversation, one after the other. A turn loads the store, builds a prompt (context, newest messages,
+ * what is found for the input), sends it, stores the reply and the state, and starts a compaction if one is due.
+ */
 export class Turns {
   readonly #options: CheckedOptions;
   readonly background: Background;
@@ -104,7 +107,7 @@ export class Turns {
   }
 
   async build(
-    { input, history: end }: TurnRequest,
+    { input, before }: TurnRequest,
     { max_tokens = this.#options.reserveOutput, instructions = this.#options.instructions }: BuildOptions,
     limits: Limits,
     { history = this.session.history, share = 1, tail }: { history?: History; share?: number; tail?: false } = {},
@@ -117,7 +120,7 @@ export class Turns {
       );
     const { stale, snapshot } = await this.#current(limits);
     const { layout, lost } = this.session.state;
-    const messages = history.messages.slice(0, end);
+    const messages = history.messages.slice(0, before);
     const params = {
       ...{ parts: snapshot ?? {}, history: messages, input, instructions, tail },
       budget: Math.floor(share * (contextWindow - max_tokens)),
@@ -163,7 +166,7 @@ export class Turns {
     const { limits, end } = await this.#inOrder(options, reply);
     try {
       const request = make();
-      this.session.checkReplaceable(request.stored);
+      this.session.checkReplaceable(request.kept);
       const { answer, built } = await this.#ask(request, options, limits);
       reply.report = built.prompt.report;
       if (!('textStream' in answer)) return await this.#ended(request, built, answer);
@@ -247,13 +250,9 @@ export class Turns {
   }
 
   /** Stores a turn, in place of the messages that it replaces. */
-  async #store(
-    { input, history, stored: kept }: TurnRequest,
-    text: string,
-    stopped = false,
-  ): Promise<ConversationMessage[]> {
+  async #store({ input, before, kept }: TurnRequest, text: string, stopped = false): Promise<ConversationMessage[]> {
     const reply = stored({ role: 'assistant', content: wellFormed(text), ...(stopped && { stopped }) });
-    const turn = kept === history ? [...input.map(stored), reply] : [reply];
+    const turn = kept === before ? [...input.map(stored), reply] : [reply];
     const removed = await this.session.append(turn, kept);
     if (removed.length > 0) this.service?.exclude(removed);
     return turn;
