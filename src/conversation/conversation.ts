@@ -426,16 +426,10 @@ export class Conversation {
   }
 }
 
-/** Checks and copies the input now. An error is thrown by the reply. */
+/** Copies the input now, so that later changes by the caller change nothing. An error is thrown by the reply. */
 function givenInput(input: TurnInput): () => TurnRequest {
-  try {
-    const messages = messagesOf(input);
-    return () => ({ input: messages });
-  } catch (error) {
-    return () => {
-      throw error;
-    };
-  }
+  const copy = Array.isArray(input) ? input.map((message) => ({ ...message })) : input;
+  return () => ({ input: messagesOf(copy) });
 }
 
 /** Characters. */

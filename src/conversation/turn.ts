@@ -42,7 +42,6 @@ const SMALLER = 0.75;
 export class Turns {
   readonly #options: CheckedOptions;
   readonly background: Background;
-  readonly #counter: TokenCounter;
   readonly session: Session;
   readonly searcher: Searcher;
   readonly service: ServiceContext | undefined;
@@ -57,8 +56,7 @@ export class Turns {
     const { conversationId, store = memoryStore(), context } = options;
     this.#options = options;
     this.background = new Background((error) => options.onError?.(error));
-    this.#counter = new TokenCounter(options.countTokens);
-    this.session = new Session(conversationId, store, this.#counter, this.background.onError);
+    this.session = new Session(conversationId, store, new TokenCounter(options.countTokens), this.background.onError);
     this.searcher = new Searcher(options.search, this.background.onError);
     this.service = context && new ServiceContext(context, options, this.session, this.background);
   }
@@ -124,7 +122,7 @@ export class Turns {
     const params = {
       ...{ parts: snapshot ?? {}, history: messages, input, instructions, tail },
       budget: Math.floor(share * (contextWindow - max_tokens)),
-      countTokens: this.#counter.count,
+      countTokens: this.session.counter.count,
       previous: layout,
     };
     const plan = layoutPrompt(params);
@@ -132,7 +130,7 @@ export class Turns {
     const isAll = plan.start === 0 && lost.length === 0;
     const found = isAll ? { hits: [] } : await this.searcher.found(input, messages, { history, limits, lost });
     const { state, report, ...prompt } = plan.fill(found);
-    const { estimated } = this.#counter;
+    const { estimated } = this.session.counter;
     const compactionExhausted = snapshot !== undefined && this.service?.isExhausted(snapshot) === true;
     return { layout: state, prompt: { ...prompt, report: { ...report, estimated, stale, compactionExhausted } } };
   }
@@ -208,9 +206,9 @@ export class Turns {
       return { built, answer: await send(built) };
     } catch (error) {
       if (!APIError.is(error) || error.code !== 'context_length_exceeded') throw error;
-      this.#counter.undercounted();
+      this.session.counter.undercounted();
       const { chatMessages, report } = built.prompt;
-      const share = SMALLER * (messageTokens(chatMessages, this.#counter.count) / report.budget);
+      const share = SMALLER * (messageTokens(chatMessages, this.session.counter.count) / report.budget);
       const smaller = await this.build(request, { max_tokens }, limits, { share }).catch((reason: unknown) => {
         throw ContextBudgetError.is(reason) ? error : reason; // nothing is left to drop: report the service's error
       });
@@ -227,7 +225,7 @@ export class Turns {
   ): Promise<TurnEnd> {
     const text = completion === undefined ? partial : (completion.choices[0]?.message.content ?? '');
     const { total: prompt_tokens } = report.tokens;
-    const completion_tokens = Math.ceil(this.#counter.count(text));
+    const completion_tokens = Math.ceil(this.session.counter.count(text));
     const estimate = { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens };
     const { usage = estimate } = completion ?? {};
     const usageEstimated = usage === estimate;
@@ -246,7 +244,7 @@ export class Turns {
 
   #calibrate({ messages, prompt_tokens }: SentPrompt): void {
     const contents = messages.map(({ content }) => content);
-    this.#counter.calibrate(contents, prompt_tokens);
+    this.session.counter.calibrate(contents, prompt_tokens);
   }
 
   /** Stores a turn, in place of the messages that it replaces. */
