@@ -428,7 +428,8 @@ describe('a conversation in an app', () => {
   test('regenerates a reply that could not be stored: its question is stored with the new one', async () => {
     const store = memoryStore();
     let fails = true;
-    const append: typeof store.append = (...turn) => (fails ? Promise.reject(new Error('full')) : store.append(...turn));
+    const append: typeof store.append = (...turn) =>
+      fails ? Promise.reject(new Error('full')) : store.append(...turn);
     const { conversation } = alone([], { store: { ...store, append } });
     await conversation.send('Name a harbour.');
     fails = false;
