@@ -1,13 +1,16 @@
 import { systemRuntime } from '../base/runtime.js';
 import {
+  AuthenticationError,
   type CompactionLevel,
   type CompactionResult,
   ConfigurationError,
   type ContextClient,
   NotFoundError,
+  PermissionDeniedError,
   RateLimitError,
   type RequestOptions,
   type RollingSummary,
+  type UserMemoryItem,
 } from '../index.js';
 import { type Background, Limits, untilAborted } from './limits.js';
 import type { CompactionReceipt, CompactionReport, CompactionState, Snapshot } from './model.js';
@@ -20,6 +23,7 @@ import { messageTokens } from './tokens.js';
 /** The context for one prompt. */
 export interface CurrentContext {
   snapshot?: Snapshot | undefined;
+  memory?: readonly UserMemoryItem[] | undefined;
   stale: boolean;
 }
 
@@ -62,6 +66,8 @@ export class ServiceContext {
   readonly #background: Background;
   /** Tokens of the context from which on it is compacted. */
   readonly #limit: number;
+  /** The user's memory. It is not stored with the conversation: other users may have that too. */
+  #memory: readonly UserMemoryItem[] | undefined;
   /** Grows with each change. A context requested before one is not kept. */
   #generation = 0;
   #refreshing: Promise<unknown> | undefined;
@@ -79,22 +85,24 @@ export class ServiceContext {
     this.#limit = (options.compaction || DEFAULT_LIMIT) * (options.contextWindow - options.reserveOutput);
   }
 
-  /** The context for a prompt. If it cannot be read: the one before, or none if the app set `onContextError: 'skip'`. */
+  /**
+   * The context for a prompt. If it cannot be read: the one before, or none if the app set `onContextError: 'skip'`. If
+   * the user may not read it, none is used.
+   */
   async current(options: RequestOptions): Promise<CurrentContext> {
     const { snapshot } = this.#session.state;
     const age = snapshot?.readAt ? systemRuntime.wallClock() - snapshot.readAt : Number.POSITIVE_INFINITY;
-    if (age < TOO_OLD) {
+    try {
+      if (age >= TOO_OLD) return { ...(await this.read(options)), stale: false };
       const stale = age < 0 || age >= FRESH; // below 0 if the clock was set back
       if (stale) this.#refresh();
-      return { snapshot, stale };
-    }
-    try {
-      return { snapshot: await this.read(options), stale: false };
+      return { snapshot, memory: this.#memory ?? (await this.#readMemory(options)), stale };
     } catch (error) {
-      const isNeeded = snapshot === undefined && this.#options.onContextError !== 'skip';
+      const known = isRefusal(error) ? {} : { snapshot, memory: this.#memory };
+      const isNeeded = known.snapshot === undefined && this.#options.onContextError !== 'skip';
       if (isNeeded || options.signal?.aborted === true) throw error;
       this.#background.onError(error);
-      return { snapshot, stale: true };
+      return { ...known, stale: true };
     }
   }
 
@@ -103,6 +111,10 @@ export class ServiceContext {
     this.#refreshing ??= this.#background.behind(
       this.read({ signal })
         .then(() => this.#session.save())
+        .catch((error: unknown) => {
+          if (isRefusal(error)) this.invalidate(); // the next turn reads, and fails
+          throw error;
+        })
         .finally(() => {
           this.#refreshing = undefined;
         }),
@@ -110,25 +122,29 @@ export class ServiceContext {
   }
 
   /** Asks the service. */
-  async read(options: RequestOptions): Promise<Snapshot> {
+  async read(options: RequestOptions): Promise<{ snapshot: Snapshot; memory: readonly UserMemoryItem[] }> {
     const generation = this.#generation;
     const messages = this.#session.history.messages.length;
     const [context, memory] = await Promise.all([
       this.client.retrieve(this.#session.id, options),
-      this.client.memory.list({ workspaceId: this.#options.workspaceId }, options),
+      this.#readMemory(options),
     ]);
     const snapshot: Snapshot = {
       // With `validation: 'report'`, the service may leave out any field. Only these are used without a check.
       summary: { version: 0, ...(context.rollingSummary as Partial<RollingSummary>) } as RollingSummary,
       pins: listOf(context.pinnedMemory),
-      memory: listOf(memory),
       metadata: { ...NO_METADATA, ...context.metadata },
       messages,
       readAt: systemRuntime.wallClock(),
     };
     const { version = -1 } = this.#session.state.snapshot?.summary ?? {};
     if (generation === this.#generation && snapshot.summary.version >= version) this.#keep(snapshot);
-    return snapshot;
+    return { snapshot, memory };
+  }
+
+  async #readMemory(options: RequestOptions): Promise<readonly UserMemoryItem[]> {
+    this.#memory = listOf(await this.client.memory.list({ workspaceId: this.#options.workspaceId }, options));
+    return this.#memory;
   }
 
   /** Makes the next prompt ask the service. */
@@ -257,7 +273,7 @@ export class ServiceContext {
     const after = await this.read(limits.request()).catch(this.#background.onError);
     const receipt = await (this.#receipt as Promise<CompactionReceipt> | undefined); // set when the read was kept
     const version = before?.summary.version ?? 0;
-    const versions = { before: version, after: after?.summary.version ?? version };
+    const versions = { before: version, after: after?.snapshot.summary.version ?? version };
     return { versions, tokens: tokensOf(result), ...receipt, level, result };
   }
 
@@ -291,6 +307,11 @@ function isCompaction(before: Snapshot, after: Snapshot): boolean {
     after.summary.version > before.summary.version &&
     after.metadata.lastCompactionAt !== before.metadata.lastCompactionAt
   );
+}
+
+/** Whether the service says that these credentials may not read the context: no outage, in which an older one will do. */
+function isRefusal(error: unknown): boolean {
+  return AuthenticationError.is(error) || PermissionDeniedError.is(error) || NotFoundError.is(error);
 }
 
 function isReceipt(report: CompactionReport): report is CompactionReceipt {

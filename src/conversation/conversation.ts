@@ -147,7 +147,8 @@ export class Conversation {
   edit(messageId: string, text: string, options: TurnOptions = {}): ReplyStream {
     return this.#turns.reply(options, () => {
       const at = this.#session.find(messageId);
-      const { name } = this.#session.history.messages[at] ?? {};
+      const { role, name } = this.#session.history.messages[at] ?? {};
+      if (role !== 'user') throw badArgument('messageId', 'must be the id of a message of the user');
       return { input: messagesOf([{ role: 'user', content: text, name }]), before: at, kept: at };
     });
   }
@@ -290,9 +291,9 @@ export class Conversation {
   async refresh(options: RequestOptions = {}): Promise<ContextParts> {
     const limits = new Limits(options);
     await this.#session.load(limits);
-    const { summary, pins, memory } = await this.#context('refresh').read({ ...options, ...limits.request() });
+    const { snapshot, memory } = await this.#context('refresh').read({ ...options, ...limits.request() });
     await this.#session.save();
-    return { summary, pins, memory };
+    return { summary: snapshot.summary, pins: snapshot.pins, memory };
   }
 
   /**

@@ -15,6 +15,7 @@ export type {
   Recalled,
   ReplyStream,
   SearchResult,
+  StoredMessage,
   SummaryDiff,
   SummaryEntry,
 } from './model.js';

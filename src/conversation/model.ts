@@ -27,6 +27,13 @@ export interface ConversationMessage extends ChatMessage {
   stopped?: boolean | undefined;
 }
 
+/** A message as it is stored. */
+export interface StoredMessage extends ConversationMessage {
+  id: string;
+  /** ISO 8601. */
+  createdAt: string;
+}
+
 /** A section of the rendered context. */
 export type ContextSection =
   | 'constraints'
@@ -75,7 +82,6 @@ export interface ContextParts {
 export interface Snapshot {
   summary: RollingSummary;
   pins: readonly PinnedMemoryItem[];
-  memory: readonly UserMemoryItem[];
   metadata: ContextMetadata;
   /** The number of messages when it was requested. */
   messages: number;
@@ -173,7 +179,7 @@ export interface ChatTurn {
   /** Whether `usage` is an estimate, because the service sent none. */
   usageEstimated: boolean;
   /** The messages of the turn as they were stored, with their ids. */
-  messages: readonly ConversationMessage[];
+  messages: readonly StoredMessage[];
   /** The completion. `undefined` if the turn was stopped. */
   completion?: StreamedChatCompletion | undefined;
   report: PromptReport;

@@ -11,6 +11,7 @@ import {
   isMessage,
   type LostEntry,
   type Snapshot,
+  type StoredMessage,
   timeOf,
 } from './model.js';
 import type { FitState } from './prompt.js';
@@ -34,7 +35,7 @@ export interface ConversationStore {
    */
   append?(
     conversationId: string,
-    messages: readonly ConversationMessage[],
+    messages: readonly StoredMessage[],
     position: number,
     // biome-ignore lint/suspicious/noConfusingVoidType: so that a function without a result is accepted
   ): readonly string[] | undefined | void | Promise<readonly string[] | undefined | void>;
@@ -154,7 +155,7 @@ export class Session {
   readonly #onError: (error: unknown) => void;
   #state: ConversationState = NEW_STATE;
   /** Turns whose storing failed. They are stored with the next one. */
-  #unsaved: readonly ConversationMessage[] = [];
+  #unsaved: readonly StoredMessage[] = [];
   #lastSave: Promise<void> = Promise.resolve();
 
   constructor(id: string, store: ConversationStore, counter: TokenCounter, onError: (error: unknown) => void) {
@@ -203,7 +204,7 @@ export class Session {
    * Stores the messages of a turn, in place of those from a position on. If that fails, they are stored with the next
    * turn. Resolves to the ids of the messages that were removed.
    */
-  async append(turn: ConversationMessage[], from: number | undefined): Promise<string[]> {
+  async append(turn: StoredMessage[], from: number | undefined): Promise<string[]> {
     if (this.#store.append === undefined) return []; // the app stores its turns
     const before = this.history.messages.slice(0, from);
     const removed = this.history.messages.slice(before.length);
@@ -233,7 +234,7 @@ export class Session {
   }
 
   /** Stores messages as another conversation. Returns the store. */
-  async copy(id: string, messages: readonly ConversationMessage[]): Promise<ConversationStore> {
+  async copy(id: string, messages: readonly StoredMessage[]): Promise<ConversationStore> {
     this.#check('append');
     await within('store.append', () => this.#store.append?.(id, messages, 0));
     return this.#store;
@@ -270,7 +271,7 @@ export class Session {
 }
 
 /** A message as it is stored: with an id and a time. */
-export function stored(message: ConversationMessage): ConversationMessage {
+export function stored(message: ConversationMessage): StoredMessage {
   const now = new Date(systemRuntime.wallClock()).toISOString();
   return { ...message, id: message.id ?? crypto.randomUUID(), createdAt: timeOf(message) ?? now };
 }

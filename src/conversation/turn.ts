@@ -10,7 +10,7 @@ import {
 } from '../index.js';
 import { type CurrentContext, ServiceContext } from './context.js';
 import { Background, Limits } from './limits.js';
-import { type BuiltPrompt, badArgument, type ConversationMessage, wellFormed } from './model.js';
+import { type BuiltPrompt, badArgument, type ConversationMessage, type StoredMessage, wellFormed } from './model.js';
 import type { BuildOptions, CheckedOptions, SentPrompt, TurnOptions } from './options.js';
 import { ContextBudgetError, type FitState, layoutPrompt } from './prompt.js';
 import { Reply, type TurnEnd } from './reply.js';
@@ -116,11 +116,11 @@ export class Turns {
         'max_tokens',
         `must be a whole number of tokens below contextWindow, which is ${contextWindow}`,
       );
-    const { stale, snapshot } = await this.#current(limits);
+    const { stale, snapshot, memory } = await this.#current(limits);
     const { layout, lost } = this.session.state;
     const messages = history.messages.slice(0, before);
     const params = {
-      ...{ parts: snapshot ?? {}, history: messages, input, instructions, tail },
+      ...{ parts: { ...snapshot, memory }, history: messages, input, instructions, tail },
       budget: Math.floor(share * (contextWindow - max_tokens)),
       countTokens: this.session.counter.count,
       previous: layout,
@@ -163,7 +163,8 @@ export class Turns {
     const { signal } = options;
     const { limits, end } = await this.#inOrder(options, reply);
     try {
-      const request = make();
+      const made = make();
+      const request = { ...made, input: made.input.map(stored) }; // dated now, not when the reply ends
       this.session.checkReplaceable(request.kept);
       const { answer, built } = await this.#ask(request, options, limits);
       reply.report = built.prompt.report;
@@ -248,9 +249,9 @@ export class Turns {
   }
 
   /** Stores a turn, in place of the messages that it replaces. */
-  async #store({ input, before, kept }: TurnRequest, text: string, stopped = false): Promise<ConversationMessage[]> {
-    const reply = stored({ role: 'assistant', content: wellFormed(text), ...(stopped && { stopped }) });
-    const turn = kept === before ? [...input.map(stored), reply] : [reply];
+  async #store({ input, before, kept }: TurnRequest, text: string, stopped = false): Promise<StoredMessage[]> {
+    const asked = kept === before ? input.map(stored) : [];
+    const turn = [...asked, stored({ role: 'assistant', content: wellFormed(text), ...(stopped && { stopped }) })];
     const removed = await this.session.append(turn, kept);
     if (removed.length > 0) this.service?.exclude(removed);
     return turn;

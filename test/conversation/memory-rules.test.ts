@@ -8,7 +8,7 @@ import {
   fitToBudget,
   memoryStore,
 } from 'context-gateway/conversation';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { atLength } from '../helpers/endurance.js';
 import { failureOf } from '../helpers/service.js';
 import { decision, memory, metadata, pin, summary } from './samples.js';
@@ -290,6 +290,59 @@ describe('the memory of a conversation', () => {
   });
 });
 
+describe('users who share a conversation', () => {
+  const storeOf = () => memoryStore({ talk: [user('The ferry leaves at six.', { id: 'm1' })] });
+
+  test("one user's memory is in no prompt of another, and not in the store", async () => {
+    const world = chatWorld();
+    const store = storeOf();
+    const state = cannedContext(world, { memory: [memory('fact', 'health', 'Ann has diabetes.')] });
+    await world.open({ store }).send('When does the ferry leave?');
+    state.memory = [memory('fact', 'drink', 'Bo likes tea.')];
+
+    await world.open({ store }).send('And when does it arrive?');
+
+    const [anns, bos] = world.prompts.map(({ messages }) => JSON.stringify(messages));
+    expect(anns).toContain('Ann has diabetes.');
+    expect(bos).toContain('Bo likes tea.');
+    expect(bos).not.toContain('diabetes');
+    expect(JSON.stringify(await store.load('talk'))).not.toMatch(/diabetes|tea/);
+  });
+
+  test.each([401, 403, 404])(
+    'a turn fails with %i although another user has read the context before',
+    async (status) => {
+      const world = chatWorld();
+      const store = storeOf();
+      cannedContext(world);
+      await world.open({ store }).send('When does the ferry leave?');
+      world.onRequest(({ url }) => (url.includes('/api/') ? refusal(status) : undefined));
+
+      const failure = await failureOf(world.open({ store }).send('And when does it arrive?'));
+
+      expect(failure).toMatchObject({ status });
+    },
+  );
+
+  test('an object whose user may no longer read the context uses it for no more than one turn', async () => {
+    const world = chatWorld();
+    vi.useFakeTimers({ toFake: ['Date'] });
+    onTestFinished(() => void vi.useRealTimers());
+    cannedContext(world);
+    const conversation = world.open({ store: storeOf() });
+    await conversation.send('When does the ferry leave?');
+    world.onRequest(({ url }) => (url.includes('/api/') ? refusal(401) : undefined));
+    vi.advanceTimersByTime(31_000);
+
+    await conversation.send('And when does it arrive?'); // reads again behind the turn
+    await conversation.idle();
+
+    expect(await failureOf(conversation.send('Thanks!'))).toMatchObject({ status: 401 });
+  });
+});
+
+const refusal = (status: number) => Response.json({ error: { message: 'No.', type: 'x' } }, { status });
+
 describe('a conversation in an app', () => {
   test('needs nothing but load from an app that stores its turns itself', async () => {
     const messages: ConversationMessage[] = [user('The pier gets a red lamp.')];
@@ -448,6 +501,30 @@ describe('a conversation in an app', () => {
     await world.conversation.send('Thanks.');
 
     expect(world.prompts.at(-1)?.messages).toHaveLength(3);
+  });
+
+  test('edits no reply', async () => {
+    const store = memoryStore({ talk: [user('Hello', { id: 'm1' }), { role: 'assistant', content: 'Hi.', id: 'm2' }] });
+    const { conversation, prompts } = alone([], { store });
+
+    expect(await failureOf(conversation.edit('m2', 'Bye.').final())).toMatchObject({
+      issues: [{ path: ['messageId'], message: 'must be the id of a message of the user' }],
+    });
+    expect(prompts).toEqual([]);
+  });
+
+  test('a question is dated when its turn begins, and before its reply', async () => {
+    vi.useFakeTimers({ toFake: ['Date'], now: new Date('2026-05-03T09:00:00Z') });
+    onTestFinished(() => void vi.useRealTimers());
+    const world = chatWorld();
+    world.onRequest(() => void vi.advanceTimersByTime(2_000));
+
+    const { messages } = await world.open({ context: undefined }).send('When does the ferry leave?');
+
+    expect(messages.map(({ createdAt }) => createdAt)).toEqual([
+      '2026-05-03T09:00:00.000Z',
+      '2026-05-03T09:00:02.000Z',
+    ]);
   });
 
   test('edits a message: it and all after it are replaced, and forgotten', async () => {
