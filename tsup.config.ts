@@ -81,7 +81,7 @@ export default defineConfig([
   {
     // For a page without a bundler: `<script type="module">`.
     ...SELF_CONTAINED,
-    entry: { browser: 'src/index.ts' },
+    entry: { browser: 'src/browser.ts' },
     format: 'esm',
     minify: true,
     esbuildOptions: (options) => {

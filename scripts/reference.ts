@@ -133,6 +133,8 @@ async function read(): Promise<(DeclarationReflection & { entry: string })[]> {
   ]);
   const converted = await app.convert();
   if (converted === undefined) throw new Error('the sources do not compile');
+  for (const parameter of converted.getReflectionsByKind(ReflectionKind.Parameter))
+    if (parameter.name === '__namedParameters') parameter.name = 'options'; // one that is destructured
   return (converted.children ?? []).flatMap((entry) =>
     (entry.children ?? []).map((child) => Object.assign(child, { entry: entry.name.replace(/\/index$/, '') })),
   );

@@ -70,6 +70,7 @@ describe('a fault', () => {
     { match: { paths: '/v1/usage' }, respond: { status: 503 } },
     { time: 3, respond: { status: 503 } },
     { respond: { status: 503, bodyy: 'x' } },
+    { match: { path: '/v1/usage' }, response: { status: 503 } },
   ])('with an undocumented field is rejected: %j', async (rule) => {
     const emulator = standingEmulator();
     const { bare } = callsTo(emulator, emulator.fetch, 'http://127.0.0.1');
@@ -77,6 +78,12 @@ describe('a fault', () => {
     expect(() => emulator.faults.add(rule as FaultRule)).toThrow('is not a documented field');
     expect(await bare('POST', '/_emulator/faults', rule)).toMatchObject({ status: 400 });
     expect(emulator.faults.list()).toEqual([]);
+  });
+
+  test('without respond suggests it', () => {
+    const misspelt = { response: { status: 503 } } as never;
+
+    expect(() => standingEmulator().faults.add(misspelt)).toThrow('did you mean respond?');
   });
 
   test('may have its own body and headers', async () => {

@@ -79,6 +79,14 @@ describe('toHaveReceived', () => {
     expect(failure(() => expect(emulator).toHaveReceived({ status: 503 }))).toContain('<- status 200');
   });
 
+  test('fails on a field that it does not have, such as a misspelt one', ({ emulator }) => {
+    const misspelt = { path: '/v1/presets', time: 1 } as ExpectedRequest;
+
+    const message = 'There is no field time. Use method, path, body, status, times.';
+    expect(failure(() => expect(emulator).toHaveReceived(misspelt))).toBe(message);
+    expect(failure(() => expect(emulator).not.toHaveReceived(misspelt))).toBe(message);
+  });
+
   test('fails on a body that was cut at 64 KB, and matches one whose key was redacted', async ({ emulator }) => {
     const send = (content: string) =>
       emulator.fetch('https://emulator.test/v1/chat/completions', {

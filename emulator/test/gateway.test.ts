@@ -99,6 +99,12 @@ describe('a completion', () => {
     });
   });
 
+  test('does not take a scripted reply with an unknown field, such as a misspelt one', () => {
+    const misspelt = { tool_call: [] } as object;
+
+    expect(() => standingEmulator().chat.on('x', misspelt)).toThrow('tool_call is not a documented field');
+  });
+
   test('can be scripted: the reply added last wins until it is removed', async () => {
     const emulator = standingEmulator();
     const { gateway } = callsTo(emulator);

@@ -18,6 +18,14 @@ describe('the inspector', () => {
     expect((await (await get('application/json')).json()).routes).toContain('GET /_emulator/overview');
   });
 
+  test('is where a browser that opens the address of the emulator gets to', async () => {
+    const get = (accept: string) => standingEmulator().fetch('http://127.0.0.1/', { headers: { accept } });
+
+    const { status, headers } = await get('text/html,*/*');
+    expect([status, headers.get('location')]).toEqual([303, '/_emulator']);
+    expect((await get('*/*')).status).toBe(401);
+  });
+
   test.each(['../package.json', '..%2Fpackage.json', 'main.tsx', 'build.ts', 'nothing.js', '%00.js', '__proto__'])(
     'does not serve %s',
     async (file) => {

@@ -37,6 +37,6 @@ export function unknownOption(key: string, schema: AnySchema, owner: string): st
   const alike = (name: string): boolean =>
     given.startsWith(normalizeName(name)) || (given.length > 2 && normalizeName(name).endsWith(given));
   const names = fieldsOf(schema);
-  const meant = names.filter(alike).slice(0, 1);
+  const meant = [...names.filter((name) => normalizeName(name) === given), ...names.filter(alike)].slice(0, 1);
   return `is not an option of ${owner}${didYouMean(meant) || ` (it takes ${names.join(', ')})`}`;
 }

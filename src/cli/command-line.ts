@@ -3,7 +3,8 @@ import { OPERATIONS, type Operation } from './operations.js';
 
 /** What the user asks for. */
 export type CommandLine =
-  | { readonly kind: 'help' | 'version' | 'mcp' }
+  | { readonly kind: 'version' | 'mcp' }
+  | { readonly kind: 'help'; readonly operation: Operation | undefined }
   | {
       readonly kind: 'operation';
       readonly operation: Operation;
@@ -21,14 +22,14 @@ export function readCommandLine(args: readonly string[]): CommandLine {
   const [first] = args;
   const end = args.indexOf('--'); // after it, everything is a text
   const words = end === -1 ? args : args.slice(0, end);
+  const operation = OPERATIONS.find(({ command }) => command === args.slice(0, wordsOf(command)).join(' '));
   if (first === undefined || first === 'help' || words.includes('--help') || words.includes('-h'))
-    return { kind: 'help' };
+    return { kind: 'help', operation };
   if (first === '--version') return { kind: 'version' };
   if (first === 'mcp') {
     if (args.length > 1) throw new UsageError('mcp takes no arguments; its settings are environment variables.');
     return { kind: 'mcp' };
   }
-  const operation = OPERATIONS.find(({ command }) => command === args.slice(0, wordsOf(command)).join(' '));
   if (operation === undefined) throw unknownCommand(first);
   return { kind: 'operation', operation, ...readArguments(operation, args.slice(wordsOf(operation.command))) };
 }
@@ -36,7 +37,10 @@ export function readCommandLine(args: readonly string[]): CommandLine {
 function readArguments({ command, parameters }: Operation, args: readonly string[]) {
   const required = Object.keys(parameters).filter((name) => parameters[name]?.required);
   const flags = Object.keys(parameters).filter((name) => !parameters[name]?.required);
-  const options = { json: { type: 'boolean' }, ...Object.fromEntries(flags.map((name) => [name, { type: 'string' }])) };
+  const options = {
+    json: { type: 'boolean' },
+    ...Object.fromEntries(flags.map((name) => [wordOf(name), { type: 'string' }])),
+  };
   let parsed: { values: Record<string, unknown>; positionals: string[] };
   try {
     parsed = parseArgs({
@@ -50,14 +54,17 @@ function readArguments({ command, parameters }: Operation, args: readonly string
     throw new UsageError(`${what}${advice}. Usage: ${usageOf(command)}`);
   }
   const missing = required[parsed.positionals.length];
-  if (missing !== undefined) throw new UsageError(`${missing} is missing. Usage: ${usageOf(command)}`);
+  if (missing !== undefined) throw new UsageError(`${wordOf(missing)} is missing. Usage: ${usageOf(command)}`);
   if (parsed.positionals.length > required.length)
     throw new UsageError(`Too many arguments; put texts with spaces in quotes. Usage: ${usageOf(command)}`);
   const { json, ...flagged } = parsed.values;
   const given: Record<string, string> = Object.fromEntries(
     required.map((name, at) => [name, parsed.positionals[at] ?? '']),
   );
-  for (const [name, value] of Object.entries(flagged)) if (typeof value === 'string') given[name] = value;
+  for (const name of flags) {
+    const value = flagged[wordOf(name)];
+    if (typeof value === 'string') given[name] = value;
+  }
   return { given, json: json === true };
 }
 
@@ -70,14 +77,15 @@ function unknownCommand(word: string): UsageError {
 
 function usageOf(command: string): string {
   const operation = OPERATIONS.find((one) => one.command === command);
-  const words = Object.entries(operation?.parameters ?? {}).map(([name, { required, values }]) =>
-    required ? name.toUpperCase() : `[--${name} ${values?.join('|') ?? 'TEXT'}]`,
+  const words = Object.entries(operation?.parameters ?? {}).map(([name, { required, values, format = 'TEXT' }]) =>
+    required ? wordOf(name).toUpperCase() : `[--${wordOf(name)} ${values?.join('|') ?? format}]`,
   );
   return ['context-gateway', command, ...words].join(' ');
 }
 
-/** The text of `--help`. */
-export function helpText(): string {
+/** The text of `--help`, for all commands or for one. */
+export function helpText(one?: Operation): string {
+  if (one !== undefined) return `Usage: ${usageOf(one.command)} [--json]\n\n${one.description}.\n`;
   const rows = [
     ...OPERATIONS.map(({ command, description }) => [usageOf(command).replace('context-gateway ', ''), description]),
     ['mcp', 'Serve these operations to a model, as an MCP server on standard input and output'],
@@ -91,6 +99,11 @@ Reads CONTEXT_GATEWAY_BASE_URL, CONTEXT_GATEWAY_API_KEY (for usage) and CONTEXT_
 --json prints the result as JSON. CONTEXT_GATEWAY_LOG=debug prints what each call does.
 Exit codes: 0; 1 when a call fails; 2 for a wrong command.
 `;
+}
+
+/** A parameter on the command line: `conversation` for `conversationId`. */
+function wordOf(parameter: string): string {
+  return parameter.replace(/Id$/, '');
 }
 
 function wordsOf(command: string): number {

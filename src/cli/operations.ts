@@ -21,6 +21,8 @@ interface Parameter {
   /** Required parameters are positional, in this order; the others are flags. */
   readonly required?: boolean;
   readonly values?: readonly string[];
+  /** What the help shows for other values. @default TEXT */
+  readonly format?: 'DATE' | 'ID';
 }
 
 type Arguments = Readonly<Record<string, string | undefined>>;
@@ -37,9 +39,9 @@ export interface Operation {
   run(clients: Clients, given: Arguments, options?: RequestOptions): Promise<unknown>;
 }
 
-const conversation: Parameter = { description: 'The id of the conversation', required: true };
-const message: Parameter = { description: 'The id of the message', required: true };
-const workspace: Parameter = { description: "The id of a workspace; without it, the user's own" };
+const conversationId: Parameter = { description: 'The id of the conversation', required: true };
+const messageId: Parameter = { description: 'The id of the message', required: true };
+const workspaceId: Parameter = { description: "The id of a workspace; without it, the user's own", format: 'ID' };
 const types = ['preference', 'fact', 'constraint', 'definition'] as const;
 
 /** The casts are for the values of closed lists: the client checks them, and its error names the right ones. */
@@ -49,8 +51,8 @@ export const OPERATIONS: readonly Operation[] = [
     description: 'The tokens used in a period, by model',
     effect: 'reads',
     parameters: {
-      start: { description: 'The first day, as 2026-01-31' },
-      end: { description: 'The last day, included' },
+      start: { description: 'The first day, as 2026-01-31', format: 'DATE' },
+      end: { description: 'The last day, included', format: 'DATE' },
     },
     run: ({ gateway }, { start, end }, options) =>
       run(gateway.usage.retrieve({ start_date: start, end_date: end }, options)),
@@ -60,20 +62,20 @@ export const OPERATIONS: readonly Operation[] = [
     tool: 'retrieve',
     description: 'The context of a conversation: its summary, its pinned messages and its token counts',
     effect: 'reads',
-    parameters: { conversation },
-    run: ({ context }, { conversation: id = '' }, options) => run(context.retrieve(id, options)),
+    parameters: { conversationId },
+    run: ({ context }, { conversationId = '' }, options) => run(context.retrieve(conversationId, options)),
   },
   {
     command: 'compact',
     tool: 'compact',
-    description: 'Compact a conversation: older messages become part of its summary',
-    effect: 'writes',
+    description: 'Compact a conversation: older messages become part of its summary, which leaves out details',
+    effect: 'deletes', // statements that the summary leaves out
     parameters: {
-      conversation,
+      conversationId,
       level: { description: 'How much to remove', values: ['light', 'deep', 'aggressive'] },
     },
-    run: ({ context }, { conversation: id = '', level }, options) =>
-      run(context.compact(id, { level } as CompactParams, options)),
+    run: ({ context }, { conversationId = '', level }, options) =>
+      run(context.compact(conversationId, { level } as CompactParams, options)),
   },
   {
     command: 'pin',
@@ -81,47 +83,47 @@ export const OPERATIONS: readonly Operation[] = [
     description: 'Pin a message, so that it stays in the context word for word',
     effect: 'writes',
     parameters: {
-      conversation,
-      message,
+      conversationId,
+      messageId,
       category: { description: 'What it is', values: ['decision', 'requirement', 'reference', 'other'] },
     },
-    run: ({ context }, { conversation: id = '', message: messageId = '', category }, options) =>
-      run(context.pin(id, { messageId, category } as PinParams, options)),
+    run: ({ context }, { conversationId = '', messageId = '', category }, options) =>
+      run(context.pin(conversationId, { messageId, category } as PinParams, options)),
   },
   {
     command: 'unpin',
     tool: 'unpin',
     description: 'Unpin a message',
     effect: 'writes',
-    parameters: { conversation, message },
-    run: ({ context }, { conversation: id = '', message: messageId = '' }, options) =>
-      run(context.unpin(id, messageId, options)),
+    parameters: { conversationId, messageId },
+    run: ({ context }, { conversationId = '', messageId = '' }, options) =>
+      run(context.unpin(conversationId, messageId, options)),
   },
   {
     command: 'exclude',
     tool: 'exclude',
     description: 'Exclude a message from the summary of a conversation',
     effect: 'writes',
-    parameters: { conversation, message },
-    run: ({ context }, { conversation: id = '', message: messageId = '' }, options) =>
-      run(context.exclude(id, messageId, options)),
+    parameters: { conversationId, messageId },
+    run: ({ context }, { conversationId = '', messageId = '' }, options) =>
+      run(context.exclude(conversationId, messageId, options)),
   },
   {
     command: 'include',
     tool: 'include',
     description: 'Include an excluded message in the summary again',
     effect: 'writes',
-    parameters: { conversation, message },
-    run: ({ context }, { conversation: id = '', message: messageId = '' }, options) =>
-      run(context.include(id, messageId, options)),
+    parameters: { conversationId, messageId },
+    run: ({ context }, { conversationId = '', messageId = '' }, options) =>
+      run(context.include(conversationId, messageId, options)),
   },
   {
     command: 'memory list',
     tool: 'memory_list',
     description: 'What the service remembers about the user',
     effect: 'reads',
-    parameters: { type: { description: 'Items of this type only', values: types }, workspace },
-    run: ({ context }, { type, workspace: workspaceId }, options) =>
+    parameters: { type: { description: 'Items of this type only', values: types }, workspaceId },
+    run: ({ context }, { type, workspaceId }, options) =>
       run(context.memory.list({ type, workspaceId } as MemoryListParams, options)),
   },
   {
@@ -133,9 +135,9 @@ export const OPERATIONS: readonly Operation[] = [
       type: { description: 'What it is', required: true, values: types },
       key: { description: 'Its name, such as editor', required: true },
       content: { description: 'What to remember', required: true },
-      workspace,
+      workspaceId,
     },
-    run: ({ context }, { type, key, content, workspace: workspaceId }, options) =>
+    run: ({ context }, { type, key, content, workspaceId }, options) =>
       run(context.memory.upsert({ type, key, content, workspaceId } as MemoryCreateParams, options)),
   },
   {
@@ -143,8 +145,8 @@ export const OPERATIONS: readonly Operation[] = [
     tool: 'memory_delete',
     description: 'Delete an item of the memory for good',
     effect: 'deletes',
-    parameters: { item: { description: 'The id of the item', required: true } },
-    run: ({ context }, { item = '' }, options) => run(context.memory.delete(item, options)),
+    parameters: { memoryId: { description: 'The id of the item', required: true } },
+    run: ({ context }, { memoryId = '' }, options) => run(context.memory.delete(memoryId, options)),
   },
   {
     command: 'search',
@@ -152,7 +154,7 @@ export const OPERATIONS: readonly Operation[] = [
     description:
       'Search the context of a conversation and the memory of the user by words. The best matches come first',
     effect: 'reads',
-    parameters: { conversation, query: { description: 'The words to search for', required: true }, workspace },
+    parameters: { conversationId, query: { description: 'The words to search for', required: true }, workspaceId },
     run: search,
   },
 ];
@@ -171,11 +173,11 @@ interface Entry {
 /** The API has no endpoint for messages, so only what the context and the memory hold is searched. */
 async function search(
   { context }: Clients,
-  { conversation: id = '', query = '', workspace: workspaceId }: Arguments,
+  { conversationId = '', query = '', workspaceId }: Arguments,
   options?: RequestOptions,
 ): Promise<unknown> {
   const [{ rollingSummary, pinnedMemory }, memories] = await Promise.all([
-    context.retrieve(id, options),
+    context.retrieve(conversationId, options),
     context.memory.list({ workspaceId }, options),
   ]);
   const texts = (section: string, list: readonly string[]) => list.map((text): Entry => ({ section, text }));

@@ -1,4 +1,4 @@
-import { ContextClient, ContextGatewayError, GatewayClient } from '../index.js';
+import { ContextClient, ContextGatewayError, GatewayClient, RequestValidationError } from '../index.js';
 import { helpText, readCommandLine, UsageError } from './command-line.js';
 import type { Clients } from './operations.js';
 import { inJSON, inTables } from './tables.js';
@@ -22,16 +22,32 @@ export async function runCommand(args: readonly string[], context: CommandContex
       const result = await line.operation.run(clients, line.given);
       out(line.json ? inJSON(result) : inTables(result));
     } else if (line.kind === 'mcp') await context.serve(clients, version);
-    else out(line.kind === 'help' ? helpText() : `${version}\n`);
+    else out(line.kind === 'help' ? helpText(line.operation) : `${version}\n`);
     return 0;
   } catch (error) {
     if (!(error instanceof UsageError) && !ContextGatewayError.is(error)) throw error;
-    err(`context-gateway: ${error.message}\n`);
-    return error instanceof UsageError ? 2 : 1;
+    err(`context-gateway: ${inTermsOfTheCommand(error.message)}\n`);
+    return error instanceof UsageError || error instanceof RequestValidationError ? 2 : 1;
   } finally {
     await clients.close();
   }
 }
+
+/** The clients' messages name their options. Here, these are variables and flags. */
+function inTermsOfTheCommand(message: string): string {
+  return Object.entries(NAMES).reduce(
+    (text, [option, name]) => text.replaceAll(option, name),
+    message.replace(/Pass \{.*, or set /, 'Set '),
+  );
+}
+
+const NAMES = {
+  baseURL: 'CONTEXT_GATEWAY_BASE_URL',
+  apiKey: 'CONTEXT_GATEWAY_API_KEY',
+  sessionToken: 'CONTEXT_GATEWAY_SESSION_TOKEN',
+  start_date: '--start',
+  end_date: '--end',
+};
 
 /** Clients with the settings of the environment. */
 function lazyClients(): Clients & { close(): Promise<void> } {

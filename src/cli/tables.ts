@@ -1,4 +1,4 @@
-/** The longest cell of a table, in characters. `--json` has everything. */
+/** The longest cell of a table, in characters. `--json` has everything, and all digits. */
 const MAX_CELL = 80;
 
 /** A result in tables: records as rows, fields in two columns, nested values under headings. Ends with a line end. */
@@ -52,7 +52,8 @@ function aligned(rows: readonly (readonly string[])[]): string {
 
 /** Text of the service may contain escape sequences, which a terminal would obey. */
 function cell(value: unknown): string {
-  const text = typeof value === 'string' ? value : value === undefined ? '' : JSON.stringify(value);
+  const short = typeof value === 'number' ? Math.round(value * 100) / 100 : value;
+  const text = typeof short === 'string' ? short : short === undefined ? '' : JSON.stringify(short);
   const line = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ');
   return line.length > MAX_CELL ? `${line.slice(0, MAX_CELL - 1)}…` : line;
 }

@@ -34,7 +34,7 @@ export interface FileUploadParams {
 /** Options of `files.upload`. */
 export interface UploadOptions<T = unknown> extends SchemaOptions<T> {
   /**
-   * Called with the bytes sent so far and the total (`undefined` for streams). In browsers, called only at the start
+   * Called with the bytes of the file sent so far, and its size (`undefined` for streams). In browsers, called only at the start
    * and at the end.
    */
   onProgress?: ProgressListener | undefined;

@@ -72,8 +72,10 @@ export async function* map<Item, Result>(
 }
 
 function iteratorOf<Item>(items: Items<Item>): Iterator<Item> | AsyncIterator<Item> {
-  if (Symbol.asyncIterator in items) return items[Symbol.asyncIterator]();
-  return items[Symbol.iterator]();
+  const source = items as Partial<Iterable<Item> & AsyncIterable<Item>> | null | undefined; // JavaScript may pass anything
+  const iterator = source?.[Symbol.asyncIterator]?.() ?? source?.[Symbol.iterator]?.();
+  if (iterator === undefined) throw badArgument(['items'], 'expected an array, a generator or another iterable');
+  return iterator;
 }
 
 async function nextOf<Item>(source: Iterator<Item> | AsyncIterator<Item>): Promise<{ next: IteratorResult<Item> }> {

@@ -57,7 +57,7 @@ export interface Upload {
   cancel(): unknown;
 }
 
-/** Called with the bytes sent so far, and the total if known. */
+/** Called with the bytes of the file sent so far, and its size if known. */
 export type ProgressListener = (sent: number, total: number | undefined) => void;
 
 /** How far a request has got. */

@@ -89,7 +89,9 @@ test.each([
   { args: ['memory'], message: 'memory needs a second word: memory list, memory save, memory delete.' },
   { args: ['pin', 'talk'], message: 'message is missing. Usage: context-gateway pin CONVERSATION MESSAGE [--category' },
   { args: ['compact', 'talk', 'now'], message: 'Too many arguments' },
-  { args: ['usage', '--from', 'x'], message: "Unknown option '--from'. Usage: context-gateway usage [--start TEXT]" },
+  { args: ['usage', '--from', 'x'], message: "Unknown option '--from'. Usage: context-gateway usage [--start DATE]" },
+  { args: ['compact', 'talk', '--level', 'hard'], message: 'The request was not sent: level: expected "light" or' },
+  { args: ['usage', '--start', 'May'], message: 'The request was not sent: --start: ' },
   { args: ['mcp', '--port', '1'], message: 'mcp takes no arguments' },
 ])('$args is a wrong command', async ({ args, message }) => {
   const { code, out, err } = await run(...args);
@@ -100,22 +102,39 @@ test.each([
 });
 
 test.each([
-  { args: ['context', 'show', 'nowhere'], message: '404' },
-  { args: ['compact', 'talk', '--level', 'hard'], message: 'level: expected "light" or "deep" or "aggressive"' },
-])('$args fails with the error of the client', async ({ args, message }) => {
-  const { code, err } = await run(...args);
-
-  expect(code).toBe(1);
-  expect(err).toContain(message);
-});
-
-test('a missing variable is named, and only what needs it fails', async () => {
-  vi.stubEnv('CONTEXT_GATEWAY_API_KEY', '');
-  expect((await run('memory', 'list')).code).toBe(0);
+  {
+    name: 'CONTEXT_GATEWAY_API_KEY',
+    value: '',
+    message: 'CONTEXT_GATEWAY_API_KEY is missing. Set CONTEXT_GATEWAY_API_KEY',
+  },
+  { name: 'CONTEXT_GATEWAY_BASE_URL', value: 'x', message: 'CONTEXT_GATEWAY_BASE_URL must' },
+])('an error about $name names the variable', async ({ name, value, message }) => {
+  vi.stubEnv(name, value);
   const { code, err } = await run('usage');
 
   expect(code).toBe(1);
-  expect(err).toContain('set CONTEXT_GATEWAY_API_KEY');
+  expect(err).toContain(`context-gateway: ${message}`);
+});
+
+test('an error of the service is printed', async () => {
+  const { code, err } = await run('context', 'show', 'nowhere');
+
+  expect(code).toBe(1);
+  expect(err).toContain('404');
+});
+
+test('only what needs a missing variable fails', async () => {
+  vi.stubEnv('CONTEXT_GATEWAY_API_KEY', '');
+
+  expect((await run('memory', 'list')).code).toBe(0);
+  expect((await run('usage')).code).toBe(1);
+});
+
+test('a table has two decimals, and JSON all', () => {
+  const result = { preservationRatio: 0.34519572953736655, tokens: 95 };
+
+  expect(inTables(result)).toBe('preservationRatio  0.35\ntokens             95\n');
+  expect(JSON.parse(inJSON(result))).toEqual(result);
 });
 
 test('escape sequences of the service do not reach the terminal', async () => {
@@ -152,6 +171,10 @@ test('a reader that leaves early, such as head, is no error', async () => {
 test('help lists every command, and the built command runs', async () => {
   const { out } = await run('help');
   expect(out).toContain('pin CONVERSATION MESSAGE [--category decision|requirement|reference|other]');
+  expect((await run('compact', '--help')).out).toBe(
+    'Usage: context-gateway compact CONVERSATION [--level light|deep|aggressive] [--json]\n\n' +
+      'Compact a conversation: older messages become part of its summary, which leaves out details.\n',
+  );
 
   const { code, text: printed } = await runNode([builtFile('cli'), 'usage', '--json']);
   expect(code, printed).toBe(0);

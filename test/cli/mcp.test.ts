@@ -35,32 +35,33 @@ test('lists its tools, with the parameters and effects of each', async () => {
     ...['memory_list', 'memory_save', 'memory_delete', 'search'],
   ]);
   expect(tools.find(({ name }) => name === 'pin')).toMatchObject({
-    inputSchema: { required: ['conversation', 'message'], properties: { category: { type: 'string' } } },
+    inputSchema: { required: ['conversationId', 'messageId'], properties: { category: { type: 'string' } } },
     annotations: { readOnlyHint: false },
   });
-  expect(tools.find(({ name }) => name === 'memory_delete')?.annotations).toMatchObject({ destructiveHint: true });
+  const destructive = tools.filter(({ annotations }) => annotations?.destructiveHint).map(({ name }) => name);
+  expect(destructive).toEqual(['compact', 'memory_delete']); // a compaction loses statements
 });
 
 test('every tool acts on the service', async () => {
-  expect((await call('compact', { conversation: 'talk', level: 'light' })).value).toMatchObject({ success: true });
-  expect((await call('pin', { conversation: 'talk', message: 'm1' })).value).toMatchObject({ messageId: 'm1' });
-  expect((await call('retrieve', { conversation: 'talk' })).value.pinnedMemory).toHaveLength(1);
-  expect((await call('search', { conversation: 'talk', query: 'Parquet' })).value[0]).toMatchObject({ id: 'm1' });
-  expect((await call('exclude', { conversation: 'talk', message: 'm1' })).value).toEqual({ success: true });
-  expect((await call('include', { conversation: 'talk', message: 'm1' })).value).toEqual({ success: true });
-  expect((await call('unpin', { conversation: 'talk', message: 'm1' })).value).toEqual({ success: true });
+  expect((await call('compact', { conversationId: 'talk', level: 'light' })).value).toMatchObject({ success: true });
+  expect((await call('pin', { conversationId: 'talk', messageId: 'm1' })).value).toMatchObject({ messageId: 'm1' });
+  expect((await call('retrieve', { conversationId: 'talk' })).value.pinnedMemory).toHaveLength(1);
+  expect((await call('search', { conversationId: 'talk', query: 'Parquet' })).value[0]).toMatchObject({ id: 'm1' });
+  expect((await call('exclude', { conversationId: 'talk', messageId: 'm1' })).value).toEqual({ success: true });
+  expect((await call('include', { conversationId: 'talk', messageId: 'm1' })).value).toEqual({ success: true });
+  expect((await call('unpin', { conversationId: 'talk', messageId: 'm1' })).value).toEqual({ success: true });
   const item = { type: 'fact', key: 'city', content: 'Oslo' };
   const { value: saved } = await call('memory_save', item);
   expect((await call('memory_list')).value).toMatchObject([item]);
-  expect((await call('memory_delete', { item: saved.id })).value).toEqual({ success: true });
+  expect((await call('memory_delete', { memoryId: saved.id })).value).toEqual({ success: true });
 });
 
 test.each([
-  { tool: 'retrieve', given: { conversation: 'nowhere' }, text: '404' },
-  { tool: 'retrieve', given: {}, text: 'conversation is missing' },
-  { tool: 'retrieve', given: { conversation: 7 }, text: 'conversation must be a string' },
-  { tool: 'pin', given: { id: 'x' }, text: 'There is no parameter id. Use conversation, message, category.' },
-  { tool: 'compact', given: { conversation: 'talk', level: 'hard' }, text: 'level: expected "light"' },
+  { tool: 'retrieve', given: { conversationId: 'nowhere' }, text: '404' },
+  { tool: 'retrieve', given: {}, text: 'conversationId is missing' },
+  { tool: 'retrieve', given: { conversationId: 7 }, text: 'conversationId must be a string' },
+  { tool: 'pin', given: { id: 'x' }, text: 'There is no parameter id. Use conversationId, messageId, category.' },
+  { tool: 'compact', given: { conversationId: 'talk', level: 'hard' }, text: 'level: expected "light"' },
   { tool: 'delete_all', given: {}, text: 'There is no tool delete_all' },
 ])('$tool with $given is an error that the model can read', async ({ tool, given, text }) => {
   const result = await call(tool, given);

@@ -133,3 +133,9 @@ test('an item whose call rejects with nothing has an error, and the type of a re
   expect(lengths.sort()).toEqual([1, 2]);
   expect(errors).toEqual([new Error('The call failed with undefined.')]);
 });
+
+test.each([{}, 7, null, undefined])('%j as items is a mistake in the arguments', async (items) => {
+  const results = service.gateway().map(items as never, () => {});
+
+  await expect(results.next()).rejects.toThrow('items: expected an array, a generator or another iterable');
+});

@@ -583,6 +583,7 @@ describe('a conversation', () => {
       says: 'compaction must be a share of the budget, above 0 and at most 1, or false',
     },
     { options: { contextWindw: 100 }, says: 'contextWindw is not an option of createConversation' },
+    { options: { contextwindow: 100 }, says: 'of createConversation; did you mean contextWindow?' },
     { options: { history: [] }, says: 'history is not an option of createConversation (it takes gateway, model, ' },
     { options: { countTokens: 4 }, says: 'countTokens must be a function' },
     { options: { instructions: Object.create(null) }, says: 'instructions must be a string' },

@@ -24,8 +24,18 @@ export function checked<T>(schema: z.ZodMiniType<T>, value: unknown, strict = fa
   const issue = result.error.issues[0];
   const param = issue?.path.map(String).join('.') || 'body';
   const missing = issue !== undefined && issue.code === 'invalid_type' && valueAt(value, issue.path) === undefined;
-  if (missing) throw badRequest(param, `${param} is required`, 'missing_parameter');
+  if (missing) {
+    const other = strict ? misspelt(schema, value) : undefined;
+    const hint = other === undefined ? '' : `; ${other} is not a documented field, did you mean ${param}?`;
+    throw badRequest(param, `${param} is required${hint}`, 'missing_parameter');
+  }
   throw badRequest(param, `${param} is not valid: ${describe(issue)}`);
+}
+
+/** The first field that an object's schema does not have. */
+function misspelt(schema: z.ZodMiniType, value: unknown): string | undefined {
+  const shape = (schema as Partial<z.ZodMiniObject>).shape ?? {};
+  return Object.keys(Object(value)).find((name) => !Object.hasOwn(shape, name));
 }
 
 /** The path of the first field that the schema dropped. */

@@ -57,6 +57,8 @@ export class ScriptedReplies {
 
   /** Like `on`, but returns the id of the reply. */
   add(match: ReplyMatch, reply: Reply): string {
+    const unknown = typeof reply === 'object' && Object.keys(reply).find((name) => !REPLY_FIELDS.includes(name));
+    if (unknown) throw new RangeError(`a reply has ${REPLY_FIELDS.join(', ')}; ${unknown} is not a documented field`);
     this.#count += 1;
     const id = `reply_${this.#count}`;
     this.#scripts.unshift({ id, match, reply });
@@ -98,6 +100,8 @@ export class ScriptedReplies {
     return { content, toolCalls, finishReason: parts.finish_reason ?? (toolCalls.length > 0 ? 'tool_calls' : 'stop') };
   }
 }
+
+const REPLY_FIELDS = ['content', 'json', 'tool_calls', 'finish_reason'];
 
 function callsTools(reply: Reply): boolean {
   return typeof reply === 'object' && reply.tool_calls !== undefined;

@@ -22,6 +22,8 @@ export interface ReceivedResult {
 
 /** Looks for an expected request among those that an emulator received. */
 export function received(requests: readonly RequestRecord[], expected: ExpectedRequest): ReceivedResult {
+  const misspelt = Object.keys(expected).find((name) => !FIELDS.includes(name));
+  if (misspelt !== undefined) throw new Error(`There is no field ${misspelt}. Use ${FIELDS.join(', ')}.`);
   const compared = requests.map((request) => ({ request, differences: differencesOf(request, expected) }));
   const found = compared.filter(({ differences }) => differences.length === 0).length;
   const { times } = expected;
@@ -39,6 +41,8 @@ export function received(requests: readonly RequestRecord[], expected: ExpectedR
     message: `${wanted(expected)}; received ${count}.\n\n${listed(lines)}`,
   };
 }
+
+const FIELDS = ['method', 'path', 'body', 'status', 'times'];
 
 /** All received requests, one per line. */
 export function receivedRequests(requests: readonly RequestRecord[]): string {

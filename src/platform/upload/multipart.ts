@@ -23,15 +23,15 @@ export function multipart({ fields }: Form, file: FileContent, listener: Progres
   const total = file.size === undefined ? undefined : head.byteLength + file.size + tail.byteLength;
 
   async function* bytes(
-    onSent: (size: number) => void,
+    onSent: (size: number, ofFile: number) => void,
     isCancelled: () => boolean,
   ): AsyncGenerator<Uint8Array, undefined> {
     const checkGoing = (): void => {
       if (isCancelled()) throw new Error('the upload was cancelled');
     };
-    const reportSent = (chunk: Uint8Array): void => {
+    const reportSent = ({ byteLength }: Uint8Array, ofFile = 0): void => {
       checkGoing();
-      onSent(chunk.byteLength);
+      onSent(byteLength, ofFile);
     };
     yield head;
     reportSent(head);
@@ -41,7 +41,7 @@ export function multipart({ fields }: Form, file: FileContent, listener: Progres
       for (let at = 0; at < chunk.byteLength; at += PART) {
         const piece = chunk.subarray(at, at + PART);
         yield piece;
-        reportSent(piece);
+        reportSent(piece, piece.byteLength);
       }
     }
     checkGoing(); // a cancelled source looks as if it had ended
@@ -54,14 +54,16 @@ export function multipart({ fields }: Form, file: FileContent, listener: Progres
     repeatable: file.repeatable,
     cancel: () => file.cancel?.(),
     body: (onProgress): OutgoingStream => {
-      listener(0, total);
+      listener(0, file.size);
       let sent = 0;
+      let sentOfFile = 0;
       let unseen = false;
       let cancelled = false;
-      const onSent = (size: number): void => {
+      const onSent = (size: number, ofFile: number): void => {
         sent += size;
+        sentOfFile += ofFile;
         onProgress();
-        listener(sent, total);
+        if (ofFile > 0) listener(sentOfFile, file.size);
       };
       return {
         size: total,
@@ -77,7 +79,7 @@ export function multipart({ fields }: Form, file: FileContent, listener: Progres
           return new Blob([head, blob, tail]);
         },
         onBlobSent: () => {
-          if (unseen) onSent(total ?? 0);
+          if (unseen) onSent(total ?? 0, file.size ?? 0);
         },
         cancel: () => {
           cancelled = true;
