@@ -69,7 +69,7 @@ export class MessageIndex {
     const weights = this.#weights(query, previous);
     if (weights.size === 0) return [];
     const scores = this.#scores(weights, neighbours);
-    const least = scores.slice().sort().at(-limit) ?? 0;
+    const least = scores.filter((score) => score > 0).sort().at(-limit) ?? 0;
     const hits: Hit[] = [];
     for (let i = 0; i < scores.length; i += 1) {
       const score = at(scores, i);
@@ -130,7 +130,7 @@ export class MessageIndex {
     // With a margin on both sides: reading beyond the end of an array is slow.
     const own = new Float64Array(size + 4);
     const blocks = new Float64Array(Math.ceil(size / BLOCK) + 2);
-    for (const { list, weight, isWord } of this.#rarest(weights)) {
+    for (const { list, weight, isWord } of this.#rarest(weights, neighbours ? MAX_TERMS : FEW_TERMS)) {
       let before = -1;
       for (const passage of list) {
         const length = (this.#lengths[passage] ?? 0) / average;
@@ -151,13 +151,16 @@ export class MessageIndex {
   }
 
   /** The rarest terms, so that a pasted document as a query costs no more than a long message. */
-  #rarest(weights: ReadonlyMap<string, number>): { list: readonly number[]; weight: number; isWord: boolean }[] {
+  #rarest(
+    weights: ReadonlyMap<string, number>,
+    most: number,
+  ): { list: readonly number[]; weight: number; isWord: boolean }[] {
     const terms = [...weights].flatMap(([term, factor]) => {
       const list = this.#terms.get(term) ?? [];
       const rarity = Math.log(1 + (this.#positions.length - list.length + 0.5) / (list.length + 0.5));
       return list.length === 0 ? [] : [{ list, weight: factor * rarity, isWord: !term.startsWith('@') }];
     });
-    return terms.sort((a, b) => b.weight - a.weight).slice(0, MAX_TERMS);
+    return terms.sort((a, b) => b.weight - a.weight).slice(0, most);
   }
 }
 
@@ -220,5 +223,6 @@ const SURROUNDINGS = 0.35;
 const BLOCK = 16;
 /** What the words of the two user messages before count, if the query says little. */
 const PREVIOUS = 0.2;
-/** Terms that are looked for. */
+/** Terms that are looked for, and those of a statement or a message that others repeat. */
 const MAX_TERMS = 48;
+const FEW_TERMS = 12;

@@ -128,7 +128,7 @@ export function layoutPrompt(params: FitParams): PromptLayout {
     const tailTokens = tail.tokens(from);
     const left = room - layout.tokens - tailTokens;
     const sent = new Set(selected.map((line) => normalise(line.text)));
-    const isSent = (content: string): boolean => sent.has(normalise(content));
+    const isSent = (content: string): boolean => sent.size > 0 && sent.has(normalise(content));
     const recalled = left < MIN_RECALL ? undefined : recall(found, { history, end: from, room: left, count, isSent });
 
     const asMessage = (content: string | undefined): PromptMessage[] => (content ? [{ role: 'user', content }] : []);
@@ -218,9 +218,11 @@ class Tail {
 
   /** Old messages are not counted in tokens, because there may be very many. */
   dropped(start: number): Dropped[] {
-    const isExcluded = ({ excluded }: ConversationMessage): boolean => excluded === true;
-    const excluded = this.#history.filter(isExcluded).length;
-    const old = start - this.#history.slice(0, start).filter(isExcluded).length;
+    let [excluded, old] = [0, 0];
+    for (let at = 0; at < this.#history.length; at += 1) {
+      if (this.#history[at]?.excluded === true) excluded += 1;
+      else if (at < start) old += 1;
+    }
     const dropped: Dropped[] = [
       { section: 'history', messages: old, reason: 'budget' },
       { section: 'history', messages: excluded, reason: 'excluded' },

@@ -34,61 +34,87 @@ export interface Recollection {
   tokens: number;
 }
 
+/** A line of what is recalled. */
+interface Line {
+  item: Recalled;
+  /** The index of the message in the history. -1 for a lost statement. */
+  position: number;
+  day: string | undefined;
+  /** `user] The text.` */
+  text: string;
+}
+
 /**
- * Selects what was found, as far as it fits: the best messages, what later ones say about the
- * same, and lost statements. Returns `undefined` if nothing fits.
+ * Selects what was found, as far as it fits: lost statements, the best messages, and what later ones say about the same.
+ * Returns `undefined` if nothing fits.
  */
 export function recall({ hits, lost = [], index, query = '' }: Found, params: RecallParams): Recollection | undefined {
   const { history, end, room, count, isSent } = params;
+  const lines: Line[] = [];
   let tokens = count(PREFACE) + FRAME_TOKENS;
-  const taken = new Map<number, Recalled>();
-  const days = new Set<string | undefined>();
-  const fits = (item: Recalled, gap: number): boolean => {
-    const day = dayOf(item);
-    // With its line end, which tokenizers join to a full stop.
-    const cost = count(`${lineOf(item, days.has(day) ? item : undefined)}\n`) + gap;
-    if (tokens + cost > room) return false;
-    tokens += cost;
-    days.add(day);
-    return true;
-  };
-  const statements = lost
-    .map(({ text, term }): Recalled => ({ role: 'summary', text: wellFormed(term ? `${term}: ${text}` : text) }))
-    .filter((item) => !isSent(item.text) && fits(item, 0));
-  const take = (position: number): boolean => {
-    const message = history[position];
-    if (message === undefined || position >= end || taken.has(position) || message.excluded === true) return true;
-    const { content } = message;
-    if (content.trim() === '' || isSent(content)) return true;
-    const isShort = content.length <= LONG && count(content) <= LONGEST * room;
-    const text = isShort ? content : excerptOf(content, query, Math.min(PASSAGE, Math.floor(LONGEST * room)));
-    const { id, role, name } = message;
-    const createdAt = timeOf(message);
-    const known = { ...(id && { id }), role, ...(name && { name }), ...(createdAt && { createdAt }) };
-    const item: Recalled = { ...known, text: wellFormed(text) };
-    // A message beside one or two that are taken needs one gap less than otherwise.
-    const gaps = 1 - Number(taken.has(position - 1)) - Number(taken.has(position + 1));
-    if (!fits(item, gaps * GAP_TOKENS)) return false;
-    taken.set(position, item);
-    return true;
-  };
   let misses = 0;
+  for (const { text, term } of lost) {
+    if (!isSent(text)) add({ role: 'summary', text: wellFormed(term ? `${term}: ${text}` : text) }, -1);
+  }
   for (const [rank, { position }] of hits.entries()) {
+    const isTaken = take(position);
+    if (isTaken && rank < Math.min(REVISED, room / ROOM_FOR_REVISED)) take(laterThan(position, history, index));
     // Shorter messages may still fit, but counting the tokens of all would take long.
     if (misses > MAX_MISSES) break;
-    if (!take(position)) misses += 1;
-    const later = rank < Math.min(REVISED, room / ROOM_FOR_REVISED) && taken.has(position);
-    if (later) take(laterThan(position, history, index));
   }
-  const found = [...taken].sort(([a], [b]) => a - b);
-  const items = [...statements, ...found.map(([, item]) => item)];
-  const lines = [...statements.map((item) => lineOf(item))];
-  for (const [at, [position, item]] of found.entries()) {
-    const [before, earlier] = found[at - 1] ?? [position - 1, undefined];
-    if (before !== position - 1) lines.push('[…]');
-    lines.push(lineOf(item, earlier));
+  const body = lines.map((line, at) => `${leadOf(line, lines[at - 1])}${line.text}`).join('\n');
+  const items = lines.map(({ item }) => item);
+  return items.length === 0 ? undefined : { items, text: enclosed('recalled', PREFACE, body), tokens };
+
+  /** Returns whether the message is recalled now. */
+  function take(position: number): boolean {
+    const message = history[position];
+    if (message === undefined || position >= end || message.excluded === true) return false;
+    const { id, role, name, content } = message;
+    if (content.trim() === '' || isSent(content)) return false;
+    const most = Math.floor(LONGEST * room);
+    const isLong = content.length > LONG || (content.length > most && count(content) > most);
+    const text = wellFormed(isLong ? excerptOf(content, query, Math.min(PASSAGE, most)) : content);
+    const createdAt = timeOf(message);
+    return add({ ...(id && { id }), role, ...(name && { name }), ...(createdAt && { createdAt }), text }, position);
   }
-  return items.length === 0 ? undefined : { items, text: enclosed('recalled', PREFACE, lines.join('\n')), tokens };
+
+  /** Puts a line in its place, if there is room for it and for what changes before the next one. */
+  function add(item: Recalled, position: number): boolean {
+    let at = lines.length;
+    while (at > 0 && (lines[at - 1]?.position ?? 0) > position) at -= 1;
+    const [before, after] = [lines[at - 1], lines[at]];
+    if (position >= 0 && before?.position === position) return true;
+    const speaker = (item.name ?? item.role).replace(/[\][\s]+/g, ' ');
+    const line = { item, position, day: dayOf(item), text: renderItem(`${speaker}] ${item.text.trim()}`) };
+    // With its line end, which tokenizers join to a full stop.
+    let cost = count(`[${line.text}\n`) + leadTokens(line, before);
+    if (after !== undefined) cost += leadTokens(after, line) - leadTokens(after, before);
+    if (tokens + cost > room) {
+      misses += 1;
+      return false;
+    }
+    tokens += cost;
+    lines.splice(at, 0, line);
+    return true;
+  }
+
+  function leadTokens(line: Line, before: Line | undefined): number {
+    return (isGap(line, before) ? GAP_TOKENS : 0) + (isNewDay(line, before) ? count(`[${line.day},`) : 0);
+  }
+}
+
+/** `[3 May 2026, `, after `[…]` if messages are missing. The date only if it is not that of the line before. */
+function leadOf(line: Line, before: Line | undefined): string {
+  return `${isGap(line, before) ? '[…]\n' : ''}[${isNewDay(line, before) ? `${line.day}, ` : ''}`;
+}
+
+function isGap({ position }: Line, before: Line | undefined): boolean {
+  return before !== undefined && before.position >= 0 && before.position !== position - 1;
+}
+
+function isNewDay({ day }: Line, before: Line | undefined): boolean {
+  return day !== undefined && day !== before?.day;
 }
 
 /** A message that takes more of the room than this is shortened to the part that matches. */
@@ -117,14 +143,6 @@ function laterThan(position: number, history: readonly ConversationMessage[], in
   return same.find((hit) => hit.position > position && hit.score >= SAME_SUBJECT * own)?.position ?? -1;
 }
 
-/** `[3 May 2026, user] The text.` The date only if it is not that of the line before. */
-function lineOf(item: Recalled, before?: Recalled): string {
-  const speaker = (item.name ?? item.role).replace(/[\][\s]+/g, ' ');
-  const day = dayOf(item);
-  const isDated = day !== undefined && (before === undefined || dayOf(before) !== day);
-  return renderItem(`[${isDated ? `${day}, ${speaker}` : speaker}] ${item.text.trim()}`);
-}
-
 function dayOf({ createdAt }: Recalled): string | undefined {
   if (createdAt === undefined) return undefined;
   const date = new Date(createdAt);
@@ -136,10 +154,11 @@ const MONTHS =
 
 /** The part of a text that shares most words with a query. A block of code or a table stays whole. */
 export function excerptOf(content: string, query: string, size: number): string {
+  if (content.length <= size) return content;
   const words = new Set(wordsOf(query));
   let best = '';
   let most = -1;
-  for (const passage of content.length <= size ? [content] : passagesOf(content, size)) {
+  for (const passage of passagesOf(content, size)) {
     const shared = new Set(wordsOf(passage).filter((word) => words.has(word))).size;
     if (shared > most) [best, most] = [passage, shared];
   }
