@@ -70,10 +70,12 @@ export class MessageIndex {
     if (weights.size === 0) return [];
     const scores = this.#scores(weights, neighbours);
     const least = scores.filter((score) => score > 0).sort().at(-limit) ?? 0;
+    // The newest that have nothing of the query are the last to take room that is left.
+    const newest = neighbours ? scores.length - limit : scores.length;
     const hits: Hit[] = [];
     for (let i = 0; i < scores.length; i += 1) {
       const score = at(scores, i);
-      if (score <= 0 || score < least) continue;
+      if (score < least || (score === 0 && i < newest)) continue;
       const position = this.#positions[i] ?? 0;
       const last = hits.at(-1);
       if (last?.position === position) last.score = Math.max(last.score, score);

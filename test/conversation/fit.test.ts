@@ -94,7 +94,12 @@ describe('the budget of a prompt', () => {
   test('is never exceeded', () => {
     const text = fc.lorem({ maxCount: 12 });
     const parts = fc.record({ goals: fc.array(text), currentPlan: fc.array(text), openQuestions: fc.array(text) });
-    const history = fc.array(fc.record({ role: fc.constantFrom('user', 'assistant'), content: text }));
+    const message = fc.record({
+      role: fc.constantFrom('user', 'assistant'),
+      content: text,
+      createdAt: fc.constantFrom('2026-05-01', '2026-05-02', undefined), // dates in no order are repeated
+    });
+    const history = fc.array(message, { maxLength: 60, size: 'max' });
     fc.assert(
       fc.property(parts, history, text, fc.integer({ min: 60, max: 400 }), (given, messages, question, budget) => {
         const { chatMessages, report } = fitted({
@@ -111,6 +116,16 @@ describe('the budget of a prompt', () => {
       }),
       { numRuns: 200 },
     );
+  });
+
+  test('has room for messages that have nothing of the input, the newest first, after those that have', () => {
+    const history = [...ask('The red boat.'), ...smallTalk(80)];
+
+    const { report, start } = fitted({ history, input: ask('Which boat?'), budget: 700 });
+
+    expect(report.recalled[0]?.text).toBe('The red boat.');
+    expect(report.tokens.total).toBeGreaterThan(650);
+    expect(report.recalled.at(-1)?.id).toBe(`m${start - 2}`);
   });
 
   test('a budget that pins and the input exceed leads to an error with the token counts', () => {
