@@ -1,14 +1,16 @@
 /**
- * What each rule of the memory is worth: figures of the tuning half, with one rule switched off at a time.
+ * What each rule of the memory is worth: figures of both halves of the data, with one rule switched off at a time.
  * `npm run bench:conversation -- --ablation` prints the table of docs/internals/decisions/conversation.md. A rule is
  * switched off by a replacement in the source, in a process of its own.
  */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { joined, readTalks } from './data.js';
+import { MessageIndex } from '../../src/conversation/memory.js';
+import { layoutPrompt } from '../../src/conversation/prompt.js';
+import { joined, readTalks, type Talk } from './data.js';
 import { measure } from './measure.js';
 import { type Played, play } from './played.js';
-import { WAYS } from './ways.js';
+import { tokensOf, type Way } from './ways.js';
 
 /** A replacement in a file of src/conversation. */
 interface Patch {
@@ -23,8 +25,7 @@ const RULES: readonly { rule: string; off: readonly Patch[] }[] = [
   {
     rule: 'A message counts for those beside it',
     off: [
-      change('memory', 'const BEFORE = 0.75', 'const BEFORE = 0'),
-      change('memory', 'const AFTER = 0.25', 'const AFTER = 0'),
+      change('memory', 'const BESIDE = 0.5', 'const BESIDE = 0'),
       change('memory', 'const NEXT_BUT_ONE = 0.25', 'const NEXT_BUT_ONE = 0'),
     ],
   },
@@ -33,24 +34,12 @@ const RULES: readonly { rule: string; off: readonly Patch[] }[] = [
     off: [change('memory', 'const NEXT_BUT_ONE = 0.25', 'const NEXT_BUT_ONE = 0')],
   },
   {
-    rule: 'more for the one after it than for the one before',
-    off: [
-      change('memory', 'const BEFORE = 0.75', 'const BEFORE = 0.5'),
-      change('memory', 'const AFTER = 0.25', 'const AFTER = 0.5'),
-    ],
-  },
-  {
     rule: 'Surroundings: blocks of 16 messages',
     off: [change('memory', 'const SURROUNDINGS = 0.35', 'const SURROUNDINGS = 0')],
   },
-  { rule: 'A long message must score more', off: [change('memory', 'const COST = 0.3', 'const COST = 0')] },
   { rule: 'BM25 by length', off: [change('memory', 'const B = 0.75', 'const B = 0')] },
-  { rule: 'BM25 by frequency', off: [change('memory', 'const COUNTS = 16', 'const COUNTS = 2')] },
-  {
-    rule: 'Dates are terms',
-    off: [change('memory', '...datesIn(query, this.#newest)]', ']')],
-  },
-  { rule: 'Names of speakers are terms', off: [change('memory', 'name === undefined ?', 'name !== null ?')] },
+  { rule: 'Dates are terms', off: [change('memory', '...datesIn(query, this.#newest)]', ']')] },
+  { rule: 'Names of speakers are terms', off: [change('memory', 'wordsOf(name)', '[] as string[]')] },
   { rule: 'The two user messages before', off: [change('memory', 'const PREVIOUS = 0.2', 'const PREVIOUS = 0')] },
   { rule: 'Long messages in passages', off: [change('memory', 'const LONG = 3000', 'const LONG = 3e9')] },
   { rule: 'At most 48 terms', off: [change('memory', 'const MAX_TERMS = 48', 'const MAX_TERMS = 4800')] },
@@ -62,12 +51,12 @@ const RULES: readonly { rule: string; off: readonly Patch[] }[] = [
   },
   { rule: 'Later messages on the same', off: [change('recall', 'const REVISED = 3', 'const REVISED = 0')] },
   {
-    rule: 'Room that is left goes to other messages',
-    off: [change('recall', 'at >= 0 && taken.size > 0', 'at >= 0 && taken.size < 0')],
-  },
-  {
     rule: 'A message takes at most 60 % of the room',
     off: [change('recall', 'const LONGEST = 0.6', 'const LONGEST = 1')],
+  },
+  {
+    rule: 'Room that is left goes to other messages',
+    off: [change('memory', 'neighbours ? scores.length - limit : scores.length', 'scores.length')],
   },
   {
     rule: 'Messages are dropped in blocks',
@@ -98,19 +87,26 @@ const RULES: readonly { rule: string; off: readonly Patch[] }[] = [
   },
 ];
 
+/** The tuning half and the unseen half. */
+type Halves = Record<'tuning' | 'unseen', Figures>;
+
 interface Figures {
-  /** Mean recall, in percent, at 4,000 and 8,000 tokens, and of all meetings as one at 32,000. */
+  /** Mean recall, in percent, for each of `BUDGETS`. */
   recall: number[];
-  /** Prompts at 4,000 tokens with a stable beginning, in percent. */
-  stable: number;
-  fitted: number;
-  compactions: number;
+  /** Of conversations that are sent turn by turn at 4,000 tokens. Missing for rules that change no beginning. */
+  played?: { recall: number; stable: number; fitted: number; compactions: number } | undefined;
 }
+
+/** Up to 8,000 tokens: the mean of long chats in two languages and of meetings. Above: all of them as one. */
+const BUDGETS = [2000, 4000, 8000, 32_000, 128_000];
+/** Of that one conversation, every sixth question is asked. */
+const ASKED = 6;
 
 /** Prints the table. */
 export async function ablation(data: string): Promise<void> {
   const whole = await figuresWith([], data);
-  console.log('| without the rule | 4,000 | 8,000 | 32,000 | stable | compactions |\n|---|---|---|---|---|---|');
+  console.log('| without the rule | 2,000 | 4,000 | 8,000 | 32,000 | 128,000 | turn by turn | stable | compactions |');
+  console.log('|---|---|---|---|---|---|---|---|---|');
   console.log(`| (all rules) | ${cells(whole).join(' | ')} |`);
   for (const { rule, off } of RULES) {
     const figures = await figuresWith(off, data).catch((error: unknown) => String(error));
@@ -120,17 +116,31 @@ export async function ablation(data: string): Promise<void> {
   }
 }
 
-function cells({ recall, stable, compactions, fitted }: Figures, whole?: Figures): string[] {
-  const signed = (value: number, before: number | undefined): string =>
-    before === undefined ? value.toFixed(1) : `${value >= before ? '+' : '−'}${Math.abs(value - before).toFixed(1)}`;
+/** Both halves in each cell. */
+function cells(halves: Halves, whole?: Halves): string[] {
+  const tuning = cellsOf(halves.tuning, whole?.tuning);
+  const unseen = cellsOf(halves.unseen, whole?.unseen);
+  return tuning.map((cell, i) => (cell === unseen[i] ? cell : `${cell} / ${unseen[i]}`));
+}
+
+function cellsOf({ recall, played }: Figures, whole?: Figures): string[] {
+  const signed = (value: number, before: number | undefined): string => {
+    if (before === undefined) return value.toFixed(1);
+    const change = Math.abs(value - before).toFixed(1);
+    return change === '0.0' ? '0' : `${value > before ? '+' : '−'}${change}`;
+  };
+  const recalls = recall.map((value, i) => signed(value, whole?.recall[i]));
+  if (played === undefined) return [...recalls, '', '', ''];
+  const { stable, compactions, fitted } = played;
   return [
-    ...recall.map((value, i) => signed(value, whole?.recall[i])),
-    signed(stable, whole?.stable),
+    ...recalls,
+    signed(played.recall, whole?.played?.recall),
+    signed(stable, whole?.played?.stable),
     `${compactions}${fitted < 100 ? `, ${fitted.toFixed(1)} % fit` : ''}`,
   ];
 }
 
-async function figuresWith(patches: readonly Patch[], data: string): Promise<Figures> {
+async function figuresWith(patches: readonly Patch[], data: string): Promise<Halves> {
   const args = [
     '--import',
     './bench/conversation/patch.js',
@@ -141,34 +151,67 @@ async function figuresWith(patches: readonly Patch[], data: string): Promise<Fig
     '--data',
     data,
   ];
+  const ofSearch = ['memory', 'words', 'recall'];
+  if (patches.length === 0 || patches.some(({ file }) => !ofSearch.includes(file))) args.push('--played');
   const env = { ...process.env, PATCHES: JSON.stringify(patches) };
   const { stdout } = await promisify(execFile)(process.execPath, args, { env });
-  return JSON.parse(stdout) as Figures;
+  return JSON.parse(stdout) as Halves;
 }
 
 /** The figures of the code as it is loaded. */
-export async function figures(data: string): Promise<Figures> {
-  const talks = readTalks(data, '').filter(({ half, set }) => half === 'tuning' && set !== 'chats');
-  const meetings = talks.filter(({ set }) => set === 'meetings');
-  const ours = WAYS.filter(({ name }) => name === 'context-gateway');
-  const recallAt = async (budget: number, of: typeof talks): Promise<number> => {
-    const [way] = ours;
-    if (way === undefined || of.length === 0) return Number.NaN;
-    const groups = ['English', 'Chinese'].flatMap((language) =>
-      (['long chats', 'meetings'] as const).map((set) =>
-        of.filter((talk) => talk.set === set && talk.language === language),
-      ),
-    );
-    const recalls = await Promise.all(
-      groups.filter(({ length }) => length > 0).map(async (group) => (await measure(way, group, budget)).recall),
-    );
-    return (100 * recalls.reduce((sum, recall) => sum + recall, 0)) / recalls.length;
+export async function figures(data: string, isPlayed: boolean): Promise<Halves> {
+  const talks = readTalks(data, '').filter(({ set }) => set !== 'chats');
+  const of = async (half: Talk['half']): Promise<Figures> => {
+    const group = talks.filter((talk) => talk.half === half);
+    return { recall: await recallsOf(group), played: isPlayed ? await playedOf(group) : undefined };
   };
-  const recall = [await recallAt(4000, talks), await recallAt(8000, talks), await recallAt(32_000, joined(meetings))];
-  const played: Played[] = [];
-  for (const talk of talks.filter(({ messages }) => messages.length < 600)) played.push(await play(talk, 4000));
-  const sum = (field: 'turns' | 'stable' | 'fitted' | 'compactions'): number =>
-    played.reduce((total, one) => total + one[field], 0);
-  const share = (field: 'stable' | 'fitted'): number => (100 * sum(field)) / sum('turns');
-  return { recall, stable: share('stable'), fitted: share('fitted'), compactions: sum('compactions') };
+  return { tuning: await of('tuning'), unseen: await of('unseen') };
 }
+
+async function recallsOf(talks: readonly Talk[]): Promise<number[]> {
+  const long = talks.filter(({ set }) => set === 'long chats');
+  const meetings = talks.filter(({ set }) => set === 'meetings');
+  const all = joined([...long, ...meetings]).map((talk) => ({
+    ...talk,
+    questions: talk.questions.filter((_, i) => i % ASKED === 0),
+  }));
+  const recalls: number[] = [];
+  for (const budget of BUDGETS) {
+    const groups = budget > 8000 ? [all] : [...long.map((talk) => [talk]), meetings];
+    const ofGroups = await Promise.all(groups.map(async (group) => (await measure(OURS, group, budget)).recall));
+    recalls.push(100 * mean(ofGroups));
+  }
+  return recalls;
+}
+
+async function playedOf(talks: readonly Talk[]): Promise<Figures['played']> {
+  const all: Played[] = [];
+  for (const talk of talks) all.push(await play(talk, 4000));
+  const sum = (field: 'turns' | 'stable' | 'fitted' | 'compactions'): number =>
+    all.reduce((total, one) => total + one[field], 0);
+  const share = (field: 'stable' | 'fitted'): number => (100 * sum(field)) / sum('turns');
+  return {
+    recall: 100 * mean(all.flatMap(({ recall }) => recall)),
+    ...{ stable: share('stable'), fitted: share('fitted'), compactions: sum('compactions') },
+  };
+}
+
+function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
+}
+
+const indexes = new Map<readonly unknown[], MessageIndex>();
+
+/** As `fitToBudget`, but each conversation is indexed once. */
+const OURS: Way = {
+  name: 'context-gateway',
+  prompt: ({ messages }, question, budget) => {
+    const input = [{ role: 'user', content: question }];
+    const layout = layoutPrompt({ parts: {}, history: messages, input, budget, countTokens: tokensOf });
+    const index = indexes.get(messages) ?? new MessageIndex();
+    if (index.length === 0) index.append(messages);
+    indexes.set(messages, index);
+    const hits = layout.start === 0 ? [] : index.search(question, { limit: 1000 });
+    return layout.fill({ hits, index, query: question }).chatMessages;
+  },
+};

@@ -102,7 +102,8 @@ export async function play(talk: Talk, budget: number): Promise<Played> {
   });
 
   for (const [at, message] of talk.messages.entries()) {
-    if (message.role === 'user' && at > 0) {
+    // Some messages of the data are empty. No user sends one.
+    if (message.role === 'user' && message.content !== '' && at > 0) {
       played.turns += 1;
       try {
         const prompt = await conversation.buildMessages([message]);

@@ -69,7 +69,8 @@ export class MessageIndex {
     const weights = this.#weights(query, previous);
     if (weights.size === 0) return [];
     const scores = this.#scores(weights, neighbours);
-    const least = scores.filter((score) => score > 0).sort().at(-limit) ?? 0;
+    const above = scores.filter((score) => score > 0).sort();
+    const least = above.at(-limit) ?? 0;
     // The newest that have nothing of the query are the last to take room that is left.
     const newest = neighbours ? scores.length - limit : scores.length;
     const hits: Hit[] = [];
