@@ -212,8 +212,9 @@ class Tail {
     this.#count = count;
   }
 
+  /** Without replies that have no text, which a service may reject. */
   messages(start: number): readonly ConversationMessage[] {
-    return this.#history.slice(start).filter(({ excluded }) => excluded !== true);
+    return this.#history.slice(start).filter(({ content, excluded }) => content.trim() !== '' && excluded !== true);
   }
 
   /** Old messages are not counted in tokens, because there may be very many. */

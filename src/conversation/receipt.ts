@@ -180,12 +180,12 @@ export function sharedTerms(a: ReadonlySet<string>, b: ReadonlySet<string>): num
 }
 
 /** Letters and digits, with the signs that change their meaning: C++ and C#, -20 and 20, 1.5 and 15, < 5 and > 5. */
-const WORDS = /(?<![\p{L}\p{N}])-(?=\p{N})|\p{N}+(?:[.,:]\p{N}+)+|[\p{L}\p{M}\p{N}]+[+#]*|[<>≤≥]/gu;
+const WORDS = /(?<![\p{L}\p{N}])[-−](?=\p{N})|\p{N}+(?:[.,:]\p{N}+)+|[\p{L}\p{M}\p{N}]+[+#]*|[<>≤≥≠]|!=/gu;
 
-/** Also C++ and C#. */
+/** Also C++ and C#. Tens and teens by their endings. */
 const NUMBER =
-  /\p{N}|^[-<>≤≥]$|[+#]$|^(?:zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|sixty|hundred|thousand|million|once|twice|half|both|null|ein[se]?|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf|zwanzig|dreißig|hundert|tausend|une?|deux|trois|quatre|cinq|sept|huit|neuf|dix|cent|mille|uno|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|cien|mil)$|[一二三四五六七八九十百千万两]/u;
+  /\p{N}|^[-−<>≤≥≠]$|^!=$|[+#]$|^(?:(?:thir|four|fif|six|seven|eigh|nine)teen|(?:twen|thir|for|fif|six|seven|eigh|nine)ty|zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|hundred|thousand|million|once|twice|half|both|null|(?:drei|vier|fünf|sech|sieb|acht|neun)zehn|(?:zwan|vier|fünf|sech|sieb|acht|neun)zig|ein[se]?|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf|dreißig|hundert|tausend|une?|deux|trois|quatre|cinq|sept|huit|neuf|dix|onze|douze|treize|quatorze|quinze|seize|vingt|trente|quarante|cinquante|soixante|cent|mille|uno|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|doce|trece|catorce|quince|veinte|(?:tre|cuare|cincue|sese|sete|oche|nove)i?nta|cien|mil)$|[一二三四五六七八九十百千万两]/u;
 
 /** Counted in words that are separated by spaces: the apostrophe of "don't" is such a space. */
 const NEGATION =
-  / (?:not?|never|none|nothing|nobody|neither|nor|without|cannot|t(?= )|nicht|nie(?:mals|mand)?|kein\w*|nichts|ohne|weder|ne|pas|jamais|aucune?|rien|sans|nunca|ningun[oa]?|ningún|nada|sin|tampoco)(?= )|[不没沒無无未非勿別别]|ない|ません|ไม่/gu;
+  / (?:not?|never|none|nothing|nobody|neither|nor|without|cannot|t(?= )|nicht|nie(?:mals|mand)?|kein\w*|nichts|ohne|weder|ne|pas|jamais|aucune?|rien|sans|nunca|ningun[oa]?|ningún|nada|sin|tampoco|non|não|sem|niet|geen|inte|ikke|ej|не|нет|без|bez|değil|안|لا|ليس|لم|لن|नहीं)(?= )|[不没沒無无未非勿別别않]|ない|ません|ไม่/gu;

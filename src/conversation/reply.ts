@@ -191,7 +191,7 @@ export async function* readTurn(response: Response): AsyncGenerator<TurnEvent, u
       yield event;
     }
   } catch (error) {
-    if ((error as Error | undefined)?.name === 'AbortError') throw new APIAbortError({ cause: error });
+    if (/^(?:Abort|Timeout)Error$/.test(String(Object(error).name))) throw new APIAbortError({ cause: error });
     if (ResponseValidationError.is(error)) throw error;
     // The network failed: below, as if the response had ended.
   }
@@ -207,7 +207,10 @@ async function* dataOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string,
     for (;;) {
       const { done, value } = await reader.read();
       if (done) return;
-      const events = (rest + decoder.decode(value, { stream: true })).split('\n\n');
+      const text = decoder.decode(value, { stream: true });
+      rest += text;
+      if (!text.includes('\n')) continue; // a long event is not searched again with each part of it
+      const events = rest.split('\n\n');
       rest = events.pop() ?? '';
       for (const event of events) if (event.startsWith('data: ')) yield event.slice(6);
     }

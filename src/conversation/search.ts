@@ -58,7 +58,7 @@ export function pauses(): () => Promise<void> | undefined {
 }
 
 function isSame(one: ConversationMessage | undefined, other: ConversationMessage | undefined): boolean {
-  return one === other || one?.content === other?.content;
+  return one === other || (one?.content === other?.content && one?.name === other?.name);
 }
 
 /** Finds what a history and lost statements have for an input: by words, and with the app's own search. */

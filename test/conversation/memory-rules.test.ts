@@ -436,6 +436,49 @@ describe('a conversation in an app', () => {
     expect(world.prompts[2]?.messages).toHaveLength(5);
   });
 
+  test('final() in the loop over a reply reads on', async () => {
+    const { conversation, emulator } = alone([]);
+    emulator.chat.on('story', 'One two three four five six seven.');
+    const reply = conversation.stream('Tell a story.');
+    const texts: string[] = [];
+
+    for await (const text of reply) {
+      texts.push(text);
+      await reply.final();
+    }
+
+    expect(texts.join('')).toBe('One two three four five six seven.');
+    expect(texts).toHaveLength(2);
+  });
+
+  test('a turn that could not be stored is stored by regenerate and edit, too', async () => {
+    const store = memoryStore();
+    const broken = { ...store, append: vi.fn(store.append) };
+    const { conversation } = alone([], { store: broken });
+    broken.append.mockRejectedValueOnce(new Error('The disk is full.'));
+    await conversation.send('One?');
+
+    await conversation.regenerate().final();
+    broken.append.mockRejectedValueOnce(new Error('The disk is full.'));
+    const { messages } = await conversation.send('Two?');
+    await conversation.edit(String(messages[0]?.id), 'Three?').final();
+
+    const stored = (await store.load('talk'))?.messages ?? [];
+    expect(stored.map(({ role, content }) => (role === 'user' ? content : role))).toEqual([
+      ...['One?', 'assistant', 'Three?', 'assistant'],
+    ]);
+  });
+
+  test('a reply without text is in no later prompt', async () => {
+    const { conversation, emulator, prompts } = alone([user('Hello?'), { role: 'assistant', content: ' ' }]);
+    emulator.chat.on('silent', '');
+
+    await conversation.send('Be silent.');
+    await conversation.send('Next?');
+
+    expect(prompts[1]?.messages.map(({ content }) => content)).toEqual(['Hello?', 'Be silent.', 'Next?']);
+  });
+
   test('loses no turn to another process: a conflict is a typed error with the turn', async () => {
     const store = memoryStore();
     const one = alone([], { store });
@@ -492,6 +535,33 @@ describe('a conversation in an app', () => {
     expect((await store.load('talk'))?.messages.map(({ role }) => role)).toEqual(['user', 'assistant']);
   });
 
+  test('removes no message that another process stored while a reply was generated again', async () => {
+    const store = memoryStore();
+    const one = alone([], { store });
+    await one.conversation.send('One?');
+    const slow = gate();
+    one.onRequest(({ url }) => (url.endsWith('/completions') ? slow.passed : undefined));
+    const turn = failureOf(one.conversation.regenerate().final());
+    await vi.waitFor(() => expect(one.count('chat')).toBe(2), { timeout: 30_000 });
+
+    await alone([], { store }).conversation.send('Two?');
+    slow.open();
+
+    expect(await turn).toMatchObject({ name: 'ConversationConflictError', turn: { text: expect.stringMatching(/./) } });
+    expect((await store.load('talk'))?.messages).toHaveLength(4);
+  });
+
+  test('keeps the old reply if it cannot be removed', async () => {
+    const store = memoryStore();
+    const truncate = vi.fn(store.truncate).mockRejectedValueOnce(new Error('The disk is full.'));
+    const { conversation } = alone([], { store: { ...store, truncate } });
+    await conversation.send('One?');
+
+    expect(await failureOf(conversation.regenerate().final())).toMatchObject({ message: 'The disk is full.' });
+    expect((await store.load('talk'))?.messages).toMatchObject([{ role: 'user' }, { role: 'assistant' }]);
+    expect((await conversation.regenerate().final()).stopped).toBe(false);
+  });
+
   test('keeps the old reply if the new one fails', async () => {
     const world = alone([]);
     await world.conversation.send('Name a harbour.');
@@ -539,9 +609,10 @@ describe('a conversation in an app', () => {
     expect(messages).toHaveLength(2);
     expect(messages[0]).toMatchObject({ role: 'user', content: 'The password is secret.' });
     expect(await conversation.search('sesame')).toEqual([]);
-    expect(await failureOf(conversation.edit('m1', 'Gone.').final())).toMatchObject({
-      message: expect.stringContaining('messageId: must be the id of a message'),
-    });
+    for (const id of ['m1', String(messages[1]?.id)])
+      expect(await failureOf(conversation.edit(id, 'Gone.').final())).toMatchObject({
+        message: expect.stringContaining('messageId: must be the id of a message'),
+      });
   });
 
   test('forks: the copy has the messages up to one, and both go on by themselves', async () => {
