@@ -11,9 +11,9 @@ import type { CompactionLevel } from './context/compaction/compact.js';
 import { ConversationContexts } from './context/conversation-context.js';
 import type { CompactionResult } from './context/responses.js';
 import { upstreamSummarizer } from './context/summarizer.js';
+import { controlPlane } from './control/control-plane.js';
+import type { ControlledEmulator } from './control/control-routes.js';
 import { type InspectedConversation, inspectConversation, type Overview, overviewOf } from './control/overview.js';
-import type { ControlledEmulator } from './control/plane.js';
-import { controlRoutes } from './control/routes.js';
 import { Snapshots } from './control/snapshots.js';
 import { type EmulatorState, exportState, importState } from './control/state.js';
 import { Faults } from './faults/faults.js';
@@ -162,7 +162,7 @@ export class Emulator implements ControlledEmulator {
       log: this.#log,
       context,
       gateway,
-      control: controlRoutes(
+      control: controlPlane(
         this,
         {
           stores,

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { type JestGlobals, useEmulator } from '../src/testing/jest.js';
 
 /** Runs a test between its hooks, as Jest does. */
@@ -35,4 +35,24 @@ test('gives each test of Jest an emulator of its own, and a matcher', async () =
 
   expect(() => service.emulator).toThrow('inside of a test');
   expect(() => useEmulator()).toThrow('@jest/globals');
+});
+
+test('prints the requests of a failed test of Jest', async () => {
+  const printed = vi.spyOn(console, 'error').mockImplementation(() => {});
+  const { globals, run } = fakeJest();
+  const service = useEmulator({}, globals);
+  // As Jest's runner keeps it.
+  const state = { currentlyRunningTest: { errors: [] as Error[] } };
+  const key = Symbol('JEST_STATE_SYMBOL');
+  Object.assign(globalThis, { [key]: state });
+
+  await run(async () => void (await service.gateway.presets.list()));
+  expect(printed).not.toHaveBeenCalled();
+  await run(async () => {
+    await service.gateway.presets.list();
+    state.currentlyRunningTest.errors.push(new Error('failed'));
+  });
+
+  Reflect.deleteProperty(globalThis, key);
+  expect(printed.mock.lastCall?.[0]).toMatch(/received 1 request:\n.*GET .*\/v1\/presets/);
 });

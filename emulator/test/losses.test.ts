@@ -86,7 +86,7 @@ describe('a receipt', () => {
 
     const context = JSON.stringify(after.rollingSummary);
     const missing = after.messages.filter(
-      ({ content, standing }) => standing === 'summarized' && !context.includes(content),
+      ({ content, status }) => status === 'summarized' && !context.includes(content),
     );
     expect(live).toBe(60);
     expect(gone).toBe(missing.length);

@@ -24,12 +24,12 @@ describe('the workbench', () => {
 
   test('excludes a message and includes it again', async () => {
     const { emulator, call } = workbench();
-    const standing = async () => (await emulator.inspect('talk'))?.messages.find(({ id }) => id === 'dec')?.standing;
+    const status = async () => (await emulator.inspect('talk'))?.messages.find(({ id }) => id === 'dec')?.status;
 
     await call('PATCH', '/conversations/talk/messages/dec', { excluded: true });
-    expect(await standing()).toBe('excluded');
+    expect(await status()).toBe('excluded');
     await call('PATCH', '/conversations/talk/messages/dec', { excluded: false });
-    expect(await standing()).toBe('recent');
+    expect(await status()).toBe('recent');
   });
 
   test('deletes a conversation and everything that belongs to it', async () => {

@@ -45,8 +45,8 @@ export function receiptOf(before: InspectedConversation, after: InspectedConvers
 function representation({ messages, sources }: InspectedConversation): Receipt['messages'] {
   const quoted = new Set(sources.map(({ messageId }) => messageId));
   return {
-    live: messages.filter(({ standing }) => standing !== 'excluded').length,
-    gone: messages.filter(({ id, standing }) => standing === 'summarized' && !quoted.has(id)).length,
+    live: messages.filter(({ status }) => status !== 'excluded').length,
+    gone: messages.filter(({ id, status }) => status === 'summarized' && !quoted.has(id)).length,
   };
 }
 
@@ -71,7 +71,7 @@ function losses(lost: readonly SummaryEntry[], before: InspectedConversation, af
 /** All statements in the context: those of the summary, and those of messages that are in it in full. */
 function contextSummary({ rollingSummary, statements, messages }: InspectedConversation): RollingSummary {
   const inFull = new Set(
-    messages.filter(({ standing }) => standing === 'recent' || standing === 'pinned').map(({ id }) => id),
+    messages.filter(({ status }) => status === 'recent' || status === 'pinned').map(({ id }) => id),
   );
   return summaryOf(
     rollingSummary,

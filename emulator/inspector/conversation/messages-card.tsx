@@ -79,7 +79,7 @@ function MessageRow({
   suggested: PinCategory;
   isMarked: boolean;
 }) {
-  const { id, role, content, standing, tokens, excluded } = message;
+  const { id, role, content, status, tokens, excluded } = message;
   const { run, error, isBusy } = useAction();
   const pins = conversationPath(conversationId, `/pins/${encodeURIComponent(id)}`);
   const pin = (chosen: PinCategory) => run(() => ask('PUT', pins, { category: chosen }));
@@ -88,10 +88,10 @@ function MessageRow({
       ask('PATCH', conversationPath(conversationId, `/messages/${encodeURIComponent(id)}`), { excluded: !excluded }),
     );
   return (
-    <li class={`message ${standing} ${isMarked ? 'marked' : ''}`} id={`message-${id}`} tabIndex={-1}>
+    <li class={`message ${status} ${isMarked ? 'marked' : ''}`} id={`message-${id}`} tabIndex={-1}>
       <div class="message-head">
         <span class="role">{role}</span>
-        <span class={`badge ${standing}`}>{standing}</span>
+        <span class={`badge ${status}`}>{status}</span>
         <span class="soft tokens-of">{plural(tokens, 'token')}</span>
       </div>
       <p>{content}</p>

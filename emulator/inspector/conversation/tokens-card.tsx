@@ -9,8 +9,8 @@ import { tokensOverTime } from './tokens-over-time.js';
 export function TokensCard({ conversation }: { conversation: InspectedConversation }) {
   const { metadata, messages } = conversation;
   const { totalTokens, compressedTokens } = metadata;
-  const tokensOf = (standing: string): number =>
-    messages.filter((message) => message.standing === standing).reduce((sum, { tokens }) => sum + tokens, 0);
+  const tokensOf = (status: string): number =>
+    messages.filter((message) => message.status === status).reduce((sum, { tokens }) => sum + tokens, 0);
   const recent = tokensOf('recent');
   const pinned = tokensOf('pinned');
   const shares: Share[] = [

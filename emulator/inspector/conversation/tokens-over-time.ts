@@ -16,8 +16,8 @@ export interface TokensOverTime {
 export function tokensOverTime({ messages, versions, metadata }: InspectedConversation): TokensOverTime {
   const all: Point[] = [[0, 0]];
   let sum = 0;
-  for (const [i, { tokens, standing }] of messages.entries()) {
-    if (standing !== 'excluded') sum += tokens;
+  for (const [i, { tokens, status }] of messages.entries()) {
+    if (status !== 'excluded') sum += tokens;
     all.push([i + 1, sum]);
   }
   const compactions: TokensOverTime['compactions'] = [];

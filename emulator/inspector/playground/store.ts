@@ -63,7 +63,7 @@ export function leaveConversation(): void {
 }
 
 function messagesOf({ messages, rollingSummary, pinnedMemory }: InspectedConversation, as: Source): ChatMessage[] {
-  const live = messages.filter(({ standing }) => (as === 'context' ? standing === 'recent' : standing !== 'excluded'));
+  const live = messages.filter(({ status }) => (as === 'context' ? status === 'recent' : status !== 'excluded'));
   const history = live.map(({ role, content }) => ({ role, content }));
   if (as === 'messages') return history;
   const context = renderContext({ summary: rollingSummary, pins: pinnedMemory });

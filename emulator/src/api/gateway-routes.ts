@@ -75,7 +75,7 @@ export function gatewayRoutes(state: GatewayApiState): AreaRoutes {
     return z.object({ object: z.literal('list'), data: records });
   };
   /** Bills a whole completion. Returns its text and usage. */
-  const written = (completion: Completion, entry: LogEntry): { content: string; usage: ReturnType<typeof usageOf> } => {
+  const billed = (completion: Completion, entry: LogEntry): { content: string; usage: ReturnType<typeof usageOf> } => {
     const counted = usageOf(completion.promptTokens, completion.tokenCount);
     usage.add(completion.model, counted.total_tokens);
     entry.answeredBy = completion.answeredBy;
@@ -122,10 +122,11 @@ export function gatewayRoutes(state: GatewayApiState): AreaRoutes {
           return streamed(request, { entry: exchange.entry, signal: () => exchange.request.signal }, created);
         const completion = await completions.complete(request, () => exchange.request.signal);
         const id = ids.next('chatcmpl');
-        const { content, usage } = written(completion, exchange.entry);
+        const { content, usage } = billed(completion, exchange.entry);
         const { toolCalls, finishReason } = completion;
-        const called = { content: content === '' ? null : content, tool_calls: toolCalls };
-        const message = { role: 'assistant', content, ...(toolCalls.length > 0 && called) };
+        const text = { role: 'assistant', content };
+        const message =
+          toolCalls.length === 0 ? text : { ...text, content: content === '' ? null : content, tool_calls: toolCalls };
         const choice = { index: 0, message, finish_reason: finishReason };
         return json({ id, object: 'chat.completion', created, model: request.model, choices: [choice], usage });
       },
@@ -165,7 +166,7 @@ export function gatewayRoutes(state: GatewayApiState): AreaRoutes {
           { model, messages: [{ role: 'user', content }] },
           () => exchange.request.signal,
         );
-        const completed = written(completion, exchange.entry);
+        const completed = billed(completion, exchange.entry);
         return json({
           id: ids.next('presetrun'),
           object: 'preset.execution',
@@ -255,10 +256,10 @@ export function gatewayRoutes(state: GatewayApiState): AreaRoutes {
 /** Checks a request. Unless `strict`, it may have what the API does not document: other content than text, tools. */
 function completionRequest(body: unknown, strict: boolean): CompletionRequest {
   if (strict) return checked(completionBody, body, strict);
-  const { messages, ...documented } = checked(openCompletionBody, body);
+  const request = checked(openCompletionBody, body);
   return {
-    ...documented,
-    messages: messages.map(({ role, content }) => ({ role, content: textOf(content) })),
+    ...request,
+    messages: request.messages.map(({ role, content }) => ({ role, content: textOf(content) })),
     sent: body as Record<string, unknown>, // just checked
   };
 }

@@ -47,10 +47,10 @@ export function readOptions(
       return [[name, checkedOption(name, value, `--${flagName(name)}${shown(name, given)}`)]];
     }),
   );
-  const standing = { ...fromFile, ...fromEnv };
+  const configured = { ...fromFile, ...fromEnv };
   // `exec` ignores a port from the file or a variable: the emulator that is meant may be running there now.
-  if (run !== undefined) delete standing.port;
-  return { options: { ...standing, ...fromFlags }, help, version, run };
+  if (run !== undefined) delete configured.port;
+  return { options: { ...configured, ...fromFlags }, help, version, run };
 }
 
 function readFlags(args: readonly string[]) {

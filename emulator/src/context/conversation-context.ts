@@ -24,14 +24,14 @@ import {
   totalTokens,
 } from './compaction/compact.js';
 import {
-  basisOf,
   compactionState,
   contextTokensWith,
   type Draft,
   leftOut,
-  type Standing,
+  type MessageStatus,
   type StoredMessage,
-  standingOf,
+  sourceHashOf,
+  statusOf,
 } from './draft.js';
 import { MessageTokens } from './message-tokens.js';
 import type { CompactionOutcome, ContextMetadata } from './responses.js';
@@ -84,12 +84,12 @@ export class ConversationContexts {
     };
   }
 
-  /** The standing of each message: in full, only in the summary, pinned, or excluded. */
-  async standings(conversationId: string): Promise<{ tokens: number; standing: Standing }[]> {
+  /** The status of each message: in full, only in the summary, pinned, or excluded. */
+  async messageStatuses(conversationId: string): Promise<{ tokens: number; status: MessageStatus }[]> {
     const language = await this.#language.load();
     return this.#compactable(await this.#counted(conversationId, language), language).map((message) => ({
       tokens: message.tokens,
-      standing: standingOf(message),
+      status: statusOf(message),
     }));
   }
 
@@ -113,11 +113,12 @@ export class ConversationContexts {
     const draft = await this.#retryOnChange(conversationId, work, (draft) => draft);
     const folded = this.#conversations.messages(conversationId).slice(0, draft.after.folded);
     const seen = folded.filter((_, i) => draft.messages[i]?.live && !draft.messages[i]?.pinned);
-    const isKnown = draft.basis === draft.state.summaryBasis;
+    const isKnown = draft.sourceHash === draft.state.summarySourceHash;
     const items = isKnown ? undefined : await summarizer(seen, draft.after.budget);
     return this.#retryOnChange(conversationId, work, (now) => {
       // The conversation may have changed while the model was writing. Its summary is then out of date.
-      const usable = items !== undefined && now.basis === draft.basis && now.state.version === draft.state.version;
+      const usable =
+        items !== undefined && now.sourceHash === draft.sourceHash && now.state.version === draft.state.version;
       if (!usable || contextTokensWith(now, items) > now.previous) return this.#commit(now, 'extractive');
       return this.#commit({ ...now, after: { ...now.after, items } }, 'upstream');
     });
@@ -144,18 +145,18 @@ export class ConversationContexts {
     const messages = yield* this.#readMessages(state, language);
     const previous = contextTokens(messages, state.summary);
     const extracted = yield* compact(messages, level, compactionState(state), language.countingTokens);
-    const basis = this.#summarizer === undefined ? '' : basisOf(messages, extracted.folded, level);
+    const sourceHash = this.#summarizer === undefined ? '' : sourceHashOf(messages, extracted.folded, level);
     // A model's summary of the same messages stays: a new one would differ only in wording.
-    const stays = this.#summarizer !== undefined && basis === state.summaryBasis;
+    const stays = this.#summarizer !== undefined && sourceHash === state.summarySourceHash;
     const after = stays ? compactionState(state) : extracted;
-    return { level, state, messages, previous, after, basis };
+    return { level, state, messages, previous, after, sourceHash };
   }
 
   #commit(draft: Draft, summarizer: 'extractive' | 'upstream'): CompactionOutcome {
-    const { level, state, messages, previous, after, basis } = draft;
+    const { level, state, messages, previous, after, sourceHash } = draft;
     const lastCompactionAt = new Date(this.#clock.now()).toISOString();
     const next = { ...state, leftOut: leftOut(messages, after.folded), lastCompactionAt };
-    if (this.#summarizer !== undefined) next.summaryBasis = basis;
+    if (this.#summarizer !== undefined) next.summarySourceHash = sourceHash;
     const newTokenCount = contextTokensWith(draft, after.items);
     const total = totalTokens(messages);
     const summaryUpdated = this.#save(

@@ -12,9 +12,9 @@ import {
 export type StoredMessage = CompactableMessage & { id: string };
 
 /** How a message appears in its context. */
-export type Standing = 'recent' | 'summarized' | 'pinned' | 'excluded';
+export type MessageStatus = 'recent' | 'summarized' | 'pinned' | 'excluded';
 
-export function standingOf(message: CompactableMessage): Standing {
+export function statusOf(message: CompactableMessage): MessageStatus {
   if (message.pinned) return 'pinned';
   if (!message.live) return 'excluded';
   return message.summarized ? 'summarized' : 'recent';
@@ -28,8 +28,8 @@ export interface Draft {
   /** Tokens of the context before the compaction. */
   previous: number;
   after: CompactionState;
-  /** Identifies the folded messages and their exclusions and pins. The same basis gives the same summary. */
-  basis: string;
+  /** Identifies the folded messages and their exclusions and pins. The same hash gives the same summary. */
+  sourceHash: string;
 }
 
 /** The folded messages that the summary leaves out because they are excluded or pinned. */
@@ -45,8 +45,8 @@ export function compactionState(state: ConversationState): CompactionState {
   return { folded: state.folded, items: state.summary, budget: state.summaryBudget };
 }
 
-/** See {@link Draft.basis}. */
-export function basisOf(messages: readonly StoredMessage[], folded: number, level: CompactionLevel): string {
+/** See {@link Draft.sourceHash}. */
+export function sourceHashOf(messages: readonly StoredMessage[], folded: number, level: CompactionLevel): string {
   const seen = messages.slice(0, folded).map(({ id, live, pinned }) => [id, live && !pinned]);
   return `${level} ${folded} ${hash('sha256', JSON.stringify(seen), 'base64url')}`;
 }

@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { HttpError } from '../base/errors.js';
 import { PLANS } from '../store/account.js';
 import { accountBody, keyBody, sessionBody, workspaceSchema } from './bodies.js';
-import { type ControlledEmulator, checkedBody, found, idOf, type Plane } from './plane.js';
+import { type ControlledEmulator, type ControlRoutes, checkedBody, found, idOf } from './control-routes.js';
 import {
   accountResponse,
   keysResponse,
@@ -14,10 +14,10 @@ import {
 } from './responses.js';
 
 /** The service's dashboard as endpoints: plan, keys, users and workspaces. */
-export function accountRoutes(plane: Plane, emulator: ControlledEmulator): void {
+export function accountRoutes(routes: ControlRoutes, emulator: ControlledEmulator): void {
   const { account, apiKeys, sessions, workspaces } = emulator;
 
-  plane.route('/account', {
+  routes.route('/account', {
     GET: {
       id: 'getAccount',
       summary: 'Get the plan, and the available plans',
@@ -36,7 +36,7 @@ export function accountRoutes(plane: Plane, emulator: ControlledEmulator): void 
     },
   });
 
-  plane.route('/keys', {
+  routes.route('/keys', {
     GET: {
       id: 'listKeys',
       summary: 'List API keys with their prefixes',
@@ -56,7 +56,7 @@ export function accountRoutes(plane: Plane, emulator: ControlledEmulator): void 
       },
     },
   });
-  plane.route('/keys/:id', {
+  routes.route('/keys/:id', {
     DELETE: {
       id: 'deleteKey',
       summary: 'Delete an API key; it stops working immediately',
@@ -68,7 +68,7 @@ export function accountRoutes(plane: Plane, emulator: ControlledEmulator): void 
     },
   });
 
-  plane.route('/sessions', {
+  routes.route('/sessions', {
     POST: {
       id: 'createSession',
       summary: 'Create a session for a user; without an id, for a new user',
@@ -78,7 +78,7 @@ export function accountRoutes(plane: Plane, emulator: ControlledEmulator): void 
     },
   });
 
-  plane.route('/users', {
+  routes.route('/users', {
     GET: {
       id: 'listUsers',
       summary: 'List the ids of all users who have a session',
@@ -86,7 +86,7 @@ export function accountRoutes(plane: Plane, emulator: ControlledEmulator): void 
       handle: (c) => c.json(sessions.users()),
     },
   });
-  plane.route('/workspaces', {
+  routes.route('/workspaces', {
     GET: {
       id: 'listWorkspaces',
       summary: 'List workspaces',
@@ -101,7 +101,7 @@ export function accountRoutes(plane: Plane, emulator: ControlledEmulator): void 
       handle: async (c) => c.json(workspaces.create(await checkedBody(c, workspaceSchema)), 201),
     },
   });
-  plane.route('/workspaces/:id/members/:userId', {
+  routes.route('/workspaces/:id/members/:userId', {
     PUT: {
       id: 'addMember',
       summary: 'Add a member to a workspace',

@@ -10,12 +10,15 @@ import {
   replyInJson,
   replySchema,
 } from './bodies.js';
-import { type ControlledEmulator, checkedBody, idOf, type Plane } from './plane.js';
+import { type ControlledEmulator, type ControlRoutes, checkedBody, idOf } from './control-routes.js';
 import { executionList, idResponse, integrationList, ok, presetList } from './responses.js';
 
 /** The contents of the Gateway: models, presets, integrations and scripted replies. */
-export function catalogRoutes(plane: Plane, { models, presets, integrations, chat }: ControlledEmulator): void {
-  plane.route('/models', {
+export function catalogRoutes(
+  routes: ControlRoutes,
+  { models, presets, integrations, chat }: ControlledEmulator,
+): void {
+  routes.route('/models', {
     GET: {
       id: 'listModels',
       summary: 'List models',
@@ -30,9 +33,9 @@ export function catalogRoutes(plane: Plane, { models, presets, integrations, cha
       handle: async (c) => c.json(models.create(await checkedBody(c, modelSchema)), 201),
     },
   });
-  plane.route('/models/:id', { DELETE: deleteEndpoint('deleteModel', 'custom model', (id) => models.delete(id)) });
+  routes.route('/models/:id', { DELETE: deleteEndpoint('deleteModel', 'custom model', (id) => models.delete(id)) });
 
-  plane.route('/presets', {
+  routes.route('/presets', {
     GET: {
       id: 'listAllPresets',
       summary: 'List presets with their templates',
@@ -47,9 +50,9 @@ export function catalogRoutes(plane: Plane, { models, presets, integrations, cha
       handle: async (c) => c.json(presets.create(await checkedBody(c, presetSchema)), 201),
     },
   });
-  plane.route('/presets/:id', { DELETE: deleteEndpoint('deletePreset', 'preset', (id) => presets.delete(id)) });
+  routes.route('/presets/:id', { DELETE: deleteEndpoint('deletePreset', 'preset', (id) => presets.delete(id)) });
 
-  plane.route('/integrations', {
+  routes.route('/integrations', {
     GET: {
       id: 'listAllIntegrations',
       summary: 'List integrations with their actions',
@@ -64,7 +67,7 @@ export function catalogRoutes(plane: Plane, { models, presets, integrations, cha
       handle: async (c) => c.json(integrations.create(await checkedBody(c, integrationSchema)), 201),
     },
   });
-  plane.route('/integrations/executions', {
+  routes.route('/integrations/executions', {
     GET: {
       id: 'listExecutions',
       summary: 'List executed actions of integrations, oldest first',
@@ -72,11 +75,11 @@ export function catalogRoutes(plane: Plane, { models, presets, integrations, cha
       handle: (c) => c.json(integrations.executions()),
     },
   });
-  plane.route('/integrations/:id', {
+  routes.route('/integrations/:id', {
     DELETE: deleteEndpoint('deleteIntegration', 'custom integration', (id) => integrations.delete(id)),
   });
 
-  plane.route('/replies', {
+  routes.route('/replies', {
     GET: {
       id: 'listReplies',
       summary: 'List scripted replies, in the order in which they are tried',
@@ -103,7 +106,7 @@ export function catalogRoutes(plane: Plane, { models, presets, integrations, cha
       },
     },
   });
-  plane.route('/replies/:id', { DELETE: deleteEndpoint('removeReply', 'scripted reply', (id) => chat.remove(id)) });
+  routes.route('/replies/:id', { DELETE: deleteEndpoint('removeReply', 'scripted reply', (id) => chat.remove(id)) });
 }
 
 /** An endpoint that deletes one record. */
@@ -111,7 +114,7 @@ function deleteEndpoint(
   id: string,
   what: string,
   remove: (id: string) => boolean,
-): Parameters<Plane['route']>[1][string] {
+): Parameters<ControlRoutes['route']>[1][string] {
   return {
     id,
     summary: `Delete a ${what}`,

@@ -3,14 +3,14 @@ import { compactionResult, fileRecord } from '../api/schemas.js';
 import { checked } from '../base/checked.js';
 import { HttpError } from '../base/errors.js';
 import { compactBody, conversationSchema, messageListSchema, messagesSchema } from './bodies.js';
-import { bodyOf, type ControlledEmulator, checkedBody, found, idOf, type Plane } from './plane.js';
+import { bodyOf, type ControlledEmulator, type ControlRoutes, checkedBody, found, idOf } from './control-routes.js';
 import { conversationRecord, inspectedConversation, messageRecord, ok } from './responses.js';
 
 /** Conversations and uploaded files. */
-export function conversationRoutes(plane: Plane, emulator: ControlledEmulator): void {
+export function conversationRoutes(routes: ControlRoutes, emulator: ControlledEmulator): void {
   const { conversations, files } = emulator;
 
-  plane.route('/conversations', {
+  routes.route('/conversations', {
     GET: {
       id: 'listConversations',
       summary: 'List conversations with their messages',
@@ -25,7 +25,7 @@ export function conversationRoutes(plane: Plane, emulator: ControlledEmulator): 
       handle: async (c) => c.json(conversations.create(await checkedBody(c, conversationSchema)), 201),
     },
   });
-  plane.route('/conversations/:id', {
+  routes.route('/conversations/:id', {
     GET: {
       id: 'getConversation',
       summary: 'Get a conversation with its messages',
@@ -42,7 +42,7 @@ export function conversationRoutes(plane: Plane, emulator: ControlledEmulator): 
       },
     },
   });
-  plane.route('/conversations/:id/context', {
+  routes.route('/conversations/:id/context', {
     GET: {
       id: 'inspectConversation',
       summary: 'Get the context of a conversation, the status of each message, and all versions of the summary',
@@ -50,7 +50,7 @@ export function conversationRoutes(plane: Plane, emulator: ControlledEmulator): 
       handle: async (c) => c.json(found(await emulator.inspect(idOf(c)), 'conversation')),
     },
   });
-  plane.route('/conversations/:id/compact', {
+  routes.route('/conversations/:id/compact', {
     POST: {
       id: 'compactConversation',
       summary: 'Compact a conversation, as the Context API does',
@@ -62,7 +62,7 @@ export function conversationRoutes(plane: Plane, emulator: ControlledEmulator): 
       },
     },
   });
-  plane.route('/conversations/:id/messages', {
+  routes.route('/conversations/:id/messages', {
     POST: {
       id: 'appendMessages',
       summary: 'Append messages to a conversation',
@@ -77,7 +77,7 @@ export function conversationRoutes(plane: Plane, emulator: ControlledEmulator): 
     },
   });
 
-  plane.route('/files', {
+  routes.route('/files', {
     GET: {
       id: 'listFiles',
       summary: 'List uploaded files',
@@ -85,7 +85,7 @@ export function conversationRoutes(plane: Plane, emulator: ControlledEmulator): 
       handle: (c) => c.json(files.list()),
     },
   });
-  plane.route('/files/:id', {
+  routes.route('/files/:id', {
     GET: {
       id: 'getFile',
       summary: 'Get the metadata of a file',
@@ -93,7 +93,7 @@ export function conversationRoutes(plane: Plane, emulator: ControlledEmulator): 
       handle: (c) => c.json(found(files.get(idOf(c)), 'file')),
     },
   });
-  plane.route('/files/:id/content', {
+  routes.route('/files/:id/content', {
     GET: {
       id: 'getFileContent',
       summary: 'Get the bytes of a file',

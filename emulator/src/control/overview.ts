@@ -2,6 +2,7 @@ import { type UsageReport, usageReport } from '../api/usage-report.js';
 import type { Clock } from '../base/clock.js';
 import type { EmulatorModel } from '../base/models.js';
 import type { ConversationContexts } from '../context/conversation-context.js';
+import type { MessageStatus } from '../context/draft.js';
 import type { ContextMetadata } from '../context/responses.js';
 import type { RateLimiter } from '../http/rate-limit.js';
 import type { MessageRecord, PinnedMemoryItem, SummaryVersion } from '../store/conversation-records.js';
@@ -44,7 +45,7 @@ export interface InspectedConversation {
   pinnedMemory: PinnedMemoryItem[];
   metadata: ContextMetadata;
   /** Each with its tokens and its status in the context. */
-  messages: (MessageRecord & { tokens: number; standing: 'recent' | 'summarized' | 'pinned' | 'excluded' })[];
+  messages: (MessageRecord & { tokens: number; status: MessageStatus })[];
   versions: SummaryVersion[];
   /** The statements of the messages that no later message revokes, each with the message it comes from. */
   statements: SummaryItem[];
@@ -111,7 +112,7 @@ export async function inspectConversation(
   if (stores.conversations.state(id) === undefined) return undefined;
   const metadata = await contexts.metadata(id);
   const statements = await contexts.statements(id);
-  const standings = await contexts.standings(id);
+  const statuses = await contexts.messageStatuses(id);
   const state = stores.conversations.state(id);
   if (state === undefined) return undefined;
   return {
@@ -121,8 +122,8 @@ export async function inspectConversation(
     metadata,
     messages: stores.conversations.messages(id).map((message, i) => ({
       ...message,
-      tokens: standings[i]?.tokens ?? 0,
-      standing: standings[i]?.standing ?? 'recent',
+      tokens: statuses[i]?.tokens ?? 0,
+      status: statuses[i]?.status ?? 'recent',
     })),
     versions: stores.conversations.summaryVersions(id),
     statements,

@@ -67,7 +67,7 @@ export const inspectedConversation = z.object({
   pinnedMemory: z.array(pinnedItem),
   metadata: contextMetadata,
   messages: z.array(
-    z.object({ ...message, tokens: count, standing: z.enum(['recent', 'summarized', 'pinned', 'excluded']) }),
+    z.object({ ...message, tokens: count, status: z.enum(['recent', 'summarized', 'pinned', 'excluded']) }),
   ),
   versions: z.array(
     z.object({

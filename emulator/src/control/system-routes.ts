@@ -4,7 +4,7 @@ import { HttpError } from '../base/errors.js';
 import { faultInJson } from '../faults/faults.js';
 import { activeFault, type FaultRule, ruleInJson } from '../faults/rule.js';
 import { clockBody, overviewQuery, requestsQuery, resendBody } from './bodies.js';
-import { bodyOf, type ControlledEmulator, checkedBody, found, idOf, type Plane } from './plane.js';
+import { bodyOf, type ControlledEmulator, type ControlRoutes, checkedBody, found, idOf } from './control-routes.js';
 import {
   answersResponse,
   environmentResponse,
@@ -19,10 +19,10 @@ import {
 import { checkedState } from './state-schema.js';
 
 /** State, faults, received requests, and the clock. */
-export function systemRoutes(plane: Plane, emulator: ControlledEmulator): void {
+export function systemRoutes(routes: ControlRoutes, emulator: ControlledEmulator): void {
   const { faults, clock } = emulator;
 
-  plane.route('/overview', {
+  routes.route('/overview', {
     GET: {
       id: 'getOverview',
       summary: 'Get the overview of the inspector',
@@ -31,7 +31,7 @@ export function systemRoutes(plane: Plane, emulator: ControlledEmulator): void {
       handle: (c) => c.json(emulator.overview(c.req.query('search'))),
     },
   });
-  plane.route('/state', {
+  routes.route('/state', {
     GET: {
       id: 'getState',
       summary: 'Get a snapshot of all stored data',
@@ -49,7 +49,7 @@ export function systemRoutes(plane: Plane, emulator: ControlledEmulator): void {
       },
     },
   });
-  plane.route('/snapshots', {
+  routes.route('/snapshots', {
     GET: {
       id: 'listSnapshots',
       summary: 'List the kept snapshots, newest first',
@@ -57,7 +57,7 @@ export function systemRoutes(plane: Plane, emulator: ControlledEmulator): void {
       handle: (c) => c.json(emulator.snapshots.list()),
     },
   });
-  plane.route('/snapshots/:name', {
+  routes.route('/snapshots/:name', {
     PUT: {
       id: 'keepSnapshot',
       summary: 'Keep a snapshot of all stored data under a name, until the emulator stops',
@@ -77,7 +77,7 @@ export function systemRoutes(plane: Plane, emulator: ControlledEmulator): void {
       },
     },
   });
-  plane.route('/snapshots/:name/restore', {
+  routes.route('/snapshots/:name/restore', {
     POST: {
       id: 'restoreSnapshot',
       summary: 'Restore a kept snapshot, with its clock',
@@ -88,7 +88,7 @@ export function systemRoutes(plane: Plane, emulator: ControlledEmulator): void {
       },
     },
   });
-  plane.route('/answers', {
+  routes.route('/answers', {
     GET: {
       id: 'getAnswers',
       summary: 'Get where completions come from, and all recordings',
@@ -96,7 +96,7 @@ export function systemRoutes(plane: Plane, emulator: ControlledEmulator): void {
       handle: (c) => c.json(emulator.answers()),
     },
   });
-  plane.route('/environment', {
+  routes.route('/environment', {
     GET: {
       id: 'getEnvironment',
       summary: 'Get the variables that point a program to this emulator, with its first key and token',
@@ -109,7 +109,7 @@ export function systemRoutes(plane: Plane, emulator: ControlledEmulator): void {
         }),
     },
   });
-  plane.route('/reset', {
+  routes.route('/reset', {
     POST: {
       id: 'reset',
       summary: 'Restore the initial state, with the same keys',
@@ -120,7 +120,7 @@ export function systemRoutes(plane: Plane, emulator: ControlledEmulator): void {
       },
     },
   });
-  plane.route('/scopes/:name', {
+  routes.route('/scopes/:name', {
     DELETE: {
       id: 'endScope',
       summary: 'End a scope that requests created with the header X-Emulator-Scope',
@@ -131,7 +131,7 @@ export function systemRoutes(plane: Plane, emulator: ControlledEmulator): void {
       },
     },
   });
-  plane.route('/clock', {
+  routes.route('/clock', {
     POST: {
       id: 'advanceClock',
       summary: 'Advance the clock, by some time or to a time',
@@ -144,7 +144,7 @@ export function systemRoutes(plane: Plane, emulator: ControlledEmulator): void {
       },
     },
   });
-  plane.route('/requests', {
+  routes.route('/requests', {
     GET: {
       id: 'listRequests',
       summary: 'List the newest requests, or the first ones after a given request; oldest first',
@@ -157,7 +157,7 @@ export function systemRoutes(plane: Plane, emulator: ControlledEmulator): void {
     },
   });
 
-  plane.route('/requests/:id', {
+  routes.route('/requests/:id', {
     GET: {
       id: 'getRequest',
       summary: 'Get a request and its response',
@@ -166,7 +166,7 @@ export function systemRoutes(plane: Plane, emulator: ControlledEmulator): void {
     },
   });
 
-  plane.route('/requests/:id/resend', {
+  routes.route('/requests/:id/resend', {
     POST: {
       id: 'resendRequest',
       summary: 'Send a request once more, with changes and with its own key',
@@ -179,7 +179,7 @@ export function systemRoutes(plane: Plane, emulator: ControlledEmulator): void {
     },
   });
 
-  plane.route('/faults', {
+  routes.route('/faults', {
     GET: {
       id: 'listFaults',
       summary: 'List fault rules',
@@ -204,7 +204,7 @@ export function systemRoutes(plane: Plane, emulator: ControlledEmulator): void {
       },
     },
   });
-  plane.route('/faults/:id', {
+  routes.route('/faults/:id', {
     DELETE: {
       id: 'removeFault',
       summary: 'Delete a fault rule',

@@ -6,8 +6,8 @@ import type { ConversationContexts } from '../context/conversation-context.js';
 import type { RequestLog } from '../http/request-log.js';
 import type { Stores } from '../store/stores.js';
 import { memoryChange, memorySchema, messageChange, pinBody } from './bodies.js';
+import { type ControlledEmulator, type ControlRoutes, checkedBody, found, idOf } from './control-routes.js';
 import { pushedEvents } from './events.js';
-import { type ControlledEmulator, checkedBody, found, idOf, type Plane } from './plane.js';
 import { ok, pushedEvent } from './responses.js';
 
 /** Further dependencies of the inspector's endpoints. */
@@ -21,14 +21,14 @@ export interface WorkbenchParts {
 
 /** The actions of the inspector: watch, pin, exclude, and edit memory, without a session of the service. */
 export function workbenchRoutes(
-  plane: Plane,
+  routes: ControlRoutes,
   { clock }: ControlledEmulator,
   { stores, contexts, log, changes, closed }: WorkbenchParts,
 ): void {
   const { conversations, memory } = stores;
   const conversation = (id: string): string => found(conversations.state(id), 'conversation').id;
 
-  plane.route('/events', {
+  routes.route('/events', {
     GET: {
       id: 'watch',
       summary: 'Stream requests and changes of stored data, as server-sent events',
@@ -40,7 +40,7 @@ export function workbenchRoutes(
       },
     },
   });
-  plane.route('/conversations/:id/pins/:messageId', {
+  routes.route('/conversations/:id/pins/:messageId', {
     PUT: {
       id: 'pin',
       summary: 'Pin a message',
@@ -61,7 +61,7 @@ export function workbenchRoutes(
       },
     },
   });
-  plane.route('/conversations/:id/messages/:messageId', {
+  routes.route('/conversations/:id/messages/:messageId', {
     PATCH: {
       id: 'changeMessage',
       summary: 'Exclude a message from the summary, or include it again',
@@ -74,7 +74,7 @@ export function workbenchRoutes(
       },
     },
   });
-  plane.route('/memory', {
+  routes.route('/memory', {
     GET: {
       id: 'listAllMemory',
       summary: 'List the memory of all users and workspaces',
@@ -89,7 +89,7 @@ export function workbenchRoutes(
       handle: async (c) => c.json(memory.create(await checkedBody(c, memorySchema)), 201),
     },
   });
-  plane.route('/memory/:id', {
+  routes.route('/memory/:id', {
     PATCH: {
       id: 'changeMemory',
       summary: 'Update a memory item',

@@ -40,8 +40,7 @@ export class Exchange {
 
   /** The body as JSON. */
   async json(): Promise<unknown> {
-    const bytes = await this.bytes();
-    return parseJson(new TextDecoder().decode(bytes));
+    return parseJson(decoder.decode(await this.bytes()));
   }
 
   /** Reads the body for the log, also where nothing else needs it: a call that a fault or a refusal answers. */
@@ -69,5 +68,6 @@ export class Exchange {
   }
 }
 
+const decoder = new TextDecoder();
 /** Boundaries, headers and the purpose field around the file itself. */
 const MULTIPART_OVERHEAD = 64 * 1024;

@@ -79,7 +79,7 @@ export interface ConversationState {
   summaryBudget: number;
   lastCompactionAt: string | null;
   /** Identifies the messages that a model summarized; undefined with the extractive engine. */
-  summaryBasis?: string | undefined;
+  summarySourceHash?: string | undefined;
 }
 
 /** What writes a summary: the built-in extractive engine, or the upstream model. */

@@ -1,7 +1,7 @@
 import type { EmulatorOptions } from '../emulator.js';
 import type { RequestRecord } from '../http/request-log.js';
 import { closeService, type EmulatedService, emulatedService } from './clients.js';
-import { type ExpectedRequest, received } from './received.js';
+import { type ExpectedRequest, received, receivedRequests } from './received.js';
 import { type EmulatorScope, openScope, type ScopeOptions } from './scope.js';
 
 export type { EmulatedService } from './clients.js';
@@ -17,18 +17,32 @@ export interface JestGlobals {
 
 /**
  * Gives each test of a file or a `describe` an emulator of its own with both clients, and closes it after the test. Read
- * the fields of the returned object inside of a test. Adds `toHaveReceived` to `expect`.
+ * the fields of the returned object inside of a test. Prints the requests of a failed test. Adds `toHaveReceived` to
+ * `expect`.
  */
 export function useEmulator(options: EmulatorOptions = {}, jest = globals()): EmulatedService {
-  return eachTest(jest, () => emulatedService(options), closeService);
+  return eachTest(
+    jest,
+    () => emulatedService(options),
+    async (service) => {
+      if (hasFailed()) console.error(receivedRequests(service.emulator.requests));
+      await closeService(service);
+    },
+  );
 }
 
-/** Gives each test a part of a shared emulator, also while other tests use it in parallel. */
+/**
+ * Gives each test a part of a shared emulator, also while other tests use it in parallel. Prints the requests of a
+ * failed test.
+ */
 export function useScope(options: ScopeOptions = {}, jest = globals()): EmulatorScope {
   return eachTest(
     jest,
     () => openScope(options),
-    (scope) => scope.close(),
+    async (scope) => {
+      if (hasFailed()) console.error(receivedRequests(await scope.requests()));
+      await scope.close();
+    },
   );
 }
 
@@ -63,6 +77,15 @@ function toHaveReceived(
 ): { pass: boolean; message: () => string } {
   const { pass, message } = received('requests' in given ? given.requests : given, expected);
   return { pass, message: () => (this.isNot ? message.replace('Expected', 'Did not expect') : message) };
+}
+
+/** Whether the current test has failed. Jest does not tell its hooks, but keeps it in the state of its runner. */
+function hasFailed(): boolean {
+  const key = Object.getOwnPropertySymbols(globalThis).find(({ description }) => description === 'JEST_STATE_SYMBOL');
+  // Absent in another runner, or if Jest changes it: then nothing is printed.
+  const state =
+    key && (globalThis as unknown as Record<symbol, { currentlyRunningTest?: { errors?: unknown[] } }>)[key];
+  return (state?.currentlyRunningTest?.errors?.length ?? 0) > 0;
 }
 
 function globals(): JestGlobals {

@@ -5,16 +5,16 @@ import type { Candidate } from './candidates.js';
 /** Keeps only the newest of several statements of the same thing in the same section. */
 export function* withoutRepeated<T extends { candidate: Candidate }>(entries: readonly T[]): Sliced<T[]> {
   const rareFirst = yield* rarestTerms(entries);
-  const near = new Nearest<Candidate>();
+  const index = new KeyIndex<Candidate>();
   const kept: T[] = [];
   for (const entry of [...entries].reverse()) {
     yield;
     const { candidate } = entry;
     const keys = rareFirst(candidate).map((term) => `${candidate.item.section} ${term}`);
     if (candidate.item.id !== undefined) keys.push(candidate.item.id);
-    if (near.some(keys, (other) => isSame(candidate, other))) continue;
+    if (index.some(keys, (other) => isSame(candidate, other))) continue;
     kept.push(entry);
-    near.add(keys, candidate);
+    index.add(keys, candidate);
   }
   return kept.reverse();
 }
@@ -49,7 +49,7 @@ function* rarestTerms(entries: readonly { candidate: Candidate }[]): Sliced<(can
 
 /** Drops decisions that a later decision revokes. */
 export function* withoutRevoked<T extends { candidate: Candidate }>(entries: readonly T[]): Sliced<T[]> {
-  const earlier = new Nearest<Candidate>();
+  const earlier = new KeyIndex<Candidate>();
   const revoked = new Set<Candidate>();
   for (const { candidate } of entries) {
     if (candidate.item.section !== 'decisions') continue;
@@ -70,7 +70,7 @@ function isAbout(later: Candidate, earlier: Candidate): boolean {
 
 /** Drops questions that a later decision answers: it shares at least half of their terms. */
 export function* withoutAnswered<T extends { candidate: Candidate }>(entries: readonly T[]): Sliced<T[]> {
-  const later = new Nearest<Candidate>();
+  const later = new KeyIndex<Candidate>();
   const answered = new Set<Candidate>();
   for (const { candidate } of [...entries].reverse()) {
     const { item, terms } = candidate;
@@ -87,7 +87,7 @@ export function* withoutAnswered<T extends { candidate: Candidate }>(entries: re
 }
 
 /** An index of entries by key. It keeps only the last entries of a common key; comparing all would be quadratic. */
-class Nearest<T> {
+class KeyIndex<T> {
   readonly #byKey = new Map<string, T[]>();
 
   add(keys: readonly string[], entry: T): void {

@@ -6,11 +6,11 @@ import { readBytes } from '../http/body.js';
 import { ControlAccess } from './access.js';
 import { accountRoutes } from './account-routes.js';
 import { catalogRoutes } from './catalog-routes.js';
+import { type ControlledEmulator, ControlRoutes, idOf, PREFIX } from './control-routes.js';
 import { conversationRoutes } from './conversation-routes.js';
 import { inspectorPage } from './inspector-page.js';
 import { type OpenApi, openApi } from './openapi.js';
 import { signInPage } from './pages.js';
-import { type ControlledEmulator, idOf, Plane, PREFIX } from './plane.js';
 import { referencePage } from './reference.js';
 import { indexResponse, ok } from './responses.js';
 import { systemRoutes } from './system-routes.js';
@@ -25,17 +25,17 @@ export interface ControlSettings {
 }
 
 /** The emulator's own endpoints under `/_emulator`: what the service has no endpoint for, and what tests inspect. */
-export function controlRoutes(
+export function controlPlane(
   emulator: ControlledEmulator,
   workbench: WorkbenchParts,
   { controlToken, sessionHeader, context, gateway }: ControlSettings,
 ): (request: Request, caller: string | undefined) => Response | Promise<Response> {
   const access = new ControlAccess(controlToken);
-  const plane = new Plane();
+  const routes = new ControlRoutes();
   const { version } = packageJson;
   const inspectorFile = inspectorPage();
 
-  plane.route('', {
+  routes.route('', {
     GET: {
       id: 'getIndex',
       summary: 'Get version, time, models and routes; a browser gets the inspector',
@@ -47,12 +47,12 @@ export function controlRoutes(
           version,
           time: new Date(emulator.clock.now()).toISOString(),
           models: emulator.models.list(),
-          routes: plane.endpoints.map(({ method, path }) => `${method} ${path}`),
+          routes: routes.endpoints.map(({ method, path }) => `${method} ${path}`),
         });
       },
     },
   });
-  plane.route('/health', {
+  routes.route('/health', {
     GET: {
       id: 'getHealth',
       summary: 'Check the health of the emulator',
@@ -61,7 +61,7 @@ export function controlRoutes(
       handle: (c) => c.json({ ok: true }),
     },
   });
-  plane.route('/openapi.json', {
+  routes.route('/openapi.json', {
     GET: {
       id: 'getDescription',
       summary: 'Get this description as OpenAPI',
@@ -69,7 +69,7 @@ export function controlRoutes(
       handle: (c) => c.json(description()),
     },
   });
-  plane.route('/reference', {
+  routes.route('/reference', {
     GET: {
       id: 'getReference',
       summary: 'Show this description as a page',
@@ -77,7 +77,7 @@ export function controlRoutes(
       handle: (c) => referencePage(description(), new URL(c.req.url).origin),
     },
   });
-  plane.route('/inspector/:file', {
+  routes.route('/inspector/:file', {
     GET: {
       id: 'getInspectorFile',
       summary: 'Get a file of the inspector',
@@ -85,30 +85,30 @@ export function controlRoutes(
       handle: (c) => inspectorFile(idOf(c, 'file')),
     },
   });
-  systemRoutes(plane, emulator);
-  conversationRoutes(plane, emulator);
-  catalogRoutes(plane, emulator);
-  workbenchRoutes(plane, emulator, workbench);
-  accountRoutes(plane, emulator);
+  systemRoutes(routes, emulator);
+  conversationRoutes(routes, emulator);
+  catalogRoutes(routes, emulator);
+  workbenchRoutes(routes, emulator, workbench);
+  accountRoutes(routes, emulator);
 
   const description = (): OpenApi =>
     openApi(
       [
         { name: 'Context API', endpoints: context.endpoints },
         { name: 'Gateway API', endpoints: gateway.endpoints },
-        { name: 'Control plane', endpoints: plane.endpoints },
+        { name: 'Control plane', endpoints: routes.endpoints },
       ],
       { version, sessionHeader, hasControlToken: access.hasToken },
     );
 
   return async (request, caller) => {
     const path = getPath(request);
-    if (path === `${PREFIX}/health`) return plane.handle(request);
+    if (path === `${PREFIX}/health`) return routes.handle(request);
     if (path === `${PREFIX}/sign-in` && request.method === 'POST' && access.hasToken) {
       return signIn(access, request, caller);
     }
     const denied = access.check(request, caller);
-    if (denied === undefined) return plane.handle(request);
+    if (denied === undefined) return routes.handle(request);
     const { status, reason } = denied;
     if (status === 401 && request.headers.get('accept')?.includes('text/html')) return signInPage();
     return Response.json({ error: reason }, { status });

@@ -52,7 +52,7 @@ export interface ControlledEmulator
 }
 
 /** The routes of the control plane, and their descriptions. */
-export class Plane {
+export class ControlRoutes {
   readonly endpoints: DescribedEndpoint[] = [];
   /** Private, so that no route can be added without a description. */
   readonly #app = new Hono({ strict: false });
