@@ -121,6 +121,14 @@ test.each(['light', 'deep', 'aggressive'] as const)(
 );
 
 test.each([
+  ['decisions', 'The setup could take days, so we decided to run the jobs on two servers.'],
+  ['decisions', 'Two formats would cost too much time, so we chose to support only the new one.'],
+  ['requirements', 'The old client must not be started, and we must not overwrite its files.'],
+])('words about one clause do not change the next, %s: %s', (section, sentence) => {
+  expect(classify(sentence, 'user')?.section).toBe(section);
+});
+
+test.each([
   "Let's keep going!",
   "Great, let's keep it up and see where we land tomorrow.",
   "Let's take a look at the second column.",
@@ -153,6 +161,8 @@ test.each([
   'We must stand united.',
   'The government must take responsibility for these delays.',
   'Never give up on your dreams!',
+  "We mustn't give up, we must keep trying.",
+  'These are things that we must not do.',
   'It should be fine by tomorrow.',
 ])('a cue word alone assigns no section: %s', (sentence) => {
   expect(classify(sentence, 'user')).toBeUndefined();

@@ -6,7 +6,7 @@ export interface Construction {
   /** 3 states outright what the sentence is, 2 is an ordinary cue. */
   weight: number;
   pattern: RegExp;
-  /** Words before the match that make something else of it. */
+  /** Words before the match, in the same clause, that make something else of it. */
   unless?: RegExp;
   /** Only what the user says counts: from an assistant it is advice. */
   isOfUser?: true;
@@ -31,7 +31,7 @@ const DECISIONS: readonly Construction[] = [
     String.raw`${WE} (?:decided|agreed|opted|settled)(?: not)? (?:to (?!leave|go (?:home|out|for)|call|ask|stop|start|wait|take an?|see)|on|for|against|that (?:we|our|i|the)\b)`,
   ),
   decision(
-    String.raw`${WE} (?:chose|chosen|picked|selected)(?! (?:up|out|it|him|her|them|you|me|to|that|if|some|a few)\b) (?:[\w.-]+ (?:over|instead|because|as|for)\b|the|an?|our|\d|[\w.-]+$)`,
+    String.raw`${WE} (?:chose|chosen|picked|selected)(?! (?:up|out|it|him|her|them|you|me|that|if|some|a few)\b) (?:to \w|[\w.-]+ (?:over|instead|because|as|for)\b|the|an?|our|\d|[\w.-]+$)`,
   ),
   decision(
     String.raw`^(?:decision|decided|agreed|final answer|for the record)\s*[:—–-]\s|\b(?:the|our) decision is (?:to|that)\b`,
@@ -70,7 +70,7 @@ const requirement = (pattern: string): Construction => ({
 const REQUIREMENTS: readonly Construction[] = [
   requirement(`${NAMED}must${RULE}`),
   requirement(
-    String.raw`\b(?:we|you) must(?:n['’]t)?(?: (?:not|never|always|only))? (?:finish|deliver|ship|release|use|store|encrypt|log|build|design|include|comply|send|share|commit|push|delete|expose|support) \S`,
+    String.raw`\b(?:we|you) must(?:(?:n['’]t| not| never) (?!be |have |do\b|forget|let |leave|lose|give up)\w|(?: always| only)? (?:finish|deliver|ship|release|use|store|encrypt|log|build|design|include|comply|send|share|commit|push|delete|expose|support) \S)`,
   ),
   requirement(`${START}${THING}(?:has|have|needs?) to${STATE}`),
   requirement(`${START}${THING}should${STATE}`),

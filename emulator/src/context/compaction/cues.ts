@@ -27,7 +27,9 @@ export function classify(sentence: string, role: string): Cue | undefined {
   if (definition !== undefined) return definition;
   const fit = CONSTRUCTIONS.find(({ pattern, unless, isOfUser }) => {
     const match = isOfUser && role !== 'user' ? null : pattern.exec(sentence);
-    return match !== null && unless?.test(sentence.slice(0, match.index)) !== true;
+    if (match === null) return false;
+    const before = sentence.slice(0, match.index).split(NEW_CLAUSE).at(-1) ?? '';
+    return unless?.test(before) !== true;
   });
   if (fit === undefined) return undefined;
   const { section, weight } = fit;
@@ -82,6 +84,8 @@ function countTerms(text: string): number {
 }
 
 const LONGEST_SENTENCE = 600;
+/** "It could take days, so we decided to" is a decision, although "could" only considers. */
+const NEW_CLAUSE = /,? so (?!that )|; /;
 /** A sentence that breaks off in the middle is not worth keeping. */
 const BROKEN_OFF = /(?:[,;}…–—-]|\.\.\.|\b(?:and|or|but|the|a|to|of|so))$/i;
 const REASON =
