@@ -36,7 +36,8 @@ export function ReceiptCard({ compacted, onClose }: { compacted: Compacted; onCl
         <Figure value={`${count(gone)} of ${count(live)}`}>messages represented nowhere</Figure>
       </div>
       <p class="note">
-        {plural(receipt.recognised, 'statement')} recognised before. Anything else may be lost without being listed.
+        {plural(receipt.recognised, 'statement')} recognised before (in English only). Anything else may be lost without
+        being listed.
       </p>
       {receipt.kept.length > 0 && (
         <details>

@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { inspect } from 'node:util';
 import { getPath } from 'hono/utils/url';
-import type { Clock } from '../base/clock.js';
 import { type Area, HttpError } from '../base/errors.js';
 import type { Faults } from '../faults/faults.js';
 import type { FaultResponse } from '../faults/rule.js';
@@ -20,6 +19,7 @@ import type { RateLimiter } from './rate-limit.js';
 import { ConnectionReset, inPieces, isComment, relayBody } from './relay.js';
 import { LOGGED_BYTES, type RequestLog, truncate } from './request-log.js';
 import { SentBody } from './sent-body.js';
+import { watchedEvents } from './watched-events.js';
 
 /** The settings of the request path. */
 export interface ServiceSettings extends AdmissionSettings {
@@ -253,43 +253,6 @@ export class Service {
     }
     return { ...response, body: isSplit ? inPieces(body, { bytes: splitBytes }) : body };
   }
-}
-
-/** Passes events on, and records each with its time. */
-function watchedEvents(
-  source: EventBody,
-  sent: SentBody,
-  { entry, request }: Exchange,
-  { clock, finish }: { clock: Clock; finish: (outcome: Outcome) => void },
-): EventBody {
-  const stop = new AbortController();
-  let isOver = false;
-  const events = (async function* () {
-    try {
-      for (;;) {
-        const { done, value } = await source.next();
-        if (done) break;
-        if (!value.startsWith(':')) entry.events = (entry.events ?? 0) + 1;
-        sent.addText(value, clock.now());
-        yield value;
-      }
-      isOver = true;
-      finish('answered');
-    } catch (error) {
-      isOver = true;
-      finish(stop.signal.aborted || request.signal.aborted ? 'aborted' : 'cut');
-      throw error;
-    } finally {
-      // The reader left between two events.
-      if (!isOver) {
-        await source.cancel();
-        finish('aborted');
-      }
-    }
-  })();
-  // While the source waits, only this ends it.
-  stop.signal.addEventListener('abort', () => void source.cancel(stop.signal.reason), { once: true });
-  return new EventBody(events, stop);
 }
 
 /** Parses the fault header. An invalid one becomes a fault that responds with 400. */
