@@ -246,6 +246,7 @@ export class ServiceContext {
       this.#background.onError(new ConfigurationError(message));
       return { report };
     } catch (error) {
+      if (this.#background.signal.aborted) throw error; // closed, not failed
       const { compaction } = this.#session.state;
       const longer = Math.min(LONGEST_WAIT, Math.max(FIRST_WAIT, 2 * (compaction.suspended?.wait ?? 0)));
       const wait = (RateLimitError.is(error) ? error.retryAfter : undefined) ?? longer;

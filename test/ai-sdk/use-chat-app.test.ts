@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 // They load without variables, as `next build` does. `npm run compat` tests the page.
 import { POST as chat } from '../../examples/apps/use-chat/app/api/chat/route.js';
 import { POST as tools } from '../../examples/apps/use-chat/app/api/tools/route.js';
+import { store } from '../../examples/apps/use-chat/app/store.js';
 
 const emulator = createEmulator({ seed: 'use-chat' });
 beforeAll(async () => {
@@ -84,4 +85,18 @@ test('a question that failed is asked again, one that was answered gets another 
   for (const { message } of replies) expect(message?.parts).toMatchObject([{ type: 'text', text: 'At six.' }]);
   for (const { body = '' } of emulator.requests) expect(JSON.parse(body).messages).toHaveLength(1);
   expect(dataOf(limited)).toMatchObject({ status: 429, message: 'Slow down.', retryAfter: 7_000 });
+});
+
+test('another reply to a question that is not the last one any more, because of another tab, replaces nothing', async () => {
+  emulator.chat.on('harbour', 'At six.');
+  const harbour = [of('user', 'When does the harbour open?', 'harbour')];
+  await send(chat, harbour);
+  await send(chat, [of('user', 'Which lamp does the pier get?', 'lamp')]);
+
+  const { message } = await send(chat, harbour);
+
+  expect(message?.parts).toMatchObject([{ type: 'text', text: 'At six.' }]);
+  expect((await store.load('talk'))?.messages.map(({ id, role }) => (role === 'user' ? id : role)).slice(-6)).toEqual([
+    ...['harbour', 'assistant', 'lamp', 'assistant', 'harbour', 'assistant'],
+  ]);
 });

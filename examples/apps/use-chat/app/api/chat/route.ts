@@ -14,9 +14,8 @@ export async function POST(request: Request): Promise<Response> {
   const question = { id: String(id), role: 'user', content: String(parts[0].text) }; // the page may send anything
   const stored = (await store.load(conversationId))?.messages ?? [];
   const options = { signal: request.signal }; // stop ends the reply, and keeps its text so far
-  const reply = stored.some((message) => message.id === question.id)
-    ? conversation.regenerate(options)
-    : conversation.stream([question], options); // also after an error: such a turn is not stored
+  const last = stored.findLast(({ role }) => role === 'user');
+  const reply = last?.id === question.id ? conversation.regenerate(options) : conversation.stream([question], options); // also after an error: such a turn is not stored
   const onError = (error: unknown) => JSON.stringify(toErrorData(error)); // safe to show
   return createUIMessageStreamResponse({ stream: toUIMessageStream(reply, { onError }) });
 }
