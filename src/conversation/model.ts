@@ -110,8 +110,8 @@ export interface Dropped {
   messages?: number | undefined;
   /** For a line of the context: its tokens. */
   tokens?: number | undefined;
-  /** `budget`: it did not fit. `excluded` and `inactive`: the user chose so. */
-  reason: 'budget' | 'excluded' | 'inactive';
+  /** `budget`: it did not fit. `excluded`: the user chose so. */
+  reason: 'budget' | 'excluded';
 }
 
 /** An earlier message, or a statement that compactions lost, that a prompt repeats for its input. */

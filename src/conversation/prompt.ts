@@ -13,7 +13,7 @@ import {
 } from './model.js';
 import { type Found, recall } from './recall.js';
 import { normalise } from './receipt.js';
-import { type ContextLine, costsOf, linesOf, memorySection, PREFACE, renderLines, SECTIONS } from './render.js';
+import { type ContextLine, costsOf, linesOf, PREFACE, renderLines, SECTIONS } from './render.js';
 import { messageTokens, TokenCounter } from './tokens.js';
 
 /** Arguments of `fitToBudget`. */
@@ -151,7 +151,7 @@ export function layoutPrompt(params: FitParams): PromptLayout {
         budget,
         estimated: params.countTokens === undefined,
         included: SECTIONS.filter((section) => selected.some((line) => line.section === section)),
-        dropped: [...inactive(parts, count), ...context.dropped(selected, from), ...tail.dropped(from)],
+        dropped: [...context.dropped(selected, from), ...tail.dropped(from)],
         recalled: recalled?.items ?? [],
         cacheKey: hashText(text),
         summaryVersion: parts.summary?.version ?? 0,
@@ -338,14 +338,6 @@ class Context {
     for (let at = start; at < this.#history.length; at += 1) ids.add(this.#history[at]?.id);
     return ({ messageId }) => messageId === undefined || !ids.has(messageId);
   }
-}
-
-function inactive({ memory = [] }: ContextParts, count: (text: string) => number): Dropped[] {
-  return memory
-    .filter(({ isActive }) => isActive === false)
-    .map(({ id, type, content }) => {
-      return { section: memorySection(type), id, tokens: Math.ceil(count(content)), reason: 'inactive' };
-    });
 }
 
 /** The parts that must not be dropped (instructions, pins, the new input) do not fit in the budget. Nothing was sent. */

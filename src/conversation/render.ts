@@ -51,7 +51,7 @@ export function linesOf({ summary, pins, memory }: ContextParts): readonly Conte
 }
 
 /** The section for a type of memory. Undocumented types are facts. */
-export function memorySection(type: string): ContextSection {
+function memorySection(type: string): ContextSection {
   return SECTIONS.slice(0, 4).find((section) => section === `${type}s`) ?? 'facts';
 }
 
