@@ -323,28 +323,23 @@ function tokensOf({ previousTokenCount, newTokenCount }: CompactionResult): Comp
   return { before: previousTokenCount, after: newTokenCount };
 }
 
-/**
- * Counts old messages that are neither pinned nor the origin of a statement of the summary. Pauses now and then, because
- * there may be many statements.
- */
+/** Counts old messages that are neither pinned nor the origin of a statement of the summary. */
 async function countOnlyInHistory({ summary, pins, metadata }: Snapshot, history: History): Promise<number> {
   const { messages } = history;
-  const end = Math.max(0, messages.length - metadata.recentMessageCount);
-  const pinned = new Set<string | undefined>(pins.map(({ messageId }) => messageId));
-  const represented = new Set<number>();
-  for (const [at, { id, excluded }] of messages.slice(0, end).entries())
-    if (excluded === true || (id !== undefined && pinned.has(id))) represented.add(at);
+  const origins = new Set<number>();
   const index = await history.index();
-  const pause = pauses();
+  const pause = pauses(); // there may be many statements
   for (const { text } of entriesOf(summary)) {
     const terms = termsOf(text);
     for (const { position } of index.search(text, { limit: 3, neighbours: false })) {
       const shared = sharedTerms(terms, termsOf(messages[position]?.content ?? ''));
-      if (position < end && shared >= SAME_STATEMENT * terms.size) represented.add(position);
+      if (shared >= SAME_STATEMENT * terms.size) origins.add(position);
     }
     await pause();
   }
-  return end - represented.size;
+  const pinned = new Set<string | undefined>(pins.map(({ messageId }) => messageId));
+  const old = messages.slice(0, Math.max(0, messages.length - metadata.recentMessageCount));
+  return old.filter(({ id, excluded }, at) => excluded !== true && !origins.has(at) && !pinned.has(id)).length;
 }
 
 /** Share of a statement's terms that the message has from which it comes. */

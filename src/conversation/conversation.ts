@@ -20,6 +20,7 @@ import {
   messagesOf,
   type ReplyStream,
   type SearchResult,
+  type SentPrompt,
 } from './model.js';
 import {
   type BuildOptions,
@@ -27,7 +28,6 @@ import {
   type ConversationOptions,
   checkOptions,
   type SearchOptions,
-  type SentPrompt,
   type TurnInput,
   type TurnOptions,
 } from './options.js';

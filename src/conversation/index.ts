@@ -15,6 +15,7 @@ export type {
   Recalled,
   ReplyStream,
   SearchResult,
+  SentPrompt,
   StoredMessage,
   SummaryDiff,
   SummaryEntry,
@@ -23,7 +24,6 @@ export type {
   BuildOptions,
   ConversationOptions,
   SearchOptions,
-  SentPrompt,
   TurnInput,
   TurnOptions,
 } from './options.js';

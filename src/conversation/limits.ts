@@ -49,16 +49,14 @@ export class Background {
 
 /** The time limits of a turn, for everything that the turn waits for. */
 export class Limits {
+  readonly signal: AbortSignal | undefined;
   readonly #options: RequestOptions;
   readonly #end: number;
 
   constructor(options: RequestOptions) {
+    this.signal = options.signal;
     this.#options = options;
     this.#end = systemRuntime.now() + (options.deadline ?? Number.POSITIVE_INFINITY);
-  }
-
-  get signal(): AbortSignal | undefined {
-    return this.#options.signal;
   }
 
   /** The limits for one more request. */

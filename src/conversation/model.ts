@@ -169,6 +169,13 @@ export interface BuiltPrompt {
   report: PromptReport;
 }
 
+/** A prompt that another client has sent, and its length as the service reported it. */
+export interface SentPrompt {
+  messages: readonly { content: string }[];
+  /** From the `usage` of the response. */
+  prompt_tokens: number;
+}
+
 /** The result of a turn: the reply, its usage, and a report on the prompt. */
 export interface ChatTurn {
   /** The reply. If `stopped`, the part that arrived. */

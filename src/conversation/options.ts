@@ -92,13 +92,6 @@ export interface SearchOptions extends Pick<RequestOptions, 'signal'> {
   limit?: number | undefined;
 }
 
-/** A prompt that another client has sent, and its length as the service reported it. */
-export interface SentPrompt {
-  messages: readonly { content: string }[];
-  /** From the `usage` of the response. */
-  prompt_tokens: number;
-}
-
 /** The service's models have windows of 128K and 200K tokens. Which model has which is not documented. */
 const SMALLEST_WINDOW = 128_000;
 

@@ -1,4 +1,5 @@
 import { ConfigurationError } from '../index.js';
+import type { SentPrompt } from './model.js';
 
 /** Actual tokens divided by estimated tokens, for each kind of text. Plain JSON. */
 export type Calibration = Readonly<Partial<Record<TextKind, number>>>;
@@ -30,15 +31,15 @@ export class TokenCounter {
   };
 
   /** Calibrates the estimate with the actual token count of a prompt. */
-  calibrate(texts: readonly string[], actual: number): void {
+  calibrate({ messages, prompt_tokens }: SentPrompt): void {
     const sums: Record<TextKind, number> = { latin: 0, eastAsian: 0, other: 0 };
-    for (const text of texts) {
-      const { raw, kind } = this.#look(text);
+    for (const { content } of messages) {
+      const { raw, kind } = this.#look(content);
       sums[kind] += raw;
     }
     const kinds = Object.keys(sums) as TextKind[]; // the cast is true: the record has these keys and no others
     const all = kinds.reduce((sum, kind) => sum + sums[kind], 0);
-    const counted = actual - texts.length * TOKENS_PER_MESSAGE;
+    const counted = prompt_tokens - messages.length * TOKENS_PER_MESSAGE;
     if (!this.estimated || all <= 0 || !(counted > 0)) return;
     const factor = clamp(counted / all);
     // Of a mixed prompt it is not known which kind was off, so that it can only raise a factor.

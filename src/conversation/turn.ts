@@ -10,8 +10,15 @@ import {
 } from '../index.js';
 import { type CurrentContext, ServiceContext } from './context.js';
 import { Background, Limits } from './limits.js';
-import { type BuiltPrompt, badArgument, type ConversationMessage, type StoredMessage, wellFormed } from './model.js';
-import type { BuildOptions, CheckedOptions, SentPrompt, TurnOptions } from './options.js';
+import {
+  type BuiltPrompt,
+  badArgument,
+  type ConversationMessage,
+  type SentPrompt,
+  type StoredMessage,
+  wellFormed,
+} from './model.js';
+import type { BuildOptions, CheckedOptions, TurnOptions } from './options.js';
 import { ContextBudgetError, type FitState, layoutPrompt } from './prompt.js';
 import { Reply, type TurnEnd } from './reply.js';
 import { History, Searcher } from './search.js';
@@ -82,7 +89,7 @@ export class Turns {
   /** After a turn that was made elsewhere: reads the context, and compacts in the background if due. */
   async compactWhenDue(limits: Limits, sent?: SentPrompt): Promise<void> {
     await this.#current(limits).catch(this.background.onError);
-    if (sent !== undefined) this.#calibrate(sent);
+    if (sent !== undefined) this.session.counter.calibrate(sent);
     await this.session.save();
     void this.service?.compactIfDue();
   }
@@ -230,7 +237,7 @@ export class Turns {
     const estimate = { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens };
     const { usage = estimate } = completion ?? {};
     const usageEstimated = usage === estimate;
-    if (!usageEstimated) this.#calibrate({ messages: chatMessages, ...usage });
+    if (!usageEstimated) this.session.counter.calibrate({ messages: chatMessages, ...usage });
     const stopped = completion === undefined;
     const turn = { text, stopped, usage, usageEstimated, completion, report };
     this.session.set({ layout });
@@ -241,11 +248,6 @@ export class Turns {
     await this.session.save();
     const compaction = this.service?.compactIfDue();
     return { turn: { ...turn, messages }, receipt: this.background.settled().then(() => compaction) };
-  }
-
-  #calibrate({ messages, prompt_tokens }: SentPrompt): void {
-    const contents = messages.map(({ content }) => content);
-    this.session.counter.calibrate(contents, prompt_tokens);
   }
 
   /** Stores a turn, in place of the messages that it replaces. */

@@ -70,7 +70,7 @@ describe('the counter of a conversation', () => {
     const text = 'We agreed that the night ferry keeps its old timetable.';
 
     const before = counter.count(text);
-    counter.calibrate([text], countTokens(text) + 4);
+    counter.calibrate({ messages: [{ content: text }], prompt_tokens: countTokens(text) + 4 });
 
     expect(before).toBeCloseTo(estimateTokens(text) * 1.25, 0);
     expect(counter.count(text)).toBeCloseTo(countTokens(text) * 1.05);
@@ -83,7 +83,7 @@ describe('the counter of a conversation', () => {
     const counter = new TokenCounter();
     const text = 'word '.repeat(100);
 
-    counter.calibrate([text], actual + 4);
+    counter.calibrate({ messages: [{ content: text }], prompt_tokens: actual + 4 });
 
     expect(counter.count(text)).toBeCloseTo(estimateTokens(text) * factor * 1.05, -1);
   });
@@ -92,7 +92,7 @@ describe('the counter of a conversation', () => {
     const counter = new TokenCounter();
     const text = 'word '.repeat(100);
     const factors = [1, 0.5, 1.2].map((factor) => {
-      counter.calibrate([text], factor * estimateTokens(text) + 4);
+      counter.calibrate({ messages: [{ content: text }], prompt_tokens: factor * estimateTokens(text) + 4 });
       return counter.calibration.latin;
     });
 
@@ -102,7 +102,7 @@ describe('the counter of a conversation', () => {
   test('keeps its calibration from texts of another kind', () => {
     const counter = new TokenCounter();
     const russian = 'Мы решили, что паром ночью не ходит, потому что жители жаловались на шум.';
-    counter.calibrate([russian], 0.6 * estimateTokens(russian) + 4);
+    counter.calibrate({ messages: [{ content: russian }], prompt_tokens: 0.6 * estimateTokens(russian) + 4 });
 
     expect(counter.count(russian)).toBeCloseTo(estimateTokens(russian) * 0.6 * 1.05, 0);
     const english = 'The ferry does not run at night, says the harbour. '.repeat(20);
@@ -134,7 +134,7 @@ describe('the counter of a conversation', () => {
   test('does not correct an exact count', () => {
     const counter = new TokenCounter((text) => text.length);
 
-    counter.calibrate(['abc'], 300);
+    counter.calibrate({ messages: [{ content: 'abc' }], prompt_tokens: 300 });
 
     expect(counter.count('abc')).toBe(3);
   });
