@@ -5,6 +5,7 @@ import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { getRequestListener } from '@hono/node-server';
 import { ContextClient, GatewayClient, StreamTruncatedError } from 'context-gateway';
 import {
@@ -44,9 +45,11 @@ async function listen(server: Server): Promise<string> {
 }
 
 /** Starts the app. With a database it is stored there; otherwise in the emulator, which then can compact. */
-function start(database?: string): Promise<string> {
+function start(database?: string, slow = 0): Promise<string> {
   const stored = database === undefined ? { store: emulatorStore(emulator), context } : {};
   const store = database === undefined ? undefined : sqliteStore(new Database(join(folder, database)));
+  const append = store?.append;
+  if (store && append && slow > 0) store.append = async (...turn) => delay(slow).then(() => append(...turn));
   const app = supportChat({ gateway, contextWindow: 1_000, ...stored, ...(store && { store }) } as never);
   app.get('*', ({ req }) => page(req.path));
   return listen(createServer(getRequestListener(app.fetch, { overrideGlobalObjects: false })));
@@ -132,14 +135,15 @@ describe.runIf(isHere)('the page of the support chat', () => {
   });
 
   test('stops a reply and keeps its text, which the next turn knows', async () => {
+    const tab = await open(await start('stopped.db', 400));
+    await send(tab, 'Hello.');
     emulator.chat.on('story', 'Once upon a time there was a lighthouse.');
     emulator.faults.add({ match: stream, respond: { type: 'cutStream', afterEvents: 4, how: 'stall' } });
-    const tab = await open(await start('stopped.db'));
     await tab.type('textarea', 'Tell me a story.');
     await tab.keyboard.press('Enter');
-    await shows(tab, 'li.assistant p', 'Once');
+    await shows(tab, 'li.assistant:last-child p', 'Once');
     await tab.click('form button');
-    await shows(tab, 'li.assistant small', 'Stopped');
+    await shows(tab, 'li.assistant:last-child small', 'Stopped');
     await tab.waitForSelector('ol[aria-busy=false]');
 
     await send(tab, 'Go on, please.');

@@ -11,6 +11,8 @@ const url = `/chat/${encodeURIComponent(new URLSearchParams(location.search).get
 /** The message that the next text replaces. */
 let editing: HTMLElement | undefined;
 let running: AbortController | undefined;
+/** The id of the newest message that is stored. */
+let newest: string | undefined;
 
 form.addEventListener('submit', (event) => {
   event.preventDefault();
@@ -36,6 +38,7 @@ async function load(): Promise<void> {
   const messages: ConversationMessage[] = await (await fetch(url)).json();
   list.replaceChildren();
   for (const message of messages) show(message);
+  newest = messages.at(-1)?.id;
 }
 
 async function reply(action: string, body: object): Promise<void> {
@@ -75,17 +78,18 @@ function take(event: Exclude<TurnEvent, { type: 'error' }>, item: HTMLElement, q
   find('.window span').textContent =
     `${report.tokens.total.toLocaleString()} of ${report.budget.toLocaleString()} tokens`;
   find<HTMLMeterElement>('meter').value = share;
-  identify(item, messages.at(-1)?.id);
+  newest = messages.at(-1)?.id;
+  identify(item, newest);
   if (messages.length > 1) identify(question, messages.at(-2)?.id);
   setBusy(false); // a compaction may follow
 }
 
 /** After a stop, the server stores what was written. */
 async function loadStopped(): Promise<void> {
-  for (let tries = 0; tries < 20; tries += 1) {
+  const before = newest;
+  for (let tries = 0; tries < 20 && newest === before; tries += 1) {
     await new Promise((resolve) => setTimeout(resolve, 100));
     await load();
-    if (list.lastElementChild?.className === 'assistant') return;
   }
 }
 
