@@ -110,8 +110,7 @@ const fieldNames = new WeakMap<AnySchema, readonly string[]>();
 export function fieldsOf(schema: AnySchema): readonly string[] {
   let names = fieldNames.get(schema);
   if (names === undefined) {
-    const { shape = {} } = definitionOf(schema);
-    names = Object.keys(shape).filter((key) => definitionOf(shape[key]).innerType?._zod.def.type !== 'never');
+    names = Object.keys(definitionOf(schema).shape ?? {});
     fieldNames.set(schema, names);
   }
   return names;
@@ -181,6 +180,6 @@ interface Definition {
 }
 
 /** Reads the definition of any schema. Each kind of schema has some of these fields; zod's types list them for one kind only. */
-export function definitionOf(schema: unknown): Definition {
+function definitionOf(schema: unknown): Definition {
   return (schema as core.$ZodType)._zod.def as Definition;
 }

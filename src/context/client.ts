@@ -3,7 +3,6 @@ import type { APIPromise } from '../base/api-promise.js';
 import type { Runtime } from '../base/runtime.js';
 import { ConfigurationError } from '../errors/base.js';
 import {
-  belongsToOtherClient,
   type ClientOptions,
   type Credential,
   checkClientOptions,
@@ -63,7 +62,6 @@ const optionsSchema = /* @__PURE__ */ z.strictObject({
   sessionToken: checkedElsewhere,
   sessionHeader: checkedElsewhere,
   ...clientOptions,
-  apiKey: /* @__PURE__ */ belongsToOtherClient('is an option of GatewayClient; ContextClient takes sessionToken'),
 });
 
 /**

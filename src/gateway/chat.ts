@@ -53,7 +53,7 @@ export class ChatCompletions<Sent extends Undocumented = undefined> extends Reso
    *
    * With `stream: true` it returns a stream: `for await (const chunk of await create({ …, stream: true }))`. The
    * default `timeout` is 600 s for a whole completion, and 60 s for the headers of a stream. With the client's option
-   * `undocumented: 'send'`, the types have tools, images, JSON formats and more parameters. Parameters that are certainly wrong are rejected, such as `maxTokens`, or an option such as `timeout`.
+   * `undocumented: 'send'`, the types have tools, images, JSON formats and more parameters.
    *
    * @throws {RequestValidationError} when an argument is invalid, such as a `temperature` outside 0 to 2; nothing was
    * sent

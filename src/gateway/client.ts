@@ -3,7 +3,6 @@ import * as z from '#zod';
 import { functionOption, undocumentedOption } from '../base/options.js';
 import type { Runtime } from '../base/runtime.js';
 import {
-  belongsToOtherClient,
   type ClientOptions,
   type Credential,
   checkClientOptions,
@@ -45,7 +44,6 @@ const optionsSchema = /* @__PURE__ */ z.strictObject({
   decodeChunk: functionOption,
   undocumented: undocumentedOption,
   ...clientOptions,
-  sessionToken: /* @__PURE__ */ belongsToOtherClient('is an option of ContextClient; GatewayClient takes apiKey'),
 });
 
 /** The kind of an API key, by its prefix. */

@@ -69,7 +69,6 @@ export class Integrations extends Resource {
         ids: { integration },
         body: params,
         accepts,
-        takesAnyField: true,
         timeout: DEFAULTS.workTimeout,
       },
       record<T>(),

@@ -196,35 +196,6 @@ describe('validation of completion parameters', () => {
     expect(sentBody()).toEqual({ ...chatParams, seed: 7 });
   });
 
-  test.each(['maxTokens', 'MaxTokens', 'max-tokens', 'Temperature'])(
-    'rejects %s, a documented parameter in another spelling',
-    async (field) => {
-      await expectRejected(create({ [field]: 1 }), [field], /: did you mean (max_tokens|temperature)\?/);
-      await expectRejected(create({ [field]: 1, stream: true }), [field], /did you mean/);
-    },
-  );
-
-  test.each(['signal', 'timeout', 'deadline', 'streamIdleTimeout', 'maxRetries', 'headers', 'idempotencyKey'])(
-    'rejects the option %s among the parameters, and says where it belongs',
-    async (field) => {
-      const hint = new RegExp(`${field}: is an option of the call: pass it in the second argument`);
-      await expectRejected(create({ [field]: 1 }), [field], hint);
-      await expectRejected(create({ [field]: 1, stream: true }), [field], hint);
-    },
-  );
-
-  test('reports all misplaced parameters at once', async () => {
-    const error = await failureOf(create({ maxTokens: 1, timeout: 5_000, seed: 7 })());
-
-    expect((error as RequestValidationError).issues.map(({ path }) => path)).toEqual([['maxTokens'], ['timeout']]);
-  });
-
-  test('ignores a misplaced option whose value is undefined', async () => {
-    await create({ timeout: undefined, maxTokens: undefined })();
-
-    expect(Object.keys(sentBody() as object)).not.toContain('timeout');
-  });
-
   test('lets an integration action have a field of any name', async () => {
     await gateway.integrations.execute('i', { action: 'a', timeout: 5, Action: 'b' });
 
@@ -404,37 +375,9 @@ describe('validation of other arguments', () => {
     );
   });
 
-  const { signal } = new AbortController();
   const among = (options: object): never => options as never;
-  test.each<{ call: () => PromiseLike<unknown>; option: string; place: string }>([
-    { option: 'signal', place: 'second', call: () => gateway.presets.list(among({ signal })) },
-    { option: 'schema', place: 'second', call: () => gateway.presets.list(among({ schema: {} })) },
-    { option: 'timeout', place: 'second', call: () => context.memory.list(among({ timeout: 5 })) },
-    { option: 'headers', place: 'second', call: () => context.memory.create(among({ headers: {} })) },
-    { option: 'signal', place: 'second', call: () => gateway.usage.retrieve(among({ signal })) },
-    { option: 'onProgress', place: 'second', call: () => gateway.files.upload(among({ onProgress: () => {} })) },
-    { option: 'deadline', place: 'second', call: () => gateway.request(among({ deadline: 5 })) },
-    { option: 'maxRetries', place: 'third', call: () => context.compact('c', among({ maxRetries: 0 })) },
-    { option: 'signal', place: 'third', call: () => context.pin('c', among({ messageId: 'm', signal })) },
-    {
-      option: 'idempotencyKey',
-      place: 'third',
-      call: () => context.memory.update('m', among({ idempotencyKey: 'k' })),
-    },
-    { option: 'schema', place: 'third', call: () => gateway.presets.execute('p', among({ schema: {} })) },
-  ])(
-    'rejects the option $option among the parameters: it belongs in the $place argument',
-    async ({ call, option, place }) => {
-      const error = (await failureOf(call())) as RequestValidationError;
 
-      const message = `is an option of the call: pass it in the ${place} argument`;
-      expect(error.issues).toEqual([{ path: [option], message }]);
-      expect(fetch).not.toHaveBeenCalled();
-    },
-  );
-
-  test('rejects an option that only other calls take, wherever it is passed', async () => {
-    await expectRejected(() => context.memory.list(among({ schema: {} })), ['schema'], /is an option of the call/);
+  test('rejects an option that only other calls take', async () => {
     await expectRejected(
       () => context.memory.list({}, among({ schema: {} })),
       ['options', 'schema'],
@@ -442,36 +385,26 @@ describe('validation of other arguments', () => {
     );
   });
 
-  test.each<{ call: () => PromiseLike<unknown>; field: string; place: string }>([
+  test.each<{ call: () => PromiseLike<unknown>; field: string }>([
     {
       field: 'stream',
-      place: 'first',
       call: () => gateway.chat.completions.create(chatParams, among({ stream: true })),
     },
-    { field: 'limit', place: 'first', call: () => gateway.presets.list({}, among({ limit: 5 })) },
+    { field: 'limit', call: () => gateway.presets.list({}, among({ limit: 5 })) },
     {
       field: 'start_date',
-      place: 'first',
       call: () => gateway.usage.retrieve({}, among({ start_date: '2026-01-01' })),
     },
-    { field: 'filename', place: 'first', call: () => upload({ filename: undefined }, { filename: 'a' })() },
-    { field: 'workspaceId', place: 'first', call: () => context.memory.list({}, among({ workspaceId: 'w' })) },
-    { field: 'level', place: 'second', call: () => context.compact('c', {}, among({ level: 'deep' })) },
+    { field: 'filename', call: () => upload({ filename: undefined }, { filename: 'a' })() },
+    { field: 'workspaceId', call: () => context.memory.list({}, among({ workspaceId: 'w' })) },
+    { field: 'level', call: () => context.compact('c', {}, among({ level: 'deep' })) },
     {
       field: 'category',
-      place: 'second',
       call: () => context.pin('c', { messageId: 'm' }, among({ category: 'other' })),
     },
-  ])(
-    'rejects the parameter $field among the options: it belongs in the $place argument',
-    async ({ call, field, place }) => {
-      const error = (await failureOf(call())) as RequestValidationError;
-
-      const message = `is a parameter: pass it in the ${place} argument`;
-      expect(error.issues).toEqual([{ path: ['options', field], message }]);
-      expect(fetch).not.toHaveBeenCalled();
-    },
-  );
+  ])('rejects the parameter $field among the options: they are separate arguments', async ({ call, field }) => {
+    await expectRejected(call, ['options', field], /is not an option of this call/);
+  });
 
   test.each([0, -1, Number.NaN, 1.5, '5', null])('rejects the limit %s', async (limit) => {
     await expectRejected(() => gateway.presets.list({ limit: limit as number }), ['limit'], /limit: expected/);
@@ -691,11 +624,7 @@ describe('validation of call options', () => {
 
   test.each(['timout', 'retries', 'apiKey', 'baseURL', 'fetch'])('rejects the unknown option %s', async (option) => {
     for (const call of calls) {
-      await expectRejected(
-        () => call({ [option]: 1 } as never),
-        ['options', option],
-        /is not an option of this call|is an option of the client, not of this call/,
-      );
+      await expectRejected(() => call({ [option]: 1 } as never), ['options', option], /is not an option of this call/);
     }
   });
 

@@ -48,9 +48,7 @@ describe('credentials', () => {
     { value: 'CANARY漢', hint: /non-ASCII/ },
     { value: '', hint: /is empty\. Pass \{ (apiKey|sessionToken): … \} .*, or set CONTEXT_GATEWAY_/ },
     { value: '   ', hint: /is empty\. Pass/ },
-    { value: '"CANARY"', hint: /is in quotes; leave them out/ },
-    { value: "'CANARY'", hint: /is in quotes/ },
-    { value: '"Bearer CANARY"', hint: /is in quotes/ },
+    { value: '"Bearer CANARY"', hint: /spaces/ },
     { value: 'Bearer CANARY', hint: /must not contain "Bearer"/ },
     { value: 'bearer CANARY', hint: /must not contain "Bearer"/ },
     { value: 5 as never, hint: /must be a string, or a function/ },
@@ -73,23 +71,6 @@ describe('credentials', () => {
 
   test.each(['svc_sk_', 'svc_pk_'])('the prefix %s alone is not a key', (apiKey) => {
     expect(thrownBy(() => gatewayAt({ apiKey })).message).toMatch(/a prefix without a key/);
-  });
-
-  test.each(['svc_sk_CANARY…', 'svc_pk_CANARY...9f3a', 'svc_sk_CAN...', 'svc_sk_***', '…CANARY'])(
-    'a key shortened by a dashboard or a log is rejected, and the error says that it is shortened (%#)',
-    async (apiKey) => {
-      for (const error of [
-        thrownBy(() => gatewayAt({ apiKey })),
-        (await failureOf(gatewayAt({ apiKey: () => apiKey }).integrations.list())) as Error,
-      ]) {
-        expect(error.message).toMatch(/^apiKey is shortened, as dashboards and logs show it; copy the full key/);
-        expect(leaksOf(error, ['CANARY'])).toEqual([]);
-      }
-    },
-  );
-
-  test('a session token may contain three dots', () => {
-    expect(contextAt({ sessionToken: 'abc...def' })).toBeInstanceOf(ContextClient);
   });
 
   test.each([undefined, null])(
@@ -154,9 +135,9 @@ describe('credentials', () => {
 
   test('a credential that is set later and wrong is an error of the call', async () => {
     const gateway = new GatewayClient({ baseURL: BASE });
-    vi.stubEnv('CONTEXT_GATEWAY_API_KEY', '"svc_pk_in_quotes"');
+    vi.stubEnv('CONTEXT_GATEWAY_API_KEY', 'Bearer svc_pk_test');
 
-    expect(await messageOf(gateway.usage.retrieve())).toMatch(/^apiKey is in quotes; leave them out/);
+    expect(await messageOf(gateway.usage.retrieve())).toMatch(/^apiKey must not contain "Bearer"/);
   });
 
   test('credentials and baseURL may come from the environment', () => {
@@ -469,16 +450,6 @@ describe('options of a client', () => {
           'timeOut is not an option of this client; did you mean timeout?',
       );
     }
-  });
-
-  test("the other client's credential is named as such, and not as an unknown option", () => {
-    const misplaced = (client: () => unknown): string => thrownBy(client).message;
-    expect(misplaced(() => new ContextClient({ baseURL: BASE, apiKey: 'svc_sk_x' } as never))).toBe(
-      'apiKey is an option of GatewayClient; ContextClient takes sessionToken.',
-    );
-    expect(misplaced(() => new GatewayClient({ baseURL: BASE, sessionToken: 'x' } as never))).toBe(
-      'sessionToken is an option of ContextClient; GatewayClient takes apiKey.',
-    );
   });
 
   test.each([

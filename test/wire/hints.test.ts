@@ -41,27 +41,6 @@ describe.concurrent.each(engines)('$engine', ({ options }) => {
     expect(await waitAfter(answer(429, hintOf(5, 'm'.repeat(900_000))))).toBe(5_000);
   });
 
-  test.sequential('retry_after is also read on the last retry that a new key adds', async () => {
-    let keys = 0;
-    const waits: number[] = [];
-    const stop = new AbortController();
-    world.server.answers(refused(401), late(hintOf(5), 1_200));
-    const client = world.gateway({
-      ...options,
-      maxRetries: 1,
-      apiKey: () => `svc_sk_rotated_${++keys}`,
-      onEvent: (event) => {
-        if (event.type !== 'retry') return;
-        waits.push(event.wait);
-        if (waits.length === 2) stop.abort();
-      },
-    });
-
-    await failureOf(client.request(GET, { signal: stop.signal }));
-
-    expect(waits).toEqual([0, 5_000]);
-  });
-
   test.sequential('retry_after is read even if the body arrives while the event loop is blocked', async () => {
     let blocked = false;
     const onEvent = (event: ClientEvent): void => {

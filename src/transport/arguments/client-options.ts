@@ -19,8 +19,7 @@ import type { Logger } from '../events/logger.js';
 
 /**
  * A credential, or a function that returns one. The function is called for every attempt, so that keys can be rotated
- * without a restart. After a 401 or 403 it is called again. If it returns a different credential, the request is sent
- * once more.
+ * without a restart.
  */
 export type Credential = string | (() => string | Promise<string>);
 
@@ -169,12 +168,6 @@ export const clientOptions = {
   dangerouslyAllowBrowser: booleanOption,
   dangerouslyAllowHTTP: booleanOption,
 };
-
-/** An option that belongs to the other client. `message` says so. */
-/* @__NO_SIDE_EFFECTS__ */
-export function belongsToOtherClient(message: string) {
-  return z.optional(z.never({ error: message }));
-}
 
 /** Copies and checks the options of a client. @throws {ConfigurationError} that names all invalid options */
 export function checkClientOptions<Options extends ClientOptions>(

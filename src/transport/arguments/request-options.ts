@@ -8,9 +8,9 @@ import {
   undocumentedOption,
   unknownOption,
 } from '../../base/options.js';
-import { type AnySchema, fieldsOf } from '../../base/schema-issues.js';
+import type { AnySchema } from '../../base/schema-issues.js';
 import { badArgument, RequestValidationError } from '../../errors/validation.js';
-import { checkedElsewhere, clientOptions, commonOptions } from './client-options.js';
+import { checkedElsewhere, commonOptions } from './client-options.js';
 import { findIssues, type StandardSchema } from './validation.js';
 
 /** Options of one call, always the last argument. They override the client's options. All times are milliseconds. */
@@ -78,13 +78,6 @@ export const uploadOptionsSchema = /* @__PURE__ */ z.strictObject({
   ...requestOptionsSchema.shape,
 });
 
-/** The other arguments of a call, which callers sometimes pass among the options. */
-interface OtherArguments {
-  readonly accepts?: AnySchema;
-  /** Passed as separate arguments, before the parameters. */
-  readonly ids?: object | undefined;
-}
-
 /** The options of a call without options. Shared, because creating the object takes 1 % of a call. */
 const NO_OPTIONS: object = /* @__PURE__ */ Object.freeze(/* @__PURE__ */ Object.create(null));
 
@@ -92,25 +85,13 @@ const NO_OPTIONS: object = /* @__PURE__ */ Object.freeze(/* @__PURE__ */ Object.
 export function checkRequestOptions<Options extends RequestOptions>(
   given: Options | undefined,
   schema: AnySchema,
-  { accepts, ids }: OtherArguments = {},
 ): Options {
   if (given === undefined) return NO_OPTIONS as Options; // the cast is true because every option is optional
   if (!isObject(given)) throw badArgument(['options'], 'expected an object, such as { signal }');
   const options = ownProperties(given);
-  const describe = (key: string): string =>
-    accepts !== undefined && fieldsOf(accepts).includes(key)
-      ? `is a parameter: pass it in the ${ids ? 'second' : 'first'} argument`
-      : schema !== readStreamOptionsSchema && Object.hasOwn(clientOptions, key)
-        ? `is an option of the client, not of this call: use client.withOptions({ ${key} })`
-        : unknownOption(key, schema, 'this call');
-  const issues = findIssues(schema, options, describe);
+  const issues = findIssues(schema, options, (key) => unknownOption(key, schema, 'this call'));
   if (issues === undefined) return options;
   throw new RequestValidationError(issues.map(({ path, message }) => ({ path: ['options', ...path], message })));
-}
-
-/** Whether a field among the parameters of a call is one of its options. */
-export function isCallOption(key: string): boolean {
-  return fieldsOf(uploadOptionsSchema).includes(key);
 }
 
 /** A structural check, so that signals of polyfills and other realms work too. */

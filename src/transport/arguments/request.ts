@@ -1,13 +1,11 @@
-import type { ValidationIssue } from '../../base/issues.js';
-import { isObject, ownField, ownProperties } from '../../base/objects.js';
-import { type AnySchema, definitionOf, fieldsOf, normalizeName, type Schema } from '../../base/schema-issues.js';
+import { isObject, ownProperties } from '../../base/objects.js';
+import { fieldsOf, type Schema } from '../../base/schema-issues.js';
 import { isWellFormed } from '../../base/unicode.js';
 import { ConfigurationError } from '../../errors/base.js';
 import { badArgument, RequestValidationError } from '../../errors/validation.js';
 import type { OutgoingRequest, Upload } from '../../platform/engine.js';
 import type { Base } from './base-url.js';
 import { encodeJson } from './json.js';
-import { isCallOption } from './request-options.js';
 import { findIssues } from './validation.js';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -27,8 +25,6 @@ export interface Endpoint {
   readonly body?: unknown;
   /** The schema of the body, or of the query if there is no body. */
   readonly accepts?: Schema<object>;
-  /** The body may have a field of any name, also one that looks like a mistake. */
-  readonly takesAnyField?: boolean;
   /** Turns the checked body or query into the one that is sent. */
   shape?(checked: object): object;
   /** Turns the checked body into an upload, which is sent instead. */
@@ -65,7 +61,7 @@ export function prepare(endpoint: Endpoint, base: Base, headers: Record<string, 
   // Check ids first: a caller who passes one object gets "presetId: expected string".
   const path = base.prefix + encodePath(endpoint.path, ids);
   const given = body ?? query;
-  const checked = accepts === undefined ? {} : checkArguments(accepts, given ?? {}, endpoint);
+  const checked = accepts === undefined ? {} : checkArguments(accepts, given ?? {});
   const sent = endpoint.shape === undefined ? given : endpoint.shape(checked);
   const upload = endpoint.upload?.(checked);
   assertOrigin(base, path);
@@ -84,34 +80,15 @@ export function prepare(endpoint: Endpoint, base: Base, headers: Record<string, 
  *
  * @throws {RequestValidationError} that names each invalid field and what was expected
  */
-export function checkArguments<Params extends object>(
-  schema: Schema<Params>,
-  given: unknown,
-  { ids, takesAnyField = false }: Pick<Endpoint, 'ids' | 'takesAnyField'> = {},
-): Params {
-  const known = fieldsOf(schema);
-  if (!isObject(given)) throw badArgument([], `expected an object with named fields, such as { ${known.join(', ')} }`);
+export function checkArguments<Params extends object>(schema: Schema<Params>, given: unknown): Params {
+  if (!isObject(given)) {
+    const known = fieldsOf(schema).join(', ');
+    throw badArgument([], `expected an object with named fields, such as { ${known} }`);
+  }
   const params = ownProperties(given);
-  const misplaced = takesAnyField ? [] : misplacedFields(params, schema, ids);
-  const issues = misplaced.length > 0 ? misplaced : findIssues(schema, params);
+  const issues = findIssues(schema, params);
   if (issues === undefined) return params as Params;
   throw new RequestValidationError(issues);
-}
-
-/** Names that no service will add: an option of the call, or another spelling of a parameter. */
-function misplacedFields(params: object, schema: AnySchema, ids: object | undefined): ValidationIssue[] {
-  const known = fieldsOf(schema);
-  const issues: ValidationIssue[] = [];
-  for (const key of Object.keys(params)) {
-    if (known.includes(key) || ownField(params, key) === undefined) continue;
-    const isStrict = definitionOf(schema).catchall?._zod.def.type === 'never'; // then the schema suggests the right name
-    const meant = isStrict ? undefined : known.find((name) => normalizeName(name) === normalizeName(key));
-    const place = ids === undefined ? 'second' : 'third';
-    if (isCallOption(key))
-      issues.push({ path: [key], message: `is an option of the call: pass it in the ${place} argument` });
-    else if (meant !== undefined) issues.push({ path: [key], message: `did you mean ${meant}?` });
-  }
-  return issues;
 }
 
 /** Puts ids into a path, each as exactly one segment. */

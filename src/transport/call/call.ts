@@ -10,7 +10,6 @@ import type { Listener } from '../events/events.js';
 import type { CallReporter } from '../events/reporter.js';
 import type { LiveCalls } from './live-calls.js';
 import type { RetryBudget } from './retry.js';
-import type { Rotation } from './rotation.js';
 import type { CallTimeouts } from './timeouts.js';
 
 /** The parts of a request that depend on the API. */
@@ -38,7 +37,7 @@ export interface Shared {
   readonly rateLimits: Map<string, RateLimit>;
 }
 
-/** One call in flight. Constant, except for the last three fields, which grow with each attempt. */
+/** One call in flight. Constant, except for the last two fields, which grow with each attempt. */
 export interface Call {
   readonly area: ApiArea;
   readonly request: PreparedRequest;
@@ -59,7 +58,6 @@ export interface Call {
   readonly reportsInvalid: boolean;
   /** Emits events to the client's listeners, if there are any. */
   readonly reporter: CallReporter | undefined;
-  readonly rotation: Rotation;
   readonly attempts: Attempt[];
   /** Whether the service may have carried out an attempt. Never changes from `yes` or `maybe` to a lesser one. */
   sent: Sent;

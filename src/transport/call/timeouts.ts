@@ -10,12 +10,6 @@ const UNREAD_TIMES = 5;
 /** With less time than this (ms), no attempt is started. */
 export const MIN_ATTEMPT = 10;
 
-/**
- * A timer that fires this late (ms) was delayed by a blocked event loop: data may have arrived that is still unread.
- */
-const LATE_TIMER = 25;
-const GRACE_TICKS = 8;
-
 /** The cancellable work that a call waits for: an exchange, or a stream. */
 type Cancellable = Pick<Exchange, 'cancel' | 'progress'>;
 
@@ -233,25 +227,13 @@ class Watchdog {
   }
 
   #arm(): void {
-    const armedAt = this.#runtime.now();
-    const endsAt = this.#fedAt + this.#ms;
-    const delay = Math.min(Math.max(0, endsAt - armedAt), this.#ms);
-    let turns = 0;
+    const fedAt = this.#fedAt;
+    const left = Math.max(0, fedAt + this.#ms - this.#runtime.now());
     const fire = (): void => {
-      const now = this.#runtime.now();
-      // Set for the whole time and not fed since: it has expired, even if tests move timers but no clock.
-      const unfed = this.#fedAt + this.#ms === endsAt && endsAt - armedAt <= delay;
-      // Timers may fire slightly early by the monotonic clock: less than a millisecond left counts as none.
-      const over = unfed || this.#fedAt + this.#ms - now < 1;
-      const heldUp = turns > 0 ? turns < GRACE_TICKS : now - armedAt - delay >= LATE_TIMER;
-      if (!over) this.#arm();
-      else if (!heldUp) this.#onSilence();
-      else {
-        // Allows some turns of I/O first, to read and decompress data that has already arrived.
-        turns += 1;
-        this.#timer = this.#runtime.setTimer(fire, 4);
-      }
+      if (fedAt === this.#fedAt && left <= this.#ms) this.#onSilence();
+      else this.#arm();
     };
-    this.#timer = this.#runtime.setTimer(fire, delay);
+    // Not longer than `ms`: after a pause of several times `ms`, the next feed brings the end nearer.
+    this.#timer = this.#runtime.setTimer(fire, Math.min(left, this.#ms));
   }
 }

@@ -6,7 +6,7 @@ import type { AnySchema } from '../../base/schema-issues.js';
 import { APIError, apiError } from '../../errors/api.js';
 import { ContextGatewayError } from '../../errors/base.js';
 import { addCallDetails, mostSent } from '../../errors/call.js';
-import { APIConnectionError, ClientClosedError } from '../../errors/connection.js';
+import { APIConnectionError, APITimeoutError, ClientClosedError } from '../../errors/connection.js';
 import { RequestValidationError } from '../../errors/validation.js';
 import type { OutgoingStream, ResponseHead } from '../../platform/engine.js';
 import type { Base } from '../arguments/base-url.js';
@@ -32,7 +32,6 @@ import { type ResponseSpec, ServiceResponse } from '../response/service-response
 import { CallAttempt } from './attempt.js';
 import type { ApiArea, Call, Shared } from './call.js';
 import { MAX_BACKOFF, nextWait, operationOf, sentBy } from './retry.js';
-import { Rotation } from './rotation.js';
 import { CallTimeouts } from './timeouts.js';
 
 /** Turns a successful response into the method's return value. */
@@ -125,7 +124,7 @@ export class Transport {
     if (shared.live.closed) throw new ClientClosedError();
     const endpoint = ownProperties(typeof source === 'function' ? source() : source);
     const schema = endpoint.upload === undefined ? taken : uploadOptionsSchema;
-    const options: RequestOptions = checkRequestOptions(given, schema, endpoint);
+    const options: RequestOptions = checkRequestOptions(given, schema);
     const headers = { accept: endpoint.accept ?? 'application/json', ...this.#headers };
     this.#addHeaders(headers, options);
     const request = prepare(endpoint, this.#base(), headers);
@@ -148,7 +147,6 @@ export class Transport {
       maxRetryAfter: own.maxRetryAfter ?? DEFAULTS.maxRetryAfter,
       reportsInvalid: own.validation === 'report',
       reporter: openReporter(this.#listeners(), facts, { model: request.model, streamed, runtime }),
-      rotation: new Rotation(),
       attempts: [],
       sent: 'no',
     };
@@ -185,11 +183,7 @@ export class Transport {
           if (!streamed) reporter?.done({ outcome: 'success', error: undefined }, runtime.now());
           return response;
         } catch (error) {
-          const { wait, cost } = this.#decide(
-            error,
-            attempt,
-            await call.rotation.hasNewCredential(error, call, attempt.credential),
-          );
+          const { wait, cost } = this.#decide(error, attempt);
           call.sent = mostSent(call.sent, sentBy(error));
           spent += cost;
           delay = wait;
@@ -212,8 +206,8 @@ export class Transport {
     const { limiter, rateLimits } = this.#shared;
     timeouts.check();
     // Before the queue, so that a 429 that arrives while the key is read also holds this call.
-    const credential = call.rotation.read(call);
-    attempt.credential = typeof credential === 'string' ? credential : await credential;
+    const credential = this.#area.authorize();
+    attempt.credential = typeof credential === 'string' ? credential : await readInTime(credential, call);
     const permit = await acquire(call, limiter, rateLimits.get(bucket));
     attempt.startedAt = runtime.now();
     record.delay += permit.waited;
@@ -296,19 +290,15 @@ export class Transport {
   }
 
   /** Decides what follows a failed attempt: waits, or throws the error. */
-  #decide(error: unknown, attempt: CallAttempt, newCredential: boolean): { wait: number; cost: number } {
+  #decide(error: unknown, attempt: CallAttempt): { wait: number; cost: number } {
     const { runtime, budget, limiter } = this.#shared;
-    const { options, timeouts, attempts, request, reporter, maxRetries, maxRetryAfter, rotation, sent } = attempt.call;
+    const { options, timeouts, attempts, request, reporter, maxRetries, maxRetryAfter, sent } = attempt.call;
     const reason = error instanceof APIError ? error.status : error instanceof Error ? error.name : 'unknown';
     const event = { attempt: attempts.length, reason };
-    if (newCredential) {
-      reporter?.emit({ type: 'retry', ...event, wait: 0 });
-      return { wait: 0, cost: 0 };
-    }
     const decision = nextWait(error, {
       operation: operationOf(request.method),
       repeatable: request.upload?.repeatable !== false,
-      maxRetries: maxRetries + rotation.extraRetries,
+      maxRetries,
       maxRetryAfter,
       timeLeft: timeouts.timeLeft,
       attempts,
@@ -324,5 +314,21 @@ export class Transport {
     }
     reporter?.emit({ type: 'failure', ...event, stop: decision.stop ?? 'retry-budget-exhausted' });
     throw error;
+  }
+}
+
+/** Waits for a credential function, at most as long as an attempt may take. */
+async function readInTime(credential: Promise<string>, { area, timeout, timeouts, runtime }: Call): Promise<string> {
+  ignoreErrors(() => credential); // it may fail after the call has stopped waiting for it
+  try {
+    timeouts.startAttempt(timeout, runtime.now());
+    return await timeouts.wait(credential);
+  } catch (error) {
+    if (!(error instanceof APITimeoutError) || error.kind !== 'attempt') throw error;
+    const option = area.name === 'gateway' ? 'apiKey' : 'sessionToken';
+    const message = `The ${option} function did not return within ${timeout} ms, the timeout of an attempt.`;
+    throw new APITimeoutError(message, { kind: 'attempt', phase: 'connect', sent: 'no', retryable: false });
+  } finally {
+    timeouts.stopWatching();
   }
 }

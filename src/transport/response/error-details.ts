@@ -19,7 +19,7 @@ export async function readErrorBody(
 ): Promise<ErrorText> {
   const { status, headers, body } = head;
   const retryAfter = parseRetryAfter(headers, undefined, rateLimit, serverTime) ?? 0;
-  const isLast = call.attempts.length > call.maxRetries + call.rotation.extraRetries || retryAfter > call.maxRetryAfter;
+  const isLast = call.attempts.length > call.maxRetries || retryAfter > call.maxRetryAfter;
   if ((status === 429 || status === 503) && !isLast) return readWholeError(body);
   return { text: await readErrorText(body, runtime), isComplete: true };
 }
