@@ -2,7 +2,7 @@ import type { core, ZodMiniType } from 'zod/mini';
 import * as z from '#zod';
 import { conversationText } from './fields.js';
 import { MAX_ISSUES, type ValidationIssue } from './issues.js';
-import { isObject, ownField } from './objects.js';
+import { isObject } from './objects.js';
 
 /** The schema of an argument, a response or an option. */
 export type Schema<T> = ZodMiniType<T>;
@@ -17,73 +17,33 @@ export function issuesOf(
   value: unknown,
   describe?: (key: string) => string,
 ): ValidationIssue[] | undefined {
-  const issues: ValidationIssue[] = [];
-  for (const issue of issuesIn(schema, value, describe)) {
-    issues.push(issue);
-    if (issues.length === MAX_ISSUES) break;
-  }
-  return issues.length === 0 ? undefined : issues;
-}
-
-/**
- * Looks into invalid parts only, one issue at a time. zod itself would collect all issues first, and throw a
- * `RangeError` at about 100,000.
- */
-function* issuesIn(
-  schema: core.$ZodType,
-  value: unknown,
-  describe?: (key: string) => string,
-): Generator<ValidationIssue, undefined> {
-  let found = false;
-  for (const { steps, schema: partSchema, value: part } of partsIn(schema, value)) {
-    if (isValid(partSchema as AnySchema, part)) continue;
-    found = true;
-    for (const { path, message } of issuesIn(partSchema, part)) yield { path: [...steps, ...path], message };
-  }
-  const unknown = unknownKeys(schema, value);
-  if (describe !== undefined) for (const key of unknown) yield { path: [key], message: describe(key) };
-  else if (unknown.length > 0) yield { path: [], message: unknownFields(unknown, fieldsOf(schema as AnySchema)) };
-  if (found || unknown.length > 0) return;
-  // All parts are valid, so only the few issues of the value itself are left.
-  const { error } = z.safeParse(schema as AnySchema, value, { error: messageFor });
-  for (const { message } of error?.issues ?? []) yield { path: [], message };
-}
-
-/** Not zod's `validate`, because a page's own zod may be older than 4.5, which has it. */
-function isValid(schema: AnySchema, value: unknown): boolean {
+  let found: readonly core.$ZodIssue[];
   try {
-    return z.safeParse(schema, value).success;
+    found = z.safeParse(schema, value, { error: messageFor }).error?.issues ?? [];
   } catch {
-    return false; // a `RangeError`: too many issues
+    return [{ path: [], message: 'has too many mistakes' }]; // zod throws a `RangeError` at about 100,000
   }
+  if (found.length === 0) return undefined;
+  const issues = found.slice(0, MAX_ISSUES).flatMap((issue) => {
+    if (describe === undefined || issue.code !== 'unrecognized_keys')
+      return { path: shownPath(schema, issue.path), message: issue.message };
+    return issue.keys.map((key) => ({ path: [key], message: describe(key) }));
+  });
+  return issues.slice(0, MAX_ISSUES);
 }
 
-interface Part {
-  /** From the value to this part. */
-  readonly steps: readonly (string | number)[];
-  readonly schema: core.$ZodType;
-  readonly value: unknown;
-}
-
-/** The parts of a value that have a schema. A key that is text of a conversation is in no path. */
-function* partsIn(schema: core.$ZodType, value: unknown): Generator<Part, undefined> {
-  const { innerType, shape, element, keyType, valueType } = definitionOf(schema);
-  if (innerType !== undefined) yield { steps: [], schema: innerType, value };
-  else if (element !== undefined && Array.isArray(value)) {
-    for (const [at, item] of value.entries()) yield { steps: [at], schema: element, value: item };
-  } else if (isObject(value)) {
-    for (const [key, field] of Object.entries(shape ?? {})) yield { steps: [key], schema: field, value: value[key] };
-    if (valueType === undefined) return;
-    for (const [key, field] of Object.entries(value)) {
-      yield { steps: keyType === conversationText ? [] : [key], schema: valueType, value: field };
-    }
+/** A path without the keys that are text of a conversation. */
+function shownPath(schema: core.$ZodType, path: readonly PropertyKey[]): (string | number)[] {
+  const shown: (string | number)[] = [];
+  let part: core.$ZodType | undefined = schema;
+  for (const step of path) {
+    let definition: Partial<Definition> = part === undefined ? {} : definitionOf(part);
+    while (definition.innerType !== undefined) definition = definitionOf(definition.innerType);
+    const { shape, element, keyType, valueType } = definition;
+    if (keyType !== conversationText) shown.push(typeof step === 'number' ? step : String(step));
+    part = shape?.[String(step)] ?? element ?? valueType;
   }
-}
-
-function unknownKeys(schema: core.$ZodType, value: unknown): string[] {
-  const { shape, catchall } = definitionOf(schema);
-  if (shape === undefined || catchall?._zod.def.type !== 'never' || !isObject(value)) return [];
-  return Object.keys(value).filter((key) => !Object.hasOwn(shape, key));
+  return shown;
 }
 
 /**
@@ -91,16 +51,26 @@ function unknownKeys(schema: core.$ZodType, value: unknown): string[] {
  * invalid values, so that valid ones cost nothing.
  */
 export function removeNulls(schema: core.$ZodType, value: unknown): boolean {
+  const { innerType, shape = {}, element, valueType } = definitionOf(schema);
+  if (innerType !== undefined) return removeNulls(innerType, value);
   let found = false;
-  if (isObject(value)) {
-    for (const [key, field] of Object.entries(definitionOf(schema).shape ?? {})) {
-      const { type, innerType } = definitionOf(field);
-      const counts = type === 'optional' && definitionOf(innerType).type !== 'nullable';
-      if (counts && ownField(value, key) === null) found = Reflect.deleteProperty(value, key) || found;
+  if (Array.isArray(value) && element !== undefined) {
+    for (const item of value) found = removeNulls(element, item) || found;
+  } else if (isObject(value)) {
+    for (const [key, field] of Object.entries(value)) {
+      const part = Object.hasOwn(shape, key) ? shape[key] : valueType;
+      if (part === undefined) continue;
+      const isAbsent = field === null && isOptional(part);
+      found = (isAbsent ? Reflect.deleteProperty(value, key) : removeNulls(part, field)) || found;
     }
   }
-  for (const part of partsIn(schema, value)) found = removeNulls(part.schema, part.value) || found;
   return found;
+}
+
+/** Whether a field may be absent, and may not be `null`. */
+function isOptional(schema: core.$ZodType): boolean {
+  const { type, innerType } = definitionOf(schema);
+  return type === 'optional' && definitionOf(innerType).type !== 'nullable';
 }
 
 /** A cache. Every call reads the names; computing them each time took 3 % of a call. */
@@ -134,6 +104,8 @@ function messageFor(issue: RawIssue): string {
     case 'too_big':
       if (issue.origin === 'string') return `must not be longer than ${issue.maximum}`;
       return issue.origin === 'int' ? 'expected a whole number' : `expected a number of at most ${issue.maximum}`;
+    case 'unrecognized_keys':
+      return unknownFields(issue.keys, fieldsOf(issue.inst as AnySchema));
     default:
       return 'is not valid';
   }

@@ -102,11 +102,6 @@ export class ChatCompletions<Sent extends Undocumented = undefined> extends Reso
 const COMPLETION = {
   unwrap: (completion: ChatCompletion) => completion,
   content: parsedReply,
-  facts: ({ model, choices, usage }: ChatCompletion) => ({
-    model,
-    finishReasons: choices.map(({ finish_reason }) => finish_reason),
-    usage,
-  }),
 };
 
 /** The reply of the first choice, which must be JSON. @throws {ResponseValidationError} when it is not */

@@ -1,7 +1,6 @@
 import * as z from '#zod';
 import { isObject } from '../base/objects.js';
 import { ResponseValidationError } from '../errors/validation.js';
-import { completionFacts } from '../transport/response/completion-facts.js';
 import type { ResponseSpec } from '../transport/response/service-response.js';
 
 /** A record that the API does not document. Pass a `schema` to validate and type it. */
@@ -35,7 +34,6 @@ export function records<T>(): ResponseSpec<unknown, T> {
 const RECORD: ResponseSpec<unknown, unknown> = {
   schema: openResponseSchema,
   unwrap: recordIn,
-  facts: completionFacts,
   undocumented: true,
 };
 const RECORDS: ResponseSpec<unknown, unknown> = { ...RECORD, unwrap: listIn };

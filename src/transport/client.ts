@@ -23,7 +23,6 @@ import { RetryBudget } from './call/retry.js';
 import { Transport } from './call/transport.js';
 import type { ClientEvent } from './events/events.js';
 import { MemoryRateLimiter } from './rate-limit/memory-rate-limiter.js';
-import { completionFacts } from './response/completion-facts.js';
 import type { ResponseSpec } from './response/service-response.js';
 
 /** A request to an endpoint that has no method yet. */
@@ -187,7 +186,6 @@ function isQueryValue(value: unknown): boolean {
 const RAW_RESPONSE: ResponseSpec<unknown, unknown> = {
   schema: z.unknown(),
   unwrap: (body) => body,
-  facts: completionFacts,
   undocumented: true,
 };
 

@@ -2,14 +2,15 @@ import type { CompletionUsage, PartialChatCompletion } from '../../base/completi
 import { ownField } from '../../base/objects.js';
 import type { CompletionFacts } from '../../transport/events/events.js';
 import type { ChatCompletionChunk, StreamedChatCompletion } from '../schemas.js';
-import { FieldPieces, TextPieces } from './pieces.js';
+import { continued, joined, TextPieces } from './pieces.js';
 import { ToolCalls } from './tool-calls.js';
 
 interface Choice {
   role: string;
   readonly text: TextPieces;
   readonly tools: ToolCalls;
-  readonly others: FieldPieces;
+  /** Fields that the API does not document. */
+  readonly others: Map<string, unknown>;
   finishReason: string | null;
 }
 
@@ -50,7 +51,7 @@ export class CompletionAccumulator {
   partial(): PartialChatCompletion {
     const choices = this.#sorted().map(([index, { role, text, others, finishReason }]) => ({
       index,
-      message: { ...others.value, role, content: text.value },
+      message: { ...(joined(Object.fromEntries(others)) as object), role, content: text.value },
       finish_reason: finishReason,
     }));
     return { id: this.#id, model: this.#model, created: this.#created, choices, usage: this.#usage };
@@ -91,7 +92,7 @@ export class CompletionAccumulator {
         role: 'assistant',
         text: new TextPieces(),
         tools: new ToolCalls(),
-        others: new FieldPieces(),
+        others: new Map(),
         finishReason: null,
       };
       this.#choices.set(index, choice);
@@ -115,5 +116,5 @@ function isReadable(choice: ChatCompletionChunk['choices'][number] | null): bool
 function addOther({ others, tools }: Choice, name: string, delta: object): void {
   const value = ownField(delta, name);
   if (name === 'tool_calls') tools.tidy(value);
-  if (value !== undefined) others.addField(name, value);
+  if (value !== undefined) others.set(name, continued(others.get(name), value));
 }

@@ -1,6 +1,6 @@
 import { ResponseValidationError } from '../../errors/validation.js';
 import type { ByteSource, ResponseHead } from '../../platform/engine.js';
-import { mediaType, readErrorText } from '../../transport/response/body.js';
+import { mediaType, readError } from '../../transport/response/body.js';
 import type { ServiceResponse } from '../../transport/response/service-response.js';
 import type { CompletionForm, Undocumented } from '../extended.js';
 import type { ChatCompletionChunk } from '../schemas.js';
@@ -31,7 +31,7 @@ export async function openStream<Sent extends Undocumented>(
     const rest = { ...head, body: prefixed(new TextEncoder().encode(DONE)) };
     return new ChatCompletionStream(response.withHead(rest), form, decode, only);
   }
-  const text = await readErrorText(head.body, runtime);
+  const { text } = await readError(head.body, runtime);
   timeouts.check();
   throw notAStream(head.status, type, text);
 }

@@ -12,7 +12,7 @@ import { checkRequestOptions, readStreamOptionsSchema } from '../../transport/ar
 import { LiveCalls } from '../../transport/call/live-calls.js';
 import { CallTimeouts } from '../../transport/call/timeouts.js';
 import { ServerClock } from '../../transport/rate-limit/headers.js';
-import { parseError, readErrorText } from '../../transport/response/body.js';
+import { parseError, readError } from '../../transport/response/body.js';
 import { errorDetails } from '../../transport/response/error-details.js';
 import { Redactor } from '../../transport/response/secrets.js';
 import { ServiceResponse } from '../../transport/response/service-response.js';
@@ -74,7 +74,7 @@ export async function readChatCompletionStream<Sent extends Undocumented = undef
   try {
     const received = new ServiceResponse(head, context, new ServerClock());
     if (status >= 200 && status <= 299) return await openStream(received, formOf(undocumented), undefined);
-    const text = await readErrorText(head.body, runtime);
+    const { text } = await readError(head.body, runtime);
     timeouts.check(); // an abort takes precedence over the status
     throw apiError(status, errorDetails(received, parseError(text)));
   } catch (error) {

@@ -23,11 +23,12 @@ import {
 import { applySchema } from '../arguments/validation.js';
 import type { Listener } from '../events/events.js';
 import { logListener } from '../events/logger.js';
-import { endingOf, openReporter } from '../events/reporter.js';
+import { CallReporter, endingOf } from '../events/reporter.js';
 import { acquire, type CallPermit } from '../rate-limit/acquire.js';
 import { ServerClock } from '../rate-limit/headers.js';
-import { parseError } from '../response/body.js';
-import { errorDetails, readErrorBody } from '../response/error-details.js';
+import { parseError, readError } from '../response/body.js';
+import { completionFacts } from '../response/completion-facts.js';
+import { errorDetails } from '../response/error-details.js';
 import { type ResponseSpec, ServiceResponse } from '../response/service-response.js';
 import { CallAttempt } from './attempt.js';
 import type { ApiArea, Call, Shared } from './call.js';
@@ -66,7 +67,7 @@ export class Transport {
   /** Sends a request and reads one JSON value. A caller's `schema` replaces the built-in one. */
   request<Body, T>(
     endpoint: EndpointSource,
-    { schema: documented, unwrap, allowEmpty, undocumented, content, facts }: ResponseSpec<Body, T>,
+    { schema: documented, unwrap, allowEmpty, undocumented, content }: ResponseSpec<Body, T>,
     options?: SchemaOptions<T>,
   ): APIPromise<T> {
     const read: Reader<T> = async (response, checked) => {
@@ -74,7 +75,7 @@ export class Transport {
       const body = (await response.json(allowEmpty)) as Body; // checked below, or wanted unchecked
       const { timeouts, redactor, call } = response.context;
       if (schema === undefined || content !== undefined) response.check(documented, body);
-      if (facts !== undefined) ignoreErrors(() => call?.reporter?.completed(facts(body)));
+      ignoreErrors(() => call?.reporter?.completed(completionFacts(body)));
       if (schema === undefined) return unwrap(body);
       const value = content === undefined ? unwrap(body) : content(body);
       // A caller's schema may be slow, but it does not extend the call's time limits.
@@ -133,6 +134,9 @@ export class Transport {
     const own = this.#options;
     const facts = { call: live.nextNumber(), area: this.#area.name, method, path };
     const route = `${method} ${path}`;
+    const listeners = [...this.#own, ...shared.listeners];
+    const reporter = listeners.length === 0 ? undefined : new CallReporter(listeners, facts, runtime);
+    reporter?.started(request.model, streamed);
     return {
       area: this.#area,
       request,
@@ -146,14 +150,10 @@ export class Transport {
       maxRetries: options.maxRetries ?? own.maxRetries ?? DEFAULTS.maxRetries,
       maxRetryAfter: own.maxRetryAfter ?? DEFAULTS.maxRetryAfter,
       reportsInvalid: own.validation === 'report',
-      reporter: openReporter(this.#listeners(), facts, { model: request.model, streamed, runtime }),
+      reporter,
       attempts: [],
       sent: 'no',
     };
-  }
-
-  #listeners(): Listener[] {
-    return [...this.#own, ...this.#shared.listeners];
   }
 
   #addHeaders(headers: Record<string, string>, { headers: given, idempotencyKey: key }: RequestOptions): void {
@@ -280,10 +280,13 @@ export class Transport {
     const rejected = status === 429;
     // The wait may be in the body, so nothing else is sent before it is read.
     if (rejected) permit.hold();
-    const { text, isComplete } = await readErrorBody(attempt, response);
+    const { call, runtime } = attempt;
+    const mayBeRetried = call.attempts.length <= call.maxRetries && (response.retryAfter ?? 0) <= call.maxRetryAfter;
+    const mayHaveWait = (rejected || status === 503) && mayBeRetried;
+    const { text, isCut } = await readError(body, runtime, mayHaveWait);
     const error = apiError(status, errorDetails(response, parseError(text)));
-    attempt.missedRetryAfter = !isComplete;
-    const retryAfter = isComplete ? error.retryAfter : Math.max(error.retryAfter ?? 0, MAX_BACKOFF);
+    attempt.missedRetryAfter = mayHaveWait && isCut;
+    const retryAfter = attempt.missedRetryAfter ? Math.max(error.retryAfter ?? 0, MAX_BACKOFF) : error.retryAfter;
     permit.release({ ...response.observation, rejected, ...(rejected && { retryAfter }) });
     attempt.timeouts.check(); // if the call was ended meanwhile, that error takes precedence over the status
     return error;

@@ -33,8 +33,8 @@ const NO_RESPONSE: Responded = { status: undefined, requestId: undefined, rateLi
 export class CallReporter {
   readonly #listeners: readonly Listener[];
   readonly #facts: EventFacts;
-  readonly #model: string | undefined;
   readonly #startedAt: number;
+  #model: string | undefined;
   attempts = 0;
   /** Milliseconds in the queue of a rate limit. */
   queued = 0;
@@ -46,11 +46,16 @@ export class CallReporter {
   #lastBody = 0;
   #done = false;
 
-  constructor(listeners: readonly Listener[], facts: EventFacts, model: string | undefined, startedAt: number) {
+  constructor(listeners: readonly Listener[], facts: EventFacts, runtime: Runtime) {
     this.#listeners = listeners;
     this.#facts = facts;
-    this.#model = model;
-    this.#startedAt = startedAt;
+    this.#startedAt = runtime.now();
+  }
+
+  /** Emits `start`. */
+  started(model: unknown, streamed: boolean): void {
+    this.#model = typeof model === 'string' ? model : undefined; // it is not validated yet
+    this.emit({ type: 'start', model: this.#model, streamed });
   }
 
   emit(event: EventBody): void {
@@ -143,19 +148,6 @@ export class CallReporter {
 
 function isCount(usage: CompletionUsage | undefined): usage is CompletionUsage {
   return [usage?.prompt_tokens, usage?.completion_tokens, usage?.total_tokens].every(Number.isFinite);
-}
-
-/** Starts to report a call. Without a listener, nothing is counted. */
-export function openReporter(
-  listeners: readonly Listener[],
-  facts: EventFacts,
-  { model: asked, streamed, runtime }: { model: unknown; streamed: boolean; runtime: Runtime },
-): CallReporter | undefined {
-  if (listeners.length === 0) return undefined;
-  const model = typeof asked === 'string' ? asked : undefined; // it is not validated yet
-  const reporter = new CallReporter(listeners, facts, model, runtime.now());
-  reporter.emit({ type: 'start', model, streamed });
-  return reporter;
 }
 
 /** The outcome of a failed call. */

@@ -40,63 +40,50 @@ export async function acquire(
   limiter: RateLimiter | undefined,
   known: RateLimit | undefined,
 ): Promise<CallPermit> {
-  try {
-    const requested = limiter?.acquire(call.bucket);
-    if (!isThenable(requested) && requested?.ready === undefined) return new CallPermit(requested, 0);
-    return await awaitPermit(call, requested, known);
-  } catch (cause) {
-    if (cause instanceof ContextGatewayError) throw cause;
-    throw new ConfigurationError('The RateLimiter passed as pacing threw. Its error is the cause.', { cause });
-  }
-}
-
-async function awaitPermit(
-  call: Call,
-  requested: Permit | PromiseLike<Permit>,
-  known: RateLimit | undefined,
-): Promise<CallPermit> {
   const { timeouts, bucket, reporter, runtime } = call;
   const since = runtime.now();
-  timeouts.queuedFor = bucket;
+  let requested: Permit | Promise<Permit> | undefined;
   try {
+    requested = limiter?.acquire(bucket);
+    if (!isThenable(requested) && requested?.ready === undefined) return new CallPermit(requested, 0);
+    timeouts.queuedFor = bucket;
     const permit = isThenable(requested) ? await timeouts.wait(requested) : requested;
-    return new CallPermit(permit, permit?.ready === undefined ? 0 : await queueFor(call, permit, permit.ready, known));
+    if (permit?.ready === undefined) return new CallPermit(permit, 0);
+    await queueFor(call, permit.ready, permit.expectedWait, known);
+    return new CallPermit(permit, runtime.now() - since);
   } catch (cause) {
-    // If the call ended before the limiter responded, a late permit is returned.
-    if (isThenable(requested)) ignoreErrors(() => requested.then((late) => late?.release()));
-    else ignoreErrors(() => requested.release());
-    throw cause;
+    // Also a permit that arrives when the call is over.
+    ignoreErrors(async () => (await requested)?.release());
+    if (cause instanceof ContextGatewayError) throw cause;
+    throw new ConfigurationError('The RateLimiter passed as pacing threw. Its error is the cause.', { cause });
   } finally {
+    if (reporter !== undefined && timeouts.queuedFor !== undefined) reporter.queued += runtime.now() - since;
     timeouts.queuedFor = undefined;
-    if (reporter !== undefined) reporter.queued += runtime.now() - since;
   }
 }
 
-/** Returns the milliseconds in the queue. */
 async function queueFor(
   call: Call,
-  permit: Permit,
   ready: Promise<void>,
+  expectedWait: number | undefined,
   known: RateLimit | undefined,
-): Promise<number> {
+): Promise<void> {
   const { timeouts, bucket, reporter, maxRetryAfter, runtime } = call;
-  const { expectedWait = 0 } = permit;
   const since = runtime.now();
   let timer: unknown;
   const timedOut = new Promise<never>((_, reject) => {
     const refuse = (): void => {
       // Once the expected time has passed, the rest is unknown.
-      const rest = Math.ceil(expectedWait - (runtime.now() - since));
+      const rest = Math.ceil((expectedWait ?? 0) - (runtime.now() - since));
       reject(queueTimeout(call, rest > 0 ? rest : undefined, known));
     };
-    const longest = permit.expectedWait === undefined ? maxRetryAfter : maxRetryAfter + WHOLE_SECONDS;
-    if (maxRetryAfter === 0 || expectedWait > longest) refuse();
+    const longest = expectedWait === undefined ? maxRetryAfter : maxRetryAfter + WHOLE_SECONDS;
+    if (maxRetryAfter === 0 || (expectedWait ?? 0) > longest) refuse();
     else timer = runtime.setTimer(refuse, Math.min(longest, MAX_TIMER));
   });
-  reporter?.emit({ type: 'queued', bucket, expectedWait: permit.expectedWait });
+  reporter?.emit({ type: 'queued', bucket, expectedWait });
   try {
     await timeouts.wait(Promise.race([timedOut, ready]));
-    return runtime.now() - since;
   } finally {
     runtime.clearTimer(timer);
     reporter?.emit({ type: 'dequeued', bucket, waited: runtime.now() - since });

@@ -46,28 +46,18 @@ function tooLarge(body: ByteSource, limit: number): ResponseTooLargeError {
   return error;
 }
 
-/** The body of an error, up to its limit. If it breaks off, the part that arrived. */
-export async function readErrorText(body: ByteSource, runtime: Runtime): Promise<string> {
-  const timer = runtime.setTimer(() => body.cancel(new Error(UNWANTED)), MAX_ERROR_TIME);
-  try {
-    return (await readStart(body, MAX_ERROR_BYTES)).text;
-  } finally {
-    runtime.clearTimer(timer);
-  }
-}
-
-/** A body, and whether it was read to its end. */
-export interface ErrorText {
-  readonly text: string;
-  readonly isComplete: boolean;
-}
-
-/** The body of a 429 or 503, which may contain the wait. Read for as long as the attempt lasts. */
-export function readWholeError(body: ByteSource): Promise<ErrorText> {
-  return readStart(body, MAX_RETRY_AFTER_BYTES);
-}
-
-async function readStart(body: ByteSource, limit: number): Promise<ErrorText> {
+/**
+ * Reads the start of an error's body, and whether it was cut: at 64 kB or after a second, because more would not help
+ * the reader. If the wait may be in it, 1 MB is read, for as long as the attempt lasts.
+ */
+export async function readError(
+  body: ByteSource,
+  runtime: Runtime,
+  mayHaveWait = false,
+): Promise<{ text: string; isCut: boolean }> {
+  const limit = mayHaveWait ? MAX_RETRY_AFTER_BYTES : MAX_ERROR_BYTES;
+  const stop = (): void => body.cancel(new Error(UNWANTED));
+  const timer = mayHaveWait ? undefined : runtime.setTimer(stop, MAX_ERROR_TIME);
   const decoder = new TextDecoder();
   let text = '';
   let size = 0;
@@ -76,13 +66,14 @@ async function readStart(body: ByteSource, limit: number): Promise<ErrorText> {
       text += decoder.decode(chunk.subarray(0, limit - size), { stream: true });
       size += chunk.byteLength;
       if (size <= limit) continue;
-      body.cancel(new Error(UNWANTED));
-      return { text, isComplete: false };
+      stop();
+      return { text, isCut: true };
     }
-    return { text, isComplete: true };
+    return { text, isCut: false };
   } catch {
-    // The status and the start of the body are known, so this error is reported.
-    return { text, isComplete: false };
+    return { text, isCut: true }; // the status and the start of the body are known, so this error is reported
+  } finally {
+    runtime.clearTimer(timer);
   }
 }
 

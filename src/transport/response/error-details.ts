@@ -3,26 +3,13 @@ import { parseURL } from '../../base/url.js';
 import { type APIErrorDetails, isTemporary } from '../../errors/api.js';
 import type { Sent } from '../../errors/connection.js';
 import type { ResponseHead } from '../../platform/engine.js';
-import type { CallAttempt, ResponseFacts } from '../call/attempt.js';
+import type { ResponseFacts } from '../call/attempt.js';
 import { parseRetryAfter } from '../rate-limit/headers.js';
-import { type ErrorText, readErrorText, readWholeError } from './body.js';
 import { unescaped } from './escapes.js';
 import type { Redactor } from './secrets.js';
 
 /** Maximum characters quoted from a page. */
 const MAX_EXCERPT = 256;
-
-/** Reads the body of an error: of a 429 or 503 to its end, unless a wait in it would make no difference. */
-export async function readErrorBody(
-  { call, runtime }: CallAttempt,
-  { head, rateLimit, serverTime }: ResponseFacts,
-): Promise<ErrorText> {
-  const { status, headers, body } = head;
-  const retryAfter = parseRetryAfter(headers, undefined, rateLimit, serverTime) ?? 0;
-  const isLast = call.attempts.length > call.maxRetries || retryAfter > call.maxRetryAfter;
-  if ((status === 429 || status === 503) && !isLast) return readWholeError(body);
-  return { text: await readErrorText(body, runtime), isComplete: true };
-}
 
 /** The details of an error, including one inside a successful response. */
 export function errorDetails(response: ResponseFacts, body: unknown): APIErrorDetails {

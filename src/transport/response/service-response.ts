@@ -1,13 +1,12 @@
 import { boundIssues } from '../../base/issues.js';
 import type { RateLimitObservation } from '../../base/rate-limiter.js';
-import type { Attempt, HeaderSource, RateLimit, ResponseInfo } from '../../base/response-info.js';
+import type { RateLimit, ResponseInfo } from '../../base/response-info.js';
 import { type AnySchema, removeNulls, type Schema } from '../../base/schema-issues.js';
 import { apiError } from '../../errors/api.js';
 import type { ResponseHead } from '../../platform/engine.js';
 import { findIssues, unexpectedResponse } from '../arguments/validation.js';
 import type { ResponseContext, ResponseFacts } from '../call/attempt.js';
-import type { CompletionFacts } from '../events/events.js';
-import { parseRateLimit, resetAfter, type ServerClock } from '../rate-limit/headers.js';
+import { parseRateLimit, parseRetryAfter, resetAfter, type ServerClock } from '../rate-limit/headers.js';
 import { MAX_JSON_BYTES, parseJson, readText, reportsError } from './body.js';
 import { errorDetails } from './error-details.js';
 
@@ -17,8 +16,6 @@ export interface ResponseSpec<Body, T> {
   readonly unwrap: (body: Body) => T;
   /** The response contains only `success`, so an empty body is accepted. */
   readonly allowEmpty?: boolean;
-  /** The facts of a completion. */
-  readonly facts?: (body: Body) => CompletionFacts;
   /** Not documented: the caller may pass a `schema`. */
   readonly undocumented?: boolean;
   /** The part of a documented response that a caller's `schema` validates, and returns in place of the whole. */
@@ -47,7 +44,21 @@ export class ServiceResponse implements ResponseFacts {
 
   /** The part that users see. */
   get info(): ResponseInfo {
-    return new VisibleResponse(this);
+    const { head, requestId, rateLimit, context } = this;
+    return {
+      status: head.status,
+      requestId,
+      rateLimit,
+      attempts: context.call?.attempts ?? [],
+      get headers() {
+        return head.headers.toHeaders(); // converted only on request
+      },
+    };
+  }
+
+  /** The wait that its headers ask for. */
+  get retryAfter(): number | undefined {
+    return parseRetryAfter(this.head.headers, undefined, this.rateLimit, this.serverTime);
   }
 
   /** For the limiter. */
@@ -88,26 +99,5 @@ export class ServiceResponse implements ResponseFacts {
     if (!call?.reportsInvalid || value === null) throw unexpectedResponse(issues, value);
     call.reporter?.emit({ type: 'validation', issues });
     return false;
-  }
-}
-
-/** Headers are converted to the platform's `Headers` only on request. */
-class VisibleResponse implements ResponseInfo {
-  readonly status: number;
-  readonly requestId: string | undefined;
-  readonly rateLimit: RateLimit | undefined;
-  readonly attempts: readonly Attempt[];
-  readonly #headers: HeaderSource;
-
-  constructor({ head, requestId, rateLimit, context }: ServiceResponse) {
-    this.status = head.status;
-    this.requestId = requestId;
-    this.rateLimit = rateLimit;
-    this.attempts = context.call?.attempts ?? [];
-    this.#headers = head.headers;
-  }
-
-  get headers(): Headers {
-    return this.#headers.toHeaders();
   }
 }
