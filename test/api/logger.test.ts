@@ -12,7 +12,8 @@ afterEach(() => {
 /** A logger that keeps its lines, without their times. */
 const recorder = () => {
   const lines: string[] = [];
-  const keep = (level: string) => (line: string) => void lines.push(`${level}: ${line.replace(/\d+ ms/g, 'n ms')}`);
+  const keep = (level: string) => (line: string) =>
+    void lines.push(`${level}: ${line.replace(/(wait|duration)=\d+/g, '$1=n')}`);
   return { lines, logger: { debug: keep('debug'), warn: keep('warn') } };
 };
 
@@ -26,13 +27,13 @@ test('each event is one line: debug, or warn for what went wrong', async () => {
   await gatewayAt({ logger, maxRetries: 1 }).chat.completions.create(chatParams);
 
   expect(lines).toEqual([
-    `debug: ${HEAD}: start, atlas-small`,
-    `debug: ${HEAD}: request, attempt 1`,
-    `debug: ${HEAD}: 503 after n ms`,
-    `warn: ${HEAD}: attempt 1 failed (503), next in n ms`,
-    `debug: ${HEAD}: request, attempt 2`,
-    `debug: ${HEAD}: 200 after n ms, req_7`,
-    `debug: ${HEAD}: success in n ms, status 200, 2 attempts, 9 + 3 tokens, stop`,
+    `debug: ${HEAD}: start model=atlas-small streamed=false`,
+    `debug: ${HEAD}: request attempt=1`,
+    `debug: ${HEAD}: response attempt=1 status=503 duration=n`,
+    `warn: ${HEAD}: retry attempt=1 reason=503 wait=n`,
+    `debug: ${HEAD}: request attempt=2`,
+    `debug: ${HEAD}: response attempt=2 status=200 duration=n requestId=req_7`,
+    expect.stringMatching(/^debug: .*: done outcome=success .*status=200 .*"total_tokens":12/),
   ]);
 });
 
@@ -42,8 +43,8 @@ test('a failed call ends with two warnings', async () => {
   await failureOf(gatewayAt({ logger }).chat.completions.create(chatParams));
 
   expect(lines.slice(-2)).toEqual([
-    `warn: ${HEAD}: attempt 1 failed (400), no retry: not-repeatable`,
-    `warn: ${HEAD}: error in n ms, BadRequestError, status 400`,
+    `warn: ${HEAD}: failure attempt=1 reason=400 stop=not-repeatable`,
+    expect.stringMatching(/^warn: .*: done outcome=error error=BadRequestError .*status=400/),
   ]);
 });
 
@@ -55,7 +56,7 @@ test('CONTEXT_GATEWAY_LOG=debug prints to standard error, without key and prompt
   await gatewayAt().chat.completions.create({ ...chatParams, model: 'a\nb' });
 
   const printed = error.mock.calls.map(String);
-  expect(printed[0]).toBe(`${HEAD}: start, a b`);
+  expect(printed[0]).toBe(`${HEAD}: start model=a b streamed=false`);
   expect(printed).toHaveLength(4);
   expect(printed.join()).not.toMatch(/Name a river|svc_sk_|\n/);
   expect(log).not.toHaveBeenCalled();
@@ -90,9 +91,7 @@ test('prints issues of a response that is only reported', async () => {
   answers(json({ ...completion(), id: 7 }));
   await gatewayAt({ logger, validation: 'report' }).chat.completions.create(chatParams);
 
-  expect(lines).toContain(
-    `warn: ${HEAD}: the response does not match the documentation: id: expected string, got number.`,
-  );
+  expect(lines).toContain(`warn: ${HEAD}: validation issues=[{"path":["id"],"message":"expected string, got number"}]`);
 });
 
 test('a value of the variable that is neither debug nor off is an error', () => {

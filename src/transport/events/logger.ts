@@ -1,7 +1,6 @@
 import { readEnvironment } from '#platform';
-import { describeIssues } from '../../base/issues.js';
 import { ConfigurationError } from '../../errors/base.js';
-import type { ClientEvent, DoneEvent, Listener } from './events.js';
+import type { ClientEvent, Listener } from './events.js';
 
 /** Where events are printed: `console`, or the logger of your app. */
 export interface Logger {
@@ -12,6 +11,9 @@ export interface Logger {
 }
 
 const VARIABLE = 'CONTEXT_GATEWAY_LOG';
+
+/** The most characters of a line. */
+const MAX_LINE = 2_000;
 
 /** Standard error, so that the output of a program stays its own. */
 const STANDARD_ERROR: Logger = { debug: (line) => console.error(line), warn: (line) => console.error(line) };
@@ -40,56 +42,17 @@ function isProblem(event: ClientEvent): boolean {
   return event.type === 'retry' || event.type === 'failure' || event.type === 'validation';
 }
 
-/** One line about an event. Names from the service may contain control characters. */
-function describeEvent(event: ClientEvent): string {
-  const { call, area, method, path } = event;
-  const line = `context-gateway ${area} #${call} ${method} ${path}: ${factsOf(event)}`;
-  return line.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ');
+/** One line about an event, with its fields as `name=value`. Names from the service may contain control characters. */
+function describeEvent({ call, area, method, path, type, ...fields }: ClientEvent): string {
+  const texts = Object.entries(fields).flatMap(([name, value]: [string, unknown]) =>
+    value === undefined || typeof value === 'function' ? [] : `${name}=${textOf(value)}`,
+  );
+  const line = [`context-gateway ${area} #${call} ${method} ${path}: ${type}`, ...texts].join(' ');
+  return line.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').slice(0, MAX_LINE);
 }
 
-function factsOf(event: ClientEvent): string {
-  switch (event.type) {
-    case 'start':
-      return joined(['start', event.model, event.streamed && 'streamed']);
-    case 'request':
-      return `request, attempt ${event.attempt}`;
-    case 'response':
-      return joined([`${event.status} after ${ms(event.duration)}`, event.requestId]);
-    case 'queued':
-      return joined([
-        `waiting for the rate limit (${event.bucket})`,
-        event.expectedWait !== undefined && `at least ${ms(event.expectedWait)}`,
-      ]);
-    case 'dequeued':
-      return `waited ${ms(event.waited)} for the rate limit (${event.bucket})`;
-    case 'retry':
-      return `attempt ${event.attempt} failed (${event.reason}), next in ${ms(event.wait)}`;
-    case 'failure':
-      return `attempt ${event.attempt} failed (${event.reason}), no retry: ${event.stop}`;
-    case 'validation':
-      return `the response does not match the documentation: ${describeIssues(event.issues)}`;
-    case 'done':
-      return doneFacts(event);
-  }
-}
-
-function doneFacts(event: DoneEvent): string {
-  const { outcome, error, status, attempts, duration, timeToFirstChunk, usage, usageEstimated, finishReasons } = event;
-  return joined([
-    `${outcome} in ${ms(duration)}`,
-    error,
-    status !== undefined && `status ${status}`,
-    attempts !== 1 && `${attempts} attempts`,
-    timeToFirstChunk !== undefined && `first chunk after ${ms(timeToFirstChunk)}`,
-    usage && `${usageEstimated ? 'about ' : ''}${usage.prompt_tokens} + ${usage.completion_tokens} tokens`,
-    ...finishReasons,
-  ]);
-}
-
-function joined(facts: readonly (string | false | undefined)[]): string {
-  return facts.filter(Boolean).join(', ');
-}
-
-function ms(time: number): string {
-  return `${Math.round(time)} ms`;
+/** Times are in whole milliseconds. */
+function textOf(value: unknown): string {
+  if (typeof value === 'number') return String(Math.round(value));
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }

@@ -41,12 +41,13 @@ export async function acquire(
   known: RateLimit | undefined,
 ): Promise<CallPermit> {
   const { timeouts, bucket, reporter, runtime } = call;
-  const since = runtime.now();
   let requested: Permit | Promise<Permit> | undefined;
+  let since = 0;
   try {
     requested = limiter?.acquire(bucket);
     if (!isThenable(requested) && requested?.ready === undefined) return new CallPermit(requested, 0);
     timeouts.queuedFor = bucket;
+    since = runtime.now();
     const permit = isThenable(requested) ? await timeouts.wait(requested) : requested;
     if (permit?.ready === undefined) return new CallPermit(permit, 0);
     await queueFor(call, permit.ready, permit.expectedWait, known);
