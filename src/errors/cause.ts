@@ -51,16 +51,12 @@ function isError(value: unknown): value is Failure {
   return typeof error?.message === 'string' && typeof error.name === 'string';
 }
 
-/**
- * The original error, if all its fields are plain values that are safe to print. Any other is copied: name, message,
- * code and stack.
- */
+/** A copy of a foreign error with what is safe to print: its name, message, code and stack. Other fields may hold a request. */
 export function safeCause(failure: unknown, redaction: Redaction): unknown {
   const chain = causesOf(failure);
   const [first] = chain;
   if (first === undefined) return undefined;
   try {
-    if (isSafe(first, redaction)) return first;
     const code = codeIn(first);
     const message = redaction.quote([...new Set(chain.map(({ message }) => message).filter(Boolean))].join(': '));
     const name = CODE.test(first.name) ? first.name : 'Error';
@@ -73,21 +69,4 @@ export function safeCause(failure: unknown, redaction: Redaction): unknown {
   } catch {
     return undefined; // a field that cannot be read cannot be printed either
   }
-}
-
-/** Whether its class is the platform's or undici's, which print no other fields, and every field is a safe value. */
-function isSafe(error: unknown, redaction: Redaction, depth = 0): boolean {
-  if (!isError(error) || error instanceof ContextGatewayError || depth > 4) return false;
-  for (let proto = Object.getPrototypeOf(error); proto !== null; proto = Object.getPrototypeOf(proto)) {
-    if (Object.hasOwn(proto, 'toJSON') || Reflect.ownKeys(proto).some((key) => String(key).includes('inspect')))
-      return false;
-  }
-  return Reflect.ownKeys(error).every((key) => {
-    const value = (error as unknown as Record<PropertyKey, unknown>)[key];
-    if (key === 'cause') return value === undefined || isSafe(value, redaction, depth + 1);
-    if (typeof value !== 'string') return Object(value) !== value;
-    // A stack keeps the message of its creation when the message changes.
-    const message = key === 'stack' ? value.replace(PLACES, '') : value;
-    return !/\*\*\*|…/.test(redaction.mask(value) + redaction.quote(message));
-  });
 }

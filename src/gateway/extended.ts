@@ -233,8 +233,7 @@ const streamedSchema = wireObject({ choices: z.array(choiceSchema) });
 const contentSchema = z.optional(
   z.custom(isContent, "expected a string, null, or an array of parts such as { type: 'text', text: '…' }"),
 );
-const penalty = z.optional(z.number().check(z.minimum(-2), z.maximum(2)));
-const positive = z.optional(integer.check(z.minimum(1)));
+/** Only the messages are checked: the other undocumented parameters are sent as they are, and the service decides. */
 const extendedParamsSchema = wireObject({
   ...chatCompletionParamsSchema.shape,
   messages: z
@@ -247,44 +246,14 @@ const extendedParamsSchema = wireObject({
       }),
     )
     .check(z.minLength(1)),
-  tools: z.optional(
-    z.array(wireObject({ type: requiredText, function: z.optional(wireObject({ name: requiredText })) })),
-  ),
-  tool_choice: z.optional(
-    z.custom(isStringOrTyped, "expected 'none', 'auto', 'required', or { type: 'function', function: { name } }"),
-  ),
-  parallel_tool_calls: z.optional(z.boolean()),
-  response_format: z.optional(wireObject({ type: requiredText })),
-  seed: z.optional(integer),
-  stop: z.optional(z.custom(isTexts, 'expected a string or an array of strings')),
-  top_p: z.optional(z.number().check(z.minimum(0), z.maximum(1))),
-  top_k: positive,
-  presence_penalty: penalty,
-  frequency_penalty: penalty,
-  logit_bias: z.optional(z.record(z.string(), z.number())),
-  logprobs: z.optional(z.boolean()),
-  top_logprobs: z.optional(count),
-  n: positive,
-  max_completion_tokens: positive,
-  reasoning_effort: z.optional(requiredText),
-  stream_options: z.optional(wireObject({ include_usage: z.optional(z.boolean()) })),
-  user: z.optional(z.string()),
 });
 
 function isContent(value: unknown): boolean {
   return value === null || typeof value === 'string' || (Array.isArray(value) && value.every(isTyped));
 }
 
-function isStringOrTyped(value: unknown): boolean {
-  return typeof value === 'string' || isTyped(value);
-}
-
 function isTyped(value: unknown): boolean {
   return typeof (value as { type?: unknown } | null)?.type === 'string';
-}
-
-function isTexts(value: unknown): boolean {
-  return typeof value === 'string' || (Array.isArray(value) && value.every((one) => typeof one === 'string'));
 }
 
 /** The schemas of a client's completions. */

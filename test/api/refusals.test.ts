@@ -161,7 +161,7 @@ describe('a 404', () => {
   test.each([
     {
       body: '<html><head><title>404 Not Found</title></head><body>nginx</body></html>',
-      says: '404 Not Found: nginx. ',
+      says: '404 nginx. ',
     },
     { body: 'default backend - 404', says: '404 default backend - 404. ' },
     { body: '', says: '404 ' },
@@ -245,13 +245,13 @@ describe('error bodies that are pages or long texts', () => {
     {
       of: 'Varnish',
       page: '<?xml version="1.0"?>\n<!DOCTYPE html>\n<html><head><title>502 Backend fetch failed</title></head><body><h1>Error 502 Backend fetch failed</h1><p>XID: 5</p></body></html>',
-      line: '502 Backend fetch failed: Error 502 Backend fetch failed XID: 5',
+      line: '502 Error 502 Backend fetch failed XID: 5',
     },
-    { of: 'Express', page: '<title>Error</title><pre>Cannot POST /v1/x</pre>', line: '502 Error: Cannot POST /v1/x' },
+    { of: 'Express', page: '<title>Error</title><pre>Cannot POST /v1/x</pre>', line: '502 Cannot POST /v1/x' },
     {
       of: 'an app',
       page: '<title>Our app</title><script>if (a < b && c > d) { x = "</p>" }</script><style>p > a { color: red }</style><noscript>Please enable scripts</noscript>',
-      line: '502 Our app: Please enable scripts',
+      line: '502 Please enable scripts',
     },
     {
       of: 'entities',

@@ -115,7 +115,7 @@ export const BUGS: readonly Bug[] = [
   {
     name: 'a quoted prompt is printed',
     module: 'src/transport/response/secrets.ts',
-    place: 'withoutEcho(bounded, textsOf(this.#request))',
+    place: 'withoutEcho(bounded, this.#texts)',
     instead: 'bounded',
     invariant: 'I19',
     fault: 'an error that quotes the request',

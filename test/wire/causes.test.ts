@@ -121,15 +121,6 @@ describe('the cause of a connection error', () => {
     expect(leaksOf(error.cause, [KEY])).toEqual([]);
   });
 
-  test('is the error itself if it contains no credential', async () => {
-    const failure = new Error('connection to production lost while content was sent');
-    const fetch: Fetch = () => Promise.reject(failure);
-
-    const error = await failureOf(gatewayWith({ fetch }).request(POST, { headers: { 'x-env': 'production' } }));
-
-    expect(error.cause).toBe(failure);
-  });
-
   test('is undefined if reading the error throws', async () => {
     const broken = {
       name: 'Broken',
@@ -163,7 +154,7 @@ describe('the cause of a connection error', () => {
 
     const error = await failureOf(gatewayWith({ fetch }).request(POST));
 
-    expect(error).toMatchObject({ sent: 'maybe', cause: { name: 'TypeError', cause: { code: 'ECONNREFUSED' } } });
+    expect(error).toMatchObject({ sent: 'maybe', cause: { name: 'TypeError', code: 'ECONNREFUSED' } });
     expect(error.message).toContain('the connection was refused');
   });
 });

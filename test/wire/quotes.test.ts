@@ -45,7 +45,7 @@ describe.each(engines)('$engine', ({ options }) => {
         answer(400, JSON.stringify({ error: details })),
         answer(400, JSON.stringify({ success: false, error: said })),
         answer(200, JSON.stringify({ error: details })),
-        answer(502, `<html><title>Bad gateway</title><pre>${quoted}</pre></html>`, { 'content-type': 'text/html' }),
+        answer(502, `<html><h1>Bad gateway.</h1><pre>${quoted}</pre></html>`, { 'content-type': 'text/html' }),
       );
 
       for (const words of ['Content policy: the message "', 'Content policy', 'Content policy', 'Bad gateway']) {

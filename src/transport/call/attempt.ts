@@ -41,6 +41,7 @@ export class CallAttempt implements ResponseContext {
   /** What users see of it. */
   readonly record: { -readonly [Key in keyof Attempt]: Attempt[Key] };
   credential = '';
+  #redactor: Redactor | undefined;
   startedAt = 0;
   /** Of its response. */
   requestId: string | undefined;
@@ -61,7 +62,8 @@ export class CallAttempt implements ResponseContext {
   }
 
   get redactor(): Redactor {
-    return new Redactor(this.credential, this.call.request);
+    this.#redactor ??= new Redactor(this.credential, this.call.request.body);
+    return this.#redactor;
   }
 
   /** Milliseconds since it started. */

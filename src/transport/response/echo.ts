@@ -13,24 +13,6 @@ export interface CallerTexts {
   readonly short: ReadonlySet<string>;
 }
 
-/** The part of a request that is compared. */
-interface RequestBody {
-  /** JSON. */
-  readonly body: string | undefined;
-}
-
-/** Most errors have several fields, and a long body is read once. */
-const known = new WeakMap<RequestBody, CallerTexts>();
-
-export function textsOf(request: RequestBody): CallerTexts {
-  let texts = known.get(request);
-  if (texts === undefined) {
-    texts = callerTexts(request.body);
-    known.set(request, texts);
-  }
-  return texts;
-}
-
 /** Collects the texts of a JSON body. */
 export function callerTexts(json: string | undefined): CallerTexts {
   const long: string[] = [];

@@ -24,7 +24,6 @@ export function errorDetails(response: ResponseFacts, body: unknown): APIErrorDe
   const retryAfter = parseRetryAfter(headers, error.retryAfter, window, serverTime);
   const advice =
     redirectTarget(head) ??
-    doubt(status, sent, call?.request.method) ??
     (status === 404 && error.message === undefined
       ? wrongPath(call?.request.address)
       : call?.area.explain(status, description)) ??
@@ -68,12 +67,6 @@ function isServiceError(body: unknown): boolean {
   );
 }
 
-/** The reason why a POST is not retried after a 503 that did not come from the service itself. */
-function doubt(status: number, sent: Sent, method: string | undefined): string | undefined {
-  if (status !== 503 || method !== 'POST' || sent === 'no') return undefined;
-  return "This is not the service's own error: a proxy may have responded after the work was done, so the request is not retried.";
-}
-
 interface ErrorObject {
   readonly message?: string | undefined;
   readonly type?: string | undefined;
@@ -99,21 +92,13 @@ function errorObject(body: unknown, quote: (text: string) => string): ErrorObjec
   return { message: textOf('message'), type: textOf('type'), code: textOf('code'), param: textOf('param'), retryAfter };
 }
 
-/** The title and the first words of a plain text or an HTML page, such as a proxy's error page. */
+/** The first words of a plain text or an HTML page, such as a proxy's error page. */
 function excerpt(body: unknown, status: number, redactor: Redactor): string {
   if (typeof body !== 'string') return '';
-  // Masked before it is cut, because half a key is still a secret, and again after its entities are decoded.
-  const page = redactor.mask(squeezed(body));
-  const textOf = (html: string): string => squeezed(redactor.mask(unescaped(html.replace(/<[a-z/!?][^<>]*>?/gi, ' '))));
-  const title = textOf(/<title[^<>]*>([^<]*)/i.exec(page)?.[1] ?? '');
-  const text = textOf(page.replace(/<!--.*?(-->|$)|<(title|script|style)\b.*?(<\/\2[^<>]*>?|$)/gi, ' '));
-  const all = text.startsWith(title) ? text : `${title}: ${text}`.replace(/: $/, '');
-  const line = redactor.quote(all.startsWith(`${status} `) ? all.slice(4) : all); // the message already begins with it
+  const shown = body.replace(/<!--.*?(-->|$)|<(title|script|style)\b.*?(<\/\2[^<>]*>?|$)|<[a-z/!?][^<>]*>?/gis, ' ');
+  const text = redactor.quote(unescaped(shown).replace(/\s+/g, ' ').trim());
+  const line = text.startsWith(`${status} `) ? text.slice(4) : text; // the message already begins with it
   return line.length > MAX_EXCERPT ? `${line.slice(0, MAX_EXCERPT)}…` : line;
-}
-
-function squeezed(text: string): string {
-  return text.replace(/\s+/g, ' ').trim();
 }
 
 /** A 404 that is not the service's own error: `baseURL` is probably wrong. */

@@ -1,5 +1,5 @@
 import type { Redaction } from '../../errors/cause.js';
-import { textsOf, withoutEcho } from './echo.js';
+import { type CallerTexts, callerTexts, withoutEcho } from './echo.js';
 import { unescaped } from './escapes.js';
 
 /** The most characters of a foreign text in a message. */
@@ -16,12 +16,14 @@ const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g;
 /** Makes texts of others safe to print: those of the service, and of a platform's error. */
 export class Redactor implements Redaction {
   readonly #credential: string;
-  readonly #request: { readonly body: string | undefined } | undefined;
+  readonly #body: string | undefined;
+  /** Most errors have several texts, and a long body is read once. */
+  #texts: CallerTexts | undefined;
 
-  /** `credential` is the value of its header, `request` has the caller's texts. A relayed stream has neither. */
-  constructor(credential = '', request?: { readonly body: string | undefined }) {
+  /** `credential` is the value of its header, `body` the JSON of the request. A relayed stream has neither. */
+  constructor(credential = '', body?: string) {
     this.#credential = credential;
-    this.#request = request;
+    this.#body = body;
   }
 
   /** Masks keys and control characters. Done before a text is cut, because half a key is still a secret. */
@@ -33,7 +35,8 @@ export class Redactor implements Redaction {
   quote(text: string): string {
     const masked = this.mask(text);
     const bounded = masked.length > MAX_COMPARED ? masked.slice(0, MAX_COMPARED) : masked;
-    const rest = this.#request === undefined ? bounded : withoutEcho(bounded, textsOf(this.#request));
+    this.#texts ??= callerTexts(this.#body);
+    const rest = withoutEcho(bounded, this.#texts);
     const shown = rest === bounded ? bounded : this.mask(rest); // its escapes were decoded
     return shown.length > MAX_MESSAGE ? `${shown.slice(0, MAX_MESSAGE)}…` : shown;
   }
