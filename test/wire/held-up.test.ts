@@ -2,13 +2,83 @@ import { mock } from 'node:test';
 import { Agent, request } from 'undici';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { GatewayClient } from '../../src/index.js';
+import { engines } from '../helpers/engines.js';
 import { failureOf } from '../helpers/service.js';
 import { eventOf, headOf, json } from './behaviours.js';
 import { atEnd } from './fault-server.js';
-import { KEY, serve } from './world.js';
+import { KEY, serve, until, watched } from './world.js';
 
 const GET = { method: 'GET', path: '/v1/things' } as const;
 const STREAM = { model: 'm', messages: [{ role: 'user', content: 'hi' }], stream: true } as const;
+
+/** The timeout, deadline or idle time of a call: longer than any test machine needs. */
+const LIMIT = 60_000;
+
+/** A client's clock and timers, and an event loop that can be blocked until its limit is over. */
+function blockable() {
+  let blocked = 0;
+  const timers = new Map<object, () => void>();
+  const runtime = watched({
+    now: () => performance.now() + blocked,
+    setTimer: (callback, ms) => {
+      if (ms < 1_000 || ms > LIMIT) return setTimeout(callback, ms);
+      const timer = {};
+      timers.set(timer, callback);
+      return timer;
+    },
+    clearTimer: (timer) => {
+      if (!timers.delete(timer as object)) clearTimeout(timer as NodeJS.Timeout);
+    },
+  });
+  /** As a blocked event loop does, fires them while the response that `act` writes is still unread in its socket. */
+  const block = (act: () => unknown): void =>
+    void setImmediate(() => {
+      act();
+      blocked += LIMIT + 500;
+      for (const fire of [...timers.values()]) fire();
+    });
+  return { runtime, block };
+}
+
+describe.each(engines)('$engine', ({ options }) => {
+  const world = serve();
+
+  test.each([{ timeout: LIMIT }, { timeout: 10 * LIMIT, deadline: LIMIT }])(
+    'a response that arrived in time does not end with %j, however long the event loop was blocked',
+    async (limits) => {
+      const { runtime, block } = blockable();
+      world.server.answers(
+        json({ warm: 1 }),
+        atEnd((turn) => block(() => json({ a: 1 }).act(turn))),
+      );
+      const client = world.gateway({ ...options, maxRetries: 0 }, runtime);
+      await client.request(GET);
+
+      expect(await client.request(GET, limits)).toEqual({ a: 1 });
+    },
+  );
+
+  test('a stream whose event arrived in time does not end as idle', async () => {
+    const { runtime, block } = blockable();
+    let first = false;
+    world.server.answers(
+      atEnd(async ({ socket }) => {
+        socket.write(headOf(200, { 'content-type': 'text/event-stream' }) + eventOf('a'));
+        await until(() => first);
+        block(() => socket.write(`${eventOf('b', 'stop')}data: [DONE]\n\n`));
+      }),
+    );
+    const client = world.gateway({ ...options, streamIdleTimeout: LIMIT }, runtime);
+
+    const read: unknown[] = [];
+    for await (const { choices } of await client.chat.completions.create(STREAM)) {
+      first = true;
+      read.push(choices[0]?.delta.content);
+    }
+
+    expect(read).toEqual(['a', 'b']);
+  });
+});
 
 describe('mocked timers', () => {
   afterEach(() => {

@@ -10,6 +10,12 @@ const UNREAD_TIMES = 5;
 /** With less time than this (ms), no attempt is started. */
 export const MIN_ATTEMPT = 10;
 
+/**
+ * A timer that fires this late (ms) was delayed by a blocked event loop: data may have arrived that is still unread.
+ */
+const LATE_TIMER = 25;
+const GRACE_TURNS = 8;
+
 /** The cancellable work that a call waits for: an exchange, or a stream. */
 type Cancellable = Pick<Exchange, 'cancel' | 'progress'>;
 
@@ -228,12 +234,21 @@ class Watchdog {
 
   #arm(): void {
     const fedAt = this.#fedAt;
-    const left = Math.max(0, fedAt + this.#ms - this.#runtime.now());
-    const fire = (): void => {
-      if (fedAt === this.#fedAt && left <= this.#ms) this.#onSilence();
-      else this.#arm();
-    };
+    const armedAt = this.#runtime.now();
+    const left = Math.max(0, fedAt + this.#ms - armedAt);
     // Not longer than `ms`: after a pause of several times `ms`, the next feed brings the end nearer.
-    this.#timer = this.#runtime.setTimer(fire, Math.min(left, this.#ms));
+    const delay = Math.min(left, this.#ms);
+    let turns = 0;
+    const fire = (): void => {
+      const isLate = turns > 0 || this.#runtime.now() - armedAt - delay >= LATE_TIMER;
+      if (fedAt !== this.#fedAt || left > delay) this.#arm();
+      else if (!isLate || turns === GRACE_TURNS) this.#onSilence();
+      else {
+        // Allows some turns of I/O first, to read and decompress data that has already arrived.
+        turns += 1;
+        this.#timer = this.#runtime.setTimer(fire, 4);
+      }
+    };
+    this.#timer = this.#runtime.setTimer(fire, delay);
   }
 }
