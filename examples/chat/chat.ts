@@ -68,8 +68,7 @@ async function answer(input: string): Promise<void> {
   const turn = await stream.final();
   print(turn.stopped ? paint('dim', ' [stopped]') : '');
   print(gauge(turn.report));
-  const found = await conversation.search(input, { limit: 3 });
-  printRecalled(turn.report, found.filter(({ content }) => content !== input && content !== turn.text).slice(0, 2));
+  printRecalled(turn.report);
   await conversation.idle(); // the receipt of a compaction comes before the next question
 }
 

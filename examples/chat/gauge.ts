@@ -1,4 +1,4 @@
-import type { CompactionReceipt, PromptReport, SearchResult } from 'context-gateway/conversation';
+import type { CompactionReceipt, PromptReport } from 'context-gateway/conversation';
 import { bar, cut, number, paint, print } from '../demo/terminal.js';
 
 /** How full the window is, and with what. */
@@ -8,13 +8,13 @@ export function gauge({ tokens, budget, stale }: PromptReport): string {
   return `${bar(total / budget, 24)} ${paint('dim', `${parts}${stale ? ', an older context' : ''}`)}`;
 }
 
-/** How many earlier messages the prompt repeated, and those that match the question best, as sources. */
-export function printRecalled({ recalled }: PromptReport, sources: readonly SearchResult[]): void {
+/** How many earlier messages the prompt repeated, and the best two, as sources. */
+export function printRecalled({ recalled }: PromptReport): void {
   if (recalled.length === 0) return;
-  print(paint('dim', `  ${recalled.length} earlier messages were recalled. The best match:`));
-  for (const { role, createdAt, excerpt } of sources)
+  print(paint('dim', `  ${recalled.length} earlier messages were recalled. The best:`));
+  for (const { role, createdAt, text } of recalled.slice(0, 2))
     print(
-      `  ${paint('cyan', [createdAt && new Date(createdAt).toISOString().slice(0, 10), role].filter(Boolean).join(', '))}: ${excerpt}`,
+      `  ${paint('cyan', [createdAt && new Date(createdAt).toISOString().slice(0, 10), role].filter(Boolean).join(', '))}: ${cut(text, 160)}`,
     );
 }
 

@@ -135,7 +135,7 @@ export interface PromptReport {
   estimated: boolean;
   included: ContextSection[];
   dropped: Dropped[];
-  /** Earlier messages and lost statements that were found for the input, oldest first. */
+  /** Earlier messages that were found for the input, the best match first, then lost statements. */
   recalled: Recalled[];
   /** A hash of the context message. Prompts with equal keys have the same context, byte for byte. */
   cacheKey: string;

@@ -29,6 +29,7 @@ interface RecallParams {
 
 /** The recalled part of a prompt. */
 export interface Recollection {
+  /** The best first, lost statements last. */
   items: Recalled[];
   text: string;
   tokens: number;
@@ -36,7 +37,6 @@ export interface Recollection {
 
 /** A line of what is recalled. */
 interface Line {
-  item: Recalled;
   /** The index of the message in the history. -1 for a lost statement. */
   position: number;
   day: string | undefined;
@@ -51,6 +51,8 @@ interface Line {
 export function recall({ hits, lost = [], index, query = '' }: Found, params: RecallParams): Recollection | undefined {
   const { history, end, room, count, isSent } = params;
   const lines: Line[] = [];
+  const found: Recalled[] = [];
+  const statements: Recalled[] = [];
   let tokens = count(PREFACE) + FRAME_TOKENS;
   let misses = 0;
   for (const { text, term } of lost) {
@@ -63,7 +65,7 @@ export function recall({ hits, lost = [], index, query = '' }: Found, params: Re
     if (misses > MAX_MISSES) break;
   }
   const body = lines.map((line, at) => `${leadOf(line, lines[at - 1])}${line.text}`).join('\n');
-  const items = lines.map(({ item }) => item);
+  const items = [...found, ...statements];
   return items.length === 0 ? undefined : { items, text: enclosed('recalled', PREFACE, body), tokens };
 
   /** Returns whether the message is recalled now. */
@@ -86,7 +88,7 @@ export function recall({ hits, lost = [], index, query = '' }: Found, params: Re
     const [before, after] = [lines[at - 1], lines[at]];
     if (position >= 0 && before?.position === position) return true;
     const speaker = (item.name ?? item.role).replace(/[\][\s]+/g, ' ');
-    const line = { item, position, day: dayOf(item), text: renderItem(`${speaker}] ${item.text.trim()}`) };
+    const line = { position, day: dayOf(item), text: renderItem(`${speaker}] ${item.text.trim()}`) };
     // With its line end, which tokenizers join to a full stop.
     let cost = count(`[${line.text}\n`) + leadTokens(line, before);
     if (after !== undefined) cost += leadTokens(after, line) - leadTokens(after, before);
@@ -96,6 +98,7 @@ export function recall({ hits, lost = [], index, query = '' }: Found, params: Re
     }
     tokens += cost;
     lines.splice(at, 0, line);
+    (position < 0 ? statements : found).push(item);
     return true;
   }
 

@@ -125,7 +125,16 @@ describe('the budget of a prompt', () => {
 
     expect(report.recalled[0]?.text).toBe('The red boat.');
     expect(report.tokens.total).toBeGreaterThan(650);
-    expect(report.recalled.at(-1)?.id).toBe(`m${start - 2}`);
+    expect(report.recalled.map(({ id }) => id)).toContain(`m${start - 2}`);
+  });
+
+  test('the report lists the best match first', () => {
+    const history = [...smallTalk(30), ...ask('The red boat leaks at the stern.'), ...smallTalk(30)];
+
+    const { report } = fitted({ history, input: ask('Which boat leaks at the stern?'), budget: 500 });
+
+    expect(report.recalled.length).toBeGreaterThan(3);
+    expect(report.recalled[0]?.text).toBe('The red boat leaks at the stern.');
   });
 
   test('a budget that pins and the input exceed leads to an error with the token counts', () => {
