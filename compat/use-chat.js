@@ -12,7 +12,7 @@ export async function useChat({ page, url, emulator }) {
   for (const width of WIDTHS) {
     await page.setViewport({ width, height: 800 });
     await chat({ page, url: `${url}/chat/at-${width}`, emulator });
-    await search({ page, url: `${url}/tools`, emulator });
+    await search({ page, url: `${url}/tools/search-${width}`, emulator });
   }
   if (problems.length > 0) throw new Error(`the console says: ${problems.join('\n')}`);
 }
@@ -54,7 +54,7 @@ async function chat({ page, url, emulator }) {
   await picture(page, 'chat');
 }
 
-/** The page has the messages, and the model searches them. */
+/** The model searches the conversation. */
 async function search({ page, url, emulator }) {
   emulator.reset();
   await page.goto(url);
@@ -71,6 +71,9 @@ async function search({ page, url, emulator }) {
   const found = JSON.parse(emulator.requests.at(-1).body).messages.find(({ role }) => role === 'tool');
   if (!found?.content.includes('The pier gets a red lamp.')) throw new Error(`found: ${JSON.stringify(found)}`);
   await picture(page, 'search');
+
+  await page.reload();
+  await shows(page, 'li:last-child', 'A red one.');
 }
 
 async function send(page, text) {

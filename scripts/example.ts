@@ -25,7 +25,8 @@ const page = Object.hasOwn(PAGES, name) ? PAGES[name] : undefined;
 if (file === undefined || (page === undefined && !existsSync(file))) {
   const tasks = readdirSync('examples').filter((entry) => entry.endsWith('.ts'));
   const all = [...tasks.map((entry) => entry.replace('.ts', '')), ...Object.keys(PAGES), ...Object.keys(APPS)];
-  console.error(`Usage: npm run example <name>\n\n${all.map((example) => `  ${example}`).join('\n')}`);
+  console.error(`Usage: npm run example <name>\n\n${all.map((example) => `  ${example}`).join('\n')}\n
+A page with useChat, in Next.js: docs/guides/chat-page.md`);
   process.exit(2);
 }
 

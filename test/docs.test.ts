@@ -118,7 +118,7 @@ describe('the documentation', () => {
     const guide = readFileSync('docs/guides/chat-page.md', 'utf8');
     const files = [...guide.matchAll(/^```tsx?\n\/\/ (.*)\n([\s\S]*?)^```$/gm)];
 
-    expect(files).toHaveLength(5);
+    expect(files).toHaveLength(6);
     for (const [, path, code] of files) expect(readFileSync(`examples/apps/use-chat/${path}`, 'utf8'), path).toBe(code);
   });
 

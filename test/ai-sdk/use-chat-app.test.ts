@@ -4,9 +4,11 @@ import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 // They load without variables, as `next build` does. `npm run compat` tests the page.
 import { POST as chat } from '../../examples/apps/use-chat/app/api/chat/route.js';
 import { POST as tools } from '../../examples/apps/use-chat/app/api/tools/route.js';
-import { store } from '../../examples/apps/use-chat/app/store.js';
+import { asMessage, earlier, store } from '../../examples/apps/use-chat/app/store.js';
 
 const emulator = createEmulator({ seed: 'use-chat' });
+/** The id of the conversation, new for each test. */
+let talk = '';
 beforeAll(async () => {
   const { url } = await emulator.listen({ port: 0 });
   vi.stubEnv('CONTEXT_GATEWAY_BASE_URL', url);
@@ -14,6 +16,7 @@ beforeAll(async () => {
 });
 beforeEach(() => {
   emulator.reset();
+  talk = crypto.randomUUID();
   vi.spyOn(console, 'error').mockImplementation(() => {}); // the log of the app
 });
 afterAll(async () => {
@@ -28,17 +31,23 @@ const of = (role: 'user' | 'assistant', text: string, id: string): UIMessage => 
   parts: [{ type: 'text', text }],
 });
 
+const path = '/v1/chat/completions';
+const textsOf = (messages: UIMessage[]) => messages.map((message) => `${message.role}: ${asMessage(message).content}`);
+const sentTexts = (at = -1) =>
+  JSON.parse(emulator.requests.at(at)?.body ?? '').messages.map(({ content }: { content: string }) => content);
+
 /** What `useChat` does with the messages of a page. */
 async function send(
   route: typeof chat,
   messages: UIMessage[],
+  abortSignal?: AbortSignal,
 ): Promise<{ message: UIMessage | undefined; errors: Error[] }> {
   const transport = new DefaultChatTransport({
     api: 'https://app.test/api/chat',
     fetch: (url, init) => route(new Request(url, init as RequestInit)),
   });
   const stream = await transport.sendMessages({
-    ...{ trigger: 'submit-message', chatId: 'talk', messageId: undefined, abortSignal: undefined, messages },
+    ...{ trigger: 'submit-message', chatId: talk, messageId: undefined, abortSignal, messages },
   });
   const errors: Error[] = [];
   let message: UIMessage | undefined;
@@ -47,7 +56,7 @@ async function send(
   return { message, errors };
 }
 
-test('the model searches what the page sent long ago', async () => {
+test('the model searches what was said long ago', async () => {
   emulator.chat.on('pier', 'A red one, see the message of the first day.');
   emulator.chat.on('pier', {
     tool_calls: [{ function: { name: 'searchConversation', arguments: { query: 'pier lamp' } } }],
@@ -59,6 +68,11 @@ test('the model searches what the page sent long ago', async () => {
     ),
     of('user', 'Which lamp does the pier get?', 'question'),
   ];
+  store.append(
+    talk,
+    messages.slice(0, -1).map((one) => ({ ...asMessage(one), createdAt: '2026-01-15T10:00:00Z' })),
+    0,
+  );
 
   const { message, errors } = await send(tools, messages);
 
@@ -70,7 +84,6 @@ test('the model searches what the page sent long ago', async () => {
 });
 
 test('a question that failed is asked again, one that was answered gets another reply, and a 429 has its wait', async () => {
-  const path = '/v1/chat/completions';
   const question = [of('user', 'When does the harbour open?', '1')];
   emulator.faults.add({ match: { path }, respond: { status: 500 } });
   emulator.chat.on('harbour', 'At six.');
@@ -87,16 +100,73 @@ test('a question that failed is asked again, one that was answered gets another 
   expect(dataOf(limited)).toMatchObject({ status: 429, message: 'Slow down.', retryAfter: 7_000 });
 });
 
-test('another reply to a question that is not the last one any more, because of another tab, replaces nothing', async () => {
-  emulator.chat.on('harbour', 'At six.');
-  const harbour = [of('user', 'When does the harbour open?', 'harbour')];
-  await send(chat, harbour);
-  await send(chat, [of('user', 'Which lamp does the pier get?', 'lamp')]);
+test.each([chat, tools])(
+  'another reply to a question that is not the last one any more, because of another tab, replaces nothing (%#)',
+  async (route) => {
+    emulator.chat.on('harbour', 'At six.');
+    const harbour = [of('user', 'When does the harbour open?', 'harbour')];
+    await send(route, harbour);
+    await send(route, [of('user', 'Which lamp does the pier get?', 'lamp')]);
 
-  const { message } = await send(chat, harbour);
+    const { message } = await send(route, harbour);
 
-  expect(message?.parts).toMatchObject([{ type: 'text', text: 'At six.' }]);
-  expect((await store.load('talk'))?.messages.map(({ id, role }) => (role === 'user' ? id : role)).slice(-6)).toEqual([
-    ...['harbour', 'assistant', 'lamp', 'assistant', 'harbour', 'assistant'],
+    expect(message?.parts.at(-1)).toMatchObject({ type: 'text', text: 'At six.' });
+    expect((await earlier(talk)).map(({ id, role }) => (role === 'user' ? id : role))).toEqual([
+      ...['harbour', 'assistant', 'lamp', 'assistant', 'harbour', 'assistant'],
+    ]);
+  },
+);
+
+test.each([chat, tools])('a question without a reply is sent with the next one (%#)', async (route) => {
+  const [harbour, pier] = [of('user', 'When does the harbour open?', '1'), of('user', 'And the pier?', '2')];
+  emulator.faults.add({ match: { path }, respond: { status: 400 } });
+
+  await send(route, [harbour]);
+  await send(route, [harbour, pier]);
+
+  expect(sentTexts()).toEqual(['When does the harbour open?', 'And the pier?']);
+  expect(textsOf(await earlier(talk)).slice(0, 2)).toEqual([
+    'user: When does the harbour open?',
+    'user: And the pier?',
   ]);
+});
+
+test.each([chat, tools])('files are left out of the stored text (%#)', async (route) => {
+  const file = { type: 'file' as const, mediaType: 'text/csv', url: 'data:text/csv,a' };
+  const parts = [
+    file,
+    { type: 'text' as const, text: 'How many ships' },
+    { type: 'text' as const, text: 'are there?' },
+  ];
+  await send(route, [{ id: '1', role: 'user', parts: route === chat ? parts : parts.slice(1) }]);
+
+  expect((await earlier(talk)).at(0)?.parts).toEqual([{ type: 'text', text: 'How many ships\nare there?' }]);
+});
+
+test.each([chat, tools])('a request that no page sends is refused (%#)', async (route) => {
+  for (const body of ['{"id":"1","messages":[]}', '{}', 'hello'])
+    expect((await route(new Request('https://app.test', { method: 'POST', body }))).status).toBe(400);
+});
+
+test('with tools, replies are stored, one generated again replaces the older one, and a stopped one keeps its text', async () => {
+  const question = of('user', 'When does the harbour open?', '1');
+  emulator.chat.on('harbour', 'At six.');
+  await send(tools, [question]);
+  emulator.chat.on('harbour', 'At seven.');
+  await send(tools, [question]);
+  expect(textsOf(await earlier(talk))).toEqual(['user: When does the harbour open?', 'assistant: At seven.']);
+
+  emulator.chat.on('story', 'Once upon a time there was a lighthouse.');
+  emulator.faults.add({ match: { path }, respond: { type: 'cutStream', afterEvents: 4, how: 'stall' } });
+  const controller = new AbortController();
+  const page = [...(await earlier(talk)), of('user', 'Tell me a story.', '2')];
+  const stopped = send(tools, page, controller.signal).catch(() => {});
+  await expect.poll(() => emulator.requests.at(-1)?.response?.body ?? '').toContain('Once');
+  controller.abort();
+  await stopped;
+
+  await expect.poll(async () => (await earlier(talk)).length).toBe(4);
+  expect(store.load(talk)).toMatchObject({
+    messages: [{}, {}, {}, { content: expect.stringMatching(/^Once/), stopped: true }],
+  });
 });

@@ -1,13 +1,9 @@
 'use client';
 import { useChat } from '@ai-sdk/react';
-import { DefaultChatTransport, type UIMessage } from 'ai';
+import { DefaultChatTransport } from 'ai';
 import type { ErrorData } from 'context-gateway';
-import type { FoundMessage, TurnMetadata } from 'context-gateway/ai-sdk';
-import type { Recalled } from 'context-gateway/conversation';
 import { useEffect, useState } from 'react';
-
-type Search = { searchConversation: { input: { query: string }; output: FoundMessage[] } };
-export type ChatMessage = UIMessage<TurnMetadata, { recalled: Recalled[] }, Search>;
+import type { ChatMessage } from './store';
 
 export function Chat({ api, ...chat }: { api: string; id?: string; messages?: ChatMessage[] }) {
   const transport = new DefaultChatTransport<ChatMessage>({ api });

@@ -1,16 +1,21 @@
-import { convertToModelMessages, stepCountIs, streamText, type UIMessage, wrapLanguageModel } from 'ai';
+import { convertToModelMessages, stepCountIs, streamText, wrapLanguageModel } from 'ai';
 import { GatewayClient, toErrorData } from 'context-gateway';
 import { contextMiddleware, createAiSdkProvider, searchTool } from 'context-gateway/ai-sdk';
 import { createConversation } from 'context-gateway/conversation';
+import { asMessage, newQuestions, store } from '../../store';
 
 const gateway = new GatewayClient({ maxRetryAfter: 5_000 });
 const svc = createAiSdkProvider(gateway, { undocumented: 'send' }); // the API documents no tools
 
 export async function POST(request: Request): Promise<Response> {
-  const { id: conversationId, messages }: { id: string; messages: UIMessage[] } = await request.json();
-  const store = { load: () => ({ messages: messages.slice(0, -1).map(asMessage) }) }; // the page has the messages
-  const options = { gateway, model: 'atlas-small', conversationId, store };
-  const conversation = createConversation({ ...options, contextWindow: 4_000 }); // the tokens to pay for, at most
+  const { id: conversationId, messages } = await request.json().catch(() => ({}));
+  if (!conversationId || !messages?.length) return new Response('There are no messages.', { status: 400 });
+  // Check here that the visitor may use the conversation.
+  const contextWindow = 4_000; // the tokens to pay for, at most
+  const open = () => createConversation({ gateway, model: 'atlas-small', conversationId, store, contextWindow });
+  const conversation = open();
+  const questions = await newQuestions(conversationId, messages);
+  const input = questions.length > 0 ? questions : messages.slice(-1).map(asMessage);
   const result = streamText({
     model: wrapLanguageModel({ model: svc('atlas-small'), middleware: contextMiddleware(conversation) }),
     messages: await convertToModelMessages(messages),
@@ -20,9 +25,14 @@ export async function POST(request: Request): Promise<Response> {
     abortSignal: request.signal,
     onError: ({ error }) => console.error(error), // for the log; the page gets the lines below
   });
-  return result.toUIMessageStreamResponse({ onError: (error) => JSON.stringify(toErrorData(error)) });
-}
-
-function asMessage({ id, role, parts }: UIMessage) {
-  return { id, role, content: parts.map((part) => (part.type === 'text' ? part.text : '')).join('\n') };
+  return result.toUIMessageStreamResponse({
+    onError: (error) => JSON.stringify(toErrorData(error)),
+    onEnd: async ({ responseMessage, outcome }) => {
+      const { content: text } = asMessage(responseMessage);
+      if (text === '') return; // the page sends these questions again
+      const isAgain = (await newQuestions(conversationId, messages)).length === 0;
+      if (isAgain) await store.truncate(conversationId, input[0].id); // with the reply before
+      await open().record(input, { text, stopped: outcome.status !== 'completed' });
+    },
+  });
 }

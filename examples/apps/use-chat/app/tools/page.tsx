@@ -1,5 +1,0 @@
-import { Chat } from '../chat';
-
-export default function Page() {
-  return <Chat api="/api/tools" />;
-}
