@@ -3,6 +3,7 @@ import {
   type CompactionLevel,
   ConfigurationError,
   type MemoryCreateParams,
+  NotFoundError,
   type PinnedMemoryItem,
   type PinParams,
   type RequestOptions,
@@ -347,7 +348,7 @@ export class Conversation {
    */
   async exclude(messageId: string, options?: RequestOptions): Promise<void> {
     await this.#change(options, async () => {
-      await this.#options.context?.exclude(this.id, messageId, options);
+      await this.#options.context?.exclude(this.id, messageId, options).catch(this.#unlessStored(messageId));
       this.#session.exclude(messageId, true);
     });
   }
@@ -363,7 +364,7 @@ export class Conversation {
    */
   async include(messageId: string, options?: RequestOptions): Promise<void> {
     await this.#change(options, async () => {
-      await this.#options.context?.include(this.id, messageId, options);
+      await this.#options.context?.include(this.id, messageId, options).catch(this.#unlessStored(messageId));
       this.#session.exclude(messageId, false);
     });
   }
@@ -419,6 +420,13 @@ export class Conversation {
     this.#turns.service?.invalidate();
     await this.#session.save();
     return changed;
+  }
+
+  /** Throws the error, unless the service does not have a message that the app stores. */
+  #unlessStored(messageId: string): (error: unknown) => void {
+    return (error) => {
+      if (!NotFoundError.is(error) || !this.#session.history.messages.some(({ id }) => id === messageId)) throw error;
+    };
   }
 
   #context(what: string): ServiceContext {

@@ -562,6 +562,20 @@ describe('a conversation in an app', () => {
     expect((await conversation.regenerate().final()).stopped).toBe(false);
   });
 
+  test('excludes and includes a message that the service does not have', async () => {
+    const world = chatWorld();
+    const conversation = world.open();
+    const { messages } = await conversation.send('The password is sesame.');
+    const id = String(messages[0]?.id);
+
+    await conversation.exclude(id);
+    expect(await conversation.search('sesame')).toEqual([]);
+    await conversation.include(id);
+
+    expect(await conversation.search('sesame')).toHaveLength(1);
+    expect(await failureOf(conversation.exclude('unknown'))).toMatchObject({ status: 404 });
+  });
+
   test('keeps the old reply if the new one fails', async () => {
     const world = alone([]);
     await world.conversation.send('Name a harbour.');
