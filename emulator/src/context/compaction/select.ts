@@ -65,7 +65,7 @@ export class Selection {
     const queue = yield* LazyPriorityQueue.of(entries, (position) => {
       const entry = candidates[position];
       if (entry === undefined) return 0;
-      return this.#coverage.gain(entry.at) * worth(entry.candidate, candidates.length - 1 - position);
+      return this.#coverage.gain(entry.at) * worth(entry.candidate);
     });
     let spent = 0;
     for (let position = yield* queue.take(); position !== undefined; position = yield* queue.take()) {
@@ -92,11 +92,7 @@ const SHARES: readonly { sections: readonly Section[]; share: number; leastWeigh
   { sections: ['definitions', 'openQuestions', 'currentPlan'], share: 0.2, leastWeight: 2 },
 ];
 
-/** The worth of a unit of coverage: higher for strong cues and recent items, lower for long ones. */
-function worth({ weight, item }: Candidate, age: number): number {
-  const perToken = 1 / (Math.sqrt(item.tokens) * Math.sqrt(Math.sqrt(item.tokens)));
-  return perToken * (1 + 0.2 * weight) * (1 + 0.2 / (1 + age / RECENT));
+/** The worth of a unit of coverage: higher for strong cues, lower for long items. */
+function worth({ weight, item }: Candidate): number {
+  return (1 + 0.2 * weight) / (Math.sqrt(item.tokens) * Math.sqrt(Math.sqrt(item.tokens)));
 }
-
-/** In items: the bonus for recency halves after this many newer items. */
-const RECENT = 40;
