@@ -10,13 +10,12 @@ const BOTH = { index: 'src/index.ts', 'node-test': 'src/testing/node-test.ts', j
 const compilerOptions = { stripInternal: false, paths: { 'context-gateway': ['../src/index.ts'] } };
 const common: Options = { target: 'node20', tsconfig: '../tsconfig.json' };
 
-// Not with `clean`: each of the two would remove what the other has written.
+// Not with `clean`: each of them would remove what the other has written.
 export default defineConfig([
   {
     ...common,
     entry: { ...BOTH, vitest: 'src/testing/vitest.ts', cli: 'src/cli/main.ts' },
     format: 'esm',
-    dts: { entry: { ...BOTH, vitest: 'src/testing/vitest.ts' }, compilerOptions },
     onSuccess: async () => {
       await mkdir('dist/inspector', { recursive: true });
       for (const [name, text] of Object.entries(await buildInspector()))
@@ -27,12 +26,18 @@ export default defineConfig([
     ...common,
     entry: BOTH,
     format: 'cjs',
-    dts: { entry: BOTH, compilerOptions },
     // `import.meta.url` in CommonJS.
     shims: true,
     esbuildOptions: (options) => {
       // Jest without ESM has no `import()`.
       options.supported = { 'dynamic-import': false };
     },
+  },
+  {
+    ...common,
+    entry: BOTH,
+    // The types of both at once, because they take longest.
+    format: ['esm', 'cjs'],
+    dts: { only: true, entry: { ...BOTH, vitest: 'src/testing/vitest.ts' }, compilerOptions },
   },
 ]);

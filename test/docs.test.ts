@@ -106,12 +106,13 @@ describe('the documentation', () => {
   });
 
   test('has a program that exports to a collector, and reaches it', () => {
-    const { spans, metrics } = collector;
+    const { spans, metrics, services } = collector;
 
     expect(spans.map(({ name, attributes }) => [name, plain(attributes)['gen_ai.usage.input_tokens']])).toEqual([
       ['chat atlas-small', 16],
     ]);
     expect(metrics.map(({ name }) => name)).toContain('gen_ai.client.token.usage');
+    expect([...services]).toEqual(['harbour-chat']);
   });
 
   test('has the code of the app with useChat', () => {

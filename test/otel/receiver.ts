@@ -42,12 +42,15 @@ interface Point {
 export async function startReceiver() {
   const spans: ReceivedSpan[] = [];
   const metrics: ReceivedMetric[] = [];
+  const services = new Set<unknown>();
   let text = '';
   const server = createServer(async (request, response) => {
     let body = '';
     for await (const chunk of request) body += chunk;
     text += body;
     const sent = JSON.parse(body);
+    for (const { resource } of [...(sent.resourceSpans ?? []), ...(sent.resourceMetrics ?? [])])
+      services.add(plain(resource.attributes)['service.name']);
     for (const { scopeSpans } of sent.resourceSpans ?? []) for (const scope of scopeSpans) spans.push(...scope.spans);
     for (const { scopeMetrics } of sent.resourceMetrics ?? [])
       for (const scope of scopeMetrics) metrics.push(...scope.metrics);
@@ -59,6 +62,8 @@ export async function startReceiver() {
     url: `http://127.0.0.1:${port}`,
     spans,
     metrics,
+    /** The names of the programs that sent. */
+    services,
     /** The raw bodies of all requests. */
     text: () => text,
     close: async () => {
