@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { createEmulator } from 'context-gateway-emulator';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -30,7 +31,7 @@ test
     ...(missing || AT_LENGTH ? [{ what: 'without Redis', redis: false }] : []),
   ])('a batch in four processes goes on after kill -9, $what', { timeout: TIMEOUT }, async ({ redis }) => {
   const server = redis ? await RedisServer.start() : undefined;
-  await using emulator = createEmulator({ seed: 'batch' });
+  await using emulator = createEmulator({ seed: 'batch', latency: 300 });
   const { url } = await emulator.listen({ port: 0 });
   const results = join(folder, redis ? 'shared' : 'alone');
   const env = {
@@ -42,19 +43,21 @@ test
   const run = (): ChildProcess =>
     spawn(process.execPath, [join(folder, 'batch.mjs'), results, String(DOCUMENTS), String(PROCESSES)], {
       env,
-      detached: true, // a group of its own, to kill all five processes at once
+      detached: true, // a group of its own, to kill all five processes at once, or only the first
       stdio: ['ignore', 'pipe', 'inherit'],
     });
   let calls = 0;
   let child: ChildProcess | undefined;
   emulator.chat.on(/Summarise/, () => {
     calls += 1;
-    if (calls === Math.floor(DOCUMENTS / 3) && child?.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
+    if (calls === Math.floor(DOCUMENTS / 3) && child?.pid !== undefined)
+      process.kill(redis ? child.pid : -child.pid, 'SIGKILL');
     return 'The ferry was late.';
   });
 
   child = run();
   await once(child, 'exit');
+  await delay(3_000); // no process outlives the first one, or it would write all results
   const killedAfter = (await resultsIn(results)).length;
   child = run();
   const printed = await textOf(child);

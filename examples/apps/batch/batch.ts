@@ -37,6 +37,8 @@ async function startAll(): Promise<void> {
 
 /** Each process has the documents whose number has the same remainder, and a file of its own. */
 async function work(own: number): Promise<void> {
+  process.once('disconnect', () => process.exit(1)); // the first process was killed: the next run starts others
+  process.channel?.unref();
   const done = await finished();
   const all = Array.from({ length: Number(documents) }, (_, id) => id);
   const todo = all.filter((id) => id % Number(processes) === own && !done.has(id));
