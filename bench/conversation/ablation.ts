@@ -91,7 +91,7 @@ const RULES: readonly { rule: string; off: readonly Patch[] }[] = [
 type Halves = Record<'tuning' | 'unseen', Figures>;
 
 interface Figures {
-  /** Mean recall, in percent, for each of `BUDGETS`. */
+  /** Mean recall, in percent, for each of `BUDGETS`. Empty for rules that change no search. */
   recall: number[];
   /** Of conversations that are sent turn by turn at 4,000 tokens. Missing for rules that change no beginning. */
   played?: { recall: number; stable: number; fitted: number; compactions: number } | undefined;
@@ -129,7 +129,7 @@ function cellsOf({ recall, played }: Figures, whole?: Figures): string[] {
     const change = Math.abs(value - before).toFixed(1);
     return change === '0.0' ? '0' : `${value > before ? '+' : '−'}${change}`;
   };
-  const recalls = recall.map((value, i) => signed(value, whole?.recall[i]));
+  const recalls = BUDGETS.map((_, i) => (recall[i] === undefined ? '' : signed(recall[i], whole?.recall[i])));
   if (played === undefined) return [...recalls, '', '', ''];
   const { stable, compactions, fitted } = played;
   return [
@@ -151,19 +151,24 @@ async function figuresWith(patches: readonly Patch[], data: string): Promise<Hal
     '--data',
     data,
   ];
-  const ofSearch = ['memory', 'words', 'recall'];
-  if (patches.length === 0 || patches.some(({ file }) => !ofSearch.includes(file))) args.push('--played');
+  const touches = (...files: string[]): boolean =>
+    patches.length === 0 || patches.some(({ file }) => files.includes(file));
+  if (touches('memory', 'words', 'recall', 'prompt')) args.push('--asked');
+  if (touches('prompt', 'tokens', 'compaction')) args.push('--played');
   const env = { ...process.env, PATCHES: JSON.stringify(patches) };
   const { stdout } = await promisify(execFile)(process.execPath, args, { env });
   return JSON.parse(stdout) as Halves;
 }
 
 /** The figures of the code as it is loaded. */
-export async function figures(data: string, isPlayed: boolean): Promise<Halves> {
+export async function figures(data: string, parts: { asked: boolean; played: boolean }): Promise<Halves> {
   const talks = readTalks(data, '').filter(({ set }) => set !== 'chats');
   const of = async (half: Talk['half']): Promise<Figures> => {
     const group = talks.filter((talk) => talk.half === half);
-    return { recall: await recallsOf(group), played: isPlayed ? await playedOf(group) : undefined };
+    return {
+      recall: parts.asked ? await recallsOf(group) : [],
+      played: parts.played ? await playedOf(group) : undefined,
+    };
   };
   return { tuning: await of('tuning'), unseen: await of('unseen') };
 }

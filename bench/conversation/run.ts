@@ -78,10 +78,11 @@ const { values } = parseArgs({
     time: { type: 'boolean', default: false },
     ablation: { type: 'boolean', default: false },
     figures: { type: 'boolean', default: false },
+    asked: { type: 'boolean', default: false },
     played: { type: 'boolean', default: false },
   },
 });
 if (values.time) void measureTime();
-else if (values.figures) void figures(values.data, values.played).then((all) => console.log(JSON.stringify(all)));
+else if (values.figures) void figures(values.data, values).then((all) => console.log(JSON.stringify(all)));
 else if (values.ablation) void ablation(values.data);
 else void main(values.data, values.half);
