@@ -154,7 +154,7 @@ async function figuresWith(patches: readonly Patch[], data: string): Promise<Hal
   const touches = (...files: string[]): boolean =>
     patches.length === 0 || patches.some(({ file }) => files.includes(file));
   if (touches('memory', 'words', 'recall', 'prompt')) args.push('--asked');
-  if (touches('prompt', 'tokens', 'compaction')) args.push('--played');
+  if (touches('prompt', 'tokens', 'context')) args.push('--played');
   const env = { ...process.env, PATCHES: JSON.stringify(patches) };
   const { stdout } = await promisify(execFile)(process.execPath, args, { env });
   return JSON.parse(stdout) as Halves;
