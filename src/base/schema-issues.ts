@@ -123,7 +123,7 @@ function kindOf(value: unknown): string {
   return Array.isArray(value) ? 'array' : typeof value;
 }
 
-function unknownFields(names: readonly string[], known: readonly string[]): string {
+export function unknownFields(names: readonly string[], known: readonly string[]): string {
   const meant = known.filter((one) => names.some((name) => normalizeName(name) === normalizeName(one)));
   return `unknown ${names.length === 1 ? 'field' : 'fields'} ${names.join(', ')}${didYouMean(meant)}`;
 }

@@ -69,6 +69,7 @@ export class Integrations extends Resource {
         ids: { integration },
         body: params,
         accepts,
+        takesAnyField: true,
         timeout: DEFAULTS.workTimeout,
       },
       record<T>(),

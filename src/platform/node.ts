@@ -10,7 +10,7 @@ import {
   type DispatchHandler,
   type ResponseFields,
 } from './agent.js';
-import { appWideDispatcher } from './app-wide.js';
+import { appWideDispatcher, withProxyHint } from './app-wide.js';
 import { meaningOf } from './codes.js';
 import { decompress } from './decompress.js';
 import type {
@@ -75,7 +75,8 @@ class NodeEngine implements Engine {
     if (chosen === 'fetch') return this.#fetchEngine.send(request);
     if (chosen !== undefined)
       return new NodeExchange(request, chosen, { origin: `${origin} through the dispatcher`, meaningOf });
-    return new NodeExchange(request, this.#agent ?? this.#openAgent(), { origin, meaningOf });
+    const explain: typeof meaningOf = (code, progress) => withProxyHint(meaningOf(code, progress), origin);
+    return new NodeExchange(request, this.#agent ?? this.#openAgent(), { origin, meaningOf: explain });
   }
 
   async close(): Promise<void> {

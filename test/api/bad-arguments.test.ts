@@ -196,6 +196,27 @@ describe('validation of completion parameters', () => {
     expect(sentBody()).toEqual({ ...chatParams, seed: 7 });
   });
 
+  test.each(['maxTokens', 'MaxTokens', 'max-tokens', 'Temperature'])(
+    'rejects %s, a documented parameter in another spelling',
+    async (field) => {
+      const hint = /unknown field [\w-]+; did you mean (max_tokens|temperature)\?/;
+      await expectRejected(create({ [field]: 1 }), [], hint);
+      await expectRejected(create({ [field]: 1, stream: true }), [], hint);
+    },
+  );
+
+  test('reports all misplaced parameters at once', async () => {
+    const error = await failureOf(create({ maxTokens: 1, timeout: 5_000, seed: 7 })());
+
+    expect((error as RequestValidationError).issues.map(({ path }) => path)).toEqual([[], ['timeout']]);
+  });
+
+  test('ignores a misplaced option whose value is undefined', async () => {
+    await create({ timeout: undefined, maxTokens: undefined })();
+
+    expect(Object.keys(sentBody() as object)).not.toContain('timeout');
+  });
+
   test('lets an integration action have a field of any name', async () => {
     await gateway.integrations.execute('i', { action: 'a', timeout: 5, Action: 'b' });
 
@@ -376,6 +397,24 @@ describe('validation of other arguments', () => {
   });
 
   const among = (options: object): never => options as never;
+
+  const { signal } = new AbortController();
+  test.each<{ call: () => PromiseLike<unknown>; option: string }>([
+    { option: 'signal', call: () => gateway.chat.completions.create(among({ ...chatParams, signal })) },
+    { option: 'schema', call: () => gateway.presets.list(among({ schema: {} })) },
+    { option: 'timeout', call: () => context.memory.list(among({ timeout: 5 })) },
+    { option: 'onProgress', call: () => gateway.files.upload(among({ onProgress: () => {} })) },
+    { option: 'deadline', call: () => gateway.request(among({ deadline: 5 })) },
+    { option: 'maxRetries', call: () => context.compact('c', among({ maxRetries: 0 })) },
+    { option: 'headers', call: () => context.pin('c', among({ messageId: 'm', headers: {} })) },
+    { option: 'idempotencyKey', call: () => context.memory.update('m', among({ idempotencyKey: 'k' })) },
+  ])('rejects the option $option among the parameters, and says where it belongs', async ({ call, option }) => {
+    const error = (await failureOf(call())) as RequestValidationError;
+
+    const message = 'is an option of the call: pass it in the last argument';
+    expect(error.issues).toEqual([{ path: [option], message }]);
+    expect(fetch).not.toHaveBeenCalled();
+  });
 
   test('rejects an option that only other calls take', async () => {
     await expectRejected(

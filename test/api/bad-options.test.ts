@@ -48,7 +48,7 @@ describe('credentials', () => {
     { value: 'CANARY漢', hint: /non-ASCII/ },
     { value: '', hint: /is empty\. Pass \{ (apiKey|sessionToken): … \} .*, or set CONTEXT_GATEWAY_/ },
     { value: '   ', hint: /is empty\. Pass/ },
-    { value: '"Bearer CANARY"', hint: /spaces/ },
+    { value: '"CANARY"', hint: /is in quotes; leave them out/ },
     { value: 'Bearer CANARY', hint: /must not contain "Bearer"/ },
     { value: 'bearer CANARY', hint: /must not contain "Bearer"/ },
     { value: 5 as never, hint: /must be a string, or a function/ },

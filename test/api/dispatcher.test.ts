@@ -133,6 +133,45 @@ describe.each([
   });
 });
 
+describe('the error of a connection that fails', () => {
+  const NAMES = ['HTTP_PROXY', 'http_proxy', 'HTTPS_PROXY', 'https_proxy', 'NO_PROXY', 'no_proxy'];
+  const hint = /; HTTPS_PROXY is set, but Node uses it only with NODE_USE_ENV_PROXY=1/;
+  const messageOf = async (environment: Record<string, string>, options: object = {}): Promise<string> => {
+    for (const name of NAMES) vi.stubEnv(name, environment[name]);
+    const baseURL = 'https://no-such-host.invalid';
+    const gateway = new GatewayClient({ baseURL, apiKey: 'svc_sk_test12345', maxRetries: 0, ...options });
+    const error = await gateway.request(GET).catch((failure: unknown) => failure);
+    await gateway.close();
+    return (error as Error).message;
+  };
+
+  test.each([
+    { HTTPS_PROXY: 'http://proxy.test:3128' },
+    { HTTPS_PROXY: 'http://proxy.test:3128', NO_PROXY: 'other.invalid,host.invalid' },
+  ])('mentions a proxy that is not used: %o', async (environment) => {
+    expect(await messageOf(environment)).toMatch(hint);
+  });
+
+  test.each([
+    {},
+    { HTTP_PROXY: 'http://proxy.test:3128' },
+    { HTTPS_PROXY: 'http://proxy.test:3128', NO_PROXY: '*' },
+    { HTTPS_PROXY: 'http://proxy.test:3128', no_proxy: 'other.test, .invalid' },
+    { HTTPS_PROXY: 'http://proxy.test:3128', NO_PROXY: 'no-such-host.invalid:443' },
+  ])('mentions none otherwise: %o', async (environment) => {
+    expect(await messageOf(environment)).not.toContain('_PROXY');
+  });
+
+  test('mentions none for localhost, and none with a dispatcher', async () => {
+    const environment = { HTTPS_PROXY: 'http://proxy.test:3128' };
+    const dispatcher = new Agent();
+
+    expect(await messageOf(environment, { baseURL: 'https://localhost:1' })).not.toContain('_PROXY');
+    expect(await messageOf(environment, { dispatcher })).not.toContain('_PROXY');
+    await dispatcher.destroy();
+  });
+});
+
 test("undici's MockAgent can replace the service", async () => {
   const dispatcher = new MockAgent();
   dispatcher.disableNetConnect();

@@ -68,6 +68,7 @@ function findProblem(value: unknown, kind: CredentialKind): string | undefined {
   if (typeof value !== 'string') return 'must be a string, or a function that returns one';
   if (value.trim() === '') return `is empty. ${howToGive(kind)}`;
   if (/^\s|\s$/.test(value)) return 'begins or ends with whitespace; trim it';
+  if (/^(["']).*\1$/.test(value)) return 'is in quotes; leave them out';
   if (/^bearer\b/i.test(value)) return 'must not contain "Bearer"; the client adds it';
   if (!/^[\u0021-\u007e]+$/.test(value))
     return 'contains spaces, line breaks or non-ASCII characters; no credential does';

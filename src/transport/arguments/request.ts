@@ -1,11 +1,13 @@
+import type { ValidationIssue } from '../../base/issues.js';
 import { isObject, ownProperties } from '../../base/objects.js';
-import { fieldsOf, type Schema } from '../../base/schema-issues.js';
+import { fieldsOf, normalizeName, type Schema, unknownFields } from '../../base/schema-issues.js';
 import { isWellFormed } from '../../base/unicode.js';
 import { ConfigurationError } from '../../errors/base.js';
 import { badArgument, RequestValidationError } from '../../errors/validation.js';
 import type { OutgoingRequest, Upload } from '../../platform/engine.js';
 import type { Base } from './base-url.js';
 import { encodeJson } from './json.js';
+import { uploadOptionsSchema } from './request-options.js';
 import { findIssues } from './validation.js';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -25,6 +27,8 @@ export interface Endpoint {
   readonly body?: unknown;
   /** The schema of the body, or of the query if there is no body. */
   readonly accepts?: Schema<object>;
+  /** The body may have a field of any name, also one that looks like a mistake. */
+  readonly takesAnyField?: boolean;
   /** Turns the checked body or query into the one that is sent. */
   shape?(checked: object): object;
   /** Turns the checked body into an upload, which is sent instead. */
@@ -57,11 +61,11 @@ const DOT_SEGMENT = /^(\.|%2e){1,2}$/i;
 
 /** Checks the arguments and serialises them once, so that later changes by the caller do not affect a retry. */
 export function prepare(endpoint: Endpoint, base: Base, headers: Record<string, string>): PreparedRequest {
-  const { method, accepts, body, query, ids } = endpoint;
+  const { method, accepts, body, query, ids, takesAnyField } = endpoint;
   // Check ids first: a caller who passes one object gets "presetId: expected string".
   const path = base.prefix + encodePath(endpoint.path, ids);
   const given = body ?? query;
-  const checked = accepts === undefined ? {} : checkArguments(accepts, given ?? {});
+  const checked = accepts === undefined ? {} : checkArguments(accepts, given ?? {}, takesAnyField);
   const sent = endpoint.shape === undefined ? given : endpoint.shape(checked);
   const upload = endpoint.upload?.(checked);
   assertOrigin(base, path);
@@ -80,15 +84,29 @@ export function prepare(endpoint: Endpoint, base: Base, headers: Record<string, 
  *
  * @throws {RequestValidationError} that names each invalid field and what was expected
  */
-export function checkArguments<Params extends object>(schema: Schema<Params>, given: unknown): Params {
-  if (!isObject(given)) {
-    const known = fieldsOf(schema).join(', ');
-    throw badArgument([], `expected an object with named fields, such as { ${known} }`);
-  }
+export function checkArguments<Params extends object>(
+  schema: Schema<Params>,
+  given: unknown,
+  takesAnyField = false,
+): Params {
+  const known = fieldsOf(schema);
+  if (!isObject(given)) throw badArgument([], `expected an object with named fields, such as { ${known.join(', ')} }`);
   const params = ownProperties(given);
-  const issues = findIssues(schema, params);
+  const misplaced = takesAnyField ? [] : misplacedFields(params, known);
+  const issues = misplaced.length > 0 ? misplaced : findIssues(schema, params);
   if (issues === undefined) return params as Params;
   throw new RequestValidationError(issues);
+}
+
+/** Names that no service will add: an option of the call, or another spelling of a parameter, such as `maxTokens`. */
+function misplacedFields(params: Readonly<Record<string, unknown>>, known: readonly string[]): ValidationIssue[] {
+  return Object.keys(params).flatMap((key) => {
+    if (known.includes(key) || params[key] === undefined) return [];
+    if (known.some((name) => normalizeName(name) === normalizeName(key)))
+      return [{ path: [], message: unknownFields([key], known) }];
+    const isOption = fieldsOf(uploadOptionsSchema).includes(key);
+    return isOption ? [{ path: [key], message: 'is an option of the call: pass it in the last argument' }] : [];
+  });
 }
 
 /** Puts ids into a path, each as exactly one segment. */
