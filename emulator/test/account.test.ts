@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { callsTo, standingEmulator } from './support.js';
+import { callsTo, testEmulator } from './support.js';
 
-const plane = (emulator = standingEmulator()) => {
+const plane = (emulator = testEmulator()) => {
   const { bare } = callsTo(emulator, emulator.fetch, 'http://127.0.0.1:4010');
   return {
     emulator,
@@ -14,7 +14,7 @@ const plane = (emulator = standingEmulator()) => {
 
 describe('a plan', () => {
   test('without Gateway access rejects every Gateway call with 403, and does not affect the Context API', async () => {
-    const { gateway, context } = plane(standingEmulator({ plan: 'starter' }));
+    const { gateway, context } = plane(testEmulator({ plan: 'starter' }));
     const body = { model: 'atlas-small', messages: [{ role: 'user', content: 'x' }] };
 
     const answers = [
@@ -33,7 +33,7 @@ describe('a plan', () => {
   });
 
   test('takes effect at once, with its limits, included tokens and price', async () => {
-    const { emulator, call, gateway } = plane(standingEmulator({ plan: 'starter' }));
+    const { emulator, call, gateway } = plane(testEmulator({ plan: 'starter' }));
 
     const { body } = await call('PUT', '/account', { plan: 'enterprise' });
 
@@ -53,11 +53,11 @@ describe('a plan', () => {
     const { call } = plane();
 
     expect((await call('PUT', '/account', { plan: 'gold' })).status).toBe(400);
-    expect(() => standingEmulator({ plan: 'gold' as 'agency' })).toThrow('gold');
+    expect(() => testEmulator({ plan: 'gold' as 'agency' })).toThrow('gold');
   });
 
   test('gives way to explicit limits', async () => {
-    const { gateway } = plane(standingEmulator({ plan: 'enterprise', limits: { gateway: 7 } }));
+    const { gateway } = plane(testEmulator({ plan: 'enterprise', limits: { gateway: 7 } }));
 
     expect((await gateway('GET', '/v1/presets')).headers.get('x-ratelimit-limit')).toBe('7');
   });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import assumptions from '../assumptions.json' with { type: 'json' };
 import { assumed, createEmulator, seedFrom } from '../src/index.js';
-import { callsTo, dataDirectory, standingEmulator } from './support.js';
+import { callsTo, dataDirectory, testEmulator } from './support.js';
 
 describe('an assumption', () => {
   test('is in docs/reference/assumptions.md and in assumptions.json, with a gap and a choice', () => {
@@ -28,7 +28,7 @@ describe('an assumption', () => {
     { text: 'session-header=Authorization', header: 'authorization', value: (token: string) => `Bearer ${token}` },
     { text: 'session-header=Authorization:Token', header: 'authorization', value: (token: string) => `Token ${token}` },
   ])('can be switched with --assume $text', async ({ text, header, value }) => {
-    const emulator = standingEmulator(assumed([text]));
+    const emulator = testEmulator(assumed([text]));
     const ask = (headers: Record<string, string>) => callsTo(emulator).bare('GET', '/api/memory', undefined, headers);
 
     expect((await ask({ [header]: value(emulator.sessionToken) })).status).toBe(200);
@@ -36,7 +36,7 @@ describe('an assumption', () => {
   });
 
   test('publishable, rate-limit-reset and list-form work together', async () => {
-    const emulator = standingEmulator(
+    const emulator = testEmulator(
       assumed(['publishable=GET /v1/usage, GET /v1/presets', 'rate-limit-reset=epoch-milliseconds', 'list-form=bare']),
     );
     const authorization = `Bearer ${emulator.apiKeys.publishable}`;
@@ -77,11 +77,11 @@ describe('strict mode', () => {
       param: 'loud',
     },
   ])('rejects $param at $path, which is accepted otherwise', async ({ area, path, body, param }) => {
-    const refused = await callsTo(standingEmulator({ strict: true }))[area]('POST', path, body);
+    const refused = await callsTo(testEmulator({ strict: true }))[area]('POST', path, body);
 
     expect(refused.status).toBe(400);
     expect(JSON.stringify(refused.body)).toContain(param);
-    expect((await callsTo(standingEmulator())[area]('POST', path, body)).status).toBe(200);
+    expect((await callsTo(testEmulator())[area]('POST', path, body)).status).toBe(200);
   });
 });
 
@@ -105,7 +105,7 @@ describe('a seed file', () => {
         ],
       }),
     );
-    const emulator = standingEmulator({ setup });
+    const emulator = testEmulator({ setup });
     const before = emulator.state();
     emulator.conversations.create();
 

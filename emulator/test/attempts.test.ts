@@ -1,7 +1,7 @@
 import { GatewayClient } from 'context-gateway';
 import { createEmulator } from 'context-gateway-emulator';
 import { describe, expect, test } from 'vitest';
-import { callsTo, standingEmulator } from './support.js';
+import { callsTo, testEmulator } from './support.js';
 
 const ask = (content: string) => ({ model: 'atlas-small', messages: [{ role: 'user' as const, content }] });
 
@@ -32,7 +32,7 @@ describe('the attempts of one call', () => {
       by: 'traceparent',
     },
   ])('are joined by $what, however late they are', async ({ headers, by }) => {
-    const emulator = standingEmulator();
+    const emulator = testEmulator();
     const { gateway } = callsTo(emulator);
     emulator.faults.add({ respond: { status: 503 } });
     await gateway('POST', '/v1/chat/completions', ask('Hello?'), headers);
@@ -43,7 +43,7 @@ describe('the attempts of one call', () => {
   });
 
   test('are not joined after a success, with another body or key, or a minute after the wait', async () => {
-    const emulator = standingEmulator({ limits: { gateway: 2 } });
+    const emulator = testEmulator({ limits: { gateway: 2 } });
     const { gateway } = callsTo(emulator);
     const send = (content: string, headers = {}) => gateway('POST', '/v1/chat/completions', ask(content), headers);
     await send('Hello?');
@@ -65,7 +65,7 @@ describe('the attempts of one call', () => {
 
 describe('a request of the log', () => {
   test('can be sent once more, with its own key, changed or not', async () => {
-    const emulator = standingEmulator();
+    const emulator = testEmulator();
     const { gateway, bare } = callsTo(emulator);
     emulator.faults.add({ respond: { status: 503 } });
     await gateway('POST', '/v1/chat/completions', ask('Hello?'), { 'x-team': 'blue' });
@@ -91,7 +91,7 @@ describe('a request of the log', () => {
   });
 
   test('names the limit that refused it, and the clock can be advanced to the end of its window', async () => {
-    const emulator = standingEmulator({ limits: { compact: 1 } });
+    const emulator = testEmulator({ limits: { compact: 1 } });
     const { context, bare } = callsTo(emulator);
     const { id: conversationId } = emulator.conversations.create({ messages: [{ role: 'user', content: 'x' }] });
     const compact = () => context('POST', '/api/context/compact', { conversationId });

@@ -2,14 +2,14 @@ import { get } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import { originRejection } from '../src/http/cors.js';
 import type { EmulatorOptions } from '../src/index.js';
-import { standingEmulator } from './support.js';
+import { testEmulator } from './support.js';
 
 const fromPage = (
   options: EmulatorOptions,
   init: RequestInit & { headers: Record<string, string> },
   path = '/v1/presets',
 ) => {
-  const emulator = standingEmulator({ seed: undefined, ...options });
+  const emulator = testEmulator({ seed: undefined, ...options });
   const authorization = `Bearer ${emulator.apiKeys.publishable}`;
   return emulator.fetch(`http://emulator.test${path}`, { ...init, headers: { authorization, ...init.headers } });
 };
@@ -99,8 +99,8 @@ describe('a page in a browser', () => {
   );
 
   test('on another machine is still rejected after a reset, and after a seeded state was restored', async () => {
-    const emulator = standingEmulator({ seed: 'public' });
-    const other = standingEmulator({ seed: undefined });
+    const emulator = testEmulator({ seed: 'public' });
+    const other = testEmulator({ seed: undefined });
     const status = async (one: typeof emulator) => {
       const headers = { origin, authorization: `Bearer ${one.apiKeys.publishable}` };
       return (await one.fetch('http://emulator.test/v1/presets', { headers })).status;
@@ -114,7 +114,7 @@ describe('a page in a browser', () => {
   });
 
   test('whose host name was rebound to this machine is rejected when the keys come from a seed', async () => {
-    const emulator = standingEmulator({ seed: 'public', data: undefined });
+    const emulator = testEmulator({ seed: 'public', data: undefined });
     const { port, close } = await emulator.listen();
     const status = (host: string) =>
       new Promise((resolve, reject) => {

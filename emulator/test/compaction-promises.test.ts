@@ -18,7 +18,7 @@ const language = await new LanguageLoader().load();
 const NOTHING: CompactionState = { folded: 0, items: [], budget: 0 };
 const LEVELS: readonly CompactionLevel[] = ['light', 'deep', 'aggressive'];
 
-interface Said {
+interface TestMessage {
   role: string;
   content: string;
   live?: boolean;
@@ -40,7 +40,7 @@ const compact = (messages: readonly CompactableMessage[], level: CompactionLevel
 const resummarize = (messages: readonly CompactableMessage[], state: CompactionState) =>
   runSync(resummarizing(messages, state, language.countingTokens));
 
-const conversation = (said: readonly Said[], folded = 0): (CompactableMessage & SourceMessage)[] =>
+const conversation = (said: readonly TestMessage[], folded = 0): (CompactableMessage & SourceMessage)[] =>
   said.map(({ role, content, live = true, pinned = false }, i) => {
     const message = { id: `m${i}`, role, content, createdAt: new Date(i * 60_000).toISOString() };
     return {
@@ -53,7 +53,7 @@ const conversation = (said: readonly Said[], folded = 0): (CompactableMessage & 
     };
   });
 
-const after = (said: readonly Said[], { folded, items }: CompactionState): number =>
+const after = (said: readonly TestMessage[], { folded, items }: CompactionState): number =>
   contextTokens(conversation(said, folded), items);
 
 const words = (text: string): string[] => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
@@ -186,7 +186,7 @@ const CHATTER = [
 ];
 
 /** Of every twelve messages, one is a decision, one a requirement, two contain references, and eight are small talk. */
-const longTalk = (rounds: number): Said[] =>
+const longTalk = (rounds: number): TestMessage[] =>
   Array.from({ length: rounds }, (_, i) => {
     const topic = `${TOPICS[i % TOPICS.length]}-${i}`;
     const chatter = (n: number): string => CHATTER[(i + n) % CHATTER.length] ?? '';
@@ -207,7 +207,7 @@ const longTalk = (rounds: number): Said[] =>
   }).flat();
 
 const recall = (
-  talk: readonly Said[],
+  talk: readonly TestMessage[],
   level: CompactionLevel,
   seeded: RegExp,
   holds: (item: SummaryItem) => boolean,
@@ -228,7 +228,7 @@ test('a summary keeps the decisions and requirements at deep, and the paths and 
 });
 
 test('a decision has the same id at every level and after later messages', () => {
-  const ids = (talk: readonly Said[], level: CompactionLevel) =>
+  const ids = (talk: readonly TestMessage[], level: CompactionLevel) =>
     new Map(compact(conversation(talk), level, NOTHING).items.flatMap(({ id, text }) => (id ? [[text, id]] : [])));
   const early = ids(longTalk(10), 'light');
 

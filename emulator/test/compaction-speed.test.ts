@@ -6,7 +6,7 @@ import { runSync, Slices } from '../src/base/slices.js';
 import { extract } from '../src/context/compaction/candidates.js';
 import { compact } from '../src/context/compaction/compact.js';
 import { LanguageLoader } from '../src/text/language.js';
-import { callsTo, openStream, standingEmulator } from './support.js';
+import { callsTo, openStream, testEmulator } from './support.js';
 
 const language = await new LanguageLoader().load();
 
@@ -125,7 +125,7 @@ test('a compaction of thousands of messages does not block a concurrent stream',
   ...MEASURED,
   timeout: 240_000,
 }, async () => {
-  const emulator = standingEmulator({ now: undefined, pace: { tokensPerSecond: 200 }, limits: { compact: 1e9 } });
+  const emulator = testEmulator({ now: undefined, pace: { tokensPerSecond: 200 }, limits: { compact: 1e9 } });
   const contents = Array.from({ length: MESSAGES }, (_, i) => TALK[i % TALK.length]?.replaceAll('#', String(i)) ?? '');
   const said = (list: readonly string[]) => list.map((content) => ({ role: 'user' as const, content }));
   const long = emulator.conversations.create({ messages: said([HOSTILE.prose?.(500_000) ?? '', ...contents]) });
@@ -168,7 +168,7 @@ test('a compaction of thousands of messages does not block a concurrent stream',
 });
 
 test('a message that is pinned or excluded during a compaction is not in the summary', async () => {
-  const emulator = standingEmulator();
+  const emulator = testEmulator();
   const contents = Array.from({ length: 1500 }, (_, i) => TALK[i % TALK.length]?.replaceAll('#', String(i)) ?? '');
   const { id, messages } = emulator.conversations.create({
     messages: contents.map((content) => ({ role: 'user', content })),

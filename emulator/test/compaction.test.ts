@@ -7,7 +7,7 @@ import { classify } from '../src/context/compaction/cues.js';
 import { findReferences } from '../src/context/compaction/references.js';
 import { lineSentences } from '../src/context/compaction/sentences.js';
 import { LanguageLoader } from '../src/text/language.js';
-import { callsTo, standingEmulator } from './support.js';
+import { callsTo, testEmulator } from './support.js';
 
 const language = await new LanguageLoader().load();
 
@@ -122,7 +122,7 @@ describe('references', () => {
 });
 
 const compacting = (messages: { role: 'user' | 'assistant'; content: string }[]) => {
-  const emulator = standingEmulator({ limits: { context: 1e9, compact: 1e9 } });
+  const emulator = testEmulator({ limits: { context: 1e9, compact: 1e9 } });
   const { id } = emulator.conversations.create({ messages });
   const { context } = callsTo(emulator);
   return {

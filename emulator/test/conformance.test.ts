@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { ASSUMED } from './conformance/assumed.js';
 import { DOCUMENTED } from './conformance/documented.js';
 import { type ServiceUnderTest, serviceAt } from './conformance/service.js';
-import { PROJECT_TALK, standingEmulator } from './support.js';
+import { PROJECT_TALK, testEmulator } from './support.js';
 
 /**
  * Runs against the emulator or against a real service. For a real one, set CONFORMANCE_BASE_URL, _API_KEY,
@@ -31,7 +31,7 @@ function service(): ServiceUnderTest {
       messageId: required('MESSAGE_ID'),
     });
   }
-  const emulator = standingEmulator();
+  const emulator = testEmulator();
   emulator.conversations.create({ id: 'talk', messages: PROJECT_TALK });
   return serviceAt({
     baseURL: 'http://emulator.test',

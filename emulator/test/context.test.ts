@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { callsTo, PROJECT_TALK, standingEmulator } from './support.js';
+import { callsTo, PROJECT_TALK, testEmulator } from './support.js';
 
 const talk = () => {
-  const emulator = standingEmulator();
+  const emulator = testEmulator();
   const calls = callsTo(emulator);
   const { id } = emulator.conversations.create({ messages: PROJECT_TALK });
   const context = async () => (await calls.context('GET', `/api/context?conversationId=${id}`)).body.context;

@@ -3,7 +3,7 @@ import { networkInterfaces } from 'node:os';
 import { describe, expect, test } from 'vitest';
 import { ControlAccess } from '../src/control/access.js';
 import { createEmulator, type Emulator } from '../src/index.js';
-import { standingEmulator } from './support.js';
+import { testEmulator } from './support.js';
 
 const TOKEN = 'a-token-of-some-length';
 const ELSEWHERE = 'http://emulator.test:4010';
@@ -16,7 +16,7 @@ const signIn = (emulator: Emulator, token: string) =>
 
 describe('the control plane with a token', () => {
   test('accepts a request to any host with the token, and none without it', async () => {
-    const emulator = standingEmulator({ controlToken: TOKEN });
+    const emulator = testEmulator({ controlToken: TOKEN });
 
     expect((await reset(emulator, { authorization: `Bearer ${TOKEN}` })).status).toBe(200);
     for (const headers of [{}, { authorization: 'Bearer another-token-here' }, { authorization: TOKEN }]) {
@@ -28,7 +28,7 @@ describe('the control plane with a token', () => {
   });
 
   test('signs a browser in with a form, and sets a cookie that is not the token', async () => {
-    const emulator = standingEmulator({ controlToken: TOKEN });
+    const emulator = testEmulator({ controlToken: TOKEN });
     const page = await emulator.fetch(`${ELSEWHERE}/_emulator`, { headers: { accept: 'text/html' } });
 
     const wrong = await signIn(emulator, 'another-token-here');
@@ -46,7 +46,7 @@ describe('the control plane with a token', () => {
     const inspector = await emulator.fetch(`${ELSEWHERE}/_emulator`, { headers: { accept: 'text/html', cookie } });
     expect(await inspector.text()).toContain('/_emulator/inspector/app.js');
     // The cookie is only valid for its own token.
-    expect((await reset(standingEmulator({ controlToken: `${TOKEN}!` }), { cookie })).status).toBe(401);
+    expect((await reset(testEmulator({ controlToken: `${TOKEN}!` }), { cookie })).status).toBe(401);
   });
 
   test.each([
@@ -54,7 +54,7 @@ describe('the control plane with a token', () => {
     { because: 'a request across sites', headers: { 'sec-fetch-site': 'cross-site' } },
     { because: 'a page at another port', headers: { 'sec-fetch-site': 'same-site' } },
   ])('rejects $because, even with a valid cookie', async ({ headers }) => {
-    const emulator = standingEmulator({ controlToken: TOKEN });
+    const emulator = testEmulator({ controlToken: TOKEN });
     const cookie = (await signIn(emulator, TOKEN)).headers.get('set-cookie')?.split(';')[0] ?? '';
 
     expect((await reset(emulator, { cookie, ...headers })).status).toBe(403);
@@ -63,7 +63,7 @@ describe('the control plane with a token', () => {
   test('keeps a browser signed in to several emulators on one host', async () => {
     const emulators = ['a-token-of-some-length', 'another-token-here'].map((controlToken) => ({
       controlToken,
-      emulator: standingEmulator({ controlToken }),
+      emulator: testEmulator({ controlToken }),
     }));
     const jar = new Map<string, string>();
     for (const { emulator, controlToken } of emulators) {
@@ -82,7 +82,7 @@ describe('the control plane with a token', () => {
       'sec-fetch-site': 'same-origin',
     };
 
-    expect((await reset(standingEmulator({ controlToken: TOKEN }), headers)).status).toBe(200);
+    expect((await reset(testEmulator({ controlToken: TOKEN }), headers)).status).toBe(200);
   });
 
   test('can be reached from another machine, and otherwise the error names --control-token', async () => {
@@ -129,7 +129,7 @@ describe('the control plane with a token', () => {
   });
 
   test('brakes the form, too', async () => {
-    const emulator = standingEmulator({ controlToken: TOKEN });
+    const emulator = testEmulator({ controlToken: TOKEN });
     for (let i = 0; i < 20; i += 1) await signIn(emulator, `guess-number-${i}`);
     // A new minute may just have begun.
     for (let i = 0; i < 20; i += 1) await signIn(emulator, `guess-number-${i}`);
@@ -140,7 +140,7 @@ describe('the control plane with a token', () => {
   });
 
   test('reports its health without a token', async () => {
-    for (const emulator of [standingEmulator(), standingEmulator({ controlToken: TOKEN })]) {
+    for (const emulator of [testEmulator(), testEmulator({ controlToken: TOKEN })]) {
       const response = await emulator.fetch(`${ELSEWHERE}/_emulator/health`);
       expect([response.status, await response.json()]).toEqual([200, { ok: true }]);
     }
@@ -167,7 +167,7 @@ describe('the control plane without a token', () => {
   });
 
   test('accepts any host name in process, but no foreign page', async () => {
-    const emulator = standingEmulator();
+    const emulator = testEmulator();
 
     expect((await reset(emulator, {}, 'http://emulator')).status).toBe(200);
     expect((await reset(emulator, { origin: 'https://evil.example' }, 'http://emulator')).status).toBe(403);

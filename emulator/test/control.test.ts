@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { callsTo, PROJECT_TALK, standingEmulator } from './support.js';
+import { callsTo, PROJECT_TALK, testEmulator } from './support.js';
 
-const plane = (emulator = standingEmulator()) => {
+const plane = (emulator = testEmulator()) => {
   const { bare } = callsTo(emulator, emulator.fetch, 'http://127.0.0.1:4010');
   return { emulator, call: (method: string, path: string, body?: unknown) => bare(method, `/_emulator${path}`, body) };
 };
@@ -159,7 +159,7 @@ describe('the control plane', () => {
     },
     { because: 'a request across sites', url: 'http://127.0.0.1:4010', headers: { 'sec-fetch-site': 'cross-site' } },
   ])('rejects $because', async ({ url, headers }) => {
-    const emulator = standingEmulator();
+    const emulator = testEmulator();
     emulator.conversations.create({ id: 'kept' });
 
     const response = await emulator.fetch(`${url}/_emulator/reset`, { method: 'POST', headers });
@@ -171,7 +171,7 @@ describe('the control plane', () => {
   test.each(['http://localhost:4010', 'http://127.0.0.2', 'http://[::1]:4010', 'http://emulator.localhost'])(
     'accepts requests on %s',
     async (url) => {
-      expect((await standingEmulator().fetch(`${url}/_emulator/state`, { headers: { origin: url } })).status).toBe(200);
+      expect((await testEmulator().fetch(`${url}/_emulator/state`, { headers: { origin: url } })).status).toBe(200);
     },
   );
 });
@@ -225,7 +225,7 @@ describe('the resources of the Gateway, over the control plane', () => {
     const long = await gateway('POST', '/v1/chat/completions', ask('word '.repeat(200), 'cedar'));
     expect(long.body.error.code).toBe('context_length_exceeded');
     expect((await call('GET', '/models')).body.at(-1)).toEqual({ id: 'cedar', contextWindow: 100 });
-    const copy = standingEmulator();
+    const copy = testEmulator();
     copy.restore(emulator.state());
     expect(copy.models.get('cedar')).toEqual({ id: 'cedar', contextWindow: 100 });
     await call('POST', '/reset');
@@ -245,7 +245,7 @@ describe('the resources of the Gateway, over the control plane', () => {
     expect(incomplete.body.error).toMatchObject({ param: 'who', code: 'missing_parameter' });
     expect((await gateway('POST', '/v1/integrations/pager/execute', { action: 'page', who: 'me' })).status).toBe(200);
     expect((await gateway('GET', '/v1/integrations')).body.data.at(-1)).toMatchObject({ id: 'pager', name: 'pager' });
-    const copy = standingEmulator();
+    const copy = testEmulator();
     copy.restore(emulator.state());
     expect(copy.integrations.get('pager')).toEqual(emulator.integrations.get('pager'));
     expect((await call('DELETE', '/presets/shout')).status).toBe(200);

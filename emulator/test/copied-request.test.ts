@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { asCurl, asProgram } from '../inspector/playground/code.js';
 import { requestAsCurl } from '../inspector/requests/curl.js';
 import { asHar } from '../inspector/requests/har.js';
-import { callsTo, standingEmulator } from './support.js';
+import { callsTo, testEmulator } from './support.js';
 
 const params = { model: 'atlas-small', messages: [{ role: 'user' as const, content: "What's new?" }], stream: true };
 
@@ -25,7 +25,7 @@ describe('a copied request', () => {
   });
 
   test('from the log has its method, body and headers, but no credential', async () => {
-    const emulator = standingEmulator();
+    const emulator = testEmulator();
     const { gateway, context } = callsTo(emulator);
     await gateway('POST', '/v1/chat/completions', { ...params, stream: false }, { 'x-team': "it's us" });
     await context('GET', '/api/memory?type=fact');
@@ -43,7 +43,7 @@ describe('a copied request', () => {
   });
 
   test('is the same request for brackets in the path, HEAD, an empty header and an upload, or says that it is not', async () => {
-    const emulator = standingEmulator();
+    const emulator = testEmulator();
     const { gateway } = callsTo(emulator);
     const send = (path: string, init: RequestInit) => emulator.fetch(`http://emulator.test${path}`, init);
     await gateway('GET', '/v1/presets?category[]=a&limit={1,2}');
@@ -74,7 +74,7 @@ describe('a copied request', () => {
   });
 
   test('runs no command that a page put into it', async () => {
-    const emulator = standingEmulator();
+    const emulator = testEmulator();
     const planted = '$(echo planted) `echo planted` ***';
     const headers = {
       authorization: `Bearer ${emulator.apiKeys.secret}`,
@@ -101,7 +101,7 @@ describe('a copied request', () => {
   });
 
   test('is in the HAR file with its response, its query and its fault', async () => {
-    const emulator = standingEmulator();
+    const emulator = testEmulator();
     emulator.faults.add({ respond: { status: 503 } });
     await callsTo(emulator).gateway('GET', '/v1/presets?limit=7');
 
@@ -128,7 +128,7 @@ describe('a copied request', () => {
   });
 
   test.each(['//', '//v1/presets'])('is in the HAR file when its path is %s', async (path) => {
-    const emulator = standingEmulator();
+    const emulator = testEmulator();
     await emulator.fetch(`https://emulator.test${path}`);
 
     const url = `http://127.0.0.1:4010${path}`;

@@ -8,7 +8,7 @@ import { describe, expect, test } from 'vitest';
 import { atLength } from '../../test/helpers/endurance.js';
 import { builtURL } from '../../test/helpers/programs.js';
 import { createEmulator, type Emulator } from '../src/index.js';
-import { callsTo, dataDirectory, standingEmulator } from './support.js';
+import { callsTo, dataDirectory, testEmulator } from './support.js';
 
 /** `npm run chaos` and CI kill the writer 20 times. */
 const KILLS = atLength(3, 20);
@@ -90,7 +90,7 @@ describe('a data directory', () => {
 
   test('continues after a restart with the same keys, new ids and stored idempotent responses', async () => {
     const data = dataDirectory();
-    const first = standingEmulator({ data, setup: ({ conversations }) => void conversations.create({ id: 'seeded' }) });
+    const first = testEmulator({ data, setup: ({ conversations }) => void conversations.create({ id: 'seeded' }) });
     const send = (emulator: Emulator) =>
       callsTo(emulator).gateway('POST', '/v1/integrations/team-chat/execute', POST, { 'idempotency-key': 'k' });
     const before = await send(first);
@@ -100,7 +100,7 @@ describe('a data directory', () => {
     const state = first.state();
     await first.close();
 
-    const second = standingEmulator({ data, seed: 'another', setup: () => expect.unreachable('this is not new') });
+    const second = testEmulator({ data, seed: 'another', setup: () => expect.unreachable('this is not new') });
 
     expect(second.state()).toEqual(state);
     expect(second.apiKeys.secret).toBe(first.apiKeys.secret);
@@ -135,7 +135,7 @@ describe('a data directory', () => {
 
   test('keeps its previous state when a change of several records fails', async () => {
     const data = dataDirectory();
-    const emulator = standingEmulator({ data });
+    const emulator = testEmulator({ data });
     emulator.conversations.create({ id: 'talk' });
     const before = emulator.state();
     const broken = { ...before, conversations: [...before.conversations, undefined] } as unknown as typeof before;

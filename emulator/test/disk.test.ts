@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { builtFile } from '../../test/helpers/programs.js';
 import { createEmulator, type Emulator } from '../src/index.js';
-import { callsTo, dataDirectory, standingEmulator } from './support.js';
+import { callsTo, dataDirectory, testEmulator } from './support.js';
 
 const COMMAND = [process.execPath, builtFile('emulator-cli')];
 const children: ChildProcess[] = [];
@@ -109,7 +109,7 @@ describe.skipIf(process.platform === 'win32')('a data directory', () => {
 
   test('is not written to by requests that only read', async () => {
     const data = dataDirectory();
-    const emulator = standingEmulator({ data });
+    const emulator = testEmulator({ data });
     const { gateway, context } = callsTo(emulator);
     const size = () => ['', '-wal'].map((end) => statSync(join(data, `emulator.db${end}`)).size);
     const before = size();
@@ -128,7 +128,7 @@ describe.skipIf(process.platform === 'win32')('a data directory', () => {
     const data = dataDirectory();
     const ids = new Set<string | null>();
     for (let start = 0; start < 3; start += 1) {
-      const emulator = standingEmulator({ data });
+      const emulator = testEmulator({ data });
       for (let i = 0; i < 5; i += 1) {
         ids.add((await callsTo(emulator).gateway('GET', '/v1/presets')).headers.get('x-request-id'));
       }
@@ -188,8 +188,8 @@ describe.each(['memory', 'file'])('with its state in %s', (kind) => {
   afterEach(async () => {
     await Promise.all(opened.splice(0).map((emulator) => emulator.close()));
   });
-  const emulatorWith = (options: Parameters<typeof standingEmulator>[0]) => {
-    const emulator = standingEmulator({ ...options, ...(kind === 'file' ? { data: dataDirectory() } : {}) });
+  const emulatorWith = (options: Parameters<typeof testEmulator>[0]) => {
+    const emulator = testEmulator({ ...options, ...(kind === 'file' ? { data: dataDirectory() } : {}) });
     opened.push(emulator);
     return emulator;
   };

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { createEmulator } from '../src/index.js';
-import { callsTo, eventsOf, openStream, PROJECT_TALK, standingEmulator } from './support.js';
+import { callsTo, eventsOf, openStream, PROJECT_TALK, testEmulator } from './support.js';
 
 /** Makes a call of every kind and returns the results as JSON. */
-async function resultsOfEveryCall(emulator: ReturnType<typeof standingEmulator>): Promise<string> {
+async function resultsOfEveryCall(emulator: ReturnType<typeof testEmulator>): Promise<string> {
   const { context, gateway } = callsTo(emulator);
   const conversation = emulator.conversations.create({
     messages: PROJECT_TALK.map(({ role, content }) => ({ role, content })),
@@ -32,18 +32,18 @@ async function resultsOfEveryCall(emulator: ReturnType<typeof standingEmulator>)
 
 describe('an emulator', () => {
   test('returns the same bytes for the same seed, clock and requests', async () => {
-    const one = standingEmulator({ seed: 7 });
-    const other = standingEmulator({ seed: '7' });
+    const one = testEmulator({ seed: 7 });
+    const other = testEmulator({ seed: '7' });
 
     expect(await resultsOfEveryCall(one)).toBe(await resultsOfEveryCall(other));
     expect(one.apiKeys.secret).toBe(other.apiKeys.secret);
-    expect(await resultsOfEveryCall(standingEmulator({ seed: 8 }))).not.toBe(
-      await resultsOfEveryCall(standingEmulator({ seed: 9 })),
+    expect(await resultsOfEveryCall(testEmulator({ seed: 8 }))).not.toBe(
+      await resultsOfEveryCall(testEmulator({ seed: 9 })),
     );
   });
 
   test('starts over after a reset and keeps its keys', async () => {
-    const emulator = standingEmulator({ setup: ({ conversations }) => void conversations.create({ id: 'first' }) });
+    const emulator = testEmulator({ setup: ({ conversations }) => void conversations.create({ id: 'first' }) });
     const { secret } = emulator.apiKeys;
     const { sessionToken } = emulator;
     const before = await resultsOfEveryCall(emulator);
@@ -71,7 +71,7 @@ describe('an emulator', () => {
   });
 
   test('shares no state with another emulator', async () => {
-    const [one, other] = [standingEmulator(), standingEmulator({ seed: 'other' })];
+    const [one, other] = [testEmulator(), testEmulator({ seed: 'other' })];
     one.conversations.create({ id: 'mine' });
     one.faults.add({ respond: { status: 500 } });
     one.clock.advance(1000);
@@ -96,7 +96,7 @@ describe('an emulator', () => {
   });
 
   test('gives every message an id, and returns copies of its records', () => {
-    const { conversations } = standingEmulator();
+    const { conversations } = testEmulator();
     const created = conversations.create({ messages: [{ role: 'user', content: 'a' }] });
 
     const [added] = conversations.append(created.id, [
@@ -132,7 +132,7 @@ describe('an emulator', () => {
     ['an unknown role', { messages: [{ role: 'robot', content: '' }] }],
     ['an invalid date', { messages: [{ role: 'user', content: '', createdAt: 'soon' }] }],
   ])('rejects a conversation with %s', (_, input) => {
-    const { conversations } = standingEmulator();
+    const { conversations } = testEmulator();
     conversations.create({ id: 'taken' });
 
     expect(() => conversations.create(input as Parameters<typeof conversations.create>[0])).toThrow(RangeError);
@@ -140,7 +140,7 @@ describe('an emulator', () => {
   });
 
   test('delays every response by its latency option', async () => {
-    const emulator = standingEmulator({ latency: 100 });
+    const emulator = testEmulator({ latency: 100 });
     const attempt = callsTo(emulator).gateway('GET', '/v1/presets');
 
     emulator.clock.advance(100);
@@ -150,7 +150,7 @@ describe('an emulator', () => {
   });
 
   test('keeps the last 1000 requests, with every key redacted', async () => {
-    const emulator = standingEmulator({ limits: { gateway: 5000 } });
+    const emulator = testEmulator({ limits: { gateway: 5000 } });
     const { gateway, context } = callsTo(emulator);
     for (let i = 0; i < 1100; i += 1) await gateway('GET', `/v1/presets?limit=${(i % 50) + 1}`);
     const { secret } = emulator.apiKeys;
@@ -195,7 +195,7 @@ describe('an emulator', () => {
 });
 
 describe('an idempotency key', () => {
-  const send = (emulator: ReturnType<typeof standingEmulator>, key: string, content = 'one') =>
+  const send = (emulator: ReturnType<typeof testEmulator>, key: string, content = 'one') =>
     callsTo(emulator).gateway(
       'POST',
       '/v1/integrations/team-chat/execute',
@@ -204,7 +204,7 @@ describe('an idempotency key', () => {
     );
 
   test('returns the same response to the same request, and does the work once', async () => {
-    const emulator = standingEmulator();
+    const emulator = testEmulator();
 
     const first = await send(emulator, 'k');
     const second = await send(emulator, 'k');
@@ -216,7 +216,7 @@ describe('an idempotency key', () => {
   });
 
   test('does the work once for two concurrent requests', async () => {
-    const emulator = standingEmulator();
+    const emulator = testEmulator();
 
     const [one, two] = await Promise.all([send(emulator, 'k'), send(emulator, 'k')]);
 
@@ -225,7 +225,7 @@ describe('an idempotency key', () => {
   });
 
   test('is rejected with 400 on a different request', async () => {
-    const emulator = standingEmulator();
+    const emulator = testEmulator();
     await send(emulator, 'k');
 
     const { status, body } = await send(emulator, 'k', 'two');
@@ -238,7 +238,7 @@ describe('an idempotency key', () => {
     ['DELETE', '/api/context/pin/talk?messageId=a', '/api/context/pin/talk?messageId=b'],
     ['PATCH', '/api/context/exclude/talk/a', '/api/context/exclude/talk/b'],
   ])('covers the path and the query of a %s', async (method, first, second) => {
-    const emulator = standingEmulator();
+    const emulator = testEmulator();
     const messages = ['a', 'b'].map((id) => ({ id, role: 'user' as const, content: id }));
     emulator.conversations.create({ id: 'talk', messages });
     const { bare, context } = callsTo(emulator);
@@ -252,7 +252,7 @@ describe('an idempotency key', () => {
   });
 
   test('does not store an error response', async () => {
-    const emulator = standingEmulator();
+    const emulator = testEmulator();
     const { gateway } = callsTo(emulator);
     const create = () =>
       gateway('POST', '/v1/presets/mine/execute', { input: 'x', model: 'atlas-small' }, { 'idempotency-key': 'k' });
@@ -263,7 +263,7 @@ describe('an idempotency key', () => {
   });
 
   test('replays a stream without billing it again', async () => {
-    const emulator = standingEmulator();
+    const emulator = testEmulator();
     const authorization = `Bearer ${emulator.apiKeys.secret}`;
     const open = () =>
       openStream(emulator, 'How tall is the tower?', {}, { headers: { authorization, 'idempotency-key': 'k' } });

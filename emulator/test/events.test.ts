@@ -4,7 +4,7 @@ import { type PushedEvents, pushedEvents } from '../src/control/events.js';
 import type { LogEntry } from '../src/http/log-entry.js';
 import { RequestLog } from '../src/http/request-log.js';
 import { type Emulator, manualClock } from '../src/index.js';
-import { callsTo, openStream, standingEmulator } from './support.js';
+import { callsTo, openStream, testEmulator } from './support.js';
 
 type Pushed = { [Name in keyof PushedEvents]: { name: Name; data: PushedEvents[Name] } }[keyof PushedEvents];
 
@@ -52,7 +52,7 @@ afterEach(() => {
 
 describe('the event stream of the inspector', () => {
   test('starts with all requests and the topic everything', async () => {
-    const emulator = standingEmulator();
+    const emulator = testEmulator();
     await callsTo(emulator).gateway('GET', '/v1/presets');
 
     const { response, of, leave } = await watch(emulator);
@@ -64,7 +64,7 @@ describe('the event stream of the inspector', () => {
   });
 
   test('reports a request when it starts and when it ends, with the name of its key but not the key', async () => {
-    const emulator = standingEmulator({ pace: { ttft: 300 } });
+    const emulator = testEmulator({ pace: { ttft: 300 } });
     const { of, leave } = await watch(emulator);
     await of('requests');
 
@@ -110,7 +110,7 @@ describe('the event stream of the inspector', () => {
       topic: 'clock',
     },
   ])('reports a change of $what', async ({ change, topic }) => {
-    const emulator = standingEmulator();
+    const emulator = testEmulator();
     emulator.conversations.create({ id: 'talk', messages: [{ role: 'user', content: 'Hello?' }] });
     const { of, leave } = await watch(emulator);
     await of('changes');
@@ -122,7 +122,7 @@ describe('the event stream of the inspector', () => {
   });
 
   test('reports that a fault was used up', async () => {
-    const emulator = standingEmulator();
+    const emulator = testEmulator();
     emulator.faults.add({ match: { path: '/v1/*' }, respond: { status: 503 } });
     const { of, leave } = await watch(emulator);
     await of('changes');
@@ -134,7 +134,7 @@ describe('the event stream of the inspector', () => {
   });
 
   test('sends the whole list again when too many requests arrive to send one by one', async () => {
-    const emulator = standingEmulator({ limits: { gateway: 1e6 } });
+    const emulator = testEmulator({ limits: { gateway: 1e6 } });
     const { of, leave } = await watch(emulator);
     await of('requests');
     const { gateway } = callsTo(emulator);
@@ -182,7 +182,7 @@ describe('the event stream of the inspector', () => {
       };
     });
     let watching = 0;
-    const emulator = standingEmulator();
+    const emulator = testEmulator();
     const leaving = new AbortController();
     const response = await emulator.fetch('http://127.0.0.1/_emulator/events', { method, signal: leaving.signal });
     await response.body?.getReader().read();
@@ -207,7 +207,7 @@ describe('the event stream of the inspector', () => {
   });
 
   test('ends when the emulator is closed', async () => {
-    const emulator = standingEmulator();
+    const emulator = testEmulator();
     const { of, next } = await watch(emulator);
     await of('changes');
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { FaultResponse } from '../src/index.js';
-import { callsTo, eventsOf, openStream, standingEmulator } from './support.js';
+import { callsTo, eventsOf, openStream, testEmulator } from './support.js';
 
 const memory = { type: 'fact', key: 'a', content: 'b' };
 const settle = () => new Promise((resolve) => setImmediate(resolve));
@@ -16,7 +16,7 @@ const joined = (pieces: Uint8Array[]) => Buffer.concat(pieces).toString();
 
 describe('a rule', () => {
   test('fires from the n-th match on, as often as set, and is then removed', async () => {
-    const emulator = standingEmulator();
+    const emulator = testEmulator();
     const { gateway } = callsTo(emulator);
     emulator.faults.add({ match: { path: '/v1/presets', nth: 3 }, times: 2, respond: { status: 503 } });
 
@@ -28,7 +28,7 @@ describe('a rule', () => {
   });
 
   test('that does not fire yet leaves the request to the next rule', async () => {
-    const emulator = standingEmulator();
+    const emulator = testEmulator();
     const { gateway } = callsTo(emulator);
     emulator.faults.add({ match: { nth: 2 }, respond: { status: 500 } });
     emulator.faults.add({ respond: { status: 503 } });
@@ -39,7 +39,7 @@ describe('a rule', () => {
 
   test('fires with its probability, and the same way for the same seed', async () => {
     const run = async (seed: string) => {
-      const emulator = standingEmulator({ seed });
+      const emulator = testEmulator({ seed });
       emulator.faults.add({ match: { probability: 0.3 }, times: 1e6, respond: { status: 500 } });
       const seen: number[] = [];
       for (let i = 0; i < 200; i += 1) seen.push((await callsTo(emulator).gateway('GET', '/v1/presets')).status);
@@ -56,7 +56,7 @@ describe('a rule', () => {
   });
 
   test.each([{ nth: 0 }, { probability: 1.5 }, { probability: -1 }])('with the match %j is rejected', (match) => {
-    expect(() => standingEmulator().faults.add({ match, respond: { status: 500 } })).toThrow(RangeError);
+    expect(() => testEmulator().faults.add({ match, respond: { status: 500 } })).toThrow(RangeError);
   });
 });
 
@@ -65,7 +65,7 @@ describe('a fault', () => {
     { when: 'before' as const, items: 0 },
     { when: 'after' as const, items: 1 },
   ])('can break the connection $when the work is done', async ({ when, items }) => {
-    const emulator = standingEmulator();
+    const emulator = testEmulator();
     emulator.faults.add({ respond: { type: 'reset', when } });
 
     await expect(callsTo(emulator).context('POST', '/api/memory', memory)).rejects.toThrow('fetch failed');
@@ -75,7 +75,7 @@ describe('a fault', () => {
   });
 
   test('can return half of the JSON', async () => {
-    const emulator = standingEmulator();
+    const emulator = testEmulator();
     emulator.faults.add({ respond: { type: 'malformed' } });
 
     await expect(callsTo(emulator).context('GET', '/api/memory')).rejects.toThrow(SyntaxError);
@@ -85,7 +85,7 @@ describe('a fault', () => {
   test.each([{ type: 'malformed' } as const, { type: 'garbleStream', afterEvents: 1 } as const])(
     'can garble an event of a stream: $type',
     async (respond) => {
-      const emulator = standingEmulator();
+      const emulator = testEmulator();
       const whole = eventsOf(await (await openStream(emulator, 'How tall is the tower?')).text());
       emulator.faults.add({ respond });
 
@@ -99,7 +99,7 @@ describe('a fault', () => {
   );
 
   test('can change the content type of a response', async () => {
-    const emulator = standingEmulator();
+    const emulator = testEmulator();
     emulator.faults.add({ respond: { type: 'contentType', contentType: 'text/html' } });
 
     const answer = await callsTo(emulator).context('GET', '/api/memory');
@@ -109,7 +109,7 @@ describe('a fault', () => {
   });
 
   test('can send a body slowly, by the clock', async () => {
-    const emulator = standingEmulator();
+    const emulator = testEmulator();
     emulator.faults.add({ respond: { type: 'drip', bytes: 10, every: 50 } });
     const response = await emulator.fetch('http://emulator.test/api/memory', {
       headers: { authorization: `Bearer ${emulator.sessionToken}` },
@@ -127,7 +127,7 @@ describe('a fault', () => {
   });
 
   test('can end a stream before [DONE]', async () => {
-    const emulator = standingEmulator();
+    const emulator = testEmulator();
     emulator.faults.add({ respond: { type: 'cutStream' } });
 
     const events = eventsOf(await (await openStream(emulator, 'How tall is it?')).text());
@@ -138,11 +138,11 @@ describe('a fault', () => {
 });
 
 describe('the header x-emulator-fault', () => {
-  const asked = (fault: string, path = '/v1/presets', emulator = standingEmulator()) =>
+  const asked = (fault: string, path = '/v1/presets', emulator = testEmulator()) =>
     callsTo(emulator).gateway('GET', path, undefined, { 'x-emulator-fault': fault });
 
   test('applies to its own request only', async () => {
-    const emulator = standingEmulator();
+    const emulator = testEmulator();
 
     expect((await asked('503', '/v1/presets', emulator)).status).toBe(503);
     expect((await callsTo(emulator).gateway('GET', '/v1/presets')).status).toBe(200);
@@ -170,7 +170,7 @@ describe('the header x-emulator-fault', () => {
     { header: 'error=1', events: 2 },
     { header: 'garble=1', events: 13 },
   ])('accepts $header on a stream', async ({ header, events }) => {
-    const emulator = standingEmulator();
+    const emulator = testEmulator();
     const authorization = `Bearer ${emulator.apiKeys.secret}`;
     emulator.chat.on('x', 'one two three four five six seven eight nine');
 
@@ -180,7 +180,7 @@ describe('the header x-emulator-fault', () => {
   });
 
   test('accepts content-type, delay and drip', async () => {
-    const emulator = standingEmulator();
+    const emulator = testEmulator();
     expect((await asked('content-type=text/plain')).headers.get('content-type')).toBe('text/plain');
     const slow = asked('delay=10', '/v1/presets', emulator);
     emulator.clock.advance(10);
@@ -206,7 +206,7 @@ describe('the bytes of a stream', () => {
   const TEXT = '日本語です。 Zażółć gęślą 𝒳';
 
   test('can be split inside characters and between CR and LF without loss', async () => {
-    const emulator = standingEmulator({ pace: { splitBytes: 1, lineEnd: 'crlf' } });
+    const emulator = testEmulator({ pace: { splitBytes: 1, lineEnd: 'crlf' } });
     emulator.chat.on('x', TEXT);
 
     const pieces = await piecesOf(await openStream(emulator, 'x'));
@@ -223,7 +223,7 @@ describe('the bytes of a stream', () => {
   });
 
   test('are split at splitBytes, also inside a character', async () => {
-    const emulator = standingEmulator({ pace: { splitBytes: 7 } });
+    const emulator = testEmulator({ pace: { splitBytes: 7 } });
     emulator.chat.on('x', TEXT);
 
     const pieces = await piecesOf(await openStream(emulator, 'x'));
@@ -238,13 +238,13 @@ describe('the bytes of a stream', () => {
     { lineEnd: 'crlf' as const, end: '\r\n\r\n' },
     { lineEnd: 'cr' as const, end: '\r\r' },
   ])('end lines with $lineEnd', async ({ lineEnd, end }) => {
-    const text = await (await openStream(standingEmulator({ pace: { lineEnd } }), 'x')).text();
+    const text = await (await openStream(testEmulator({ pace: { lineEnd } }), 'x')).text();
 
     expect(text.endsWith(`data: [DONE]${end}`)).toBe(true);
   });
 
   test('contain comment lines in pauses, which do not count as events', async () => {
-    const emulator = standingEmulator({ pace: { ttft: 1000, tokensPerSecond: 1, heartbeat: 400 } });
+    const emulator = testEmulator({ pace: { ttft: 1000, tokensPerSecond: 1, heartbeat: 400 } });
     emulator.chat.on('x', 'one two');
     const reading = openStream(emulator, 'x').then((response) => response.text());
     for (let i = 0; i < 40; i += 1) {
@@ -262,7 +262,7 @@ describe('the bytes of a stream', () => {
     { chunkBy: 'word' as const, contents: ['one ', 'two ', 'three'] },
     { chunkBy: 'char' as const, contents: [...'one two three'] },
   ])('are chunked by $chunkBy', async ({ chunkBy, contents }) => {
-    const emulator = standingEmulator({ pace: { chunkBy } });
+    const emulator = testEmulator({ pace: { chunkBy } });
     emulator.chat.on('x', 'one two three');
 
     const events = eventsOf(await (await openStream(emulator, 'x')).text()).slice(1, -3);
@@ -273,7 +273,7 @@ describe('the bytes of a stream', () => {
   });
 
   test.each(['splitBytes', 'heartbeat'])('cannot have a %s of 0', (name) => {
-    expect(() => standingEmulator({ pace: { [name]: 0 } })).toThrow(`pace.${name}`);
+    expect(() => testEmulator({ pace: { [name]: 0 } })).toThrow(`pace.${name}`);
   });
 });
 
@@ -294,7 +294,7 @@ const EVERY_EFFECT: FaultResponse[] = [
 ];
 
 test('every kind of fault can be added over the control plane', async () => {
-  const emulator = standingEmulator();
+  const emulator = testEmulator();
   const { bare } = callsTo(emulator, emulator.fetch, 'http://127.0.0.1:4010');
 
   for (const respond of EVERY_EFFECT) expect((await bare('POST', '/_emulator/faults', { respond })).status).toBe(201);

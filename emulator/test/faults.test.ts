@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { remainingText, ruleName, type ShownFault } from '../inspector/faults/rules.js';
 import type { FaultResponse, FaultRule } from '../src/index.js';
-import { callsTo, eventsOf, openStream, standingEmulator } from './support.js';
+import { callsTo, eventsOf, openStream, testEmulator } from './support.js';
 
 describe('a fault', () => {
   test('responds in the format of the area it hits, as many times as set', async () => {
-    const emulator = standingEmulator();
+    const emulator = testEmulator();
     const { context, gateway } = callsTo(emulator);
     emulator.faults.add({ times: 2, respond: { status: 429, retryAfter: 7 } });
 
@@ -20,7 +20,7 @@ describe('a fault', () => {
   });
 
   test('fires once by default', async () => {
-    const emulator = standingEmulator();
+    const emulator = testEmulator();
     const { gateway } = callsTo(emulator);
     emulator.faults.add({ respond: { status: 503 } });
 
@@ -36,7 +36,7 @@ describe('a fault', () => {
   });
 
   test('applies to the requests it matches', async () => {
-    const emulator = standingEmulator();
+    const emulator = testEmulator();
     const { gateway, context } = callsTo(emulator);
     const respond = { status: 500 };
     emulator.faults.add({ match: { method: 'POST', path: '/v1/chat/*', header: { 'x-try': '2' } }, times: 9, respond });
@@ -52,7 +52,7 @@ describe('a fault', () => {
   });
 
   test('is listed with its regular expression, and as unlimited if times is infinite', async () => {
-    const emulator = standingEmulator();
+    const emulator = testEmulator();
     emulator.faults.add({ match: { path: /^\/v1/ }, times: Number.POSITIVE_INFINITY, respond: { status: 418 } });
     emulator.faults.add({ match: { path: '/v1/*' }, times: Number.POSITIVE_INFINITY, respond: { status: 503 } });
 
@@ -72,7 +72,7 @@ describe('a fault', () => {
     { respond: { status: 503, bodyy: 'x' } },
     { match: { path: '/v1/usage' }, response: { status: 503 } },
   ])('with an undocumented field is rejected: %j', async (rule) => {
-    const emulator = standingEmulator();
+    const emulator = testEmulator();
     const { bare } = callsTo(emulator, emulator.fetch, 'http://127.0.0.1');
 
     expect(() => emulator.faults.add(rule as FaultRule)).toThrow('is not a documented field');
@@ -83,11 +83,11 @@ describe('a fault', () => {
   test('without respond suggests it', () => {
     const misspelt = { response: { status: 503 } } as never;
 
-    expect(() => standingEmulator().faults.add(misspelt)).toThrow('did you mean respond?');
+    expect(() => testEmulator().faults.add(misspelt)).toThrow('did you mean respond?');
   });
 
   test('may have its own body and headers', async () => {
-    const emulator = standingEmulator();
+    const emulator = testEmulator();
     emulator.faults.add({ respond: { status: 502, body: { oops: 1 }, headers: { 'retry-after': '3' } } });
 
     const answer = await callsTo(emulator).gateway('GET', '/v1/presets');
@@ -97,14 +97,14 @@ describe('a fault', () => {
   });
 
   test('can respond with garbage', async () => {
-    const emulator = standingEmulator();
+    const emulator = testEmulator();
     emulator.faults.add({ respond: { type: 'garbage' } });
 
     await expect(callsTo(emulator).gateway('GET', '/v1/presets')).rejects.toThrow(SyntaxError);
   });
 
   test('can break the connection: in process, fetch rejects', async () => {
-    const emulator = standingEmulator();
+    const emulator = testEmulator();
     emulator.faults.add({ respond: { type: 'reset' } });
 
     const attempt = callsTo(emulator).gateway('GET', '/v1/presets');
@@ -114,7 +114,7 @@ describe('a fault', () => {
   });
 
   test('can stall until the caller leaves', async () => {
-    const emulator = standingEmulator();
+    const emulator = testEmulator();
     emulator.faults.add({ respond: { type: 'stall' } });
     const aborter = new AbortController();
     const attempt = openStream(emulator, 'x', {}, { signal: aborter.signal });
@@ -125,7 +125,7 @@ describe('a fault', () => {
   });
 
   test('can delay a response, by the clock', async () => {
-    const emulator = standingEmulator();
+    const emulator = testEmulator();
     emulator.faults.add({ respond: { type: 'slow', delay: 5000 } });
     let answered = false;
     const attempt = callsTo(emulator)
@@ -144,7 +144,7 @@ describe('a fault', () => {
   });
 
   test('can cut off a body', async () => {
-    const emulator = standingEmulator();
+    const emulator = testEmulator();
     emulator.faults.add({ respond: { type: 'cutBody', afterBytes: 10 } });
 
     const response = await emulator.fetch('http://emulator.test/v1/presets', {
@@ -160,7 +160,7 @@ describe('a fault', () => {
     { how: 'end' as const, ends: 'resolves' },
     { how: 'reset' as const, ends: 'rejects' },
   ])('can cut a stream after some events: reading $ends if how is $how', async ({ how, ends }) => {
-    const emulator = standingEmulator();
+    const emulator = testEmulator();
     emulator.faults.add({
       match: { path: '/v1/chat/completions' },
       respond: { type: 'cutStream', afterEvents: 3, how },
@@ -177,7 +177,7 @@ describe('a fault', () => {
   });
 
   test('can stall a stream until the reader leaves', async () => {
-    const emulator = standingEmulator();
+    const emulator = testEmulator();
     emulator.faults.add({ respond: { type: 'cutStream', afterEvents: 2, how: 'stall' } });
     const aborter = new AbortController();
     const text = (await openStream(emulator, 'x', {}, { signal: aborter.signal })).text();
@@ -188,7 +188,7 @@ describe('a fault', () => {
   });
 
   test('can send an error event in a stream', async () => {
-    const emulator = standingEmulator();
+    const emulator = testEmulator();
     emulator.faults.add({ respond: { type: 'streamError', afterEvents: 2, error: { message: 'overloaded' } } });
 
     const events = eventsOf(await (await openStream(emulator, 'How tall is it?')).text());
@@ -198,7 +198,7 @@ describe('a fault', () => {
   });
 
   test('can be removed', async () => {
-    const emulator = standingEmulator();
+    const emulator = testEmulator();
     const id = emulator.faults.add({ times: Number.POSITIVE_INFINITY, respond: { status: 500 } });
 
     expect((await callsTo(emulator).gateway('GET', '/v1/presets')).status).toBe(500);
@@ -207,7 +207,7 @@ describe('a fault', () => {
   });
 
   test('is rejected when it is added if it is invalid', () => {
-    const { faults } = standingEmulator();
+    const { faults } = testEmulator();
 
     expect(() => faults.add({ times: 0, respond: { status: 500 } })).toThrow(RangeError);
     expect(() => faults.add({ respond: undefined as unknown as FaultResponse })).toThrow(RangeError);

@@ -1,6 +1,6 @@
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { describe, expect, test } from 'vitest';
-import { callsTo, standingEmulator } from './support.js';
+import { callsTo, testEmulator } from './support.js';
 
 const chat = (content: string, more: object = {}) => ({
   model: 'atlas-small',
@@ -10,7 +10,7 @@ const chat = (content: string, more: object = {}) => ({
 
 describe('a completion', () => {
   test('answers with the sentence of the request that matches the question', async () => {
-    const { gateway } = callsTo(standingEmulator());
+    const { gateway } = callsTo(testEmulator());
 
     const facts = 'Lunch is at noon. We decided to use PostgreSQL for the database. The office is in Graz.';
     const question = 'What did we decide about the database?';
@@ -45,7 +45,7 @@ describe('a completion', () => {
   });
 
   test('says so when nothing in the request answers the question', async () => {
-    const { gateway } = callsTo(standingEmulator());
+    const { gateway } = callsTo(testEmulator());
 
     const { body } = await gateway('POST', '/v1/chat/completions', chat('How tall is the tower?'));
 
@@ -53,7 +53,7 @@ describe('a completion', () => {
   });
 
   test('ends at max_tokens with finish_reason length', async () => {
-    const { gateway } = callsTo(standingEmulator());
+    const { gateway } = callsTo(testEmulator());
 
     const { body } = await gateway('POST', '/v1/chat/completions', chat('How tall is the tower?', { max_tokens: 3 }));
 
@@ -62,7 +62,7 @@ describe('a completion', () => {
   });
 
   test('defaults max_tokens to the maxTokens option', async () => {
-    const { gateway } = callsTo(standingEmulator({ maxTokens: 2 }));
+    const { gateway } = callsTo(testEmulator({ maxTokens: 2 }));
 
     const { body } = await gateway('POST', '/v1/chat/completions', chat('How tall is the tower?'));
 
@@ -70,7 +70,7 @@ describe('a completion', () => {
   });
 
   test('counts special tokens as plain text', async () => {
-    const { gateway } = callsTo(standingEmulator());
+    const { gateway } = callsTo(testEmulator());
 
     const { status, body } = await gateway(
       'POST',
@@ -84,7 +84,7 @@ describe('a completion', () => {
   });
 
   test('above the context window is rejected with 400 and param messages', async () => {
-    const { gateway } = callsTo(standingEmulator());
+    const { gateway } = callsTo(testEmulator());
     const prompt = 'one two three four five six seven eight nine ten '.repeat(13_000);
 
     const fits = await gateway('POST', '/v1/chat/completions', { ...chat(prompt), model: 'atlas-large' });
@@ -102,11 +102,11 @@ describe('a completion', () => {
   test('does not take a scripted reply with an unknown field, such as a misspelt one', () => {
     const misspelt = { tool_call: [] } as object;
 
-    expect(() => standingEmulator().chat.on('x', misspelt)).toThrow('tool_call is not a documented field');
+    expect(() => testEmulator().chat.on('x', misspelt)).toThrow('tool_call is not a documented field');
   });
 
   test('can be scripted: the reply added last wins until it is removed', async () => {
-    const emulator = standingEmulator();
+    const emulator = testEmulator();
     const { gateway } = callsTo(emulator);
     const answer = async (content: string) =>
       (await gateway('POST', '/v1/chat/completions', chat(content))).body.choices[0];
@@ -127,7 +127,7 @@ describe('a completion', () => {
   });
 
   test('is a 500 in the format of the Gateway when a reply function throws, and the log holds the error', async () => {
-    const emulator = standingEmulator();
+    const emulator = testEmulator();
     emulator.chat.on('x', () => {
       throw new Error('no such reply');
     });
@@ -147,7 +147,7 @@ describe('a completion', () => {
 
 describe('usage', () => {
   test('adds up completions by model and by day', async () => {
-    const emulator = standingEmulator({ now: '2026-01-31T23:00:00Z' });
+    const emulator = testEmulator({ now: '2026-01-31T23:00:00Z' });
     const { gateway } = callsTo(emulator);
     const complete = async (model: string) =>
       (await gateway('POST', '/v1/chat/completions', { ...chat('How tall is the tower?'), model })).body.usage
@@ -177,7 +177,7 @@ describe('usage', () => {
   });
 
   test('above the included tokens costs extra', async () => {
-    const { gateway } = callsTo(standingEmulator({ usage: { includedTokens: 10, overagePricePerMillion: 2.5 } }));
+    const { gateway } = callsTo(testEmulator({ usage: { includedTokens: 10, overagePricePerMillion: 2.5 } }));
     const used = (await gateway('POST', '/v1/chat/completions', chat('How tall is the tower?'))).body.usage
       .total_tokens;
 
@@ -190,7 +190,7 @@ describe('usage', () => {
   test.each(['start_date=2026-02-30', 'end_date=tomorrow', 'start_date=2026-02-02&end_date=2026-02-01'])(
     'rejects %s',
     async (query) => {
-      const { status, body } = await callsTo(standingEmulator()).gateway('GET', `/v1/usage?${query}`);
+      const { status, body } = await callsTo(testEmulator()).gateway('GET', `/v1/usage?${query}`);
 
       expect(status).toBe(400);
       expect(body.error.param).toBe(query.split('=')[0]);
@@ -200,7 +200,7 @@ describe('usage', () => {
 
 describe('presets', () => {
   test('are listed by category, up to a limit', async () => {
-    const emulator = standingEmulator();
+    const emulator = testEmulator();
     const { gateway } = callsTo(emulator);
     for (let i = 0; i < 60; i += 1) emulator.presets.create({ name: `p${i}`, template: '{{input}}', category: 'many' });
 
@@ -214,7 +214,7 @@ describe('presets', () => {
   });
 
   test('fill their template, run it and are billed', async () => {
-    const emulator = standingEmulator();
+    const emulator = testEmulator();
     const { gateway } = callsTo(emulator);
     emulator.presets.create({ id: 'colours', name: 'Colours', template: '{{input}} Which colour has the case?' });
 
@@ -241,7 +241,7 @@ describe('presets', () => {
     ['named', (body: { presets: unknown[] }) => body.presets],
     ['items', (body: { items: unknown[] }) => body.items],
   ] as const)('are listed with listForm %s', async (listForm, read) => {
-    const { gateway } = callsTo(standingEmulator({ listForm }));
+    const { gateway } = callsTo(testEmulator({ listForm }));
 
     const { body } = await gateway('GET', '/v1/presets?limit=2');
 
@@ -250,7 +250,7 @@ describe('presets', () => {
 });
 
 describe('files', () => {
-  const upload = (emulator: ReturnType<typeof standingEmulator>, form: FormData) =>
+  const upload = (emulator: ReturnType<typeof testEmulator>, form: FormData) =>
     emulator.fetch('http://emulator.test/v1/files', {
       method: 'POST',
       headers: { authorization: `Bearer ${emulator.apiKeys.secret}` },
@@ -258,7 +258,7 @@ describe('files', () => {
     });
 
   test('keep their bytes', async () => {
-    const emulator = standingEmulator();
+    const emulator = testEmulator();
     const bytes = Uint8Array.from({ length: 1000 }, (_, i) => i % 256);
     const form = new FormData();
     form.set('purpose', 'knowledge');
@@ -287,14 +287,14 @@ describe('files', () => {
     const form = new FormData();
     fill(form);
 
-    const response = await upload(standingEmulator(), form);
+    const response = await upload(testEmulator(), form);
 
     expect(response.status).toBe(400);
     expect((await response.json()).error.param).toBe(param);
   });
 
   test('are stored at the size limit, and rejected with 413 above it', async () => {
-    const emulator = standingEmulator({ maxFileSize: 100_000 });
+    const emulator = testEmulator({ maxFileSize: 100_000 });
     const sized = (size: number) => {
       const form = new FormData();
       form.set('purpose', 'x');
@@ -312,7 +312,7 @@ describe('files', () => {
   });
 
   test('are rejected when the body is not multipart or is malformed', async () => {
-    const emulator = standingEmulator();
+    const emulator = testEmulator();
     const send = (type: string, body: string) =>
       emulator.fetch('http://emulator.test/v1/files', {
         method: 'POST',
@@ -328,7 +328,7 @@ describe('files', () => {
 
 describe('integrations', () => {
   test('declare their actions', async () => {
-    const { body } = await callsTo(standingEmulator()).gateway('GET', '/v1/integrations');
+    const { body } = await callsTo(testEmulator()).gateway('GET', '/v1/integrations');
 
     expect(body.data.map((integration: { id: string }) => integration.id)).toEqual(['team-chat', 'issue-tracker']);
     expect(body.data[0].actions[0]).toEqual({
@@ -342,7 +342,7 @@ describe('integrations', () => {
   });
 
   test('keep the messages they post', async () => {
-    const emulator = standingEmulator();
+    const emulator = testEmulator();
     const { gateway } = callsTo(emulator);
 
     const { body } = await gateway('POST', '/v1/integrations/team-chat/execute', {
@@ -383,7 +383,7 @@ describe('integrations', () => {
       param: 'priority',
     },
   ])('reject $path $body', async ({ path, body, status, param }) => {
-    const emulator = standingEmulator();
+    const emulator = testEmulator();
 
     const answer = await callsTo(emulator).gateway('POST', `/v1/integrations/${path}/execute`, body);
 

@@ -5,13 +5,13 @@ import { AT_LENGTH } from '../../test/helpers/endurance.js';
 import { addSampleConversation, createEmulator, type Emulator } from '../src/index.js';
 import { BrowserPage } from './browser-page.js';
 import { onPage } from './page.js';
-import { callsTo, standingEmulator } from './support.js';
+import { callsTo, testEmulator } from './support.js';
 
 const hasBrowser = await hasChromium();
 
 describe('the inspector', () => {
   test('is a page for browsers, and a JSON index for other clients', async () => {
-    const emulator = standingEmulator();
+    const emulator = testEmulator();
     const get = (accept: string) => emulator.fetch('http://127.0.0.1/_emulator', { headers: { accept } });
 
     expect((await get('text/html,*/*')).headers.get('content-type')).toBe('text/html; charset=utf-8');
@@ -19,7 +19,7 @@ describe('the inspector', () => {
   });
 
   test('is where a browser that opens the address of the emulator gets to', async () => {
-    const get = (accept: string) => standingEmulator().fetch('http://127.0.0.1/', { headers: { accept } });
+    const get = (accept: string) => testEmulator().fetch('http://127.0.0.1/', { headers: { accept } });
 
     const { status, headers } = await get('text/html,*/*');
     expect([status, headers.get('location')]).toEqual([303, '/_emulator']);
@@ -29,12 +29,12 @@ describe('the inspector', () => {
   test.each(['../package.json', '..%2Fpackage.json', 'main.tsx', 'build.ts', 'nothing.js', '%00.js', '__proto__'])(
     'does not serve %s',
     async (file) => {
-      expect((await standingEmulator().fetch(`http://127.0.0.1/_emulator/inspector/${file}`)).status).toBe(404);
+      expect((await testEmulator().fetch(`http://127.0.0.1/_emulator/inspector/${file}`)).status).toBe(404);
     },
   );
 
   test('allows no foreign resources and no inline script', async () => {
-    const response = await standingEmulator().fetch('http://127.0.0.1/_emulator/inspector/index.html');
+    const response = await testEmulator().fetch('http://127.0.0.1/_emulator/inspector/index.html');
     const policy = response.headers.get('content-security-policy');
 
     expect(policy).toContain("default-src 'self'");

@@ -3,10 +3,10 @@ import { lossesOf, receiptOf } from '../inspector/conversation/losses.js';
 import { tokensOverTime } from '../inspector/conversation/tokens-over-time.js';
 import { readTranscript } from '../inspector/conversations/transcript.js';
 import type { Emulator, InspectedConversation } from '../src/index.js';
-import { callsTo, standingEmulator, TRANSCRIPT } from './support.js';
+import { callsTo, TRANSCRIPT, testEmulator } from './support.js';
 
 const begun = (): Emulator => {
-  const emulator = standingEmulator();
+  const emulator = testEmulator();
   emulator.conversations.create({ id: 'talk', messages: readTranscript(TRANSCRIPT).messages });
   return emulator;
 };
@@ -72,7 +72,7 @@ describe('the losses of a compaction', () => {
 
 describe('a receipt', () => {
   test('says how many messages the context represents nowhere, also after the first compaction', async () => {
-    const emulator = standingEmulator();
+    const emulator = testEmulator();
     const messages = Array.from({ length: 60 }, (_, i) => ({
       role: i % 2 === 0 ? ('user' as const) : ('assistant' as const),
       content: `The crew of boat ${i} told us all morning about the storm, the gate and the old harbour of town ${i * 7}.`,

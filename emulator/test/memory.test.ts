@@ -6,10 +6,10 @@ import { resolveSettings } from '../src/settings.js';
 import { MemoryStorage } from '../src/store/storage.js';
 import { createStores, initializeStores } from '../src/store/stores.js';
 import { type Language, LanguageLoader } from '../src/text/language.js';
-import { callsTo, standingEmulator } from './support.js';
+import { callsTo, testEmulator } from './support.js';
 
 test.runIf(AT_LENGTH)('the request log keeps 64 KB of a body of 4 MB', async () => {
-  const emulator = standingEmulator({ limits: { gateway: 1e6 } });
+  const emulator = testEmulator({ limits: { gateway: 1e6 } });
   const { gateway } = callsTo(emulator);
   const large = { model: 'atlas-small', messages: 'x'.repeat(4 * 1024 * 1024) };
   await gateway('POST', '/v1/chat/completions', large);

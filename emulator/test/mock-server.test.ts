@@ -1,6 +1,6 @@
 import { LLMock } from '@copilotkit/aimock';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { callsTo, eventsOf, openStream, standingEmulator } from './support.js';
+import { callsTo, eventsOf, openStream, testEmulator } from './support.js';
 
 /** An OpenAI-compatible server that is not part of this project. */
 const server = new LLMock({ port: 0 });
@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 const emulator = () =>
-  standingEmulator({ upstream: { url: `${server.url}/v1`, key: 'mock-key', models: { 'atlas-small': 'gpt-4o' } } });
+  testEmulator({ upstream: { url: `${server.url}/v1`, key: 'mock-key', models: { 'atlas-small': 'gpt-4o' } } });
 
 describe('an independent server as the upstream', () => {
   test('serves a completion under the requested model name, with usage', async () => {

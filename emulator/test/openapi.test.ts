@@ -3,7 +3,7 @@ import Ajv2020 from 'ajv/dist/2020.js';
 import { describe, expect, test } from 'vitest';
 import { createEmulator, type Emulator } from '../src/index.js';
 import type { ServiceOptions } from '../src/options.js';
-import { PROJECT_TALK, standingEmulator } from './support.js';
+import { PROJECT_TALK, testEmulator } from './support.js';
 
 const BASE = 'http://127.0.0.1';
 
@@ -135,7 +135,7 @@ describe('the OpenAPI description', () => {
     { options: {} },
     { options: { listForm: 'named', sessionHeader: { name: 'X-Session', scheme: '' } } },
   ])('is valid OpenAPI 3.1, with $options', async ({ options }) => {
-    const description = await descriptionOf(standingEmulator(options));
+    const description = await descriptionOf(testEmulator(options));
 
     const { valid, errors } = await new Validator().validate(structuredClone(description));
 
@@ -147,7 +147,7 @@ describe('the OpenAPI description', () => {
   });
 
   test('has every route, and every response matches its schema', async () => {
-    const emulator = standingEmulator();
+    const emulator = testEmulator();
     const description = await descriptionOf(emulator);
     const operations = operationsOf(description);
     const ajv = new Ajv2020({ strict: false, allErrors: true });
@@ -203,7 +203,7 @@ describe('the OpenAPI description', () => {
   });
 
   test('marks which bodies are optional', async () => {
-    const { paths } = await descriptionOf(standingEmulator());
+    const { paths } = await descriptionOf(testEmulator());
     const isRequired = (path: string) => paths[path]?.post?.requestBody?.required;
 
     expect(isRequired('/_emulator/conversations/{id}/compact')).toBe(false);
@@ -213,7 +213,7 @@ describe('the OpenAPI description', () => {
   });
 
   test('describes errors and the chunks of a stream', async () => {
-    const emulator = standingEmulator();
+    const emulator = testEmulator();
     const { components } = closed({ components: (await descriptionOf(emulator)).components });
     const ajv = new Ajv2020({ strict: false });
     const isA = (name: string, value: unknown) =>
@@ -234,7 +234,7 @@ describe('the OpenAPI description', () => {
   });
 
   test('names the credentials of each area, and the control token if there is one', async () => {
-    const open = await descriptionOf(standingEmulator({ sessionHeader: { name: 'X-Session', scheme: '' } }));
+    const open = await descriptionOf(testEmulator({ sessionHeader: { name: 'X-Session', scheme: '' } }));
     const guarded = createEmulator({ controlToken: 'a-long-token' });
     const response = await guarded.fetch(`${BASE}/_emulator/openapi.json`, {
       headers: { authorization: 'Bearer a-long-token' },
@@ -250,7 +250,7 @@ describe('the OpenAPI description', () => {
   });
 
   test('is also a page, which loads no other resource', async () => {
-    const response = await standingEmulator().fetch(`${BASE}/_emulator/reference`);
+    const response = await testEmulator().fetch(`${BASE}/_emulator/reference`);
     const html = await response.text();
 
     expect(response.headers.get('content-security-policy')).toContain("default-src 'none'");

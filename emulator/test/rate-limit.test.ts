@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { callsTo, standingEmulator } from './support.js';
+import { callsTo, testEmulator } from './support.js';
 
 const rate = (headers: Headers) =>
   ['limit', 'remaining', 'reset'].map((name) => Number(headers.get(`x-ratelimit-${name}`)));
 
 test('a limit of tokens refuses completions once its window is used, and no other call', async () => {
-  const emulator = standingEmulator({ limits: { tokens: 30 } });
+  const emulator = testEmulator({ limits: { tokens: 30 } });
   const { gateway } = callsTo(emulator);
   const ask = async (stream: boolean) => {
     const messages = [{ role: 'user', content: 'The key is red. What is red?' }];
@@ -28,7 +28,7 @@ test('a limit of tokens refuses completions once its window is used, and no othe
 
 describe('the Gateway limit', () => {
   test('is in the headers of every response, also of errors', async () => {
-    const emulator = standingEmulator();
+    const emulator = testEmulator();
     const { gateway, bare } = callsTo(emulator);
     emulator.faults.add({ match: { path: '/v1/usage' }, respond: { status: 503 } });
 
@@ -52,7 +52,7 @@ describe('the Gateway limit', () => {
   });
 
   test('rejects the next request with retry_after, and resets after that time', async () => {
-    const emulator = standingEmulator({ limits: { gateway: 2 } });
+    const emulator = testEmulator({ limits: { gateway: 2 } });
     const { gateway } = callsTo(emulator);
     await gateway('GET', '/v1/presets');
     emulator.clock.advance(20_500);
@@ -72,7 +72,7 @@ describe('the Gateway limit', () => {
   });
 
   test('is not used up by callers without a valid key', async () => {
-    const { gateway, bare } = callsTo(standingEmulator({ limits: { gateway: 1 } }));
+    const { gateway, bare } = callsTo(testEmulator({ limits: { gateway: 1 } }));
 
     expect((await bare('GET', '/v1/presets')).status).toBe(401);
     expect((await bare('GET', '/v1/presets')).status).toBe(429);
@@ -84,7 +84,7 @@ describe('the Gateway limit', () => {
     ['epoch-milliseconds', 1768471260000],
     ['delta-seconds', 60],
   ] as const)('can report its reset in %s', async (rateLimitReset, expected) => {
-    const { headers } = await callsTo(standingEmulator({ rateLimitReset })).gateway('GET', '/v1/presets');
+    const { headers } = await callsTo(testEmulator({ rateLimitReset })).gateway('GET', '/v1/presets');
 
     expect(rate(headers)[2]).toBe(expected);
     expect(headers.get('date')).toBe('Thu, 15 Jan 2026 10:00:00 GMT');
@@ -93,7 +93,7 @@ describe('the Gateway limit', () => {
 
 describe('the Context limit', () => {
   test('is counted separately for compaction', async () => {
-    const emulator = standingEmulator({ limits: { context: 3, compact: { requests: 1, windowMs: 10_000 } } });
+    const emulator = testEmulator({ limits: { context: 3, compact: { requests: 1, windowMs: 10_000 } } });
     const { context } = callsTo(emulator);
     const { id } = emulator.conversations.create();
     const compact = () => context('POST', '/api/context/compact', { conversationId: id });
@@ -112,7 +112,7 @@ describe('the Context limit', () => {
   test.each(['/api/context/compact', '/api/context/comp%61ct', '/%61pi/context/compac%74', '/api//context/compact'])(
     'counts every encoding of the compaction path: %s',
     async (path) => {
-      const { context } = callsTo(standingEmulator({ limits: { compact: 1, context: 100 } }));
+      const { context } = callsTo(testEmulator({ limits: { compact: 1, context: 100 } }));
       const compact = (at: string) => context('POST', at, { conversationId: 'none' });
       await compact('/api/context/compact');
 
@@ -121,7 +121,7 @@ describe('the Context limit', () => {
   );
 
   test('is 300 requests a minute per user by default, and 20 for compaction', async () => {
-    const emulator = standingEmulator();
+    const emulator = testEmulator();
     const { context } = callsTo(emulator);
     const { id } = emulator.conversations.create();
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { callsTo, PROJECT_TALK, standingEmulator } from './support.js';
+import { callsTo, PROJECT_TALK, testEmulator } from './support.js';
 
 describe('the Context API', () => {
   test.each([
@@ -7,9 +7,9 @@ describe('the Context API', () => {
     ['no scheme', { authorization: 'token' }],
     ['another scheme', { authorization: 'Basic abc' }],
     ['an unknown token', { authorization: 'Bearer nobody' }],
-    ['an API key', { authorization: `Bearer ${standingEmulator().apiKeys.secret}` }],
+    ['an API key', { authorization: `Bearer ${testEmulator().apiKeys.secret}` }],
   ])('responds with 401 to %s', async (_, headers) => {
-    const answer = await callsTo(standingEmulator()).bare('GET', '/api/memory', undefined, headers);
+    const answer = await callsTo(testEmulator()).bare('GET', '/api/memory', undefined, headers);
 
     expect(answer.status).toBe(401);
     expect(answer.body).toEqual({ success: false, error: 'Missing or invalid session token' });
@@ -17,7 +17,7 @@ describe('the Context API', () => {
   });
 
   test('responds with 401 to an expired token', async () => {
-    const emulator = standingEmulator();
+    const emulator = testEmulator();
     const { token } = emulator.sessions.create();
     const { context } = callsTo(emulator);
     expect((await context('GET', '/api/memory', undefined, token)).status).toBe(200);
@@ -28,7 +28,7 @@ describe('the Context API', () => {
   });
 
   test('reads the token from the header of the sessionHeader option', async () => {
-    const emulator = standingEmulator({ sessionHeader: { name: 'X-Session', scheme: '' } });
+    const emulator = testEmulator({ sessionHeader: { name: 'X-Session', scheme: '' } });
     const { bare } = callsTo(emulator);
 
     expect((await bare('GET', '/api/memory', undefined, { 'x-session': emulator.sessionToken })).status).toBe(200);
@@ -38,7 +38,7 @@ describe('the Context API', () => {
   });
 
   test('responds with 403 to every request for a foreign workspace', async () => {
-    const emulator = standingEmulator();
+    const emulator = testEmulator();
     const { context } = callsTo(emulator);
     const workspaceId = emulator.workspaces.create({ members: ['somebody'] }).id;
     const { id } = emulator.conversations.create({ workspaceId, messages: PROJECT_TALK });
@@ -107,7 +107,7 @@ describe('the Context API', () => {
     { method: 'POST', path: '/api/context', body: {}, status: 405, says: 'POST' },
     { method: 'GET', path: '/api/elsewhere', status: 404, says: 'endpoint' },
   ])('responds with $status to $method $path $body', async ({ method, path, body, status, says }) => {
-    const emulator = standingEmulator();
+    const emulator = testEmulator();
     emulator.conversations.create({ id: 'talk', messages: PROJECT_TALK });
 
     const answer = await callsTo(emulator).context(method, path, body);
@@ -119,7 +119,7 @@ describe('the Context API', () => {
   });
 
   test.each(['{', '', '[1', 'undefined'])('responds with 400 to the body %j', async (body) => {
-    const emulator = standingEmulator();
+    const emulator = testEmulator();
 
     const response = await emulator.fetch('http://emulator.test/api/memory', {
       method: 'POST',
@@ -144,14 +144,14 @@ describe('the Gateway API', () => {
     { header: 'Bearer svc_sk_unknown', status: 403, type: 'permission_error', code: 'invalid_api_key' },
   ])('responds with $status to Authorization: $header', async ({ header, status, type, code }) => {
     const headers: Record<string, string> = header === undefined ? {} : { authorization: header };
-    const answer = await callsTo(standingEmulator()).bare('GET', '/v1/presets', undefined, headers);
+    const answer = await callsTo(testEmulator()).bare('GET', '/v1/presets', undefined, headers);
 
     expect(answer.status).toBe(status);
     expect(answer.body).toEqual({ error: { message: expect.any(String), type, param: 'Authorization', code } });
   });
 
   test('rejects a deleted key and accepts a new one at once', async () => {
-    const emulator = standingEmulator();
+    const emulator = testEmulator();
     const { gateway } = callsTo(emulator);
     const fresh = emulator.apiKeys.create('secret');
 
@@ -162,7 +162,7 @@ describe('the Gateway API', () => {
   });
 
   test('lets a publishable key read and complete, and nothing else', async () => {
-    const emulator = standingEmulator();
+    const emulator = testEmulator();
     const { gateway } = callsTo(emulator);
     const authorization = `Bearer ${emulator.apiKeys.publishable}`;
     const status = async (method: string, path: string, body?: unknown) =>
@@ -179,7 +179,7 @@ describe('the Gateway API', () => {
   });
 
   test('lets a publishable key call what publishableEndpoints lists', async () => {
-    const emulator = standingEmulator({
+    const emulator = testEmulator({
       publishableEndpoints: ['GET /v1/usage', 'POST /v1/presets/:presetId/execute'],
     });
     const { gateway } = callsTo(emulator);
@@ -224,7 +224,7 @@ describe('the Gateway API', () => {
     { path: '/v1/presets?limit=101', param: 'limit' },
     { path: '/v1/integrations/team-chat/execute', body: 'text', param: 'body' },
   ])('responds with 400 to $path $body and names $param', async ({ path, body, param }) => {
-    const answer = await callsTo(standingEmulator()).gateway(body === undefined ? 'GET' : 'POST', path, body);
+    const answer = await callsTo(testEmulator()).gateway(body === undefined ? 'GET' : 'POST', path, body);
 
     expect(answer.status).toBe(400);
     expect(answer.body.error).toEqual({
@@ -264,14 +264,14 @@ describe('the Gateway API', () => {
     { method: 'GET', path: '/', status: 404, param: 'path', code: 'not_found' },
     { method: 'DELETE', path: '/v1/usage', status: 405, param: 'method', code: 'method_not_allowed' },
   ])('responds with $status to $method $path', async ({ method, path, body, status, param, code }) => {
-    const answer = await callsTo(standingEmulator()).gateway(method, path, body);
+    const answer = await callsTo(testEmulator()).gateway(method, path, body);
 
     expect(answer.status).toBe(status);
     expect(answer.body.error).toEqual({ message: expect.any(String), type: 'invalid_request_error', param, code });
   });
 
   test('names the path in the 404 for an unknown endpoint, to show a wrong baseURL', async () => {
-    const answer = await callsTo(standingEmulator()).gateway('GET', '/base/v1/usage');
+    const answer = await callsTo(testEmulator()).gateway('GET', '/base/v1/usage');
 
     expect(answer.body.error.message).toContain('There is no endpoint GET /base/v1/usage');
   });
@@ -279,7 +279,7 @@ describe('the Gateway API', () => {
   test.each(['/v1/chat/completions', '/v1/presets/summarize/execute'])(
     'lists the known models in the 404 of POST %s for an unknown one',
     async (path) => {
-      const emulator = standingEmulator();
+      const emulator = testEmulator();
       const answer = await callsTo(emulator).gateway('POST', path, { model: 'x', messages, input: 'y' });
 
       const names = emulator.models
@@ -291,7 +291,7 @@ describe('the Gateway API', () => {
   );
 
   test('treats __proto__ in a body as an ordinary name', async () => {
-    const emulator = standingEmulator();
+    const emulator = testEmulator();
 
     const response = await emulator.fetch('http://emulator.test/v1/chat/completions', {
       method: 'POST',
@@ -304,7 +304,7 @@ describe('the Gateway API', () => {
   });
 
   test('responds with 413 to a body above the limit', async () => {
-    const { gateway } = callsTo(standingEmulator({ maxBodySize: 1000 }));
+    const { gateway } = callsTo(testEmulator({ maxBodySize: 1000 }));
 
     const { status, body } = await gateway('POST', '/v1/chat/completions', {
       model,

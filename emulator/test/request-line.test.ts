@@ -2,11 +2,11 @@ import { expect, test, vi } from 'vitest';
 import { runCommand } from '../src/cli/cli.js';
 import { requestLine } from '../src/http/request-line.js';
 import type { RequestRecord } from '../src/index.js';
-import { callsTo, dataDirectory, openStream, standingEmulator } from './support.js';
+import { callsTo, dataDirectory, openStream, testEmulator } from './support.js';
 
 /** The log lines of the requests that `act` makes. */
 async function linesOf(
-  emulator: ReturnType<typeof standingEmulator>,
+  emulator: ReturnType<typeof testEmulator>,
   act: () => Promise<unknown>,
   isColored = false,
 ): Promise<string[]> {
@@ -21,7 +21,7 @@ async function linesOf(
 const QUESTION = { model: 'atlas-small', messages: [{ role: 'user', content: 'The key is red. What is red?' }] };
 
 test('shows status, method, time, tokens and path of each request, in columns', async () => {
-  const emulator = standingEmulator({ limits: { gateway: 3 } });
+  const emulator = testEmulator({ limits: { gateway: 3 } });
   const { gateway, context } = callsTo(emulator);
 
   const lines = await linesOf(emulator, async () => {
@@ -42,7 +42,7 @@ test('shows status, method, time, tokens and path of each request, in columns', 
 });
 
 test('names the fault of a request, and a client that disconnected', async () => {
-  const emulator = standingEmulator({ pace: { ttft: 1000 } });
+  const emulator = testEmulator({ pace: { ttft: 1000 } });
   const { gateway } = callsTo(emulator);
   emulator.faults.add({ respond: { status: 503 } });
   emulator.faults.add({ respond: { type: 'reset' } });
@@ -63,7 +63,7 @@ test('names the fault of a request, and a client that disconnected', async () =>
 });
 
 test('contains no key and no part of a body', async () => {
-  const emulator = standingEmulator();
+  const emulator = testEmulator();
   const { secret } = emulator.apiKeys;
 
   const [line = ''] = await linesOf(emulator, () =>

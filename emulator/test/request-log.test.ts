@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { SentBody } from '../src/http/sent-body.js';
 import type { Emulator } from '../src/index.js';
-import { callsTo, openStream, standingEmulator } from './support.js';
+import { callsTo, openStream, testEmulator } from './support.js';
 
 describe('the request log', () => {
   test('keeps the headers and the body of a response', async () => {
-    const emulator = standingEmulator();
+    const emulator = testEmulator();
     const { body } = await callsTo(emulator).gateway('GET', '/v1/presets');
 
     const [request] = emulator.requests;
@@ -20,7 +20,7 @@ describe('the request log', () => {
   });
 
   test('keeps the events of a stream, each with its time', async () => {
-    const emulator = standingEmulator();
+    const emulator = testEmulator();
     const reader = ((await openStream(emulator, 'Hello?')).body as ReadableStream<Uint8Array>).getReader();
     while (!(await reader.read()).done) emulator.clock.advance(10);
 
@@ -34,7 +34,7 @@ describe('the request log', () => {
   });
 
   test('shows the events of a stream that is still running', async () => {
-    const emulator = standingEmulator();
+    const emulator = testEmulator();
     const reader = ((await openStream(emulator, 'Hello?')).body as ReadableStream<Uint8Array>).getReader();
     await reader.read();
 
@@ -43,7 +43,7 @@ describe('the request log', () => {
   });
 
   test('keeps at most 64 KB of a body and of a stream', async () => {
-    const emulator = standingEmulator({ maxTokens: 1e6 });
+    const emulator = testEmulator({ maxTokens: 1e6 });
     const long = 'The harbour opens at six. '.repeat(8000);
     emulator.chat.on('long', long);
     const { body } = await callsTo(emulator).gateway('POST', '/v1/chat/completions', {
@@ -59,7 +59,7 @@ describe('the request log', () => {
   });
 
   test('counts the 64 KB in bytes, and cuts an error message to them too', async () => {
-    const emulator = standingEmulator({ maxTokens: 1e6 });
+    const emulator = testEmulator({ maxTokens: 1e6 });
     emulator.chat.on('long', '\u20ac'.repeat(40_000));
     emulator.chat.on('broken', () => Promise.reject(new Error('e'.repeat(100_000))));
     for (const content of ['long', 'broken'])
@@ -86,7 +86,7 @@ describe('the request log', () => {
   });
 
   test('keeps what was really sent when a fault cut the body', async () => {
-    const emulator = standingEmulator();
+    const emulator = testEmulator();
     emulator.faults.add({ respond: { type: 'cutBody', afterBytes: 20 } });
     const response = await emulator.fetch('http://emulator.test/v1/presets', {
       headers: { authorization: `Bearer ${emulator.apiKeys.secret}` },
@@ -97,7 +97,7 @@ describe('the request log', () => {
   });
 
   test('passes a listener the summary and the error, without the response', async () => {
-    const emulator = standingEmulator();
+    const emulator = testEmulator();
     emulator.chat.on('broken', () => Promise.reject(new Error('on purpose')));
     const ended: object[] = [];
     emulator.onRequest((request) => ended.push(request));
@@ -112,7 +112,7 @@ describe('the request log', () => {
   });
 
   test('redacts every key and names its owner', async () => {
-    const emulator = standingEmulator();
+    const emulator = testEmulator();
     const spare = emulator.apiKeys.create('secret', { name: 'spare' });
     emulator.chat.on('key', `Keep ${spare} to yourself.`);
     const { bare, context } = callsTo(emulator);
@@ -144,7 +144,7 @@ describe('the request log', () => {
   ])(
     'has the body of a call that $what answered',
     async ({ status, prepare, token, path = '/v1/chat/completions' }) => {
-      const emulator = standingEmulator();
+      const emulator = testEmulator();
       prepare(emulator);
       const sent = { model: 'atlas-small', messages: [{ role: 'user', content: 'Hello?' }] };
 
@@ -161,7 +161,7 @@ describe('the request log', () => {
   );
 
   test('has the body of a call whose connection a fault reset, and of the retry', async () => {
-    const emulator = standingEmulator();
+    const emulator = testEmulator();
     emulator.faults.add({ respond: { type: 'reset' } });
     const sent = { model: 'atlas-small', messages: [{ role: 'user', content: 'Hello?' }] };
     const ask = () => callsTo(emulator).gateway('POST', '/v1/chat/completions', sent);
@@ -173,7 +173,7 @@ describe('the request log', () => {
   });
 
   test('says whether a body is what was sent', async () => {
-    const emulator = standingEmulator();
+    const emulator = testEmulator();
     const post = (body: BodyInit) =>
       emulator.fetch('http://emulator.test/v1/chat/completions', { method: 'POST', body });
     await post('plain text');
@@ -192,7 +192,7 @@ describe('the request log', () => {
   test.each(['https://elsewhere.example', undefined])(
     'cannot be flushed by a page of another machine (%s)',
     async (origin) => {
-      const emulator = standingEmulator({ seed: undefined });
+      const emulator = testEmulator({ seed: undefined });
       await callsTo(emulator).gateway('GET', '/v1/presets?limit=3');
       const headers = origin === undefined ? { 'sec-fetch-site': 'cross-site' } : { origin };
       for (let i = 0; i < 1200; i += 1) await emulator.fetch('http://emulator.test/v1/usage', { headers });

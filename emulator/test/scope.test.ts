@@ -1,11 +1,11 @@
 import { createEmulator, type Emulator } from 'context-gateway-emulator';
 import { test as emulated } from 'context-gateway-emulator/vitest';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { callsTo, standingEmulator } from './support.js';
+import { callsTo, testEmulator } from './support.js';
 
 describe('a scope', () => {
   test('has data, log, faults, replies and limits of its own, and the same keys', async () => {
-    const emulator = standingEmulator({
+    const emulator = testEmulator({
       limits: { gateway: 1 },
       setup: (one) => void one.conversations.create({ id: 'first' }),
     });
@@ -37,7 +37,7 @@ describe('a scope', () => {
   });
 
   test('does not put back a shared clock', async () => {
-    const emulator = standingEmulator();
+    const emulator = testEmulator();
     emulator.clock.advance(1000);
     const scope = emulator.scope('one');
     scope.reset();

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { type EmulatorState, systemClock } from '../src/index.js';
-import { callsTo, openStream, PROJECT_TALK, standingEmulator } from './support.js';
+import { callsTo, openStream, PROJECT_TALK, testEmulator } from './support.js';
 
 /** An emulator with state of every kind. */
-async function usedEmulator(options: Parameters<typeof standingEmulator>[0] = {}) {
-  const emulator = standingEmulator(options);
+async function usedEmulator(options: Parameters<typeof testEmulator>[0] = {}) {
+  const emulator = testEmulator(options);
   const { context, gateway } = callsTo(emulator);
   emulator.workspaces.create({ id: 'team', name: 'Team' });
   emulator.conversations.create({ id: 'talk', messages: PROJECT_TALK, stylePreferences: { tone: 'dry' } });
@@ -28,7 +28,7 @@ async function usedEmulator(options: Parameters<typeof standingEmulator>[0] = {}
 
 const POST_MESSAGE = { action: 'post_message', channel: '#a', text: 'b' };
 
-const plane = (emulator: ReturnType<typeof standingEmulator>) => {
+const plane = (emulator: ReturnType<typeof testEmulator>) => {
   const { bare } = callsTo(emulator, emulator.fetch, 'http://127.0.0.1:4010');
   return (method: string, path: string, body?: unknown) => bare(method, `/_emulator${path}`, body);
 };
@@ -36,7 +36,7 @@ const plane = (emulator: ReturnType<typeof standingEmulator>) => {
 describe('the state', () => {
   test('is identical after a move to another emulator', async () => {
     const one = await usedEmulator();
-    const other = standingEmulator({ seed: 'other' });
+    const other = testEmulator({ seed: 'other' });
     const state = (await plane(one)('GET', '/state')).body;
 
     const put = await plane(other)('PUT', '/state', state);
@@ -69,7 +69,7 @@ describe('the state', () => {
   });
 
   test('holds its clock, which a restore puts back, and a reset returns to the start', async () => {
-    const emulator = standingEmulator({ limits: { gateway: 1 } });
+    const emulator = testEmulator({ limits: { gateway: 1 } });
     const { gateway } = callsTo(emulator);
     emulator.clock.advance(60_000);
     const state = emulator.state();
@@ -86,7 +86,7 @@ describe('the state', () => {
 
   test('of a clock that runs holds how far it was advanced', () => {
     const clock = systemClock();
-    const emulator = standingEmulator({ clock, now: undefined });
+    const emulator = testEmulator({ clock, now: undefined });
     const shift = () => emulator.state().clock?.advanced;
     clock.advance(5000);
     const state = emulator.state();
@@ -117,7 +117,7 @@ describe('the state', () => {
 
   test('can be what an emulator starts with, and what a reset returns to', async () => {
     const state = (await usedEmulator()).state();
-    const emulator = standingEmulator({ seed: 'other', state });
+    const emulator = testEmulator({ seed: 'other', state });
 
     expect(emulator.state()).toEqual(state);
     emulator.memory.create({ type: 'fact', key: 'later', content: 'x' });
@@ -170,9 +170,9 @@ describe('the state', () => {
   });
 
   test('is the initial state after a reset, with what setup created', async () => {
-    const setup = (emulator: ReturnType<typeof standingEmulator>) =>
+    const setup = (emulator: ReturnType<typeof testEmulator>) =>
       void emulator.conversations.create({ messages: [{ role: 'user', content: 'first' }] });
-    const fresh = standingEmulator({ setup }).state();
+    const fresh = testEmulator({ setup }).state();
     const emulator = await usedEmulator({ setup });
 
     await plane(emulator)('POST', '/reset');

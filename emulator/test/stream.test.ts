@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { callsTo, eventsOf, openStream, standingEmulator } from './support.js';
+import { callsTo, eventsOf, openStream, testEmulator } from './support.js';
 
 const contentOf = (events: string[]) =>
   events
@@ -9,7 +9,7 @@ const contentOf = (events: string[]) =>
 
 describe('a streamed completion', () => {
   test('is a role chunk, content chunks, a finish chunk, a usage chunk without choices, and [DONE]', async () => {
-    const emulator = standingEmulator();
+    const emulator = testEmulator();
     emulator.chat.on('hello', 'Good morning!');
 
     const response = await openStream(emulator, 'hello');
@@ -36,7 +36,7 @@ describe('a streamed completion', () => {
   test.each(['token', 'word', 'char'] as const)(
     'never splits or loses a character when chunked by %s',
     async (chunkBy) => {
-      const emulator = standingEmulator({ pace: { chunkBy } });
+      const emulator = testEmulator({ pace: { chunkBy } });
       const text = '👩‍👩‍👧 und 🏳️‍🌈, 日本語です。 Zażółć \ufffd gęślą 𝒳𝒴 ẞ';
       emulator.chat.on('x', text);
 
@@ -50,7 +50,7 @@ describe('a streamed completion', () => {
   );
 
   test('ends at max_tokens with finish_reason length', async () => {
-    const events = eventsOf(await (await openStream(standingEmulator(), 'How tall is it?', { max_tokens: 2 })).text());
+    const events = eventsOf(await (await openStream(testEmulator(), 'How tall is it?', { max_tokens: 2 })).text());
 
     expect(contentOf(events)).toBe('Nothing in');
     expect(JSON.parse(events.at(-3) ?? '').choices[0].finish_reason).toBe('length');
@@ -58,7 +58,7 @@ describe('a streamed completion', () => {
   });
 
   test('omits a character that max_tokens would split', async () => {
-    const emulator = standingEmulator();
+    const emulator = testEmulator();
     emulator.chat.on('x', '𒀀𒀁𒀂');
 
     const stream = eventsOf(await (await openStream(emulator, 'x', { max_tokens: 1 })).text());
@@ -73,7 +73,7 @@ describe('a streamed completion', () => {
   });
 
   test('waits for ttft, then keeps tokensPerSecond, by the clock', async () => {
-    const emulator = standingEmulator({ pace: { ttft: 500, tokensPerSecond: 10 } });
+    const emulator = testEmulator({ pace: { ttft: 500, tokensPerSecond: 10 } });
     emulator.chat.on('x', 'one two three');
     const reader = ((await openStream(emulator, 'x')).body as ReadableStream<Uint8Array>).getReader();
     let read = 0;
@@ -97,7 +97,7 @@ describe('a streamed completion', () => {
   });
 
   test('is produced only as it is read', async () => {
-    const emulator = standingEmulator();
+    const emulator = testEmulator();
     emulator.chat.on('x', 'word '.repeat(1000));
     const reader = ((await openStream(emulator, 'x')).body as ReadableStream<Uint8Array>).getReader();
 
@@ -108,7 +108,7 @@ describe('a streamed completion', () => {
   });
 
   test('stops when its reader cancels, and is billed for what was sent', async () => {
-    const emulator = standingEmulator();
+    const emulator = testEmulator();
     emulator.chat.on('x', 'word '.repeat(1000));
     const reader = ((await openStream(emulator, 'x')).body as ReadableStream<Uint8Array>).getReader();
     for (let i = 0; i < 4; i += 1) await reader.read();
@@ -121,7 +121,7 @@ describe('a streamed completion', () => {
   });
 
   test('rejects with the reason of its signal in the middle of a wait', async () => {
-    const emulator = standingEmulator({ pace: { ttft: 1000 } });
+    const emulator = testEmulator({ pace: { ttft: 1000 } });
     const aborter = new AbortController();
     const response = await openStream(emulator, 'x', {}, { signal: aborter.signal });
     const reader = (response.body as ReadableStream<Uint8Array>).getReader();
@@ -136,7 +136,7 @@ describe('a streamed completion', () => {
   });
 
   test('is billed before [DONE] is sent', async () => {
-    const emulator = standingEmulator();
+    const emulator = testEmulator();
     const reader = ((await openStream(emulator, 'x')).body as ReadableStream<Uint8Array>).getReader();
     let last = '';
     while (last !== 'data: [DONE]\n\n') last = new TextDecoder().decode((await reader.read()).value);
@@ -148,7 +148,7 @@ describe('a streamed completion', () => {
   });
 
   test('is billed like a plain completion', async () => {
-    const emulator = standingEmulator();
+    const emulator = testEmulator();
     await (await openStream(emulator, 'How tall is the tower?')).text();
     const { gateway } = callsTo(emulator);
     const streamed = (await gateway('GET', '/v1/usage')).body.tokens_used;

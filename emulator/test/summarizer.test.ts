@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Emulator, EmulatorOptions } from '../src/index.js';
-import { callsTo, PROJECT_TALK, standingEmulator } from './support.js';
+import { callsTo, PROJECT_TALK, testEmulator } from './support.js';
 
 const ITEMS = {
   goals: [{ messageId: 'goal', text: 'A service of its own for the invoice export.' }],
@@ -12,7 +12,7 @@ const ITEMS = {
 /** An emulator whose summaries are written by a model that replies with `answer`. */
 function summarizing(answer: (prompt: string) => string | Promise<string>, options: EmulatorOptions = {}) {
   const prompts: string[] = [];
-  const emulator = standingEmulator({
+  const emulator = testEmulator({
     summarizer: 'upstream',
     upstream: {
       url: 'http://up.test/v1',
@@ -86,7 +86,7 @@ describe('a model that writes summaries', () => {
     { because: 'it fails', answer: () => Promise.reject(new Error('down')) },
   ])('is replaced by the extractive engine when $because', async ({ answer }) => {
     const { emulator } = summarizing(answer as () => string);
-    const plain = standingEmulator();
+    const plain = testEmulator();
     plain.conversations.create({ id: 'talk', messages: PROJECT_TALK });
     await compact(plain);
 

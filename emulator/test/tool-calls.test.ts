@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Emulator } from '../src/index.js';
-import { callsTo, dataDirectory, eventsOf, standingEmulator } from './support.js';
+import { callsTo, dataDirectory, eventsOf, testEmulator } from './support.js';
 
 const CITY = { function: { name: 'weather', arguments: { city: 'Oslo' } } };
 const QUESTION = { role: 'user', content: 'What is the weather in Oslo?' };
@@ -36,7 +36,7 @@ const streamed = async (emulator: Emulator, messages: object[]) => {
 
 describe('a scripted tool call', () => {
   test('comes whole, with an id, null content and its own finish reason', async () => {
-    const emulator = standingEmulator();
+    const emulator = testEmulator();
     emulator.chat.on('weather', { tool_calls: [CITY] });
 
     const { status, body } = await ask(emulator, [QUESTION]);
@@ -63,7 +63,7 @@ describe('a scripted tool call', () => {
   });
 
   test('is streamed in pieces that join to the same', async () => {
-    const emulator = standingEmulator();
+    const emulator = testEmulator();
     emulator.chat.on('weather', { tool_calls: [CITY] });
 
     const { pieces, name, given, finishReason, usage } = await streamed(emulator, [QUESTION]);
@@ -78,7 +78,7 @@ describe('a scripted tool call', () => {
   });
 
   test('is not repeated for its result: the next reply that matches follows, or the text of the result', async () => {
-    const emulator = standingEmulator();
+    const emulator = testEmulator();
     emulator.chat.on('weather', { tool_calls: [CITY] });
     const messages = [QUESTION, { role: 'assistant', content: null, tool_calls: [] }, RESULT];
 
@@ -93,7 +93,7 @@ describe('a scripted tool call', () => {
   });
 
   test('can be added over HTTP', async () => {
-    const emulator = standingEmulator();
+    const emulator = testEmulator();
     const reply = { match: 'weather', reply: { tool_calls: [CITY] } };
     await callsTo(emulator).bare('POST', '/_emulator/replies', reply);
 
@@ -101,7 +101,7 @@ describe('a scripted tool call', () => {
   });
 
   test('and tools may depend on the body that was sent', async () => {
-    const emulator = standingEmulator();
+    const emulator = testEmulator();
     emulator.chat.on(({ sent }) => sent?.response_format !== undefined, { json: { celsius: 7 } });
 
     const { body } = await ask(emulator, [QUESTION], { response_format: { type: 'json_object' } });
@@ -111,7 +111,7 @@ describe('a scripted tool call', () => {
 });
 
 test('content in parts counts and is searched by its text', async () => {
-  const emulator = standingEmulator();
+  const emulator = testEmulator();
   emulator.chat.on('What is this', 'A lighthouse.');
   const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } };
 
@@ -125,18 +125,18 @@ test.each([
   { content: [{ type: 'text', text: 'Hi' }], because: 'parts' },
 ])('with strict, content that is $because is rejected', async ({ content }) => {
   const body = { model: 'atlas-small', messages: [{ role: 'user', content }] };
-  const { status } = await callsTo(standingEmulator({ strict: true })).gateway('POST', '/v1/chat/completions', body);
+  const { status } = await callsTo(testEmulator({ strict: true })).gateway('POST', '/v1/chat/completions', body);
 
   expect(status).toBe(400);
 });
 
 describe('the tool calls of an upstream', () => {
   const directory = dataDirectory();
-  const upstream = standingEmulator({ seed: 'upstream' });
+  const upstream = testEmulator({ seed: 'upstream' });
   upstream.chat.on('weather', { tool_calls: [CITY] });
   upstream.chat.on('secret', { tool_calls: [{ function: { name: 'say', arguments: 'svc_sk_0123456789abcdef' } }] });
   const options = { url: 'http://upstream.test/v1', key: upstream.apiKeys.secret, fetch: upstream.fetch };
-  const emulator = standingEmulator({ upstream: options, cassettes: { directory, mode: 'record' } });
+  const emulator = testEmulator({ upstream: options, cassettes: { directory, mode: 'record' } });
 
   test('are relayed whole and streamed, and get the tools of the request', async () => {
     const whole = (await ask(emulator, [QUESTION], { seed: 7 })).body.choices[0];
@@ -154,7 +154,7 @@ describe('the tool calls of an upstream', () => {
   test('are recorded without keys, and replayed', async () => {
     await streamed(emulator, [{ role: 'user', content: 'Tell the secret.' }]);
     await streamed(emulator, [QUESTION]);
-    const replaying = standingEmulator({ cassettes: { directory, mode: 'replay' } });
+    const replaying = testEmulator({ cassettes: { directory, mode: 'replay' } });
     const written = readdirSync(directory).map((file) => readFileSync(join(directory, file), 'utf8'));
 
     expect((await ask(replaying, [QUESTION])).body.choices[0]).toMatchObject({

@@ -3,13 +3,13 @@ import { Socket } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import type { Emulator, EmulatorOptions } from '../src/index.js';
-import { callsTo, dataDirectory, eventsOf, openStream, PROJECT_TALK, standingEmulator } from './support.js';
+import { callsTo, dataDirectory, eventsOf, openStream, PROJECT_TALK, testEmulator } from './support.js';
 
 /** An emulator, and a second one that serves as its upstream. */
 function pair(options: EmulatorOptions = {}, models: Record<string, string> = {}) {
-  const upstream = standingEmulator({ seed: 'upstream' });
+  const upstream = testEmulator({ seed: 'upstream' });
   const url = 'http://upstream.test/v1';
-  const emulator = standingEmulator({
+  const emulator = testEmulator({
     upstream: { url, key: upstream.apiKeys.secret, models, fetch: upstream.fetch },
     ...options,
   });
@@ -18,7 +18,7 @@ function pair(options: EmulatorOptions = {}, models: Record<string, string> = {}
 
 /** An emulator whose upstream responds with `answer`. */
 const withUpstream = (answer: (request: Request) => Response | Promise<Response>, options: EmulatorOptions = {}) =>
-  standingEmulator({
+  testEmulator({
     upstream: { url: 'http://up.test/v1', fetch: async (...all) => answer(new Request(...all)) },
     ...options,
   });
@@ -193,9 +193,9 @@ describe('an upstream', () => {
   });
 
   test('works over real sockets, and is unavailable once closed', async () => {
-    const upstream = standingEmulator({ seed: 'upstream' });
+    const upstream = testEmulator({ seed: 'upstream' });
     const { url } = await upstream.listen();
-    const emulator = standingEmulator({ upstream: { url: `${url}/v1/`, key: upstream.apiKeys.secret } });
+    const emulator = testEmulator({ upstream: { url: `${url}/v1/`, key: upstream.apiKeys.secret } });
 
     const { body } = await ask(emulator);
 
@@ -231,7 +231,7 @@ describe('an error of the upstream', () => {
 
   test('says that a URL without /v1 has no path', async () => {
     const send = async () => new Response('404 page not found', { status: 404 });
-    const { body } = await ask(standingEmulator({ upstream: { url: 'http://127.0.0.1:11434', fetch: send } }));
+    const { body } = await ask(testEmulator({ upstream: { url: 'http://127.0.0.1:11434', fetch: send } }));
 
     expect(body.error).toMatchObject({
       code: 'upstream_without_path',
@@ -244,7 +244,7 @@ describe('without an upstream', () => {
   test('no connection is ever opened', async () => {
     const connect = vi.spyOn(Socket.prototype, 'connect');
     const send = vi.spyOn(globalThis, 'fetch');
-    const emulator = standingEmulator();
+    const emulator = testEmulator();
     const { gateway, context } = callsTo(emulator);
     emulator.conversations.create({ id: 'talk', messages: PROJECT_TALK });
 
@@ -267,7 +267,7 @@ describe('without an upstream', () => {
     { options: { summarizer: 'upstream' as const }, says: 'needs an upstream' },
     { options: { upstream: { url: 'ftp://x' } }, says: 'must be an http or https URL' },
   ])('options that need a valid one are rejected: $says', ({ options, says }) => {
-    expect(() => standingEmulator(options)).toThrow(says);
+    expect(() => testEmulator(options)).toThrow(says);
   });
 });
 
@@ -278,7 +278,7 @@ describe('recorded responses', () => {
     upstream.chat.on('tall', 'As tall as a tree.');
     const first = await ask(emulator);
     const send = vi.spyOn(globalThis, 'fetch');
-    const replaying = standingEmulator({ cassettes: { directory, mode: 'replay' } });
+    const replaying = testEmulator({ cassettes: { directory, mode: 'replay' } });
 
     const plain = await ask(replaying);
     const events = eventsOf(await (await openStream(replaying, 'How tall?')).text());
@@ -292,7 +292,7 @@ describe('recorded responses', () => {
 
   test('that are missing or broken lead to a 503 replay_miss', async () => {
     const directory = dataDirectory();
-    const emulator = standingEmulator({ cassettes: { directory, mode: 'replay' } });
+    const emulator = testEmulator({ cassettes: { directory, mode: 'replay' } });
 
     const { status, body } = await ask(emulator);
 
@@ -319,7 +319,7 @@ describe('recorded responses', () => {
       upstream.chat.on('tall', `It is ${height} metres tall.`);
       await ask(emulator);
     }
-    const replaying = standingEmulator({ cassettes: { directory, mode: 'replay' } });
+    const replaying = testEmulator({ cassettes: { directory, mode: 'replay' } });
     const next = async () => (await ask(replaying)).body.choices[0].message.content;
 
     const answers = ['It is ten metres tall.', 'It is twenty metres tall.', 'It is twenty metres tall.'];
@@ -331,13 +331,13 @@ describe('recorded responses', () => {
 
   test('are needed for a replay: a missing directory is an error, and a miss names the nearest recording', async () => {
     const directory = dataDirectory();
-    expect(() => standingEmulator({ cassettes: { directory: `${directory}/none`, mode: 'replay' } })).toThrow(
+    expect(() => testEmulator({ cassettes: { directory: `${directory}/none`, mode: 'replay' } })).toThrow(
       /none does not exist/,
     );
     const { emulator } = pair({ cassettes: { directory, mode: 'record' } });
     await ask(emulator);
     await ask(emulator, { messages: [{ role: 'user', content: 'Something else entirely.' }], temperature: 2 });
-    const replaying = standingEmulator({ cassettes: { directory, mode: 'replay' } });
+    const replaying = testEmulator({ cassettes: { directory, mode: 'replay' } });
 
     const { body } = await ask(replaying, { messages: [{ role: 'user', content: 'How small is it?' }] });
     expect(body.error.message).toMatch(
@@ -358,7 +358,7 @@ describe('recorded responses', () => {
     expect(readdirSync(directory)).toHaveLength(1);
     expect(text).not.toContain('abcdef');
     for (const key of [emulator.apiKeys.secret, upstream.apiKeys.secret]) expect(text).not.toContain(key);
-    const replaying = standingEmulator({ cassettes: { directory, mode: 'replay' } });
+    const replaying = testEmulator({ cassettes: { directory, mode: 'replay' } });
     expect((await ask(replaying, question('svc_sk_live_other'))).body.choices[0].message.content).toBe(
       'Your key is svc_sk_***, keep it.',
     );

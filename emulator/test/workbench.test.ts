@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { callsTo, PROJECT_TALK, standingEmulator } from './support.js';
+import { callsTo, PROJECT_TALK, testEmulator } from './support.js';
 
 const workbench = () => {
-  const emulator = standingEmulator();
+  const emulator = testEmulator();
   emulator.conversations.create({ id: 'talk', messages: PROJECT_TALK });
   const { bare } = callsTo(emulator, emulator.fetch, 'http://127.0.0.1');
   return { emulator, call: (method: string, path: string, body?: unknown) => bare(method, `/_emulator${path}`, body) };
