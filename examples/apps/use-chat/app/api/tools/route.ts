@@ -27,12 +27,12 @@ export async function POST(request: Request): Promise<Response> {
   });
   return result.toUIMessageStreamResponse({
     onError: (error) => JSON.stringify(toErrorData(error)),
-    onEnd: async ({ responseMessage, outcome }) => {
+    onFinish: async ({ responseMessage, finishReason }) => {
       const { content: text } = asMessage(responseMessage);
       if (text === '') return; // the page sends these questions again
       const isAgain = (await newQuestions(conversationId, messages)).length === 0;
       if (isAgain) await store.truncate(conversationId, input[0].id); // with the reply before
-      await open().record(input, { text, stopped: outcome.status !== 'completed' });
+      await open().record(input, { text, stopped: finishReason !== 'stop' });
     },
   });
 }
