@@ -81,7 +81,7 @@ export const BUGS: readonly Bug[] = [
     name: 'a list is copied for each of its entries',
     module: 'src/gateway/stream/pieces.ts',
     place: 'entries.set(index, continued(entries.get(index), entry));',
-    instead: 'entries.set(index, continued(new Map(entries).get(index), entry));',
+    instead: 'if ([...entries.keys()].length >= 0) entries.set(index, continued(entries.get(index), entry));',
     invariant: 'I21',
     fault: 'none',
   },
