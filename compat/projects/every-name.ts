@@ -222,6 +222,7 @@ export { type SearchOptions as conversation_SearchOptions } from 'context-gatewa
 export { type SearchResult as conversation_SearchResult } from 'context-gateway/conversation';
 export { type SentPrompt as conversation_SentPrompt } from 'context-gateway/conversation';
 export { type StoredConversation as conversation_StoredConversation } from 'context-gateway/conversation';
+export { type StoredMessage as conversation_StoredMessage } from 'context-gateway/conversation';
 export { type SummaryDiff as conversation_SummaryDiff } from 'context-gateway/conversation';
 export { type SummaryEntry as conversation_SummaryEntry } from 'context-gateway/conversation';
 export { type TurnEvent as conversation_TurnEvent } from 'context-gateway/conversation';
