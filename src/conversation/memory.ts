@@ -69,8 +69,7 @@ export class MessageIndex {
     const weights = this.#weights(query, previous);
     if (weights.size === 0) return [];
     const scores = this.#scores(weights, neighbours);
-    const above = scores.filter((score) => score > 0).sort();
-    const least = above.at(-limit) ?? 0;
+    const least = nthLargest(scores.slice(), limit);
     // The newest that have nothing of the query are the last to take room that is left.
     const newest = neighbours ? scores.length - limit : scores.length;
     const hits: Hit[] = [];
@@ -165,6 +164,29 @@ export class MessageIndex {
     });
     return terms.sort((a, b) => b.weight - a.weight).slice(0, most);
   }
+}
+
+/** The number that would be the nth if they were sorted, the largest first, or 0. Sorting all takes most of a search. */
+function nthLargest(numbers: Float64Array, n: number): number {
+  let from = 0;
+  let to = numbers.length - 1;
+  while (from < to) {
+    const pivot = at(numbers, (from + to) >> 1);
+    let left = from;
+    let right = to;
+    while (left <= right) {
+      while (at(numbers, left) > pivot) left += 1;
+      while (at(numbers, right) < pivot) right -= 1;
+      if (left > right) break;
+      [numbers[left], numbers[right]] = [at(numbers, right), at(numbers, left)];
+      left += 1;
+      right -= 1;
+    }
+    if (n - 1 <= right) to = right;
+    else if (n - 1 >= left) from = left;
+    else break;
+  }
+  return at(numbers, n - 1);
 }
 
 function at(numbers: Float64Array, i: number): number {

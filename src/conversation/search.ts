@@ -81,8 +81,10 @@ export class Searcher {
     const { content: query } = input.findLast(({ role }) => role === 'user') ?? input.at(-1) ?? { content: '' };
     const ofUser = messages.filter(({ role }) => role === 'user').slice(-2);
     const previous = ofUser.map(({ content }) => content);
-    const hits = await this.hits(query, { previous, limit: MAX_HITS }, history, limits);
     const index = await history.index();
+    const pause = pauses();
+    const hits = await this.hits(query, { previous, limit: MAX_HITS }, history, limits);
+    await pause();
     this.#lost.update(entries.map(({ text, term = '' }) => ({ role: 'summary', content: `${term} ${text}` })));
     const statements = (await this.#lost.index()).search(query, { limit: MAX_LOST, neighbours: false });
     const lost: LostEntry[] = [];

@@ -154,6 +154,8 @@ export class Session {
   readonly #store: ConversationStore;
   readonly #onError: (error: unknown) => void;
   #state: ConversationState = NEW_STATE;
+  /** What the store returned last. */
+  #loaded: readonly ConversationMessage[] = [];
   /** Turns whose storing failed. They are stored with the next one. */
   #unsaved: readonly StoredMessage[] = [];
   #lastSave: Promise<void> = Promise.resolve();
@@ -175,7 +177,9 @@ export class Session {
   }
 
   async load(limits: Limits): Promise<void> {
-    const { messages, state } = checkLoaded(await limits.within('store.load', () => this.#store.load(this.id)));
+    const loaded = await limits.within('store.load', () => this.#store.load(this.id));
+    const { messages, state } = checkLoaded(loaded, this.#loaded);
+    this.#loaded = messages;
     if (state && state.revision > this.#state.revision) {
       this.#state = state;
       this.counter.calibration = state.calibration;
@@ -187,7 +191,8 @@ export class Session {
     const excluded = new Set<string | undefined>(this.#state.excluded);
     const marked = (message: ConversationMessage): ConversationMessage =>
       excluded.has(message.id) ? { ...message, excluded: true } : message;
-    this.history.update([...messages, ...this.#unsaved].map(marked));
+    const all = this.#unsaved.length === 0 ? messages : [...messages, ...this.#unsaved];
+    this.history.update(excluded.size === 0 ? all : all.map(marked));
   }
 
   /** One at a time, so that no older state overwrites a newer one. */
@@ -279,10 +284,14 @@ export function stored(message: ConversationMessage): StoredMessage {
   return { ...message, id: message.id ?? crypto.randomUUID(), createdAt: timeOf(message) ?? now };
 }
 
-/** Checks what `load` returned. @throws {ConfigurationError} */
-function checkLoaded(loaded: unknown): StoredConversation {
+/** Checks what `load` returned, except for messages that it returned before. @throws {ConfigurationError} */
+function checkLoaded(loaded: unknown, before: readonly ConversationMessage[] = []): StoredConversation {
   const { messages = [], state } = (loaded ?? {}) as Partial<StoredConversation>;
-  if (!isObject(loaded ?? {}) || !Array.isArray(messages) || !messages.every(isMessage)) {
+  if (
+    !isObject(loaded ?? {}) ||
+    !Array.isArray(messages) ||
+    !messages.every((message, at) => message === before[at] || isMessage(message))
+  ) {
     throw new ConfigurationError(
       "store.load must return { messages, state }: messages as an array of { role, content } with role 'user' or 'assistant' and text content.",
     );
