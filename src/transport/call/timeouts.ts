@@ -14,7 +14,7 @@ export const MIN_ATTEMPT = 10;
  * A timer that fires this late (ms) was delayed by a blocked event loop: data may have arrived that is still unread.
  */
 const LATE_TIMER = 25;
-const GRACE_TURNS = 8;
+const GRACE_TICKS = 8;
 
 /** The cancellable work that a call waits for: an exchange, or a stream. */
 type Cancellable = Pick<Exchange, 'cancel' | 'progress'>;
@@ -233,16 +233,19 @@ class Watchdog {
   }
 
   #arm(): void {
-    const fedAt = this.#fedAt;
     const armedAt = this.#runtime.now();
-    const left = Math.max(0, fedAt + this.#ms - armedAt);
-    // Not longer than `ms`: after a pause of several times `ms`, the next feed brings the end nearer.
-    const delay = Math.min(left, this.#ms);
+    const endsAt = this.#fedAt + this.#ms;
+    const delay = Math.min(Math.max(0, endsAt - armedAt), this.#ms);
     let turns = 0;
     const fire = (): void => {
-      const isLate = turns > 0 || this.#runtime.now() - armedAt - delay >= LATE_TIMER;
-      if (fedAt !== this.#fedAt || left > delay) this.#arm();
-      else if (!isLate || turns === GRACE_TURNS) this.#onSilence();
+      const now = this.#runtime.now();
+      // Set for the whole time and not fed since: it has expired, even if tests move timers but no clock.
+      const unfed = this.#fedAt + this.#ms === endsAt && endsAt - armedAt <= delay;
+      // Timers may fire slightly early by the monotonic clock: less than a millisecond left counts as none.
+      const over = unfed || this.#fedAt + this.#ms - now < 1;
+      const heldUp = turns > 0 ? turns < GRACE_TICKS : now - armedAt - delay >= LATE_TIMER;
+      if (!over) this.#arm();
+      else if (!heldUp) this.#onSilence();
       else {
         // Allows some turns of I/O first, to read and decompress data that has already arrived.
         turns += 1;
