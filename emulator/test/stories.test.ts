@@ -1,6 +1,7 @@
 import { GatewayClient } from 'context-gateway';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { hasChromium } from '../../test/browser/launch.js';
+import { AT_LENGTH } from '../../test/helpers/endurance.js';
 import { addSampleConversation, createEmulator, type Emulator } from '../src/index.js';
 import { BrowserPage } from './browser-page.js';
 import { onPage } from './page.js';
@@ -13,8 +14,8 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => browser?.close());
 
-/** What a person comes for, played by clicks on a phone and on a desktop. */
-describe.runIf(hasBrowser).each([390, 1280])('a story at %d px', (width) => {
+/** What a person comes for, played by clicks on a phone, and in CI on a desktop. */
+describe.runIf(hasBrowser).each(AT_LENGTH ? [390, 1280] : [390])('a story at %d px', (width) => {
   let emulator: Emulator;
   let url: string;
 

@@ -23,7 +23,7 @@ import { buildPage } from '../../examples/apps/build-page.js';
 import { chatServer } from '../../examples/apps/support-chat/node-server.js';
 import { supportChat } from '../../examples/apps/support-chat/server.js';
 import { sqliteStore } from '../../examples/apps/support-chat/sqlite-store.js';
-import { atLength } from '../helpers/endurance.js';
+import { AT_LENGTH, atLength } from '../helpers/endurance.js';
 import { hasChromium, launchChromium } from './launch.js';
 
 const TURNS = atLength(40, 150);
@@ -239,42 +239,46 @@ async function startProcess(database: string): Promise<{ child: ChildProcess; ad
   return { child, address: String(printed).match(/http:\S+/)?.[0] ?? '' };
 }
 
-test('after kill -9, a decision is found again, and a reply that was being written is absent with its question', async () => {
-  const post = (address: string, text: string) =>
-    fetch(`${address}/chat/killed`, { method: 'POST', body: JSON.stringify({ text }) });
-  const read = async (response: Response): Promise<TurnEvent[]> => {
-    const events: TurnEvent[] = [];
-    for await (const event of readTurn(response)) events.push(event);
-    return events;
-  };
-  const first = await startProcess('killed.db');
-  await read(await post(first.address, 'We decided: parcels to Oslo are insured for 500 euros.'));
-  for (let n = 0; n < 8; n += 1) await read(await post(first.address, `Remark ${n}. ${'Grey harbour. '.repeat(150)}`));
-  emulator.chat.on('story', 'Once upon a time there was a lighthouse.');
-  emulator.faults.add({ match: stream, respond: { type: 'cutStream', afterEvents: 4, how: 'stall' } });
-  const half = readTurn(await post(first.address, 'Tell me a story.'));
-  expect(await half.next()).toMatchObject({ value: { type: 'text', text: expect.stringMatching(/^Once/) } });
-  first.child.kill('SIGKILL'); // in the middle of a reply
-  await expect(async () => {
-    for await (const _ of half);
-  }).rejects.toThrow(StreamTruncatedError);
+test.runIf(AT_LENGTH)(
+  'after kill -9, a decision is found again, and a reply that was being written is absent with its question',
+  async () => {
+    const post = (address: string, text: string) =>
+      fetch(`${address}/chat/killed`, { method: 'POST', body: JSON.stringify({ text }) });
+    const read = async (response: Response): Promise<TurnEvent[]> => {
+      const events: TurnEvent[] = [];
+      for await (const event of readTurn(response)) events.push(event);
+      return events;
+    };
+    const first = await startProcess('killed.db');
+    await read(await post(first.address, 'We decided: parcels to Oslo are insured for 500 euros.'));
+    for (let n = 0; n < 8; n += 1)
+      await read(await post(first.address, `Remark ${n}. ${'Grey harbour. '.repeat(150)}`));
+    emulator.chat.on('story', 'Once upon a time there was a lighthouse.');
+    emulator.faults.add({ match: stream, respond: { type: 'cutStream', afterEvents: 4, how: 'stall' } });
+    const half = readTurn(await post(first.address, 'Tell me a story.'));
+    expect(await half.next()).toMatchObject({ value: { type: 'text', text: expect.stringMatching(/^Once/) } });
+    first.child.kill('SIGKILL'); // in the middle of a reply
+    await expect(async () => {
+      for await (const _ of half);
+    }).rejects.toThrow(StreamTruncatedError);
 
-  const second = await startProcess('killed.db');
-  const kept: ConversationMessage[] = await (await fetch(`${second.address}/chat/killed`)).json();
-  const [found] = await read(await post(second.address, 'For how much are parcels to Oslo insured?'));
-  second.child.kill('SIGKILL'); // between two turns
-  const { messages } = sqliteStore(new Database(join(folder, 'killed.db'))).load('killed') as StoredConversation;
+    const second = await startProcess('killed.db');
+    const kept: ConversationMessage[] = await (await fetch(`${second.address}/chat/killed`)).json();
+    const [found] = await read(await post(second.address, 'For how much are parcels to Oslo insured?'));
+    second.child.kill('SIGKILL'); // between two turns
+    const { messages } = sqliteStore(new Database(join(folder, 'killed.db'))).load('killed') as StoredConversation;
 
-  expect(kept.map(({ role, stopped }) => [role, stopped])).toEqual(
-    Array.from({ length: 18 }, (_, n) => [n % 2 ? 'assistant' : 'user', undefined]),
-  );
-  expect(found).toMatchObject({ recalled: expect.arrayContaining([expect.objectContaining({ id: kept[0]?.id })]) });
-  expect(messages.slice(0, 18)).toEqual(kept);
-  expect(messages.slice(18)).toMatchObject([
-    { content: 'For how much are parcels to Oslo insured?' },
-    { role: 'assistant' },
-  ]);
-});
+    expect(kept.map(({ role, stopped }) => [role, stopped])).toEqual(
+      Array.from({ length: 18 }, (_, n) => [n % 2 ? 'assistant' : 'user', undefined]),
+    );
+    expect(found).toMatchObject({ recalled: expect.arrayContaining([expect.objectContaining({ id: kept[0]?.id })]) });
+    expect(messages.slice(0, 18)).toEqual(kept);
+    expect(messages.slice(18)).toMatchObject([
+      { content: 'For how much are parcels to Oslo insured?' },
+      { role: 'assistant' },
+    ]);
+  },
+);
 
 test('the app rejects a request that is not of its page with 400', async () => {
   const address = await start('bad.db');

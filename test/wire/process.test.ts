@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { describe, expect, test } from 'vitest';
+import { isTried } from '../helpers/endurance.js';
 import { engines } from '../helpers/engines.js';
 import { builtURL } from '../helpers/programs.js';
 import { eventOf, json, openStream } from './behaviours.js';
@@ -81,7 +82,7 @@ describe('in a process of its own', () => {
 
   const asked = `{ model: 'm', messages: [{ role: 'user', content: 'hi' }], stream: true }, { streamIdleTimeout: 100 }`;
 
-  test.each(engines)(
+  test.each(engines.filter(isTried))(
     'a stream that is read in part and dropped lets the process exit ($engine)',
     async ({ engine }) => {
       world.server.answers(openStream(eventOf('a'), eventOf('b')));
@@ -98,11 +99,13 @@ describe('in a process of its own', () => {
     },
   );
 
-  test.each(engines)('a relay whose browser has disconnected lets the process exit ($engine)', async ({ engine }) => {
-    world.server.answers(openStream(eventOf('x'.repeat(20_000)).repeat(500))); // more than the pipe holds
+  test.each(engines.filter(isTried))(
+    'a relay whose browser has disconnected lets the process exit ($engine)',
+    async ({ engine }) => {
+      world.server.answers(openStream(eventOf('x'.repeat(20_000)).repeat(500))); // more than the pipe holds
 
-    const { output } = await run(
-      `const { createServer, get: ask } = await import('node:http');
+      const { output } = await run(
+        `const { createServer, get: ask } = await import('node:http');
       const { Readable } = await import('node:stream');
       const relay = createServer(async (_, response) => {
         const stream = await client.chat.completions.create(${asked});
@@ -117,12 +120,13 @@ describe('in a process of its own', () => {
         );
         request.on('error', () => {});
       });`,
-      engine,
-    );
+        engine,
+      );
 
-    expect(output).toBe('done\n');
-    await until(() => world.server.used === 0);
-  });
+      expect(output).toBe('done\n');
+      await until(() => world.server.used === 0);
+    },
+  );
 
   test('a call in progress keeps the process alive', async () => {
     world.server.decides(() => ({
