@@ -35,8 +35,8 @@ Every turn of the same conversations is sent with \`createConversation\`, its ow
 compacts them; the questions follow at the end. A **stable** prompt begins with the context and the messages of the one
 before, byte for byte: the model's prompt cache can be used. **AI SDK**: the same questions through \`contextMiddleware\`.
 Messages of the AI SDK have no dates and no names, so that no question about a day finds them by their date. **Undated**: the
-same messages, without dates and names, passed to \`buildMessages\`. A prompt that is too long all the same is shortened
-and sent again when the service rejects it.
+same messages, without dates and names, passed to \`buildMessages\`. If the service rejects a prompt
+as too long, it is shortened and sent again.
 
 | | tokens | recall, % | undated, % | AI SDK, % | turns | failed | that fit, % | stable, % | compactions |
 |---|---|---|---|---|---|---|---|---|---|

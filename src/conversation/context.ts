@@ -42,18 +42,18 @@ interface ContextSize {
 }
 
 const NO_METADATA = { totalTokens: 0, compressedTokens: 0, preservationRatio: 1, recentMessageCount: 0 };
-/** Milliseconds for which a context is reused. After that it is still used, and read again behind the turn. */
+/** Milliseconds after which a turn reads the context again in the background. */
 const FRESH = 30_000;
 /** Milliseconds after which a turn waits for a new context. */
 const TOO_OLD = 300_000;
-/** Share of the prompt's budget from which on the context is compacted. */
+/** Share of the prompt's budget that the context must reach before it is compacted. */
 const DEFAULT_LIMIT = 0.75;
 /**
- * Share of the context by which it must grow before the next compaction. Each costs one of few requests per minute, and
- * invalidates the cached prefix of the prompts.
+ * Share of the context by which it must grow before the next compaction. Each compaction uses one of the few requests per
+ * minute, and invalidates the cached prefix of the prompts.
  */
 const MIN_GROWTH = 0.25;
-/** Milliseconds without a compaction after one that failed, unless the service says how long. Each failure doubles them. */
+/** Milliseconds without a compaction after a failure, unless the service says how long. Each failure doubles them. */
 const FIRST_WAIT = 30_000;
 const LONGEST_WAIT = 600_000;
 const STRONGER = { light: 'deep', deep: 'aggressive', aggressive: undefined } as const;
@@ -64,9 +64,9 @@ export class ServiceContext {
   readonly #options: CheckedOptions;
   readonly #session: Session;
   readonly #background: Background;
-  /** Tokens of the context from which on it is compacted. */
+  /** Tokens that the context must reach before it is compacted. */
   readonly #limit: number;
-  /** The user's memory. It is not stored with the conversation: other users may have that too. */
+  /** The user's memory. Not stored with the conversation, which other users may read. */
   #memory: readonly UserMemoryItem[] | undefined;
   /** Grows with each change. A context requested before one is not kept. */
   #generation = 0;
@@ -86,8 +86,8 @@ export class ServiceContext {
   }
 
   /**
-   * The context for a prompt. If it cannot be read: the one before, or none if the app set `onContextError: 'skip'`. If
-   * the user may not read it, none is used.
+   * The context for a prompt. If it cannot be read, the previous one is used, or none with `onContextError: 'skip'`. If
+   * the user may not read it, the previous one is not used either.
    */
   async current(options: RequestOptions): Promise<CurrentContext> {
     const { snapshot } = this.#session.state;
@@ -154,7 +154,7 @@ export class ServiceContext {
     if (snapshot !== undefined) this.#session.set({ snapshot: { ...snapshot, readAt: 0 } });
   }
 
-  /** Removes messages from the service's summaries, behind the turn. It may not have them. */
+  /** Removes messages from the service's summaries, in the background. The service may not have them. */
   exclude(ids: readonly string[]): void {
     const { signal } = this.#background;
     const exclude = async (): Promise<void> => {
@@ -177,7 +177,7 @@ export class ServiceContext {
     );
   }
 
-  /** Compacts behind the turn if due. Resolves to the receipt, if there is one. */
+  /** Compacts in the background if due. Resolves to the receipt, if there is one. */
   async compactIfDue(): Promise<CompactionReceipt | undefined> {
     const { snapshot, compaction } = this.#session.state;
     if (this.#options.compaction === false || snapshot === undefined) return undefined;
@@ -310,7 +310,7 @@ function isCompaction(before: Snapshot, after: Snapshot): boolean {
   );
 }
 
-/** Whether the service says that these credentials may not read the context: no outage, in which an older one will do. */
+/** Whether these credentials may not read the context. Unlike in an outage, an older one must not be used then. */
 function isRefusal(error: unknown): boolean {
   return AuthenticationError.is(error) || PermissionDeniedError.is(error) || NotFoundError.is(error);
 }
@@ -342,5 +342,5 @@ async function countOnlyInHistory({ summary, pins, metadata }: Snapshot, history
   return old.filter(({ id, excluded }, at) => excluded !== true && !origins.has(at) && !pinned.has(id)).length;
 }
 
-/** Share of a statement's terms that the message has from which it comes. */
+/** A message is the origin of a statement if it contains this share of its terms. */
 const SAME_STATEMENT = 0.8;

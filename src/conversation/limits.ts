@@ -2,7 +2,7 @@ import { ignoreErrors } from '../base/ignore-errors.js';
 import { systemRuntime } from '../base/runtime.js';
 import { APIAbortError, APITimeoutError, type RequestOptions } from '../index.js';
 
-/** Work behind the turns. `close` ends it, and no error is reported after that. */
+/** The background work of a conversation. `close` ends it, and no error is reported after that. */
 export class Background {
   readonly #tasks = new Set<Promise<unknown>>();
   readonly #closing = new AbortController();
@@ -65,7 +65,7 @@ export class Limits {
     return { signal, timeout, maxRetries, deadline: this.#left() };
   }
 
-  /** Waits for other work. An abort or the end of its time ends the wait, not the work. */
+  /** Waits for other work. An abort or a timeout ends the wait, not the work. */
   within<T>(what: string, work: () => T | Promise<T>, longest = this.#options.timeout ?? TIMEOUT): Promise<T> {
     const waiting = async (): Promise<T> => untilAborted(Promise.resolve(work()), this.signal);
     return within(what, waiting, Math.min(longest, this.#left() ?? longest));
@@ -82,7 +82,7 @@ export class Limits {
 /** Milliseconds, as for a request. */
 const TIMEOUT = 60_000;
 
-/** Waits for the work of an app. The end of its time ends the wait, not the work. */
+/** Waits for a function of the app, such as one of its store. A timeout ends the wait, not the work. */
 export function within<T>(what: string, work: () => T | Promise<T>, longest = TIMEOUT): Promise<T> {
   let timer: unknown;
   const late = new Promise<never>((_, reject) => {

@@ -16,7 +16,7 @@ interface Searchable {
 }
 
 interface SearchOptions {
-  /** The user messages before. They count only if the query says little. */
+  /** The previous user messages. They count only if the query says little. */
   previous?: readonly string[] | undefined;
   /** @default 400 */
   limit?: number | undefined;
@@ -25,9 +25,9 @@ interface SearchOptions {
 }
 
 /**
- * Searches the messages of a conversation by their words, dates and speakers. A message counts for its own words (BM25),
- * for those of the messages beside it, and for those of its surroundings, because an answer often says nothing of its
- * subject. The passages of a long message are searched one by one.
+ * Searches the messages of a conversation by their words, dates and speakers. The score of a message comes from its own
+ * words (BM25), and less from those of the messages around it, because an answer often does not name its subject. The
+ * passages of a long message are searched one by one.
  *
  * The weights were chosen with bench/conversation.
  */
@@ -70,7 +70,7 @@ export class MessageIndex {
     if (weights.size === 0) return [];
     const scores = this.#scores(weights, neighbours);
     const least = nthLargest(scores.slice(), limit);
-    // The newest that have nothing of the query are the last to take room that is left.
+    // The newest messages without a match come last: they fill room that is left.
     const newest = neighbours ? scores.length - limit : scores.length;
     const hits: Hit[] = [];
     for (let i = 0; i < scores.length; i += 1) {
@@ -166,7 +166,7 @@ export class MessageIndex {
   }
 }
 
-/** The number that would be the nth if they were sorted, the largest first, or 0. Sorting all takes most of a search. */
+/** The nth largest number, or 0 if there are fewer. Sorting all would take most of a search. */
 function nthLargest(numbers: Float64Array, n: number): number {
   let from = 0;
   let to = numbers.length - 1;
@@ -240,14 +240,14 @@ export const PASSAGE = 1000;
 /** The usual constants of BM25. A term counts once in a passage: how often it occurs made no difference. */
 const K1 = 1.2;
 const B = 0.75;
-/** What the words of the passages before and after count, and of those beside them. */
+/** Weights of the words in the passages next to this one, and in those one further away. */
 const BESIDE = 0.5;
 const NEXT_BUT_ONE = 0.25;
-/** What the surroundings count: the block of so many passages, and half of the blocks beside it. */
+/** Weight of the words in the block of passages around this one. Those in the blocks next to it count half. */
 const SURROUNDINGS = 0.35;
 const BLOCK = 16;
-/** What the words of the two user messages before count, if the query says little. */
+/** Weight of the words in the two user messages before, if the query says little. */
 const PREVIOUS = 0.2;
-/** Terms that are looked for, and those of a statement or a message that others repeat. */
+/** Maximum number of terms to look for, with neighbours and without. */
 const MAX_TERMS = 48;
 const FEW_TERMS = 12;

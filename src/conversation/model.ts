@@ -97,7 +97,7 @@ export interface CompactionState {
   readonly tokens?: number | undefined;
   /** Whether it saved nothing: then turns count only once the service has stored them. */
   readonly savedNothing?: boolean | undefined;
-  /** After a failed attempt: until when no other is made, and how long that is. */
+  /** After a failed attempt: when the next one may be made, and how long that wait is. */
   readonly suspended?: { until: number; wait: number } | undefined;
 }
 
@@ -114,7 +114,7 @@ export interface Dropped {
   reason: 'budget' | 'excluded';
 }
 
-/** An earlier message, or a statement that compactions lost, that a prompt repeats for its input. */
+/** An earlier message that a prompt repeats because it matches the input, or a statement that compactions lost. */
 export interface Recalled {
   /** The message's id, if it has one. */
   id?: string | undefined;
@@ -140,7 +140,7 @@ export interface PromptReport {
   /** A hash of the context message. Prompts with equal keys have the same context, byte for byte. */
   cacheKey: string;
   summaryVersion: number;
-  /** Whether an older context was used: it could not be read, or is being read behind the turn. */
+  /** Whether an older context was used, because a newer one could not be read, or is being read in the background. */
   stale: boolean;
   /** Whether even the strongest compaction left the context too large, so that parts of it are dropped. */
   compactionExhausted: boolean;

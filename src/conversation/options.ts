@@ -42,7 +42,7 @@ export interface ConversationOptions {
    */
   search?: ConversationSearch | undefined;
   /**
-   * Share of the prompt's budget, from 0 to 1, that the context and the messages since must reach before a compaction
+   * Share of the prompt's budget, from 0 to 1, that the context and the messages after it must reach before a compaction
    * runs in the background. With `false`, only your calls of `compact` do.
    * @default 0.75
    */

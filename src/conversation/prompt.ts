@@ -93,13 +93,13 @@ export interface PromptLayout {
   fill(found: Found): FittedPrompt;
 }
 
-/** The same in two steps and without checks, so that nothing is searched while all messages are sent. */
+/** `fitToBudget` in two steps and without checks, so that nothing is searched while all messages fit. */
 export function layoutPrompt(params: FitParams): PromptLayout {
   const { parts, history, input, instructions, budget, previous } = params;
   const { countTokens: count = new TokenCounter().count } = params;
   const instructionTokens = instructions === undefined ? 0 : messageTokens([{ content: instructions }], count);
   const inputTokens = messageTokens(input, count);
-  /** For all but the instructions: the same in every turn, so that a long input changes no later prompt. */
+  /** Tokens for all but the instructions. The same in every turn, so that a long input changes no later prompt. */
   const base = budget - instructionTokens;
   const room = base - inputTokens;
   const tail = new Tail(history, count);
@@ -134,7 +134,7 @@ export function layoutPrompt(params: FitParams): PromptLayout {
     const asMessage = (content: string | undefined): PromptMessage[] => (content ? [{ role: 'user', content }] : []);
     const [contextMessage] = asMessage(text);
     const [recalledMessage] = asMessage(recalled?.text);
-    // The casts are true: other roles were rejected, or come from the AI SDK, which takes its own messages instead.
+    // The casts are true: other roles were rejected, or are the AI SDK's, which sends its own messages in their place.
     const messages = [
       ...asMessage(text),
       ...tail.messages(from).map(({ role, content }) => ({ role, content: wellFormed(content) }) as PromptMessage),

@@ -122,13 +122,13 @@ function isNewDay({ day }: Line, before: Line | undefined): boolean {
 
 /** A message that takes more of the room than this is shortened to the part that matches. */
 const LONGEST = 0.6;
-/** So many of the best messages are sent with later ones on the same subject. */
+/** The number of best messages that are sent with later ones on the same subject. */
 const REVISED = 3;
-/** Tokens of room for each of them. */
+/** Tokens of room that each of them requires. */
 const ROOM_FOR_REVISED = 500;
-/** Messages that did not fit until no more are tried. */
+/** After so many messages that did not fit, no more are tried. */
 const MAX_MISSES = 50;
-/** Minimum score of such a later message, as a share of the score of the message itself. */
+/** Minimum score of a later message on the same subject, as a share of the score of the message itself. */
 const SAME_SUBJECT = 0.3;
 /** The delimiters, with a hash, and the message itself. */
 const FRAME_TOKENS = 30;

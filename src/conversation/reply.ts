@@ -13,7 +13,7 @@ import type { ChatTurn, CompactionReceipt, PromptReport, Recalled, ReplyStream }
 
 /**
  * What a page learns about a turn, in this order: `recalled` if something was, the `text` in pieces, the `turn` as it
- * was stored, an `error` if there was one, and the receipt of a compaction that ran behind the turn.
+ * was stored, an `error` if there was one, and the `receipt` of a compaction that ran after it.
  */
 export type TurnEvent =
   | { type: 'recalled'; recalled: Recalled[] }
@@ -26,11 +26,11 @@ export type TurnEvent =
 export interface TurnEnd {
   turn?: ChatTurn | undefined;
   error?: unknown;
-  /** Resolves when the work behind the turn has ended, to the receipt of its compaction. */
+  /** Resolves when the turn's background work has ended, to the receipt of its compaction. */
   receipt?: Promise<CompactionReceipt | undefined> | undefined;
 }
 
-/** A reply that can be read once, by a loop or by `final()`. The turn begins, and goes on, as its pieces are taken. */
+/** A reply that can be read once, by a loop or by `final()`. Reading it starts the turn, and drives it. */
 export class Reply implements ReplyStream {
   readonly #pieces: AsyncGenerator<string, TurnEnd>;
   readonly #caller: AbortSignal | undefined;
@@ -89,7 +89,7 @@ export class Reply implements ReplyStream {
     }
   }
 
-  /** Takes all pieces, so that the turn ends even if its reader is slow or gone. */
+  /** Takes all pieces, so that the turn ends even if its reader is slow or has left. */
   async readOn(): Promise<TurnEnd> {
     while (this.#end === undefined) await this.#take();
     return this.#end;

@@ -24,7 +24,7 @@ export class History {
     return this.#messages;
   }
 
-  /** Replaces the messages. What the index has of them already stays in it. */
+  /** Replaces the messages. The index keeps those that have not changed. */
   update(messages: readonly ConversationMessage[]): void {
     const before = this.#messages;
     let same = 0;
@@ -46,7 +46,7 @@ export class History {
   }
 }
 
-/** For work in slices: a function that lets other events be handled, if the last time is long ago. */
+/** Returns a function to call between slices of work. It lets other events be handled, if the last time is long ago. */
 export function pauses(): () => Promise<void> | undefined {
   let began = performance.now();
   return () => {
@@ -61,7 +61,7 @@ function isSame(one: ConversationMessage | undefined, other: ConversationMessage
   return one === other || (one?.content === other?.content && one?.name === other?.name);
 }
 
-/** Finds what a history and lost statements have for an input: by words, and with the app's own search. */
+/** Searches the history and the lost statements: by words, and with the app's own search. */
 export class Searcher {
   readonly #search: ConversationSearch | undefined;
   readonly #onError: (error: unknown) => void;
@@ -72,7 +72,7 @@ export class Searcher {
     this.#onError = onError;
   }
 
-  /** What the history and lost statements have for an input. The two user messages before it count, with less weight. */
+  /** What is found for an input. The two user messages before it count, with less weight. */
   async found(
     input: readonly ConversationMessage[],
     messages: readonly ConversationMessage[],

@@ -229,13 +229,13 @@ export class Session {
     return removed.flatMap(({ id }) => id ?? []);
   }
 
-  /** Removes messages from the store, and what they say from what compactions lost. */
+  /** Removes messages from the store, and their statements from those that compactions lost. */
   async #remove(removed: readonly ConversationMessage[]): Promise<void> {
     const first = removed[0]?.id;
     if (first === undefined) return;
     const { messages } = checkLoaded(await within('store.load', () => this.#store.load(this.id)));
     const newest = this.history.messages.at(-1 - this.#unsaved.length);
-    if (messages.at(-1)?.id !== newest?.id) throw new ConversationConflictError(); // newer ones would be removed, too
+    if (messages.at(-1)?.id !== newest?.id) throw new ConversationConflictError(); // or newer ones would be removed, too
     await within('store.truncate', () => this.#store.truncate?.(this.id, first));
     this.#unsaved = this.#unsaved.filter((message) => !removed.includes(message));
     this.set({ lost: removed.reduce((lost, { content }) => forgetMessage(lost, content), this.#state.lost) });

@@ -42,7 +42,7 @@ export class TokenCounter {
     const counted = prompt_tokens - messages.length * TOKENS_PER_MESSAGE;
     if (!this.estimated || all <= 0 || !(counted > 0)) return;
     const factor = clamp(counted / all);
-    // Of a mixed prompt it is not known which kind was off, so that it can only raise a factor.
+    // In a mixed prompt, it is not known which kind was off, so it can only raise a factor.
     const changed = kinds
       .filter((kind) => sums[kind] > 0)
       .map((kind) => {
@@ -116,7 +116,7 @@ function kindOf(text: string): TextKind {
   return eastAsian * 2 >= foreign ? 'eastAsian' : 'other';
 }
 
-/** A wrong count would switch the budget off without a word. */
+/** With a wrong count, prompts would silently exceed the budget. */
 function checked(countTokens: (text: string) => number): (text: string) => number {
   return (text) => {
     const tokens: unknown = countTokens(text);

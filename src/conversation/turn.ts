@@ -142,7 +142,7 @@ export class Turns {
     return { layout: state, prompt: { ...prompt, report: { ...report, estimated, stale, compactionExhausted } } };
   }
 
-  /** Waits for the turns before. A reply that no one goes on reading does not delay the next turn. */
+  /** Waits for the earlier turns. Reads the last reply to its end, so that an abandoned one does not delay this turn. */
   async #inOrder(options: RequestOptions, reply?: Reply): Promise<{ limits: Limits; end: () => void }> {
     const limits = new Limits(options);
     const before = this.#last;
@@ -153,7 +153,7 @@ export class Turns {
     void this.#lastReply?.readOn();
     this.#lastReply = reply;
     try {
-      await limits.within('The turn before', () => before, MAX_TIMER);
+      await limits.within('The previous turn', () => before, MAX_TIMER);
       await this.session.load(limits);
       return { limits, end };
     } catch (error) {
@@ -259,13 +259,13 @@ export class Turns {
     return turn;
   }
 
-  /** Before the first compaction, messages that are left out and not found are in no summary either. */
+  /** Before the first compaction, messages that are neither sent nor recalled are in no summary either. */
   #warnOfLeftOut({ report: { dropped, recalled, summaryVersion } }: BuiltPrompt): void {
     const { messages = 0 } = dropped.find(({ section, reason }) => section === 'history' && reason === 'budget') ?? {};
     const left = messages - recalled.filter(({ role }) => role !== 'summary').length;
     if (this.#hasWarned || left <= 0 || summaryVersion > 0 || this.service === undefined) return;
     this.#hasWarned = true;
-    const message = `${left} older messages are in no prompt: they do not fit, nothing in them matches the input, and the service has no summary of them. Call compact(), if the service has these messages; otherwise leave out context.`;
+    const message = `${left} older messages were left out: they do not fit, they do not match the input, and the service has no summary of them. If the service has these messages, call compact(). If not, leave out the option context.`;
     this.background.onError(new ConfigurationError(message));
   }
 }

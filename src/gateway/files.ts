@@ -9,7 +9,7 @@ import type { SchemaOptions } from '../transport/arguments/request-options.js';
 import { Resource } from '../transport/resource.js';
 import { type OpenRecord, record } from './records.js';
 
-/** An uploaded file. Undocumented. */
+/** An uploaded file. Its fields are not documented. */
 export interface FileRecord extends OpenRecord {}
 
 /** A file to upload. A stream can be sent only once, so an upload from a stream is not retried. */

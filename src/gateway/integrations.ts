@@ -5,9 +5,9 @@ import type { SchemaOptions } from '../transport/arguments/request-options.js';
 import { Resource } from '../transport/resource.js';
 import { type OpenRecord, record, records } from './records.js';
 
-/** A connected integration. Undocumented. */
+/** A connected integration. Its fields are not documented. */
 export interface Integration extends OpenRecord {}
-/** The result of an integration's action. Undocumented: an object, or an array (check with `Array.isArray`). */
+/** The result of an integration's action. Not documented: an object or an array (check with `Array.isArray`). */
 export interface IntegrationResult extends OpenRecord {}
 
 /** Arguments of `integrations.execute`: the action and its fields. */

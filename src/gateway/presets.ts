@@ -6,9 +6,9 @@ import type { SchemaOptions } from '../transport/arguments/request-options.js';
 import { Resource } from '../transport/resource.js';
 import { type OpenRecord, record, records } from './records.js';
 
-/** A template for completions. Undocumented. */
+/** A template for completions. Its fields are not documented. */
 export interface Preset extends OpenRecord {}
-/** The result of a preset. Undocumented: an object, or an array (check with `Array.isArray`). */
+/** The result of a preset. Not documented: an object or an array (check with `Array.isArray`). */
 export interface PresetResult extends OpenRecord {}
 
 /** Arguments of `presets.list`. */

@@ -22,8 +22,8 @@ export const PAGE: FetchRules = {
 };
 
 /**
- * There is no check that is faster than looking for issues: a strict content security policy forbids compiled schemas,
- * and a page's own zod may be older than 4.6, which has `validate`.
+ * A page always looks for issues. It has no faster check: a strict content security policy forbids compiled schemas, and
+ * the page's own zod may be older than 4.6, which added `validate`.
  */
 export const matches = (_schema: ZodMiniType, _value: unknown): boolean => false;
 

@@ -135,7 +135,7 @@ test('older messages that are in no prompt and in no summary are an error for on
   await ai.generateText({ model: modelWith(conversation), messages });
 
   expect(errors).toMatchObject([
-    { name: 'ConfigurationError', message: expect.stringMatching(/^\d+ older messages are in no prompt/) },
+    { name: 'ConfigurationError', message: expect.stringMatching(/^\d+ older messages were left out/) },
   ]);
   conversation.close();
 });

@@ -742,7 +742,7 @@ describe('a turn that waits', () => {
     slow.open();
     await first;
 
-    expect(error).toMatchObject({ name: 'APITimeoutError', message: expect.stringContaining('The turn before') });
+    expect(error).toMatchObject({ name: 'APITimeoutError', message: expect.stringContaining('The previous turn') });
     expect(world.prompts).toHaveLength(1);
   });
 

@@ -3,8 +3,8 @@ import { constants } from 'node:os';
 
 const args = process.argv.slice(2);
 
-// Set before the other modules load, which takes most of the start: an early Ctrl+C also ends with 0. Only `exec` has not
-// succeeded then, because its command has not run.
+// Set before the other modules load, which takes most of the start, so that an early Ctrl+C also ends with 0. `exec` ends
+// with the signal's code, because its command has not run.
 let onSignal = (signal: NodeJS.Signals): void => {
   process.exit(args[0] === 'exec' ? 128 + constants.signals[signal] : 0);
 };

@@ -68,7 +68,7 @@ export class Service {
       // A closed connection has no address. It must not pass for an in-process request.
       return this.#parts.control(request, incoming && (incoming.socket.remoteAddress ?? 'unknown'));
     }
-    // A person opens the address that the emulator prints. The inspector is elsewhere.
+    // The address that the emulator prints, opened in a browser, leads to the inspector.
     if (path === '/' && request.headers.get('accept')?.includes('text/html'))
       return new Response(null, { status: 303, headers: { location: '/_emulator' } });
     const area: Area = path.startsWith('/api/') || path === '/api' ? 'context' : 'gateway';

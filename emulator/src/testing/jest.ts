@@ -17,7 +17,7 @@ export interface JestGlobals {
 
 /**
  * Gives each test of a file or a `describe` an emulator of its own with both clients, and closes it after the test. Read
- * the fields of the returned object inside of a test. Prints the requests of a failed test. Adds `toHaveReceived` to
+ * the fields of the returned object inside a test. Prints the requests of a failed test. Adds `toHaveReceived` to
  * `expect`.
  */
 export function useEmulator(options: EmulatorOptions = {}, jest = globals()): EmulatedService {
@@ -79,7 +79,7 @@ function toHaveReceived(
   return { pass, message: () => (this.isNot ? message.replace('Expected', 'Did not expect') : message) };
 }
 
-/** Whether the current test has failed. Jest does not tell its hooks, but keeps it in the state of its runner. */
+/** Whether the current test has failed. Jest does not tell hooks, but keeps it in the state of its runner. */
 function hasFailed(): boolean {
   const key = Object.getOwnPropertySymbols(globalThis).find(({ description }) => description === 'JEST_STATE_SYMBOL');
   // Absent in another runner, or if Jest changes it: then nothing is printed.

@@ -37,7 +37,7 @@ async function startAll(): Promise<void> {
 
 /** Each process has the documents whose number has the same remainder, and a file of its own. */
 async function work(own: number): Promise<void> {
-  process.once('disconnect', () => process.exit(1)); // the first process was killed: the next run starts others
+  process.once('disconnect', () => process.exit(1)); // the first process was killed; the next run starts new ones
   process.channel?.unref();
   const done = await finished();
   const all = Array.from({ length: Number(documents) }, (_, id) => id);
@@ -62,7 +62,7 @@ async function summarise(gateway: GatewayClient, id: number, signal: AbortSignal
   return { id, text: choices[0]?.message.content ?? '', tokens: usage.total_tokens };
 }
 
-/** A document whose call did nothing is simply done in the next run. */
+/** A document whose call did nothing is done in the next run. */
 function mayBeDone(error: unknown): boolean {
   return (APIError.is(error) || APIConnectionError.is(error)) && error.sent !== 'no';
 }

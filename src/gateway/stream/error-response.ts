@@ -37,7 +37,7 @@ export function toErrorResponse(error: unknown): Response {
  * others, such as the AI SDK's `APICallError` and `RetryError`, and accepts any other value.
  *
  * Errors about the request keep the service's status and message (400, 404, 429, 503 and the like). A message that is
- * too long is a 413, an expired session of the visitor a 401, a conversation of another user a 403. Problems of your
+ * too long is a 413, an expired session a 401, a conversation that the visitor may not use a 403. Problems of your
  * own server are hidden: a rejected key and unknown errors become a 500, an unreachable service or an unusable response
  * a 502, a timeout a 504. An aborted call becomes a 499; its page has usually gone.
  *

@@ -29,9 +29,9 @@ export class TextPieces {
 }
 
 /**
- * Continues a field that the API does not document, such as `tool_calls`: texts are joined, objects field by field, and
- * entries of lists that have the same `index`. Of anything else, the later value counts. Changes no piece, because the
- * reader has got it. `joined` returns the whole value.
+ * Continues a field that the API does not document, such as `tool_calls`. Joins texts, fields of objects, and entries of
+ * lists that have the same `index`. Otherwise, the later value replaces the earlier one. The pieces are not changed,
+ * because the reader has them. `joined` returns the whole value.
  */
 export function continued(value: unknown, piece: unknown): unknown {
   if (piece === null || piece === undefined) return value === undefined ? piece : value;
@@ -40,7 +40,7 @@ export function continued(value: unknown, piece: unknown): unknown {
   return isObject(value) && isObject(piece) && !(value instanceof Map) ? addFields(value, piece) : piece;
 }
 
-/** The whole value of pieces. */
+/** The whole value. */
 export function joined(value: unknown): unknown {
   if (value instanceof Map) return [...value.values()].map(joined);
   if (typeof value === 'string') return toWellFormed(value);

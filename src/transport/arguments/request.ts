@@ -98,7 +98,7 @@ export function checkArguments<Params extends object>(
   throw new RequestValidationError(issues);
 }
 
-/** Names that no service will add: an option of the call, or another spelling of a parameter, such as `maxTokens`. */
+/** Fields that are certainly wrong: an option of the call, or another spelling of a parameter, such as `maxTokens`. */
 function misplacedFields(params: Readonly<Record<string, unknown>>, known: readonly string[]): ValidationIssue[] {
   return Object.keys(params).flatMap((key) => {
     if (known.includes(key) || params[key] === undefined) return [];

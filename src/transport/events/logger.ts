@@ -12,7 +12,7 @@ export interface Logger {
 
 const VARIABLE = 'CONTEXT_GATEWAY_LOG';
 
-/** The most characters of a line. */
+/** Maximum characters of a line. */
 const MAX_LINE = 2_000;
 
 /** Standard error, so that the output of a program stays its own. */

@@ -53,7 +53,7 @@ export async function acquire(
     await queueFor(call, permit.ready, permit.expectedWait, known);
     return new CallPermit(permit, runtime.now() - since);
   } catch (cause) {
-    // Also a permit that arrives when the call is over.
+    // Also a permit that arrives after the call has ended.
     ignoreErrors(async () => (await requested)?.release());
     if (cause instanceof ContextGatewayError) throw cause;
     throw new ConfigurationError('The RateLimiter passed as pacing threw. Its error is the cause.', { cause });

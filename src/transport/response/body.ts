@@ -47,8 +47,8 @@ function tooLarge(body: ByteSource, limit: number): ResponseTooLargeError {
 }
 
 /**
- * Reads the start of an error's body, and whether it was cut: at 64 kB or after a second, because more would not help
- * the reader. If the wait may be in it, 1 MB is read, for as long as the attempt lasts.
+ * Reads the start of an error's body, and whether it was cut: at 64 kB or after a second. If the body may contain the
+ * wait before a retry, 1 MB is read, for as long as the attempt lasts.
  */
 export async function readError(
   body: ByteSource,

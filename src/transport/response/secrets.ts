@@ -17,7 +17,7 @@ const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g;
 export class Redactor implements Redaction {
   readonly #credential: string;
   readonly #body: string | undefined;
-  /** Most errors have several texts, and a long body is read once. */
+  /** A cache, because most errors have several texts, and the body may be long. */
   #texts: CallerTexts | undefined;
 
   /** `credential` is the value of its header, `body` the JSON of the request. A relayed stream has neither. */

@@ -6,9 +6,9 @@ export interface Construction {
   /** 3 states outright what the sentence is, 2 is an ordinary cue. */
   weight: number;
   pattern: RegExp;
-  /** Words before the match, in the same clause, that make something else of it. */
+  /** Words before the match, in the same clause, that give it another meaning. */
   unless?: RegExp;
-  /** Only what the user says counts: from an assistant it is advice. */
+  /** Only the user's words count: from an assistant, they are advice. */
   isOfUser?: true;
 }
 
@@ -52,7 +52,7 @@ const NO_PERSON = String.raw`(?!(?:who|which|that|it|this|i|you|we|he|she|they|p
 const START = String.raw`(?:^|[,;:] |\b(?:and|so|but|that|then|also|think) )`;
 const THING = String.raw`(?:(?:the|our|its|every|each|all|any|no|both|these|those|an?) (?:${NO_PERSON}[\w'’/&-]+,? ){1,6}?|${NO_PERSON}[a-z][\w-]+s )`;
 const NAMED = String.raw`(?:${START}${THING}|^(?:${NO_PERSON}[\w-]+ ){1,4}?)`;
-/** What a thing is, and no judgement of the moment ("that should be fine", "it has to be fun"). */
+/** What a thing must be, not a judgement of the moment ("that should be fine", "it has to be fun"). */
 const STATE = String.raw`(?: (?:not|never|always|only|also|all))? (?:be|have|fit|stay|look|feel|support|include|contain|show|accept)\b(?! (?:(?:fine|ok|okay|enough|good|nice|great|able|possible|there|here|somewhere|ready|done|aware|noted|said|like|about|over|clear|important|interesting|fun|fixed|addressed|solved|resolved|discussed|checked|calibrated|revised|hard|difficult|careful|been|had|similar|equal|the same|\w+ing)\b|in (?:the|your) top))`;
 /** "That must be hard", "the tests must have failed": a guess, not a rule. */
 const RULE = String.raw`(?:n['’]t)?(?: (?:not|never|always|only|also|all))?(?! (?:be (?:so |very |really |quite |such )*(?:\w+ing|because|why|how|where|what|something|someone|somebody|nice|great|good|hard|tough|difficult|tired|surprised|excited|pleased|proud|happy|glad|sad|fun|wonderful|amazing|beautiful|delicious|lovely|exhausted|worried|mad|crazy|wrong|right|mistaken|true|an?|the|my|your|his|her|their|our)\b|have (?:\w+(?:ed|en)|been|had|said|done|gone|got|come|made)|feel|say|admit|confess)\b) \w+`;

@@ -2,7 +2,7 @@ import type { UIMessage } from 'ai';
 import type { FoundMessage, TurnMetadata } from 'context-gateway/ai-sdk';
 import { memoryStore, type Recalled } from 'context-gateway/conversation';
 
-// For the first try. Then: your database. Next loads this module twice, for pages and for routes.
+// In place of your database. Global, because Next.js loads this module twice: for pages and for routes.
 const shared = globalThis as { store?: ReturnType<typeof memoryStore> };
 shared.store ??= memoryStore();
 export const { store } = shared;
@@ -10,7 +10,7 @@ export const { store } = shared;
 type Search = { searchConversation: { input: { query: string }; output: FoundMessage[] } };
 export type ChatMessage = UIMessage<TurnMetadata, { recalled: Recalled[] }, Search>;
 
-/** What was said before, for the page. */
+/** The stored messages, for the page. */
 export async function earlier(conversationId: string): Promise<ChatMessage[]> {
   const { messages = [] } = (await store.load(conversationId)) ?? {};
   return messages.map(({ id = '', role, content }) => ({
@@ -20,7 +20,7 @@ export async function earlier(conversationId: string): Promise<ChatMessage[]> {
   }));
 }
 
-/** The user's new message, and those before it that got no reply. None if the last stored one is to be answered again. */
+/** The user's new message, and earlier ones without a reply. None if the page asks for the last reply again. */
 export async function newQuestions(conversationId: string, messages: UIMessage[]) {
   const { messages: stored = [] } = (await store.load(conversationId)) ?? {};
   const last = messages.at(-1);

@@ -11,7 +11,7 @@ export async function POST(request: Request): Promise<Response> {
   const { id: conversationId, messages } = await request.json().catch(() => ({}));
   if (!conversationId || !messages?.length) return new Response('There are no messages.', { status: 400 });
   // Check here that the visitor may use the conversation.
-  const contextWindow = 4_000; // the tokens to pay for, at most
+  const contextWindow = 4_000; // at most so many tokens for each request
   const open = () => createConversation({ gateway, model: 'atlas-small', conversationId, store, contextWindow });
   const conversation = open();
   const questions = await newQuestions(conversationId, messages);
@@ -19,19 +19,19 @@ export async function POST(request: Request): Promise<Response> {
   const result = streamText({
     model: wrapLanguageModel({ model: svc('atlas-small'), middleware: contextMiddleware(conversation) }),
     messages: await convertToModelMessages(messages),
-    tools: { searchConversation: searchTool(conversation) }, // and yours
+    tools: { searchConversation: searchTool(conversation) }, // and your own
     stopWhen: stepCountIs(5),
     maxRetries: 0, // the page counts down
     abortSignal: request.signal,
-    onError: ({ error }) => console.error(error), // for the log; the page gets the lines below
+    onError: ({ error }) => console.error(error), // the page gets the text of the other onError
   });
   return result.toUIMessageStreamResponse({
     onError: (error) => JSON.stringify(toErrorData(error)),
     onFinish: async ({ responseMessage, finishReason }) => {
       const { content: text } = asMessage(responseMessage);
-      if (text === '') return; // the page sends these questions again
+      if (text === '') return; // the page sends the questions again
       const isAgain = (await newQuestions(conversationId, messages)).length === 0;
-      if (isAgain) await store.truncate(conversationId, input[0].id); // with the reply before
+      if (isAgain) await store.truncate(conversationId, input[0].id); // and the old reply
       await open().record(input, { text, stopped: finishReason !== 'stop' });
     },
   });
