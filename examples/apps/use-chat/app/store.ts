@@ -24,7 +24,7 @@ export async function earlier(conversationId: string): Promise<ChatMessage[]> {
 export async function newQuestions(conversationId: string, messages: UIMessage[]) {
   const { messages: stored = [] } = (await store.load(conversationId)) ?? {};
   const last = messages.at(-1);
-  if (last?.id === stored.findLast(({ role }) => role === 'user')?.id) return [];
+  if (last?.id === stored.filter(({ role }) => role === 'user').at(-1)?.id) return [];
   const isNew = (message: UIMessage) => message === last || !stored.some(({ id }) => id === message.id);
   return messages.filter((message) => message.role === 'user' && isNew(message)).map(asMessage);
 }
