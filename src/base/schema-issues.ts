@@ -19,7 +19,8 @@ export function issuesOf(
 ): ValidationIssue[] | undefined {
   let found: readonly core.$ZodIssue[];
   try {
-    found = z.safeParse(schema, value, { error: messageFor }).error?.issues ?? [];
+    const { error } = z.safeParse(schema, value, { error: messageFor }); // Rspack keeps all of zod for `z.safeParse(…).error?.`
+    found = error?.issues ?? [];
   } catch {
     return [{ path: [], message: 'has too many mistakes' }]; // zod throws a `RangeError` at about 100,000
   }
