@@ -142,6 +142,18 @@ describe('a search in the messages of a conversation', () => {
     expect(positions(index, 'red boat', { limit: 2 })).toHaveLength(2);
   });
 
+  test('gives the best ones, whatever the limit', () => {
+    const others = Array.from({ length: 300 }, (_, n) => `Remark${n} on matter${n * 7}.`);
+    const boats = Array.from({ length: 60 }, (_, n) => `boat ${'wave '.repeat((n * 7) % 23)}`);
+    const index = indexOf([...others, ...boats]);
+    const found = (limit: number) => index.search('boat', { limit, neighbours: false });
+
+    const all = found(1_000);
+
+    expect(all).toHaveLength(60);
+    for (let limit = 1; limit <= 60; limit += 1) expect(found(limit)).toEqual(all.slice(0, limit));
+  });
+
   test('finds a long message by one of its passages, and gives it once', () => {
     const paragraphs = Array.from({ length: 20 }, (_, i) => `Paragraph ${i} ${`filler${i} `.repeat(30)}`);
     paragraphs[11] = 'The deadline of the export is six in the morning.';
