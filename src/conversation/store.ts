@@ -233,7 +233,7 @@ export class Session {
   async #remove(removed: readonly ConversationMessage[]): Promise<void> {
     const first = removed[0]?.id;
     if (first === undefined) return;
-    const { messages } = checkLoaded(await within('store.load', () => this.#store.load(this.id)));
+    const { messages } = checkLoaded(await within('store.load', () => this.#store.load(this.id)), this.#loaded);
     const newest = this.history.messages.at(-1 - this.#unsaved.length);
     if (messages.at(-1)?.id !== newest?.id) throw new ConversationConflictError(); // or newer ones would be removed, too
     await within('store.truncate', () => this.#store.truncate?.(this.id, first));
@@ -285,7 +285,7 @@ export function stored(message: ConversationMessage): StoredMessage {
 }
 
 /** Checks what `load` returned, except for messages that it returned before. @throws {ConfigurationError} */
-function checkLoaded(loaded: unknown, before: readonly ConversationMessage[] = []): StoredConversation {
+function checkLoaded(loaded: unknown, before: readonly ConversationMessage[]): StoredConversation {
   const { messages = [], state } = (loaded ?? {}) as Partial<StoredConversation>;
   if (
     !isObject(loaded ?? {}) ||
