@@ -45,8 +45,7 @@ async function chat({ page, url, emulator }) {
   await page.locator('button ::-p-text(Again)').wait();
   const half = await page.$eval('li:last-child', (item) => item.textContent);
 
-  await page.reload();
-  await shows(page, 'li:last-child', half);
+  await stores(page, half);
   emulator.chat.on('go on', 'It was white.');
   await send(page, 'Please go on.');
   await shows(page, 'li:last-child', 'It was white.');
@@ -72,8 +71,7 @@ async function search({ page, url, emulator }) {
   if (!found?.content.includes('The pier gets a red lamp.')) throw new Error(`found: ${JSON.stringify(found)}`);
   await picture(page, 'search');
 
-  await page.reload();
-  await shows(page, 'li:last-child', 'A red one.');
+  await stores(page, 'A red one.');
 }
 
 async function send(page, text) {
@@ -83,9 +81,18 @@ async function send(page, text) {
 
 const press = (page, label) => page.locator(`button ::-p-text(${label})`).click();
 
-async function shows(page, selector, text) {
+/** The server stores a reply a moment after the page has it, or has stopped it. */
+async function stores(page, text, tries = 20) {
+  await page.reload();
+  await shows(page, 'li:last-child', text, 1_000).catch((error) => {
+    if (tries === 1) throw error;
+    return stores(page, text, tries - 1);
+  });
+}
+
+async function shows(page, selector, text, timeout = 20_000) {
   const found = (css, words) => document.querySelector(css)?.textContent.includes(words);
-  await page.waitForFunction(found, {}, selector, text).catch(async (error) => {
+  await page.waitForFunction(found, { timeout }, selector, text).catch(async (error) => {
     throw new Error(`"${text}" is not in: ${await page.$eval('body', (body) => body.innerText)}`, { cause: error });
   });
 }
