@@ -34,15 +34,13 @@ export default defineConfig([
     entry: {
       ...ENTRIES,
       cli: 'src/cli/cli.ts',
-      // The part of zod that is used, in one file: zod/mini as installed is 92.
-      zod: 'src/zod.ts',
     },
     esbuildOptions: (options) => {
       options.alias = { '#platform': resolve('src/platform/node.ts') };
       options.sourcesContent = false; // the package contains `src`
     },
-    external: ['#zod'],
-    noExternal: ['zod', '#platform'],
+    // Of these the used part, in the same files: zod/mini as installed is 92.
+    noExternal: ['zod', 'eventsource-parser', '#platform'],
     dts: {
       entry: ENTRIES,
       // For Symbol.asyncDispose, which older `lib` settings do not know.
@@ -68,13 +66,6 @@ export default defineConfig([
       'platform/browser': 'src/platform/browser.ts',
       'platform/worker': 'src/platform/worker.ts',
     },
-    // Not `#zod`: Metro rejects `imports` in package.json if a target is not a path.
-    esbuildPlugins: [
-      {
-        name: 'zod/mini, directly',
-        setup: ({ onResolve }) => onResolve({ filter: /^#zod$/ }, () => ({ path: 'zod/mini', external: true })),
-      },
-    ],
     external: ['#platform'],
     clean: true,
   },
@@ -85,7 +76,7 @@ export default defineConfig([
     format: 'esm',
     minify: true,
     esbuildOptions: (options) => {
-      options.alias = { '#platform': resolve('src/platform/browser.ts'), '#zod': 'zod/mini' };
+      options.alias = { '#platform': resolve('src/platform/browser.ts') };
     },
   },
   {
@@ -94,7 +85,7 @@ export default defineConfig([
     entry: { main: 'src/index.ts' },
     format: 'cjs',
     esbuildOptions: (options) => {
-      options.alias = { '#platform': resolve('src/platform/worker.ts'), '#zod': 'zod/mini' };
+      options.alias = { '#platform': resolve('src/platform/worker.ts') };
     },
   },
 ]);

@@ -17,7 +17,6 @@ const LAYERS = {
     ['platform/'],
     ['errors/'],
     ['base/'],
-    ['zod.ts'],
   ],
   'emulator/src': [
     ['index.ts', 'testing/'],
@@ -42,10 +41,9 @@ const RESERVED = {
   '@ai-sdk/provider': ['ai-sdk/api-call-error.ts', 'ai-sdk/provider.ts', 'ai-sdk/prompt-parts.ts', 'ai-sdk/request.ts'],
   '@opentelemetry/api': ['otel/'],
   '@modelcontextprotocol/sdk': ['cli/mcp-server.ts'],
-  'zod/mini': ['zod.ts'], // other files import `#zod`, and types
 };
-/** The files behind `imports` in package.json. */
-const WITHIN = { '#platform': 'platform/node.ts', '#zod': 'zod.ts' };
+/** The file behind `imports` in package.json. */
+const WITHIN = { '#platform': 'platform/node.ts' };
 /** The only emulator file that imports the SDK, as a user's tests do: it creates clients. */
 const WITH_THE_SDK = 'testing/clients.ts';
 const VAGUE_NAME = /(^|\/)(utils?|types|helpers?|common)\.ts$/;
@@ -60,8 +58,7 @@ function sources(root) {
 }
 
 function importsOf(root, file) {
-  // Imports of zod's types are allowed: they cost nothing at run time.
-  const text = readFileSync(join(root, file), 'utf8').replace(/^import type [^;]* from 'zod\/mini';$/gm, '');
+  const text = readFileSync(join(root, file), 'utf8');
   if (/^export \*/m.test(text) && file !== 'browser.ts')
     problems.push(`${file}: export * hides what is exported; write every name out`);
   // The text of a script, as the build imports it, is a default export.
@@ -92,10 +89,9 @@ function checkLayer(root, file, target) {
     ON_THE_DOOR.includes(placeOf(root, file)) &&
     !samePlace &&
     !DOORS.includes(target) &&
-    !isIn(target, GROUND_FLOOR) &&
-    target !== WITHIN['#zod']
+    !isIn(target, GROUND_FLOOR)
   ) {
-    problems.push(`${root}/${file} imports ${target}: entries may import only '../index.js', '../base/' and '#zod'`);
+    problems.push(`${root}/${file} imports ${target}: entries may import only '../index.js' and '../base/'`);
     return;
   }
   const isDoor = target === 'schemas.ts' || file === 'schemas.ts';

@@ -62,6 +62,8 @@ for (const file of files) {
     if (found !== null)
       problems.push(`${file} has ${what} in it, at line ${text.slice(0, found.index).split('\n').length}`);
   }
+  if (/^dist\/[\w-]+\.c?js$/.test(file) && /[^\0-\x7f]/.test(text))
+    problems.push(`${file} has a character outside ASCII: its import takes 1 ms longer, because V8 reads it as UTF-16`);
   if (file.endsWith('.md')) for (const target of brokenLinks(file, text)) problems.push(`${file} links to ${target}`);
 }
 for (const [field, most] of Object.entries(LARGEST))

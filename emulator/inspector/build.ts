@@ -23,7 +23,6 @@ export async function buildInspector(): Promise<Record<string, string>> {
       'context-gateway': path('../../src/index.ts'),
       'context-gateway/conversation': path('../../src/conversation/index.ts'),
       '#platform': path('../../src/platform/browser.ts'),
-      '#zod': 'zod/mini',
     },
   });
   const files: Record<string, string> = { 'index.html': await readFile(path('./index.html'), 'utf8') };

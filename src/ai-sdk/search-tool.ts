@@ -1,5 +1,5 @@
 import type { ZodMiniType } from 'zod/mini';
-import * as z from '#zod';
+import * as z from 'zod/mini';
 import type { Conversation } from '../conversation/index.js';
 
 /** A tool for `generateText` and `streamText` of `ai` 5, 6 and 7. */

@@ -1,5 +1,5 @@
 import type { core, ZodMiniObject, ZodMiniType } from 'zod/mini';
-import * as z from '#zod';
+import * as z from 'zod/mini';
 
 /** A whole number that JavaScript represents exactly. */
 export const integer = /* @__PURE__ */ z.int();

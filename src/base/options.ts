@@ -1,4 +1,4 @@
-import * as z from '#zod';
+import * as z from 'zod/mini';
 import { MAX_TIMER } from './runtime.js';
 import { type AnySchema, didYouMean, fieldsOf, issuesOf, normalizeName } from './schema-issues.js';
 

@@ -1,5 +1,5 @@
 import type { core, ZodMiniType } from 'zod/mini';
-import * as z from '#zod';
+import * as z from 'zod/mini';
 import { conversationText } from './fields.js';
 import { MAX_ISSUES, type ValidationIssue } from './issues.js';
 import { isObject } from './objects.js';

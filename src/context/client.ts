@@ -1,4 +1,4 @@
-import * as z from '#zod';
+import * as z from 'zod/mini';
 import type { APIPromise } from '../base/api-promise.js';
 import type { Runtime } from '../base/runtime.js';
 import { ConfigurationError } from '../errors/base.js';

@@ -1,4 +1,4 @@
-import * as z from '#zod';
+import * as z from 'zod/mini';
 import { findBadOptions, functionOption, isFunction, option } from '../base/options.js';
 import {
   ConfigurationError,

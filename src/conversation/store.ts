@@ -1,4 +1,4 @@
-import * as z from '#zod';
+import * as z from 'zod/mini';
 import { isObject } from '../base/objects.js';
 import { systemRuntime } from '../base/runtime.js';
 import { ConfigurationError, ContextGatewayError, type ErrorData } from '../index.js';

@@ -1,5 +1,5 @@
+import * as z from 'zod/mini';
 import { isBrowser } from '#platform';
-import * as z from '#zod';
 import { functionOption, undocumentedOption } from '../base/options.js';
 import type { Runtime } from '../base/runtime.js';
 import {

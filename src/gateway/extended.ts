@@ -1,4 +1,4 @@
-import * as z from '#zod';
+import * as z from 'zod/mini';
 import { count, exact, integer, openEnum, requiredText, wireObject } from '../base/fields.js';
 import {
   type ChatCompletion,

@@ -1,5 +1,5 @@
+import * as z from 'zod/mini';
 import { createForm } from '#platform';
-import * as z from '#zod';
 import type { APIPromise } from '../base/api-promise.js';
 import { requiredText } from '../base/fields.js';
 import { ignoreErrors } from '../base/ignore-errors.js';

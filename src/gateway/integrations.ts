@@ -24,8 +24,8 @@ export class Integrations extends Resource {
   /**
    * List the connected integrations. `GET /v1/integrations`
    *
-   * The fields of an integration are not documented: pass a `schema`, such as `z.array(…)`, to validate and type the
-   * array. To read the object around the array, use `request`.
+   * The fields of an integration are not documented: pass a `schema`, such as `z.array(integration)`, to validate and
+   * type the array. To read the object around the array, use `request`.
    *
    * @example
    * ```ts

@@ -1,4 +1,4 @@
-import * as z from '#zod';
+import * as z from 'zod/mini';
 import type { APIPromise } from '../base/api-promise.js';
 import { exact, integer, requiredText } from '../base/fields.js';
 import { DEFAULTS } from '../transport/arguments/client-options.js';
@@ -36,8 +36,8 @@ export class Presets extends Resource {
   /**
    * List the presets, of one `category` or all, at most `limit` (the service's default is 50). `GET /v1/presets`
    *
-   * The fields of a preset are not documented: pass a `schema`, such as `z.array(…)`, to validate and type the array.
-   * To read the object around the array, use `request`.
+   * The fields of a preset are not documented: pass a `schema`, such as `z.array(preset)`, to validate and type the
+   * array. To read the object around the array, use `request`.
    *
    * @throws {RequestValidationError} when `limit` is not a positive whole number
    * @example

@@ -1,4 +1,4 @@
-import * as z from '#zod';
+import * as z from 'zod/mini';
 import { isObject } from '../base/objects.js';
 import { ResponseValidationError } from '../errors/validation.js';
 import type { ResponseSpec } from '../transport/response/service-response.js';

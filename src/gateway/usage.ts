@@ -1,4 +1,4 @@
-import * as z from '#zod';
+import * as z from 'zod/mini';
 import type { APIPromise } from '../base/api-promise.js';
 import { count, exact, integer, wireObject } from '../base/fields.js';
 import { badArgument } from '../errors/validation.js';

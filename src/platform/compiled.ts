@@ -1,5 +1,5 @@
 import type { ZodMiniType } from 'zod/mini';
-import * as z from '#zod';
+import * as z from 'zod/mini';
 
 /** Compiling a schema takes 2 to 4 ms and makes checks twenty times faster. Short programs should not pay for it. */
 const USES_BEFORE_COMPILING = 30;

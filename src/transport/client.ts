@@ -1,5 +1,5 @@
+import * as z from 'zod/mini';
 import { createEngine, userAgent } from '#platform';
-import * as z from '#zod';
 import type { APIPromise } from '../base/api-promise.js';
 import { isObject } from '../base/objects.js';
 import type { RateLimit } from '../base/response-info.js';

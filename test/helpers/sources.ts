@@ -14,5 +14,4 @@ export const SOURCES: Readonly<Record<string, string>> = {
 /** The names inside the SDK, as Node resolves them. */
 export const INSIDE: Readonly<Record<string, string>> = {
   '#platform': 'src/platform/node.ts',
-  '#zod': 'src/zod.ts',
 };

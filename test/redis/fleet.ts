@@ -135,7 +135,7 @@ async function bundleWorker(outfile: string): Promise<void> {
     packages: 'external',
     logLevel: 'error',
     loader: { '.lua': 'text' },
-    alias: { '#platform': join(root, 'src/platform/node.ts'), '#zod': join(root, 'src/zod.ts') },
+    alias: { '#platform': join(root, 'src/platform/node.ts') },
   });
 }
 

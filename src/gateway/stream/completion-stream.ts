@@ -163,7 +163,7 @@ export class ChatCompletionStream<Sent extends Undocumented = undefined>
   readonly #step = (): Promise<Step> => this.#read(false);
   readonly #readAhead = (): Promise<Step> => this.#read(true);
 
-  /** One function for all, because a generator or one more `await` takes 0.1 to 0.2 µs longer for each event. */
+  /** One function for all, because a generator or one more `await` takes 0.1 to 0.2 microseconds longer for each event. */
   async #read(ahead: boolean): Promise<Step> {
     const owner = this.#owner;
     try {

@@ -1,4 +1,4 @@
-import * as z from '#zod';
+import * as z from 'zod/mini';
 import { isObject, ownProperties } from '../../base/objects.js';
 import {
   booleanOption,
