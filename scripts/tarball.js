@@ -39,7 +39,7 @@ const FORBIDDEN = {
 };
 /** The largest sizes in bytes. Adding a large file should be a deliberate decision. */
 /** `src` and the maps are 330 KB of it, packed: with them, a stack trace names the sources. */
-const LARGEST = { unpackedSize: 4_000 * 1024, size: 1_200 * 1024 };
+const LARGEST = { unpackedSize: 4_200 * 1024, size: 1_200 * 1024 };
 const MOST_FILES = 340;
 /** The target of a Markdown link or image. */
 const LINK = /\]\(([^)\s#]+)[^)]*\)/g;
@@ -62,8 +62,6 @@ for (const file of files) {
     if (found !== null)
       problems.push(`${file} has ${what} in it, at line ${text.slice(0, found.index).split('\n').length}`);
   }
-  if (/^dist\/[\w-]+\.c?js$/.test(file) && /[^\0-\x7f]/.test(text))
-    problems.push(`${file} has a character outside ASCII: its import takes 1 ms longer, because V8 reads it as UTF-16`);
   if (file.endsWith('.md')) for (const target of brokenLinks(file, text)) problems.push(`${file} links to ${target}`);
 }
 for (const [field, most] of Object.entries(LARGEST))
