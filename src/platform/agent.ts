@@ -1,4 +1,6 @@
 import type { Socket } from 'node:net';
+import { readEnvironment } from './environment.js';
+import type { Meaning } from './failure.js';
 
 /** The used part of undici's pool. */
 export interface Dispatch {
@@ -50,4 +52,50 @@ export async function createAgent(connecting: Set<Socket>): Promise<Agent> {
   };
   // Timeouts are in timeouts.ts. undici keeps only its connect timeout.
   return new AgentClass({ __proto__: null, headersTimeout: 0, bodyTimeout: 0, connect } as object) as Agent;
+}
+
+/** Where undici keeps the dispatcher of all requests: versions 6 to 8, and 8 and late versions of 7. */
+const LEGACY = Symbol.for('undici.globalDispatcher.1');
+const CURRENT = Symbol.for('undici.globalDispatcher.2');
+
+/**
+ * The dispatcher that the app or Node has set for all requests, such as a proxy. `'fetch'` if it may be from a version that
+ * only `fetch` can use, `undefined` if there is none besides undici's default.
+ */
+export function appWideDispatcher(): Dispatch | 'fetch' | undefined {
+  const { [CURRENT]: current, [LEGACY]: legacy } = globalThis as Record<symbol, unknown>;
+  if (isSpecial(current)) return current;
+  return isSpecial(legacy) ? 'fetch' : undefined;
+}
+
+function isSpecial(given: unknown): given is Dispatch {
+  const dispatcher = given as Partial<Dispatch> | undefined;
+  if (typeof dispatcher?.dispatch !== 'function') return false;
+  const name = dispatcher.constructor?.name;
+  if (name === 'Dispatcher1Wrapper') return false; // in undici 8, `CURRENT` for older versions
+  // One with interceptors looks like its Agent, except for this method.
+  return name !== 'Agent' || dispatcher.dispatch !== Object.getPrototypeOf(dispatcher).dispatch;
+}
+
+/**
+ * Mentions a proxy that is configured but not used: a network that lets nothing out but through its proxy looks like a
+ * service that is down.
+ */
+export function withProxyHint(meaning: Meaning, origin: string): Meaning {
+  const variable = meaning.retryable && meaning.reached.phase === 'connect' ? unusedProxy(origin) : undefined;
+  if (variable === undefined) return meaning;
+  const { what = 'the connection failed' } = meaning;
+  const hint = `${variable} is set, but Node uses it only with NODE_USE_ENV_PROXY=1 (from Node 22.21 on); or pass dispatcher: new EnvHttpProxyAgent(), from undici`;
+  return { ...meaning, what: `${what}; ${hint}` };
+}
+
+/** The variable that names a proxy for this origin. */
+function unusedProxy(origin: string): string | undefined {
+  const { protocol, hostname } = new URL(origin);
+  const isExempt = (entry: string): boolean =>
+    entry === '*' || (entry !== '' && `.${hostname}`.endsWith(`.${entry.replace(/^\*?\.|:\d+$/g, '')}`));
+  const exempt = `localhost,127.0.0.1,[::1],${readEnvironment('no_proxy') ?? readEnvironment('NO_PROXY') ?? ''}`;
+  if (exempt.split(/[\s,]+/).some(isExempt)) return undefined;
+  const names = protocol === 'https:' ? ['https_proxy', 'HTTPS_PROXY'] : ['http_proxy', 'HTTP_PROXY'];
+  return names.find((name) => readEnvironment(name) !== undefined);
 }

@@ -1,4 +1,5 @@
-import { VERSION } from '../base/version.js';
+/** The version of this package. A test compares it with package.json. */
+const VERSION = '0.1.0';
 
 /** Whether users can read this program and its secrets: true for a page and its workers, false for servers. */
 export function isBrowser(): boolean {

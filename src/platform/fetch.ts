@@ -1,9 +1,8 @@
 import { ownProperties } from '../base/objects.js';
 import type { HeaderSource } from '../base/response-info.js';
 import { APIConnectionError } from '../errors/connection.js';
-import type { Engine, Exchange, OutgoingRequest, Progress, ResponseHead } from './engine.js';
+import type { ByteSource, Engine, Exchange, OutgoingRequest, Progress, ResponseHead } from './engine.js';
 import { connectionError, type FailedRequest } from './failure.js';
-import { type BodyReader, StreamSource } from './stream-source.js';
 
 type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
@@ -139,5 +138,98 @@ export class FetchHeaders implements HeaderSource {
 
   toHeaders(): Headers {
     return this.#headers;
+  }
+}
+
+/** The options of `fetch` on servers and in workers. Redirects are never followed: 'manual' returns the 3xx. */
+export function requestInit({ method, headers, body }: OutgoingRequest): RequestInit {
+  const upload = typeof body === 'object' ? body : undefined;
+  const whole = typeof body === 'object' ? body.asBlob() : body;
+  const bytes = whole === undefined ? upload?.open?.() : undefined;
+  if (bytes === undefined) return { method, headers, body: whole ?? null, redirect: 'manual' };
+  const streamed: RequestInit & { duplex: 'half' } = {
+    method,
+    headers,
+    body: streamOf(bytes[Symbol.asyncIterator]()),
+    // With 'manual', Node keeps a second copy of a streamed body.
+    redirect: knowsRedirectError() ? 'error' : 'manual',
+    duplex: 'half',
+  };
+  return streamed;
+}
+
+/** Whether the platform implements `redirect: 'error'`. workerd does not. */
+function knowsRedirectError(): boolean {
+  try {
+    return new Request('http://localhost', { redirect: 'error' }).redirect === 'error';
+  } catch {
+    return false;
+  }
+}
+
+/** Reads nothing ahead. */
+export function streamOf(chunks: AsyncIterator<Uint8Array>): ReadableStream<Uint8Array> {
+  return new ReadableStream(
+    {
+      async pull(controller) {
+        const { value, done } = await chunks.next();
+        if (done) controller.close();
+        else controller.enqueue(value);
+      },
+      async cancel() {
+        await chunks.return?.(); // a pending `pull` fails then, which a cancelled stream ignores
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+const READING: Progress = { phase: 'body', sent: 'yes' };
+
+/** The reader of a web stream, or a substitute. */
+export type BodyReader = Pick<ReadableStreamDefaultReader<Uint8Array>, 'read' | 'cancel'>;
+
+/** The bytes of a web stream. */
+export class StreamSource implements ByteSource {
+  readonly #reader: BodyReader | undefined;
+  readonly #request: FailedRequest | undefined;
+  readonly #onCancel: ((error: Error) => void) | undefined;
+  #failure: Error | undefined;
+  #rejectRead: ((error: Error) => void) | undefined;
+
+  constructor(reader: BodyReader | undefined, request?: FailedRequest, onCancel?: (error: Error) => void) {
+    this.#reader = reader;
+    this.#request = request;
+    this.#onCancel = onCancel;
+  }
+
+  read(): Uint8Array | undefined | Promise<Uint8Array | undefined> {
+    if (this.#failure !== undefined) return Promise.reject(this.#failure);
+    if (this.#reader === undefined) return undefined;
+    return this.#read(this.#reader);
+  }
+
+  /** Does not wait for a platform whose read does not end on abort. */
+  #read(reader: BodyReader): Promise<Uint8Array | undefined> {
+    return new Promise((resolve, reject) => {
+      this.#rejectRead = reject;
+      reader.read().then(
+        ({ value, done }) => {
+          if (done) resolve(undefined);
+          else if (ArrayBuffer.isView(value)) resolve(value);
+          else reject(connectionError(new TypeError('not bytes'), READING, this.#request));
+        },
+        (error) => reject(this.#failure ?? connectionError(error, READING, this.#request)),
+      );
+    });
+  }
+
+  cancel(error: Error): void {
+    if (this.#failure !== undefined) return;
+    this.#failure = error;
+    this.#rejectRead?.(error);
+    // Errors here do not matter, because the response is discarded.
+    this.#reader?.cancel(error).catch(() => {});
+    this.#onCancel?.(error);
   }
 }

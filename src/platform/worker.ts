@@ -1,7 +1,7 @@
 import * as page from './browser.js';
 import type { Engine, EngineOptions, Form, ProgressListener, Upload } from './engine.js';
 import { isBrowser } from './environment.js';
-import { requestInit } from './server-fetch.js';
+import { requestInit } from './fetch.js';
 import { contentOf } from './upload/content.js';
 import { refusePath } from './upload/file.js';
 import { multipart } from './upload/multipart.js';

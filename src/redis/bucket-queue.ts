@@ -1,4 +1,4 @@
-import { type PermitQueue, QueuedPermit } from '../base/queued-permit.js';
+import { type PermitQueue, QueuedPermit } from '../base/rate-limiter.js';
 import { RateWindow } from '../base/rate-window.js';
 import type { Runtime } from '../base/runtime.js';
 import type { Permit, RateLimitObservation } from '../index.js';

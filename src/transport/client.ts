@@ -25,6 +25,21 @@ import type { ClientEvent } from './events/events.js';
 import { MemoryRateLimiter } from './rate-limit/memory-rate-limiter.js';
 import type { ResponseSpec } from './response/service-response.js';
 
+/** The base of clients and their resources. Its field is private, so that printing one never prints a key. */
+export class Resource {
+  readonly #transport: Transport;
+
+  /** @internal */
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /** @internal */
+  protected get transport(): Transport {
+    return this.#transport;
+  }
+}
+
 /** A request to an endpoint that has no method yet. */
 export interface RawRequest {
   method: Method;
@@ -46,9 +61,8 @@ const SHARED_OPTIONS = ['fetch', 'dispatcher', 'pacing'] as const;
 /** Options of `withOptions`: all but those that both clients share. */
 export type DerivedOptions<Options> = Omit<Options, 'fetch' | 'dispatcher' | 'pacing'>;
 
-/** The common base of both clients. Its fields are private, so that printing a client never prints a key. */
-export class ServiceClient<Options extends ClientOptions> {
-  readonly #transport: Transport;
+/** The common base of both clients. */
+export class ServiceClient<Options extends ClientOptions> extends Resource {
   readonly #shared: Shared;
   readonly #options: Options;
 
@@ -56,14 +70,10 @@ export class ServiceClient<Options extends ClientOptions> {
   constructor(options: Options, area: ApiArea, shared: Shared | undefined, runtime: Runtime = systemRuntime) {
     const base = baseURLReader(options);
     const headers = checkDefaultHeaders(options, area);
-    this.#shared = shared ?? createShared(options, runtime);
-    this.#transport = new Transport(area, base, headers, options, this.#shared);
+    const state = shared ?? createShared(options, runtime);
+    super(new Transport(area, base, headers, options, state));
+    this.#shared = state;
     this.#options = options;
-  }
-
-  /** @internal */
-  protected get transport(): Transport {
-    return this.#transport;
   }
 
   /**
@@ -147,7 +157,7 @@ export class ServiceClient<Options extends ClientOptions> {
    */
   request<T = unknown>(request: RawRequest, options?: SchemaOptions<T>): APIPromise<T> {
     // The body is of the type of the caller's schema, or unknown.
-    return this.#transport.request(() => checkRawRequest(request), RAW_RESPONSE as ResponseSpec<unknown, T>, options);
+    return this.transport.request(() => checkRawRequest(request), RAW_RESPONSE as ResponseSpec<unknown, T>, options);
   }
 
   /**

@@ -1,9 +1,8 @@
 import type { CompletionUsage, PartialChatCompletion } from '../../base/completion.js';
-import { ownField } from '../../base/objects.js';
+import { isObject, ownField } from '../../base/objects.js';
 import type { CompletionFacts } from '../../transport/events/events.js';
 import type { ChatCompletionChunk, StreamedChatCompletion } from '../schemas.js';
 import { continued, joined, TextPieces } from './pieces.js';
-import { ToolCalls } from './tool-calls.js';
 
 interface Choice {
   role: string;
@@ -117,4 +116,41 @@ function addOther({ others, tools }: Choice, name: string, delta: object): void 
   const value = ownField(delta, name);
   if (name === 'tool_calls') tools.tidy(value);
   if (value !== undefined) others.set(name, continued(others.get(name), value));
+}
+
+interface Call {
+  readonly index: number;
+  id: unknown;
+  name: string;
+}
+
+/**
+ * The tool calls of one choice. Services mark the pieces of a call in different ways: some repeat its name in each
+ * piece, omit its index or use it for every call, or send an empty or another id with later pieces.
+ */
+class ToolCalls {
+  /** The newest call of each index that the service sends. */
+  readonly #calls = new Map<unknown, Call>();
+  #count = 0;
+
+  /** Changes pieces to the form that OpenAI documents: an index and one id for each call, and its name only once. */
+  tidy(pieces: unknown): void {
+    if (Array.isArray(pieces)) for (const piece of pieces) if (isObject(piece)) this.#tidy(piece);
+  }
+
+  #tidy(piece: Record<string, unknown>): void {
+    const { index, id } = piece;
+    const part = isObject(piece.function) ? piece.function : {};
+    let call = this.#calls.get(index);
+    // Another id alone starts no call: some services send a new one with each piece.
+    if (call === undefined || (id && call.id && id !== call.id && part.name)) {
+      call = { index: this.#count++, id: undefined, name: '' };
+      this.#calls.set(index, call);
+    }
+    call.id ||= id;
+    if (index !== call.index) piece.index = call.index;
+    if (id !== call.id) piece.id = undefined;
+    if (part.name === call.name) part.name = undefined;
+    else call.name += part.name ?? '';
+  }
 }

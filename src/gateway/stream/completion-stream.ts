@@ -1,12 +1,14 @@
 import type { ResponseInfo } from '../../base/response-info.js';
 import { CharacterJoiner } from '../../base/unicode.js';
-import { StreamConsumedError } from '../../errors/stream.js';
+import { StreamConsumedError, StreamTruncatedError } from '../../errors/stream.js';
+import { streamOf } from '../../platform/fetch.js';
 import type { ServiceResponse } from '../../transport/response/service-response.js';
 import type { CompletionForm, CompletionTypes, Undocumented } from '../extended.js';
 import type { ChatCompletionChunk } from '../schemas.js';
 import { firstText } from './accumulator.js';
 import type { DecodeChunk } from './chunk.js';
-import { eventStreamOf } from './event-stream.js';
+import { TRUNCATED } from './chunk.js';
+import { visibleError } from './error-response.js';
 import { type StreamMetrics, StreamOwner } from './stream-owner.js';
 
 type Step = IteratorResult<ChatCompletionChunk, undefined>;
@@ -57,8 +59,7 @@ export class ChatCompletionStream<Sent extends Undocumented = undefined>
     return {
       [Symbol.asyncIterator]: () => {
         const texts = textsOf(this[Symbol.asyncIterator]());
-        // The generator's own `return` would wait for the pending `next`.
-        return { next: () => texts.next(), return: this.#leave };
+        return { next: () => texts.next(), return: this.#leave }; // the generator's own `return` waits for a pending `next`
       },
     };
   }
@@ -109,7 +110,8 @@ export class ChatCompletionStream<Sent extends Undocumented = undefined>
    * ```
    */
   toReadableStream(): ReadableStream<Uint8Array> {
-    return eventStreamOf(this[Symbol.asyncIterator]());
+    const events = eventsOf(this[Symbol.asyncIterator]());
+    return streamOf({ next: () => events.next(), return: this.#leave });
   }
 
   /**
@@ -211,4 +213,25 @@ async function* textsOf(chunks: AsyncIterator<ChatCompletionChunk, undefined>): 
   }
   const rest = pieces.end();
   if (rest !== '') yield rest;
+}
+
+/** Chunks as server-sent events. An error becomes the last event. */
+async function* eventsOf(chunks: AsyncIterator<ChatCompletionChunk, undefined>): AsyncGenerator<Uint8Array, undefined> {
+  const encoder = new TextEncoder();
+  try {
+    // A chunk that cannot be written ends the loop, which closes the stream.
+    for await (const chunk of { [Symbol.asyncIterator]: () => chunks })
+      yield encoder.encode(`data: ${JSON.stringify(chunk)}\n\n`);
+    yield encoder.encode('data: [DONE]\n\n');
+  } catch (error) {
+    yield encoder.encode(`event: error\ndata: ${JSON.stringify({ error: relayed(error) })}\n\n`);
+  }
+}
+
+/** The error that a browser may see: the service's message, or how the stream ended. */
+function relayed(error: unknown): object {
+  const { status, body } = visibleError(error);
+  if (body !== undefined) return body;
+  const message = status === 500 ? 'The stream failed.' : 'The stream was interrupted.';
+  return { message, type: StreamTruncatedError.is(error) ? TRUNCATED : 'stream_error' };
 }

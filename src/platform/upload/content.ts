@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import { badArgument } from '../../errors/validation.js';
 import type { Form } from '../engine.js';
 import { badFile, copyOfBytes, fileName, isPath, isStream } from './file.js';
 
@@ -99,4 +100,21 @@ async function* read(reader: ReadableStreamDefaultReader<Uint8Array>): AsyncGene
     // Cancels the stream, also if the upload fails.
     await reader.cancel().catch(() => {});
   }
+}
+
+const PATH = ['file', 'path'];
+
+/** Checks a path before anything is sent. */
+export function openFile(path: string | URL): OpenedFile {
+  const fs = process.getBuiltinModule('node:fs');
+  const { basename } = process.getBuiltinModule('node:path');
+  if (path instanceof URL && path.protocol !== 'file:') throw badArgument(PATH, 'the URL must begin with file:');
+  const stats = fs.statSync(path, { throwIfNoEntry: false });
+  if (stats === undefined) throw badArgument(PATH, 'there is no file at this path');
+  if (!stats.isFile()) throw badArgument(PATH, 'this path is not a file');
+  return {
+    name: basename(path instanceof URL ? process.getBuiltinModule('node:url').fileURLToPath(path) : path),
+    size: stats.size,
+    open: () => fs.createReadStream(path, { highWaterMark: 256 * 1024 }),
+  };
 }

@@ -1,5 +1,4 @@
 import { isBrowser, readEnvironment } from '#platform';
-import { parseURL } from '../../base/url.js';
 import { ConfigurationError } from '../../errors/base.js';
 import type { ClientOptions } from './client-options.js';
 
@@ -59,4 +58,13 @@ function findBadURL(url: URL | undefined, prefix: string, allowsHTTP: boolean): 
 /** Checks the parsed host: there `127.1` is 127.0.0.1, and `localhost.example.com` is not localhost. */
 function isLoopback(hostname: string): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname);
+}
+
+/** `URL.parse`, which React Native and browsers of 2023 do not have: `undefined` if the text is not a complete URL. */
+export function parseURL(text: string): URL | undefined {
+  try {
+    return new URL(text);
+  } catch {
+    return undefined;
+  }
 }

@@ -23,11 +23,10 @@ import {
 import { applySchema } from '../arguments/validation.js';
 import type { Listener } from '../events/events.js';
 import { logListener } from '../events/logger.js';
-import { CallReporter, endingOf } from '../events/reporter.js';
+import { CallReporter, completionFacts, endingOf } from '../events/reporter.js';
 import { acquire, type CallPermit } from '../rate-limit/acquire.js';
 import { ServerClock } from '../rate-limit/headers.js';
 import { parseError, readError } from '../response/body.js';
-import { completionFacts } from '../response/completion-facts.js';
 import { errorDetails } from '../response/error-details.js';
 import { type ResponseSpec, ServiceResponse } from '../response/service-response.js';
 import { CallAttempt } from './attempt.js';

@@ -136,11 +136,11 @@ export type Listener = (event: ClientEvent) => void;
 /** An event without the fields that its call adds. */
 export type EventBody<E extends ClientEvent = ClientEvent> = E extends ClientEvent ? Omit<E, keyof EventFacts> : never;
 
-/** Facts from the response to a completion. */
+/** Facts from the response to a completion, not validated. */
 export interface CompletionFacts {
-  readonly model: string | undefined;
-  readonly finishReasons: readonly string[];
-  readonly usage: CompletionUsage | undefined;
+  readonly model: unknown;
+  readonly finishReasons: readonly unknown[];
+  readonly usage: unknown;
   /** For a stream, the UTF-8 bytes of the text so far. */
   readonly written?: number;
 }

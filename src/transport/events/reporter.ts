@@ -86,7 +86,7 @@ export class CallReporter {
     this.emit({ type: 'response', attempt: this.attempts, status, duration, requestId });
   }
 
-  /** The facts of a completion's response. */
+  /** What the response says about a completion. */
   completed(facts: CompletionFacts): void {
     this.#completion = facts;
   }
@@ -120,7 +120,7 @@ export class CallReporter {
     const { status, requestId, rateLimit } = this.#last;
     const completion = this.#completion;
     const written = completion?.written ?? 0;
-    const usage = isCount(completion?.usage) ? completion.usage : undefined;
+    const usage = countsIn(completion?.usage);
     const estimated = usage === undefined && written > 0;
     this.emit({
       type: 'done',
@@ -146,8 +146,18 @@ export class CallReporter {
   }
 }
 
-function isCount(usage: CompletionUsage | undefined): usage is CompletionUsage {
-  return [usage?.prompt_tokens, usage?.completion_tokens, usage?.total_tokens].every(Number.isFinite);
+/** The facts of a response that has fields of a completion. They are not validated. */
+export function completionFacts(body: unknown): CompletionFacts {
+  const { model, choices, usage } = Object(body);
+  const finishReasons = Array.isArray(choices) ? choices.map((choice) => Object(choice).finish_reason) : [];
+  return { model, finishReasons, usage };
+}
+
+/** The numbers alone, so that listeners cannot change the response. */
+function countsIn(usage: unknown): CompletionUsage | undefined {
+  const { prompt_tokens, completion_tokens, total_tokens } = Object(usage);
+  const counts = { prompt_tokens, completion_tokens, total_tokens };
+  return Object.values(counts).every(Number.isFinite) ? counts : undefined;
 }
 
 /** The outcome of a failed call. */

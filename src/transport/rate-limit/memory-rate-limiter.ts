@@ -1,5 +1,5 @@
-import { type PermitQueue, QueuedPermit } from '../../base/queued-permit.js';
 import type { Permit, RateLimiter, RateLimitObservation } from '../../base/rate-limiter.js';
+import { type PermitQueue, QueuedPermit } from '../../base/rate-limiter.js';
 import { RateWindow } from '../../base/rate-window.js';
 import { MAX_TIMER, type Runtime } from '../../base/runtime.js';
 

@@ -1,11 +1,11 @@
 import { isObject, ownField } from '../../base/objects.js';
-import { parseURL } from '../../base/url.js';
 import { type APIErrorDetails, isTemporary } from '../../errors/api.js';
 import type { Sent } from '../../errors/connection.js';
 import type { ResponseHead } from '../../platform/engine.js';
+import { parseURL } from '../arguments/base-url.js';
 import type { ResponseFacts } from '../call/attempt.js';
 import { parseRetryAfter } from '../rate-limit/headers.js';
-import { unescaped } from './escapes.js';
+import { unescaped } from './echo.js';
 import type { Redactor } from './secrets.js';
 
 /** Maximum characters quoted from a page. */

@@ -1,6 +1,5 @@
 import type { Redaction } from '../../errors/cause.js';
-import { type CallerTexts, callerTexts, withoutEcho } from './echo.js';
-import { unescaped } from './escapes.js';
+import { type CallerTexts, callerTexts, unescaped, withoutEcho } from './echo.js';
 
 /** The most characters of a foreign text in a message. */
 const MAX_MESSAGE = 2_000;
