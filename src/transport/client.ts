@@ -18,8 +18,8 @@ import {
 } from './arguments/request.js';
 import type { SchemaOptions } from './arguments/request-options.js';
 import type { ApiArea, Shared } from './call/call.js';
-import { LiveCalls } from './call/live-calls.js';
 import { RetryBudget } from './call/retry.js';
+import { LiveCalls } from './call/timeouts.js';
 import { Transport } from './call/transport.js';
 import type { ClientEvent } from './events/events.js';
 import { MemoryRateLimiter } from './rate-limit/memory-rate-limiter.js';

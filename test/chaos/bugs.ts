@@ -39,15 +39,15 @@ export const BUGS: readonly Bug[] = [
   {
     name: 'a wait between attempts does not end with the deadline',
     module: 'src/transport/call/timeouts.ts',
-    place: 'return this.wait(slept, () => this.#runtime.clearTimer(timer));',
+    place: 'return this.wait(slept, () => this.runtime.clearTimer(timer));',
     instead:
-      'return slept.then(() => this.sleepOn()).then(() => this.check()); } sleepOn(): Promise<void> { return new Promise((go) => this.#runtime.setTimer(go, 20_000));',
+      'return slept.then(() => this.sleepOn()).then(() => this.check()); } sleepOn(): Promise<void> { return new Promise((go) => this.runtime.setTimer(go, 20_000));',
     invariant: 'I4',
     fault: '503',
   },
   {
     name: 'the listener on a signal stays',
-    module: 'src/transport/call/live-calls.ts',
+    module: 'src/transport/call/timeouts.ts',
     place: "signal.removeEventListener('abort', sharing.onAbort);",
     instead: '',
     invariant: 'I9',

@@ -12,8 +12,7 @@ import {
 } from '../../src/index.js';
 import { meaningOf } from '../../src/platform/codes.js';
 import { connectionError } from '../../src/platform/failure.js';
-import { LiveCalls } from '../../src/transport/call/live-calls.js';
-import { CallTimeouts } from '../../src/transport/call/timeouts.js';
+import { CallTimeouts, LiveCalls } from '../../src/transport/call/timeouts.js';
 import { engines } from '../helpers/engines.js';
 import { manualRuntime } from '../helpers/manual-runtime.js';
 import { answer, eventOf, json, openStream, refused, resetAtEnd } from './behaviours.js';
@@ -25,7 +24,7 @@ const POST = { method: 'POST', path: '/v1/x', body: {} } as const;
 describe('timeouts of a call', () => {
   test('still stop the current work when earlier work that timed out settles late', async () => {
     const runtime = manualRuntime();
-    const timeouts = new CallTimeouts(runtime, new LiveCalls(), undefined, 1_000);
+    const timeouts = new CallTimeouts(runtime, new LiveCalls(), undefined, 120_000, 1_000);
     let settleLate!: () => void;
     timeouts.startAttempt(100, 0);
     const first = timeouts.wait(new Promise<void>((resolve) => (settleLate = resolve)));
@@ -42,7 +41,7 @@ describe('timeouts of a call', () => {
   });
 
   test('reject the call even if stopping its work throws', async () => {
-    const timeouts = new CallTimeouts(manualRuntime(), new LiveCalls(), undefined, undefined);
+    const timeouts = new CallTimeouts(manualRuntime(), new LiveCalls(), undefined, 120_000);
     const error = failureOf(
       timeouts.wait(new Promise(() => {}), () => {
         throw new Error('cannot stop');

@@ -32,14 +32,9 @@ export class ChatCompletionStream<Sent extends Undocumented = undefined>
   #ahead: (ChatCompletionChunk | undefined)[] = [];
   #at = 0;
 
-  /** @internal `only`: a completion that arrived in one piece. */
-  constructor(
-    response: ServiceResponse,
-    form: CompletionForm,
-    decode: DecodeChunk | undefined,
-    only?: ChatCompletionChunk,
-  ) {
-    this.#owner = new StreamOwner(response, form, decode, only);
+  /** @internal */
+  constructor(response: ServiceResponse, form: CompletionForm, decode: DecodeChunk | undefined) {
+    this.#owner = new StreamOwner(response, form, decode);
   }
 
   /** Status, headers and attempts of the response. */

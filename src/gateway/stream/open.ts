@@ -1,14 +1,12 @@
 import { ResponseValidationError } from '../../errors/validation.js';
-import type { ByteSource, ResponseHead } from '../../platform/engine.js';
-import { mediaType, readError } from '../../transport/response/body.js';
+import type { ByteSource } from '../../platform/engine.js';
+import { mediaType, readError, readJson } from '../../transport/response/body.js';
 import type { ServiceResponse } from '../../transport/response/service-response.js';
 import type { CompletionForm, Undocumented } from '../extended.js';
-import type { ChatCompletionChunk } from '../schemas.js';
-import { type DecodeChunk, useDelta } from './chunk.js';
+import type { DecodeChunk } from './chunk.js';
 import { ChatCompletionStream } from './completion-stream.js';
 
 const EVENTS = 'text/event-stream';
-const DONE = 'data: [DONE]\n\n';
 
 /**
  * Opens the response to a streamed request: usually events, but also an error or a whole completion as JSON, or a page.
@@ -18,46 +16,40 @@ export async function openStream<Sent extends Undocumented>(
   form: CompletionForm,
   decode: DecodeChunk | undefined,
 ): Promise<ChatCompletionStream<Sent>> {
-  const { timeouts, idleTimeout, runtime } = response.context;
+  const { timeouts } = response.context;
+  const { status, headers } = response.head;
   // From its headers on, a stream has its own timeout, so that an unread one does not hold its connection forever.
-  timeouts.startIdle(idleTimeout);
-  if (typeOf(response.head) !== EVENTS) timeouts.progressed(); // it is read here
-  const head = response.head.headers.get('content-type') ? response.head : await sniff(response.head);
-  const type = typeOf(head);
-  if (head.status === 200 && type === EVENTS) return new ChatCompletionStream(response.withHead(head), form, decode);
-  if (head.status === 200 && type === 'application/json') {
-    const only = asChunk(await response.withHead(head).json(), response, form);
-    timeouts.startIdle(idleTimeout); // from now on, the caller reads
-    const rest = { ...head, body: prefixed(new TextEncoder().encode(DONE)) };
-    return new ChatCompletionStream(response.withHead(rest), form, decode, only);
+  timeouts.startIdle();
+  if (mediaType(headers) !== EVENTS) timeouts.progressed(); // it is read here
+  const type = headers.get('content-type') ? mediaType(headers) : await sniff(response);
+  if (status === 200 && type === EVENTS) return new ChatCompletionStream(response, form, decode);
+  if (status === 200 && type === 'application/json') {
+    await toEvents(response, form);
+    timeouts.startIdle(); // from now on, the caller reads
+    return new ChatCompletionStream(response, form, undefined);
   }
-  const { text } = await readError(head.body, runtime);
+  const { text } = await readError(response.head.body, timeouts.runtime);
   timeouts.check();
-  throw notAStream(head.status, type, text);
-}
-
-interface SniffedHead extends ResponseHead {
-  readonly sniffed?: string;
-}
-
-function typeOf({ headers, sniffed }: SniffedHead): string | undefined {
-  return sniffed ?? mediaType(headers);
+  throw notAStream(status, type, text);
 }
 
 /** Without a content type, the first bytes of the body decide. */
-async function sniff(head: ResponseHead): Promise<SniffedHead> {
-  const first = await head.body.read();
+async function sniff(response: ServiceResponse): Promise<string> {
+  const { body } = response.head;
+  const first = await body.read();
   const start = new TextDecoder().decode(first).trimStart();
-  const sniffed = start.startsWith('{') ? 'application/json' : start.startsWith('<') ? 'text/html' : EVENTS;
-  return { ...head, sniffed, body: prefixed(first, head.body) };
+  response.head = { ...response.head, body: prefixed(first, body) };
+  if (start.startsWith('{')) return 'application/json';
+  return start.startsWith('<') ? 'text/html' : EVENTS;
 }
 
-/** A whole completion is delivered as one chunk. */
-function asChunk(body: unknown, response: ServiceResponse, { completion }: CompletionForm): ChatCompletionChunk {
+/** A whole completion becomes one chunk. */
+async function toEvents(response: ServiceResponse, { completion }: CompletionForm): Promise<void> {
+  const body = await readJson(response);
   response.check(completion, body);
-  const chunk = { ...(body as object), object: 'chat.completion.chunk' };
-  useDelta(chunk);
-  return chunk as ChatCompletionChunk; // checked two lines above, or reported and returned unchanged
+  const chunk = JSON.stringify({ ...(body as object), object: 'chat.completion.chunk' });
+  const events = new TextEncoder().encode(`data: ${chunk}\n\ndata: [DONE]\n\n`);
+  response.head = { ...response.head, body: prefixed(events) };
 }
 
 function notAStream(status: number, type: string | undefined, text: string): ResponseValidationError {

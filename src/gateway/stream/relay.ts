@@ -1,6 +1,5 @@
 import { isThenable } from '../../base/ignore-errors.js';
 import { systemRuntime } from '../../base/runtime.js';
-import { apiError } from '../../errors/api.js';
 import { ContextGatewayError } from '../../errors/base.js';
 import { addCallDetails } from '../../errors/call.js';
 import { StreamConsumedError } from '../../errors/stream.js';
@@ -8,11 +7,10 @@ import { badArgument } from '../../errors/validation.js';
 import { FetchHeaders, StreamSource } from '../../platform/fetch.js';
 import { DEFAULTS } from '../../transport/arguments/client-options.js';
 import { checkRequestOptions, readStreamOptionsSchema } from '../../transport/arguments/request-options.js';
-import { LiveCalls } from '../../transport/call/live-calls.js';
-import { CallTimeouts } from '../../transport/call/timeouts.js';
+import { CallTimeouts, LiveCalls } from '../../transport/call/timeouts.js';
 import { ServerClock } from '../../transport/rate-limit/headers.js';
 import { parseError, readError } from '../../transport/response/body.js';
-import { errorDetails } from '../../transport/response/error-details.js';
+import { errorIn } from '../../transport/response/error-details.js';
 import { Redactor } from '../../transport/response/secrets.js';
 import { ServiceResponse } from '../../transport/response/service-response.js';
 import { formOf, type Undocumented } from '../extended.js';
@@ -57,25 +55,21 @@ export async function readChatCompletionStream<Sent extends Undocumented = undef
   const { signal, streamIdleTimeout = DEFAULTS.streamIdleTimeout, undocumented } = checked;
   const { status, headers, body } = responseFrom(source);
   if (body?.locked) throw new StreamConsumedError();
-  const runtime = systemRuntime;
   const head = { status, headers: new FetchHeaders(headers), body: new StreamSource(body?.getReader()) };
-  const timeouts = new CallTimeouts(runtime, new LiveCalls(), signal);
+  const timeouts = new CallTimeouts(systemRuntime, new LiveCalls(), signal, streamIdleTimeout);
   timeouts.follow({ progress: { phase: 'body', sent: 'yes' }, cancel: (error) => head.body.cancel(error) });
   const context = {
-    area: 'gateway',
     description: 'relayed stream',
     redactor: new Redactor(),
-    startedAt: runtime.now(),
+    startedAt: systemRuntime.now(),
     timeouts,
-    runtime,
-    idleTimeout: streamIdleTimeout,
-  } as const;
+  };
   try {
     const received = new ServiceResponse(head, context, new ServerClock());
     if (status >= 200 && status <= 299) return await openStream(received, formOf(undocumented), undefined);
-    const { text } = await readError(head.body, runtime);
+    const { text } = await readError(head.body, systemRuntime);
     timeouts.check(); // an abort takes precedence over the status
-    throw apiError(status, errorDetails(received, parseError(text)));
+    throw errorIn(received, parseError(text));
   } catch (error) {
     if (error instanceof ContextGatewayError) addCallDetails(error, context);
     timeouts.end();

@@ -34,8 +34,6 @@ export class StreamOwner {
   readonly #reader: ChunkReader;
   readonly #form: CompletionForm;
   readonly #accumulator = new CompletionAccumulator();
-  /** A completion that arrived in one piece, as JSON: the only chunk. */
-  #only: ChatCompletionChunk | undefined;
   #outcome: 'open' | 'complete' | Error = 'open';
   #resolveEnded = (): void => {};
   #waitingSince: number | undefined;
@@ -44,16 +42,10 @@ export class StreamOwner {
   #largestGap: number | undefined;
   #endedAt: number | undefined;
 
-  constructor(
-    response: ServiceResponse,
-    form: CompletionForm,
-    decode: DecodeChunk | undefined,
-    only: ChatCompletionChunk | undefined,
-  ) {
+  constructor(response: ServiceResponse, form: CompletionForm, decode: DecodeChunk | undefined) {
     this.response = response;
     this.#form = form;
     this.#reader = new ChunkReader(response, form, decode);
-    this.#only = only;
     this.ended = new Promise((resolve) => {
       this.#resolveEnded = resolve;
     });
@@ -74,19 +66,18 @@ export class StreamOwner {
   }
 
   get metrics(): StreamMetrics {
-    const { startedAt, runtime } = this.response.context;
+    const { startedAt, timeouts } = this.response.context;
     return {
       timeToFirstChunk: this.#firstAt === undefined ? undefined : this.#firstAt - startedAt,
       largestGap: this.#largestGap,
       chunks: this.#chunks,
-      duration: (this.#endedAt ?? runtime.now()) - startedAt,
+      duration: (this.#endedAt ?? timeouts.runtime.now()) - startedAt,
     };
   }
 
   /** The next chunk, or `undefined` if more of the body must be read first, or the stream has ended. */
   take(): ChatCompletionChunk | undefined {
     while (this.isOpen) {
-      if (this.#only !== undefined) return this.#takeOnly(this.#only);
       const event = this.#events.next();
       if (event === undefined && !this.#events.ended) return undefined;
       this.#stopWaiting();
@@ -152,14 +143,14 @@ export class StreamOwner {
   /** The idle timeout runs while the reader waits for an event, whatever else arrives. At other times it is paused. */
   #startWaiting(): void {
     if (this.#waitingSince !== undefined) return;
-    const { runtime, timeouts } = this.response.context;
-    this.#waitingSince = runtime.now();
+    const { timeouts } = this.response.context;
+    this.#waitingSince = timeouts.runtime.now();
     timeouts.progressed(1, this.#waitingSince);
   }
 
   #stopWaiting(): void {
-    const { runtime, timeouts } = this.response.context;
-    const now = runtime.now();
+    const { timeouts } = this.response.context;
+    const now = timeouts.runtime.now();
     timeouts.pauseWatching(now);
     if (this.#waitingSince === undefined) return;
     const waited = now - this.#waitingSince;
@@ -173,14 +164,8 @@ export class StreamOwner {
     return 'done';
   }
 
-  #takeOnly(chunk: ChatCompletionChunk): ChatCompletionChunk {
-    this.#only = undefined;
-    this.#stopWaiting();
-    return this.#add(chunk);
-  }
-
   #add(chunk: ChatCompletionChunk): ChatCompletionChunk {
-    this.#firstAt ??= this.response.context.runtime.now();
+    this.#firstAt ??= this.response.context.timeouts.runtime.now();
     this.#chunks += 1;
     this.#accumulator.add(chunk);
     return chunk;
@@ -190,7 +175,7 @@ export class StreamOwner {
     this.#settle('complete', { outcome: 'success', error: undefined });
     // Most services end the body right after `[DONE]`, so its connection can be reused. A body that goes on is
     // cancelled.
-    void discard(this.response.head.body, this.response.context.runtime);
+    void discard(this.response.head.body, this.response.context.timeouts.runtime);
   }
 
   #end(error: ContextGatewayError, ending: Ending): void {
@@ -200,10 +185,10 @@ export class StreamOwner {
   }
 
   #settle(outcome: 'complete' | Error, ending: Ending): void {
-    const { call, runtime, timeouts } = this.response.context;
+    const { call, timeouts } = this.response.context;
     const reporter = call?.reporter;
     this.#outcome = outcome;
-    this.#endedAt = runtime.now();
+    this.#endedAt = timeouts.runtime.now();
     if (reporter !== undefined) {
       const { timeToFirstChunk, largestGap } = this.metrics;
       reporter.completed(this.#accumulator.facts());

@@ -1,4 +1,5 @@
-import type { RateLimiter } from '../../base/rate-limiter.js';
+import { ignoreErrors } from '../../base/ignore-errors.js';
+import type { Permit, RateLimiter, RateLimitObservation } from '../../base/rate-limiter.js';
 import type { Attempt, RateLimit } from '../../base/response-info.js';
 import type { Runtime } from '../../base/runtime.js';
 import type { Area } from '../../errors/api.js';
@@ -8,9 +9,9 @@ import type { PreparedRequest } from '../arguments/request.js';
 import type { RequestOptions } from '../arguments/request-options.js';
 import type { Listener } from '../events/events.js';
 import type { CallReporter } from '../events/reporter.js';
-import type { LiveCalls } from './live-calls.js';
+import { Redactor } from '../response/secrets.js';
 import type { RetryBudget } from './retry.js';
-import type { CallTimeouts } from './timeouts.js';
+import type { CallTimeouts, LiveCalls } from './timeouts.js';
 
 /** The parts of a request that depend on the API. */
 export interface ApiArea {
@@ -45,12 +46,9 @@ export interface Call {
   readonly bucket: string;
   /** The method and the path as documented. */
   readonly route: string;
-  readonly runtime: Runtime;
   readonly timeouts: CallTimeouts;
   /** Milliseconds for one attempt. */
   readonly timeout: number;
-  /** The idle timeout of a stream, in milliseconds. */
-  readonly idleTimeout: number;
   readonly maxRetries: number;
   /** The longest wait for a rate limit, in milliseconds. */
   readonly maxRetryAfter: number;
@@ -61,4 +59,59 @@ export interface Call {
   readonly attempts: Attempt[];
   /** Whether the service may have carried out an attempt. Never changes from `yes` or `maybe` to a lesser one. */
   sent: Sent;
+}
+
+/** What reading a response requires, whole or as a stream. A relayed stream has no call. */
+export interface ResponseContext {
+  readonly timeouts: CallTimeouts;
+  /** When the request started, on the runtime's clock. */
+  readonly startedAt: number;
+  /** The method, the path as documented, and the service's request id if there is one. */
+  readonly description: string;
+  readonly redactor: Redactor;
+  readonly call?: Call;
+}
+
+/** One attempt of a call: what is known of it alone. */
+export class CallAttempt implements ResponseContext {
+  readonly call: Call;
+  readonly timeouts: CallTimeouts;
+  /** What users see of it. */
+  readonly record: { -readonly [Key in keyof Attempt]: Attempt[Key] };
+  /** Of the limiter. */
+  permit: Permit | undefined;
+  credential = '';
+  #redactor: Redactor | undefined;
+  startedAt = 0;
+  /** Of its response. */
+  requestId: string | undefined;
+  /** Whether the body of its error could not be read to its end; it may have contained a wait. */
+  missedRetryAfter = false;
+
+  constructor(call: Call, delay: number) {
+    this.call = call;
+    this.timeouts = call.timeouts;
+    this.record = { delay, duration: 0 };
+  }
+
+  get description(): string {
+    return this.requestId === undefined ? this.call.route : `${this.call.route}, request ${this.requestId}`;
+  }
+
+  get redactor(): Redactor {
+    this.#redactor ??= new Redactor(this.credential, this.call.request.body);
+    return this.#redactor;
+  }
+
+  /** Milliseconds since it started. */
+  get duration(): number {
+    return this.timeouts.runtime.now() - this.startedAt;
+  }
+
+  /** Ends its permit, whatever the limiter does. Only the first call counts. */
+  release(observed?: RateLimitObservation): void {
+    const { permit } = this;
+    this.permit = undefined;
+    ignoreErrors(() => permit?.release(observed));
+  }
 }

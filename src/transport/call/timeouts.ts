@@ -2,7 +2,6 @@ import { MAX_TIMER, type Runtime } from '../../base/runtime.js';
 import type { ContextGatewayError } from '../../errors/base.js';
 import { APIAbortError, APITimeoutError, ClientClosedError } from '../../errors/connection.js';
 import type { Exchange, Progress } from '../../platform/engine.js';
-import type { LiveCall, LiveCalls } from './live-calls.js';
 
 /** A stream that its reader has abandoned is closed after this many idle timeouts. */
 const UNREAD_TIMES = 5;
@@ -27,10 +26,11 @@ type Stop = (error: ContextGatewayError) => void;
  * a stream. Whatever the call waits for is stopped by the first of: the caller's signal, the deadline, the attempt's
  * timeout, a silent stream, `client.close()`. Ends with `end()`.
  */
-export class CallTimeouts implements LiveCall {
-  readonly #runtime: Runtime;
-  readonly #signal: AbortSignal | undefined;
+export class CallTimeouts {
+  readonly runtime: Runtime;
   readonly #live: LiveCalls;
+  readonly #signal: AbortSignal | undefined;
+  readonly #idle: number;
   readonly #deadline: number;
   readonly #endsAt: number;
   readonly #deadlineWatch: Watchdog | undefined;
@@ -39,10 +39,18 @@ export class CallTimeouts implements LiveCall {
   #stop: Stop | undefined;
   #ended: ContextGatewayError | undefined;
 
-  constructor(runtime: Runtime, live: LiveCalls, signal: AbortSignal | undefined, deadline = Number.POSITIVE_INFINITY) {
-    this.#runtime = runtime;
+  /** `idle` is the idle timeout of a stream, in milliseconds. */
+  constructor(
+    runtime: Runtime,
+    live: LiveCalls,
+    signal: AbortSignal | undefined,
+    idle: number,
+    deadline = Number.POSITIVE_INFINITY,
+  ) {
+    this.runtime = runtime;
     this.#live = live;
     this.#signal = signal;
+    this.#idle = idle;
     this.#deadline = deadline;
     this.#endsAt = deadline === Number.POSITIVE_INFINITY ? deadline : runtime.now() + deadline;
     live.add(this, signal);
@@ -56,7 +64,7 @@ export class CallTimeouts implements LiveCall {
 
   /** Milliseconds until the deadline; `Infinity` without one. */
   get timeLeft(): number {
-    return this.#endsAt === Number.POSITIVE_INFINITY ? this.#endsAt : this.#endsAt - this.#runtime.now();
+    return this.#endsAt === Number.POSITIVE_INFINITY ? this.#endsAt : this.#endsAt - this.runtime.now();
   }
 
   /** Throws if the call is already over. */
@@ -94,9 +102,9 @@ export class CallTimeouts implements LiveCall {
   sleep(ms: number): Promise<void> {
     let timer: unknown;
     const slept = new Promise<void>((resolve) => {
-      timer = this.#runtime.setTimer(resolve, Math.min(ms, MAX_TIMER));
+      timer = this.runtime.setTimer(resolve, Math.min(ms, MAX_TIMER));
     });
-    return this.wait(slept, () => this.#runtime.clearTimer(timer));
+    return this.wait(slept, () => this.runtime.clearTimer(timer));
   }
 
   /**
@@ -117,7 +125,8 @@ export class CallTimeouts implements LiveCall {
   }
 
   /** Starts the clock of a silent stream; it runs until `stopWatching`. */
-  startIdle(ms: number): void {
+  startIdle(): void {
+    const ms = this.#idle;
     this.#watch(ms, () => {
       this.#interrupt(this.#timeout('idle', idleMessage(this.#watchdog?.times ?? 0, ms), STREAMING));
     });
@@ -127,7 +136,7 @@ export class CallTimeouts implements LiveCall {
    * Restarts the running clock. Cheap enough for every event, because the timer itself is not touched. For work that
    * does not report progress, `times` is how often it would have.
    */
-  progressed(times = 1, now = this.#runtime.now()): void {
+  progressed(times = 1, now = this.runtime.now()): void {
     this.#watchdog?.feed(times, now);
   }
 
@@ -161,9 +170,9 @@ export class CallTimeouts implements LiveCall {
     this.#deadlineWatch?.stop();
   }
 
-  #watch(ms: number, onSilence: () => void, now = this.#runtime.now()): void {
+  #watch(ms: number, onSilence: () => void, now = this.runtime.now()): void {
     this.#watchdog?.stop();
-    this.#watchdog = new Watchdog(this.#runtime, Math.min(ms, MAX_TIMER), onSilence, now);
+    this.#watchdog = new Watchdog(this.runtime, Math.min(ms, MAX_TIMER), onSilence, now);
   }
 
   #timeout(
@@ -253,5 +262,58 @@ class Watchdog {
       }
     };
     this.#timer = this.#runtime.setTimer(fire, delay);
+  }
+}
+
+/** The calls of a client in flight, including streams. Clients that share connections share this. */
+export class LiveCalls {
+  readonly #calls = new Set<CallTimeouts>();
+  #closed = false;
+  #count = 0;
+  /** One listener for each signal, however many calls share it, because platforms warn about many listeners. */
+  readonly #bySignal = new Map<AbortSignal, { readonly calls: Set<CallTimeouts>; readonly onAbort: () => void }>();
+
+  add(call: CallTimeouts, signal: AbortSignal | undefined): void {
+    this.#calls.add(call);
+    if (signal === undefined) return;
+    let sharing = this.#bySignal.get(signal);
+    if (sharing === undefined) {
+      const calls = new Set<CallTimeouts>();
+      sharing = {
+        calls,
+        onAbort: () => {
+          for (const each of [...calls]) each.abort(signal.reason);
+        },
+      };
+      this.#bySignal.set(signal, sharing);
+      signal.addEventListener('abort', sharing.onAbort);
+    }
+    sharing.calls.add(call);
+  }
+
+  delete(call: CallTimeouts, signal: AbortSignal | undefined): void {
+    this.#calls.delete(call);
+    const sharing = signal === undefined ? undefined : this.#bySignal.get(signal);
+    if (signal === undefined || sharing === undefined) return;
+    sharing.calls.delete(call);
+    if (sharing.calls.size > 0) return;
+    signal.removeEventListener('abort', sharing.onAbort);
+    this.#bySignal.delete(signal);
+  }
+
+  /** Whether the client was closed. */
+  get closed(): boolean {
+    return this.#closed;
+  }
+
+  /** Numbers calls, from 1. */
+  nextNumber(): number {
+    this.#count += 1;
+    return this.#count;
+  }
+
+  closeAll(): void {
+    this.#closed = true;
+    for (const call of this.#calls) call.close();
   }
 }

@@ -3,7 +3,7 @@ import { ignoreErrors } from '../../base/ignore-errors.js';
 import { ownProperties } from '../../base/objects.js';
 import type { WithResponse } from '../../base/response-info.js';
 import type { AnySchema } from '../../base/schema-issues.js';
-import { APIError, apiError } from '../../errors/api.js';
+import { APIError } from '../../errors/api.js';
 import { ContextGatewayError } from '../../errors/base.js';
 import { addCallDetails, mostSent } from '../../errors/call.js';
 import { APIConnectionError, APITimeoutError, ClientClosedError } from '../../errors/connection.js';
@@ -24,13 +24,13 @@ import { applySchema } from '../arguments/validation.js';
 import type { Listener } from '../events/events.js';
 import { logListener } from '../events/logger.js';
 import { CallReporter, completionFacts, endingOf } from '../events/reporter.js';
-import { acquire, type CallPermit } from '../rate-limit/acquire.js';
+import { acquire } from '../rate-limit/acquire.js';
 import { ServerClock } from '../rate-limit/headers.js';
-import { parseError, readError } from '../response/body.js';
-import { errorDetails } from '../response/error-details.js';
+import { parseError, readError, readJson } from '../response/body.js';
+import { errorIn } from '../response/error-details.js';
 import { type ResponseSpec, ServiceResponse } from '../response/service-response.js';
-import { CallAttempt } from './attempt.js';
 import type { ApiArea, Call, Shared } from './call.js';
+import { CallAttempt } from './call.js';
 import { MAX_BACKOFF, nextWait, operationOf, sentBy } from './retry.js';
 import { CallTimeouts } from './timeouts.js';
 
@@ -71,7 +71,7 @@ export class Transport {
   ): APIPromise<T> {
     const read: Reader<T> = async (response, checked) => {
       const { schema } = checked as SchemaOptions<T>; // only some endpoints accept it
-      const body = (await response.json(allowEmpty)) as Body; // checked below, or wanted unchecked
+      const body = (await readJson(response, allowEmpty)) as Body; // checked below, or wanted unchecked
       const { timeouts, redactor, call } = response.context;
       if (schema === undefined || content !== undefined) response.check(documented, body);
       ignoreErrors(() => call?.reporter?.completed(completionFacts(body)));
@@ -133,6 +133,7 @@ export class Transport {
     const own = this.#options;
     const facts = { call: live.nextNumber(), area: this.#area.name, method, path };
     const route = `${method} ${path}`;
+    const idle = options.streamIdleTimeout ?? own.streamIdleTimeout ?? DEFAULTS.streamIdleTimeout;
     const listeners = [...this.#own, ...shared.listeners];
     const reporter = listeners.length === 0 ? undefined : new CallReporter(listeners, facts, runtime);
     reporter?.started(request.model, streamed);
@@ -142,10 +143,8 @@ export class Transport {
       options,
       bucket,
       route,
-      runtime,
-      timeouts: new CallTimeouts(runtime, live, options.signal, options.deadline ?? own.deadline),
+      timeouts: new CallTimeouts(runtime, live, options.signal, idle, options.deadline ?? own.deadline),
       timeout: options.timeout ?? own.timeout ?? endpoint.timeout ?? DEFAULTS.timeout,
-      idleTimeout: options.streamIdleTimeout ?? own.streamIdleTimeout ?? DEFAULTS.streamIdleTimeout,
       maxRetries: options.maxRetries ?? own.maxRetries ?? DEFAULTS.maxRetries,
       maxRetryAfter: own.maxRetryAfter ?? DEFAULTS.maxRetryAfter,
       reportsInvalid: own.validation === 'report',
@@ -164,7 +163,8 @@ export class Transport {
 
   /** The only loop: attempt, decide, wait, repeat. */
   async #run<T>(call: Call, read: Reader<T>, streamed: boolean): Promise<WithResponse<T>> {
-    const { timeouts, reporter, runtime } = call;
+    const { timeouts, reporter } = call;
+    const { runtime, budget } = this.#shared;
     let attempt = new CallAttempt(call, 0);
     let spent = 0;
     let delay: number | undefined;
@@ -177,7 +177,7 @@ export class Transport {
             attempt = new CallAttempt(call, delay);
           }
           const response = await this.#attempt(attempt, read);
-          this.#shared.budget.refund(spent);
+          budget.refund(spent);
           handedOver = streamed;
           if (!streamed) reporter?.done({ outcome: 'success', error: undefined }, runtime.now());
           return response;
@@ -200,16 +200,15 @@ export class Transport {
 
   /** One attempt, from the credential to the response. */
   async #attempt<T>(attempt: CallAttempt, read: Reader<T>): Promise<WithResponse<T>> {
-    const { call, timeouts, runtime, record } = attempt;
+    const { call, timeouts, record } = attempt;
     const { attempts, bucket, reporter, request } = call;
-    const { limiter, rateLimits } = this.#shared;
+    const { limiter, rateLimits, runtime } = this.#shared;
     timeouts.check();
     // Before the queue, so that a 429 that arrives while the key is read also holds this call.
     const credential = this.#area.authorize();
     attempt.credential = typeof credential === 'string' ? credential : await readInTime(credential, call);
-    const permit = await acquire(call, limiter, rateLimits.get(bucket));
+    attempt.permit = await acquire(attempt, limiter, rateLimits.get(bucket));
     attempt.startedAt = runtime.now();
-    record.delay += permit.waited;
     let upload: OutgoingStream | undefined;
     let wasSent = true;
     try {
@@ -221,14 +220,14 @@ export class Transport {
       const head = await this.#send(attempt, added, upload);
       const response = this.#observe(attempt, head);
       record.status = head.status;
-      if (head.status < 200 || head.status > 299) throw await this.#readError(attempt, response, permit);
-      permit.release(response.observation);
+      if (head.status < 200 || head.status > 299) throw await this.#readError(attempt, response);
+      attempt.release(response.observation);
       const data = await read(response, call.options);
       record.duration = attempt.duration;
       return { data, response: response.info };
     } catch (error) {
       timeouts.stopWatching();
-      permit.release();
+      attempt.release();
       record.duration = attempt.duration;
       wasSent = !(error instanceof APIConnectionError && error.sent === 'no');
       if (!(error instanceof APIError) && error instanceof Error) record.error = error.name;
@@ -269,7 +268,7 @@ export class Transport {
   }
 
   /** Reads the body of an error response, up to a limit. */
-  async #readError(attempt: CallAttempt, response: ServiceResponse, permit: CallPermit): Promise<ContextGatewayError> {
+  async #readError(attempt: CallAttempt, response: ServiceResponse): Promise<ContextGatewayError> {
     const { status, body } = response.head;
     if (status > 599 || status < 200) {
       body.cancel(new Error('not an HTTP status'));
@@ -278,15 +277,15 @@ export class Transport {
     }
     const rejected = status === 429;
     // The wait may be in the body, so nothing else is sent before it is read.
-    if (rejected) permit.hold();
-    const { call, runtime } = attempt;
+    if (rejected) ignoreErrors(() => attempt.permit?.hold?.());
+    const { call } = attempt;
     const mayBeRetried = call.attempts.length <= call.maxRetries && (response.retryAfter ?? 0) <= call.maxRetryAfter;
     const mayHaveWait = (rejected || status === 503) && mayBeRetried;
-    const { text, isCut } = await readError(body, runtime, mayHaveWait);
-    const error = apiError(status, errorDetails(response, parseError(text)));
+    const { text, isCut } = await readError(body, this.#shared.runtime, mayHaveWait);
+    const error = errorIn(response, parseError(text));
     attempt.missedRetryAfter = mayHaveWait && isCut;
     const retryAfter = attempt.missedRetryAfter ? Math.max(error.retryAfter ?? 0, MAX_BACKOFF) : error.retryAfter;
-    permit.release({ ...response.observation, rejected, ...(rejected && { retryAfter }) });
+    attempt.release({ ...response.observation, rejected, ...(rejected && { retryAfter }) });
     attempt.timeouts.check(); // if the call was ended meanwhile, that error takes precedence over the status
     return error;
   }
@@ -320,10 +319,10 @@ export class Transport {
 }
 
 /** Waits for a credential function, at most as long as an attempt may take. */
-async function readInTime(credential: Promise<string>, { area, timeout, timeouts, runtime }: Call): Promise<string> {
+async function readInTime(credential: Promise<string>, { area, timeout, timeouts }: Call): Promise<string> {
   ignoreErrors(() => credential); // it may fail after the call has stopped waiting for it
   try {
-    timeouts.startAttempt(timeout, runtime.now());
+    timeouts.startAttempt(timeout, timeouts.runtime.now());
     return await timeouts.wait(credential);
   } catch (error) {
     if (!(error instanceof APITimeoutError) || error.kind !== 'attempt') throw error;

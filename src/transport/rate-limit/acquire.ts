@@ -1,57 +1,35 @@
 import { ignoreErrors, isThenable } from '../../base/ignore-errors.js';
-import type { Permit, RateLimiter, RateLimitObservation } from '../../base/rate-limiter.js';
+import type { Permit, RateLimiter } from '../../base/rate-limiter.js';
 import type { HeaderSource, RateLimit } from '../../base/response-info.js';
 import { MAX_TIMER } from '../../base/runtime.js';
 import { QueueTimeoutError } from '../../errors/api.js';
 import { ConfigurationError, ContextGatewayError } from '../../errors/base.js';
-import type { Call } from '../call/call.js';
-
-/** A call's permit to send one request. Never throws, whatever the limiter does. */
-export class CallPermit {
-  #permit: Permit | undefined;
-  /** Milliseconds in the queue. */
-  readonly waited: number;
-
-  constructor(permit: Permit | undefined, waited: number) {
-    this.#permit = permit;
-    this.waited = waited;
-  }
-
-  /** A 429 whose body has not arrived yet. */
-  hold(): void {
-    ignoreErrors(() => this.#permit?.hold?.());
-  }
-
-  /** Only the first call counts. */
-  release(observed?: RateLimitObservation): void {
-    const permit = this.#permit;
-    this.#permit = undefined;
-    ignoreErrors(() => permit?.release(observed));
-  }
-}
+import type { Call, CallAttempt } from '../call/call.js';
 
 /**
- * Waits until the limiter admits the call, for at most `maxRetryAfter`. `known` is the last known rate limit.
+ * Waits until the limiter admits the attempt, for at most `maxRetryAfter`. `known` is the last known rate limit.
  *
  * @throws {QueueTimeoutError} when the wait is too long
  */
 export async function acquire(
-  call: Call,
+  { call, record }: CallAttempt,
   limiter: RateLimiter | undefined,
   known: RateLimit | undefined,
-): Promise<CallPermit> {
-  const { timeouts, bucket, reporter, runtime } = call;
+): Promise<Permit | undefined> {
+  const { timeouts, bucket, reporter } = call;
+  const { runtime } = timeouts;
   let requested: Permit | Promise<Permit> | undefined;
   let since = 0;
   try {
     requested = limiter?.acquire(bucket);
-    if (!isThenable(requested) && requested?.ready === undefined) return new CallPermit(requested, 0);
+    if (!isThenable(requested) && requested?.ready === undefined) return requested;
     timeouts.queuedFor = bucket;
     since = runtime.now();
     const permit = isThenable(requested) ? await timeouts.wait(requested) : requested;
-    if (permit?.ready === undefined) return new CallPermit(permit, 0);
+    if (permit?.ready === undefined) return permit;
     await queueFor(call, permit.ready, permit.expectedWait, known);
-    return new CallPermit(permit, runtime.now() - since);
+    record.delay += runtime.now() - since;
+    return permit;
   } catch (cause) {
     // Also a permit that arrives after the call has ended.
     ignoreErrors(async () => (await requested)?.release());
@@ -69,7 +47,8 @@ async function queueFor(
   expectedWait: number | undefined,
   known: RateLimit | undefined,
 ): Promise<void> {
-  const { timeouts, bucket, reporter, maxRetryAfter, runtime } = call;
+  const { timeouts, bucket, reporter, maxRetryAfter } = call;
+  const { runtime } = timeouts;
   const since = runtime.now();
   let timer: unknown;
   const timedOut = new Promise<never>((_, reject) => {

@@ -5,9 +5,11 @@ import { ResponseTooLargeError } from '../../errors/connection.js';
 import { ResponseValidationError } from '../../errors/validation.js';
 import type { ByteSource, ResponseHead } from '../../platform/engine.js';
 import { checkDepth } from '../arguments/json.js';
+import { errorIn } from './error-details.js';
+import type { ServiceResponse } from './service-response.js';
 
 /** The most decoded bytes of one JSON response. */
-export const MAX_JSON_BYTES = 32 * 1024 * 1024;
+const MAX_JSON_BYTES = 32 * 1024 * 1024;
 /** Maximum bytes of an error's body to read. More would not help the reader. */
 const MAX_ERROR_BYTES = 64 * 1024;
 /** Milliseconds for reading it. */
@@ -20,8 +22,18 @@ const DRAIN_BYTES = 64 * 1024;
 /** The abort reason of such a response, which a given `fetch` sees. */
 const UNWANTED = 'the rest of the response is not needed';
 
+/** Reads the JSON value of a success, which may report an error. */
+export async function readJson(response: ServiceResponse, allowEmpty = false): Promise<unknown> {
+  const { head } = response;
+  const text = await readText(head, MAX_JSON_BYTES);
+  if (text === '' && allowEmpty) return { success: true };
+  const body = parseJson(text, head.headers);
+  if (reportsError(body)) throw errorIn(response, body);
+  return body;
+}
+
 /** The whole body as text. A byte order mark is dropped; bytes that are not UTF-8 become U+FFFD. */
-export async function readText({ headers, body }: ResponseHead, limit: number): Promise<string> {
+async function readText({ headers, body }: ResponseHead, limit: number): Promise<string> {
   const chunks: Uint8Array[] = [];
   // A body announced as too large is not read. A compressed body may still decompress to more, so bytes are
   // counted below.
@@ -83,7 +95,7 @@ export function mediaType(headers: HeaderSource): string | undefined {
 }
 
 /** Parses the JSON of a successful response. */
-export function parseJson(text: string, headers: HeaderSource): unknown {
+function parseJson(text: string, headers: HeaderSource): unknown {
   let body: unknown;
   try {
     body = JSON.parse(text);

@@ -1,21 +1,25 @@
 import { isObject, ownField } from '../../base/objects.js';
-import { type APIErrorDetails, isTemporary } from '../../errors/api.js';
+import { type APIError, type APIErrorDetails, apiError, isTemporary } from '../../errors/api.js';
 import type { Sent } from '../../errors/connection.js';
 import type { ResponseHead } from '../../platform/engine.js';
 import { parseURL } from '../arguments/base-url.js';
-import type { ResponseFacts } from '../call/attempt.js';
 import { parseRetryAfter } from '../rate-limit/headers.js';
 import { unescaped } from './echo.js';
 import type { Redactor } from './secrets.js';
+import type { ServiceResponse } from './service-response.js';
 
 /** Maximum characters quoted from a page. */
 const MAX_EXCERPT = 256;
 
-/** The details of an error, including one inside a successful response. */
-export function errorDetails(response: ResponseFacts, body: unknown): APIErrorDetails {
+/** The error that a response reports, also inside a success. */
+export function errorIn(response: ServiceResponse, body: unknown): APIError {
+  return apiError(response.head.status, errorDetails(response, body));
+}
+
+export function errorDetails(response: ServiceResponse, body: unknown): APIErrorDetails {
   const { head, context, requestId, rateLimit, serverTime } = response;
   const { status, headers } = head;
-  const { area, call, redactor, description } = context;
+  const { call, redactor, description } = context;
   const error = errorObject(body, (text) => redactor.quote(text));
   const sent = sentOf(status, body);
   const said = error.message ?? excerpt(body, status, redactor);
@@ -34,7 +38,7 @@ export function errorDetails(response: ResponseFacts, body: unknown): APIErrorDe
       .filter((part) => part !== '')
       .join(' '),
     serviceMessage: isObject(body) && Object.hasOwn(body, 'error') ? error.message : undefined,
-    area,
+    area: call?.area.name ?? 'gateway', // only a completion is relayed
     sent,
     type: error.type,
     code: error.code,

@@ -2,13 +2,10 @@ import { boundIssues } from '../../base/issues.js';
 import type { RateLimitObservation } from '../../base/rate-limiter.js';
 import type { Attempt, HeaderSource, RateLimit, ResponseInfo } from '../../base/response-info.js';
 import { type AnySchema, removeNulls, type Schema } from '../../base/schema-issues.js';
-import { apiError } from '../../errors/api.js';
 import type { ResponseHead } from '../../platform/engine.js';
 import { findIssues, unexpectedResponse } from '../arguments/validation.js';
-import type { ResponseContext, ResponseFacts } from '../call/attempt.js';
+import type { ResponseContext } from '../call/call.js';
 import { parseRateLimit, parseRetryAfter, resetAfter, type ServerClock } from '../rate-limit/headers.js';
-import { MAX_JSON_BYTES, parseJson, readText, reportsError } from './body.js';
-import { errorDetails } from './error-details.js';
 
 /** How a JSON response becomes the method's return value. */
 export interface ResponseSpec<Body, T> {
@@ -23,21 +20,21 @@ export interface ResponseSpec<Body, T> {
 }
 
 /** The response to one attempt. */
-export class ServiceResponse implements ResponseFacts {
-  readonly head: ResponseHead;
+export class ServiceResponse {
+  /** Replaced if its body was partly read. */
+  head: ResponseHead;
   readonly context: ResponseContext;
   readonly requestId: string | undefined;
   readonly rateLimit: RateLimit | undefined;
+  /** The service's clock, in ms since 1970. */
   readonly serverTime: number;
-  readonly #clock: ServerClock;
 
   constructor(head: ResponseHead, context: ResponseContext, clock: ServerClock) {
-    const { redactor, runtime } = context;
+    const { redactor, timeouts } = context;
     const id = head.headers.get('x-request-id') ?? head.headers.get('request-id');
     this.head = head;
     this.context = context;
-    this.#clock = clock;
-    this.serverTime = clock.read(head.headers, runtime.wallClock());
+    this.serverTime = clock.read(head.headers, timeouts.runtime.wallClock());
     this.rateLimit = parseRateLimit(head.headers, this.serverTime, redactor);
     this.requestId = id === undefined ? undefined : redactor.mask(id);
   }
@@ -57,20 +54,6 @@ export class ServiceResponse implements ResponseFacts {
     if (this.rateLimit === undefined) return { rejected: false };
     const { limit, remaining } = this.rateLimit;
     return { limit, remaining, resetAfter: resetAfter(this.rateLimit, this.serverTime), rejected: false };
-  }
-
-  /** The same response with another body, for one that was partly read. */
-  withHead(head: ResponseHead): ServiceResponse {
-    return new ServiceResponse(head, this.context, this.#clock);
-  }
-
-  /** Reads the JSON value, which may report an error despite a success status. */
-  async json(allowEmpty = false): Promise<unknown> {
-    const text = await readText(this.head, MAX_JSON_BYTES);
-    if (text === '' && allowEmpty) return { success: true };
-    const body = parseJson(text, this.head.headers);
-    if (reportsError(body)) throw apiError(this.head.status, errorDetails(this, body));
-    return body;
   }
 
   /**
