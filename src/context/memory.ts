@@ -2,7 +2,7 @@ import { APIPromise } from '../base/api-promise.js';
 import type { WithResponse } from '../base/response-info.js';
 import { checkArguments } from '../transport/arguments/request.js';
 import type { RequestOptions } from '../transport/arguments/request-options.js';
-import { Resource } from '../transport/client.js';
+import { Resource } from '../transport/resource.js';
 import type { ResponseSpec } from '../transport/response/service-response.js';
 import {
   type MemoryCreateParams,

@@ -5,7 +5,7 @@ import { tryJson } from '../transport/arguments/json.js';
 import type { RequestOptions } from '../transport/arguments/request-options.js';
 import type { StandardSchema } from '../transport/arguments/validation.js';
 import type { Transport } from '../transport/call/transport.js';
-import { Resource } from '../transport/client.js';
+import { Resource } from '../transport/resource.js';
 import type { ResponseSpec } from '../transport/response/service-response.js';
 import type { CompletionForm, CompletionTypes, Undocumented } from './extended.js';
 import type { ChatCompletion } from './schemas.js';

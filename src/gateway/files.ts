@@ -6,7 +6,7 @@ import { ignoreErrors } from '../base/ignore-errors.js';
 import type { ProgressListener, Upload } from '../platform/engine.js';
 import { encodeJson } from '../transport/arguments/json.js';
 import type { SchemaOptions } from '../transport/arguments/request-options.js';
-import { Resource } from '../transport/client.js';
+import { Resource } from '../transport/resource.js';
 import { type OpenRecord, record } from './records.js';
 
 /** An uploaded file. Its fields are not documented. */

@@ -2,7 +2,7 @@ import type { APIPromise } from '../base/api-promise.js';
 import { requiredText, wireObject } from '../base/fields.js';
 import { DEFAULTS } from '../transport/arguments/client-options.js';
 import type { SchemaOptions } from '../transport/arguments/request-options.js';
-import { Resource } from '../transport/client.js';
+import { Resource } from '../transport/resource.js';
 import { type OpenRecord, record, records } from './records.js';
 
 /** A connected integration. Its fields are not documented. */

@@ -3,7 +3,7 @@ import type { APIPromise } from '../base/api-promise.js';
 import { exact, integer, requiredText } from '../base/fields.js';
 import { DEFAULTS } from '../transport/arguments/client-options.js';
 import type { SchemaOptions } from '../transport/arguments/request-options.js';
-import { Resource } from '../transport/client.js';
+import { Resource } from '../transport/resource.js';
 import { type OpenRecord, record, records } from './records.js';
 
 /** A template for completions. Its fields are not documented. */

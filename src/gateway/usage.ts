@@ -3,7 +3,7 @@ import type { APIPromise } from '../base/api-promise.js';
 import { count, exact, integer, wireObject } from '../base/fields.js';
 import { badArgument } from '../errors/validation.js';
 import type { RequestOptions } from '../transport/arguments/request-options.js';
-import { Resource } from '../transport/client.js';
+import { Resource } from '../transport/resource.js';
 
 /** Token usage in a period. */
 export interface UsageReport {

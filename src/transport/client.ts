@@ -23,22 +23,8 @@ import { LiveCalls } from './call/timeouts.js';
 import { Transport } from './call/transport.js';
 import type { ClientEvent } from './events/events.js';
 import { MemoryRateLimiter } from './rate-limit/memory-rate-limiter.js';
+import { Resource } from './resource.js';
 import type { ResponseSpec } from './response/service-response.js';
-
-/** The base of clients and their resources. Its field is private, so that printing one never prints a key. */
-export class Resource {
-  readonly #transport: Transport;
-
-  /** @internal */
-  constructor(transport: Transport) {
-    this.#transport = transport;
-  }
-
-  /** @internal */
-  protected get transport(): Transport {
-    return this.#transport;
-  }
-}
 
 /** A request to an endpoint that has no method yet. */
 export interface RawRequest {
