@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { atLength } from '../../test/helpers/endurance.js';
 import { builtFile } from '../../test/helpers/programs.js';
 import { type CommandContext, runCommand } from '../src/cli/cli.js';
 import { optionEntries, variableName } from '../src/cli/options.js';
@@ -166,7 +167,7 @@ describe('the command', () => {
     const first = await start('--data', data);
     expect(await first.interrupt()).toBe(0);
 
-    for (let wait = 0; wait <= 280; wait += 40) {
+    for (let wait = 0; wait <= 280; wait += atLength(140, 40)) {
       const child = spawn(process.execPath, [...command, '--port', '0', '--data', data], { stdio: 'ignore' });
       const ended = new Promise((resolve) => child.once('exit', (code, signal) => resolve(code ?? signal)));
       await new Promise((resolve) => setTimeout(resolve, wait));

@@ -261,8 +261,8 @@ test('long text that is not prose is compacted in less than 10 s of CPU time', (
     '#1',
     'é',
   ]) {
-    for (const end of ['', 'x', ' x.']) {
-      const text = unit.repeat(30_000 / unit.length) + end;
+    for (const end of ['x', '', ' x.'].slice(0, atLength(1, 3))) {
+      const text = unit.repeat(atLength(10_000, 30_000) / unit.length) + end;
       for (const level of LEVELS)
         compact(conversation([{ role: 'user', content: text }, ...longTalk(1)]), level, NOTHING);
     }

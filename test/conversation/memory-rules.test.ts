@@ -375,7 +375,7 @@ describe('a conversation in an app', () => {
       const store = memoryStore();
       const open = () => world.open({ store: withEmulator(store, world), contextWindow: 1500, reserveOutput: 100 });
       let conversation = open();
-      for (let turn = 0; turn < atLength(50, 240); turn += 1) {
+      for (let turn = 0; turn < atLength(30, 240); turn += 1) {
         if (isFresh) conversation = open();
         await conversation.send(
           `Turn ${turn}: we decided that berth ${turn} is for boats of ${turn % 9} metres, said Ingrid.`,

@@ -14,7 +14,7 @@ describe.each(engines)('$engine', ({ engine, options }) => {
   const world = serve();
 
   // Global fetch is much slower, and a tenth of the streams shows the same.
-  const count = engine === 'undici' ? atLength(160, 10_000) : atLength(80, 1_000);
+  const count = engine === 'undici' ? atLength(80, 10_000) : atLength(40, 1_000);
 
   test(`${count} aborted streams leave no connection, no timer, no listener and no memory`, async () => {
     world.server.answers(openStream(eventOf('a')));
