@@ -142,8 +142,9 @@ export class MessageIndex {
         before = block;
       }
     }
+    if (!neighbours) return own.subarray(2, size + 2);
     const scores = own.slice(2, size + 2);
-    for (let i = 0; neighbours && i < size; i += 1) {
+    for (let i = 0; i < size; i += 1) {
       const block = Math.floor(i / BLOCK) + 1;
       const beside = BESIDE * (at(own, i + 1) + at(own, i + 3)) + NEXT_BUT_ONE * (at(own, i) + at(own, i + 4));
       const around = at(blocks, block) + (at(blocks, block - 1) + at(blocks, block + 1)) / 2;

@@ -127,7 +127,7 @@ const REVISED = 3;
 /** Tokens of room that each of them requires. */
 const ROOM_FOR_REVISED = 500;
 /** After so many messages that did not fit, no more are tried. */
-const MAX_MISSES = 50;
+const MAX_MISSES = 20;
 /** Minimum score of a later message on the same subject, as a share of the score of the message itself. */
 const SAME_SUBJECT = 0.3;
 /** The delimiters, with a hash, and the message itself. */

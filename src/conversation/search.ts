@@ -79,8 +79,8 @@ export class Searcher {
     { history, limits, lost: entries }: { history: History; limits: Limits; lost: readonly LostEntry[] },
   ): Promise<Found> {
     const { content: query } = input.findLast(({ role }) => role === 'user') ?? input.at(-1) ?? { content: '' };
-    const ofUser = messages.filter(({ role }) => role === 'user').slice(-2);
-    const previous = ofUser.map(({ content }) => content);
+    const ofUser = messages.slice(-RECENT).filter(({ role }) => role === 'user');
+    const previous = ofUser.slice(-2).map(({ content }) => content);
     const index = await history.index();
     const pause = pauses();
     const hits = await this.hits(query, { previous, limit: MAX_HITS }, history, limits);
@@ -133,6 +133,8 @@ export class Searcher {
   }
 }
 
+/** Among so many messages before the input, the user's are looked for. */
+const RECENT = 20;
 /** Messages that a search returns for a prompt. */
 const MAX_HITS = 1000;
 /** Lost statements that a prompt repeats. */

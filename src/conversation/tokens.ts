@@ -145,7 +145,7 @@ export function estimateTokens(text: string): number {
 function estimate(text: string): number {
   const letterCost = isEnglish(text) ? ENGLISH_LETTER : FOREIGN_LETTER;
   let tokens = 0;
-  for (const [piece] of text.matchAll(PIECES)) tokens += cost(piece, letterCost);
+  for (const piece of text.match(PIECES) ?? []) tokens += cost(piece, letterCost);
   return tokens;
 }
 
@@ -182,6 +182,7 @@ const SPACES = new Map([
 ]);
 
 function latinCost(run: string, letterCost: number): number {
+  if (ONE_PART.test(run)) return partCost(run, letterCost);
   const accents = run.match(/[^A-Za-z0-9]/g)?.length ?? 0;
   if (accents > 0) return Math.max(1, letterCost * run.length + ACCENT * accents);
   const parts = run.match(/[A-Z]?[a-z]+|[A-Z]+|\d+/g) ?? [];
@@ -192,6 +193,9 @@ function latinCost(run: string, letterCost: number): number {
   }
   return parts.reduce((tokens, part) => tokens + partCost(part, letterCost), 0);
 }
+
+/** Most words. */
+const ONE_PART = /^(?:[A-Z]?[a-z]+|[A-Z]+|\d+)$/;
 
 function partCost(part: string, letterCost: number): number {
   if (/\d/.test(part)) return Math.ceil(part.length / 3);
