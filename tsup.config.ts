@@ -39,8 +39,8 @@ export default defineConfig([
       options.alias = { '#platform': resolve('src/platform/node.ts') };
       options.sourcesContent = false; // the package contains `src`
     },
-    // Of zod the used part, in the same files: zod/mini as installed is 92.
-    noExternal: ['zod', '#platform'],
+    // Of these the used part, in the same files: zod/mini as installed is 92.
+    noExternal: ['zod', 'eventsource-parser', '#platform'],
     dts: {
       entry: ENTRIES,
       // For Symbol.asyncDispose, which older `lib` settings do not know.

@@ -37,6 +37,7 @@ const GROUND_FLOOR = 'base/';
 /** Packages that only these files and folders may import. */
 const RESERVED = {
   undici: ['platform/agent.ts', 'platform/undici-agent.d.ts'],
+  'eventsource-parser': ['gateway/stream/sse.ts'],
   '@ai-sdk/provider': ['ai-sdk/api-call-error.ts', 'ai-sdk/provider.ts', 'ai-sdk/prompt-parts.ts', 'ai-sdk/request.ts'],
   '@opentelemetry/api': ['otel/'],
   '@modelcontextprotocol/sdk': ['cli/mcp-server.ts'],

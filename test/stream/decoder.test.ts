@@ -267,6 +267,13 @@ describe('the size', () => {
     expect(bytes).toBeLessThan(8 * MEGABYTE + 16 * 1024);
   });
 
+  test('the size of meaningless lines is limited to 64 kB, because each costs the parser an error', async () => {
+    const { error, bytes } = await failing(bytesOf('x\n'.repeat(512)));
+
+    expect(error).toBeInstanceOf(ResponseTooLargeError);
+    expect(bytes).toBeLessThan(64 * 1024);
+  });
+
   test('is limited per event, not per stream', async () => {
     const event = bytesOf(`data: ${'x'.repeat(MEGABYTE)}\n\n`);
 
