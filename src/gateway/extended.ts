@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { count, exact, integer, openEnum, requiredText, wireObject } from '../base/fields.js';
+import { count, exact, openEnum, requiredText, wireObject } from '../base/fields.js';
 import {
   type ChatCompletion,
   type ChatCompletionChoice,
@@ -11,9 +11,9 @@ import {
   chatCompletionChunkSchema,
   chatCompletionParamsSchema,
   chatCompletionSchema,
-  chunkHead,
-  completionUsageSchema,
-  MAX_CHOICES,
+  choicesOf,
+  chunkOf,
+  completionOf,
   type StreamedChatCompletion,
 } from './schemas.js';
 
@@ -184,20 +184,7 @@ const replySchema = exact<ExtendedReply>()(
   }),
 );
 
-const choiceSchema = exact<ExtendedChatCompletionChoice>()(
-  wireObject({ index: count, message: replySchema, finish_reason: openEnum<'stop' | 'length'>() }),
-);
-
-const extendedChatCompletionSchema = exact<ExtendedChatCompletion>()(
-  wireObject({
-    id: z.string(),
-    object: z.string(),
-    created: integer,
-    model: z.string(),
-    choices: z.array(choiceSchema),
-    usage: completionUsageSchema,
-  }),
-);
+const extendedChatCompletionSchema = exact<ExtendedChatCompletion>()(completionOf(replySchema));
 
 const word = z.optional(z.nullable(z.string()));
 const toolCallDeltaSchema = exact<ToolCallDelta>()(
@@ -210,25 +197,11 @@ const toolCallDeltaSchema = exact<ToolCallDelta>()(
 );
 
 const extendedChunkSchema = exact<ExtendedChatCompletionChunk>()(
-  wireObject({
-    ...chunkHead,
-    choices: z.array(
-      wireObject({
-        index: integer.check(z.minimum(0), z.maximum(MAX_CHOICES)),
-        delta: wireObject({
-          role: z.optional(z.nullable(openEnum<'system' | 'user' | 'assistant'>())),
-          content: word,
-          tool_calls: z.optional(z.array(toolCallDeltaSchema)),
-        }),
-        finish_reason: z.optional(z.nullable(openEnum<'stop' | 'length'>())),
-      }),
-    ),
-    usage: z.optional(z.nullable(completionUsageSchema)),
-  }),
+  chunkOf({ tool_calls: z.optional(z.array(toolCallDeltaSchema)) }),
 );
 
 /** The tool calls of a completion that was assembled from a stream. */
-const streamedSchema = wireObject({ choices: z.array(choiceSchema) });
+const streamedSchema = wireObject({ choices: choicesOf(replySchema) });
 
 const contentSchema = z.optional(
   z.custom(isContent, "expected a string, null, or an array of parts such as { type: 'text', text: '…' }"),

@@ -91,46 +91,55 @@ export const chatMessageSchema = exact<ChatMessage>()(
   wireObject({ role: openEnum<'system' | 'user' | 'assistant'>(), content: textOnly }),
 );
 
-export const chatCompletionSchema = exact<ChatCompletion>()(
-  wireObject({
+/** The replies of a completion, with this form of messages. */
+/* @__NO_SIDE_EFFECTS__ */
+export function choicesOf<Message extends z.ZodMiniType>(message: Message) {
+  return z.array(wireObject({ index: count, message, finish_reason: openEnum<'stop' | 'length'>() }));
+}
+
+/** A completion, with this form of messages. */
+/* @__NO_SIDE_EFFECTS__ */
+export function completionOf<Message extends z.ZodMiniType>(message: Message) {
+  return wireObject({
     id: z.string(),
     object: z.string(),
     created: integer,
     model: z.string(),
-    choices: z.array(
-      wireObject({ index: count, message: chatMessageSchema, finish_reason: openEnum<'stop' | 'length'>() }),
-    ),
+    choices: choicesOf(message),
     usage: completionUsageSchema,
-  }),
-);
+  });
+}
+
+export const chatCompletionSchema = exact<ChatCompletion>()(completionOf(chatMessageSchema));
 
 /** A stream with more choices than this is treated as malformed. */
-export const MAX_CHOICES = 1_024;
+const MAX_CHOICES = 1_024;
 
-/** The fields that every chunk may have, with tools and without. */
-export const chunkHead = {
-  id: z.optional(z.string()),
-  object: z.optional(z.string()),
-  created: z.optional(integer),
-  model: z.optional(z.string()),
-};
-
-export const chatCompletionChunkSchema = exact<ChatCompletionChunk>()(
-  wireObject({
-    ...chunkHead,
+/** A chunk whose deltas may also have these fields. */
+/* @__NO_SIDE_EFFECTS__ */
+export function chunkOf<Shape extends z.core.$ZodShape>(more: Shape) {
+  const delta = {
+    role: z.optional(z.nullable(openEnum<'system' | 'user' | 'assistant'>())),
+    content: z.optional(z.nullable(z.string())),
+    ...more,
+  };
+  return wireObject({
+    id: z.optional(z.string()),
+    object: z.optional(z.string()),
+    created: z.optional(integer),
+    model: z.optional(z.string()),
     choices: z.array(
       wireObject({
         index: integer.check(z.minimum(0), z.maximum(MAX_CHOICES)),
-        delta: wireObject({
-          role: z.optional(z.nullable(openEnum<'system' | 'user' | 'assistant'>())),
-          content: z.optional(z.nullable(z.string())),
-        }),
+        delta: wireObject(delta),
         finish_reason: z.optional(z.nullable(openEnum<'stop' | 'length'>())),
       }),
     ),
     usage: z.optional(z.nullable(completionUsageSchema)),
-  }),
-);
+  });
+}
+
+export const chatCompletionChunkSchema = exact<ChatCompletionChunk>()(chunkOf({}));
 
 /** Passes undocumented parameters on, because the service may add some. */
 export const chatCompletionParamsSchema = wireObject({

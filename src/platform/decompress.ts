@@ -40,13 +40,13 @@ function transformFor(encoding: string, first: Uint8Array): Transform {
   return ((first[0] ?? 8) & 15) === 8 ? zlib.createInflate(flush) : zlib.createInflateRaw(flush);
 }
 
-/** A source whose bytes go through a transform. Reads ahead only as far as the transform's buffer. */
+/** A source whose bytes go through a transform. Reads ahead only as far as the buffers of Node's streams. */
 class TransformedSource implements ByteSource {
   readonly #source: ByteSource;
   readonly #encoding: string;
   readonly #request: FailedRequest;
+  readonly #decoded = this.#decode();
   #transform: Transform | undefined;
-  #chunks: Promise<AsyncIterator<Uint8Array>> | undefined;
   #sourceEnded = false;
 
   constructor(source: ByteSource, encoding: string, request: FailedRequest) {
@@ -57,11 +57,10 @@ class TransformedSource implements ByteSource {
 
   async read(): Promise<Uint8Array | undefined> {
     try {
-      this.#chunks ??= this.#open();
-      const { value, done } = await (await this.#chunks).next();
+      const { value, done } = await this.#decoded.next();
       // Bytes after the end of the compressed data are ignored, and must not hold the connection.
       if (done && !this.#sourceEnded) this.#source.cancel(new Error('the compressed response is complete'));
-      return done ? undefined : value;
+      return value;
     } catch (error) {
       this.#source.cancel(error as Error);
       throw connectionError(error, { phase: 'body', sent: 'yes' }, this.#request);
@@ -73,35 +72,19 @@ class TransformedSource implements ByteSource {
     this.#transform?.destroy(error);
   }
 
-  async #open(): Promise<AsyncIterator<Uint8Array>> {
+  async *#decode(): AsyncGenerator<Uint8Array, undefined> {
+    const { Readable } = process.getBuiltinModule('node:stream');
     const first = await this.#source.read();
     const transform = transformFor(this.#encoding, first ?? new Uint8Array());
     this.#transform = transform;
-    transform.on('error', () => {}); // the iterator passes it to the reader
-    void this.#pump(transform, first);
-    return transform[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;
+    transform.on('error', () => {}); // the loop throws it
+    const compressed = Readable.from(this.#compressed(first));
+    compressed.on('error', (error) => transform.destroy(error)).pipe(transform);
+    for await (const bytes of transform) yield bytes;
   }
 
-  async #pump(transform: Transform, first: Uint8Array | undefined): Promise<void> {
-    try {
-      for (let chunk = first; chunk !== undefined; chunk = await this.#source.read()) {
-        if (!transform.write(chunk)) await drained(transform);
-      }
-      this.#sourceEnded = true;
-      transform.end();
-    } catch (error) {
-      transform.destroy(error as Error);
-    }
+  async *#compressed(first: Uint8Array | undefined): AsyncGenerator<Uint8Array, undefined> {
+    for (let chunk = first; chunk !== undefined; chunk = await this.#source.read()) yield chunk;
+    this.#sourceEnded = true;
   }
-}
-
-function drained(transform: Transform): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const settle = (error?: Error) => {
-      transform.off('drain', settle).off('close', settle).off('error', settle);
-      if (error) reject(error);
-      else resolve();
-    };
-    transform.once('drain', settle).once('close', settle).once('error', settle);
-  });
 }
