@@ -2,14 +2,15 @@ import type { PartialChatCompletion } from '../base/completion.js';
 import type { Attempt } from '../base/response-info.js';
 import { APIError } from './api.js';
 import { ContextGatewayError, hide, SET_PARTIAL } from './base.js';
-import { type Redaction, safeCause } from './cause.js';
+import { safeCause } from './cause.js';
 import { APIConnectionError, type Sent } from './connection.js';
+import type { Redactor } from './redactor.js';
 
 /** The facts that are added to the error of a call. */
 export interface CallDetails {
   /** The method, the path as documented, and the service's request id if there is one. */
   readonly description: string;
-  readonly redactor: Redaction;
+  readonly redactor: Redactor;
   readonly call?: {
     readonly attempts: readonly Attempt[];
     /** Whether the service may have carried out an attempt before the last one. */

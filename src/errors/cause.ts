@@ -1,12 +1,5 @@
 import { ContextGatewayError } from './base.js';
-
-/** Makes texts of others safe to print. */
-export interface Redaction {
-  /** Masks credentials. */
-  mask(text: string): string;
-  /** The same, without the caller's texts and of limited length. */
-  quote(text: string): string;
-}
+import type { Redactor } from './redactor.js';
 
 /** The form of an error code. Any other value may contain a secret. */
 const CODE = /^(?!svc_)[\w.-]{1,64}$/;
@@ -52,19 +45,19 @@ function isError(value: unknown): value is Failure {
 }
 
 /** A copy of a foreign error with what is safe to print: its name, message, code and stack. Other fields may hold a request. */
-export function safeCause(failure: unknown, redaction: Redaction): unknown {
+export function safeCause(failure: unknown, redactor: Redactor): unknown {
   const chain = causesOf(failure);
   const [first] = chain;
   if (first === undefined) return undefined;
   try {
     const code = codeIn(first);
-    const message = redaction.quote([...new Set(chain.map(({ message }) => message).filter(Boolean))].join(': '));
+    const message = redactor.quote([...new Set(chain.map(({ message }) => message).filter(Boolean))].join(': '));
     const name = CODE.test(first.name) ? first.name : 'Error';
     const cause: Error & { code?: string } = new Error(message || code || name);
     cause.name = name;
-    if (code !== undefined && redaction.mask(code) === code) cause.code = code;
+    if (code !== undefined && redactor.mask(code) === code) cause.code = code;
     const places = String(first.stack).match(PLACES) ?? [];
-    cause.stack = `${name}: ${cause.message}\n${places.map((place) => redaction.mask(place)).join('\n')}`;
+    cause.stack = `${name}: ${cause.message}\n${places.map((place) => redactor.mask(place)).join('\n')}`;
     return cause;
   } catch {
     return undefined; // a field that cannot be read cannot be printed either

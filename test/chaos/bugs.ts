@@ -114,7 +114,7 @@ export const BUGS: readonly Bug[] = [
   },
   {
     name: 'a quoted prompt is printed',
-    module: 'src/transport/response/secrets.ts',
+    module: 'src/errors/redactor.ts',
     place: 'withoutEcho(bounded, this.#texts)',
     instead: 'bounded',
     invariant: 'I19',

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { callerTexts, withoutEcho } from '../../src/transport/response/echo.js';
+import { callerTexts, withoutEcho } from '../../src/errors/echo.js';
 
 const blanked = (text: string, ...contents: string[]) =>
   withoutEcho(text, callerTexts(JSON.stringify({ messages: contents.map((content) => ({ role: 'user', content })) })));

@@ -2,11 +2,12 @@ import { inspect } from 'node:util';
 import { describe, expect, test, vi } from 'vitest';
 import { type APIErrorDetails, apiError } from '../../src/errors/api.js';
 import { addCallDetails } from '../../src/errors/call.js';
+import { Redactor } from '../../src/errors/redactor.js';
 import * as errors from '../../src/index.js';
 
 const byName: Readonly<Record<ErrorName, typeof errors.ContextGatewayError>> = errors as never;
 
-const redactor = { mask: String, quote: String };
+const redactor = new Redactor();
 const headers = { get: () => undefined, toHeaders: () => new Headers({ 'x-a': '1' }) };
 const details: APIErrorDetails = {
   message: '404 gone (GET /v1/x, request r1)',

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { withoutSecrets } from '../../src/transport/response/secrets.js';
+import { withoutSecrets } from '../../src/errors/redactor.js';
 
 /** Every character a credential may have, except letters. A `=` inside would end the name of a cookie. */
 const secret = fc.stringMatching(/^[0-9+/&"'<>_.:-]{11,38}[0-9+/]={0,2}$/);

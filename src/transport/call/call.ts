@@ -4,12 +4,12 @@ import type { Attempt, RateLimit } from '../../base/response-info.js';
 import type { Runtime } from '../../base/runtime.js';
 import type { Area } from '../../errors/api.js';
 import type { Sent } from '../../errors/connection.js';
+import { Redactor } from '../../errors/redactor.js';
 import type { Engine } from '../../platform/engine.js';
 import type { PreparedRequest } from '../arguments/request.js';
 import type { RequestOptions } from '../arguments/request-options.js';
 import type { Listener } from '../events/events.js';
 import type { CallReporter } from '../events/reporter.js';
-import { Redactor } from '../response/secrets.js';
 import type { RetryBudget } from './retry.js';
 import type { CallTimeouts, LiveCalls } from './timeouts.js';
 

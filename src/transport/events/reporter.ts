@@ -3,9 +3,9 @@ import { ignoreErrors } from '../../base/ignore-errors.js';
 import type { RateLimit } from '../../base/response-info.js';
 import type { Runtime } from '../../base/runtime.js';
 import { APIAbortError, ClientClosedError } from '../../errors/connection.js';
+import type { Redactor } from '../../errors/redactor.js';
 import type { ByteSource } from '../../platform/engine.js';
 import { checkHeaders } from '../arguments/request.js';
-import type { Redactor } from '../response/secrets.js';
 import type { ClientEvent, CompletionFacts, DoneEvent, EventBody, EventFacts, Listener } from './events.js';
 
 /** UTF-8 bytes per token, roughly, for most languages and code. */

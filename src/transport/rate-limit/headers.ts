@@ -1,15 +1,15 @@
 import { MAX_WINDOW } from '../../base/rate-window.js';
 import type { HeaderSource, RateLimit } from '../../base/response-info.js';
-import type { Redaction } from '../../errors/cause.js';
+import type { Redactor } from '../../errors/redactor.js';
 
 /**
  * Parses the three headers. Returns `undefined` if all are absent. `now` is the service's clock.
  */
-export function parseRateLimit(headers: HeaderSource, now: number, redaction?: Redaction): RateLimit | undefined {
+export function parseRateLimit(headers: HeaderSource, now: number, redactor?: Redactor): RateLimit | undefined {
   const read = (name: string) => {
     const text = headers.get(`x-ratelimit-${name}`);
     const number = text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
-    return { number, raw: text === undefined || number !== undefined ? text : (redaction?.mask(text) ?? text) };
+    return { number, raw: text === undefined || number !== undefined ? text : (redactor?.mask(text) ?? text) };
   };
   const limit = read('limit');
   const remaining = read('remaining');

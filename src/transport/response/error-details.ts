@@ -1,11 +1,11 @@
 import { isObject, ownField } from '../../base/objects.js';
 import { type APIError, type APIErrorDetails, apiError, isTemporary } from '../../errors/api.js';
 import type { Sent } from '../../errors/connection.js';
+import { unescaped } from '../../errors/echo.js';
+import type { Redactor } from '../../errors/redactor.js';
 import type { ResponseHead } from '../../platform/engine.js';
 import { parseURL } from '../arguments/base-url.js';
 import { parseRetryAfter } from '../rate-limit/headers.js';
-import { unescaped } from './echo.js';
-import type { Redactor } from './secrets.js';
 import type { ServiceResponse } from './service-response.js';
 
 /** Maximum characters quoted from a page. */

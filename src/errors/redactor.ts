@@ -1,4 +1,3 @@
-import type { Redaction } from '../../errors/cause.js';
 import { type CallerTexts, callerTexts, unescaped, withoutEcho } from './echo.js';
 
 /** The most characters of a foreign text in a message. */
@@ -13,7 +12,7 @@ const PLAIN = /^(?!.*svc_)[\w.:-]*$/i;
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g;
 
 /** Makes texts of others safe to print: those of the service, and of a platform's error. */
-export class Redactor implements Redaction {
+export class Redactor {
   readonly #credential: string;
   readonly #body: string | undefined;
   /** A cache, because most errors have several texts, and the body may be long. */
