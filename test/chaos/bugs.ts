@@ -15,8 +15,8 @@ export const BUGS: readonly Bug[] = [
   {
     name: 'an effect is repeated after a broken connection',
     module: 'src/transport/call/retry.ts',
-    place: "const isSafeToRepeat = operation !== 'effect' ||",
-    instead: "const isSafeToRepeat = operation !== 'none' ||",
+    place: "const isSafeToRepeat = method !== 'POST' ||",
+    instead: "const isSafeToRepeat = method !== 'none' ||",
     invariant: 'I1',
     fault: 'reset after it is done',
   },

@@ -13,7 +13,7 @@ import {
   type Sent,
 } from '../../src/errors/connection.js';
 import { RequestValidationError, ResponseValidationError } from '../../src/errors/validation.js';
-import { nextWait, type Operation, operationOf, RetryBudget, type RetryFacts } from '../../src/transport/call/retry.js';
+import { nextWait, RetryBudget, type RetryFacts } from '../../src/transport/call/retry.js';
 import { sentOf } from '../../src/transport/response/error-details.js';
 import { seededRandom } from '../helpers/manual-runtime.js';
 
@@ -43,7 +43,7 @@ const failed = (times: number, attempt: Partial<Attempt> = { error: 'APIConnecti
   Array.from({ length: times }, () => ({ delay: 0, duration: 1, ...attempt }));
 
 const facts = (more: Partial<RetryFacts> = {}): RetryFacts => ({
-  operation: 'safe',
+  method: 'GET',
   repeatable: true,
   maxRetries: 5,
   maxRetryAfter: 60_000,
@@ -56,22 +56,12 @@ const facts = (more: Partial<RetryFacts> = {}): RetryFacts => ({
   ...more,
 });
 
-test.each([
-  ['GET', 'safe'],
-  ['DELETE', 'idempotent'],
-  ['PATCH', 'idempotent'],
-  ['PUT', 'idempotent'],
-  ['POST', 'effect'],
-])('%s is %s', (method, operation) => {
-  expect(operationOf(method)).toBe(operation);
-});
-
 /** How often a call is sent if it fails in the same way every time. */
-function sends(failure: () => Error, operation: Operation, more: Partial<RetryFacts> = {}): number {
+function sends(failure: () => Error, method: string, more: Partial<RetryFacts> = {}): number {
   const { status: code } = failure() as { status?: number };
   const attempt = code === undefined ? { error: 'APIConnectionError' } : { status: code };
   for (let times = 1; ; times += 1) {
-    if ('stop' in nextWait(failure(), facts({ operation, attempts: failed(times, attempt), ...more }))) return times;
+    if ('stop' in nextWait(failure(), facts({ method, attempts: failed(times, attempt), ...more }))) return times;
   }
 }
 
@@ -129,38 +119,38 @@ describe('the retry matrix, with five retries allowed', () => {
     { failure: () => new RequestValidationError([]), is: 'invalid arguments', safe: 1, idempotent: 1, effect: 1 },
     { failure: () => new TypeError('a bug'), is: 'any other error', safe: 1, idempotent: 1, effect: 1 },
   ])('$is: safe $safe, idempotent $idempotent, effect $effect sends', ({ failure, safe, idempotent, effect }) => {
-    expect(sends(failure, 'safe')).toBe(safe);
-    expect(sends(failure, 'idempotent')).toBe(idempotent);
-    expect(sends(failure, 'effect')).toBe(effect);
+    expect(sends(failure, 'GET')).toBe(safe);
+    expect(sends(failure, 'DELETE')).toBe(idempotent);
+    expect(sends(failure, 'POST')).toBe(effect);
   });
 
   test('a 409 is retried with an idempotency key, since the first request is still running', () => {
-    expect(sends(() => status(409), 'effect', { hasIdempotencyKey: true })).toBe(6);
-    expect(sends(() => status(500), 'effect', { hasIdempotencyKey: true })).toBe(1);
-    expect(sends(() => broken('headers', 'maybe'), 'effect', { hasIdempotencyKey: true })).toBe(1);
+    expect(sends(() => status(409), 'POST', { hasIdempotencyKey: true })).toBe(6);
+    expect(sends(() => status(500), 'POST', { hasIdempotencyKey: true })).toBe(1);
+    expect(sends(() => broken('headers', 'maybe'), 'POST', { hasIdempotencyKey: true })).toBe(1);
   });
 
   test('a 429 or 503 does not repeat an effect that an earlier attempt may have had', () => {
-    expect(sends(() => status(429), 'effect', { sent: 'maybe' })).toBe(1);
-    expect(sends(() => refused(503), 'effect', { sent: 'yes' })).toBe(1);
-    expect(sends(() => refused(503), 'idempotent', { sent: 'yes' })).toBe(6);
+    expect(sends(() => status(429), 'POST', { sent: 'maybe' })).toBe(1);
+    expect(sends(() => refused(503), 'POST', { sent: 'yes' })).toBe(1);
+    expect(sends(() => refused(503), 'DELETE', { sent: 'yes' })).toBe(6);
   });
 
   test('a body that can only be sent once is never sent again', () => {
     for (const failure of [() => status(503), () => status(429, 0), () => broken('connect', 'no')]) {
-      expect(sends(failure, 'effect', { repeatable: false })).toBe(1);
+      expect(sends(failure, 'POST', { repeatable: false })).toBe(1);
     }
   });
 
   test.each([0, 1, 2, 5])('maxRetries %d allows that many attempts after the first', (maxRetries) => {
-    expect(sends(() => refused(503), 'effect', { maxRetries })).toBe(maxRetries + 1);
+    expect(sends(() => refused(503), 'POST', { maxRetries })).toBe(maxRetries + 1);
   });
 
   test('an unknown host is looked up only once more', () => {
     const unknown = () => withCode('ENOTFOUND', 'connect', 'no');
 
-    expect(sends(unknown, 'safe')).toBe(2);
-    expect(sends(() => withCode('EAI_AGAIN', 'connect', 'no'), 'safe')).toBe(6);
+    expect(sends(unknown, 'GET')).toBe(2);
+    expect(sends(() => withCode('EAI_AGAIN', 'connect', 'no'), 'GET')).toBe(6);
   });
 
   test('a GET whose kept connection closed is retried once without a delay', () => {
@@ -168,8 +158,8 @@ describe('the retry matrix, with five retries allowed', () => {
 
     expect(nextWait(closed, facts({ attempts: failed(1) }))).toEqual({ wait: 0 });
     expect(nextWait(closed, facts({ attempts: failed(2) }))).toEqual({ wait: 500 });
-    expect(nextWait(closed, facts({ operation: 'idempotent' }))).toEqual({ wait: 250 });
-    expect(nextWait(closed, facts({ operation: 'effect' }))).toEqual({ stop: 'not-repeatable' });
+    expect(nextWait(closed, facts({ method: 'DELETE' }))).toEqual({ wait: 250 });
+    expect(nextWait(closed, facts({ method: 'POST' }))).toEqual({ stop: 'not-repeatable' });
   });
 });
 

@@ -8,17 +8,6 @@ import { ResponseValidationError } from '../../errors/validation.js';
 import type { StopReason } from '../events/events.js';
 import { MIN_ATTEMPT } from './timeouts.js';
 
-/**
- * The effect of repeating a request: none (`safe`), the same again (`idempotent`), or the work a second time
- * (`effect`).
- */
-export type Operation = 'safe' | 'idempotent' | 'effect';
-
-export function operationOf(method: string): Operation {
-  if (method === 'GET') return 'safe';
-  return method === 'POST' ? 'effect' : 'idempotent';
-}
-
 /** Milliseconds. The first backoff is a random part of `FIRST`; the range doubles with each retry, up to `LONGEST`. */
 const FIRST_BACKOFF = 500;
 export const MAX_BACKOFF = 8_000;
@@ -27,7 +16,8 @@ const MAX_RETRIES_BY_STATUS: Readonly<Record<number, number>> = { 408: 2, 425: 1
 
 /** The facts for the decision, besides the error. */
 export interface RetryFacts {
-  readonly operation: Operation;
+  /** Repeating a POST may do its work a second time. Repeating any other request changes nothing more. */
+  readonly method: string;
   /** Whether the body can be sent a second time. */
   readonly repeatable: boolean;
   readonly maxRetries: number;
@@ -73,9 +63,9 @@ function backoff(failures: number, retryAfter: number | undefined, random: () =>
   return Math.max(retryAfter, jitter) + random() * Math.min(1_000, retryAfter / 10);
 }
 
-/** A kept connection closed just as it was reused. The service is fine, so a safe request is repeated at once, once. */
-function wasClosedOnReuse(error: unknown, { operation, attempts }: RetryFacts): boolean {
-  if (operation !== 'safe' || attempts.length > 1 || !(error instanceof APIConnectionError)) return false;
+/** A kept connection closed just as it was reused. The service is fine, so a GET is repeated at once, once. */
+function wasClosedOnReuse(error: unknown, { method, attempts }: RetryFacts): boolean {
+  if (method !== 'GET' || attempts.length > 1 || !(error instanceof APIConnectionError)) return false;
   return error.phase === 'headers' && wasClosed(error.cause ?? error);
 }
 
@@ -88,14 +78,14 @@ function isExhausted(error: unknown, { attempts }: RetryFacts): boolean {
   return alike.length > (MAX_RETRIES_BY_STATUS[error.status] ?? Number.POSITIVE_INFINITY);
 }
 
-function isRepeatable(error: unknown, { operation, hasIdempotencyKey, sent }: RetryFacts): boolean {
-  const isSafeToRepeat = operation !== 'effect' || mostSent(sent, sentBy(error)) === 'no';
+function isRepeatable(error: unknown, { method, hasIdempotencyKey, sent }: RetryFacts): boolean {
+  const isSafeToRepeat = method !== 'POST' || mostSent(sent, sentBy(error)) === 'no';
   if (error instanceof APITimeoutError && error.kind === 'idle') return false;
   if (error instanceof APIConnectionError || error instanceof ResponseValidationError)
     return error.retryable && isSafeToRepeat;
   if (!(error instanceof APIError)) return false;
   // The first request with this key is still being processed.
-  if (error.status === 409) return hasIdempotencyKey && operation === 'effect';
+  if (error.status === 409) return hasIdempotencyKey && method === 'POST';
   return isSafeToRepeat && (error.status === 429 || error.status === 503 || error.status in MAX_RETRIES_BY_STATUS);
 }
 

@@ -31,7 +31,7 @@ import { errorIn } from '../response/error-details.js';
 import { type ResponseSpec, ServiceResponse } from '../response/service-response.js';
 import type { ApiArea, Call, Shared } from './call.js';
 import { CallAttempt } from './call.js';
-import { MAX_BACKOFF, nextWait, operationOf, sentBy } from './retry.js';
+import { MAX_BACKOFF, nextWait, sentBy } from './retry.js';
 import { CallTimeouts } from './timeouts.js';
 
 /** Turns a successful response into the method's return value. */
@@ -297,7 +297,7 @@ export class Transport {
     const reason = error instanceof APIError ? error.status : error instanceof Error ? error.name : 'unknown';
     const event = { attempt: attempts.length, reason };
     const decision = nextWait(error, {
-      operation: operationOf(request.method),
+      method: request.method,
       repeatable: request.upload?.repeatable !== false,
       maxRetries,
       maxRetryAfter,
