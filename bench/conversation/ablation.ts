@@ -5,7 +5,7 @@
  */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { MessageIndex } from '../../src/conversation/memory.js';
+import { History } from '../../src/conversation/memory.js';
 import { layoutPrompt } from '../../src/conversation/prompt.js';
 import { joined, readTalks, type Talk } from './data.js';
 import { measure } from './measure.js';
@@ -205,7 +205,7 @@ function mean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
-const indexes = new Map<readonly unknown[], MessageIndex>();
+const indexes = new Map<readonly unknown[], History>();
 
 /** As `fitToBudget`, but each conversation is indexed once. */
 const OURS: Way = {
@@ -213,8 +213,7 @@ const OURS: Way = {
   prompt: ({ messages }, question, budget) => {
     const input = [{ role: 'user', content: question }];
     const layout = layoutPrompt({ parts: {}, history: messages, input, budget, countTokens: tokensOf });
-    const index = indexes.get(messages) ?? new MessageIndex();
-    if (index.length === 0) index.append(messages);
+    const index = indexes.get(messages) ?? new History(messages);
     indexes.set(messages, index);
     const hits = layout.start === 0 ? [] : index.search(question, { limit: 1000 });
     return layout.fill({ hits, index, query: question }).chatMessages;

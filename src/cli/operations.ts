@@ -1,4 +1,4 @@
-import { MessageIndex } from '../conversation/memory.js';
+import { History } from '../conversation/memory.js';
 import type {
   CompactParams,
   ContextClient,
@@ -206,8 +206,7 @@ async function search(
       text: `${item.key}: ${item.content}`,
     })),
   ];
-  const index = new MessageIndex();
-  index.append(entries.map(({ text }) => ({ role: 'user', content: text })));
+  const index = new History(entries.map(({ text }) => ({ role: 'user', content: text })));
   const found = index.search(query, { limit: 10, neighbours: false });
   return found.flatMap(({ position }) => entries[position] ?? []);
 }

@@ -13,10 +13,10 @@ import {
   type UserMemoryItem,
 } from '../index.js';
 import { type Background, Limits, untilAborted } from './limits.js';
+import { type History, pauses } from './memory.js';
 import type { CompactionReceipt, CompactionReport, CompactionState, Snapshot } from './model.js';
 import type { CheckedOptions } from './options.js';
 import { diffSummaries, entriesOf, listOf, lostWith, sharedTerms, termsOf } from './receipt.js';
-import { type History, pauses } from './search.js';
 import type { Session } from './store.js';
 import { messageTokens } from './tokens.js';
 
@@ -327,11 +327,11 @@ function tokensOf({ previousTokenCount, newTokenCount }: CompactionResult): Comp
 async function countOnlyInHistory({ summary, pins, metadata }: Snapshot, history: History): Promise<number> {
   const { messages } = history;
   const origins = new Set<number>();
-  const index = await history.index();
+  await history.ready();
   const pause = pauses(); // there may be many statements
   for (const { text } of entriesOf(summary)) {
     const terms = termsOf(text);
-    for (const { position } of index.search(text, { limit: 3, neighbours: false })) {
+    for (const { position } of history.search(text, { limit: 3, neighbours: false })) {
       const shared = sharedTerms(terms, termsOf(messages[position]?.content ?? ''));
       if (shared >= SAME_STATEMENT * terms.size) origins.add(position);
     }

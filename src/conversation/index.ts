@@ -35,10 +35,10 @@ export {
   type FittedPrompt,
   fitToBudget,
 } from './prompt.js';
+export type { ConversationSearch, SearchHit } from './recall.js';
 export { diffSummaries } from './receipt.js';
 export { renderContext } from './render.js';
 export { readTurn, type TurnEvent } from './reply.js';
-export type { ConversationSearch, SearchHit } from './search.js';
 export {
   ConversationConflictError,
   type ConversationState,

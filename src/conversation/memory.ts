@@ -1,3 +1,4 @@
+import type { ConversationMessage } from './model.js';
 import { datesIn, dateTerms, wordsOf } from './words.js';
 
 /** A message that a search found. */
@@ -6,13 +7,6 @@ export interface Hit {
   position: number;
   /** The higher, the better. Comparable within one search only. */
   score: number;
-}
-
-/** The parts of a message that are searched. */
-interface Searchable {
-  content: string;
-  name?: string | undefined;
-  createdAt?: string | Date | undefined;
 }
 
 interface SearchOptions {
@@ -25,47 +19,54 @@ interface SearchOptions {
 }
 
 /**
- * Searches the messages of a conversation by their words, dates and speakers. The score of a message comes from its own
- * words (BM25), and less from those of the messages around it, because an answer often does not name its subject. The
- * passages of a long message are searched one by one.
+ * The messages of a conversation, and an index for searching them by their words, dates and speakers. The score of a
+ * message comes from its own words (BM25), and less from those of the messages around it, because an answer often does
+ * not name its subject. The passages of a long message are searched one by one.
  *
  * The weights were chosen with bench/conversation.
  */
-export class MessageIndex {
+export class History {
+  #messages: readonly ConversationMessage[];
+  /** The number of messages in the index. */
+  #length = 0;
   /** For each term the passages that contain it, in order. */
   readonly #terms = new Map<string, number[]>();
   /** Of each passage: its message, and its number of words. */
   readonly #positions: number[] = [];
   readonly #lengths: number[] = [];
   #words = 0;
-  #length = 0;
   #newest: Date | undefined;
 
-  /** The number of messages. */
-  get length(): number {
-    return this.#length;
+  constructor(messages: readonly ConversationMessage[] = []) {
+    this.#messages = messages;
   }
 
-  /** Adds messages at the end. */
-  append(messages: readonly Searchable[]): void {
-    for (const message of messages) this.#add(message);
+  get messages(): readonly ConversationMessage[] {
+    return this.#messages;
   }
 
-  /** Forgets all messages from a position on. */
-  truncate(length: number): void {
-    while ((this.#positions.at(-1) ?? -1) >= length) {
-      this.#positions.pop();
-      this.#words -= this.#lengths.pop() ?? 0;
+  /** Replaces the messages. The index keeps those that have not changed. */
+  update(messages: readonly ConversationMessage[]): void {
+    const before = this.#messages;
+    let same = 0;
+    const most = Math.min(this.#length, messages.length);
+    while (same < most && isSame(messages[same], before[same])) same += 1;
+    if (same < this.#length) this.#truncate(same);
+    this.#messages = messages;
+  }
+
+  /** Adds new messages to the index in slices, so that a long history does not block the event loop. */
+  async ready(): Promise<void> {
+    const pause = pauses();
+    while (this.#length < this.#messages.length) {
+      this.#append(this.#length + SLICE);
+      await pause();
     }
-    for (const [term, list] of this.#terms) {
-      while ((list.at(-1) ?? -1) >= this.#positions.length) list.pop();
-      if (list.length === 0) this.#terms.delete(term);
-    }
-    this.#length = Math.min(this.#length, length);
   }
 
   /** The best messages first. None if the query contains nothing but common words. */
   search(query: string, { previous = [], limit = 400, neighbours = true }: SearchOptions = {}): Hit[] {
+    this.#append(this.#messages.length);
     const weights = this.#weights(query, previous);
     if (weights.size === 0) return [];
     const scores = this.#scores(weights, neighbours);
@@ -84,7 +85,24 @@ export class MessageIndex {
     return hits.sort((a, b) => b.score - a.score || b.position - a.position).slice(0, limit);
   }
 
-  #add({ content, name = '', createdAt }: Searchable): void {
+  #append(end: number): void {
+    for (const message of this.#messages.slice(this.#length, end)) this.#add(message);
+  }
+
+  /** Forgets all messages from a position on. */
+  #truncate(length: number): void {
+    while ((this.#positions.at(-1) ?? -1) >= length) {
+      this.#positions.pop();
+      this.#words -= this.#lengths.pop() ?? 0;
+    }
+    for (const [term, list] of this.#terms) {
+      while ((list.at(-1) ?? -1) >= this.#positions.length) list.pop();
+      if (list.length === 0) this.#terms.delete(term);
+    }
+    this.#length = length;
+  }
+
+  #add({ content, name = '', createdAt }: ConversationMessage): void {
     const position = this.#length++;
     const shared = wordsOf(name);
     const date = new Date(createdAt ?? Number.NaN);
@@ -166,6 +184,26 @@ export class MessageIndex {
     return terms.sort((a, b) => b.weight - a.weight).slice(0, most);
   }
 }
+
+function isSame(one: ConversationMessage | undefined, other: ConversationMessage | undefined): boolean {
+  return one === other || (one?.content === other?.content && one?.name === other?.name);
+}
+
+/** Returns a function to call between slices of work. It lets other events be handled, if the last time is long ago. */
+export function pauses(): () => Promise<void> | undefined {
+  let began = performance.now();
+  return () => {
+    if (performance.now() - began < MAX_BLOCK) return undefined;
+    return new Promise((resolve) => setTimeout(resolve, 0)).then(() => {
+      began = performance.now();
+    });
+  };
+}
+
+/** Messages that are added to an index at once. */
+const SLICE = 20;
+/** Milliseconds of work before other events are handled. */
+const MAX_BLOCK = 8;
 
 /** The nth largest number, or 0 if there are fewer. Sorting all would take most of a search. */
 function nthLargest(numbers: Float64Array, n: number): number {

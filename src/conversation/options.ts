@@ -8,7 +8,7 @@ import {
   type Undocumented,
 } from '../index.js';
 import type { CompactionReceipt, ConversationMessage } from './model.js';
-import type { ConversationSearch } from './search.js';
+import type { ConversationSearch } from './recall.js';
 import type { ConversationStore } from './store.js';
 
 /** Options of `createConversation`. The first three are required. */

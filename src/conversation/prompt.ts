@@ -1,5 +1,5 @@
 import { type ChatMessage, ConfigurationError, ContextGatewayError, type ErrorData } from '../index.js';
-import { MessageIndex } from './memory.js';
+import { History } from './memory.js';
 import {
   type BuiltPrompt,
   type ContextParts,
@@ -189,8 +189,7 @@ function regularLayout(
 }
 
 function search({ history, input }: FitParams): Found {
-  const index = new MessageIndex();
-  index.append(history);
+  const index = new History(history);
   const query = input.at(-1)?.content ?? '';
   return { hits: index.search(query, { limit: 1000 }), index, query };
 }

@@ -1,7 +1,20 @@
-import { type Hit, LONG, type MessageIndex, PASSAGE, passagesOf } from './memory.js';
+import { Limits } from './limits.js';
+import { History, type Hit, LONG, PASSAGE, passagesOf, pauses } from './memory.js';
 import { type ConversationMessage, type LostEntry, type Recalled, timeOf, wellFormed } from './model.js';
+import { normalise } from './receipt.js';
 import { enclosed, renderItem } from './render.js';
 import { wordsOf } from './words.js';
+
+/** A search in the messages of a conversation. Returns the ids of messages, best first. */
+export type ConversationSearch = (
+  query: string,
+  options: { limit: number; signal: AbortSignal },
+) => readonly SearchHit[] | Promise<readonly SearchHit[]>;
+
+/** A message that an app's own search found. */
+export interface SearchHit {
+  id: string;
+}
 
 /** What a search found, and what it found it in. */
 export interface Found {
@@ -12,8 +25,102 @@ export interface Found {
   /** What was searched for, to select the part of a long message that matches. */
   query?: string | undefined;
   /** Finds later messages on the same subject: they may revoke what an earlier one says. */
-  index?: Pick<MessageIndex, 'search'> | undefined;
+  index?: History | undefined;
 }
+
+/** Searches the history and the lost statements: by words, and with the app's own search. */
+export class Searcher {
+  readonly #search: ConversationSearch | undefined;
+  readonly #onError: (error: unknown) => void;
+  readonly #lost = new History();
+
+  constructor(search: ConversationSearch | undefined, onError: (error: unknown) => void) {
+    this.#search = search;
+    this.#onError = onError;
+  }
+
+  /** What is found for an input. The two user messages before it count, with less weight. */
+  async found(
+    input: readonly ConversationMessage[],
+    messages: readonly ConversationMessage[],
+    { history, limits, lost: entries }: { history: History; limits: Limits; lost: readonly LostEntry[] },
+  ): Promise<Found> {
+    const { content: query } = input.findLast(({ role }) => role === 'user') ?? input.at(-1) ?? { content: '' };
+    const ofUser = messages.slice(-RECENT).filter(({ role }) => role === 'user');
+    const previous = ofUser.slice(-2).map(({ content }) => content);
+    await history.ready();
+    const pause = pauses();
+    const hits = await this.hits(query, { previous, limit: MAX_HITS }, history, limits);
+    await pause();
+    this.#lost.update(entries.map(({ text, term = '' }) => ({ role: 'summary', content: `${term} ${text}` })));
+    const statements = this.#lost.search(query, { limit: MAX_LOST, neighbours: false });
+    const lost: LostEntry[] = [];
+    for (const entry of statements.flatMap(({ position }) => entries[position] ?? [])) {
+      const [origin] = history.search(entry.text, { limit: 1, neighbours: false });
+      const content = normalise(messages[origin?.position ?? -1]?.content ?? '');
+      if (!content.includes(normalise(entry.text))) lost.push(entry);
+      if (origin !== undefined) hits.splice(Math.min(hits.length, 3), 0, origin);
+    }
+    return { hits, lost, index: history, query };
+  }
+
+  /** Searches by words, and with the app's own search if there is one. */
+  async hits(
+    query: string,
+    options: { limit: number; previous?: readonly string[]; neighbours?: boolean },
+    history: History,
+    limits: Limits,
+  ): Promise<Hit[]> {
+    const [ids] = await Promise.all([this.#idsFrom(query, options.limit, limits), history.ready()]);
+    const { messages } = history;
+    let hits = history.search(query, options);
+    if (ids.length > 0) {
+      const positions = new Map(messages.map(({ id }, at) => [id, at]));
+      const byApp = ids.flatMap((id) => positions.get(id) ?? []);
+      hits = joinHits(hits, byApp);
+    }
+    return hits.filter(({ position }) => messages[position]?.excluded !== true);
+  }
+
+  async #idsFrom(query: string, limit: number, { signal }: Limits): Promise<string[]> {
+    const search = this.#search;
+    if (search === undefined) return [];
+    const stop = new AbortController();
+    try {
+      const bounded = new Limits({ signal, timeout: SEARCH_TIMEOUT });
+      const found = await bounded.within('search', () => search(query, { limit, signal: stop.signal }));
+      return found.map(({ id }) => id);
+    } catch (error) {
+      if (signal?.aborted === true) throw error;
+      this.#onError(error);
+      return [];
+    } finally {
+      stop.abort();
+    }
+  }
+}
+
+/** Among so many messages before the input, the user's are looked for. */
+const RECENT = 20;
+/** Messages that a search returns for a prompt. */
+const MAX_HITS = 1000;
+/** Lost statements that a prompt repeats. */
+const MAX_LOST = 5;
+/** Milliseconds for the app's own search. */
+const SEARCH_TIMEOUT = 2_000;
+/** Joins the ranking by words with that of the app's own search, by reciprocal rank. */
+function joinHits(byWords: readonly Hit[], byApp: readonly number[]): Hit[] {
+  const joined = new Map<number, Hit>();
+  for (const [rank, hit] of byWords.entries()) joined.set(hit.position, { ...hit, score: 1 / (RANK_CONSTANT + rank) });
+  for (const [rank, position] of byApp.entries()) {
+    const hit = joined.get(position) ?? { position, score: 0 };
+    joined.set(position, { ...hit, score: hit.score + 1 / (RANK_CONSTANT + rank) });
+  }
+  return [...joined.values()].sort((a, b) => b.score - a.score);
+}
+
+/** The usual constant of reciprocal rank fusion. */
+const RANK_CONSTANT = 60;
 
 /** Where recalled messages may come from, and how much room there is. */
 interface RecallParams {

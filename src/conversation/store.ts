@@ -3,6 +3,7 @@ import { isObject } from '../base/objects.js';
 import { systemRuntime } from '../base/runtime.js';
 import { ConfigurationError, ContextGatewayError, type ErrorData } from '../index.js';
 import { type Limits, within } from './limits.js';
+import { History } from './memory.js';
 import {
   badArgument,
   type ChatTurn,
@@ -16,7 +17,6 @@ import {
 } from './model.js';
 import type { FitState } from './prompt.js';
 import { forgetMessage } from './receipt.js';
-import { History } from './search.js';
 import type { Calibration, TokenCounter } from './tokens.js';
 
 /**

@@ -10,6 +10,7 @@ import {
 } from '../index.js';
 import { type CurrentContext, ServiceContext } from './context.js';
 import { Background, Limits } from './limits.js';
+import { History } from './memory.js';
 import {
   type BuiltPrompt,
   badArgument,
@@ -20,8 +21,8 @@ import {
 } from './model.js';
 import type { BuildOptions, CheckedOptions, TurnOptions } from './options.js';
 import { ContextBudgetError, type FitState, layoutPrompt } from './prompt.js';
+import { Searcher } from './recall.js';
 import { Reply, type TurnEnd } from './reply.js';
-import { History, Searcher } from './search.js';
 import { ConversationConflictError, memoryStore, Session, stored } from './store.js';
 import { messageTokens, TokenCounter } from './tokens.js';
 

@@ -1,6 +1,6 @@
 import { fitToBudget } from 'context-gateway/conversation';
 import { expect, test } from 'vitest';
-import { MessageIndex } from '../../src/conversation/memory.js';
+import { History } from '../../src/conversation/memory.js';
 import { layoutPrompt } from '../../src/conversation/prompt.js';
 import { LANGUAGES, type Language } from './languages.js';
 
@@ -21,8 +21,7 @@ function historyOf({ facts, talk }: Language) {
 
 test.each(Object.entries(LANGUAGES))('%s: nine of ten facts are found at 2,000 tokens', (_, language) => {
   const history = historyOf(language);
-  const index = new MessageIndex();
-  index.append(history);
+  const index = new History(history);
   const missed = language.facts.flatMap(([said, question, task]) => {
     return [question, task].filter((query) => {
       const found = { hits: index.search(query, { limit: 1000 }), index, query };

@@ -1,17 +1,22 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { MessageIndex, passagesOf } from '../../src/conversation/memory.js';
+import { History, passagesOf } from '../../src/conversation/memory.js';
 import { excerptOf } from '../../src/conversation/recall.js';
 
 type Message = { content: string; name?: string; createdAt?: string };
 
-function indexOf(messages: readonly (string | Message)[]): MessageIndex {
-  const index = new MessageIndex();
-  index.append(messages.map((message) => (typeof message === 'string' ? { content: message } : message)));
-  return index;
+function talkOf(messages: readonly (string | Message)[]) {
+  return messages.map((message) => ({
+    role: 'user',
+    ...(typeof message === 'string' ? { content: message } : message),
+  }));
 }
 
-function positions(index: MessageIndex, query: string, options?: Parameters<MessageIndex['search']>[1]): number[] {
+function indexOf(messages: readonly (string | Message)[]): History {
+  return new History(talkOf(messages));
+}
+
+function positions(index: History, query: string, options?: Parameters<History['search']>[1]): number[] {
   return index.search(query, options).map(({ position }) => position);
 }
 
@@ -166,13 +171,12 @@ describe('a search in the messages of a conversation', () => {
     expect(excerptOf(long, 'deadline of the export', 1000)).toContain('six in the morning');
   });
 
-  test('forgets what is truncated', () => {
+  test('forgets what is replaced', () => {
     const index = indexOf([...small, 'The red boat.', 'A blue one.']);
+    expect(positions(index, 'red boat')[0]).toBe(40);
 
-    index.truncate(40);
-    index.append([{ content: 'A yellow car.' }]);
+    index.update(talkOf([...small, 'A yellow car.']));
 
-    expect(index.length).toBe(41);
     expect(positions(index, 'red boat')).toEqual([]);
     expect(positions(index, 'yellow car')[0]).toBe(40);
   });
@@ -180,16 +184,19 @@ describe('a search in the messages of a conversation', () => {
   test('gives the same, whether an index is built in one step, in several or after truncation', () => {
     const text = fc.array(fc.constantFrom('red', 'blue', 'boat', 'pier', '船', '红色'), { maxLength: 8 });
     const talk = fc.array(
-      text.map((words) => ({ content: words.join(' ') })),
+      text.map((words) => ({ role: 'user', content: words.join(' ') })),
       { maxLength: 60 },
     );
     fc.assert(
       fc.property(talk, talk, (kept, removed) => {
-        const [one, two, three] = [new MessageIndex(), new MessageIndex(), new MessageIndex()];
-        one.append(kept);
-        for (const message of kept) two.append([message]);
-        three.append([...kept, ...removed]);
-        three.truncate(kept.length);
+        const [one, two, three] = [new History(kept), new History(), new History([...kept, ...removed])];
+        for (const end of kept.keys()) {
+          two.update(kept.slice(0, end + 1));
+          two.search('red');
+        }
+        two.update(kept);
+        three.search('red');
+        three.update(kept);
 
         expect(two.search('red boat 船')).toEqual(one.search('red boat 船'));
         expect(three.search('red boat 船')).toEqual(one.search('red boat 船'));
