@@ -32,11 +32,7 @@ export function findBadOptions(schema: AnySchema, options: object, owner: string
 
 /** The message for an option that does not exist. It suggests the option that may be meant. */
 export function unknownOption(key: string, schema: AnySchema, owner: string): string {
-  const given = normalizeName(key);
-  // For the names of these options in other clients: `timeoutMs`, `retries`, `headers`.
-  const alike = (name: string): boolean =>
-    given.startsWith(normalizeName(name)) || (given.length > 2 && normalizeName(name).endsWith(given));
   const names = fieldsOf(schema);
-  const meant = [...names.filter((name) => normalizeName(name) === given), ...names.filter(alike)].slice(0, 1);
+  const meant = names.filter((name) => normalizeName(name) === normalizeName(key));
   return `is not an option of ${owner}${didYouMean(meant) || ` (it takes ${names.join(', ')})`}`;
 }

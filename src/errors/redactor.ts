@@ -13,20 +13,37 @@ const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g;
 
 /** Makes texts of others safe to print: those of the service, and of a platform's error. */
 export class Redactor {
-  readonly #credential: string;
+  readonly #secret: string;
   readonly #body: string | undefined;
   /** A cache, because most errors have several texts, and the body may be long. */
   #texts: CallerTexts | undefined;
 
   /** `credential` is the value of its header, `body` the JSON of the request. A relayed stream has neither. */
   constructor(credential = '', body?: string) {
-    this.#credential = credential;
+    this.#secret = secretPart(credential);
     this.#body = body;
   }
 
-  /** Masks keys and control characters. Done before a text is cut, because half a key is still a secret. */
+  /**
+   * Masks keys, control characters and the credential, also in escaped form. Done before a text is cut, because half a key
+   * is still a secret.
+   */
   mask(text: string): string {
-    return withoutSecrets(text, this.#credential);
+    const secret = this.#secret;
+    // For speed: nearly every request id is plain.
+    if (PLAIN.test(text) && !contains(text, secret)) return text;
+    let shown = masked(text, secret);
+    let read = shown;
+    // Escapes may be nested (`&amp;#43;`). Unescape only if that reveals the credential.
+    for (let layer = 0; layer < 2; layer += 1) {
+      const inner = unescaped(read);
+      if (inner === read) break;
+      read = masked(inner, secret);
+      if (read !== inner) shown = read;
+    }
+    return shown
+      .replace(KEYS, 'svc_$1_***')
+      .replace(CONTROL, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
   }
 
   /** The same, without the caller's texts and of limited length. */
@@ -38,25 +55,6 @@ export class Redactor {
     const shown = rest === bounded ? bounded : this.mask(rest); // its escapes were decoded
     return shown.length > MAX_MESSAGE ? `${shown.slice(0, MAX_MESSAGE)}…` : shown;
   }
-}
-
-/** Masks the credential if a text repeats it, also in escaped form. */
-export function withoutSecrets(text: string, credential: string): string {
-  const secret = secretPart(credential);
-  // For speed: nearly every request id is plain.
-  if (PLAIN.test(text) && !contains(text, secret)) return text;
-  let shown = masked(text, secret);
-  let read = shown;
-  // Escapes may be nested (`&amp;#43;`). Unescape only if that reveals the credential.
-  for (let layer = 0; layer < 2; layer += 1) {
-    const inner = unescaped(read);
-    if (inner === read) break;
-    read = masked(inner, secret);
-    if (read !== inner) shown = read;
-  }
-  return shown
-    .replace(KEYS, 'svc_$1_***')
-    .replace(CONTROL, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
 function contains(text: string, secret: string): boolean {

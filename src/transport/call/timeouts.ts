@@ -268,8 +268,10 @@ class Watchdog {
 /** The calls of a client in flight, including streams. Clients that share connections share this. */
 export class LiveCalls {
   readonly #calls = new Set<CallTimeouts>();
-  #closed = false;
-  #count = 0;
+  /** Whether the client was closed. */
+  closed = false;
+  /** How many calls have started. */
+  count = 0;
   /** One listener for each signal, however many calls share it, because platforms warn about many listeners. */
   readonly #bySignal = new Map<AbortSignal, { readonly calls: Set<CallTimeouts>; readonly onAbort: () => void }>();
 
@@ -301,19 +303,8 @@ export class LiveCalls {
     this.#bySignal.delete(signal);
   }
 
-  /** Whether the client was closed. */
-  get closed(): boolean {
-    return this.#closed;
-  }
-
-  /** Numbers calls, from 1. */
-  nextNumber(): number {
-    this.#count += 1;
-    return this.#count;
-  }
-
   closeAll(): void {
-    this.#closed = true;
+    this.closed = true;
     for (const call of this.#calls) call.close();
   }
 }

@@ -131,7 +131,8 @@ export class Transport {
     const { method, path, bucket = this.#area.name } = endpoint;
     const { runtime, live } = shared;
     const own = this.#options;
-    const facts = { call: live.nextNumber(), area: this.#area.name, method, path };
+    live.count += 1;
+    const facts = { call: live.count, area: this.#area.name, method, path };
     const route = `${method} ${path}`;
     const idle = options.streamIdleTimeout ?? own.streamIdleTimeout ?? DEFAULTS.streamIdleTimeout;
     const listeners = [...this.#own, ...shared.listeners];
