@@ -17,8 +17,7 @@ import {
   type Query,
 } from './arguments/request.js';
 import type { SchemaOptions } from './arguments/request-options.js';
-import type { ApiArea, Shared } from './call/call.js';
-import { RetryBudget } from './call/retry.js';
+import { type ApiArea, RetryBudget, type Shared } from './call/call.js';
 import { LiveCalls } from './call/timeouts.js';
 import { Transport } from './call/transport.js';
 import type { ClientEvent } from './events/events.js';

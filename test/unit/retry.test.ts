@@ -13,7 +13,8 @@ import {
   type Sent,
 } from '../../src/errors/connection.js';
 import { RequestValidationError, ResponseValidationError } from '../../src/errors/validation.js';
-import { nextWait, RetryBudget, type RetryFacts } from '../../src/transport/call/retry.js';
+import { type CallAttempt, RetryBudget } from '../../src/transport/call/call.js';
+import { nextWait } from '../../src/transport/call/retry.js';
 import { sentOf } from '../../src/transport/response/error-details.js';
 import { seededRandom } from '../helpers/manual-runtime.js';
 
@@ -42,22 +43,37 @@ const broken = (phase: Phase, sent: Sent, retryable = true) =>
 const failed = (times: number, attempt: Partial<Attempt> = { error: 'APIConnectionError' }): Attempt[] =>
   Array.from({ length: times }, () => ({ delay: 0, duration: 1, ...attempt }));
 
-const facts = (more: Partial<RetryFacts> = {}): RetryFacts => ({
+const DEFAULTS = {
   method: 'GET',
   repeatable: true,
   maxRetries: 5,
   maxRetryAfter: 60_000,
   timeLeft: Number.POSITIVE_INFINITY,
   attempts: failed(1),
-  sent: 'no',
+  sent: 'no' as Sent,
   missedRetryAfter: false,
   hasIdempotencyKey: false,
   random: () => 0.5,
-  ...more,
-});
+};
+type Facts = Partial<typeof DEFAULTS>;
+
+/** A failed attempt, of which the decision reads no more than this. */
+function facts(more: Facts = {}): CallAttempt {
+  const { method, repeatable, timeLeft, missedRetryAfter, hasIdempotencyKey, random, ...rest } = {
+    ...DEFAULTS,
+    ...more,
+  };
+  const call = {
+    request: { method, upload: { repeatable } },
+    timeouts: { timeLeft, runtime: { random } },
+    options: { idempotencyKey: hasIdempotencyKey ? 'key' : undefined },
+    ...rest,
+  };
+  return { call, missedRetryAfter } as unknown as CallAttempt;
+}
 
 /** How often a call is sent if it fails in the same way every time. */
-function sends(failure: () => Error, method: string, more: Partial<RetryFacts> = {}): number {
+function sends(failure: () => Error, method: string, more: Facts = {}): number {
   const { status: code } = failure() as { status?: number };
   const attempt = code === undefined ? { error: 'APIConnectionError' } : { status: code };
   for (let times = 1; ; times += 1) {

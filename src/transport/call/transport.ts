@@ -293,22 +293,11 @@ export class Transport {
 
   /** Decides what follows a failed attempt: waits, or throws the error. */
   #decide(error: unknown, attempt: CallAttempt): { wait: number; cost: number } {
-    const { runtime, budget, limiter } = this.#shared;
-    const { options, timeouts, attempts, request, reporter, maxRetries, maxRetryAfter, sent } = attempt.call;
+    const { budget, limiter } = this.#shared;
+    const { attempts, reporter } = attempt.call;
     const reason = error instanceof APIError ? error.status : error instanceof Error ? error.name : 'unknown';
     const event = { attempt: attempts.length, reason };
-    const decision = nextWait(error, {
-      method: request.method,
-      repeatable: request.upload?.repeatable !== false,
-      maxRetries,
-      maxRetryAfter,
-      timeLeft: timeouts.timeLeft,
-      attempts,
-      sent,
-      missedRetryAfter: attempt.missedRetryAfter,
-      hasIdempotencyKey: options.idempotencyKey !== undefined,
-      random: runtime.random,
-    });
+    const decision = nextWait(error, attempt);
     const cost = budget.cost(error, limiter !== undefined);
     if (decision.stop === undefined && budget.take(cost)) {
       reporter?.emit({ type: 'retry', ...event, wait: decision.wait });
