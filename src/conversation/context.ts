@@ -33,14 +33,6 @@ interface Cause {
   result: CompactionResult;
 }
 
-/** Tokens of the context. */
-interface ContextSize {
-  /** With the messages since it was read. */
-  now: number;
-  /** As the service counted. */
-  stored: number;
-}
-
 const NO_METADATA = { totalTokens: 0, compressedTokens: 0, preservationRatio: 1, recentMessageCount: 0 };
 /** Milliseconds after which a turn reads the context again in the background. */
 const FRESH = 30_000;
@@ -182,31 +174,33 @@ export class ServiceContext {
     const { snapshot, compaction } = this.#session.state;
     if (this.#options.compaction === false || snapshot === undefined) return undefined;
     if (this.#background.signal.aborted || this.#compacting !== undefined) return undefined;
-    const size = this.#sizeOf(snapshot);
-    const level = this.#dueLevel(compaction, size);
+    const level = this.#dueLevel(compaction, snapshot);
     if (level === undefined) return undefined;
-    const report = await this.#start(() => this.#compactFrom(level, size)).catch(this.#background.onError);
+    const { compressedTokens } = snapshot.metadata;
+    const report = await this.#start(() => this.#compactFrom(level, compressedTokens)).catch(this.#background.onError);
     return report && isReceipt(report) ? report : undefined;
   }
 
   /** Whether even the strongest level leaves the context too large. */
   isExhausted(snapshot: Snapshot): boolean {
     const { level, tokens = 0 } = this.#session.state.compaction;
-    return level === 'aggressive' && tokens >= this.#limit && this.#sizeOf(snapshot).now >= this.#limit;
+    return level === 'aggressive' && tokens >= this.#limit && this.#tokensNow(snapshot) >= this.#limit;
   }
 
-  #sizeOf({ metadata: { compressedTokens: stored }, messages }: Snapshot): ContextSize {
+  /** Tokens of the context, with the messages since it was read. */
+  #tokensNow({ metadata, messages }: Snapshot): number {
     const since = this.#session.history.messages.slice(messages);
-    return { now: stored + messageTokens(since, this.#session.counter.count), stored };
+    return metadata.compressedTokens + messageTokens(since, this.#session.counter.count);
   }
 
   /** The level to compact with now, or `undefined` if no compaction is due. */
-  #dueLevel(state: CompactionState, { now, stored }: ContextSize): CompactionLevel | undefined {
+  #dueLevel(state: CompactionState, snapshot: Snapshot): CompactionLevel | undefined {
     const { level, tokens = 0, savedNothing, suspended: { until, wait } = { until: 0, wait: 0 } } = state;
+    const now = this.#tokensNow(snapshot);
     const left = until - systemRuntime.wallClock();
     if (now < this.#limit || (left > 0 && left <= wait)) return undefined; // more is left if the clock was set back
     if (level === undefined) return 'light';
-    const grown = (savedNothing ? stored : now) - tokens;
+    const grown = (savedNothing ? snapshot.metadata.compressedTokens : now) - tokens;
     if (grown < MIN_GROWTH * Math.max(this.#limit, tokens)) return undefined;
     return tokens >= this.#limit ? (STRONGER[level] ?? level) : level;
   }
@@ -223,28 +217,29 @@ export class ServiceContext {
     return this.#compacting;
   }
 
-  /** If the level saves nothing, tries the next one, once. */
-  async #compactFrom(level: CompactionLevel, size: ContextSize): Promise<CompactionReport> {
-    const { report, retry } = await this.#attempt(level, size);
-    return retry === undefined ? report : (await this.#attempt(retry, size)).report;
+  /** If the level saves nothing, tries the next one, once. `stored` is the size of the context as the service counted. */
+  async #compactFrom(level: CompactionLevel, stored: number): Promise<CompactionReport> {
+    const report = await this.#attempt(level);
+    const { savedNothing } = this.#session.state.compaction;
+    const stronger = STRONGER[level];
+    const { previousTokenCount } = report.result;
+    if (!savedNothing) return report;
+    if (previousTokenCount > stored || stored >= this.#limit) return stronger ? this.#attempt(stronger) : report;
+    const message =
+      `The compaction removed nothing: the service has only ${previousTokenCount} tokens of this conversation. ` +
+      'Store each turn with the service, or set compaction: false.';
+    this.#background.onError(new ConfigurationError(message));
+    return report;
   }
 
-  async #attempt(
-    level: CompactionLevel,
-    { stored }: ContextSize,
-  ): Promise<{ report: CompactionReport; retry?: CompactionLevel | undefined }> {
+  /** Keeps what the compaction showed, for the next ones. */
+  async #attempt(level: CompactionLevel): Promise<CompactionReport & { result: CompactionResult }> {
     try {
       const report = await this.#compact(level, { maxRetries: 0 }); // a later turn tries again
       const { newTokenCount: tokens, previousTokenCount, summaryUpdated } = report.result;
       const savedNothing = tokens >= previousTokenCount || !summaryUpdated;
       this.#session.set({ compaction: { level, tokens, savedNothing } });
-      if (!savedNothing) return { report };
-      if (previousTokenCount > stored || stored >= this.#limit) return { report, retry: STRONGER[level] };
-      const message =
-        `The compaction removed nothing: the service has only ${previousTokenCount} tokens of this conversation. ` +
-        'Store each turn with the service, or set compaction: false.';
-      this.#background.onError(new ConfigurationError(message));
-      return { report };
+      return report;
     } catch (error) {
       if (this.#background.signal.aborted) throw error; // closed, not failed
       const { compaction } = this.#session.state;

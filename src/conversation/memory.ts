@@ -70,7 +70,8 @@ export class History {
     const weights = this.#weights(query, previous);
     if (weights.size === 0) return [];
     const scores = this.#scores(weights, neighbours);
-    const least = nthLargest(scores.slice(), limit);
+    // Without neighbours, few messages have a score.
+    const least = neighbours ? nthLargest(scores.slice(), limit) : 0;
     // The newest messages without a match come last: they fill room that is left.
     const newest = neighbours ? scores.length - limit : scores.length;
     const hits: Hit[] = [];
