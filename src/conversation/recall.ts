@@ -101,7 +101,7 @@ export class Searcher {
 }
 
 /** Among so many messages before the input, the user's are looked for. */
-const RECENT = 20;
+const RECENT = 200;
 /** Messages that a search returns for a prompt. */
 const MAX_HITS = 1000;
 /** Lost statements that a prompt repeats. */
@@ -234,7 +234,7 @@ const REVISED = 3;
 /** Tokens of room that each of them requires. */
 const ROOM_FOR_REVISED = 500;
 /** After so many messages that did not fit, no more are tried. */
-const MAX_MISSES = 20;
+const MAX_MISSES = 30;
 /** Minimum score of a later message on the same subject, as a share of the score of the message itself. */
 const SAME_SUBJECT = 0.3;
 /** The delimiters, with a hash, and the message itself. */
