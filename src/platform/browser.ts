@@ -33,10 +33,6 @@ export function createEngine({ fetch, dispatcher }: EngineOptions, rules = PAGE)
   throw new ConfigurationError('dispatcher works on Node only. Pass your own fetch instead.');
 }
 
-/** Browsers give pages no error codes. */
-export const wasClosed = (_failure: unknown): boolean => false;
-export const isUnknownHost = (_failure: unknown): boolean => false;
-
 /** A page has no environment variables, and browsers send their own user agent. */
 export const readEnvironment = (): undefined => undefined;
 export const userAgent = (): undefined => undefined;

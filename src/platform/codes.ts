@@ -1,4 +1,3 @@
-import { codeIn } from '../errors/cause.js';
 import type { Progress } from './engine.js';
 import type { Meaning } from './failure.js';
 
@@ -55,19 +54,6 @@ export function meaningOf(code: string, progress: Progress): Meaning {
     what,
     retryable: !untrusted && !UNSENDABLE.has(code),
   };
-}
-
-/** The codes of a kept connection that the server closed just as it was reused. */
-const CLOSED = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']);
-
-/** Whether the server closed the connection. */
-export function wasClosed(failure: unknown): boolean {
-  return CLOSED.has(codeIn(failure) ?? '');
-}
-
-/** Whether the host name has no address. */
-export function isUnknownHost(failure: unknown): boolean {
-  return codeIn(failure) === 'ENOTFOUND';
 }
 
 /** With `fetch`, a code may say more than the engine knows. */

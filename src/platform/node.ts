@@ -34,7 +34,6 @@ import { FetchEngine, requestInit } from './fetch.js';
 import { contentOf, openFile } from './upload/content.js';
 import { multipart } from './upload/multipart.js';
 
-export { isUnknownHost, wasClosed } from './codes.js';
 export { isBrowser, readEnvironment, userAgent } from './environment.js';
 
 /** Files on disk and streams are sent while they are read. */

@@ -6,7 +6,7 @@ import { contentOf } from './upload/content.js';
 import { refusePath } from './upload/file.js';
 import { multipart } from './upload/multipart.js';
 
-export { isUnknownHost, matches, userAgent, wasClosed } from './browser.js';
+export { matches, userAgent } from './browser.js';
 export { isBrowser, readEnvironment } from './environment.js';
 
 /** Workers of servers, which can stream uploads, and of browsers, which cannot. */

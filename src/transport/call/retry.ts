@@ -1,7 +1,7 @@
-import { isUnknownHost, wasClosed } from '#platform';
 import type { Attempt } from '../../base/response-info.js';
 import { APIError, QueueTimeoutError } from '../../errors/api.js';
 import { mostSent } from '../../errors/call.js';
+import { codeIn } from '../../errors/cause.js';
 import type { Sent } from '../../errors/connection.js';
 import { APIConnectionError, APITimeoutError } from '../../errors/connection.js';
 import { ResponseValidationError } from '../../errors/validation.js';
@@ -14,6 +14,9 @@ const FIRST_BACKOFF = 500;
 export const MAX_BACKOFF = 8_000;
 /** The most retries after failures that may be permanent, whatever `maxRetries` is. */
 const MAX_RETRIES_BY_STATUS: Readonly<Record<number, number>> = { 408: 2, 425: 1, 500: 2, 502: 2, 504: 2 };
+
+/** The codes of a kept connection that the server closed just as it was reused. Browsers give no codes. */
+const CLOSED = ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'];
 
 /** Wait this many milliseconds and retry, or stop. */
 export type RetryDecision = { readonly wait: number; readonly stop?: undefined } | { readonly stop: StopReason };
@@ -46,13 +49,13 @@ function backoff(failures: number, retryAfter: number | undefined, random: () =>
 /** A kept connection closed just as it was reused. The service is fine, so a GET is repeated at once, once. */
 function wasClosedOnReuse(error: unknown, { request, attempts }: Call): boolean {
   if (request.method !== 'GET' || attempts.length > 1 || !(error instanceof APIConnectionError)) return false;
-  return error.phase === 'headers' && wasClosed(error.cause ?? error);
+  return error.phase === 'headers' && CLOSED.includes(codeIn(error.cause) ?? '');
 }
 
 /** Failures that another attempt rarely fixes, whatever `maxRetries` is. */
 function isExhausted(error: unknown, attempts: readonly Attempt[]): boolean {
   // A host name that cannot be resolved now rarely resolves a second later.
-  if (error instanceof APIConnectionError) return attempts.length > 1 && isUnknownHost(error.cause ?? error);
+  if (error instanceof APIConnectionError) return attempts.length > 1 && codeIn(error.cause) === 'ENOTFOUND';
   if (!(error instanceof APIError)) return false;
   const alike = attempts.filter(({ status }) => status === error.status);
   return alike.length > (MAX_RETRIES_BY_STATUS[error.status] ?? Number.POSITIVE_INFINITY);
