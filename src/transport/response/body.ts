@@ -4,7 +4,7 @@ import type { Runtime } from '../../base/runtime.js';
 import { ResponseTooLargeError } from '../../errors/connection.js';
 import { ResponseValidationError } from '../../errors/validation.js';
 import type { ByteSource, ResponseHead } from '../../platform/engine.js';
-import { checkDepth } from '../arguments/json.js';
+import { checkDepth, tryJson } from '../arguments/json.js';
 import { errorIn } from './error-details.js';
 import type { ServiceResponse } from './service-response.js';
 
@@ -18,9 +18,6 @@ const MAX_ERROR_TIME = 1_000;
 const MAX_RETRY_AFTER_BYTES = 1024 * 1024;
 /** Milliseconds for reading the unwanted rest of a response, so that its connection can be reused. */
 const DRAIN_TIME = 100;
-const DRAIN_BYTES = 64 * 1024;
-/** The abort reason of such a response, which a given `fetch` sees. */
-const UNWANTED = 'the rest of the response is not needed';
 
 /** Reads the JSON value of a success, which may report an error. */
 export async function readJson(response: ServiceResponse, allowEmpty = false): Promise<unknown> {
@@ -66,10 +63,11 @@ export async function readError(
   body: ByteSource,
   runtime: Runtime,
   mayHaveWait = false,
+  time = MAX_ERROR_TIME,
 ): Promise<{ text: string; isCut: boolean }> {
   const limit = mayHaveWait ? MAX_RETRY_AFTER_BYTES : MAX_ERROR_BYTES;
-  const stop = (): void => body.cancel(new Error(UNWANTED));
-  const timer = mayHaveWait ? undefined : runtime.setTimer(stop, MAX_ERROR_TIME);
+  const stop = (): void => body.cancel(new Error('the rest of the response is not needed')); // a given `fetch` sees it
+  const timer = mayHaveWait ? undefined : runtime.setTimer(stop, time);
   const decoder = new TextDecoder();
   let text = '';
   let size = 0;
@@ -96,26 +94,19 @@ export function mediaType(headers: HeaderSource): string | undefined {
 
 /** Parses the JSON of a successful response. */
 function parseJson(text: string, headers: HeaderSource): unknown {
-  let body: unknown;
-  try {
-    body = JSON.parse(text);
-  } catch {
-    const what = text.trim() === '' ? 'an empty body' : (mediaType(headers) ?? 'unknown type');
-    throw new ResponseValidationError(`The response is not JSON (${what}). Check baseURL.`, {
-      body: text,
-      retryable: true,
-    });
-  }
-  return checkDepth(body, text);
+  const body = tryJson(text);
+  if (body !== undefined) return checkDepth(body, text);
+  const what = text.trim() === '' ? 'an empty body' : (mediaType(headers) ?? 'unknown type');
+  throw new ResponseValidationError(`The response is not JSON (${what}). Check baseURL.`, {
+    body: text,
+    retryable: true,
+  });
 }
 
 /** An error's body: parsed if it is JSON, whatever the content type; else the text. */
 export function parseError(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
+  const body = tryJson(text);
+  return body === undefined ? text : body;
 }
 
 /** Whether the body of a success reports an error: `success: false`, or an `error` where data should be. */
@@ -126,23 +117,9 @@ export function reportsError(body: unknown): boolean {
   return success === false || (success === undefined && isObject(ownField(body, 'error')));
 }
 
-/** Discards a response. A short rest is read, so that the connection can be reused; a longer one is cancelled. */
+/** Discards the rest of a response. A short one is read, so that the connection can be reused; a longer one is cancelled. */
 export async function discard(body: ByteSource, runtime: Runtime): Promise<void> {
-  const rest = body.read();
-  if (rest === undefined) return;
-  const unwanted = new Error(UNWANTED);
-  const timer = runtime.setTimer(() => body.cancel(unwanted), DRAIN_TIME);
-  try {
-    let size = 0;
-    for (let chunk = await rest; chunk !== undefined; chunk = await body.read()) {
-      size += chunk.byteLength;
-      if (size > DRAIN_BYTES) body.cancel(unwanted);
-    }
-  } catch {
-    // Cancelled by us or cut off by the server; both are fine.
-  } finally {
-    runtime.clearTimer(timer);
-  }
+  await readError(body, runtime, false, DRAIN_TIME);
 }
 
 /** Joins pieces; `size` is their total size. */
