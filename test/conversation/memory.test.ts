@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { History, passagesOf } from '../../src/conversation/memory.js';
 import { excerptOf } from '../../src/conversation/recall.js';
 
@@ -179,6 +179,29 @@ describe('a search in the messages of a conversation', () => {
 
     expect(positions(index, 'red boat')).toEqual([]);
     expect(positions(index, 'yellow car')[0]).toBe(40);
+  });
+
+  test.each([
+    { setImmediate, because: 'Node' },
+    { setImmediate: undefined, because: 'a browser' },
+    {
+      setImmediate: () => {
+        throw new Error('Not supported in the Edge Runtime.');
+      },
+      because: 'an edge function of Next.js',
+    },
+  ])('lets timers run while a long history is indexed: $because', async ({ setImmediate }) => {
+    vi.stubGlobal('setImmediate', setImmediate);
+    const index = indexOf(Array.from({ length: 20_000 }, (_, n) => `Remark${n} on the weather in the harbour town.`));
+    let ticks = 0;
+    const timer = setInterval(() => (ticks += 1), 1);
+
+    await index.ready();
+    clearInterval(timer);
+    vi.unstubAllGlobals();
+
+    expect(ticks).toBeGreaterThan(1);
+    expect(positions(index, 'remark15000')[0]).toBe(15_000);
   });
 
   test('gives the same, whether an index is built in one step, in several or after truncation', () => {
