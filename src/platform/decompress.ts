@@ -40,7 +40,7 @@ function transformFor(encoding: string, first: Uint8Array): Transform {
   return ((first[0] ?? 8) & 15) === 8 ? zlib.createInflate(flush) : zlib.createInflateRaw(flush);
 }
 
-/** A source whose bytes go through a transform. Reads ahead only as far as the buffers of Node's streams. */
+/** A source whose bytes go through a transform. Reads ahead only as far as the transform's buffer. */
 class TransformedSource implements ByteSource {
   readonly #source: ByteSource;
   readonly #encoding: string;
@@ -73,18 +73,22 @@ class TransformedSource implements ByteSource {
   }
 
   async *#decode(): AsyncGenerator<Uint8Array, undefined> {
-    const { Readable } = process.getBuiltinModule('node:stream');
     const first = await this.#source.read();
     const transform = transformFor(this.#encoding, first ?? new Uint8Array());
     this.#transform = transform;
     transform.on('error', () => {}); // the loop throws it
-    const compressed = Readable.from(this.#compressed(first));
-    compressed.on('error', (error) => transform.destroy(error)).pipe(transform);
+    void this.#pump(transform, first);
     for await (const bytes of transform) yield bytes;
   }
 
-  async *#compressed(first: Uint8Array | undefined): AsyncGenerator<Uint8Array, undefined> {
-    for (let chunk = first; chunk !== undefined; chunk = await this.#source.read()) yield chunk;
-    this.#sourceEnded = true;
+  async #pump(transform: Transform, first: Uint8Array | undefined): Promise<void> {
+    try {
+      for (let chunk = first; chunk !== undefined; chunk = await this.#source.read())
+        if (!transform.write(chunk)) await new Promise((resolve) => transform.once('drain', resolve)); // never, if it has ended
+      this.#sourceEnded = true;
+      transform.end();
+    } catch (error) {
+      transform.destroy(error as Error);
+    }
   }
 }
