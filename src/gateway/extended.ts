@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { count, exact, openEnum, requiredText, wireObject } from '../base/fields.js';
+import type { AnySchema } from '../base/schema-issues.js';
 import {
   type ChatCompletion,
   type ChatCompletionChoice,
@@ -233,7 +234,7 @@ function isTyped(value: unknown): boolean {
 export interface CompletionForm {
   readonly params: typeof chatCompletionParamsSchema;
   readonly completion: typeof chatCompletionSchema;
-  readonly chunk: typeof chatCompletionChunkSchema;
+  readonly chunk: AnySchema;
   /** Of a completion that was assembled from a stream. Without it, nothing in it needs a check. */
   readonly streamed: typeof streamedSchema | undefined;
 }
@@ -253,6 +254,6 @@ const DOCUMENTED: CompletionForm = {
 const EXTENDED: CompletionForm = {
   params: extendedParamsSchema as unknown as typeof chatCompletionParamsSchema,
   completion: extendedChatCompletionSchema as unknown as typeof chatCompletionSchema,
-  chunk: extendedChunkSchema as unknown as typeof chatCompletionChunkSchema,
+  chunk: extendedChunkSchema,
   streamed: streamedSchema,
 };

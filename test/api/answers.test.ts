@@ -355,6 +355,19 @@ describe("validation: 'report'", () => {
     expect(JSON.stringify(events)).not.toContain('CANARY');
   });
 
+  test('reports a whole completion in place of a stream once, and streams it', async () => {
+    const { events, options } = reporting();
+    answers(json(changed(completion(), ['choices', 0, 'message', 'role'], 7)));
+
+    const stream = await gatewayAt(options).chat.completions.create({ ...chatParams, stream: true });
+
+    const { choices } = await stream.finalCompletion();
+    expect(choices[0]?.message.content).toBe(completion().choices[0]?.message.content);
+    expect(events.filter(({ type }) => type === 'validation')).toMatchObject([
+      { issues: [{ path: ['choices', 0, 'message', 'role'] }] },
+    ]);
+  });
+
   test('still treats success: false as an error', async () => {
     answers(json({ success: false, error: 'no' }));
 

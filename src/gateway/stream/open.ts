@@ -1,3 +1,4 @@
+import * as z from 'zod/mini';
 import { ResponseValidationError } from '../../errors/validation.js';
 import type { ByteSource } from '../../platform/engine.js';
 import { mediaType, readError, readJson } from '../../transport/response/body.js';
@@ -26,7 +27,7 @@ export async function openStream<Sent extends Undocumented>(
   if (status === 200 && type === 'application/json') {
     await toEvents(response, form);
     timeouts.startIdle(); // from now on, the caller reads
-    return new ChatCompletionStream(response, form, undefined);
+    return new ChatCompletionStream(response, { ...form, chunk: z.unknown() }, undefined); // checked above
   }
   const { text } = await readError(response.head.body, timeouts.runtime);
   timeouts.check();
