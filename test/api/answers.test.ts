@@ -368,6 +368,15 @@ describe("validation: 'report'", () => {
     ]);
   });
 
+  test('streams a whole completion without choices as one chunk', async () => {
+    answers(json(changed(completion(), ['choices'], 'none')));
+
+    const stream = await gatewayAt(reporting().options).chat.completions.create({ ...chatParams, stream: true });
+
+    for await (const chunk of stream) expect(chunk).toMatchObject({ choices: 'none', usage: completion().usage });
+    expect(stream.metrics.chunks).toBe(1);
+  });
+
   test('still treats success: false as an error', async () => {
     answers(json({ success: false, error: 'no' }));
 

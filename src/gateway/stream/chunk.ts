@@ -101,7 +101,7 @@ function reportedError(body: unknown, response: ServiceResponse): APIError | Str
 }
 
 /** Some services stream `message` instead of `delta`. */
-function useDelta(value: object): void {
+export function useDelta(value: object): void {
   if (!('choices' in value) || !Array.isArray(value.choices)) return;
   for (const choice of value.choices) {
     if (isObject(choice) && choice.delta === undefined && choice.message !== undefined) {

@@ -4,10 +4,13 @@ import type { ByteSource } from '../../platform/engine.js';
 import { mediaType, readError, readJson } from '../../transport/response/body.js';
 import type { ServiceResponse } from '../../transport/response/service-response.js';
 import type { CompletionForm, Undocumented } from '../extended.js';
-import type { DecodeChunk } from './chunk.js';
+import type { ChatCompletionChunk } from '../schemas.js';
+import { type DecodeChunk, useDelta } from './chunk.js';
 import { ChatCompletionStream } from './completion-stream.js';
 
 const EVENTS = 'text/event-stream';
+/** The body in place of a whole completion. */
+const ONE_EVENT = 'data: {}\n\ndata: [DONE]\n\n';
 
 /**
  * Opens the response to a streamed request: usually events, but also an error or a whole completion as JSON, or a page.
@@ -25,9 +28,10 @@ export async function openStream<Sent extends Undocumented>(
   const type = headers.get('content-type') ? mediaType(headers) : await sniff(response);
   if (status === 200 && type === EVENTS) return new ChatCompletionStream(response, form, decode);
   if (status === 200 && type === 'application/json') {
-    await toEvents(response, form);
+    const chunk = await readChunk(response, form);
     timeouts.startIdle(); // from now on, the caller reads
-    return new ChatCompletionStream(response, { ...form, chunk: z.unknown() }, undefined); // checked above
+    response.head = { ...response.head, body: prefixed(new TextEncoder().encode(ONE_EVENT)) };
+    return new ChatCompletionStream(response, { ...form, chunk: z.unknown() }, () => chunk);
   }
   const { text } = await readError(response.head.body, timeouts.runtime);
   timeouts.check();
@@ -44,13 +48,13 @@ async function sniff(response: ServiceResponse): Promise<string> {
   return start.startsWith('<') ? 'text/html' : EVENTS;
 }
 
-/** A whole completion becomes one chunk. */
-async function toEvents(response: ServiceResponse, { completion }: CompletionForm): Promise<void> {
+/** Reads a whole completion as one chunk. */
+async function readChunk(response: ServiceResponse, { completion }: CompletionForm): Promise<ChatCompletionChunk> {
   const body = await readJson(response);
   response.check(completion, body);
-  const chunk = JSON.stringify({ ...(body as object), object: 'chat.completion.chunk' });
-  const events = new TextEncoder().encode(`data: ${chunk}\n\ndata: [DONE]\n\n`);
-  response.head = { ...response.head, body: prefixed(events) };
+  const chunk = { ...(body as object), object: 'chat.completion.chunk' };
+  useDelta(chunk);
+  return chunk as ChatCompletionChunk; // checked three lines above, or reported and returned as it is
 }
 
 function notAStream(status: number, type: string | undefined, text: string): ResponseValidationError {
