@@ -106,7 +106,7 @@ describe.each(engines)('$engine', ({ options }) => {
   test.each(table)('$kind: a request of kind "$operation" is sent $count times', async (row) => {
     const { operation, behaviour, count } = row;
     world.server.answers(behaviour);
-    const client = world.gateway(options);
+    const client = world.gateway({ ...options, pacing: false });
     const body = operation === 'safe' ? undefined : { text: PROMPT };
 
     const error = await failureOf(client.request({ method: METHODS[operation], path: '/v1/things', body }));
