@@ -30,7 +30,7 @@ export function findBadOptions(schema: AnySchema, options: object, owner: string
   return message?.replace(/[^?.]$/, '$&.');
 }
 
-/** The message for an option that does not exist. It suggests the option that may be meant. */
+/** The message for an option that does not exist. It suggests the right spelling, or lists the options that exist. */
 export function unknownOption(key: string, schema: AnySchema, owner: string): string {
   const names = fieldsOf(schema);
   const meant = names.filter((name) => normalizeName(name) === normalizeName(key));

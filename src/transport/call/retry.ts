@@ -11,7 +11,7 @@ import { MIN_ATTEMPT } from './timeouts.js';
 
 /** Milliseconds. The first backoff is a random part of `FIRST`; the range doubles with each retry, up to `LONGEST`. */
 const FIRST_BACKOFF = 500;
-export const MAX_BACKOFF = 8_000;
+const MAX_BACKOFF = 8_000;
 /** The most retries after failures that may be permanent, whatever `maxRetries` is. */
 const MAX_RETRIES_BY_STATUS: Readonly<Record<number, number>> = { 408: 2, 425: 1, 500: 2, 502: 2, 504: 2 };
 
@@ -30,10 +30,15 @@ export function nextWait(error: unknown, { call, missedRetryAfter }: CallAttempt
   if (attempts.length > maxRetries || isExhausted(error, attempts)) return { stop: 'retries-used-up' };
   const retryAfter = error instanceof APIError ? error.retryAfter : undefined;
   if (retryAfter !== undefined && retryAfter > maxRetryAfter) return { stop: 'retry-after-too-long' };
-  const least = missedRetryAfter ? Math.max(retryAfter ?? 0, MAX_BACKOFF) : retryAfter;
+  const least = leastWait(retryAfter, missedRetryAfter);
   const wait = wasClosedOnReuse(error, call) ? 0 : backoff(attempts.length, least, timeouts.runtime.random);
   if (wait + MIN_ATTEMPT > timeouts.timeLeft) return { stop: 'no-time-left' };
   return { wait };
+}
+
+/** The wait that the service asks for. If its error could not be read to the end, at least the longest backoff. */
+export function leastWait(retryAfter: number | undefined, isMissed: boolean): number | undefined {
+  return isMissed ? Math.max(retryAfter ?? 0, MAX_BACKOFF) : retryAfter;
 }
 
 /**

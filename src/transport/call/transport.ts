@@ -31,7 +31,7 @@ import { errorIn } from '../response/error-details.js';
 import { type ResponseSpec, ServiceResponse } from '../response/service-response.js';
 import type { ApiArea, Call, Shared } from './call.js';
 import { CallAttempt } from './call.js';
-import { MAX_BACKOFF, nextWait, sentBy } from './retry.js';
+import { leastWait, nextWait, sentBy } from './retry.js';
 import { CallTimeouts } from './timeouts.js';
 
 /** Turns a successful response into the method's return value. */
@@ -285,7 +285,7 @@ export class Transport {
     const { text, isCut } = await readError(body, this.#shared.runtime, mayHaveWait);
     const error = errorIn(response, parseError(text));
     attempt.missedRetryAfter = mayHaveWait && isCut;
-    const retryAfter = attempt.missedRetryAfter ? Math.max(error.retryAfter ?? 0, MAX_BACKOFF) : error.retryAfter;
+    const retryAfter = leastWait(error.retryAfter, attempt.missedRetryAfter);
     attempt.release({ ...response.observation, rejected, ...(rejected && { retryAfter }) });
     attempt.timeouts.check(); // if the call was ended meanwhile, that error takes precedence over the status
     return error;
