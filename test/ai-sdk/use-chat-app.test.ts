@@ -36,11 +36,12 @@ const textsOf = (messages: UIMessage[]) => messages.map((message) => `${message.
 const sentTexts = (at = -1) =>
   JSON.parse(emulator.requests.at(at)?.body ?? '').messages.map(({ content }: { content: string }) => content);
 
-/** What `useChat` does with the messages of a page. */
+/** What `useChat` does with the messages of a page. `show` is called with each state of the reply. */
 async function send(
   route: typeof chat,
   messages: UIMessage[],
   abortSignal?: AbortSignal,
+  show = (_: UIMessage): void => {},
 ): Promise<{ message: UIMessage | undefined; errors: Error[] }> {
   const transport = new DefaultChatTransport({
     api: 'https://app.test/api/chat',
@@ -51,8 +52,10 @@ async function send(
   });
   const errors: Error[] = [];
   let message: UIMessage | undefined;
-  for await (const one of readUIMessageStream({ stream, onError: (error) => errors.push(error as Error) }))
+  for await (const one of readUIMessageStream({ stream, onError: (error) => errors.push(error as Error) })) {
     message = one;
+    show(one);
+  }
   return { message, errors };
 }
 
@@ -160,12 +163,13 @@ test('with tools, replies are stored, one generated again replaces the older one
   emulator.faults.add({ match: { path }, respond: { type: 'cutStream', afterEvents: 4, how: 'stall' } });
   const controller = new AbortController();
   const page = [...(await earlier(talk)), of('user', 'Tell me a story.', '2')];
-  const stopped = send(tools, page, controller.signal).catch(() => {});
-  await expect.poll(() => emulator.requests.at(-1)?.response?.body ?? '').toContain('Once');
-  controller.abort();
-  await stopped;
+  // The visitor stops the reply once its first words are on the page.
+  const stopOnceShown = (reply: UIMessage): void => {
+    if (asMessage(reply).content.includes('Once')) controller.abort();
+  };
+  await send(tools, page, controller.signal, stopOnceShown).catch(() => {});
 
-  await expect.poll(async () => (await earlier(talk)).length).toBe(4);
+  await expect.poll(async () => (await earlier(talk)).length, { timeout: 20_000 }).toBe(4);
   expect(store.load(talk)).toMatchObject({
     messages: [{}, {}, {}, { content: expect.stringMatching(/^Once/), stopped: true }],
   });

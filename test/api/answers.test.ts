@@ -320,9 +320,9 @@ describe('a response that breaks the documented schema', () => {
     expect(await failureOf((await stream()).finalCompletion())).toMatchObject({ name: 'StreamError', ...facts });
   });
 
-  test('ends a relay with an error event if decodeChunk returns a chunk nested 5,000 levels deep', async () => {
+  test('ends a relay with an error event if decodeChunk returns a chunk that is no JSON', async () => {
     answers(text('data: {}\n\n', EVENTS));
-    const decodeChunk = () => ({ choices: [], x: JSON.parse(nested(5_000)) });
+    const decodeChunk = () => ({ choices: [], x: 1n });
 
     const stream = await gatewayAt({ decodeChunk }).chat.completions.create({ ...chatParams, stream: true });
 

@@ -67,9 +67,12 @@ async function withAppWide(dispatcher: unknown, places: readonly symbol[], run: 
   });
 }
 
+/** Node 26 has undici 8, whose `fetch` ignores the dispatcher of a version before 7. */
+const usesOlder = Number.parseInt(process.versions.undici ?? '', 10) < 8;
+
 describe.each([
   { version: 'a newer undici', places: PLACES },
-  { version: 'an older undici, which only fetch can use', places: PLACES.slice(0, 1) },
+  ...(usesOlder ? [{ version: 'an older undici, which only fetch can use', places: PLACES.slice(0, 1) }] : []),
 ])('the dispatcher of all requests, set with $version', ({ places }) => {
   test.each([
     { kind: 'a ProxyAgent', create: (uri: string) => new ProxyAgent({ uri, proxyTunnel: true }) },

@@ -149,6 +149,7 @@ describe('a compaction', () => {
 
     delete world.canned.failure;
     await conversation.refresh();
+    await conversation.idle(); // the report is made in the background
     expect(world.reports).toMatchObject([{ level: 'deep', diff: { lost: [{ text: 'We use Postgres.' }] } }]);
   });
 

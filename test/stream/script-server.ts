@@ -119,6 +119,8 @@ class BodyWriter {
   readonly #socket: Socket;
   readonly #chunked: boolean;
   readonly #compressor: ReturnType<typeof createGzip> | ReturnType<typeof createBrotliCompress> | undefined;
+  /** Compressed bytes that have not been sent yet. */
+  #compressed: Buffer[] = [];
 
   constructor(socket: Socket, script: Script) {
     const { status = 200, headers = { 'content-type': 'text/event-stream' }, framing = 'chunked', compress } = script;
@@ -126,6 +128,8 @@ class BodyWriter {
     this.#socket = socket;
     this.#chunked = framing === 'chunked' && !bodiless;
     this.#compressor = compress && COMPRESSORS[compress]();
+    // Read all the time: from Node 26 on, `flush` waits for a reader.
+    this.#compressor?.on('data', (bytes: Buffer) => this.#compressed.push(bytes));
     const all = {
       ...CORS,
       ...headers,
@@ -140,15 +144,15 @@ class BodyWriter {
     if ('end' in step) return this.#end(step.end, step.trailers ?? '');
     if ('bytes' in step) return this.#piece(Buffer.from(step.bytes));
     const text = step.send.repeat(step.times ?? 1);
-    return this.#piece(this.#compressor === undefined ? Buffer.from(text) : await this.#flushed(text));
-  }
-
-  async #flushed(text: string): Promise<Buffer> {
     const compressor = this.#compressor;
-    if (compressor === undefined) return Buffer.from(text);
+    if (compressor === undefined) return this.#piece(Buffer.from(text));
     compressor.write(text);
     await new Promise<void>((resolve) => compressor.flush(resolve));
-    return (compressor.read() as Buffer | null) ?? Buffer.alloc(0);
+    return this.#piece(this.#takeCompressed());
+  }
+
+  #takeCompressed(): Buffer {
+    return Buffer.concat(this.#compressed.splice(0));
   }
 
   /** Yields to the event loop after each piece, so that pieces can travel in separate packets. */
@@ -169,10 +173,8 @@ class BodyWriter {
     else if (how === 'fin' || (how === 'short' && !this.#chunked)) this.#socket.end();
     else {
       if (how === 'whole' && this.#compressor !== undefined) {
-        this.#compressor.end();
-        const rest: Buffer[] = [];
-        for await (const bytes of this.#compressor) rest.push(bytes as Buffer);
-        await this.#piece(Buffer.concat(rest));
+        await once(this.#compressor.end(), 'end');
+        await this.#piece(this.#takeCompressed());
       }
       if (this.#chunked) this.#socket.write(`0\r\n${trailers}\r\n`);
       else this.#socket.end();
