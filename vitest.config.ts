@@ -1,15 +1,38 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+import type { Reporter } from 'vitest/node';
 import { INSIDE, SOURCES } from './test/helpers/sources.js';
 
-/** Test files that need their own process: they replace modules or globals, measure memory, or watch the process. */
+/**
+ * Test files that need more than `npm ci`, or that read a clock, a CPU time or a memory figure: browsers, proxies, Redis,
+ * full disks, other processes, sockets that stall. A busy machine can break them, so they decide no change:
+ * `npm run test:system`.
+ */
+const SYSTEM = [
+  'test/{browser,proxies,redis}/**/*.test.ts',
+  'test/examples.test.ts',
+  'test/conversation/speed.test.ts',
+  'test/stream/{abandoned,decoder,load}.test.ts',
+  'test/unit/{echo,rate-limit-headers,secrets}.test.ts',
+  'test/wire/{connect,endurance,held-up,hints,late-and-broken,limits,process,secrets,time,upload}.test.ts',
+  'emulator/test/{cli,compaction-blocks,compaction-speed,data,disk,exec,inspector,memory,sockets,speed,stories,story}.test.ts',
+];
+
+/** Test files of `npm test` that need their own process: they replace modules or globals, or watch the process. */
 const ISOLATED = [
-  'test/redis/limiter.test.ts',
-  'test/stream/{abandoned,load}.test.ts',
   'test/api/{pages,workers}.test.ts',
-  'test/wire/{connect,late-key,races,replaced-promise,sent}.test.ts',
+  'test/wire/{late-key,races,replaced-promise,sent}.test.ts',
   'emulator/test/in-sqlite.test.ts',
 ];
+
+/** Names the tests that failed, and passed when they were repeated: a fault of the test, or a rare one of the code. */
+const flaky: Reporter = {
+  onTestRunEnd(modules) {
+    for (const module of modules)
+      for (const test of module.children.allTests())
+        if (test.diagnostic()?.flaky) console.log(`flaky: ${module.relativeModuleId} > ${test.fullName}`);
+  },
+};
 
 /** Imports a Lua script as text, as the build does. */
 const lua = {
@@ -29,9 +52,12 @@ export default defineConfig({
   test: {
     // Two more than the cores we count on: many tests wait for sockets and timers.
     maxWorkers: 4,
-    // Generous: a slow machine is not a failure, and tests with a time limit assert it themselves.
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
+    // Far above what a test takes on a busy machine.
+    testTimeout: 30_000,
+    hookTimeout: 30_000,
+    // One test of thousands must not send a good change back. What needed it is named at the end.
+    retry: process.env.CI ? 1 : 0,
+    reporters: ['default', flaky],
     setupFiles: 'test/helpers/properties.ts',
     coverage: { provider: 'v8', include: ['src/**', 'emulator/src/**'] },
     projects: [
@@ -41,12 +67,24 @@ export default defineConfig({
         test: {
           name: 'together',
           include: ['{test,emulator/test}/**/*.test.ts'],
-          exclude: ISOLATED,
+          exclude: [...SYSTEM, ...ISOLATED],
           isolate: false,
           globalSetup: 'test/helpers/built.ts',
         },
       },
       { extends: true, test: { name: 'apart', include: ISOLATED } },
+      {
+        extends: true,
+        test: {
+          name: 'system',
+          include: SYSTEM,
+          globalSetup: ['test/helpers/built.ts', 'test/helpers/chromium.ts'],
+          // Some of them assert their own limits of time.
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
+          retry: 0, // `npm run verify` repeats the whole step
+        },
+      },
     ],
   },
 });

@@ -238,35 +238,3 @@ test('a decision has the same id at every level and after later messages', () =>
   expect(early.size).toBeGreaterThan(3);
   expect(new Set(early.values()).size).toBe(early.size);
 });
-
-test('long text that is not prose is compacted in less than 10 s of CPU time', () => {
-  const began = process.cpuUsage();
-
-  for (const unit of [
-    '-',
-    ',',
-    ', ',
-    '?',
-    '?"',
-    '.',
-    ' ',
-    'a ',
-    'and ',
-    'the the ',
-    'a, ',
-    'w ',
-    '`',
-    '/',
-    'a/',
-    '#1',
-    'é',
-  ]) {
-    for (const end of ['x', '', ' x.'].slice(0, atLength(1, 3))) {
-      const text = unit.repeat(atLength(10_000, 30_000) / unit.length) + end;
-      for (const level of LEVELS)
-        compact(conversation([{ role: 'user', content: text }, ...longTalk(1)]), level, NOTHING);
-    }
-  }
-
-  expect(process.cpuUsage(began).user).toBeLessThan(10_000_000);
-});

@@ -58,7 +58,7 @@ const cost = (texts: readonly string[]): number => {
   return (user + system) / 1000;
 };
 
-/** The long text in units of 10 KB. `npm run chaos` and CI use 1 MB; 80 KB already show a quadratic cost. */
+/** The long text in units of 10 KB. `npm run chaos` uses 1 MB; 80 KB already show a quadratic cost. */
 const TIMES = atLength(8, 100);
 const SAMPLES = TIMES / 4;
 const MESSAGES = TIMES * 100;

@@ -10,7 +10,7 @@ import { builtURL } from '../../test/helpers/programs.js';
 import { createEmulator, type Emulator } from '../src/index.js';
 import { callsTo, dataDirectory, testEmulator } from './support.js';
 
-/** `npm run chaos` and CI kill the writer 20 times. */
+/** `npm run chaos` kills the writer 20 times. */
 const KILLS = atLength(3, 20);
 
 interface Acknowledged {

@@ -467,7 +467,7 @@ describe.runIf(hasBrowser)('the inspector in a browser', () => {
   });
 });
 
-/** `npm test` looks at each view on a phone. `npm run chaos` and CI test all widths and color schemes, and accessibility. */
+/** `npm run test:system` looks at each view on a phone. `npm run chaos` tests all widths and color schemes, and accessibility. */
 const WIDTHS = AT_LENGTH ? [390, 768, 1280, 1920] : [390];
 const LOOKS: readonly (readonly [number, 'light' | 'dark'])[] = [
   [390, 'dark'],

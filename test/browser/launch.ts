@@ -43,7 +43,7 @@ export async function hasChromium(): Promise<boolean> {
 
 function warnWithout(name: string): void {
   if (process.env.REQUIRE_BROWSERS)
-    throw new Error(`${name} is not installed, and REQUIRE_BROWSERS is set. On Debian: see .ci/run`);
+    throw new Error(`${name} is not installed, and REQUIRE_BROWSERS is set. On Debian, npm run verify installs it.`);
   console.warn(`SKIPPED: ${name} is not installed here. Its tests run where it is.`);
 }
 

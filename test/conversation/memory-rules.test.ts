@@ -822,26 +822,6 @@ describe('odd text', () => {
     expect(JSON.stringify(world.prompts[0])).not.toMatch(/\\ud[89ab]|\\ud[cdef]/);
   });
 
-  test('text of 60 kB of dots is excluded without delay', async () => {
-    const world = alone([user('.'.repeat(60_000), { id: 'dots' })]);
-    const began = performance.now();
-
-    await world.conversation.exclude('dots');
-
-    expect(performance.now() - began).toBeLessThan(2_000); // it took 7 s
-  });
-
-  test('pasted, 70 kB long, is searched among 10,000 messages without delay', async () => {
-    const world = alone(smallTalk(10_000), { contextWindow: 100_000 });
-    await world.conversation.buildMessages('Warm up the index.');
-    const pasted = Array.from({ length: 10_000 }, (_, i) => `word${i}`).join(' ');
-    const began = performance.now();
-
-    await world.conversation.buildMessages(pasted);
-
-    expect(performance.now() - began).toBeLessThan(1_000); // generous: it took up to 2 s on a fast machine
-  });
-
   test.runIf(AT_LENGTH)('text of 200,000 messages is no RangeError', async () => {
     const { recalledFor } = alone([user('The pier gets a red lamp.'), ...smallTalk(200_000)]);
 

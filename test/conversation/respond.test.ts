@@ -236,27 +236,6 @@ describe('readTurn', () => {
     expect(events).toEqual([{ type: 'error', error: { status, code, message, retryAfter: 3_000 } }]);
   });
 
-  test('reads an event of 32 MB in 4,000 parts in time that is proportional to its length', async () => {
-    const parts = [
-      'data: {"type":"turn","text":"',
-      ...Array.from({ length: 4_000 }, () => 'x'.repeat(8_000)),
-      '"}\n\n',
-    ];
-    const bytes = parts.map((part) => new TextEncoder().encode(part)).values();
-    const body = new ReadableStream({
-      pull: (controller) => {
-        const { done, value } = bytes.next();
-        if (done) controller.close();
-        else controller.enqueue(value);
-      },
-    });
-    const began = performance.now();
-
-    expect(await eventsOf(new Response(body, { headers: { 'content-type': 'text/event-stream' } }))).toHaveLength(1);
-
-    expect(performance.now() - began).toBeLessThan(10_000);
-  });
-
   test.each(['AbortError', 'TimeoutError'])('throws an abort if the page ends its request with %s', async (name) => {
     const abort = new DOMException('The request was ended.', name);
     const body = new ReadableStream({ pull: (controller) => controller.error(abort) });

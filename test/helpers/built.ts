@@ -3,7 +3,6 @@ import { chmod, mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type BuildOptions, build } from 'esbuild';
 import type { TestProject } from 'vitest/node';
-import { findChromium } from './chromium.js';
 import { INSIDE, SOURCES } from './sources.js';
 
 declare module 'vitest' {
@@ -24,8 +23,8 @@ export const FOR_NODE = {
 } satisfies BuildOptions;
 
 /**
- * Global setup, once for each run: unpacks Chromium, and builds our packages and the emulator's command from the
- * sources. A program that is started from them needs a third of the CPU time that loading TypeScript takes.
+ * Global setup, once for each run: builds our packages and the emulator's command from the sources. A program that is
+ * started from them needs a third of the CPU time that loading TypeScript takes.
  */
 export default async function setup(project: TestProject): Promise<void> {
   const { root } = project.config;
@@ -34,7 +33,6 @@ export default async function setup(project: TestProject): Promise<void> {
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
   await chmod(folder, 0o755); // one test starts the command as another user
   project.provide('built', folder);
-  await findChromium(); // before two tests unpack it at once
   const rebuild = () => buildInto(folder, root);
   if (!project.vitest.config.watch) return rebuild();
   // In watch mode a source may be half-written.

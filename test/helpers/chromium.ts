@@ -18,3 +18,8 @@ export async function findChromium(): Promise<string | undefined> {
   const { default: chromium } = await import('@sparticuz/chromium');
   return chromium.executablePath();
 }
+
+/** Global setup: unpacks Chromium, before two tests do so at once. */
+export default async function setup(): Promise<void> {
+  await findChromium();
+}

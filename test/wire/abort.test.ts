@@ -40,10 +40,9 @@ describe.each(engines)('$engine', ({ options }) => {
     const calls = Array.from({ length: CALLS }, () => failureOf(start({ signal: controller.signal })));
     await until(ready);
     await new Promise((go) => setTimeout(go, 20));
-    const abortedAt = performance.now();
     controller.abort(reason);
     const errors = await Promise.all(calls);
-    return { errors, reason, took: performance.now() - abortedAt, signal: controller.signal };
+    return { errors, reason, signal: controller.signal };
   }
 
   test.each(phases)(
@@ -63,7 +62,6 @@ describe.each(engines)('$engine', ({ options }) => {
         expect(error).toBeInstanceOf(APIAbortError);
         expect(error).toMatchObject({ name: 'AbortError', cause: all.reason, attempts: [expect.anything()] });
       }
-      expect(all.took).toBeLessThan(5_000);
       expect(runtime.timers.size).toBe(0);
       expect(getEventListeners(all.signal, 'abort')).toEqual([]);
       await until(() => world.server.used === 0);
@@ -137,13 +135,12 @@ describe.each(engines)('$engine', ({ options }) => {
     world.server.onConnection = () => true; // accepts, and never responds to the TLS handshake
     const client = world.gateway({ ...options, baseURL: `https://localhost:${world.server.port}` });
 
-    const { errors, took } = await abortAll(
+    const { errors } = await abortAll(
       (given) => get(client, given),
       () => world.server.connections > 0,
     );
 
     for (const error of errors) expect(error.name).toBe('AbortError');
-    expect(took).toBeLessThan(5_000);
     expect(world.server.requests).toBe(0);
   });
 

@@ -100,7 +100,7 @@ export async function failureOf(call: PromiseLike<unknown>): Promise<ContextGate
 }
 
 /** Waits until a condition is true. The time limit is far above what that takes. */
-export async function until(fact: () => boolean, within = 5_000): Promise<void> {
+export async function until(fact: () => boolean, within = 20_000): Promise<void> {
   const end = performance.now() + within;
   while (!fact()) {
     if (performance.now() > end) throw new Error(`not within ${within} ms: ${fact}`);

@@ -1,0 +1,56 @@
+import { Readable } from 'node:stream';
+import { createConversation, estimateTokens, memoryStore, readTurn } from 'context-gateway/conversation';
+import { expect, test } from 'vitest';
+import { chatWorld, smallTalk } from './world.js';
+
+/** Milliseconds until the work has ended. The limits below are ten times what it takes on a quiet machine. */
+async function timeOf(work: () => unknown): Promise<number> {
+  const began = performance.now();
+  await work();
+  return performance.now() - began;
+}
+
+test('text of 60 kB of dots is excluded without delay', async () => {
+  const conversation = createConversation({
+    gateway: chatWorld().gateway,
+    conversationId: 'talk',
+    model: 'atlas-small',
+    store: memoryStore({ talk: [{ id: 'dots', role: 'user', content: '.'.repeat(60_000) }] }),
+  });
+
+  expect(await timeOf(() => conversation.exclude('dots'))).toBeLessThan(2_000); // it took 7 s
+});
+
+test('pasted text of 70 kB is searched among 10,000 messages without delay', async () => {
+  const conversation = createConversation({
+    gateway: chatWorld().gateway,
+    conversationId: 'talk',
+    model: 'atlas-small',
+    contextWindow: 100_000,
+    store: memoryStore({ talk: smallTalk(10_000) }),
+  });
+  await conversation.buildMessages('Warm up the index.');
+  const pasted = Array.from({ length: 10_000 }, (_, i) => `word${i}`).join(' ');
+
+  expect(await timeOf(() => conversation.buildMessages(pasted))).toBeLessThan(1_000); // it took up to 2 s
+});
+
+test('an event of 32 MB in 4,000 parts is read in time that is proportional to its length', async () => {
+  const parts = ['data: {"type":"turn","text":"', ...Array.from({ length: 4_000 }, () => 'x'.repeat(8_000)), '"}\n\n'];
+  const body = Readable.toWeb(Readable.from(parts.map((part) => Buffer.from(part)))) as ReadableStream<Uint8Array>;
+  const response = new Response(body, { headers: { 'content-type': 'text/event-stream' } });
+  const read = async () => {
+    for await (const event of readTurn(response)) expect(event.type).toBe('turn');
+  };
+
+  expect(await timeOf(read)).toBeLessThan(10_000);
+});
+
+test('the tokens of 100,000 equal characters are estimated in linear time', async () => {
+  const estimate = () => {
+    for (const character of ['a', 'A', '1', ' ', '\n', '.', 'я', '漢', '😀', 'a1'])
+      expect(estimateTokens(character.repeat(100_000))).toBeGreaterThan(0);
+  };
+
+  expect(await timeOf(estimate)).toBeLessThan(20_000);
+});
